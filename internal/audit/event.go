@@ -1,0 +1,54 @@
+package audit
+
+import "time"
+
+// Kind says what an event reports.
+type Kind string
+
+const (
+	Start    Kind = "start"    // a proxy session began: server, command, policy
+	Decision Kind = "decision" // a judged message, written before it is forwarded or refused
+	Outcome  Kind = "outcome"  // how a judged request ended (Ref names the decision)
+	Passed   Kind = "passed"   // a message no rule governs, passed on
+	Dropped  Kind = "dropped"  // a message that went nowhere: unreadable, unsolicited, late, withdrawn
+	Listed   Kind = "listed"   // a list result with the set the server declared
+	Policy   Kind = "policy"   // a policy was loaded, reloaded, or a broken one was refused
+	Answered Kind = "answered" // a person's answer: which rung, how long
+	Chatter  Kind = "chatter"  // a line on the server's stdout that is no frame
+	End      Kind = "end"      // the session ended: exit code or signal
+)
+
+// Event is one record. Empty fields are not written. Text from the wire is
+// redacted and escaped by the writer, never by the caller.
+type Event struct {
+	Record      string // the record id, filled by the log: quoted in denials, named by Ref
+	Kind        Kind
+	Time        time.Time // filled by the log when zero
+	Server      string
+	ServerGuess string // a name guessed from the command: for display only
+	Direction   string // "client" or "server": who sent the message
+	Method      string
+	ID          []byte // the JSON-RPC id token
+	Subject     string // the rule key that governs it: tool, resource, ...
+	Names       []string
+	Args        []byte   // JSON; redacted by the writer
+	Digest      [32]byte // SHA-256 of the frame's bytes
+	Bytes       int      // length of the frame
+
+	Policy   string // what the rules alone said: allow, deny, prompt
+	Decision string // what was done: allow or deny
+	Stage    string // the stage that decided: policy, ask, record, frame, ...
+	Code     string // stable machine word of the reason
+	Reason   string // one sentence for the owner
+	RuleFile string
+	RuleLine int
+	RuleText string // the rule's description
+
+	Ref      string // the record id this one belongs to
+	Rung     string // of Answered
+	Answer   string // of Answered: once, session, always, deny
+	Waited   time.Duration
+	IsError  bool     // of Outcome: error, or a tool result with isError
+	Declared []string // of Listed: the declared names or URIs
+	Detail   string   // free text of start, end, policy, dropped
+}

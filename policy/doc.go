@@ -1,0 +1,7 @@
+// Package policy is the rule language: it parses a TOML policy, compiles it
+// once, and decides calls by it. First match wins and no match is deny.
+//
+// The room is pure: it reads no file, no clock, no environment and starts no
+// goroutine. It must never turn doubt into an allow. Everyone may import it; it
+// imports only policy/glob and parsers.
+package policy
