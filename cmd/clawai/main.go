@@ -1,0 +1,149 @@
+// Command clawai stands between an AI agent and the MCP servers it uses, and
+// lets nothing through that its owner's rules do not allow.
+//
+// Each command is one file here: it turns flags into a room's options and the
+// room's answer into an exit code. No rule of the product lives in this package.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes, documented in docs/exit-codes.md. The proxy command adds its own.
+const (
+	exitOK     = 0
+	exitFailed = 1 // a check failed, or the work could not be done
+	exitUsage  = 2 // the command line or its input could not be read
+)
+
+// version is set by the release build.
+var version = "dev"
+
+func main() {
+	os.Exit(run(os.Args, os.Stdout, os.Stderr))
+}
+
+// run is main without the process: it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	err := newApp(stdout, stderr).Run(args)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{code: exitFailed, err: err}
+	}
+	if exit.err != nil {
+		fmt.Fprintf(stderr, "clawai: %v\n", exit.err)
+	}
+	return exit.code
+}
+
+// exitError carries an exit code; a nil err has already been told to the user.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usagef is a mistake on the command line: exit 2.
+func usagef(format string, a ...any) error {
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	// -v is left free: to users it means "verbose" as often as "version".
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
+	app := &cli.App{
+		Name:                      "clawai",
+		Usage:                     "let an AI agent use MCP servers only as your rules allow",
+		Version:                   version,
+		Writer:                    stdout,
+		ErrWriter:                 stderr,
+		HideHelpCommand:           false,
+		DisableSliceFlagSeparator: true,
+		Commands:                  commands(),
+		OnUsageError:              onUsageError,
+		CommandNotFound:           nil,
+		// Exit codes are returned, never taken inside a command: deferred work
+		// (the record's last line) must run.
+		ExitErrHandler: func(*cli.Context, error) {},
+		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); name != "" {
+				return unknownCommand(c, name)
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	harden(app.Commands)
+	return app
+}
+
+// commands lists every command in the order of the help text.
+func commands() []*cli.Command {
+	return []*cli.Command{}
+}
+
+// harden gives every command the same strictness, so that no file has to
+// remember it: usage errors go to stderr with exit 2, "help" is never taken for
+// an argument, a bare group is a usage error, and a flag behind an argument is
+// refused instead of being read as one.
+func harden(cmds []*cli.Command) {
+	for _, c := range cmds {
+		c.OnUsageError = onUsageError
+		c.HideHelpCommand = true
+		harden(c.Subcommands)
+		if len(c.Subcommands) > 0 && c.Action == nil {
+			c.Action = func(ctx *cli.Context) error {
+				if name := ctx.Args().First(); name != "" {
+					return unknownCommand(ctx, name)
+				}
+				return usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
+			}
+		}
+	}
+}
+
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	return usagef("%v; see: clawai %s--help", err, commandPath(c))
+}
+
+func commandPath(c *cli.Context) string {
+	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
+		return ""
+	}
+	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
+}
+
+func unknownCommand(c *cli.Context, name string) error {
+	cmds := c.App.Commands
+	if c.Command != nil && len(c.Command.Subcommands) > 0 {
+		cmds = c.Command.Subcommands
+	}
+	if near := cli.SuggestCommand(cmds, name); near != "" {
+		return usagef("unknown command %q (did you mean %q?); see: clawai --help", name, near)
+	}
+	return usagef("unknown command %q; see: clawai --help", name)
+}
+
+// noArguments refuses positional arguments, a flag behind one included.
+func noArguments(c *cli.Context) error {
+	if a := c.Args().First(); a != "" {
+		return usagef("unexpected argument %q; see: clawai %s--help", a, commandPath(c))
+	}
+	return nil
+}
