@@ -1,0 +1,18 @@
+package policy
+
+// ruleSource is one [[rule]] as written, checked for shape but not compiled.
+type ruleSource struct {
+	Rule
+	subject    Subject
+	pattern    string  // the subject's glob
+	server     *string // nil: no condition
+	args       []argSource
+	start, end int // byte span in the file of the whole [[rule]] table
+}
+
+// argSource is one args.<name> condition: of the globs at least one must match.
+type argSource struct {
+	path  []string // the keys below args; never empty
+	globs []string // never empty
+	pos   Position
+}
