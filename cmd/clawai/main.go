@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -95,7 +96,10 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 
 // commands lists every command in the order of the help text.
 func commands() []*cli.Command {
-	return []*cli.Command{}
+	return []*cli.Command{
+		completionCommand(),
+		completeCommand(),
+	}
 }
 
 // harden gives every command the same strictness, so that no file has to
@@ -134,10 +138,14 @@ func unknownCommand(c *cli.Context, name string) error {
 	if c.Command != nil && len(c.Command.Subcommands) > 0 {
 		cmds = c.Command.Subcommands
 	}
-	if near := cli.SuggestCommand(cmds, name); near != "" {
-		return usagef("unknown command %q (did you mean %q?); see: clawai --help", name, near)
+	if near := cli.SuggestCommand(visible(cmds), name); near != "" {
+		return usagef("unknown command %q: %s see: clawai --help", name, near)
 	}
 	return usagef("unknown command %q; see: clawai --help", name)
+}
+
+func visible(cmds []*cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
 // noArguments refuses positional arguments, a flag behind one included.
