@@ -1,0 +1,127 @@
+// Package atomicfile replaces a file whole or not at all. A reader sees the old
+// bytes or the new ones, also after a crash. It must never leave half a file,
+// follow a symlink into replacing the link itself, or loosen a file's mode.
+//
+// Extended attributes, ACLs and further hard links of the old file are not
+// carried over.
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrChanged says that the file is not what the caller read; nothing was
+// written.
+var ErrChanged = errors.New("the file was changed by someone else meanwhile")
+
+// Options of Write.
+type Options struct {
+	// Mode is given to a new file (0 means 0600) whatever the umask. A file
+	// that exists keeps its mode and owner.
+	Mode fs.FileMode
+	// Was, when not nil, is what the caller read from the file: other content,
+	// or no file, is ErrChanged. The check comes straight before the rename;
+	// writers that must exclude each other need a lock beside it.
+	Was []byte
+}
+
+// Write replaces the content of the file at path, or of the file a symlink at
+// path leads to. The old bytes stand on every error but two that come after the
+// rename: a directory that cannot be synced, and a failed read-back.
+func Write(path string, data []byte, o Options) error {
+	target, old, err := resolve(path)
+	if err != nil {
+		return err
+	}
+	tmp, err := fill(target, data, old, o.Mode)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(tmp) // gone already when the rename succeeded
+	if o.Was != nil {
+		now, err := os.ReadFile(target)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Was) {
+			return fmt.Errorf("write %s: %w", path, ErrChanged)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	if err := os.Rename(tmp, target); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := syncDir(filepath.Dir(target)); err != nil {
+		return fmt.Errorf("write %s: sync its directory: %w", path, err)
+	}
+	if back, err := os.ReadFile(target); err != nil || !bytes.Equal(back, data) {
+		return fmt.Errorf("write %s: it does not read back as written (%v)", path, err)
+	}
+	return nil
+}
+
+// resolve finds the regular file that path means; info is nil when there is
+// none yet.
+func resolve(path string) (target string, info fs.FileInfo, err error) {
+	target, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return "", nil, fmt.Errorf("write %s: it is a symlink to a file that does not exist", path)
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", nil, fmt.Errorf("write %s: %w", path, err)
+		}
+		return filepath.Join(dir, filepath.Base(path)), nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	info, err = os.Lstat(target)
+	if err != nil {
+		return "", nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", nil, fmt.Errorf("write %s: not a regular file (%s)", path, info.Mode().Type())
+	}
+	return target, info, nil
+}
+
+// fill makes the finished file beside target, on the disk, and returns its
+// name; on an error nothing is left.
+func fill(target string, data []byte, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if mode == 0 {
+		mode = 0o600
+	}
+	if old != nil {
+		mode = old.Mode()
+		if err := keepOwner(f, old); err != nil {
+			return "", fmt.Errorf("keep its owner: %w", err)
+		}
+	}
+	// After the owner: chown may clear bits, and bytes come last so that they
+	// are never readable under a looser mode than the file's.
+	if err := f.Chmod(mode.Perm()); err != nil {
+		return "", err
+	}
+	if _, err := f.Write(data); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Sync()
+}

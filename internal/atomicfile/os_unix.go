@@ -1,0 +1,40 @@
+//go:build !windows
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives f the owner and group of old.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	was, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if is, ok := info.Sys().(*syscall.Stat_t); ok && is.Uid == was.Uid && is.Gid == was.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
+}
+
+// syncDir makes the rename last. Some file systems cannot sync a directory and
+// say EINVAL; there the rename is as durable as they make it.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
