@@ -1,0 +1,131 @@
+package stdio
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// The ladder of MCP 2025-11-25 basic/lifecycle, "Shutdown": input closed, then
+// asked, then made to end. Clients allow two seconds before they do the same to
+// us, so that the whole of it stays below one.
+const (
+	graceEOF  = 300 * time.Millisecond
+	graceTerm = 500 * time.Millisecond
+	graceKill = 200 * time.Millisecond
+)
+
+// Child is a running server. Read and Write may each be used by one goroutine
+// at a time, beside each other and beside Close.
+type Child struct {
+	cmd    *exec.Cmd
+	in     *pipeEnd // our writing end of its stdin
+	out    *pipeEnd // our reading end of its stdout
+	group  group
+	done   chan struct{} // closed when the direct child has ended
+	reaped chan struct{} // closed when the goroutine that started it has
+	once   sync.Once
+}
+
+// Read reads from the server's stdout.
+func (c *Child) Read(p []byte) (int, error) { return c.out.Read(p) }
+
+// Write writes all of p to the server's stdin.
+func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
+
+// Done is closed when the process itself has ended; what it started may live
+// until Close.
+func (c *Child) Done() <-chan struct{} { return c.done }
+
+// Close ends the server and everything in its process group, and returns when
+// they are gone: at once, or after little more than the three graces.
+func (c *Child) Close() error {
+	c.once.Do(func() {
+		c.in.close()
+		if !c.gone(graceEOF) {
+			c.group.terminate()
+			if !c.gone(graceTerm) {
+				c.group.kill()
+				c.gone(graceKill)
+			}
+		}
+		c.out.close()
+		c.group.release()
+	})
+	return nil
+}
+
+// gone waits until the child and its group have ended, at most for d.
+func (c *Child) gone(d time.Duration) bool {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-c.reaped:
+	case <-late.C:
+		return false
+	}
+	// Nobody reports the end of a grandchild: it has to be looked for.
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for c.group.alive() {
+		select {
+		case <-look.C:
+		case <-late.C:
+			return false
+		}
+	}
+	return true
+}
+
+// ExitCode is the child's, or 128 and its signal, as shells say it; -1 while
+// it runs.
+func (c *Child) ExitCode() int {
+	select {
+	case <-c.done:
+		return exitCode(c.cmd.ProcessState)
+	default:
+		return -1
+	}
+}
+
+// Status says how the server ended, for people.
+func (c *Child) Status() string {
+	switch code := c.ExitCode(); {
+	case code < 0:
+		return "still running"
+	case code > 128 && c.cmd.ProcessState.ExitCode() < 0:
+		return fmt.Sprintf("killed by signal %d", code-128)
+	default:
+		return fmt.Sprintf("exit code %d", code)
+	}
+}
+
+// connect gives the command a pipe for each of stdin and stdout and returns
+// our ends.
+func connect(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
+	stdin, in, err := pipe(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	stdout, out, err := pipe(true)
+	if err != nil {
+		_ = stdin.Close()
+		in.close()
+		return nil, nil, err
+	}
+	cmd.Stdin, cmd.Stdout = stdin, stdout
+	return in, out, nil
+}
+
+// closeTheirs closes our copies of the child's ends: as long as one is open
+// its end cannot be seen.
+func (c *Child) closeTheirs() {
+	for _, end := range []any{c.cmd.Stdin, c.cmd.Stdout} {
+		_ = end.(*os.File).Close()
+	}
+}
+
+var _ io.ReadWriteCloser = (*Child)(nil)

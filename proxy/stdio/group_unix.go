@@ -1,0 +1,36 @@
+//go:build unix
+
+package stdio
+
+import (
+	"os"
+	"syscall"
+)
+
+// group is the child's process group: whatever it started and did not move
+// elsewhere.
+type group struct {
+	id    int
+	watch *watchdog
+}
+
+func (g *group) adopt(p *os.Process) error {
+	g.id = p.Pid // Setpgid made the child its leader
+	g.watch = guard(g.id)
+	return nil
+}
+
+func (g *group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+
+func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+
+func (g *group) alive() bool { return syscall.Kill(-g.id, 0) == nil }
+
+func (g *group) release() { g.watch.stop() }
+
+func exitCode(s *os.ProcessState) int {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return s.ExitCode()
+}

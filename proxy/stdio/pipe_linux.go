@@ -1,0 +1,5 @@
+package stdio
+
+import "syscall"
+
+func pipeFDs(fds *[2]int) error { return syscall.Pipe2(fds[:], syscall.O_CLOEXEC) }

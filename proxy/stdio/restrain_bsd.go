@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package stdio
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// restrain puts the child in a group of its own. The kernel offers nothing
+// for our own death: the watchdog and the end of its stdin are what remains.
+func restrain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,12 @@
+package stdio
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// restrain puts the child in a group of its own and lets the kernel kill it
+// when we die.
+func restrain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,117 @@
+package stdio
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
+// Exit codes of a server that could not be started, as shells and env(1) use
+// them.
+const (
+	CodeNotExecutable = 126
+	CodeNotFound      = 127
+)
+
+// Options say what to start.
+type Options struct {
+	Args   []string // the command and its arguments; at least one
+	Env    []string // nil: ours
+	Dir    string   // "": ours
+	Stderr *os.File // handed to the child as it is; nil: discarded
+}
+
+// StartError says why the server is not running and which exit code tells so.
+type StartError struct {
+	Code int
+	Name string
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	switch {
+	case errors.Is(e.Err, exec.ErrDot):
+		return fmt.Sprintf("cannot start %q: it is in the current folder, which is not searched; write ./%s", e.Name, e.Name)
+	case errors.Is(e.Err, exec.ErrNotFound):
+		return fmt.Sprintf("cannot start %q: no such command in PATH", e.Name)
+	}
+	return fmt.Sprintf("cannot start %q: %v", e.Name, cause(e.Err))
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// cause drops "fork/exec PATH:", which repeats the name.
+func cause(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}
+
+func startError(name string, err error) error {
+	code := CodeNotExecutable
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		code = CodeNotFound
+	}
+	return &StartError{Code: code, Name: name, Err: err}
+}
+
+// Start runs the command. Every error is a *StartError; then no process is
+// left.
+func Start(o Options) (*Child, error) {
+	if len(o.Args) == 0 {
+		return nil, &StartError{Code: CodeNotFound, Err: errors.New("no command given")}
+	}
+	cmd := exec.Command(o.Args[0], o.Args[1:]...)
+	cmd.Env, cmd.Dir = o.Env, o.Dir
+	if o.Stderr != nil {
+		cmd.Stderr = o.Stderr // an *os.File is inherited, not copied
+	}
+	if cmd.Err != nil {
+		return nil, startError(o.Args[0], cmd.Err)
+	}
+	in, out, err := connect(cmd)
+	if err != nil {
+		return nil, startError(o.Args[0], err)
+	}
+	c := &Child{cmd: cmd, in: in, out: out, done: make(chan struct{}), reaped: make(chan struct{})}
+	started := make(chan error)
+	go c.run(started)
+	if err := <-started; err != nil {
+		<-c.reaped
+		return nil, startError(o.Args[0], err)
+	}
+	return c, nil
+}
+
+// run starts the child and waits for it on one locked thread: Linux sends the
+// parent-death signal when the thread that forked ends, not the process
+// (prctl(2), PR_SET_PDEATHSIG).
+func (c *Child) run(started chan<- error) {
+	defer close(c.reaped)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	restrain(c.cmd)
+	err := c.cmd.Start()
+	c.closeTheirs()
+	if err != nil {
+		c.in.close()
+		c.out.close()
+		started <- err
+		return
+	}
+	if err := c.group.adopt(c.cmd.Process); err != nil {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		c.in.close()
+		c.out.close()
+		started <- fmt.Errorf("could not take charge of the process: %w", err)
+		return
+	}
+	started <- nil
+	_ = c.cmd.Wait() // how it ended is in ProcessState
+	close(c.done)
+}
