@@ -8,8 +8,8 @@ import (
 )
 
 // Exchange is one message that wants to cross the gate. A transport fills it
-// in, hands it to Session.Do or Session.Observe, and does not touch it until
-// the Outlet is called.
+// in, hands it to Session.Do or Session.Observe, and touches neither it nor
+// the bytes behind it until the Outlet's Forward or Refuse is called.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
@@ -21,22 +21,25 @@ type Exchange struct {
 // calls exactly one of Forward and Refuse, exactly once, perhaps from another
 // goroutine when a person was asked. There is no other way through.
 type Outlet interface {
+	// Forward sends x.Raw on. After an error the gate reads x.Event once more,
+	// to record that it was lost; otherwise x is the transport's again.
 	Forward(x *Exchange) error
 	Refuse(x *Exchange, v Verdict)
 	// Waiting is called while a person is being asked, so that the caller can
-	// be kept alive (notifications/progress).
+	// be kept alive (notifications/progress). It never overlaps or follows the
+	// Forward or Refuse of the same exchange.
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
 // Verdict is what the gate decided and why. The zero value is a deny.
 type Verdict struct {
-	Action policy.Action
+	Action policy.Action // Allow or Deny once it reaches an Outlet
 	Policy policy.Action // what the rules alone said
 	Rule   *policy.Rule  // nil when none matched
 	Stage  Stage
-	Code   string // stable machine word, e.g. "denied_by_rule", "no_rule", "not_answered"
-	Reason string // for the agent: no rule position, no path, no secret
-	Record string // the record id to quote to the owner
+	Code   Code
+	Reason string // for the agent: no rule position, no path, no secret; "" when allowed
+	Record string // the record id to quote to the owner; "" when it could not be recorded
 }
 
 // Stage names the step of the gate that decided.
@@ -47,4 +50,29 @@ const (
 	StageAsk    Stage = "ask"
 	StageRecord Stage = "record"
 	StageGate   Stage = "gate" // a panic or a closed session
+)
+
+// Code is the stable machine word of a verdict's reason.
+type Code = string
+
+const (
+	CodeAllowedByRule    Code = "allowed_by_rule"
+	CodeUngoverned       Code = "ungoverned" // a method no rule governs
+	CodeAllowedByPerson  Code = "allowed_by_person"
+	CodeAllowedInSession Code = "allowed_in_session" // a person said so earlier
+
+	CodeDeniedByRule   Code = "denied_by_rule"
+	CodeNoRule         Code = "no_rule"
+	CodeMalformed      Code = "malformed"
+	CodeDeniedByPerson Code = "denied_by_person"
+	CodeNotAnswered    Code = "not_answered"
+	CodeNobodyToAsk    Code = "nobody_to_ask"
+	CodeWrongAnswer    Code = "wrong_answer" // for another question, or not one we know
+	CodeTooMany        Code = "too_many_questions"
+	CodeWithdrawn      Code = "withdrawn" // the caller cancelled it: expects no reply
+	CodeRecordFailed   Code = "record_failed"
+	CodeChanged        Code = "bytes_changed"
+	CodePanic          Code = "panic"
+	CodeClosed         Code = "closed"
+	CodeForwardFailed  Code = "forward_failed" // only in records
 )

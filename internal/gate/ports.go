@@ -8,17 +8,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
+// Policy is the rules. *policy.Policy is the one there is.
+type Policy interface {
+	// DecideAll is the strictest decision over all the calls; it is safe for
+	// concurrent use and does not keep the slice.
+	DecideAll(cs []policy.Call) policy.Decision
+}
+
 // Recorder writes the audit record. Record returns only when every event is in
 // the log; an error means none of the exchanges they describe may go on.
 type Recorder interface {
 	// Record fills in each event's record id (ev.Record) and writes them, in
-	// order, in one write.
+	// order, in one write. It is safe for concurrent use and keeps neither the
+	// slice nor the events.
 	Record(events ...*audit.Event) error
 }
 
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,
 // or when nobody can be asked; every error is a deny. Implementations must
-// answer only for the Question they were given.
+// answer only for the Question they were given. A session asks one question at
+// a time and does not wait for an answer beyond ctx, but asks no other before
+// Ask has returned. Package gatetest holds what every implementation must do.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
@@ -30,6 +40,7 @@ type Question struct {
 	Rule     policy.Rule   // the first rule that asked
 	Digest   [32]byte      // of the frame's bytes; the answer holds for these only
 	Deadline time.Time
+	Session  bool // AllowSession can hold for these calls; otherwise it counts as AllowOnce
 }
 
 // Reply is what a person said. The zero value is a deny.
@@ -38,14 +49,29 @@ type Reply uint8
 const (
 	DenyOnce Reply = iota
 	AllowOnce
-	AllowSession // this call again, until the session ends
+	AllowSession // this call again, until the session ends or the policy changes
 	AllowAlways  // a rule has been written above the one that asked
 )
+
+// String gives the word that records use.
+func (r Reply) String() string {
+	switch r {
+	case AllowOnce:
+		return "once"
+	case AllowSession:
+		return "session"
+	case AllowAlways:
+		return "always"
+	}
+	return "deny"
+}
 
 // Answer is a person's reply and how it was given.
 type Answer struct {
 	Reply  Reply
 	Digest [32]byte // the question's; a different one is a deny
 	Rung   string   // "terminal", ...
-	Note   string   // why nobody could be asked, or what was written
+	// Note says what was written, for the record; or, beside an error, why
+	// nobody could be asked: then the agent reads it, so it names no path.
+	Note string
 }

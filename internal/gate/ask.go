@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// maxWaiting is how many exchanges of one session may wait for a person; a
+// flood beyond it is refused, so that it holds neither memory nor the person.
+const maxWaiting = 64
+
+var (
+	errWithdrawn = errors.New("withdrawn by the caller")
+	errClosed    = errors.New("the session is over")
+)
+
+// question is an exchange that waits for a person. The state is guarded by
+// Session.mu and leaves waiting once: that picks the winner between the caller
+// who withdraws and the goroutine that concludes.
+type question struct {
+	x      *Exchange
+	rule   *policy.Rule
+	digest [32]byte
+	start  time.Time
+	state  state
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed after the Outlet was called
+}
+
+type state uint8
+
+const (
+	waiting state = iota
+	withdrawn
+	delivering
+)
+
+// hold starts the asking for x and returns at once.
+func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
+	q := &question{x: x, rule: rule, digest: x.Event.Digest, start: time.Now(), done: make(chan struct{})}
+	ctx, q.cancel = context.WithCancelCause(ctx)
+	s.mu.Lock()
+	full, closed := len(s.pending) >= maxWaiting, s.closed.Load()
+	if !full && !closed {
+		s.pending[x] = q
+		s.askers.Add(1)
+	}
+	s.mu.Unlock()
+	switch {
+	case closed:
+		q.cancel(nil)
+		s.conclude(x, s.over(x), nil)
+	case full:
+		q.cancel(nil)
+		s.conclude(x, q.refusal(CodeTooMany, "too many calls wait for one already", ""), nil)
+	default:
+		go s.ask(ctx, q)
+	}
+}
+
+// ask sees one question through to its end.
+func (s *Session) ask(ctx context.Context, q *question) {
+	defer s.askers.Done()
+	defer q.cancel(nil)
+	ctx, stop := context.WithDeadline(ctx, q.start.Add(s.askTimeout))
+	defer stop()
+	v, answered := s.decide(ctx, q)
+
+	s.mu.Lock()
+	lost := q.state == withdrawn
+	if !lost {
+		q.state = delivering
+	}
+	s.mu.Unlock()
+	if lost {
+		v = q.refusal(CodeWithdrawn, "the caller withdrew it meanwhile", "")
+	}
+	s.conclude(q.x, v, answered)
+
+	s.mu.Lock()
+	if s.pending[q.x] == q { // the transport may have used x again by now
+		delete(s.pending, q.x)
+	}
+	s.mu.Unlock()
+	close(q.done)
+}
+
+// decide takes its turn at the person and returns a verdict that is allow or
+// deny, with the record of the answer if there was one.
+func (s *Session) decide(ctx context.Context, q *question) (v Verdict, answered *audit.Event) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, answered = s.panicked(q.x, r), nil
+		}
+	}()
+	if _, ok := await(ctx, s, q, s.turn); !ok {
+		return q.unanswered(ctx), nil
+	}
+	// The rules, or an answer for the session, may have settled it meanwhile.
+	if v := s.judge(q.x); v.Action != policy.Prompt {
+		s.turn <- struct{}{}
+		return v, nil
+	}
+	r, ok := await(ctx, s, q, s.put(ctx, q))
+	if !ok || ctx.Err() != nil {
+		return q.unanswered(ctx), nil
+	}
+	if r.err != nil {
+		return q.unasked(r), nil
+	}
+	return s.weigh(q, r), q.answered(r)
+}
+
+// reply is what came back from the Approver.
+type reply struct {
+	Answer
+	err    error
+	panics bool
+}
+
+// put asks the person. The turn passes on when the Approver has returned, late
+// or not: a second question over an open one could be answered by its keys.
+func (s *Session) put(ctx context.Context, q *question) <-chan reply {
+	deadline, _ := ctx.Deadline()
+	asked := Question{Calls: q.x.Calls, Digest: q.digest, Deadline: deadline, Session: grantable(q.x.Calls)}
+	if q.rule != nil {
+		asked.Rule = *q.rule
+	}
+	answers := make(chan reply, 1)
+	s.askers.Go(func() {
+		defer func() { s.turn <- struct{}{} }()
+		var r reply
+		defer func() {
+			if p := recover(); p != nil {
+				r = reply{err: fmt.Errorf("panic: %v", p), panics: true}
+			}
+			answers <- r
+		}()
+		r.Answer, r.err = s.approver.Ask(ctx, asked)
+	})
+	return answers
+}
+
+// await receives from ch, and keeps the caller alive meanwhile.
+func await[T any](ctx context.Context, s *Session, q *question, ch <-chan T) (got T, ok bool) {
+	tick := time.NewTicker(s.waitEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case got = <-ch:
+			return got, true
+		case <-ctx.Done():
+			return got, false
+		case <-tick.C:
+			q.stillWaiting()
+		}
+	}
+}
+
+func (q *question) stillWaiting() {
+	defer func() { _ = recover() }() // a progress message that fails changes no verdict
+	q.x.Out.Waiting(q.x, time.Since(q.start))
+}
+
+// weigh turns an answer into a verdict. The call is judged again: the rules may
+// have changed while the person thought, and only a prompt can be lifted.
+func (s *Session) weigh(q *question, r reply) Verdict {
+	switch {
+	case r.Digest != q.digest || r.Reply > AllowAlways:
+		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
+	case sha256.Sum256(q.x.Raw) != q.digest:
+		return q.refusal(CodeChanged, "it changed while a person was asked", "")
+	case r.Reply == DenyOnce:
+		return q.refusal(CodeDeniedByPerson, "the person denied it", "")
+	}
+	v := s.judge(q.x)
+	if v.Action != policy.Prompt {
+		return v
+	}
+	if r.Reply == AllowSession && grantable(q.x.Calls) {
+		s.remember(v.Rule, q.x.Calls)
+	}
+	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson
+	q.x.note(v, "")
+	return v
+}

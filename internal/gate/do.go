@@ -1,0 +1,131 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// Do takes requests and notifications that want to cross, in either direction;
+// several are the frames of one read, and their order is kept. When Do returns,
+// each exchange has been forwarded or refused, unless a person is asked: then
+// that follows from a goroutine of the session, and ctx ends the asking, so it
+// must live as long as the connection.
+func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
+	s.cross(ctx, audit.Passed, xs)
+}
+
+// Observe takes replies. One with Calls (a result that carries requests to the
+// client) is judged as Do judges; any other is recorded and forwarded.
+func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
+	s.cross(ctx, audit.Outcome, xs)
+}
+
+// cross is the order of the gate: policy, person, record, forward.
+func (s *Session) cross(ctx context.Context, kind audit.Kind, xs []*Exchange) {
+	b := batches.Get().(*batch)
+	defer b.free()
+	for _, x := range xs {
+		if x.Event.Kind == "" {
+			x.Event.Kind = kind
+		}
+		v := s.judge(x)
+		b.verdicts = append(b.verdicts, v)
+		if v.Action != policy.Prompt {
+			b.events = append(b.events, &x.Event)
+		}
+	}
+	err := s.record(b.events)
+	for i, x := range xs {
+		v := &b.verdicts[i]
+		switch {
+		case err != nil:
+			refuse(x, unrecorded(v))
+		case v.Action == policy.Prompt:
+			s.hold(ctx, x, v.Rule)
+		default:
+			s.deliver(x, *v)
+		}
+	}
+}
+
+// conclude is the second half of the order for an exchange that waited: record,
+// forward. A person's answer, if there was one, is recorded before the decision.
+func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) {
+	events := []*audit.Event{&x.Event}
+	if answered != nil {
+		events = []*audit.Event{answered, &x.Event}
+	}
+	if s.record(events) != nil {
+		refuse(x, unrecorded(&v))
+		return
+	}
+	s.deliver(x, v)
+}
+
+// record writes events before anything goes on; a panic is a failed record.
+func (s *Session) record(events []*audit.Event) (err error) {
+	if len(events) == 0 {
+		return nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("record: panic: %v", r)
+		}
+	}()
+	return s.recorder.Record(events...)
+}
+
+// deliver calls the one Outlet method that v names. What the outlet loses is
+// recorded: nobody else would know.
+func (s *Session) deliver(x *Exchange, v Verdict) {
+	if v.Action != policy.Allow {
+		v.Record = x.Event.Record
+		refuse(x, v)
+		return
+	}
+	if lost := forward(x); lost != "" {
+		_ = s.Note(&audit.Event{ // there is no one left to tell when this fails too
+			Kind: audit.Dropped, Ref: x.Event.Record, Code: CodeForwardFailed, Reason: lost,
+			Server: x.Event.Server, Direction: x.Event.Direction, Method: x.Event.Method, ID: x.Event.ID,
+		})
+	}
+}
+
+// forward says in words what went wrong, if anything.
+func forward(x *Exchange) (lost string) {
+	defer func() {
+		if r := recover(); r != nil {
+			lost = fmt.Sprintf("forward: panic: %v", r)
+		}
+	}()
+	if err := x.Out.Forward(x); err != nil {
+		return "forward: " + err.Error()
+	}
+	return ""
+}
+
+func refuse(x *Exchange, v Verdict) {
+	// A panic while refusing forwards nothing, and the session must go on.
+	defer func() { _ = recover() }()
+	x.Out.Refuse(x, v)
+}
+
+// batch is the scratch of one crossing, kept so that an allowed call allocates
+// nothing here.
+type batch struct {
+	verdicts []Verdict
+	events   []*audit.Event
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func (b *batch) free() {
+	clear(b.verdicts)
+	clear(b.events)
+	b.verdicts, b.events = b.verdicts[:0], b.events[:0]
+	batches.Put(b)
+}

@@ -1,0 +1,115 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// judge asks the rules, writes what they say into x.Event, and lifts a prompt
+// that a person has answered for the session. A panic denies.
+func (s *Session) judge(x *Exchange) (v Verdict) {
+	defer func() {
+		if r := recover(); r != nil {
+			v = s.panicked(x, r)
+		}
+	}()
+	x.Event.Bytes = len(x.Raw)
+	if x.Event.Server == "" {
+		x.Event.Server = s.server
+	}
+	if s.closed.Load() {
+		return s.over(x)
+	}
+	if len(x.Calls) == 0 {
+		return Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
+	}
+	x.Event.Kind = audit.Decision
+	x.Event.Digest = sha256.Sum256(x.Raw)
+	var d policy.Decision // a nil policy denies
+	if p := *s.policy.Load(); p != nil {
+		d = p.DecideAll(x.Calls)
+	}
+	v = ruled(d)
+	owner := d.Reason
+	if d.Reading != "" {
+		owner = fmt.Sprintf("read as %q", d.Reading)
+	}
+	if v.Action == policy.Prompt && s.granted(d.Rule, x.Calls) {
+		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
+	}
+	x.note(v, owner)
+	return v
+}
+
+// ruled is the verdict of the rules alone; an action that is none of the three
+// is a deny.
+func ruled(d policy.Decision) Verdict {
+	v := Verdict{Stage: StagePolicy, Rule: d.Rule}
+	switch {
+	case d.Action == policy.Allow && d.Rule != nil:
+		v.Action, v.Code = policy.Allow, CodeAllowedByRule
+	case d.Action == policy.Allow:
+		v.Action, v.Code = policy.Allow, CodeUngoverned
+	case d.Action == policy.Prompt:
+		v.Action = policy.Prompt
+	case d.Rule != nil:
+		v.Code, v.Reason = CodeDeniedByRule, "denied by the owner's policy"+described(d.Rule)
+	case d.Reason != "":
+		v.Code, v.Reason = CodeMalformed, "denied, because no rule may allow it: "+d.Reason
+	default:
+		v.Code, v.Reason = CodeNoRule, "denied by the owner's policy: no rule allows it"
+	}
+	v.Policy = v.Action
+	return v
+}
+
+// described is the rule's own words, as a tail for a sentence.
+func described(r *policy.Rule) string {
+	if r == nil || r.Description == "" {
+		return ""
+	}
+	return ": " + r.Description
+}
+
+// note writes a verdict into the record of x; owner is the reason in words that
+// only the owner reads.
+func (x *Exchange) note(v Verdict, owner string) {
+	ev := &x.Event
+	ev.Policy, ev.Decision = v.Policy.String(), v.Action.String()
+	ev.Stage, ev.Code, ev.Reason = string(v.Stage), v.Code, owner
+	ev.RuleFile, ev.RuleLine, ev.RuleText = "", 0, ""
+	if r := v.Rule; r != nil {
+		ev.RuleFile, ev.RuleLine, ev.RuleText = r.Pos.File, r.Pos.Line, r.Description
+	}
+}
+
+// panicked is the refusal of an exchange over which a stage of the gate fell.
+func (s *Session) panicked(x *Exchange, cause any) Verdict {
+	v := Verdict{Stage: StageGate, Code: CodePanic,
+		Reason: "not let through, because judging it failed inside clawai; tell the owner"}
+	x.refused(v, fmt.Sprintf("panic: %v", cause))
+	return v
+}
+
+// over is the refusal of everything that comes to a closed session.
+func (s *Session) over(x *Exchange) Verdict {
+	v := Verdict{Stage: StageGate, Code: CodeClosed, Reason: "not let through, because the session is over"}
+	x.refused(v, "")
+	return v
+}
+
+// refused notes a refusal that the rules had no part in.
+func (x *Exchange) refused(v Verdict, owner string) {
+	x.Event.Kind = audit.Decision
+	x.note(v, owner)
+	x.Event.Policy = ""
+}
+
+// unrecorded is the refusal of what could not be recorded.
+func unrecorded(v *Verdict) Verdict {
+	return Verdict{Policy: v.Policy, Rule: v.Rule, Stage: StageRecord, Code: CodeRecordFailed,
+		Reason: "not let through, because it could not be recorded; tell the owner"}
+}

@@ -1,0 +1,58 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// refusal is a prompt that no person lifted; why completes the sentence for the
+// agent, owner is for the record.
+func (q *question) refusal(code Code, why, owner string) Verdict {
+	v := Verdict{
+		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
+		Reason: "the owner's policy wants a person to approve this" + described(q.rule) + "; " + why,
+	}
+	q.x.note(v, owner)
+	return v
+}
+
+// unanswered is the refusal of a call whose asking ended before an answer.
+func (q *question) unanswered(ctx context.Context) Verdict {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errWithdrawn):
+		return Verdict{} // the withdrawal is concluded by whoever asked
+	case errors.Is(cause, context.DeadlineExceeded):
+		return q.refusal(CodeNotAnswered, "nobody answered in time; "+howToAllow,
+			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
+	default:
+		return q.refusal(CodeClosed, "the session ended meanwhile", "")
+	}
+}
+
+// unasked is the refusal of a call that no person saw.
+func (q *question) unasked(r reply) Verdict {
+	if r.panics {
+		return q.refusal(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())
+	}
+	why := "no person could be asked"
+	if r.Note != "" {
+		why += " (" + r.Note + ")"
+	}
+	return q.refusal(CodeNobodyToAsk, why+"; "+howToAllow, r.err.Error())
+}
+
+const howToAllow = "ask the owner to add an allow rule or to approve at a terminal"
+
+// answered is the record of a person's answer.
+func (q *question) answered(r reply) *audit.Event {
+	ev := &q.x.Event
+	return &audit.Event{
+		Kind: audit.Answered, Rung: r.Rung, Answer: r.Reply.String(), Waited: time.Since(q.start), Detail: r.Note,
+		Server: ev.Server, ServerGuess: ev.ServerGuess, Direction: ev.Direction, Method: ev.Method, ID: ev.ID,
+		Subject: ev.Subject, Names: ev.Names, Digest: q.digest,
+	}
+}
