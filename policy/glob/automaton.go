@@ -1,0 +1,184 @@
+package glob
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// automaton runs every way to read a pattern at once (Baeza-Yates and Gonnet's
+// shift-and, extended to stars). State i means: the first i elements of the
+// pattern, each a literal character or `?`, are matched. All states that hold
+// are bits of a row; a character of the text costs one pass over the row, so a
+// match costs len(text) × words, whatever the text.
+type automaton struct {
+	words int
+	last  int        // the state that accepts
+	deep  []uint64   // states that a `**` keeps through any character
+	step  []uint64   // states that a `*` keeps through any but "/"
+	any   []uint64   // states that a `?` leaves
+	runes []rune     // the distinct literal characters, sorted
+	masks []uint64   // for each of them, the states it leaves
+	ascii [128]uint8 // character -> its place in runes, from 1
+}
+
+// stackWords is the length of row that needs no allocation: patterns of up to
+// 1,023 elements.
+const stackWords = 16
+
+// newAutomaton takes a valid pattern.
+func newAutomaton(pattern string) *automaton {
+	a := &automaton{runes: distinct(pattern)}
+	elements := utf8.RuneCountInString(pattern)
+	a.words = elements/64 + 1
+	rows := make([]uint64, (3+len(a.runes))*a.words)
+	cut := func() []uint64 {
+		row := rows[:a.words:a.words]
+		rows = rows[a.words:]
+		return row
+	}
+	a.deep, a.step, a.any, a.masks = cut(), cut(), cut(), rows
+	for i, r := range a.runes {
+		if r < 128 {
+			a.ascii[r] = uint8(i + 1)
+		}
+	}
+	for i := 0; i < len(pattern); {
+		r, size := utf8.DecodeRuneInString(pattern[i:])
+		switch n := stars(pattern[i:]); {
+		case n > 1:
+			set(a.deep, a.last)
+			size = n
+		case n == 1:
+			set(a.step, a.last)
+		case r == '?':
+			set(a.any, a.last)
+			a.last++
+		default:
+			set(a.mask(r), a.last)
+			a.last++
+		}
+		i += size
+	}
+	return a
+}
+
+// distinct lists the literal characters of a pattern, sorted.
+func distinct(pattern string) []rune {
+	runes := make([]rune, 0, len(pattern))
+	for _, r := range pattern {
+		if r != '*' && r != '?' {
+			runes = append(runes, r)
+		}
+	}
+	slices.Sort(runes)
+	return slices.Compact(runes)
+}
+
+func set(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
+
+// mask is the row of states that a literal character leaves; nil when the
+// pattern does not hold it.
+func (a *automaton) mask(r rune) []uint64 {
+	i := 0
+	if r < 128 {
+		i = int(a.ascii[r])
+	} else if at, found := slices.BinarySearch(a.runes, r); found {
+		i = at + 1
+	}
+	if i == 0 {
+		return nil
+	}
+	return a.masks[(i-1)*a.words : i*a.words]
+}
+
+// match says whether the automaton accepts the whole of s.
+func (a *automaton) match(s string) bool {
+	ok, _ := a.run(s)
+	return ok
+}
+
+// run also counts the words of rows it computed: the measure that the tests
+// hold to pattern × text.
+func (a *automaton) run(s string) (ok bool, work int) {
+	if a.words == 1 {
+		return a.runWord(s)
+	}
+	var buf [stackWords]uint64
+	row := buf[:]
+	if a.words > stackWords {
+		row = make([]uint64, a.words)
+	}
+	row = row[:a.words]
+	row[0] = 1
+	for i := 0; i < len(s); {
+		r, size := decode(s[i:])
+		i += size
+		work += a.words
+		if !a.advance(row, r) {
+			return false, work
+		}
+	}
+	return row[a.last/64]>>(a.last%64)&1 != 0, work
+}
+
+// advance moves a row over one character; false when no state is left.
+func (a *automaton) advance(row []uint64, r rune) bool {
+	mask := a.mask(r)
+	var carry, alive uint64
+	for w, states := range row {
+		leave, keep := a.any[w], a.deep[w]
+		if mask != nil {
+			leave |= mask[w]
+		}
+		if r != separator {
+			keep |= a.step[w]
+		}
+		leave &= states
+		row[w] = leave<<1 | carry | states&keep
+		carry = leave >> 63
+		alive |= row[w]
+	}
+	return alive != 0
+}
+
+// runWord is run for patterns of up to 63 elements, whose row is a register.
+func (a *automaton) runWord(s string) (ok bool, work int) {
+	deep, step, any := a.deep[0], a.step[0], a.any[0]
+	states := uint64(1)
+	for i := 0; i < len(s); work++ {
+		var leave uint64
+		keep := deep | step
+		if c := s[i]; c < utf8.RuneSelf {
+			i++
+			if at := a.ascii[c]; at != 0 {
+				leave = a.masks[at-1]
+			}
+			if c == separator {
+				keep = deep
+			}
+		} else {
+			r, size := decode(s[i:])
+			i += size
+			if mask := a.mask(r); mask != nil {
+				leave = mask[0]
+			}
+		}
+		states = states&(leave|any)<<1 | states&keep
+		if states == 0 {
+			return false, work
+		}
+	}
+	return states>>a.last&1 == 1, work
+}
+
+// invalid stands for a byte that is not UTF-8: no literal equals it, U+FFFD
+// included.
+const invalid = utf8.MaxRune + 1
+
+func decode(s string) (rune, int) {
+	r, size := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && size == 1 {
+		r = invalid
+	}
+	return r, size
+}

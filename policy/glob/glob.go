@@ -1,0 +1,184 @@
+// Package glob is the one matcher of policies: `*` is any run of characters
+// except "/", `**` (or a longer run of stars) any run, `?` any one character,
+// and everything else is itself: brackets, braces and backslashes too. A
+// pattern is matched against the whole text and case counts.
+//
+// Patterns belong to the policy's owner, texts to an attacker. Match therefore
+// takes time proportional to pattern times text, whatever both hold, and must
+// never backtrack. A character is a code point; each byte that is not valid
+// UTF-8 counts as one character that only a wildcard matches.
+//
+// github.com/gobwas/glob is a second opinion in the tests and not the matcher:
+// it backtracks, its `?` stops at "/", and where it is linear (one run of
+// stars) the literal ends, which the index of a policy needs anyway, leave
+// nothing to match but the absence of a "/".
+package glob
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// Reasons why a text is no pattern.
+var (
+	ErrEmpty   = errors.New("empty pattern")
+	ErrInvalid = errors.New("pattern is not valid UTF-8")
+)
+
+const (
+	wildcards = "*?"
+	separator = '/'
+)
+
+// Pattern is a compiled glob. It is immutable and safe for concurrent use. The
+// zero value matches nothing.
+type Pattern struct {
+	source string
+	prefix string // literal text before the first wildcard
+	suffix string // literal text after the last; "" when there is no wildcard
+	core   core   // what stands between them
+	chunks []string
+	auto   *automaton
+}
+
+// core says how the text between prefix and suffix is matched.
+type core uint8
+
+const (
+	never     core = iota // the zero Pattern
+	nothing               // no wildcard: prefix is the whole pattern
+	segment               // one `*`
+	anything              // one `**`
+	deepRuns              // several runs, all `**`, with literal chunks between
+	mixedRuns             // several runs, some of them `*`, and no `?`
+	general               // a `?` somewhere
+)
+
+// Check says why a text is no pattern, at a fraction of the cost of Compile.
+func Check(pattern string) error {
+	if pattern == "" {
+		return ErrEmpty
+	}
+	if !utf8.ValidString(pattern) {
+		return ErrInvalid
+	}
+	return nil
+}
+
+// Compile prepares a pattern; the error is ErrEmpty or ErrInvalid.
+func Compile(pattern string) (*Pattern, error) {
+	if err := Check(pattern); err != nil {
+		return nil, err
+	}
+	p := &Pattern{source: pattern, prefix: pattern, core: nothing}
+	first := strings.IndexAny(pattern, wildcards)
+	if first < 0 {
+		return p, nil
+	}
+	last := strings.LastIndexAny(pattern, wildcards)
+	p.prefix, p.suffix = pattern[:first], pattern[last+1:]
+	p.compileCore(pattern[first : last+1])
+	return p, nil
+}
+
+// compileCore takes the middle of a pattern, which begins and ends with a
+// wildcard.
+func (p *Pattern) compileCore(middle string) {
+	if strings.IndexByte(middle, '?') >= 0 {
+		p.core, p.auto = general, newAutomaton(middle)
+		return
+	}
+	p.chunks = strings.FieldsFunc(middle, func(r rune) bool { return r == '*' })
+	deep, shallow := countRuns(middle)
+	switch {
+	case shallow == 0 && deep == 1:
+		p.core = anything
+	case shallow == 1 && deep == 0:
+		p.core = segment
+	case shallow == 0:
+		p.core = deepRuns
+	default:
+		p.core, p.auto = mixedRuns, newAutomaton(middle)
+	}
+}
+
+// countRuns counts the runs of two stars or more, and the single stars.
+func countRuns(s string) (deep, shallow int) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '*' {
+			continue
+		}
+		n := stars(s[i:])
+		if n > 1 {
+			deep++
+		} else {
+			shallow++
+		}
+		i += n
+	}
+	return deep, shallow
+}
+
+// stars is the length of the run of stars that s begins with.
+func stars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
+
+// Match says whether the whole of s is matched.
+func (p *Pattern) Match(s string) bool {
+	if len(s) < len(p.prefix)+len(p.suffix) ||
+		s[:len(p.prefix)] != p.prefix || s[len(s)-len(p.suffix):] != p.suffix {
+		return false
+	}
+	s = s[len(p.prefix) : len(s)-len(p.suffix)]
+	switch p.core {
+	case nothing:
+		return s == ""
+	case anything:
+		return true
+	case segment:
+		return strings.IndexByte(s, separator) < 0
+	case deepRuns:
+		return p.holdsChunks(s)
+	case mixedRuns:
+		// Without a "/" every star is a deep one, and with one the chunks in
+		// their order are still a condition that most texts fail.
+		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.match(s))
+	case general:
+		return p.auto.match(s)
+	}
+	return false
+}
+
+// holdsChunks says whether the literal chunks follow one another in s. Each is
+// looked for as far left as possible, which leaves the most room for the rest.
+func (p *Pattern) holdsChunks(s string) bool {
+	for _, chunk := range p.chunks {
+		i := strings.Index(s, chunk)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(chunk):]
+	}
+	return true
+}
+
+// String is the pattern as written.
+func (p *Pattern) String() string { return p.source }
+
+// HasWildcard says whether the pattern can match more than one text.
+func (p *Pattern) HasWildcard() bool { return p.core > nothing }
+
+// Literal is the only text the pattern matches; false when it has a wildcard.
+func (p *Pattern) Literal() (string, bool) { return p.prefix, p.core == nothing }
+
+// LiteralPrefix is the text that everything matched begins with.
+func (p *Pattern) LiteralPrefix() string { return p.prefix }
+
+// LiteralSuffix is the text that everything matched ends with. It never
+// overlaps the prefix; of a pattern without wildcard it is all of it.
+func (p *Pattern) LiteralSuffix() string {
+	if p.core == nothing {
+		return p.source
+	}
+	return p.suffix
+}
