@@ -1,0 +1,205 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/huh/v2"
+	"charm.land/lipgloss/v2"
+
+	"github.com/clawai/clawai/internal/term"
+)
+
+// The smallest window a question is asked in. Below it, the choices or every
+// fact would be out of sight.
+const (
+	minWidth  = 40
+	minFacts  = 3
+	restLines = 4 // the rule above the decision, the decision, the footer, and one to spare
+)
+
+var errTooSmall = errors.New("the window is too small to show the question")
+
+// form is the question as a bubbletea model: the facts in a window that
+// scrolls, and below it, always in sight, the decision line and huh's select.
+// The select is not run by huh itself, because a huh form pushes its choices
+// off a small screen and takes keys typed before it was drawn.
+type form struct {
+	page    page
+	grace   time.Duration
+	now     func() time.Time
+	sel     *huh.Form
+	word    string    // what the select points at
+	settled time.Time // keys before this moment are not answers
+	rows    []string  // facts, wrapped to the width
+	top     int       // first row in sight
+	width   int
+	height  int
+	answer  string
+	err     error
+}
+
+// askForm shows the page on tty and gives the word of the choice. Esc and
+// Ctrl-C choose to deny; every error denies.
+func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (string, error) {
+	f := &form{page: p, grace: grace, now: time.Now}
+	f.reset()
+	if err := tty.Recheck(); err != nil {
+		return "", err
+	}
+	if err := tty.Keys(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	in := &keyboard{end: cancel, read: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }}
+	_, err := tea.NewProgram(f,
+		tea.WithContext(ctx),
+		tea.WithInput(in),
+		tea.WithOutput(&screen{tty.File}),
+		tea.WithEnvironment(environment()),
+		tea.WithoutSignalHandler(), // Ask has its own; ours ends the question through ctx
+	).Run()
+	cause := context.Cause(ctx)
+	in.stop()
+	if cause != nil {
+		return "", errors.Join(cause, tty.Lines())
+	}
+	if err = errors.Join(err, f.err, tty.Lines()); err != nil {
+		return "", err
+	}
+	if f.answer == "" {
+		return "", errors.New("the question ended without an answer")
+	}
+	return f.answer, nil
+}
+
+// reset points the select at Deny again and makes the person wait.
+func (f *form) reset() {
+	f.word = f.page.choices[0].word
+	options := make([]huh.Option[string], len(f.page.choices))
+	for i, c := range f.page.choices {
+		options[i] = huh.NewOption(c.label, c.word)
+	}
+	// Arrows and Return only: with huh's letters (j, k, /) a line typed for the
+	// program behind us could walk to an allow.
+	keys := huh.NewDefaultKeyMap()
+	s := &keys.Select
+	s.Up.SetKeys("up")
+	s.Down.SetKeys("down")
+	s.Next.SetKeys("enter")
+	s.Submit.SetKeys("enter")
+	s.Prev.SetKeys()
+	s.Filter.SetKeys()
+	s.GotoTop.SetKeys()
+	s.GotoBottom.SetKeys()
+	s.HalfPageUp.SetKeys()
+	s.HalfPageDown.SetKeys()
+	f.sel = huh.NewForm(huh.NewGroup(
+		huh.NewSelect[string]().Options(options...).Value(&f.word),
+	)).WithAccessible(false).WithShowHelp(false).WithKeyMap(keys).
+		WithTheme(huh.ThemeFunc(huh.ThemeBase)).
+		WithWidth(max(f.width, minWidth)).WithHeight(len(options))
+	f.sel.Init()
+	f.settled = f.now().Add(f.grace)
+}
+
+func (f *form) Init() tea.Cmd { return f.sel.Init() }
+
+func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		return f, f.resize(msg.Width, msg.Height)
+	case tea.PasteMsg:
+		f.reset()
+		return f, f.sel.Init()
+	case tea.KeyPressMsg:
+		return f, f.press(msg)
+	}
+	return f, f.forward(msg)
+}
+
+// resize wraps the facts anew and ends the question when it no longer fits.
+func (f *form) resize(width, height int) tea.Cmd {
+	f.width, f.height = width, height
+	if width < minWidth || f.factRows() < minFacts {
+		f.err = errTooSmall
+		return tea.Quit
+	}
+	f.rows = wrap(f.page.facts, width)
+	f.scroll(0)
+	return nil
+}
+
+// press handles one key. A key that has no meaning here was meant for another
+// program: it takes the choice back to Deny.
+func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
+	if f.now().Before(f.settled) {
+		f.settled = f.now().Add(f.grace)
+		return nil
+	}
+	switch msg.String() {
+	case "esc", "ctrl+c", "ctrl+d":
+		f.answer = wordDeny
+		return tea.Quit
+	case "pgdown":
+		f.scroll(f.factRows())
+	case "pgup":
+		f.scroll(-f.factRows())
+	case "home":
+		f.scroll(-len(f.rows))
+	case "end":
+		f.scroll(len(f.rows))
+	case "up", "down", "enter":
+		return f.forward(msg)
+	default:
+		f.reset()
+		return f.sel.Init()
+	}
+	return nil
+}
+
+// forward hands a message to huh and sees whether it was the answer.
+func (f *form) forward(msg tea.Msg) tea.Cmd {
+	m, cmd := f.sel.Update(msg)
+	f.sel = m.(*huh.Form)
+	switch f.sel.State {
+	case huh.StateCompleted:
+		f.answer = f.word
+		return tea.Quit
+	case huh.StateAborted:
+		f.answer = wordDeny
+		return tea.Quit
+	}
+	return cmd
+}
+
+func (f *form) scroll(by int) {
+	f.top = max(0, min(f.top+by, len(f.rows)-f.factRows()))
+}
+
+// factRows is how many rows the facts have.
+func (f *form) factRows() int {
+	return f.height - len(f.page.choices) - restLines
+}
+
+func (f *form) View() tea.View {
+	if f.height == 0 || f.err != nil || f.answer != "" {
+		return tea.View{AltScreen: true}
+	}
+	n := f.factRows()
+	end := min(f.top+n, len(f.rows))
+	rows := make([]string, 0, f.height)
+	rows = append(rows, f.rows[f.top:end]...)
+	if len(f.rows) <= n {
+		rows = append(rows, "")
+	} else {
+		rows = append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn show the rest", f.top+1, end, len(f.rows)))
+	}
+	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(f.page.decision),
+		f.sel.View(), clip(f.page.footer, f.width))
+	return tea.View{Content: strings.Join(rows, "\n"), AltScreen: true}
+}

@@ -1,0 +1,30 @@
+//go:build !linux && !darwin
+
+package term
+
+import (
+	"context"
+	"errors"
+	"os"
+)
+
+// Tty is never made on this system.
+type Tty struct{ *os.File }
+
+// Own always answers NoTerminal: the clients on this system start their
+// servers without a console.
+func Own(context.Context, string, string) (*Tty, error) {
+	return nil, &NotOwned{NoTerminal, errors.ErrUnsupported}
+}
+
+func (t *Tty) Recheck() error { return &NotOwned{NoTerminal, errors.ErrUnsupported} }
+
+func (t *Tty) Keys() error { return errors.ErrUnsupported }
+
+func (t *Tty) Lines() error { return errors.ErrUnsupported }
+
+func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, ErrHungUp }
+
+func (t *Tty) ReadLine(context.Context) (string, error) { return "", ErrHungUp }
+
+func (t *Tty) Flush() error { return errors.ErrUnsupported }

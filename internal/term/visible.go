@@ -1,0 +1,140 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	maxSpaces = 3 // a longer run could push text out of sight
+	maxMarks  = 3 // on one base letter; a longer run climbs over other lines
+)
+
+// lookalikes pass every category test and yet look like ASCII punctuation or
+// letters: slashes, colons, bars, dots, and letters of the phonetic alphabet.
+const lookalikes = "\u2044\u2215\u2216\u29f8\u29f9\u2223\u2236\ua789\u02d0\u02d1\u02f8" +
+	"\u01c0\u01c1\u01c2\u01c3\u0251\u0261\u0269\u2010\u2012\u2212\u02bc\u02bb\u02c8\u02cb\u02d7" +
+	"\u06d4\u0701\u0702\u1427\u1735\u1803\u1809\u16eb\ua60e\ua4fa\ua4f8\u2039\u203a\u276e\u276f"
+
+// blanks are drawn as nothing although they are letters, marks or symbols.
+const blanks = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0\U0001d159"
+
+// proseForms are wide punctuation that Chinese and Japanese prose is full of;
+// two cells wide, they are not taken for ASCII.
+const proseForms = "\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+
+// Visible shows s so that what is seen is what is there. Printable ASCII and
+// the letters, digits, punctuation and symbols that look like nothing else stay;
+// everything else is written \u{hex}, a byte that is no UTF-8 \x{hex}, and a
+// backslash or quote gets a backslash. The result has no control character and
+// no line break, and two different inputs never give the same result.
+func Visible(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	w := writer{out: &b}
+	for len(s) > 0 {
+		n := wordEnd(s)
+		if n > 0 {
+			w.foreign = !oneScript(s[:n])
+			w.write(s[:n])
+			s = s[n:]
+			continue
+		}
+		_, n = utf8.DecodeRuneInString(s)
+		w.write(s[:n])
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// writer carries what the last characters mean for the next one.
+type writer struct {
+	out     *strings.Builder
+	foreign bool // inside a word whose letters only look alike
+	spaces  int
+	marks   int
+	base    rune // the character a mark would be drawn on; 0: none
+}
+
+func (w *writer) write(s string) {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n <= 1 {
+			fmt.Fprintf(w.out, `\x{%02x}`, s[0])
+			r = 0
+		} else if !w.shown(r) {
+			fmt.Fprintf(w.out, `\u{%x}`, r)
+			r = 0
+		} else if r == '\\' || r == '"' {
+			w.out.WriteByte('\\')
+			w.out.WriteRune(r)
+		} else {
+			w.out.WriteRune(r)
+		}
+		if !unicode.Is(unicode.M, r) {
+			w.base, w.marks = r, 0
+		}
+		s = s[n:]
+	}
+}
+
+// shown says whether r may stand for itself here.
+func (w *writer) shown(r rune) bool {
+	if r == ' ' {
+		w.spaces++
+		return w.spaces <= maxSpaces
+	}
+	w.spaces = 0
+	if r < utf8.RuneSelf {
+		return r > ' ' && r < 0x7f
+	}
+	switch {
+	case unicode.Is(unicode.M, r):
+		return w.markShown(r)
+	case unicode.Is(unicode.L, r), unicode.Is(unicode.Nd, r):
+		return !w.foreign && plain(r)
+	case unicode.In(r, unicode.P, unicode.N):
+		return plain(r)
+	case unicode.Is(unicode.S, r):
+		// Above the basic plane are emoji, whose width terminals disagree on;
+		// box drawing could imitate a form.
+		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && plain(r)
+	}
+	return false
+}
+
+// markShown lets a combining mark pass on a shown letter that is not ASCII, when
+// the pair has no other spelling and the run is short.
+func (w *writer) markShown(r rune) bool {
+	w.marks++
+	pair := string([]rune{w.base, r})
+	return w.marks <= maxMarks && w.base >= utf8.RuneSelf && !w.foreign &&
+		!unicode.Is(unicode.Me, r) && plain(r) && norm.NFC.IsNormalString(pair)
+}
+
+// plain says that r has one spelling, is drawn, reads left to right, and is not
+// another form of an ASCII character.
+func plain(r rune) bool {
+	if strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
+		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+		return false
+	}
+	p, _ := bidi.LookupRune(r)
+	switch p.Class() {
+	case bidi.R, bidi.AL, bidi.AN:
+		// A terminal that orders text by direction would move what stands
+		// around them.
+		return false
+	}
+	s := string(r)
+	if norm.NFC.String(s) != s {
+		return false
+	}
+	return strings.ContainsRune(proseForms, r) ||
+		!strings.ContainsFunc(norm.NFKC.String(s), func(r rune) bool { return r < utf8.RuneSelf })
+}
