@@ -30,6 +30,8 @@ type question struct {
 	start  time.Time
 	state  state
 	cancel context.CancelCauseFunc
+	turn   chan struct{} // closed when the person is free for this question
+	pass   chan struct{} // to be closed when the person is free for the next
 	done   chan struct{} // closed after the Outlet was called
 }
 
@@ -49,6 +51,8 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	full, closed := len(s.pending) >= maxWaiting, s.closed.Load()
 	if !full && !closed {
 		s.pending[x] = q
+		q.turn, q.pass = s.last, make(chan struct{})
+		s.last = q.pass
 		s.askers.Add(1)
 	}
 	s.mu.Unlock()
@@ -99,16 +103,23 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, answered 
 			v, answered = s.panicked(q.x, r), nil
 		}
 	}()
-	if _, ok := await(ctx, s, q, s.turn); !ok {
+	if _, ok := await(ctx, s, q, q.turn); !ok {
+		passAfter(s, q, q.turn)
 		return q.unanswered(ctx), nil
 	}
 	// The rules, or an answer for the session, may have settled it meanwhile.
 	if v := s.judge(q.x); v.Action != policy.Prompt {
-		s.turn <- struct{}{}
+		close(q.pass)
 		return v, nil
 	}
-	r, ok := await(ctx, s, q, s.put(ctx, q))
-	if !ok || ctx.Err() != nil {
+	answers := s.put(ctx, q)
+	r, ok := await(ctx, s, q, answers)
+	if !ok {
+		passAfter(s, q, answers)
+		return q.unanswered(ctx), nil
+	}
+	defer close(q.pass) // not before the answer is weighed: it may settle the next question too
+	if ctx.Err() != nil {
 		return q.unanswered(ctx), nil
 	}
 	if r.err != nil {
@@ -124,8 +135,7 @@ type reply struct {
 	panics bool
 }
 
-// put asks the person. The turn passes on when the Approver has returned, late
-// or not: a second question over an open one could be answered by its keys.
+// put asks the person.
 func (s *Session) put(ctx context.Context, q *question) <-chan reply {
 	deadline, _ := ctx.Deadline()
 	asked := Question{Calls: q.x.Calls, Digest: q.digest, Deadline: deadline, Session: grantable(q.x.Calls)}
@@ -134,7 +144,6 @@ func (s *Session) put(ctx context.Context, q *question) <-chan reply {
 	}
 	answers := make(chan reply, 1)
 	s.askers.Go(func() {
-		defer func() { s.turn <- struct{}{} }()
 		var r reply
 		defer func() {
 			if p := recover(); p != nil {
@@ -145,6 +154,16 @@ func (s *Session) put(ctx context.Context, q *question) <-chan reply {
 		r.Answer, r.err = s.approver.Ask(ctx, asked)
 	})
 	return answers
+}
+
+// passAfter passes the turn on when ch has something to receive: when the person
+// is free, not when this question gave up. A second question over an open one
+// could be answered by keys meant for the first.
+func passAfter[T any](s *Session, q *question, ch <-chan T) {
+	s.askers.Go(func() {
+		<-ch
+		close(q.pass)
+	})
 }
 
 // await receives from ch, and keeps the caller alive meanwhile.
@@ -183,7 +202,8 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 	if v.Action != policy.Prompt {
 		return v
 	}
-	if r.Reply == AllowSession && grantable(q.x.Calls) {
+	// An "always" holds here until its rule is loaded, which ends all grants.
+	if r.Reply != AllowOnce && grantable(q.x.Calls) {
 		s.remember(v.Rule, q.x.Calls)
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson

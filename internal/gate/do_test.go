@@ -1,45 +1,207 @@
 package gate
 
 import (
-	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 )
 
-func session(t *testing.T, j *journal, p Policy) *Session {
-	t.Helper()
-	s, err := New(Options{Policy: p, Recorder: j, Approver: j, Server: "srv"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// byMark decides by the first byte of the arguments: the frames of a test say
-// what shall become of them.
-func byMark(cs []policy.Call) policy.Decision {
-	switch string(cs[0].Args) {
-	case "allow":
-		return policy.Decision{Action: policy.Allow, Rule: allowRule}
-	case "prompt":
-		return policy.Decision{Action: policy.Prompt, Rule: promptRule}
-	case "deny":
-		return policy.Decision{Rule: denyRule}
-	}
-	return policy.Decision{}
-}
-
 func TestOneRecordBeforeTheFirstForwardInOrder(t *testing.T) {
 	j := newJournal()
-	s := session(t, j, &rules{of: byMark})
-	a, d, m, n := j.call("1"), j.call("2"), j.message("3"), j.call("4")
-	a.Calls[0].Args, d.Calls[0].Args, n.Calls[0].Args = []byte("allow"), []byte("deny"), []byte("?")
-	s.Do(context.Background(), a, d, m, n)
-	want := []string{"record 4", "forward 1", "refuse 2", "forward 3", "refuse 4"}
+	s := session(t, j, byName)
+	s.Do(t.Context(), j.call("allow"), j.call("deny"), j.message("ping"), j.call("other"))
+	want := []string{"record 4", "forward allow", "refuse deny", "forward ping", "refuse other"}
 	if !slices.Equal(j.lines, want) {
 		t.Errorf("got %q\nwant %q", j.lines, want)
 	}
+}
+
+func TestAFailedRecordRefusesTheWholeBatch(t *testing.T) {
+	j := newJournal()
+	j.record = func() error { return errors.New("disk full") }
+	s := session(t, j, byName)
+	xs := []*Exchange{j.call("allow"), j.call("prompt"), j.message("ping"), j.call("deny")}
+	s.Do(t.Context(), xs...)
+	for _, x := range xs {
+		j.expect(t, x, CodeRecordFailed)
+		if v := j.verdicts[x]; v.Stage != StageRecord || v.Record != "" {
+			t.Errorf("%s: stage %q, record %q", x.Raw, v.Stage, v.Record)
+		}
+	}
+	if slices.Contains(j.lines, "ask") {
+		t.Error("a person was asked about what could not be recorded")
+	}
+}
+
+func TestAFailedRecordRefusesAReply(t *testing.T) {
+	j := newJournal()
+	j.record = func() error { panic("log fell") }
+	s := session(t, j, byName)
+	x := j.message("reply")
+	s.Observe(t.Context(), x)
+	j.expect(t, x, CodeRecordFailed)
+}
+
+func TestWhatIsRecorded(t *testing.T) {
+	two := func(j *journal) *Exchange {
+		x := j.call("allow")
+		x.Calls = append(x.Calls, tool("deny"))
+		return x
+	}
+	listed := func(j *journal) *Exchange {
+		x := j.message("list")
+		x.Event.Kind = audit.Listed
+		return x
+	}
+	named := func(name string) func(j *journal) *Exchange {
+		return func(j *journal) *Exchange { return j.call(name) }
+	}
+	plain := func(j *journal) *Exchange { return j.message("m") }
+	tests := []struct {
+		name    string
+		make    func(j *journal) *Exchange
+		observe bool
+		want    string // kind policy decision stage code line
+	}{
+		{"allowed", named("allow"), false, "decision allow allow policy allowed_by_rule 1"},
+		{"denied", named("deny"), false, "decision deny deny policy denied_by_rule 3"},
+		{"no rule", named("?"), false, "decision deny deny policy no_rule 0"},
+		{"malformed", named("malformed"), false, "decision deny deny policy malformed 0"},
+		{"ungoverned method", named("free"), false, "decision allow allow policy ungoverned 0"},
+		{"fallen policy", named("panic"), false, "decision  deny gate panic 0"},
+		{"strictest of two", two, false, "decision deny deny policy denied_by_rule 3"},
+		{"request", plain, false, "passed     0"},
+		{"reply", plain, true, "outcome     0"},
+		{"list", listed, true, "listed     0"},
+		{"reply with input requests", two, true, "decision deny deny policy denied_by_rule 3"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			j := newJournal()
+			s := session(t, j, byName)
+			x := tt.make(j)
+			if tt.observe {
+				s.Observe(t.Context(), x)
+			} else {
+				s.Do(t.Context(), x)
+			}
+			if len(j.events) != 1 {
+				t.Fatalf("%d events", len(j.events))
+			}
+			if got := line(j.events[0]); got != tt.want {
+				t.Errorf("recorded %q, want %q", got, tt.want)
+			}
+			if ev := j.events[0]; ev.Server != "srv" || ev.Bytes != len(x.Raw) {
+				t.Errorf("server %q, %d bytes", ev.Server, ev.Bytes)
+			}
+			if v := j.verdicts[x]; v.Action != policy.Allow && v.Record != "r1" {
+				t.Errorf("the refusal quotes record %q", v.Record)
+			}
+		})
+	}
+}
+
+func TestTheAgentIsToldTheDescriptionAndNothingOfTheFile(t *testing.T) {
+	tests := []struct{ name, want string }{
+		{"deny", "denied by the owner's policy: no shell"},
+		{"?", "denied by the owner's policy: no rule allows it"},
+		{"malformed", "invisible character"},
+		{"panic", "tell the owner"},
+	}
+	for _, tt := range tests {
+		j := newJournal()
+		x := j.call(tt.name)
+		session(t, j, byName).Do(t.Context(), x)
+		got := j.verdicts[x].Reason
+		if !strings.Contains(got, tt.want) || strings.Contains(got, "secret") || strings.Contains(got, "fell") {
+			t.Errorf("%s: told %q, want %q and no path", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTheOwnerIsToldWhichReadingDecided(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, rules(func([]policy.Call) policy.Decision {
+		return policy.Decision{Rule: denyRule, Reading: "/etc/\x1bshadow"}
+	}))
+	s.Do(t.Context(), j.call("x"))
+	if got := j.events[0].Reason; got != `read as "/etc/\x1bshadow"` {
+		t.Errorf("recorded %s", got)
+	}
+}
+
+func TestALostForwardIsRecorded(t *testing.T) {
+	for name, forward := range map[string]func() error{
+		"error": func() error { return errors.New("broken pipe") },
+		"panic": func() error { panic("broken pipe") },
+	} {
+		j := newJournal()
+		j.forward = forward
+		s := session(t, j, byName)
+		x := j.call("allow")
+		x.Event.Method, x.Event.ID = "tools/call", []byte("7")
+		s.Do(t.Context(), x)
+		j.expect(t, x, "forward")
+		ev := j.events[len(j.events)-1]
+		if len(j.events) != 2 || ev.Kind != audit.Dropped || ev.Ref != "r1" || ev.Code != CodeForwardFailed ||
+			!strings.Contains(ev.Reason, "broken pipe") || ev.Method != "tools/call" || string(ev.ID) != "7" {
+			t.Errorf("%s: recorded %+v", name, ev)
+		}
+	}
+}
+
+// brittle panics when it is told of a refusal.
+type brittle struct{ *journal }
+
+func (b brittle) Refuse(x *Exchange, v Verdict) {
+	b.journal.Refuse(x, v)
+	panic("outlet fell")
+}
+
+func TestAFallenOutletDoesNotEndTheSession(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	x, y := j.call("deny"), j.call("allow")
+	x.Out = brittle{j}
+	s.Do(t.Context(), x, y)
+	j.expect(t, x, CodeDeniedByRule)
+	j.expect(t, y, "forward")
+}
+
+func TestNote(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	if err := s.Note(&audit.Event{Kind: audit.Start}, &audit.Event{Kind: audit.Policy, Server: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	if j.lines[0] != "record 2" || j.events[0].Server != "srv" || j.events[1].Server != "other" {
+		t.Errorf("recorded %v, %+v", j.lines, j.events)
+	}
+	if err := s.Note(); err != nil || len(j.lines) != 1 {
+		t.Errorf("nothing noted: %v, %v", err, j.lines)
+	}
+}
+
+func TestASetPolicyOfNilDenies(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	s.SetPolicy(nil)
+	x := j.call("allow")
+	s.Do(t.Context(), x)
+	j.expect(t, x, CodeNoRule)
+}
+
+func TestAClosedSessionRefuses(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	s.Close()
+	x, y := j.call("allow"), j.message("reply")
+	s.Do(t.Context(), x)
+	s.Observe(t.Context(), y)
+	j.expect(t, x, CodeClosed)
+	j.expect(t, y, CodeClosed)
 }

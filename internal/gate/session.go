@@ -33,9 +33,9 @@ type Session struct {
 	policy atomic.Pointer[Policy]
 	closed atomic.Bool
 
-	turn    chan struct{} // holds one token: who has it may ask the person
 	askers  sync.WaitGroup
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex    // guards what follows
+	last    chan struct{} // closed when the newest question has left the person free
 	pending map[*Exchange]*question
 	grants  map[grant]struct{}
 }
@@ -51,7 +51,7 @@ func New(o Options) (*Session, error) {
 		server:     o.Server,
 		askTimeout: o.AskTimeout,
 		waitEvery:  o.WaitEvery,
-		turn:       make(chan struct{}, 1),
+		last:       make(chan struct{}),
 		pending:    make(map[*Exchange]*question),
 	}
 	if s.askTimeout <= 0 {
@@ -60,7 +60,7 @@ func New(o Options) (*Session, error) {
 	if s.waitEvery <= 0 {
 		s.waitEvery = 5 * time.Second
 	}
-	s.turn <- struct{}{}
+	close(s.last)
 	s.SetPolicy(o.Policy)
 	return s, nil
 }

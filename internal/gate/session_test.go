@@ -5,108 +5,192 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 )
 
-// rules is a Policy whose answer a test can change; nil panics.
-type rules struct {
-	mu sync.Mutex
-	of func(cs []policy.Call) policy.Decision
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func (r *rules) DecideAll(cs []policy.Call) policy.Decision {
-	r.mu.Lock()
-	of := r.of
-	r.mu.Unlock()
-	return of(cs)
-}
+// rules is a Policy made of one function.
+type rules func(cs []policy.Call) policy.Decision
 
-func (r *rules) set(of func(cs []policy.Call) policy.Decision) {
-	r.mu.Lock()
-	r.of = of
-	r.mu.Unlock()
+func (r rules) DecideAll(cs []policy.Call) policy.Decision { return r(cs) }
+
+func rule(a policy.Action, line int, text string) *policy.Rule {
+	return &policy.Rule{Action: a, Description: text, Pos: policy.Position{File: "/secret/p.toml", Line: line}}
 }
 
 var (
-	allowRule  = &policy.Rule{Action: policy.Allow, Description: "fine", Pos: policy.Position{File: "/secret/p.toml", Line: 1}}
-	promptRule = &policy.Rule{Action: policy.Prompt, Description: "ask me", Pos: policy.Position{File: "/secret/p.toml", Line: 2}}
-	denyRule   = &policy.Rule{Action: policy.Deny, Description: "no shell", Pos: policy.Position{File: "/secret/p.toml", Line: 3}}
+	allowRule  = rule(policy.Allow, 1, "fine")
+	promptRule = rule(policy.Prompt, 2, "ask me")
+	denyRule   = rule(policy.Deny, 3, "no shell")
 )
 
-func always(r *policy.Rule) func([]policy.Call) policy.Decision {
-	return func([]policy.Call) policy.Decision { return policy.Decision{Action: r.Action, Rule: r} }
+// always is a Policy of one rule.
+func always(r *policy.Rule) Policy {
+	return rules(func([]policy.Call) policy.Decision { return policy.Decision{Action: r.Action, Rule: r} })
 }
 
-// journal is a Recorder, an Approver and an Outlet that writes down the order
-// in which the gate used them.
+// byName decides by the first name of the strictest call: the frames of a test
+// say what shall become of them.
+var byName = rules(func(cs []policy.Call) (d policy.Decision) {
+	d.Action = policy.Allow
+	for i := range cs {
+		switch cs[i].Names[0] {
+		case "allow":
+			if d.Rule == nil {
+				d.Rule = allowRule
+			}
+		case "prompt":
+			if d.Action == policy.Allow {
+				d = policy.Decision{Action: policy.Prompt, Rule: promptRule}
+			}
+		case "deny":
+			return policy.Decision{Rule: denyRule}
+		case "malformed":
+			return policy.Decision{Reason: "the name has an invisible character"}
+		case "panic":
+			panic("rules fell")
+		case "free":
+		default:
+			return policy.Decision{}
+		}
+	}
+	return d
+})
+
+// journal is Recorder, Approver and Outlet at once, and writes down in which
+// order the gate used them.
 type journal struct {
-	mu      sync.Mutex
-	lines   []string
-	events  []audit.Event
-	seq     int
-	fail    error
-	ask     func(ctx context.Context, q Question) (Answer, error)
-	forward error
-	ends    map[*Exchange]int
-	verdict map[*Exchange]Verdict
-	ended   chan *Exchange
+	mu       sync.Mutex
+	lines    []string
+	events   []audit.Event
+	ends     map[*Exchange][]string
+	verdicts map[*Exchange]Verdict
+
+	record  func() error
+	person  func(ctx context.Context, q Question) (Answer, error)
+	forward func() error
+	waiting func()
 }
 
 func newJournal() *journal {
-	return &journal{ends: map[*Exchange]int{}, verdict: map[*Exchange]Verdict{}, ended: make(chan *Exchange, 1000)}
+	return &journal{ends: map[*Exchange][]string{}, verdicts: map[*Exchange]Verdict{}}
 }
 
 func (j *journal) log(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf(format, args...))
 }
 
 func (j *journal) Record(events ...*audit.Event) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.fail != nil {
-		return j.fail
+	if j.record != nil {
+		if err := j.record(); err != nil {
+			return err
+		}
 	}
 	j.log("record %d", len(events))
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	for _, ev := range events {
-		j.seq++
-		ev.Record = fmt.Sprintf("r%d", j.seq)
+		ev.Record = fmt.Sprintf("r%d", len(j.events)+1)
 		j.events = append(j.events, *ev)
 	}
 	return nil
 }
 
 func (j *journal) Ask(ctx context.Context, q Question) (Answer, error) {
-	j.mu.Lock()
-	ask := j.ask
 	j.log("ask")
-	j.mu.Unlock()
-	if ask == nil {
+	if j.person == nil {
 		return Answer{Note: "no terminal"}, errors.New("open /dev/tty: ENXIO")
 	}
-	return ask(ctx, q)
+	return j.person(ctx, q)
 }
 
-func (j *journal) end(x *Exchange, v Verdict, what string) {
+func (j *journal) end(x *Exchange, how string, v Verdict) {
+	j.log("%s %s", how, x.Raw)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.log("%s %s", what, x.Raw)
-	j.ends[x]++
-	j.verdict[x] = v
-	j.ended <- x
+	j.ends[x] = append(j.ends[x], how)
+	j.verdicts[x] = v
 }
 
 func (j *journal) Forward(x *Exchange) error {
-	j.end(x, Verdict{Action: policy.Allow}, "forward")
-	return j.forward
+	j.end(x, "forward", Verdict{Action: policy.Allow})
+	if j.forward != nil {
+		return j.forward()
+	}
+	return nil
 }
-func (j *journal) Refuse(x *Exchange, v Verdict)    { j.end(x, v, "refuse") }
-func (j *journal) Waiting(*Exchange, time.Duration) { j.mu.Lock(); j.log("waiting"); j.mu.Unlock() }
-func (j *journal) message(raw string) *Exchange     { return &Exchange{Raw: []byte(raw), Out: j} }
+
+func (j *journal) Refuse(x *Exchange, v Verdict) { j.end(x, "refuse", v) }
+
+func (j *journal) Waiting(x *Exchange, elapsed time.Duration) {
+	j.log("waiting %s", elapsed)
+	if j.waiting != nil {
+		j.waiting()
+	}
+}
+
+// became is "forward", the code of the refusal, or what went wrong.
+func (j *journal) became(x *Exchange) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.ends[x]) != 1 {
+		return fmt.Sprintf("%d ends: %v", len(j.ends[x]), j.ends[x])
+	}
+	if j.ends[x][0] == "refuse" {
+		return j.verdicts[x].Code
+	}
+	return "forward"
+}
+
+func (j *journal) expect(t *testing.T, x *Exchange, want string) {
+	t.Helper()
+	if got := j.became(x); got != want {
+		t.Errorf("%s became %q, want %q", x.Raw, got, want)
+	}
+}
+
+// message is an exchange that no rule governs.
+func (j *journal) message(raw string) *Exchange { return &Exchange{Raw: []byte(raw), Out: j} }
+
+// call is a tool call; its raw bytes name what byName shall say.
 func (j *journal) call(raw string) *Exchange {
 	x := j.message(raw)
-	x.Calls = []policy.Call{{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(`{"a":1}`)}}
+	x.Calls = []policy.Call{tool(raw)}
 	return x
+}
+
+func tool(name string) policy.Call {
+	return policy.Call{Server: "srv", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}, Args: []byte(`{"a":1}`)}
+}
+
+// says is a person with one answer.
+func says(r Reply) func(context.Context, Question) (Answer, error) {
+	return func(_ context.Context, q Question) (Answer, error) {
+		return Answer{Reply: r, Digest: q.Digest, Rung: "test"}, nil
+	}
+}
+
+// silent is a person who never answers.
+func silent(ctx context.Context, _ Question) (Answer, error) {
+	<-ctx.Done()
+	return Answer{}, ctx.Err()
+}
+
+func session(t *testing.T, j *journal, p Policy) *Session {
+	t.Helper()
+	s, err := New(Options{Policy: p, Recorder: j, Approver: j, Server: "srv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
 }

@@ -1,0 +1,270 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+func TestAnAnswerIsRecordedBeforeTheDecisionBeforeTheForward(t *testing.T) {
+	j := newJournal()
+	j.person = func(ctx context.Context, q Question) (Answer, error) {
+		return Answer{Reply: AllowAlways, Digest: q.Digest, Rung: "terminal", Note: "wrote a rule"}, nil
+	}
+	s := session(t, j, byName)
+	x := j.call("prompt")
+	x.Event.Method, x.Event.ID = "tools/call", []byte("7")
+	s.Do(t.Context(), x)
+	s.askers.Wait()
+	if want := []string{"ask", "record 2", "forward prompt"}; !slices.Equal(j.lines, want) {
+		t.Fatalf("got %q, want %q", j.lines, want)
+	}
+	a, d := j.events[0], j.events[1]
+	if a.Kind != audit.Answered || a.Rung != "terminal" || a.Answer != "always" || a.Detail != "wrote a rule" ||
+		a.Digest != d.Digest || a.Method != "tools/call" || string(a.ID) != "7" || a.Server != "srv" {
+		t.Errorf("answer recorded as %+v", a)
+	}
+	if got := line(d); got != "decision prompt allow ask allowed_by_person 2" {
+		t.Errorf("decision recorded as %q", got)
+	}
+}
+
+func TestADenyByAPersonSaysSo(t *testing.T) {
+	j := newJournal()
+	j.person = says(DenyOnce)
+	s := session(t, j, byName)
+	x := j.call("prompt")
+	s.Do(t.Context(), x)
+	s.askers.Wait()
+	j.expect(t, x, CodeDeniedByPerson)
+	if got := line(j.events[1]); j.events[0].Answer != "deny" || got != "decision prompt deny ask denied_by_person 2" {
+		t.Errorf("recorded %q, %q", j.events[0].Answer, got)
+	}
+	if v := j.verdicts[x]; !strings.Contains(v.Reason, "ask me") || v.Record != "r2" {
+		t.Errorf("told %q, record %q", v.Reason, v.Record)
+	}
+}
+
+func TestWhoCannotBeAskedIsToldHowToAllow(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	x := j.call("prompt")
+	s.Do(t.Context(), x)
+	s.askers.Wait()
+	v := j.verdicts[x]
+	for _, want := range []string{"no person could be asked (no terminal)", "add an allow rule or to approve at a terminal"} {
+		if !strings.Contains(v.Reason, want) {
+			t.Errorf("told %q, want %q", v.Reason, want)
+		}
+	}
+	if strings.Contains(v.Reason, "/dev/tty") || !strings.Contains(j.events[0].Reason, "/dev/tty") {
+		t.Errorf("the path belongs in the record %q, not in %q", j.events[0].Reason, v.Reason)
+	}
+}
+
+func TestTheCallerIsKeptAliveUntilTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		j.person = silent
+		j.waiting = func() { panic("progress fell") }
+		s := session(t, j, byName)
+		x, began := j.call("prompt"), time.Now()
+		s.Do(t.Context(), x)
+		s.askers.Wait()
+		if waited := time.Since(began); waited != 45*time.Second {
+			t.Errorf("refused after %s", waited)
+		}
+		want := []string{"ask", "waiting 5s", "waiting 10s", "waiting 15s", "waiting 20s",
+			"waiting 25s", "waiting 30s", "waiting 35s", "waiting 40s", "record 1", "refuse prompt"}
+		if !slices.Equal(j.lines, want) && !slices.Equal(j.lines, slices.Insert(want, 9, "waiting 45s")) {
+			t.Errorf("got %q", j.lines)
+		}
+		if ev := j.events[0]; ev.Reason != "no answer within 45s" {
+			t.Errorf("recorded %q", ev.Reason)
+		}
+	})
+}
+
+func TestOneQuestionAtATimeEachWithItsOwnDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		open, most := 0, 0
+		j.person = func(ctx context.Context, q Question) (Answer, error) {
+			open++
+			most = max(most, open)
+			time.Sleep(20 * time.Second)
+			open--
+			return says(AllowOnce)(ctx, q)
+		}
+		s := session(t, j, byName)
+		xs := []*Exchange{j.call("prompt"), j.call("prompt"), j.call("prompt"), j.call("allow")}
+		s.Do(t.Context(), xs...)
+		j.expect(t, xs[3], "forward") // nobody queues behind a person
+		s.askers.Wait()
+		if most != 1 {
+			t.Errorf("%d questions were open at once", most)
+		}
+		for i, want := range []string{"forward", "forward", CodeNotAnswered} {
+			j.expect(t, xs[i], want)
+		}
+	})
+}
+
+func TestAFloodOfQuestionsIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		j.person = silent
+		s := session(t, j, byName)
+		var xs []*Exchange
+		for range maxWaiting + 1 {
+			xs = append(xs, j.call("prompt"))
+		}
+		s.Do(t.Context(), xs...)
+		j.expect(t, xs[maxWaiting], CodeTooMany)
+		s.Close()
+		for _, x := range xs[:maxWaiting] {
+			j.expect(t, x, CodeClosed)
+		}
+	})
+}
+
+func TestCloseWhileACallIsHeld(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, byName)
+	x := j.call("prompt")
+	s.judge(x)
+	s.Close() // between the judging and the asking
+	s.hold(t.Context(), x, promptRule)
+	j.expect(t, x, CodeClosed)
+}
+
+func TestWithdraw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		j.person = silent
+		s := session(t, j, byName)
+		x, queued := j.call("prompt"), j.call("prompt")
+		s.Do(t.Context(), x, queued)
+		if !s.Withdraw(queued) || !s.Withdraw(x) || !s.Withdraw(x) {
+			t.Error("a waiting call could not be withdrawn")
+		}
+		s.askers.Wait()
+		for _, x := range []*Exchange{x, queued} {
+			j.expect(t, x, CodeWithdrawn)
+			if s.Withdraw(x) {
+				t.Error("withdrawn after its end")
+			}
+		}
+		if got := line(j.events[0]); got != "decision prompt deny ask withdrawn 2" {
+			t.Errorf("recorded %q", got)
+		}
+	})
+}
+
+func TestWithdrawWaitsForAForwardUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		j.person = says(AllowOnce)
+		j.forward = func() error { time.Sleep(time.Second); j.log("written"); return nil }
+		s := session(t, j, byName)
+		x := j.call("prompt")
+		s.Do(t.Context(), x)
+		synctest.Wait()
+		if s.Withdraw(x) {
+			t.Error("withdrawn although it is being forwarded")
+		}
+		if last := j.lines[len(j.lines)-1]; last != "written" {
+			t.Errorf("Withdraw returned after %q", last)
+		}
+	})
+}
+
+// However a withdrawal, an answer and the deadline meet, one of them wins.
+func TestWithdrawRaces(t *testing.T) {
+	for range 500 {
+		j := newJournal()
+		j.person = says(AllowOnce)
+		s := session(t, j, byName)
+		x := j.call("prompt")
+		s.Do(t.Context(), x)
+		gone := s.Withdraw(x)
+		s.Close()
+		want := "forward"
+		if gone {
+			want = CodeWithdrawn
+		}
+		j.expect(t, x, want)
+	}
+}
+
+// reused hands the exchange back to its transport inside Refuse.
+type reused struct {
+	*journal
+	again func()
+}
+
+func (r reused) Refuse(x *Exchange, v Verdict) {
+	r.journal.Refuse(x, v)
+	if r.again != nil {
+		r.again()
+	}
+}
+
+func TestAnExchangeMayBeUsedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		j.person = says(DenyOnce)
+		s := session(t, j, byName)
+		x := j.call("prompt")
+		x.Out = reused{j, func() {
+			j.person = silent
+			x.Out = j
+			s.Do(t.Context(), x)
+		}}
+		s.Do(t.Context(), x)
+		synctest.Wait()
+		if !s.Withdraw(x) {
+			t.Error("the second use was forgotten with the first")
+		}
+	})
+}
+
+func TestTheRulesMaySettleWhatWaitsItsTurn(t *testing.T) {
+	for _, tt := range []struct {
+		rule *policy.Rule
+		want string
+	}{{allowRule, "forward"}, {denyRule, CodeDeniedByRule}} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJournal()
+			s := session(t, j, byName)
+			j.person = func(ctx context.Context, q Question) (Answer, error) {
+				s.SetPolicy(always(tt.rule))
+				return says(AllowOnce)(ctx, q)
+			}
+			x, y := j.call("prompt"), j.call("prompt")
+			s.Do(t.Context(), x, y)
+			s.askers.Wait()
+			j.expect(t, x, tt.want)
+			j.expect(t, y, tt.want)
+			if n := strings.Count(strings.Join(j.lines, " "), "ask"); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+}
+
+func TestAPromptWithoutARule(t *testing.T) {
+	j := newJournal()
+	j.person = says(AllowSession)
+	s := session(t, j, rules(func([]policy.Call) policy.Decision { return policy.Decision{Action: policy.Prompt} }))
+	x := j.call("x")
+	s.Do(t.Context(), x)
+	s.askers.Wait()
+	j.expect(t, x, "forward")
+}

@@ -1,0 +1,131 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// asks says how often a person is asked when the calls come one by one.
+func asks(t *testing.T, p Policy, reply Reply, calls ...policy.Call) (n int) {
+	t.Helper()
+	j := newJournal()
+	j.person = says(reply)
+	s := session(t, j, p)
+	for _, c := range calls {
+		x := j.message("x")
+		x.Calls = []policy.Call{c}
+		s.Do(t.Context(), x)
+		s.askers.Wait()
+		j.expect(t, x, "forward")
+	}
+	for _, l := range j.lines {
+		if l == "ask" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestASessionAnswerHoldsForTheSameValueOnly(t *testing.T) {
+	base := tool("a")
+	other := func(change func(c *policy.Call)) policy.Call {
+		c := base
+		change(&c)
+		return c
+	}
+	tests := []struct {
+		name string
+		then policy.Call
+		want int
+	}{
+		{"same", base, 1},
+		{"server", other(func(c *policy.Call) { c.Server = "other" }), 2},
+		{"method", other(func(c *policy.Call) { c.Method = "other" }), 2},
+		{"subject", other(func(c *policy.Call) { c.Subject = policy.PromptSubject }), 2},
+		{"name", other(func(c *policy.Call) { c.Names = []string{"b"} }), 2},
+		{"names run together", other(func(c *policy.Call) { c.Names = []string{"a", ""} }), 2},
+		{"args", other(func(c *policy.Call) { c.Args = []byte(`{"a":2}`) }), 2},
+		{"args written otherwise", other(func(c *policy.Call) { c.Args = []byte(`{"a": 1}`) }), 2},
+		{"no args", other(func(c *policy.Call) { c.Args = nil }), 2},
+	}
+	for _, tt := range tests {
+		if got := asks(t, always(promptRule), AllowSession, base, tt.then); got != tt.want {
+			t.Errorf("%s: asked %d times, want %d", tt.name, got, tt.want)
+		}
+	}
+	if got := asks(t, always(promptRule), AllowOnce, base, base); got != 2 {
+		t.Error("a single answer held for the session")
+	}
+	if got := asks(t, always(promptRule), AllowAlways, base, base); got != 1 {
+		t.Error("an always did not hold until its rule is loaded")
+	}
+}
+
+func TestASessionAnswerHoldsForItsRuleOnly(t *testing.T) {
+	second := rule(policy.Prompt, 2, "ask me") // looks the same, is another
+	n := 0
+	p := rules(func([]policy.Call) policy.Decision {
+		n++
+		if n <= 3 { // judged on arrival, on its turn, after the answer
+			return policy.Decision{Action: policy.Prompt, Rule: promptRule}
+		}
+		return policy.Decision{Action: policy.Prompt, Rule: second}
+	})
+	if got := asks(t, p, AllowSession, tool("a"), tool("a")); got != 2 {
+		t.Errorf("asked %d times, want 2", got)
+	}
+}
+
+// A sampling or elicitation request carries more than the person's question
+// and the rules see; the next one may differ in that.
+func TestASessionAnswerDoesNotHoldForWhatIsOnlyPartlyShown(t *testing.T) {
+	for _, subject := range []policy.Subject{policy.NoSubject, policy.SamplingSubject, policy.ElicitationSubject, policy.MethodSubject} {
+		c := tool("a")
+		c.Subject = subject
+		if got := asks(t, always(promptRule), AllowSession, c, c); got != 2 {
+			t.Errorf("subject %d: asked %d times, want 2", subject, got)
+		}
+	}
+}
+
+func TestASessionAnswerNeverBeatsADenyAndEndsWithThePolicy(t *testing.T) {
+	j := newJournal()
+	j.person = says(AllowSession)
+	s := session(t, j, always(promptRule))
+	do := func(want string) *Exchange {
+		t.Helper()
+		x := j.call("x")
+		s.Do(t.Context(), x)
+		s.askers.Wait()
+		j.expect(t, x, want)
+		return x
+	}
+	do("forward")
+	j.person = says(DenyOnce)
+	x := do("forward") // lifted by the earlier answer
+	if got := line(x.Event); got != "decision prompt allow ask allowed_in_session 2" {
+		t.Errorf("recorded %q", got)
+	}
+	s.SetPolicy(always(denyRule))
+	do(CodeDeniedByRule)
+	s.SetPolicy(always(promptRule))
+	do(CodeDeniedByPerson)
+}
+
+func TestASessionAnswerSettlesWhatWaits(t *testing.T) {
+	for range 100 {
+		j := newJournal()
+		j.person = says(AllowSession)
+		s := session(t, j, byName)
+		x, y := j.call("prompt"), j.call("prompt")
+		s.Do(t.Context(), x, y)
+		s.askers.Wait()
+		j.expect(t, x, "forward")
+		j.expect(t, y, "forward")
+		if n := strings.Count(strings.Join(j.lines, " "), "ask"); n != 1 {
+			t.Fatalf("asked %d times", n)
+		}
+	}
+}
