@@ -22,11 +22,10 @@ const defaultGrace = 300 * time.Millisecond
 
 // Options say how a Terminal asks.
 type Options struct {
-	Lock   string        // a file all proxies of this user share; needed
-	Always *Always       // writes "always" rules; nil: not offered
-	TTY    string        // default /dev/tty
-	Grace  time.Duration // default 300 ms
-	Plain  bool          // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	Lock  string        // a file all proxies of this user share; needed
+	TTY   string        // default /dev/tty
+	Grace time.Duration // default 300 ms
+	Plain bool          // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
 // Terminal asks on the controlling terminal when this process may own it.
