@@ -16,6 +16,10 @@ const (
 	Answered Kind = "answered" // a person's answer: which rung, how long
 	Chatter  Kind = "chatter"  // a line on the server's stdout that is no frame
 	End      Kind = "end"      // the session ended: exit code or signal
+
+	// Written by the log itself.
+	Segment  Kind = "segment"  // the first line of every file
+	Recovery Kind = "recovery" // a write failed before this line: what it left and what was lost
 )
 
 // Event is one record. Empty fields are not written. Text from the wire is

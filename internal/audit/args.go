@@ -1,0 +1,256 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+)
+
+var errNotJSON = errors.New("not JSON")
+
+// maxDepth bounds the walk; what is deeper is written as text.
+const maxDepth = 256
+
+// walker copies one JSON value with its secrets replaced, strings in ASCII and
+// no blanks. It is given wire bytes that were admitted elsewhere and trusts
+// nothing of that.
+type walker struct {
+	r    *redactor
+	src  []byte
+	at   int
+	dst  []byte
+	full int  // len(dst) from which members are left out
+	cut  bool // some were
+}
+
+// json appends src, or the text of src as a string when it is not JSON, and
+// reports whether the arguments were cut.
+func (r *redactor) json(dst, src []byte) ([]byte, bool) {
+	w := walker{r: r, src: src, dst: dst, full: len(dst) + maxBlock}
+	err := w.value(harmless, "", 0)
+	w.blanks()
+	if err == nil && w.at == len(src) {
+		return w.dst, w.cut
+	}
+	dst = append(dst, '"')
+	dst = r.text(dst, src, src)
+	return append(dst, '"'), len(src) > maxText
+}
+
+func (w *walker) blanks() {
+	for w.at < len(w.src) && (w.src[w.at] == ' ' || w.src[w.at] == '\t' || w.src[w.at] == '\n' || w.src[w.at] == '\r') {
+		w.at++
+	}
+}
+
+// take reads c, after blanks.
+func (w *walker) take(c byte) bool {
+	w.blanks()
+	if w.at < len(w.src) && w.src[w.at] == c {
+		w.at++
+		return true
+	}
+	return false
+}
+
+// value copies the value of the member called field, which is how secret.
+func (w *walker) value(how secrecy, field string, depth int) error {
+	w.blanks()
+	if w.at == len(w.src) || depth > maxDepth {
+		return errNotJSON
+	}
+	switch w.src[w.at] {
+	case '{':
+		return w.object(how, depth)
+	case '[':
+		return w.array(how, field, depth)
+	case '"':
+		raw, err := w.raw()
+		if err != nil {
+			return err
+		}
+		w.string(raw, how, field)
+		return nil
+	}
+	return w.literal(how, field)
+}
+
+// string appends the string written as raw between its quotes. What is counted
+// and hashed of a long one is raw, and only its beginning is unescaped.
+func (w *walker) string(raw []byte, how secrecy, field string) {
+	text := raw
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		const head = 6 * (maxText + maxLook) // enough: an escape is six bytes at most
+		w.r.scratch = unescape(w.r.scratch[:0], raw[:min(len(raw), head)])
+		text = w.r.scratch
+	}
+	w.dst = append(w.dst, '"')
+	if how != harmless && len(raw) > 0 && w.r.mode != Full {
+		w.dst = w.r.mark(w.dst, "member", raw, field)
+	} else {
+		w.dst = w.r.text(w.dst, text, raw)
+	}
+	w.dst = append(w.dst, '"')
+}
+
+// raw reads the string at the cursor and returns what stands between its quotes.
+func (w *walker) raw() ([]byte, error) {
+	from := w.at + 1
+	for i := from; ; i++ {
+		n := bytes.IndexByte(w.src[i:], '"')
+		if n < 0 {
+			return nil, errNotJSON
+		}
+		i += n
+		slashes := i
+		for slashes > from && w.src[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 {
+			w.at = i + 1
+			return w.src[from:i], nil
+		}
+	}
+}
+
+func (w *walker) literal(how secrecy, field string) error {
+	from := w.at
+	for w.at < len(w.src) && bytes.IndexByte([]byte(" \t\r\n,]}"), w.src[w.at]) < 0 {
+		w.at++
+	}
+	word := w.src[from:w.at]
+	switch string(word) {
+	case "true", "false", "null":
+		w.dst = append(w.dst, word...)
+		return nil
+	}
+	if !isJSONNumber(word) {
+		return errNotJSON
+	}
+	switch {
+	case how == secret && w.r.mode != Full:
+		w.dst = append(w.dst, '"')
+		w.dst = w.r.mark(w.dst, "number", word, field)
+		w.dst = append(w.dst, '"')
+	case len(word) > maxText:
+		w.string(word, harmless, field)
+	default:
+		w.dst = append(w.dst, word...)
+	}
+	return nil
+}
+
+// array copies a list. The word after a flag such as "--token" is its value.
+func (w *walker) array(how secrecy, field string, depth int) error {
+	w.at++
+	w.dst = append(w.dst, '[')
+	if w.take(']') {
+		w.dst = append(w.dst, ']')
+		return nil
+	}
+	for next := how; ; {
+		w.blanks()
+		mark, from, cut := len(w.dst), w.at, w.cut
+		if w.dst[mark-1] != '[' {
+			w.dst = append(w.dst, ',')
+		}
+		if err := w.value(next, field, depth+1); err != nil {
+			return err
+		}
+		next = max(how, flagSecrecy(w.src[from:w.at]))
+		w.shorten(mark, cut)
+		if w.take(']') {
+			w.dst = append(w.dst, ']')
+			return nil
+		}
+		if !w.take(',') {
+			return errNotJSON
+		}
+	}
+}
+
+// flagSecrecy judges the element after one that is a command-line flag.
+func flagSecrecy(element []byte) secrecy {
+	if !bytes.HasPrefix(element, []byte(`"-`)) || bytes.IndexByte(element, '=') >= 0 {
+		return harmless
+	}
+	if nameSecrecy(bytes.Trim(element, `"`)) == secret {
+		return secret
+	}
+	return harmless
+}
+
+// shorten takes back the element or member written since mark when the block is
+// full, or was before it. Reading goes on, to know that the rest is JSON.
+func (w *walker) shorten(mark int, wasCut bool) {
+	if wasCut || !w.cut && len(w.dst) > w.full {
+		w.dst, w.cut = w.dst[:mark], true
+	}
+}
+
+// object copies members. {"name": "API_KEY", "value": ...} names its value too.
+func (w *walker) object(how secrecy, depth int) error {
+	w.at++
+	w.dst = append(w.dst, '{')
+	if w.take('}') {
+		w.dst = append(w.dst, '}')
+		return nil
+	}
+	named := how
+	for {
+		w.blanks()
+		mark, cut := len(w.dst), w.cut
+		if w.dst[mark-1] != '{' {
+			w.dst = append(w.dst, ',')
+		}
+		if err := w.member(how, &named, depth); err != nil {
+			return err
+		}
+		w.shorten(mark, cut)
+		if w.take('}') {
+			w.dst = append(w.dst, '}')
+			return nil
+		}
+		if !w.take(',') {
+			return errNotJSON
+		}
+	}
+}
+
+func (w *walker) member(how secrecy, named *secrecy, depth int) error {
+	if w.at == len(w.src) || w.src[w.at] != '"' {
+		return errNotJSON
+	}
+	name, err := w.raw()
+	if err != nil {
+		return err
+	}
+	w.string(name, harmless, "")
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescape(nil, name)
+	}
+	w.dst = append(w.dst, ':')
+	how = max(how, nameSecrecy(name))
+	naming := false
+	switch string(name) {
+	case "name", "key", "header", "field":
+		naming = true
+	case "value":
+		how = max(how, *named)
+	}
+	field := ""
+	if w.r.mode == Hashed {
+		field = string(name)
+	}
+	if !w.take(':') {
+		return errNotJSON
+	}
+	w.blanks()
+	from := w.at
+	if err := w.value(how, field, depth+1); err != nil {
+		return err
+	}
+	if naming && w.at-from > 2 && w.src[from] == '"' {
+		*named = max(*named, nameSecrecy(w.src[from+1:w.at-1]))
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// hashLen is the length of a hash as written: 64 hexadecimal digits.
+const hashLen = 2 * sha256.Size
+
+// noHash is the prev of a line that has no line before it.
+const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// The members that close every line. Their place is fixed and counted from the
+// end, so that nothing inside a line can be taken for them.
+const (
+	prevMember = `,"prev":"`
+	hashMember = `","hash":"`
+	lineEnd    = `"}`
+	tailLen    = len(prevMember) + hashLen + len(hashMember) + hashLen + len(lineEnd)
+	sealedTail = tailLen - len(prevMember) - hashLen - 1 // from the comma before "hash" to the end
+)
+
+// chain is the place in a file where the next line goes: its number and the
+// hash of the line before it.
+type chain struct {
+	next uint64
+	prev [hashLen]byte
+}
+
+func newChain() chain {
+	c := chain{next: 1}
+	copy(c.prev[:], noHash)
+	return c
+}
+
+// open begins a line with the members every line has. What follows up to seal
+// must leave the line a JSON object that lacks only its closing members.
+func (c *chain) open(dst []byte, at time.Time) []byte {
+	dst = append(dst, `{"seq":`...)
+	dst = strconv.AppendUint(dst, c.next, 10)
+	dst = append(dst, `,"time":"`...)
+	dst = appendTime(dst, at)
+	return append(dst, '"')
+}
+
+// seal ends the line that began at start and moves the chain on. The hash is
+// that of every byte of the line before the comma in front of "hash".
+func (c *chain) seal(dst []byte, start int) []byte {
+	dst = append(dst, prevMember...)
+	dst = append(dst, c.prev[:]...)
+	dst = append(dst, '"')
+	sum := sha256.Sum256(dst[start:])
+	hex.Encode(c.prev[:], sum[:])
+	c.next++
+	dst = append(dst, hashMember[1:]...)
+	dst = append(dst, c.prev[:]...)
+	return append(dst, `"}`+"\n"...)
+}
+
+// skip moves the chain over whole lines that are on disk already.
+func (c *chain) skip(lines []byte) {
+	for i, b := range lines {
+		if b == '\n' {
+			c.next++
+			copy(c.prev[:], lines[i-len(lineEnd)-hashLen:])
+		}
+	}
+}
+
+// appendTime writes RFC 3339 in UTC with all nine digits of the nanosecond, so
+// that times compare as text.
+func appendTime(dst []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000000000Z")
+}
+
+// place is what a line says of its own place in the chain.
+type place struct {
+	seq        uint64
+	prev, hash []byte // hexadecimal, inside the line
+}
+
+// placeOf reads a line (without its LF) and reports whether its hash is that of
+// its own bytes and its frame is exactly what seal writes.
+func placeOf(line []byte) (place, bool) {
+	var p place
+	const start = `{"seq":`
+	if len(line) < len(start)+1+tailLen || string(line[:len(start)]) != start {
+		return p, false
+	}
+	i := len(start)
+	for ; i < len(line) && line[i] >= '0' && line[i] <= '9' && i < len(start)+19; i++ {
+		p.seq = p.seq*10 + uint64(line[i]-'0')
+	}
+	tail := line[len(line)-tailLen:]
+	prev := tail[len(prevMember):]
+	hash := prev[hashLen+len(hashMember):]
+	if i == len(start) || string(tail[:len(prevMember)]) != prevMember ||
+		string(prev[hashLen:hashLen+len(hashMember)]) != hashMember || string(hash[hashLen:]) != lineEnd {
+		return p, false
+	}
+	p.prev, p.hash = prev[:hashLen], hash[:hashLen]
+	var sum [hashLen]byte
+	raw := sha256.Sum256(line[:len(line)-sealedTail])
+	hex.Encode(sum[:], raw[:])
+	return p, string(p.hash) == string(sum[:])
+}

@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendEscaped writes s as the inside of a JSON string in printable ASCII: no
+// control, bidi mark, line separator or terminal escape survives as itself. A
+// byte that is not UTF-8 becomes the text \xNN.
+func appendEscaped(dst, s []byte) []byte {
+	plain := 0 // s[plain:i] needs no escape
+	for i := 0; i < len(s); {
+		if isPlain[s[i]] {
+			i++
+			continue
+		}
+		dst = append(dst, s[plain:i]...)
+		dst, i = appendOdd(dst, s, i)
+		plain = i
+	}
+	return append(dst, s[plain:]...)
+}
+
+// isPlain holds for the bytes that stand for themselves in a string.
+var isPlain = func() (t [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// appendOdd escapes the one character at s[i] and returns where the next is.
+func appendOdd(dst, s []byte, i int) ([]byte, int) {
+	switch c := s[i]; {
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c), i + 1
+	case c == '\n':
+		return append(dst, '\\', 'n'), i + 1
+	case c == '\r':
+		return append(dst, '\\', 'r'), i + 1
+	case c == '\t':
+		return append(dst, '\\', 't'), i + 1
+	case c < utf8.RuneSelf:
+		return appendUnit(dst, rune(c)), i + 1
+	}
+	r, n := utf8.DecodeRune(s[i:])
+	switch {
+	case r == utf8.RuneError && n == 1:
+		return append(dst, '\\', '\\', 'x', hexDigits[s[i]>>4], hexDigits[s[i]&15]), i + 1
+	case r > 0xffff:
+		r -= 0x10000
+		dst = appendUnit(dst, 0xd800+r>>10)
+		return appendUnit(dst, 0xdc00+r&0x3ff), i + n
+	}
+	return appendUnit(dst, r), i + n
+}
+
+func appendUnit(dst []byte, r rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// unescape appends the text of the inside of a JSON string. What is no valid
+// escape stays as the characters it is written with.
+func unescape(dst, s []byte) []byte {
+	for i := 0; i < len(s); {
+		if s[i] != '\\' || i+1 == len(s) {
+			dst = append(dst, s[i])
+			i++
+			continue
+		}
+		switch c := s[i+1]; c {
+		case '"', '\\', '/':
+			dst = append(dst, c)
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			var n int
+			dst, n = unescapeUnit(dst, s[i:])
+			i += n
+			continue
+		default:
+			dst = append(dst, '\\', c)
+		}
+		i += 2
+	}
+	return dst
+}
+
+// unescapeUnit reads \uXXXX, or two that are one character, at the start of s.
+// Half a pair stays as the six characters it is written with.
+func unescapeUnit(dst, s []byte) ([]byte, int) {
+	r, ok := unit(s)
+	if !ok {
+		return append(dst, s[0]), 1
+	}
+	if r < 0xd800 || r > 0xdfff {
+		return utf8.AppendRune(dst, r), 6
+	}
+	if low, ok := unit(s[6:]); ok && r < 0xdc00 && low >= 0xdc00 && low <= 0xdfff {
+		return utf8.AppendRune(dst, 0x10000+(r-0xd800)<<10+(low-0xdc00)), 12
+	}
+	return append(dst, s[:6]...), 6
+}
+
+func unit(s []byte) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	return rune(n), err == nil
+}

@@ -1,0 +1,70 @@
+//go:build unix
+
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// openFlags: never through a symlink, never blocked by a FIFO, never inherited
+// (Go adds O_CLOEXEC).
+const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
+
+// checksModes: permission bits mean what they say.
+const checksModes = true
+
+// tryLock takes the lock on f, or reports that somebody else has it.
+func tryLock(f *os.File, shared bool) (bool, error) {
+	how := unix.LOCK_EX | unix.LOCK_NB
+	if shared {
+		how = unix.LOCK_SH | unix.LOCK_NB
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	var lockErr error
+	err = raw.Control(func(fd uintptr) {
+		for {
+			if lockErr = unix.Flock(int(fd), how); !errors.Is(lockErr, unix.EINTR) {
+				return
+			}
+		}
+	})
+	if errors.Is(lockErr, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil && lockErr == nil, errors.Join(err, lockErr)
+}
+
+// unlock gives the lock on f back before f is closed.
+func unlock(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var lockErr error
+	err = raw.Control(func(fd uintptr) { lockErr = unix.Flock(int(fd), unix.LOCK_UN) })
+	return errors.Join(err, lockErr)
+}
+
+// checkPrivate refuses what another user owns or may write.
+func checkPrivate(path string, fi fs.FileInfo) error {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("%q: its owner is unknown", path)
+	}
+	if uid := os.Geteuid(); int(st.Uid) != uid && st.Uid != 0 {
+		return fmt.Errorf("%q belongs to another user (uid %d, not %d)", path, st.Uid, uid)
+	}
+	if fi.Mode().Perm()&0o022 != 0 && !(fi.IsDir() && fi.Mode()&fs.ModeSticky != 0) {
+		return fmt.Errorf("%q can be written by other users (mode %04o); run: chmod go-w %q", path, fi.Mode().Perm(), path)
+	}
+	return nil
+}

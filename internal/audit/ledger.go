@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ledgerName is the file that names every segment.
+const ledgerName = "ledger.ndjson"
+
+// What a line of the ledger says of a segment.
+const (
+	opened  = "open"    // it was begun
+	closed  = "close"   // its writer is done with it
+	crashed = "crashed" // it was found without a writer and is closed now
+	removed = "removed" // retention deletes it
+)
+
+// mark is one line of the ledger.
+type mark struct {
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`
+	Kind     string    `json:"kind"`
+	Segment  string    `json:"segment"`
+	First    string    `json:"first"`  // hash of its first line
+	Last     string    `json:"last"`   // hash of its last line
+	Lines    uint64    `json:"lines"`  // whole lines
+	Bytes    int64     `json:"bytes"`  // behind the last whole line: what a crash left
+	Digest   string    `json:"digest"` // of these
+	Detail   string    `json:"detail"`
+	position int       // line in the ledger
+}
+
+// ledger is the locked ledger of one directory.
+type ledger struct {
+	dir   string
+	file  *os.File
+	chain chain
+	heal  *failure
+	now   func() time.Time
+}
+
+// lockPatience bounds the wait for the ledger. It is held for about 0.1 ms to
+// open or close a segment.
+const lockPatience = 10 * time.Second
+
+// withLedger runs do while it holds the ledger's lock. Segments begin, end and
+// vanish only inside.
+func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err error) {
+	f, err := openPrivate(filepath.Join(dir, ledgerName), os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lock(f, false); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(f)) }()
+	l := &ledger{dir: dir, file: f, now: now}
+	if err := l.seek(); err != nil {
+		return err
+	}
+	return do(l)
+}
+
+// lock waits for the lock on f, but not for ever: a stopped process may hold it.
+func lock(f *os.File, shared bool) error {
+	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		ok, err := tryLock(f, shared)
+		if err != nil {
+			return fmt.Errorf("lock %q: %w", f.Name(), err)
+		}
+		if ok {
+			return nil
+		}
+		if patience -= pause; patience < 0 {
+			return fmt.Errorf("lock %q: another process has held it for %v", f.Name(), lockPatience)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// seek finds the place of the next line: from the last line when that is sound,
+// else by reading the whole file.
+func (l *ledger) seek() error {
+	fi, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	l.chain = newChain()
+	if fi.Size() == 0 {
+		return nil
+	}
+	tail := make([]byte, min(fi.Size(), 4<<10))
+	if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
+		return fmt.Errorf("read %q: %w", l.file.Name(), err)
+	}
+	if p, ok := lastPlace(tail); ok {
+		l.chain.next = p.seq + 1
+		copy(l.chain.prev[:], p.hash)
+		return nil
+	}
+	return l.seekAll(tail[len(tail)-1] == '\n')
+}
+
+// seekAll reads the whole ledger. A last line without LF is what a crash left
+// and will be accounted for; anything else that is wrong stays wrong.
+func (l *ledger) seekAll(ended bool) error {
+	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
+	s.begin(l.chain)
+	for {
+		_, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.chain = s.chain
+	if ended {
+		return nil
+	}
+	rest := make([]byte, s.read+int64(len(s.buf)-s.at)-s.end)
+	if _, err := l.file.ReadAt(rest, s.end); err != nil {
+		return fmt.Errorf("read %q: %w", l.file.Name(), err)
+	}
+	l.heal = &failure{fragment: rest, reason: "a process died while it wrote here"}
+	return nil
+}
+
+// append writes one line.
+func (l *ledger) append(m mark) error {
+	var dst []byte
+	c := l.chain
+	if l.heal != nil {
+		dst = append(dst, '\n')
+		start := len(dst)
+		dst = append(c.open(dst, l.now()), `,"kind":"recovery"`...)
+		dst = c.seal(l.heal.append(dst), start)
+	}
+	start := len(dst)
+	dst = c.open(dst, l.now())
+	for _, member := range [...]struct{ name, value string }{
+		{"kind", m.Kind}, {"segment", m.Segment}, {"first", m.First}, {"last", m.Last},
+	} {
+		dst = word(dst, member.name, member.value)
+	}
+	dst = number(dst, "lines", int64(m.Lines))
+	dst = number(dst, "bytes", m.Bytes)
+	dst = word(dst, "digest", m.Digest)
+	dst = word(dst, "detail", m.Detail)
+	if _, err := l.file.Write(c.seal(dst, start)); err != nil {
+		return fmt.Errorf("the ledger: %w", err)
+	}
+	l.chain, l.heal = c, nil
+	return nil
+}
+
+// word appends a member whose value is ours and plain.
+func word(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(key(dst, name), '"')
+	dst = appendEscaped(dst, []byte(value))
+	return append(dst, '"')
+}
+
+// openPrivate opens a regular file that nobody else can write.
+func openPrivate(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|openFlags, 0o600)
+	if err != nil {
+		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			err = fmt.Errorf("%q is a symbolic link: %w", path, err)
+		}
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%q is no regular file", path)
+	}
+	if err == nil {
+		err = checkPrivate(path, fi)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// parseMark reads a line of the ledger; a recovery line names no segment.
+func parseMark(it item) (mark, bool) {
+	m := mark{position: it.line}
+	return m, it.raw != nil && json.Unmarshal(it.raw, &m) == nil && m.Segment != ""
+}

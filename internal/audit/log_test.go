@@ -1,0 +1,69 @@
+package audit
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func openLog(t *testing.T, dir string, o Options) *Log {
+	t.Helper()
+	l, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// sample has every member.
+func sample() *Event {
+	return &Event{
+		Kind: Decision, Server: "files", ServerGuess: "server-filesystem", Direction: "client",
+		Method: "tools/call", ID: []byte(`7`), Subject: "tool", Names: []string{"read_file"},
+		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3},
+		Bytes: 155, Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
+		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
+		RuleText: "Ask before reading", Ref: "abc-1", Rung: "terminal", Answer: "once",
+		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail",
+	}
+}
+
+func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "audit")
+	l := openLog(t, dir, Options{})
+	a, b := sample(), &Event{Kind: End}
+	if err := l.Record(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if a.Record != l.Session()+"-2" || b.Record != l.Session()+"-3" || a.Time.IsZero() {
+		t.Fatalf("ids %q %q, time %v", a.Record, b.Record, a.Time)
+	}
+	raw, err := os.ReadFile(l.seg.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines:\n%s", len(lines), raw)
+	}
+	prev := noHash
+	for i, line := range lines {
+		p, ok := placeOf([]byte(line))
+		if !ok || p.seq != uint64(i+1) || string(p.prev) != prev {
+			t.Errorf("line %d: sound %v, place %+v after %s", i+1, ok, p, prev)
+		}
+		prev = string(p.hash)
+		if !json.Valid([]byte(line)) {
+			t.Errorf("line %d is no JSON: %s", i+1, line)
+		}
+	}
+	t.Log(lines[1])
+}

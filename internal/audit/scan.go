@@ -1,0 +1,205 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// maxLine bounds what a reader holds of one line; the writer's longest is
+// about a quarter of it.
+const maxLine = 1 << 20
+
+// item is one line of a segment or of the ledger, or what is wrong there.
+type item struct {
+	raw     []byte // without LF, valid until the next item; nil when it is no line
+	line    int    // from 1
+	place   place
+	problem string // what is wrong at this line
+	healed  int    // bytes of a failed write that this line accounts for
+}
+
+// scanner reads lines and checks the chain from one to the next.
+type scanner struct {
+	src   io.Reader
+	buf   []byte
+	at    int   // buf[at:] is unread
+	end   int64 // offset in src behind the last good line
+	read  int64 // offset in src of buf[at:]
+	line  int
+	over  bool // in the middle of a line longer than maxLine
+	chain chain
+	begun bool // chain is known
+	gap   gap
+	held  *item // a good line that comes after a problem
+}
+
+// gap is a run of lines that are no records.
+type gap struct {
+	sum  hash.Hash
+	size int
+	line int  // the first of them
+	part bool // the last is not finished
+}
+
+func (g *gap) write(b []byte, line int) {
+	if g.sum == nil {
+		*g = gap{sum: sha256.New(), line: line}
+	} else if !g.part {
+		g.sum.Write([]byte{'\n'})
+		g.size++
+	}
+	g.part = true
+	g.sum.Write(b)
+	g.size += len(b)
+}
+
+func (g *gap) digest() string { return "sha256:" + hex.EncodeToString(g.sum.Sum(nil)) }
+
+func newScanner(src io.Reader) *scanner { return &scanner{src: src} }
+
+// next returns the next line or problem. At io.EOF there is no further whole
+// line yet; more may be read when the file has grown.
+func (s *scanner) next() (item, error) {
+	if s.held != nil {
+		it := *s.held
+		s.held = nil
+		return it, nil
+	}
+	for {
+		raw, err := s.readLine()
+		if err != nil {
+			return item{}, err
+		}
+		if raw == nil {
+			continue
+		}
+		p, good := placeOf(raw)
+		if !good {
+			s.gap.write(raw, s.line)
+			s.gap.part = false
+			continue
+		}
+		return s.good(item{raw: raw, line: s.line, place: p}), nil
+	}
+}
+
+// good places a line that is sound in itself.
+func (s *scanner) good(it item) item {
+	fits := !s.begun || it.place.seq == s.chain.next && string(it.place.prev) == string(s.chain.prev[:])
+	s.chain.next = it.place.seq + 1
+	copy(s.chain.prev[:], it.place.hash)
+	s.begun, s.end = true, s.read
+	if s.gap.sum == nil {
+		if !fits {
+			it.problem = "does not follow the line before it: a record was removed, inserted or moved here"
+		}
+		return it
+	}
+	g := s.gap
+	s.gap = gap{}
+	if fits && accounts(it.raw, &g) {
+		it.healed = g.size
+		return it
+	}
+	s.held = &it
+	return item{line: g.line, problem: g.problem()}
+}
+
+func (g *gap) problem() string {
+	return fmt.Sprintf("%d bytes that are no record, or one that was changed", g.size)
+}
+
+// accounts reports whether line is the writer's own account of the gap.
+func accounts(line []byte, g *gap) bool {
+	var w struct {
+		Kind   Kind
+		Bytes  int
+		Digest string
+	}
+	return json.Unmarshal(line, &w) == nil && w.Kind == Recovery && w.Bytes == g.size && w.Digest == g.digest()
+}
+
+// rest is everything behind the last good line, whole lines or not: its length
+// and digest. It may be asked once, at the end.
+func (s *scanner) rest() (int, string) {
+	if tail := s.buf[s.at:]; len(tail) > 0 || s.gap.sum != nil {
+		s.gap.write(tail, s.line+1)
+	}
+	if s.gap.sum == nil || s.gap.size == 0 {
+		return 0, ""
+	}
+	return s.gap.size, s.gap.digest()
+}
+
+// readLine returns one line without its LF, or nil when an over-long one ended.
+func (s *scanner) readLine() ([]byte, error) {
+	searched := s.at
+	for {
+		if n := bytes.IndexByte(s.buf[searched:], '\n'); n >= 0 {
+			line := s.buf[s.at : searched+n]
+			s.at = searched + n + 1
+			s.read += int64(len(line)) + 1
+			s.line++
+			return s.ended(line), nil
+		}
+		if len(s.buf)-s.at > maxLine {
+			s.gap.write(s.buf[s.at:], s.line+1)
+			s.read += int64(len(s.buf) - s.at)
+			s.at, s.over = len(s.buf), true
+		}
+		searched = len(s.buf) - s.at
+		if err := s.fill(); err != nil {
+			return nil, err
+		}
+		searched += s.at
+	}
+}
+
+// ended ends an over-long line.
+func (s *scanner) ended(line []byte) []byte {
+	if !s.over {
+		return line
+	}
+	s.gap.write(line, s.line)
+	s.gap.part, s.over = false, false
+	return nil
+}
+
+// fill reads more behind what is unread, which it moves to the front.
+func (s *scanner) fill() error {
+	if s.at > 0 {
+		s.buf = s.buf[:copy(s.buf, s.buf[s.at:])]
+		s.at = 0
+	}
+	const step = 64 << 10
+	if cap(s.buf)-len(s.buf) < step {
+		s.buf = append(make([]byte, 0, 2*cap(s.buf)+step), s.buf...)
+	}
+	n, err := s.src.Read(s.buf[len(s.buf):cap(s.buf)])
+	s.buf = s.buf[:len(s.buf)+n]
+	if n > 0 {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return err
+}
+
+// begin makes the scanner expect its first line at c.
+func (s *scanner) begin(c chain) { s.chain, s.begun = c, true }
+
+// lastPlace is the place of the last line in tail, when it is whole and sound.
+func lastPlace(tail []byte) (place, bool) {
+	n := len(tail) - 1
+	if n < 0 || tail[n] != '\n' {
+		return place{}, false
+	}
+	return placeOf(tail[bytes.LastIndexByte(tail[:n], '\n')+1 : n])
+}

@@ -1,0 +1,103 @@
+package audit
+
+import "bytes"
+
+// secrecy is what a member's name says of its value.
+type secrecy uint8
+
+const (
+	harmless secrecy = iota
+	secret           // strings and numbers are secrets
+	counting         // a plural such as max_tokens: a number is a count, a string a secret
+)
+
+// nameSecrecy judges the name of a member, header, flag or variable. Words are
+// told apart by punctuation and by capitals, so that apiKey, API_KEY and
+// x-api-key are one name and "secretary" is none.
+func nameSecrecy(name []byte) secrecy {
+	var fold [64]byte
+	if len(name) > len(fold) {
+		name = name[len(name)-len(fold):]
+	}
+	found, qualified, only := harmless, false, true
+	for len(name) > 0 {
+		var word []byte
+		word, name = nextWord(fold[:0], name)
+		if s := wordSecrecy(word, qualified); s != harmless {
+			found = s
+		}
+		if only && len(name) == 0 && string(word) == "auth" {
+			found = secret
+		}
+		qualified, only = qualifies(word), false
+	}
+	return found
+}
+
+// nextWord cuts one word off name: lower case, without its last digits.
+func nextWord(fold, name []byte) (word, rest []byte) {
+	i := 0
+	for i < len(name) && !isAlnum[name[i]] {
+		i++
+	}
+	for was := byte(0); i < len(name) && isAlnum[name[i]]; i++ {
+		c := name[i]
+		if upper := c >= 'A' && c <= 'Z'; upper {
+			if was >= 'a' && was <= 'z' {
+				break
+			}
+			c += 'a' - 'A'
+		}
+		was = name[i]
+		fold = append(fold, c)
+	}
+	return bytes.TrimRight(fold, "0123456789"), name[i:]
+}
+
+func wordSecrecy(word []byte, qualified bool) secrecy {
+	switch string(word) {
+	case "password", "passwd", "passphrase", "passcode", "pwd", "pass", "secret", "secrets",
+		"token", "apikey", "credential", "credentials", "authorization", "cookie", "cookies",
+		"bearer", "jwt", "pin", "cvv", "cvc", "otp", "totp", "mfa", "passwords", "apikeys":
+		return secret
+	case "tokens":
+		return counting
+	case "key", "keys":
+		if qualified {
+			return secret
+		}
+	}
+	for _, end := range [...]string{"password", "passwd", "passphrase", "secret", "token",
+		"apikey", "accesskey", "privatekey", "secretkey"} {
+		if len(word) > len(end) && string(word[len(word)-len(end):]) == end {
+			return secret
+		}
+	}
+	return harmless
+}
+
+// qualifies says that a following "key" is a secret.
+func qualifies(word []byte) bool {
+	switch string(word) {
+	case "api", "access", "private", "secret", "signing", "encryption", "ssh", "master",
+		"auth", "service", "account", "client", "deploy", "license", "storage", "shared":
+		return true
+	}
+	return false
+}
+
+// isQuerySecret names what is a secret in a URL's query, and common elsewhere.
+func isQuerySecret(name []byte) bool {
+	switch string(name) {
+	case "key", "sig", "signature", "code", "auth", "sas", "hmac", "X-Amz-Signature", "X-Goog-Signature":
+		return true
+	}
+	return false
+}
+
+var isAlnum = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return t
+}()

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// segment is the file a session writes now. Its writer holds the lock on it for
+// as long as it is open.
+type segment struct {
+	path  string
+	file  *os.File
+	size  int64
+	begin uint64 // number of its first line
+	first string // hash of its first line
+}
+
+const (
+	segmentEnd  = ".ndjson"
+	segmentTime = "20060102T150405.000000000Z"
+)
+
+// segmentName is the file of a session that begins at t. Names sort by time.
+func segmentName(t time.Time, session string) string {
+	return t.UTC().Format(segmentTime) + "-" + session + segmentEnd
+}
+
+// parseSegmentName is the reverse.
+func parseSegmentName(name string) (began time.Time, session string, ok bool) {
+	stem, ok := strings.CutSuffix(name, segmentEnd)
+	if !ok {
+		return began, "", false
+	}
+	stamp, session, ok := strings.Cut(stem, "-")
+	if !ok || session == "" {
+		return began, "", false
+	}
+	began, err := time.Parse(segmentTime, stamp)
+	return began, session, err == nil
+}
+
+// newSegment makes the next file of the session and writes its first line. The
+// caller holds the ledger's lock and moves on to c only when that succeeds.
+func newSegment(dir string, e *encoder, c *chain, now time.Time) (*segment, error) {
+	name := segmentName(now, e.session)
+	s := &segment{path: filepath.Join(dir, name), begin: c.next}
+	f, err := openPrivate(s.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return nil, err
+	}
+	s.file = f
+	if err := lock(f, false); err != nil {
+		return nil, errors.Join(err, s.discard())
+	}
+	next := *c
+	line := e.header(nil, &next, now, name)
+	n, err := f.Write(line)
+	if err != nil {
+		return nil, errors.Join(err, s.discard())
+	}
+	*c, s.size, s.first = next, int64(n), string(next.prev[:])
+	return s, nil
+}
+
+// discard removes a segment that holds no event.
+func (s *segment) discard() error {
+	return errors.Join(s.file.Close(), os.Remove(s.path))
+}
+
+func (s *segment) name() string { return filepath.Base(s.path) }
+
+func (s *segment) opening() mark {
+	return mark{Kind: opened, Segment: s.name(), First: s.first}
+}
+
+// closing is the mark of a segment whose last line is before c.
+func (s *segment) closing(c *chain) mark {
+	return mark{Kind: closed, Segment: s.name(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin}
+}
+
+// closedMode is the mode of a segment that the ledger has closed. It only says
+// so quickly; the ledger decides.
+const closedMode fs.FileMode = 0o400
+
+func (s *segment) retire() error { return s.file.Chmod(closedMode) }
+
+// rotate goes on in a new segment. When that cannot be begun, the old one just
+// grows, and it is tried again later: a session never stops for a rotation.
+func (l *Log) rotate(now time.Time) {
+	if l.failed.refused > 0 {
+		return
+	}
+	var next *segment
+	c := l.chain
+	_ = withLedger(l.dir, l.o.Now, func(led *ledger) error {
+		begun, err := newSegment(l.dir, &l.enc, &c, now)
+		if err != nil {
+			return err
+		}
+		if err := led.append(l.seg.closing(&l.chain)); err != nil {
+			return errors.Join(err, begun.discard())
+		}
+		next = begun
+		return led.append(next.opening()) // lost, the closing will say it too
+	})
+	if next == nil {
+		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
+		return
+	}
+	_ = l.seg.retire() // the ledger has closed it; the mode is only a hint
+	l.seg.file.Close()
+	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
+	l.keepTidy()
+}
