@@ -1,0 +1,72 @@
+package frame
+
+import (
+	"bytes"
+	"math"
+)
+
+// Limits bound what is admitted. The zero value admits nothing.
+type Limits struct {
+	MaxBytes   int  // longest line, without its LF
+	MaxDepth   int  // deepest nesting, the envelope included; never more than 1000
+	AllowBatch bool // the session negotiated 2025-03-26, the one version with batches
+}
+
+// DefaultLimits admits frames of 64 MiB nested 64 deep, and no batches.
+func DefaultLimits() Limits { return Limits{MaxBytes: 64 << 20, MaxDepth: 64} }
+
+// maxBatch keeps a batch of tiny messages from growing in memory far beyond
+// its bytes.
+const maxBatch = 1000
+
+// Parse admits one line, given without its LF, or says in a *Refusal why not.
+// What it returns aliases line.
+func Parse(line []byte, l Limits) (Frame, error) {
+	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
+		return Frame{}, refuse(CodeTooLong, 0)
+	}
+	// A CR before the LF is Windows' line end; elsewhere it splits frames.
+	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
+	s := scanner{b: b, depth: l.MaxDepth}
+	from := s.blank(0)
+	switch {
+	case from == len(b):
+		return Frame{}, refuse(CodeBlank, 0)
+	case bytes.HasPrefix(b[from:], []byte("\xEF\xBB\xBF")):
+		return Frame{}, refuse(CodeBOM, from)
+	case b[from] == '[':
+		return s.batch(from, l.AllowBatch)
+	}
+	e, i := s.envelope(from, 1)
+	if r := s.finish(i); r != nil {
+		if s.stopped == nil {
+			e.claim(r)
+		}
+		return Frame{}, r
+	}
+	return e.Frame, nil
+}
+
+// batch scans the array at from element by element. It has no id, so a batch
+// with one bad element can only be dropped whole.
+func (s *scanner) batch(from int, allowed bool) (Frame, error) {
+	f := Frame{Raw: s.b[from:], Kind: Batch}
+	i := s.blank(from + 1)
+	if !allowed || i < len(s.b) && s.b[i] == ']' {
+		return Frame{}, refuse(CodeBatch, from)
+	}
+	for more := true; more && i >= 0; {
+		if len(f.Elements) == maxBatch {
+			return Frame{}, refuse(CodeBatch, i)
+		}
+		var e envelope
+		if e, i = s.envelope(i, 2); i >= 0 {
+			f.Elements = append(f.Elements, e.Frame)
+			i, more = s.after(i, ']')
+		}
+	}
+	if r := s.finish(i); r != nil {
+		return Frame{}, r
+	}
+	return f, nil
+}

@@ -1,0 +1,110 @@
+package frame
+
+// Refusal says why bytes are not admitted as a frame. It is the only error
+// Parse returns, and one of those Reader.Next returns.
+type Refusal struct {
+	Code   string // stable machine word, one of the Code constants
+	Reason string // one sentence for people, quoting nothing of the frame
+
+	// ID is the JSON token of the request's id, and only set when no reader
+	// could take the frame for anything but a request with that id: then it
+	// can be answered with an error. Otherwise the frame can only be dropped.
+	ID []byte
+
+	Request bool // the frame has a method and an id, of whatever shape
+	Offset  int  // byte offset in the line as given; 0 for the line as a whole
+}
+
+// Error gives the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+// The codes of refusals. Records and tests use them; they never change meaning.
+const (
+	CodeTooLong   = "too_long"
+	CodeTruncated = "truncated"
+	CodeBlank     = "blank"
+
+	CodeBOM       = "bom"
+	CodeControl   = "control_byte"
+	CodeUTF8      = "utf8"
+	CodeSurrogate = "surrogate"
+	CodeSyntax    = "syntax"
+	CodeTrailing  = "trailing"
+	CodeDepth     = "depth"
+
+	CodeDuplicate   = "duplicate_name"
+	CodeFolded      = "folded_name"
+	CodeControlName = "control_name"
+	CodeProto       = "proto_name"
+	CodeBigNumber   = "big_number"
+
+	CodeNotObject = "not_object"
+	CodeBatch     = "batch"
+	CodeUnknown   = "unknown_member"
+	CodeVersion   = "jsonrpc"
+	CodeShape     = "shape"
+	CodeID        = "id"
+	CodeMethod    = "method"
+	CodeParams    = "params"
+	CodeResult    = "result"
+	CodeErr       = "error"
+)
+
+// reasons gives each code its sentence, so that one code never says two things.
+func reason(code string) string {
+	switch code {
+	case CodeTooLong:
+		return "the line is longer than the frame limit"
+	case CodeTruncated:
+		return "the stream ended in the middle of a line"
+	case CodeBlank:
+		return "the line is blank"
+	case CodeBOM:
+		return "the line starts with a byte order mark"
+	case CodeControl:
+		return "the line holds a control byte that JSON readers treat differently"
+	case CodeUTF8:
+		return "the line is not valid UTF-8"
+	case CodeSurrogate:
+		return "a string holds half of a surrogate pair"
+	case CodeTrailing:
+		return "something follows the JSON value"
+	case CodeDepth:
+		return "values are nested deeper than the limit"
+	case CodeDuplicate:
+		return "an object names one member twice"
+	case CodeFolded:
+		return "two member names, or one and the protocol's own, differ only in case"
+	case CodeControlName:
+		return "a member name holds a control character"
+	case CodeProto:
+		return "a member is named __proto__, which some readers drop"
+	case CodeBigNumber:
+		return "a number is too large for every reader to keep"
+	case CodeNotObject:
+		return "the value is not a JSON object"
+	case CodeBatch:
+		return "batches exist only in protocol version 2025-03-26, with 1 to 1000 elements"
+	case CodeUnknown:
+		return "the message has a member JSON-RPC does not define"
+	case CodeVersion:
+		return `jsonrpc is not the string "2.0"`
+	case CodeShape:
+		return "the message needs exactly one of method, result and error, and params only with method"
+	case CodeID:
+		return "the id is neither a string of at most 1024 bytes nor an integer every reader keeps"
+	case CodeMethod:
+		return "the method is not a string with text in it"
+	case CodeParams:
+		return "params is not an object"
+	case CodeResult:
+		return "result is not an object"
+	case CodeErr:
+		return "error is not an object with an integer code and a string message"
+	}
+	return "the line is not one strict JSON value"
+}
+
+func refuse(code string, offset int) *Refusal {
+	return &Refusal{Code: code, Reason: reason(code), Offset: offset}
+}
