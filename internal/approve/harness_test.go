@@ -25,7 +25,10 @@ import (
 // The asking process is this test binary again: its own session, the pty as its
 // controlling terminal, and pipes as stdin, stdout and stderr, like a proxy.
 
-const envOrder = "APPROVE_TEST_ORDER"
+const (
+	envOrder = "APPROVE_TEST_ORDER"
+	envStart = "APPROVE_TEST_START"
+)
 
 // order is what the asking process shall do; it answers with an outcome.
 type order struct {
@@ -45,6 +48,14 @@ type outcome struct {
 func TestMain(m *testing.M) {
 	if raw := os.Getenv(envOrder); raw != "" {
 		os.Exit(asker(raw))
+	}
+	if os.Getenv(envStart) != "" {
+		color, had := os.LookupEnv("NO_COLOR")
+		if !had {
+			color = "unset"
+		}
+		fmt.Print("NO_COLOR=" + color)
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }

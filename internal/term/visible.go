@@ -57,8 +57,7 @@ type writer struct {
 	out     *strings.Builder
 	foreign bool // inside a word whose letters only look alike
 	spaces  int
-	marks   int
-	base    rune // the character a mark would be drawn on; 0: none
+	run     []rune // the character a mark would be drawn on, and its marks so far
 }
 
 func (w *writer) write(s string) {
@@ -76,8 +75,10 @@ func (w *writer) write(s string) {
 		} else {
 			w.out.WriteRune(r)
 		}
-		if !unicode.Is(unicode.M, r) {
-			w.base, w.marks = r, 0
+		if unicode.Is(unicode.M, r) {
+			w.run = append(w.run, r)
+		} else {
+			w.run = append(w.run[:0], r)
 		}
 		s = s[n:]
 	}
@@ -108,20 +109,24 @@ func (w *writer) shown(r rune) bool {
 	return false
 }
 
-// markShown lets a combining mark pass on a shown letter that is not ASCII, when
-// the pair has no other spelling and the run is short.
+// markShown lets a combining mark pass on a shown letter of its script that is
+// not ASCII, when the run is short and has no other spelling.
 func (w *writer) markShown(r rune) bool {
-	w.marks++
-	pair := string([]rune{w.base, r})
-	return w.marks <= maxMarks && w.base >= utf8.RuneSelf && !w.foreign &&
-		!unicode.Is(unicode.Me, r) && plain(r) && norm.NFC.IsNormalString(pair)
+	n := len(w.run)
+	if n == 0 || n > maxMarks || w.run[0] < utf8.RuneSelf || w.foreign || unicode.Is(unicode.Me, r) {
+		return false
+	}
+	own := script(w.run[0])
+	return (unicode.Is(unicode.Inherited, r) || own != nil && unicode.Is(own, r)) &&
+		plain(r) && norm.NFC.IsNormalString(string(w.run)+string(r))
 }
 
 // plain says that r has one spelling, is drawn, reads left to right, and is not
 // another form of an ASCII character.
 func plain(r rune) bool {
 	if strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
-		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
+			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
 		return false
 	}
 	p, _ := bidi.LookupRune(r)

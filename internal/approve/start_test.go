@@ -1,0 +1,57 @@
+//go:build linux || darwin
+
+package approve
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// A program that imports this room must start as if it did not: nothing
+// written, nothing run, no variable changed, whatever terminal it starts on.
+func TestStartTouchesNothing(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+ran+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, color := range []string{"unset", "", "0"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TERM=xterm", "TMUX=/tmp/x,1,0", envStart + "=1",
+			"GODEBUG=inittrace=1"}
+		if color != "unset" {
+			cmd.Env = append(cmd.Env, "NO_COLOR="+color)
+		}
+		p, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = tty, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		buf := make([]byte, 1024)
+		n, err := p.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.TrimSpace(string(buf[:n])), "NO_COLOR="+color; got != want {
+			t.Errorf("the terminal got %q, want %q", got, want)
+		}
+		order := stderr.String()
+		if q, l := strings.Index(order, "approve/quiet "), strings.Index(order, "lipgloss/v2 "); q < 0 || l < q {
+			t.Errorf("quiet at %d does not come before lipgloss at %d:\n%s", q, l, order)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Fatal("tmux was run")
+		}
+		_ = tty.Close()
+		_ = p.Close()
+	}
+}
