@@ -1,0 +1,78 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/tidwall/gjson"
+)
+
+// ambiguous says why two servers could read a judged call's params differently,
+// nil when they cannot: members that fold together, numbers that parsers round.
+// proxy/frame has looked at the members of params themselves; this looks where a
+// reader binds by name further inside: the arguments of a tool or prompt to any
+// depth, the messages of a sampling request and their blocks. In schemas, tool
+// inputs and structured results case variants are data.
+func ambiguous(fs *fields, row *Method) *frame.Refusal {
+	switch row.Subject {
+	case policy.ToolSubject, policy.PromptSubject:
+		if args := fs.at[fArguments]; args.Exists() {
+			return frame.CheckFolded(fs.span(args))
+		}
+	case policy.ResourceSubject:
+		if asked := fs.at[fNotifications]; asked.Exists() {
+			return frame.CheckFolded(fs.span(asked), "resourceSubscriptions")
+		}
+	case policy.SamplingSubject:
+		if foldingMessages(fs.at[fMessages]) {
+			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only"}
+		}
+	}
+	return nil
+}
+
+// foldingMessages looks at sampling messages, their blocks, and the blocks of
+// tool results.
+func foldingMessages(v gjson.Result) bool {
+	if v.Type != gjson.JSON {
+		return false
+	}
+	found := folding(v)
+	v.ForEach(func(key, inner gjson.Result) bool {
+		if !found && (v.IsArray() || key.Str == "content" || key.Str == "resource") {
+			found = foldingMessages(inner)
+		}
+		return !found
+	})
+	return found
+}
+
+// folding reports an object with two members whose names fold together, or
+// with more members than any object it is asked about may have.
+func folding(o gjson.Result) bool {
+	if !o.IsObject() {
+		return false
+	}
+	var members [32]string
+	seen := members[:0]
+	found := false
+	o.ForEach(func(key, _ gjson.Result) bool {
+		found = len(seen) == len(members) || foldsTo(key.Str, seen)
+		seen = append(seen, key.Str)
+		return !found
+	})
+	return found
+}
+
+// foldsTo reports a name that a generous reader takes for one of the known ones.
+func foldsTo(name string, known []string) bool {
+	var buf [64]byte
+	folded := string(frame.Fold(buf[:0], []byte(name)))
+	for _, k := range known {
+		if strings.EqualFold(name, k) || strings.EqualFold(folded, k) {
+			return true
+		}
+	}
+	return false
+}

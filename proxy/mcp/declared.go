@@ -1,0 +1,49 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// The bounds of what one list result puts into the record.
+const (
+	maxDeclared      = 4096
+	maxDeclaredBytes = 256 << 10
+)
+
+// Declared is what the result of a list method declares: the names of tools and
+// prompts, the URIs (or URI templates) of resources and skills, in order. It is
+// for the record: bounded, and empty where the result has another shape.
+func Declared(method string, result []byte) []string {
+	list, label := "", ""
+	switch method {
+	case "tools/list":
+		list, label = "tools", "name"
+	case "prompts/list":
+		list, label = "prompts", "name"
+	case "resources/list":
+		list, label = "resources", "uri"
+	case "resources/templates/list":
+		list, label = "resourceTemplates", "uriTemplate"
+	case "skills/list":
+		list, label = "skills", "uri"
+	}
+	var names []string
+	size := 0
+	entries := member(object(result), list)
+	if !entries.IsArray() {
+		return nil
+	}
+	entries.ForEach(func(_, entry gjson.Result) bool {
+		if name := member(entry, label); name.Type == gjson.String {
+			size += len(name.Str)
+			if size > maxDeclaredBytes {
+				return false
+			}
+			names = append(names, strings.Clone(name.Str))
+		}
+		return len(names) < maxDeclared
+	})
+	return names
+}

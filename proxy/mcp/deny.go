@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/tidwall/gjson"
+)
+
+// The JSON-RPC codes of the gate's own errors. They lie outside -32768..-32000,
+// which JSON-RPC and MCP reserve, so that nobody takes the gate's answer for the
+// server's or for a sign of a protocol era, and they are stable.
+const (
+	CodeRefused = 4400 // the request could not be read in one way only
+	CodeDenied  = 4403 // the policy, a person, or nobody answering
+	CodeGone    = 4502 // the server ended before it answered
+)
+
+// metaKey is the member of a denied tool result's _meta that holds the machine
+// fields: decision, stage, code, record.
+const metaKey = "io.github.clawai/denial"
+
+// Caller is whoever waits for an answer, and the form it must have.
+type Caller struct {
+	ID     []byte // the request's id token, verbatim
+	Method string // the request's decoded method
+	Modern bool   // Message.Modern of the request
+}
+
+// Denial is a refusal as the agent reads it. It never holds a rule's position,
+// a path of the policy, or a secret; text from the wire is made visible here.
+type Denial struct {
+	What        policy.Call // the call that was denied; for an input request, that one
+	Stage       string      // the stage of the gate that decided
+	Code        string      // stable machine word
+	Description string      // the deciding rule's description, as its owner wrote it
+	Reason      string      // why, when no rule says it; for an unanswered question, how to allow the call
+	Record      string      // the record id to quote to the owner
+	Unanswered  bool        // a person was to be asked and did not decide
+	AsError     bool        // answer tools/call with a JSON-RPC error too
+}
+
+// Answer is the frame that tells the caller. A tools/call gets a tool result
+// with isError, which the model reads and the session survives; any other
+// request gets a JSON-RPC error.
+func (d Denial) Answer(to Caller) []byte {
+	if to.Method == "tools/call" && !d.AsError {
+		b := open(to.ID)
+		b = append(b, `,"result":{`...)
+		if to.Modern {
+			b = append(b, `"resultType":"complete",`...)
+		}
+		b = append(b, `"content":[{"type":"text","text":`...)
+		b = gjson.AppendJSONString(b, d.text())
+		b = append(b, `}],"isError":true,"_meta":{"`+metaKey+`":`...)
+		b = machine(b, d.Stage, d.Code, d.Record)
+		return append(b, `}}}`...)
+	}
+	return errorReply(to.ID, CodeDenied, d.text(), func(b []byte) []byte {
+		return machine(b, d.Stage, d.Code, d.Record)
+	})
+}
+
+// text says what was refused, by whom, why, and what the reader can do.
+func (d Denial) text() string {
+	var b strings.Builder
+	what := subjectWord(d.What)
+	if d.Unanswered {
+		b.WriteString("Not done: the owner has to allow " + what + " and did not")
+	} else {
+		b.WriteString("Refused by the owner's policy: " + what)
+	}
+	if d.Description != "" {
+		b.WriteString(" (" + visible(d.Description, 300) + ")")
+	}
+	b.WriteString(". ")
+	if d.Reason != "" {
+		b.WriteString(sentence(visible(d.Reason, 500)) + " ")
+	}
+	if !d.Unanswered {
+		b.WriteString("Trying again will not help.")
+	} else {
+		b.WriteString("Trying again asks the owner again.")
+	}
+	if d.Record != "" {
+		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")
+	}
+	return b.String()
+}
+
+// subjectWord names a call for a reader: the tool "x", the resource "u", ...
+func subjectWord(c policy.Call) string {
+	word := ""
+	switch c.Subject {
+	case policy.ToolSubject:
+		word = "the tool"
+	case policy.ResourceSubject:
+		word = "the resource"
+	case policy.PromptSubject:
+		word = "the prompt"
+	case policy.SamplingSubject:
+		return "a sampling request of the server"
+	case policy.ElicitationSubject:
+		return "a question of the server to its user"
+	default:
+		return "the method " + quoted(c.Method)
+	}
+	if len(c.Names) == 0 {
+		return word + " of a " + quoted(c.Method) + " that names none"
+	}
+	if len(c.Names) > 1 {
+		return word + " " + quoted(c.Names[0]) + " and " + strconv.Itoa(len(c.Names)-1) + " more"
+	}
+	return word + " " + quoted(c.Names[0])
+}
+
+// Refused answers a request that was not admitted, with its id. It is nil when
+// there is nothing to answer: a notification, a response, or an id that is not
+// certain.
+func Refused(r *frame.Refusal, record string) []byte {
+	if !r.Request || len(r.ID) == 0 {
+		return nil
+	}
+	text := "Refused: the request can be read in more than one way or breaks the protocol: " + sentence(visible(r.Reason, 300))
+	return errorReply(r.ID, CodeRefused, text, func(b []byte) []byte {
+		return machine(b, "frame", r.Code, record)
+	})
+}
+
+// Gone answers a request that was in flight when the server ended; detail says
+// how (an exit code or a signal).
+func Gone(id []byte, detail string) []byte {
+	text := "The server ended before it answered."
+	if detail != "" {
+		text = "The server ended before it answered: " + sentence(visible(detail, 300))
+	}
+	return errorReply(id, CodeGone, text, nil)
+}
+
+// Progress is the n-th sign of life (from 1) for a request that is held while
+// a person decides. The values stay far below 1, so that the server's own,
+// which must increase, can still follow.
+func Progress(token []byte, n int, message string) []byte {
+	b := append(make([]byte, 0, 128+len(token)+len(message)), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
+	b = append(b, token...)
+	b = append(b, `,"progress":`...)
+	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', 6, 64)
+	b = append(b, `,"message":`...)
+	b = gjson.AppendJSONString(b, visible(message, 300))
+	return append(b, `}}`...)
+}
+
+func open(id []byte) []byte {
+	b := append(make([]byte, 0, 512), `{"jsonrpc":"2.0","id":`...)
+	return append(b, id...)
+}
+
+func errorReply(id []byte, code int, text string, data func([]byte) []byte) []byte {
+	b := append(open(id), `,"error":{"code":`...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, `,"message":`...)
+	b = gjson.AppendJSONString(b, text)
+	if data != nil {
+		b = data(append(b, `,"data":`...))
+	}
+	return append(b, `}}`...)
+}
+
+// machine adds the fields a program reads.
+func machine(b []byte, stage, code, record string) []byte {
+	b = append(b, `{"decision":"deny","stage":`...)
+	b = gjson.AppendJSONString(b, stage)
+	b = append(b, `,"code":`...)
+	b = gjson.AppendJSONString(b, code)
+	b = append(b, `,"record":`...)
+	b = gjson.AppendJSONString(b, record)
+	return append(b, '}')
+}
+
+// quoted is a name from the wire, visible and in quotes.
+func quoted(s string) string { return `"` + escape(s, 200, `"\`) + `"` }
+
+// visible is a text of the owner's, or one that stands outside quotes.
+func visible(s string, limit int) string { return escape(s, limit, "") }
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// escape keeps at most limit characters and writes those that cannot be seen as
+// escapes, and puts a backslash before those of special, so that a text can
+// neither hide a part of itself nor end the quotes around it.
+func escape(s string, limit int, special string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > limit {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case strings.ContainsRune(special, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case invisible(r) || !strconv.IsPrint(r):
+			b.WriteString(`\u{` + strconv.FormatInt(int64(r), 16) + `}`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

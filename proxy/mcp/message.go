@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/tidwall/gjson"
+)
+
+// Message is what one frame means. Its slices alias the frame's.
+type Message struct {
+	Method *Method // the row of the method table; nil for a response or a method of no version
+	Class  Class
+
+	// Calls is what the rules judge, strictest wins. None: nothing but the
+	// record concerns itself with this message.
+	Calls []policy.Call
+
+	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
+	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
+	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
+	TaskID         string // params.taskId, "" when absent
+
+	// Modern: the frame belongs to the era of 2026-07-28, in which results
+	// carry a resultType. It is a property of each frame, not of a connection.
+	Modern bool
+}
+
+// Initialize reports the request whose answer settles a legacy session's
+// version (see Negotiated).
+func (m *Message) Initialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
+
+// The codes of the refusals this room adds to proxy/frame's. They never change
+// meaning.
+const (
+	CodeDirection = "direction"        // this side does not send this method
+	CodeKind      = "kind"             // a request without an id, a notification with one
+	CodeDisguised = "method_disguised" // not a protocol method, but one to a lenient reader
+	CodeHidden    = "method_hidden"    // control or invisible characters in the method
+	CodeLong      = "method_long"
+	CodeRequests  = "input_requests"  // inputRequests of the wrong shape
+	CodeResponses = "input_responses" // inputResponses of the wrong shape
+)
+
+const reasonFolded = "a member differs from one of the protocol's in case only"
+
+// one holds a call and its single name in one allocation.
+type one struct {
+	calls [1]policy.Call
+	names [1]string
+}
+
+// Read says what a request, notification or response sent in direction d means.
+// server is the name of the server as the client's configuration calls it. A
+// refusal means that the frame must not cross; shapes that only make a judged
+// call unfit are told as policy.Call.Malformed instead, so that they are denied
+// and recorded like any other call. The elements of a batch are read one by one.
+func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
+	if d != ClientToServer && d != ServerToClient {
+		return Message{}, refuse(f, CodeDirection, "nobody sent this message")
+	}
+	switch f.Kind {
+	case frame.Response:
+		return Message{Class: Pass}, nil
+	case frame.Request, frame.Notification:
+	default:
+		return Message{}, refuse(f, CodeKind, "not a request, a notification or a response")
+	}
+	m := Message{Method: methodNamed(f.Method), Class: Pass}
+	if r := refusesMethod(f, m.Method, d); r != nil {
+		return Message{}, r
+	}
+	fs := readFields(f.Params, object(f.Params))
+	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses:fNotifications])) {
+		return Message{}, refuse(f, frame.CodeFolded, reasonFolded)
+	}
+	if m.Method == nil {
+		if f.Kind == frame.Request {
+			m.Calls = call(policy.MethodSubject, f.Method, server).calls[:]
+		}
+	} else if r := m.judge(f, &fs, server); r != nil {
+		return Message{}, r
+	}
+	m.readEnvelope(f, &fs)
+	return m, nil
+}
+
+// refusesMethod says why a frame's method may not cross in this direction and
+// form at all, whatever the rules say.
+func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
+	switch {
+	case row == nil:
+		if len(f.Method) > longestMethod {
+			return refuse(f, CodeLong, "the method is longer than any method is")
+		}
+		if nearMethod(f.Method) {
+			return refuse(f, CodeDisguised, "the method becomes one of the protocol's when trimmed, folded or cleaned")
+		}
+		if hidden(f.Method) {
+			return refuse(f, CodeHidden, "the method holds control or invisible characters")
+		}
+		if f.Kind == frame.Request && strings.HasPrefix(f.Method, "notifications/") {
+			return refuse(f, CodeKind, "a notification does not carry an id")
+		}
+	case row.Notification && f.Kind == frame.Request:
+		return refuse(f, CodeKind, "a notification does not carry an id")
+	case !row.Notification && f.Kind == frame.Notification:
+		return refuse(f, CodeKind, "this method is a request and must carry an id")
+	case row.From&d == 0 && !row.Notification:
+		return refuse(f, CodeDirection, "this method is not sent by this side")
+	}
+	return nil
+}
+
+// judge fills in the calls of a method the table knows.
+func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusal {
+	m.Class = m.Method.Class
+	if m.Method.Subject == policy.NoSubject {
+		return nil
+	}
+	c := call(m.Method.Subject, f.Method, server)
+	m.Calls = c.calls[:]
+	if m.Method.params == none {
+		return nil
+	}
+	c.calls[0].Names = c.names[:0]
+	fs.judged(m.Method.params, &c.calls[0])
+	if m.Method.params == subscriptions && len(c.calls[0].Names) == 0 && c.calls[0].Malformed == "" {
+		m.Class, m.Calls = Pass, nil // a subscription to no resource reads nothing
+	}
+	if r := ambiguous(fs, m.Method); r != nil {
+		return refuse(f, r.Code, r.Reason)
+	}
+	return nil
+}
+
+// call is a call whose only name is its method.
+func call(s policy.Subject, method, server string) *one {
+	c := &one{names: [1]string{method}}
+	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
+	return c
+}
+
+// readEnvelope fills in what the pump needs to know beside the calls.
+func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
+	m.InputResponses = fs.span(fs.at[fInputResponses])
+	if id := fs.at[fTaskID]; id.Type == gjson.String {
+		m.TaskID = id.Str
+	}
+	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
+		m.Cancels = fs.span(id)
+	}
+	if !fs.at[fMeta].IsObject() {
+		return
+	}
+	fs.at[fMeta].ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "progressToken":
+			if token(value) {
+				m.ProgressToken = fs.span(value)
+			}
+		case "io.modelcontextprotocol/protocolVersion":
+			m.Modern = value.Type == gjson.String
+		}
+		return true
+	})
+}
+
+// token reports a value that may be a request id or a progress token.
+func token(v gjson.Result) bool { return v.Type == gjson.String || v.Type == gjson.Number }
+
+// Negotiated is the protocol version an initialize result settles on, "" when
+// it names none. Only "2025-03-26" admits batches.
+func Negotiated(result []byte) string {
+	if v := member(object(result), "protocolVersion"); v.Type == gjson.String {
+		return v.Str
+	}
+	return ""
+}
+
+// refuse is the refusal of a frame that proxy/frame admitted.
+func refuse(f *frame.Frame, code, reason string) *frame.Refusal {
+	return &frame.Refusal{Code: code, Reason: reason, ID: f.ID, Request: f.Kind == frame.Request}
+}

@@ -1,0 +1,138 @@
+package mcp
+
+import "github.com/clawai/clawai/policy"
+
+// Direction says who sends a message. The zero value is nobody, and nothing may
+// cross in it.
+type Direction uint8
+
+const (
+	ClientToServer Direction = 1 << iota
+	ServerToClient
+
+	Both = ClientToServer | ServerToClient
+)
+
+// String gives the word that records use for the sender.
+func (d Direction) String() string {
+	switch d {
+	case ClientToServer:
+		return "client"
+	case ServerToClient:
+		return "server"
+	}
+	return "unknown"
+}
+
+// Class says what the gate owes a message. The zero value is Judge.
+type Class uint8
+
+const (
+	Judge Class = iota // one of the five subjects: no rule that matches is a deny
+	Pass               // passed on and recorded; a method rule may still stop it
+	List               // as Pass, and what its result declares is recorded
+)
+
+// shape says how a judged method's params name what they ask for.
+type shape uint8
+
+const (
+	none shape = iota // the method itself is the name
+	named
+	oneURI
+	subscriptions
+	sampling
+	elicitation
+)
+
+// Version is a set of released protocol versions.
+type Version uint8
+
+const (
+	V20241105 Version = 1 << iota
+	V20250326
+	V20250618
+	V20251125
+	V20260728
+	Extension // of an extension to 2026-07-28: tasks, skills
+)
+
+const (
+	legacy = V20241105 | V20250326 | V20250618 | V20251125
+	all    = legacy | V20260728
+)
+
+// Method is one row of the method table.
+type Method struct {
+	Name         string
+	From         Direction // who may send it
+	In           Version   // the versions that define it as a message of its own
+	Class        Class
+	Subject      policy.Subject // NoSubject: no rule ever applies
+	Notification bool
+
+	params shape // of a judged call: what its names and arguments are
+}
+
+// table holds every method of every released version; the one asked for most
+// often comes first. In 2026-07-28 sampling/createMessage, elicitation/create
+// and roots/list exist only inside results (see InputCalls), but a server that
+// still sends one is judged all the same.
+var table = [...]Method{
+	{"tools/call", ClientToServer, all, Judge, policy.ToolSubject, false, named},
+	{"resources/read", ClientToServer, all, Judge, policy.ResourceSubject, false, oneURI},
+	{"resources/subscribe", ClientToServer, legacy, Judge, policy.ResourceSubject, false, oneURI},
+	{"resources/unsubscribe", ClientToServer, legacy, Judge, policy.ResourceSubject, false, oneURI},
+	{"resources/directory/read", ClientToServer, Extension, Judge, policy.ResourceSubject, false, oneURI},
+	{"skills/get", ClientToServer, Extension, Judge, policy.ResourceSubject, false, oneURI},
+	{"subscriptions/listen", ClientToServer, V20260728, Judge, policy.ResourceSubject, false, subscriptions},
+	{"prompts/get", ClientToServer, all, Judge, policy.PromptSubject, false, named},
+	{"sampling/createMessage", ServerToClient, legacy, Judge, policy.SamplingSubject, false, sampling},
+	{"elicitation/create", ServerToClient, V20250618 | V20251125, Judge, policy.ElicitationSubject, false, elicitation},
+
+	{"tools/list", ClientToServer, all, List, policy.MethodSubject, false, none},
+	{"resources/list", ClientToServer, all, List, policy.MethodSubject, false, none},
+	{"resources/templates/list", ClientToServer, all, List, policy.MethodSubject, false, none},
+	{"prompts/list", ClientToServer, all, List, policy.MethodSubject, false, none},
+	{"skills/list", ClientToServer, Extension, List, policy.MethodSubject, false, none},
+
+	{"completion/complete", ClientToServer, all, Pass, policy.MethodSubject, false, none},
+	{"logging/setLevel", ClientToServer, legacy, Pass, policy.MethodSubject, false, none},
+	{"roots/list", ServerToClient, legacy, Pass, policy.MethodSubject, false, none},
+	{"tasks/get", Both, V20251125 | Extension, Pass, policy.MethodSubject, false, none},
+	{"tasks/cancel", Both, V20251125 | Extension, Pass, policy.MethodSubject, false, none},
+	{"tasks/result", Both, V20251125, Pass, policy.MethodSubject, false, none},
+	{"tasks/list", Both, V20251125, Pass, policy.MethodSubject, false, none},
+	{"tasks/update", ClientToServer, Extension, Pass, policy.MethodSubject, false, none},
+
+	{"initialize", ClientToServer, legacy, Pass, policy.NoSubject, false, none},
+	{"server/discover", ClientToServer, V20260728, Pass, policy.NoSubject, false, none},
+	{"ping", Both, legacy, Pass, policy.NoSubject, false, none},
+
+	{"notifications/progress", Both, all, Pass, policy.NoSubject, true, none},
+	{"notifications/cancelled", Both, all, Pass, policy.NoSubject, true, none},
+	{"notifications/initialized", ClientToServer, legacy, Pass, policy.NoSubject, true, none},
+	{"notifications/roots/list_changed", ClientToServer, legacy, Pass, policy.NoSubject, true, none},
+	{"notifications/message", ServerToClient, all, Pass, policy.NoSubject, true, none},
+	{"notifications/tools/list_changed", ServerToClient, all, Pass, policy.NoSubject, true, none},
+	{"notifications/prompts/list_changed", ServerToClient, all, Pass, policy.NoSubject, true, none},
+	{"notifications/resources/list_changed", ServerToClient, all, Pass, policy.NoSubject, true, none},
+	{"notifications/resources/updated", ServerToClient, all, Pass, policy.NoSubject, true, none},
+	{"notifications/elicitation/complete", ServerToClient, V20251125, Pass, policy.NoSubject, true, none},
+	{"notifications/tasks/status", Both, V20251125, Pass, policy.NoSubject, true, none},
+	{"notifications/subscriptions/acknowledged", ServerToClient, V20260728, Pass, policy.NoSubject, true, none},
+	{"notifications/tasks", ServerToClient, Extension, Pass, policy.NoSubject, true, none},
+}
+
+// Methods is a copy of the method table, for documentation and tests.
+func Methods() []Method { return append([]Method(nil), table[:]...) }
+
+// methodNamed is the row of a decoded method name, nil when no version knows it.
+func methodNamed(name string) *Method {
+	for i := range table {
+		if table[i].Name == name {
+			return &table[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"github.com/clawai/clawai/policy"
+	"github.com/tidwall/gjson"
+)
+
+// readSampling reads sampling/createMessage: the system prompt, each text in
+// each message, and what the model is told of the tools it may use. A request
+// without text has the one text "".
+func readSampling(fs *fields, c *policy.Call) {
+	if system := fs.at[fSystemPrompt]; system.Type == gjson.String {
+		c.Names = append(c.Names, system.Str)
+	} else if system.Exists() && system.Type != gjson.Null {
+		c.Malformed = "params.systemPrompt is not a string"
+	}
+	messages := fs.at[fMessages]
+	if !messages.IsArray() {
+		c.Malformed = "params.messages is missing or not an array"
+	} else {
+		messages.ForEach(func(_, message gjson.Result) bool {
+			readMessage(message, c)
+			return true
+		})
+	}
+	if tools := fs.at[fTools]; tools.IsArray() {
+		descriptions(tools, &c.Names)
+	}
+	if len(c.Names) == 0 {
+		c.Names = append(c.Names, "")
+	}
+}
+
+// readMessage adds the texts of one sampling message, whose content is one
+// block or, since 2025-11-25, an array of them.
+func readMessage(message gjson.Result, c *policy.Call) {
+	content := member(message, "content")
+	if !content.IsObject() && !content.IsArray() {
+		c.Malformed = "a message has no content"
+		return
+	}
+	if content.IsObject() {
+		readBlock(content, c)
+		return
+	}
+	content.ForEach(func(_, block gjson.Result) bool {
+		readBlock(block, c)
+		return true
+	})
+}
+
+// readBlock adds the texts of one content block. Pictures and sound have none;
+// a block of a kind no version defines gives every string it holds.
+func readBlock(block gjson.Result, c *policy.Call) {
+	if !block.IsObject() {
+		c.Malformed = "a content block that is not an object"
+		return
+	}
+	switch kind := member(block, "type"); kind.Str {
+	case "text":
+		if text := member(block, "text"); text.Type == gjson.String {
+			c.Names = append(c.Names, text.Str)
+			return
+		}
+		c.Malformed = "a text block without text"
+	case "image", "audio":
+	case "tool_use":
+		texts(member(block, "input"), &c.Names)
+	case "tool_result":
+		texts(member(block, "structuredContent"), &c.Names)
+		if content := member(block, "content"); content.IsArray() || content.IsObject() {
+			readMessage(block, c)
+		}
+	case "resource":
+		resource := member(block, "resource")
+		texts(member(resource, "uri"), &c.Names)
+		texts(member(resource, "text"), &c.Names)
+	case "resource_link":
+		for _, told := range []string{"uri", "name", "title", "description"} {
+			texts(member(block, told), &c.Names)
+		}
+	default:
+		texts(block, &c.Names)
+	}
+}
+
+// readElicitation reads elicitation/create: the message and, in URL mode, the
+// URL. A URL counts whatever the mode says.
+func readElicitation(fs *fields, c *policy.Call) {
+	message, url := fs.at[fMessage], fs.at[fURL]
+	if message.Type == gjson.String {
+		c.Names = append(c.Names, message.Str)
+	} else {
+		c.Malformed = "params.message is missing or not a string"
+	}
+	if url.Type == gjson.String {
+		c.Names = append(c.Names, url.Str)
+	} else if url.Exists() {
+		c.Malformed = "params.url is not a string"
+	}
+}
+
+// texts adds every string in v, at any depth.
+func texts(v gjson.Result, to *[]string) {
+	switch {
+	case v.Type == gjson.String:
+		*to = append(*to, v.Str)
+	case v.Type == gjson.JSON:
+		v.ForEach(func(_, inner gjson.Result) bool {
+			texts(inner, to)
+			return true
+		})
+	}
+}
+
+// descriptions adds every string that a member named description or title
+// holds, at any depth: what a tool's schema tells a model.
+func descriptions(v gjson.Result, to *[]string) {
+	v.ForEach(func(key, inner gjson.Result) bool {
+		if inner.Type == gjson.JSON {
+			descriptions(inner, to)
+		} else if inner.Type == gjson.String && (key.Str == "description" || key.Str == "title") {
+			*to = append(*to, inner.Str)
+		}
+		return true
+	})
+}
