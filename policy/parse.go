@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// parseSource reads the rules of a policy. It reports everything that is wrong
+// with the text and then returns no rules: a policy loads whole or not at all.
+func parseSource(file string, src []byte) ([]ruleSource, Errors) {
+	p := parser{doc: newDocument(file, src)}
+	switch {
+	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
+		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
+		p.doc.restart(3)
+	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
+		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
+		return nil, p.errs
+	}
+	p.read()
+	if len(p.errs) > 0 {
+		p.errs.sort()
+		return nil, p.errs
+	}
+	return p.rules, nil
+}
+
+// parser holds what is known of a policy while it is read.
+type parser struct {
+	doc    *document
+	errs   Errors
+	rules  []ruleSource
+	scope  scope
+	prefix []string // of the keys in an argsScope, below args
+	tables bool     // some argument stands in a table of its own
+
+	// Of the current rule, which is the last of rules:
+	open      bool
+	broken    bool          // some of it is no TOML: what is missing is not reported
+	where     [keyCount]int // offset of each key, plus 1; 0 when it is not given
+	arguments int           // conditions on arguments, wrong ones too
+}
+
+// scope is what the pairs below a header belong to.
+type scope uint8
+
+const (
+	fileScope    scope = iota
+	ruleScope          // [[rule]]
+	argsScope          // [rule.args] and below
+	refusedScope       // a header that was reported: its pairs are not
+)
+
+// read takes the text expression by expression. After one that is no TOML it
+// goes on at the next rule.
+func (p *parser) read() {
+	for {
+		if e, ok := p.doc.next(); ok {
+			p.expression(e)
+			continue
+		}
+		offset, msg, found := p.doc.syntaxError()
+		if !found {
+			break
+		}
+		p.syntax(offset, msg)
+		next := nextRule(p.doc.src, offset)
+		if next < 0 {
+			break
+		}
+		p.doc.restart(next)
+	}
+	p.closeRule()
+	if !p.tables || len(p.errs) > 0 {
+		return
+	}
+	if pos, msg, found := p.doc.tableConflict(); found {
+		p.errs = append(p.errs, &Error{Pos: pos, Msg: "invalid TOML: " + msg})
+	}
+}
+
+// nextRule finds a line after offset from which reading can go on; -1 when
+// there is none.
+func nextRule(src []byte, offset int) int {
+	for {
+		n := bytes.IndexByte(src[offset:], '\n')
+		if n < 0 {
+			return -1
+		}
+		offset += n + 1
+		if bytes.HasPrefix(bytes.TrimLeft(src[offset:], " \t"), []byte("[[")) {
+			return offset
+		}
+	}
+}
+
+func (p *parser) expression(e expression) {
+	switch {
+	case e.form != pairForm:
+		p.header(e)
+	case p.scope == fileScope:
+		p.filePair(e)
+	case p.scope == ruleScope:
+		p.rulePair(e)
+		p.rule().end = e.end
+	case p.scope == argsScope:
+		p.argument(argPath(p.prefix, e.key), e.key, e.value)
+		p.rule().end = e.end
+	}
+}
+
+// rule is the current one.
+func (p *parser) rule() *ruleSource { return &p.rules[len(p.rules)-1] }
+
+// pattern reads a glob, or reports why it is none.
+func (p *parser) pattern(name label, at []keyPart, v tomlValue) (string, bool) {
+	if !v.isString() {
+		hint := ""
+		if v.isList() {
+			hint = "write one rule for each"
+		}
+		p.wrongType(name, "a string", at, v, hint)
+		return "", false
+	}
+	s := v.text()
+	if err := glob.Check(s); err != nil {
+		start, end, _ := v.span()
+		p.fail(start, end, fmt.Sprintf("%s: %v", name, err), `"*" is any text without a "/", "**" any text`)
+		return "", false
+	}
+	return s, true
+}
+
+// wrongType reports a value that is not what its key takes.
+func (p *parser) wrongType(name label, want string, at []keyPart, v tomlValue, hint string) {
+	start, end, known := v.span()
+	if !known {
+		start, end = at[0].start, at[len(at)-1].end
+	}
+	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.describe()), hint)
+}
+
+// fail reports a finding about the bytes from start to end.
+func (p *parser) fail(start, end int, msg, hint string) {
+	text := p.doc.src[start:end]
+	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
+		text = text[:i]
+	}
+	p.errs = append(p.errs, &Error{Pos: p.doc.position(start), Text: string(text), Msg: msg, Hint: hint})
+}
+
+// syntax reports text that is no TOML. The rule it stands in cannot be judged
+// as a whole.
+func (p *parser) syntax(offset int, msg string) {
+	p.broken = true
+	r, size := utf8.DecodeRune(p.doc.src[offset:])
+	hint := ""
+	switch {
+	case strings.Contains(msg, "escape"):
+		hint = `write \\ for a backslash, or put the text in single quotes`
+	case strings.Contains(msg, "at start of value") && unicode.IsLetter(r):
+		hint = "text stands in quotes"
+	}
+	p.fail(offset, offset+size, "invalid TOML: "+msg, hint)
+}

@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxArgDepth is how far below args a condition may reach: as deep as a frame
+// may nest.
+const maxArgDepth = 64
+
+// args takes a pair whose key begins with args.
+func (p *parser) args(e expression) {
+	if len(e.key) > 1 {
+		p.argument(argPath(nil, e.key[1:]), e.key, e.value)
+		return
+	}
+	if !e.value.isTable() {
+		p.arguments++
+		p.wrongType(label{key: argsKey}, "a table", e.key, e.value, `write args.path = "/some/**"`)
+		return
+	}
+	p.argumentTable(nil, e.value)
+}
+
+// argumentTable takes the pairs of an inline table.
+func (p *parser) argumentTable(prefix []string, v tomlValue) {
+	p.tables = true
+	v.pairs(func(key []keyPart, inner tomlValue) {
+		p.argument(argPath(prefix, key), key, inner)
+	})
+}
+
+// argument takes the condition on one argument, or a table of such.
+func (p *parser) argument(path []string, at []keyPart, v tomlValue) {
+	p.arguments++
+	if len(path) > maxArgDepth {
+		p.fail(at[0].start, at[len(at)-1].end, fmt.Sprintf("args nest more than %d deep", maxArgDepth), "")
+		return
+	}
+	if v.isTable() {
+		before := p.arguments
+		p.argumentTable(path, v)
+		if p.arguments == before {
+			p.fail(at[0].start, at[len(at)-1].end, argName(path)+" is empty", "")
+		}
+		return
+	}
+	globs := p.globs(label{path: path}, at, v)
+	if globs == nil {
+		return
+	}
+	r := p.rule()
+	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.doc.position(at[0].start)})
+}
+
+// globs reads one glob or a list of them; nil when something is wrong.
+func (p *parser) globs(name label, at []keyPart, v tomlValue) []string {
+	if v.isString() {
+		if s, ok := p.pattern(name, at, v); ok {
+			return []string{s}
+		}
+		return nil
+	}
+	if !v.isList() {
+		p.wrongType(name, "a glob or a list of globs", at, v, fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.source()))
+		return nil
+	}
+	var globs []string
+	before, elements := len(p.errs), 0
+	v.elements(func(element tomlValue) {
+		elements++
+		if s, ok := p.pattern(name, at, element); ok {
+			globs = append(globs, s)
+		}
+	})
+	if elements == 0 {
+		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "no value would match")
+	}
+	if len(p.errs) > before {
+		return nil
+	}
+	return globs
+}
+
+// checkArguments reports an argument that is named twice, or beside one of its
+// own members.
+func (p *parser) checkArguments(args []argSource) {
+	if len(args) < 2 {
+		return
+	}
+	sorted := slices.Clone(args)
+	slices.SortStableFunc(sorted, func(a, b argSource) int { return slices.Compare(a.path, b.path) })
+	for i, b := range sorted[1:] {
+		a := sorted[i]
+		switch name := argName(b.path); {
+		case len(a.path) > len(b.path) || !slices.Equal(a.path, b.path[:len(a.path)]):
+		case len(a.path) == len(b.path):
+			p.failArgument(b, name+" is given twice", a)
+		default:
+			p.failArgument(b, name+" beside "+argName(a.path), a)
+		}
+	}
+}
+
+func (p *parser) failArgument(b argSource, msg string, a argSource) {
+	p.errs = append(p.errs, &Error{Pos: b.pos, Text: argName(b.path), Msg: msg,
+		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
+}
+
+// argPath is a path of names below args.
+func argPath(prefix []string, key []keyPart) []string {
+	path := make([]string, 0, len(prefix)+len(key))
+	path = append(path, prefix...)
+	for _, part := range key {
+		path = append(path, string(part.name))
+	}
+	return path
+}
+
+// argName writes a path as a policy would.
+func argName(path []string) string {
+	var b strings.Builder
+	b.WriteString("args")
+	for _, name := range path {
+		b.WriteByte('.')
+		b.WriteString(tomlKey(name))
+	}
+	return b.String()
+}
+
+// tomlKey writes one name of a key, in quotes where it needs them.
+func tomlKey(name string) string {
+	bare := func(r rune) bool {
+		return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+	}
+	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !bare(r) }) < 0 {
+		return name
+	}
+	return tomlString(name)
+}
+
+// tomlString writes a basic string. What a reader could not see is escaped.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,37 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// coveredMethods have a rule key of their own, which sees more than the method.
+var coveredMethods = map[string]string{
+	"tools/call":               "tool",
+	"resources/read":           "resource",
+	"resources/subscribe":      "resource",
+	"resources/unsubscribe":    "resource",
+	"resources/directory/read": "resource",
+	"skills/get":               "resource",
+	"subscriptions/listen":     "resource",
+	"prompts/get":              "prompt",
+	"sampling/createmessage":   "sampling",
+	"elicitation/create":       "elicitation",
+}
+
+// refuseMethod says why a method glob could never apply; "" when it could.
+// Only what it names is refused: `*` also matches methods of another key, and
+// does not apply to them.
+func refuseMethod(pattern string) (msg, hint string) {
+	name := strings.ToLower(pattern)
+	if key, ok := coveredMethods[name]; ok {
+		return fmt.Sprintf("method %q is covered by the key %q", pattern, key), fmt.Sprintf("write %s = ... instead", key)
+	}
+	switch {
+	case name == "initialize", name == "server/discover", name == "ping":
+		return fmt.Sprintf("no rule applies to %q", pattern), "a session cannot do without it"
+	case strings.HasPrefix(name, "notifications/"):
+		return "no rule applies to notifications", "only requests are judged"
+	}
+	return "", ""
+}

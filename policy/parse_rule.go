@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ruleKey is a key of a rule. Those of subjects have the numbers of subjects.
+type ruleKey uint8
+
+const (
+	actionKey ruleKey = iota
+	toolKey
+	resourceKey
+	promptKey
+	samplingKey
+	elicitationKey
+	methodKey
+	argsKey
+	serverKey
+	descriptionKey
+	keyCount
+)
+
+var (
+	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "server", "description"}
+	subjectKeys = ruleKeys[toolKey:argsKey]
+	actionWords = []string{"allow", "deny", "prompt"}
+
+	// laterKeys belong to the language but not to this version of it.
+	laterKeys = []string{"where", "when", "limit", "ask", "pinned"}
+	allKeys   = slices.Concat(ruleKeys, laterKeys)
+)
+
+// findKey is the key of a name; keyCount when there is none.
+func findKey(name []byte) ruleKey {
+	for i, k := range ruleKeys {
+		if string(name) == k {
+			return ruleKey(i)
+		}
+	}
+	return keyCount
+}
+
+func isLater(name string) bool { return slices.Contains(laterKeys, name) }
+
+func subjectKey(s Subject) string { return ruleKeys[s] }
+
+func (k ruleKey) isSubject() bool { return k >= toolKey && k <= methodKey }
+
+// label names a key in a finding.
+type label struct {
+	key  ruleKey
+	path []string // below args
+}
+
+func (l label) String() string {
+	if l.path != nil {
+		return argName(l.path)
+	}
+	return ruleKeys[l.key]
+}
+
+// give notes that the current rule has a key.
+func (p *parser) give(k ruleKey, at keyPart) {
+	if p.where[k] == 0 {
+		p.where[k] = at.start + 1
+	}
+	if r := p.rule(); k.isSubject() && r.subject == NoSubject {
+		r.subject = Subject(k)
+	}
+}
+
+// rulePair takes one pair of a [[rule]].
+func (p *parser) rulePair(e expression) {
+	first := e.key[0]
+	k := findKey(first.name)
+	switch {
+	case k == keyCount:
+		p.unknownKey(first)
+	case k == argsKey:
+		p.give(k, first)
+		p.args(e)
+	case len(e.key) > 1:
+		p.fail(first.start, e.key[len(e.key)-1].end, ruleKeys[k]+" must be a string, not a table", "")
+		p.give(k, first)
+	case p.where[k] > 0:
+		p.fail(first.start, first.end, ruleKeys[k]+" is given twice",
+			fmt.Sprintf("the first is on line %d", p.lineOf(k)))
+	case k.isSubject() && p.rule().subject != NoSubject:
+		other := ruleKey(p.rule().subject)
+		p.fail(first.start, first.end, fmt.Sprintf("%s beside %s: a rule has one subject", ruleKeys[k], ruleKeys[other]),
+			fmt.Sprintf("%s is on line %d; write two rules", ruleKeys[other], p.lineOf(other)))
+	default:
+		p.give(k, first)
+		p.field(k, e)
+	}
+}
+
+func (p *parser) lineOf(k ruleKey) int { return p.doc.position(p.where[k] - 1).Line }
+
+// field stores the value of a key that takes a string.
+func (p *parser) field(k ruleKey, e expression) {
+	r := p.rule()
+	switch k {
+	case actionKey:
+		p.action(r, e)
+	case descriptionKey:
+		if !e.value.isString() {
+			p.wrongType(label{key: k}, "a string", e.key, e.value, "")
+			return
+		}
+		r.Description = e.value.text()
+	case serverKey:
+		if s, ok := p.pattern(label{key: k}, e.key, e.value); ok {
+			r.server = &s
+		}
+	default:
+		p.subject(r, e)
+	}
+}
+
+func (p *parser) action(r *ruleSource, e expression) {
+	choice := "one of " + listWords(actionWords)
+	if !e.value.isString() {
+		p.wrongType(label{key: actionKey}, "a string", e.key, e.value, choice)
+		return
+	}
+	word := e.value.text()
+	action, err := ParseAction(word)
+	if err != nil {
+		start, end, _ := e.value.span()
+		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, actionWords, choice))
+	}
+	r.Action = action
+}
+
+func (p *parser) subject(r *ruleSource, e expression) {
+	pattern, ok := p.pattern(label{key: ruleKey(r.subject)}, e.key, e.value)
+	if !ok {
+		return
+	}
+	r.pattern = pattern
+	if r.subject != MethodSubject {
+		return
+	}
+	if msg, hint := refuseMethod(pattern); msg != "" {
+		start, end, _ := e.value.span()
+		p.fail(start, end, msg, hint)
+	}
+}
+
+// unknownKey reports a key that rules do not have. A near spelling counts as
+// given, so that one slip is one finding.
+func (p *parser) unknownKey(at keyPart) {
+	name := string(at.name)
+	if isLater(name) {
+		p.later(at)
+		return
+	}
+	if k := findKey([]byte(nearest(name, allKeys))); k < argsKey {
+		p.give(k, at)
+	}
+	p.fail(at.start, at.end, fmt.Sprintf("unknown key %q", name), suggest(name, allKeys, "a rule has "+listWords(ruleKeys)))
+}
+
+// later reports a part of the language that this version does not know: to
+// skip a condition would widen the rule.
+func (p *parser) later(at keyPart) {
+	p.fail(at.start, at.end, fmt.Sprintf("%q is known but not supported by this version", at.name), "")
+}
+
+func listWords(words []string) string { return strings.Join(words, ", ") }

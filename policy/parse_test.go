@@ -1,0 +1,286 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func str(s string) *string { return &s }
+
+// summary is a rule without its places.
+type summary struct {
+	Action      Action
+	Description string
+	Subject     Subject
+	Pattern     string
+	Server      *string
+	Args        map[string][]string
+}
+
+func summarise(rules []ruleSource) []summary {
+	var out []summary
+	for _, r := range rules {
+		s := summary{r.Action, r.Description, r.subject, r.pattern, r.server, nil}
+		for _, a := range r.args {
+			if s.Args == nil {
+				s.Args = map[string][]string{}
+			}
+			s.Args[argName(a.path)] = a.globs
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestParseSourceReads(t *testing.T) {
+	path := func(globs ...string) map[string][]string { return map[string][]string{"args.path": globs} }
+	for _, c := range []struct {
+		name, src string
+		want      []summary
+	}{
+		{"nothing", "", nil},
+		{"only a comment", "# everything is denied\n", nil},
+		{"every key", `
+[[rule]]
+action = "prompt"
+tool = "filesystem_*"
+server = "fs"
+args.path = "/etc/**"
+description = "Ask first"
+`, []summary{{Prompt, "Ask first", ToolSubject, "filesystem_*", str("fs"), path("/etc/**")}}},
+		{"every subject", `
+[[rule]]
+action = "allow"
+resource = "file:///**"
+[[rule]]
+action = "allow"
+prompt = "review"
+args.path = "x"
+[[rule]]
+action = "deny"
+sampling = "**"
+[[rule]]
+action = "deny"
+elicitation = "**password**"
+[[rule]]
+action = "deny"
+method = "tasks/*"
+`, []summary{
+			{Allow, "", ResourceSubject, "file:///**", nil, nil},
+			{Allow, "", PromptSubject, "review", nil, path("x")},
+			{Deny, "", SamplingSubject, "**", nil, nil},
+			{Deny, "", ElicitationSubject, "**password**", nil, nil},
+			{Deny, "", MethodSubject, "tasks/*", nil, nil},
+		}},
+		{"lists", "[[rule]]\naction='deny'\ntool='t'\nargs.path=['a', # one\n 'b',]\n", []summary{{Deny, "", ToolSubject, "t", nil, path("a", "b")}}},
+		{"dotted, quoted, inline", `
+[[rule]]
+action = "allow"
+tool = "t"
+args.a.b = "1"
+args."a.b" = "2"
+args.'ü "' = "3"
+args.c = { d = "4", e.f = ["5"], g = { h = "6" } }
+args."" = "7"
+`, []summary{{Allow, "", ToolSubject, "t", nil, map[string][]string{
+			"args.a.b": {"1"}, `args."a.b"`: {"2"}, `args."ü \""`: {"3"},
+			"args.c.d": {"4"}, "args.c.e.f": {"5"}, "args.c.g.h": {"6"}, `args.""`: {"7"},
+		}}}},
+		{"inline args", "[[rule]]\naction='allow'\ntool='t'\nargs = {path='x'}\n", []summary{{Allow, "", ToolSubject, "t", nil, path("x")}}},
+		{"tables of args", `
+[[rule]]
+action = "allow"
+tool = "t"
+[rule.args]
+path = "x"
+[rule.args.deep]
+y.z = "1"
+[[rule]]
+action = "deny"
+tool = "*"
+`, []summary{
+			{Allow, "", ToolSubject, "t", nil, map[string][]string{"args.path": {"x"}, "args.deep.y.z": {"1"}}},
+			{Deny, "", ToolSubject, "*", nil, nil},
+		}},
+		{"CRLF, tabs, quoted keys, escapes", "[[ \"rule\" ]]\r\n\t\"action\" = \"allow\" # yes\r\n\ttool = \"\\u0061\\\\b\"\r\n", []summary{{Allow, "", ToolSubject, `a\b`, nil, nil}}},
+		{"multi-line description", "[[rule]]\naction='deny'\ntool='t'\ndescription='''\n[[rule]]\n# no'''", []summary{{Deny, "[[rule]]\n# no", ToolSubject, "t", nil, nil}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules, errs := parseSource("p.toml", []byte(c.src))
+			if errs != nil {
+				t.Fatal(errs)
+			}
+			if diff := cmp.Diff(c.want, summarise(rules)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseSourcePlaces(t *testing.T) {
+	src := "# é\n  [[rule]] # one\naction='allow'\nargs.a='x'\nprompt='p' # end\n\n[[rule]]\naction='deny'\ntool='*'\n[rule.args]\n\tx=['1']\n# tail\n"
+	rules, errs := parseSource("p.toml", []byte(src))
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	if want := (Position{"p.toml", 2, 3}); rules[0].Pos != want || rules[0].Index != 0 {
+		t.Errorf("first rule at %v, index %d", rules[0].Pos, rules[0].Index)
+	}
+	if want := (Position{"p.toml", 4, 1}); rules[0].args[0].pos != want {
+		t.Errorf("argument at %v", rules[0].args[0].pos)
+	}
+	if want := (Position{"p.toml", 11, 2}); rules[1].args[0].pos != want || rules[1].Index != 1 {
+		t.Errorf("second argument at %v, index %d", rules[1].args[0].pos, rules[1].Index)
+	}
+	for i, want := range []string{
+		"[[rule]] # one\naction='allow'\nargs.a='x'\nprompt='p'",
+		"[[rule]]\naction='deny'\ntool='*'\n[rule.args]\n\tx=['1']",
+	} {
+		if got := src[rules[i].start:rules[i].end]; got != want {
+			t.Errorf("rule %d spans %q, want %q", i, got, want)
+		}
+	}
+}
+
+// rule is a good rule with something added.
+func ruleWith(lines string) string {
+	return "[[rule]]\naction = \"allow\"\ntool = \"t\"\n" + lines + "\n"
+}
+
+func TestParseSourceRefuses(t *testing.T) {
+	for _, c := range []struct{ name, src, want string }{
+		{"unknown key", ruleWith(`acton = "deny"`), `4:1: unknown key "acton" (did you mean "action"?)`},
+		{"key of another case", ruleWith(`Tool = "x"`), `4:1: unknown key "Tool" (did you mean "tool"?)`},
+		{"swapped letters", ruleWith(`agrs.path = "x"`), `4:1: unknown key "agrs" (did you mean "args"?)`},
+		{"shortened key", ruleWith(`desc = "x"`), `4:1: unknown key "desc" (did you mean "description"?)`},
+		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, description)`},
+		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, description)`},
+		{"one slip is one finding", "[[rule]]\nactoin='allow'\ntol='x'", "2:1: unknown key \"actoin\" (did you mean \"action\"?)\n3:1: unknown key \"tol\" (did you mean \"tool\"?)"},
+		{"unknown action", "[[rule]]\naction = \"Alow\"\ntool='t'", `2:10: unknown action "Alow" (did you mean "allow"?)`},
+		{"far action", "[[rule]]\naction = \"yes\"\ntool='t'", `2:10: unknown action "yes" (one of allow, deny, prompt)`},
+		{"action of a wrong type", "[[rule]]\naction = true\ntool='t'", `2:10: action must be a string, not a boolean (one of allow, deny, prompt)`},
+		{"action is a table", "[[rule]]\naction.x = 'allow'\ntool='t'", `2:1: action must be a string, not a table`},
+		{"tool is a table", "[[rule]]\ntool.x = 'y'\naction='allow'", `2:1: tool must be a string, not a table`},
+		{"tool is an inline table", "[[rule]]\ntool = {x='y'}\naction='allow'", `2:8: tool must be a string, not a table`},
+		{"tool is a list", "[[rule]]\ntool = ['x']\naction='allow'", `2:1: tool must be a string, not a list (write one rule for each)`},
+		{"server is a number", ruleWith("server = 1"), `4:10: server must be a string, not a number`},
+		{"description is a date", ruleWith("description = 2026-01-01"), `4:15: description must be a string, not a date or time`},
+		{"empty glob", "[[rule]]\ntool = ''\naction='allow'", `2:8: tool: empty pattern ("*" is any text without a "/", "**" any text)`},
+		{"empty server", ruleWith("server = ''"), `4:10: server: empty pattern ("*" is any text without a "/", "**" any text)`},
+		{"no action", "\n[[rule]]\ntool='t'", `2:1: rule without an action (add action = "allow", "deny" or "prompt")`},
+		{"no subject", "[[rule]]\naction='deny'", `1:1: rule without a subject (add one of tool, resource, prompt, sampling, elicitation, method)`},
+		{"nothing at all", "[[rule]]", "1:1: rule without an action (add action = \"allow\", \"deny\" or \"prompt\")\n1:1: rule without a subject (add one of tool, resource, prompt, sampling, elicitation, method)"},
+		{"two subjects", ruleWith("resource = 'r'"), `4:1: resource beside tool: a rule has one subject (tool is on line 3; write two rules)`},
+		{"twice", ruleWith("action = 'deny'"), `4:1: action is given twice (the first is on line 2)`},
+		{"tool twice", ruleWith("tool = 'deny'"), `4:1: tool is given twice (the first is on line 3)`},
+		{"args beside sampling", "[[rule]]\naction='deny'\nargs.path='x'\nsampling='**'", `3:1: args beside sampling (only tools and prompts have arguments)`},
+		{"args beside resource", "[[rule]]\naction='deny'\nresource='**'\n[rule.args]\nx='y'", `4:7: args beside resource (only tools and prompts have arguments)`},
+		{"args is a string", ruleWith("args = 'x'"), `4:8: args must be a table, not a string (write args.path = "/some/**")`},
+		{"args is a list", ruleWith("args = ['x']"), `4:1: args must be a table, not a list (write args.path = "/some/**")`},
+		{"args is empty", ruleWith("args = {}"), `4:1: args names no argument (write args.path = "/some/**")`},
+		{"args table is empty", ruleWith("[rule.args]"), `4:7: args names no argument (write args.path = "/some/**")`},
+		{"argument is an empty table", ruleWith("args.x = {}"), `4:1: args.x is empty`},
+		{"argument is a number", ruleWith("args.x = 1"), `4:10: args.x must be a glob or a list of globs, not a number (a number or boolean is matched by its text: args.x = "1")`},
+		{"argument is an empty glob", ruleWith("args.x = ''"), `4:10: args.x: empty pattern ("*" is any text without a "/", "**" any text)`},
+		{"list is empty", ruleWith("args.x = []"), `4:1: args.x is an empty list (no value would match)`},
+		{"list of numbers", ruleWith("args.x = ['a', 1.5, true]"), "4:16: args.x must be a string, not a number\n4:21: args.x must be a string, not a boolean"},
+		{"list of lists", ruleWith("args.x = [['a']]"), `4:1: args.x must be a string, not a list (write one rule for each)`},
+		{"list of empty globs", ruleWith("args.x = ['']"), `4:11: args.x: empty pattern ("*" is any text without a "/", "**" any text)`},
+		{"argument twice", ruleWith("args.x = 'a'\nargs.y='b'\nargs.x = 'b'"), `6:1: args.x is given twice (args.x is on line 4; a list of globs says that one must match)`},
+		{"argument beside its member", ruleWith("args.x.y = 'a'\nargs.x = 'b'"), `4:1: args.x.y beside args.x (args.x is on line 5; a list of globs says that one must match)`},
+		{"args too deep", ruleWith("args" + strings.Repeat(".x", 65) + " = 'a'"), `4:1: args nest more than 64 deep`},
+		{"table defined twice", ruleWith("args.x = 'a'\n[rule.args]\ny = 'b'"), `5:2: invalid TOML: table args already exists as defined by a dotted key`},
+		{"rule is not a list", "[rule]\naction='deny'\ntool='*'", `1:1: [rule] must be [[rule]] (a policy is a list of rules)`},
+		{"rules", "[[rules]]\naction='deny'\ntool='*'", `1:1: unknown table "rules" (did you mean [[rule]]?)`},
+		{"Rule", "[[Rule]]\ntol='*'", "1:1: unknown table \"Rule\" (did you mean [[rule]]?)\n1:1: rule without an action (add action = \"allow\", \"deny\" or \"prompt\")\n2:1: unknown key \"tol\" (did you mean \"tool\"?)"},
+		{"another table", "[policy]\nx=1\n", `1:1: unknown table "policy" (a policy holds only [[rule]] tables)`},
+		{"a table inside", ruleWith("[rule.tol]\nx='y'"), `4:7: unknown key "tol" (did you mean "tool"?)`},
+		{"a string as a table", ruleWith("[rule.server]\nx='y'"), `4:7: server must be a string, not a table`},
+		{"args as a list", ruleWith("[[rule.args]]\nx='y'"), `4:1: [[rule.args]] must be [rule.args]`},
+		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
+		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
+		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] tables)"},
+		{"later keys", ruleWith("where.path = {under=['/x']}\nwhen='x'\nlimit=1\nask='x'\npinned=true"), `4:1: "where" is known but not supported by this version
+5:1: "when" is known but not supported by this version
+6:1: "limit" is known but not supported by this version
+7:1: "ask" is known but not supported by this version
+8:1: "pinned" is known but not supported by this version`},
+		{"later tables", "extends='x'\nserver.y=1\n[server.x]\ntrust=true\n" + ruleWith("[rule.where]\npath='x'"), `1:1: "extends" is known but not supported by this version
+2:1: "server" is known but not supported by this version
+3:2: "server" is known but not supported by this version
+8:7: "where" is known but not supported by this version`},
+		{"byte order mark", "\xef\xbb\xbf[[rule]]\nactoin='allow'\ntool='t'", "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n2:1: unknown key \"actoin\" (did you mean \"action\"?)"},
+		{"UTF-16", "\xff\xfe[\x00[\x00", `1:1: the file is UTF-16 (save it as UTF-8)`},
+		{"UTF-16, big end first", "\xfe\xff\x00[\x00[", `1:1: the file is UTF-16 (save it as UTF-8)`},
+		{"bare word", "[[rule]]\naction = deny\ntool = 't'", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text stands in quotes)`},
+		{"Windows path", ruleWith(`args.x = "é\Users"`), `4:12: invalid TOML: unicode escape sequence is too short (write \\ for a backslash, or put the text in single quotes)`},
+		{"reading goes on at the next rule", "[[rule]]\naction = deny\n\n[[rule]]\nacton = 'deny'\ntool='x'\n[[rule]]\ntool='é\n  [[rule]]", `2:10: invalid TOML: unexpected character U+0064 'd' at start of value (text stands in quotes)
+5:1: unknown key "acton" (did you mean "action"?)
+8:8: invalid TOML: literal strings cannot have new lines
+9:3: rule without an action (add action = "allow", "deny" or "prompt")
+9:3: rule without a subject (add one of tool, resource, prompt, sampling, elicitation, method)`},
+		{"invalid UTF-8", "[[rule]]\n# \xff\n", `2:3: invalid TOML: invalid UTF-8 character in comment`},
+		{"string without an end", ruleWith("description = '''x"), `4:19: invalid TOML: multiline literal string not terminated by '''`},
+		{"covered method", "[[rule]]\naction='deny'\nmethod='tools/call'", `3:8: method "tools/call" is covered by the key "tool" (write tool = ... instead)`},
+		{"covered method in another case", "[[rule]]\naction='deny'\nmethod='Sampling/createMessage'", `3:8: method "Sampling/createMessage" is covered by the key "sampling" (write sampling = ... instead)`},
+		{"ping", "[[rule]]\naction='deny'\nmethod='ping'", `3:8: no rule applies to "ping" (a session cannot do without it)`},
+		{"notifications", "[[rule]]\naction='deny'\nmethod='notifications/*'", `3:8: no rule applies to notifications (only requests are judged)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules, errs := parseSource("p.toml", []byte(c.src))
+			if rules != nil {
+				t.Errorf("%d rules from a bad policy", len(rules))
+			}
+			want := "p.toml:" + strings.ReplaceAll(c.want, "\n", "\np.toml:")
+			if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(errs.Error(), "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseSourceGivesTheText(t *testing.T) {
+	for src, want := range map[string]string{
+		ruleWith("acton = 'x'"):                             "acton",
+		"[[rule]]\naction = 'x'\ntool='t'":                  "'x'",
+		"[[rule]]\ntool='t'":                                "[[rule]]",
+		ruleWith("args.x = ['']"):                           "''",
+		ruleWith("args.x = 'a'\nargs.x = 'b'"):              "args.x",
+		ruleWith("description = {a = '''\nb'''}"):           "{",
+		"[[rule]]\naction='allow'\ntool='''\n'''\n":         "'''",
+		"[[rule]]\naction='allow'\nmethod='resources/read'": "'resources/read'",
+	} {
+		_, errs := parseSource("p.toml", []byte(src))
+		if len(errs) != 1 || errs[0].Text != want {
+			t.Errorf("%q: %v, text %q, want %q", src, errs, errs[0].Text, want)
+		}
+	}
+}
+
+func TestEveryCoveredMethodNamesItsKey(t *testing.T) {
+	for method, key := range coveredMethods {
+		if msg, hint := refuseMethod(method); msg == "" || !strings.Contains(hint, key) || !slices.Contains(subjectKeys, key) {
+			t.Errorf("%s: %q, %q", method, msg, hint)
+		}
+	}
+	for _, method := range []string{"initialize", "server/discover", "ping", "notifications/cancelled", "notifications/**"} {
+		if msg, _ := refuseMethod(method); msg == "" {
+			t.Errorf("%s may be ruled", method)
+		}
+	}
+	for _, method := range []string{"*", "**", "tasks/*", "tools/*", "completion/complete", "logging/setLevel", "tools/list", "com.example/x"} {
+		if msg, _ := refuseMethod(method); msg != "" {
+			t.Errorf("%s: %s", method, msg)
+		}
+	}
+}
+
+func TestErrorsUnwrap(t *testing.T) {
+	_, errs := parseSource("p.toml", []byte("[[rule]]"))
+	if all := errs.Unwrap(); len(all) != 2 || all[0] != error(errs[0]) {
+		t.Errorf("unwrapped to %v", all)
+	}
+}
