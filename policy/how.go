@@ -1,0 +1,72 @@
+package policy
+
+import "strings"
+
+// how is a set of transformations a server may put a value through. A reading
+// made by some of them is compared with the pattern put through the same ones,
+// so that a pattern and a value written in the same way always meet.
+type how uint8
+
+const (
+	decoded  how = 1 << iota // percent escapes
+	slashed                  // backslashes as slashes
+	located                  // file: URI as path, ~ as the home, URL host and scheme in one form
+	named                    // what Windows drops from names
+	cleaned                  // dot segments and doubled slashes
+	composed                 // NFC
+	compat                   // NFKC
+	folded                   // case
+)
+
+// stages are applied in this order, each on or off, to values and to patterns.
+var stages = [...]how{decoded, slashed, located, named, cleaned, composed, compat, folded}
+
+// transform puts a value through one stage. A value the stage does not concern
+// comes back as it is.
+func transform(s string, stage how, home string) string {
+	switch stage {
+	case decoded:
+		head, path, tail := split(s)
+		return join(head, unescape(path), tail)
+	case slashed:
+		return strings.ReplaceAll(s, `\`, "/")
+	case located:
+		return locate(s, home)
+	case named:
+		return dropNames(s)
+	case cleaned:
+		head, path, tail := split(s)
+		return join(head, clean(path), tail)
+	case composed, compat:
+		return normalise(s, stage)
+	}
+	return fold(s)
+}
+
+// transformPattern is transform for a glob. Wildcards pass through untouched;
+// one that decoding brings to light is marked as literal.
+func transformPattern(p string, stage how, home string) string {
+	switch stage {
+	case decoded:
+		return decodePattern(p)
+	case located:
+		return locatePattern(p, home)
+	case named:
+		return p
+	case cleaned:
+		for strings.HasPrefix(p, "./") && len(p) > 2 {
+			p = p[2:]
+		}
+		return p
+	}
+	return transform(p, stage, home)
+}
+
+// join avoids a copy when nothing changed; head and tail are cut from the same
+// string as path was.
+func join(head, path, tail string) string {
+	if head == "" && tail == "" {
+		return path
+	}
+	return head + path + tail
+}

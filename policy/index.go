@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// index finds the rules of one subject that could match a name. It may offer
+// rules that do not match and must never keep back one that could.
+type index struct {
+	buckets []bucket
+	literal map[string]int32 // bucket by the whole name
+	starts  trie             // bucket by what the name begins with
+	ends    trie             // bucket by what the name ends with
+	inner   map[string]int32 // bucket by text inside the name
+	sizes   []int            // the lengths of the keys of inner
+	rest    int32            // bucket of the rules that any name could meet
+}
+
+// bucket holds rules that one name condition leads to, ascending.
+type bucket struct {
+	rules []int32 // those that no argument can rule out
+	args  []argIndex
+	slots []int32 // of all conditions in the bucket, ascending
+}
+
+// argIndex finds rules by the literal text at one end of an argument.
+type argIndex struct {
+	slot   int32
+	all    []int32
+	starts trie
+	ends   trie
+}
+
+// fewInner is the number of rules with text inside the name alone that are not
+// worth looking up by it: that takes a look-up for each place in the name.
+const fewInner = 16
+
+func (x *index) build(p *Policy, s Subject) {
+	var mine []int32
+	inner := 0
+	for i := range p.sources {
+		if p.sources[i].subject == s {
+			mine = append(mine, int32(i))
+			if innerLiteral(p.sources[i].pattern) != "" {
+				inner++
+			}
+		}
+	}
+	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
+	x.buckets = make([]bucket, 1, 1+len(mine)/4)
+	starts, ends := map[string]int32{}, map[string]int32{}
+	for _, id := range mine {
+		r := &p.rules[id]
+		b := x.rest
+		if r.name != nil {
+			prefix, suffix := r.name.LiteralPrefix(), r.name.LiteralSuffix()
+			switch key := innerLiteral(r.name.String()); {
+			case !r.name.HasWildcard():
+				b = x.bucketOf(x.literal, prefix, nil)
+			case len(prefix) >= len(suffix) && prefix != "":
+				b = x.bucketOf(starts, prefix, &x.starts)
+			case suffix != "":
+				b = x.bucketOf(ends, suffix, &x.ends)
+			case key != "" && inner > fewInner:
+				b = x.bucketOf(x.inner, key, nil)
+				if !slices.Contains(x.sizes, len(key)) {
+					x.sizes = append(x.sizes, len(key))
+				}
+			}
+		}
+		x.buckets[b].add(id, r)
+	}
+	for i := range x.buckets {
+		slices.Sort(x.buckets[i].slots)
+		x.buckets[i].slots = slices.Compact(x.buckets[i].slots)
+	}
+}
+
+func (x *index) bucketOf(known map[string]int32, key string, t *trie) int32 {
+	b, found := known[key]
+	if !found {
+		b = int32(len(x.buckets))
+		x.buckets = append(x.buckets, bucket{})
+		known[key] = b
+		if t != nil {
+			t.add(key, b)
+		}
+	}
+	return b
+}
+
+// innerLiteral is a key for a glob that has wildcards at both ends: the longest
+// literal in it, cut to a power of two so that few lengths occur.
+func innerLiteral(glob string) string {
+	if !strings.ContainsAny(glob[:1], "*?") || !strings.ContainsAny(glob[len(glob)-1:], "*?") {
+		return ""
+	}
+	longest := ""
+	for piece := range strings.FieldsFuncSeq(glob, func(r rune) bool { return r == '*' || r == '?' }) {
+		if len(piece) > len(longest) {
+			longest = piece
+		}
+	}
+	size := 32
+	for size > len(longest) {
+		size /= 2
+	}
+	return longest[:size]
+}
+
+// lookup appends the buckets whose rules could match a name.
+func (x *index) lookup(name string, v *view) {
+	if len(x.buckets) == 0 {
+		return
+	}
+	v.buckets = append(v.buckets, &x.buckets[x.rest])
+	if b, found := x.literal[name]; found {
+		v.buckets = append(v.buckets, &x.buckets[b])
+	}
+	v.lists = x.ends.collect(name, x.starts.collect(name, v.lists[:0]))
+	for _, list := range v.lists {
+		for _, b := range list {
+			v.buckets = append(v.buckets, &x.buckets[b])
+		}
+	}
+	for _, size := range x.sizes {
+		for at := 0; at+size <= len(name); at++ {
+			if b, found := x.inner[name[at:at+size]]; found {
+				v.buckets = append(v.buckets, &x.buckets[b])
+			}
+		}
+	}
+}
+
+// add puts a rule into the bucket: under the argument whose literal end tells
+// most, or among those that every call meets.
+func (b *bucket) add(id int32, r *rule) {
+	var at *condition
+	var best end
+	for i := range r.conditions {
+		c := &r.conditions[i]
+		b.slots = append(b.slots, c.slot)
+		if e := c.end(); e.size > best.size {
+			at, best = c, e
+		}
+	}
+	if at == nil {
+		b.rules = append(b.rules, id)
+		return
+	}
+	x := b.arg(at.slot)
+	x.all = append(x.all, id)
+	for _, p := range at.patterns {
+		p.eachGuise(func(prefix, suffix string) {
+			if best.suffix {
+				x.ends.add(suffix, id)
+			} else {
+				x.starts.add(prefix, id)
+			}
+		})
+	}
+}
+
+func (b *bucket) arg(slot int32) *argIndex {
+	for i := range b.args {
+		if b.args[i].slot == slot {
+			return &b.args[i]
+		}
+	}
+	b.args = append(b.args, argIndex{slot: slot, ends: trie{backward: true}})
+	return &b.args[len(b.args)-1]
+}
+
+// end says at which end, and by how many bytes, a condition can be looked up.
+type end struct {
+	size   int
+	suffix bool
+}
+
+func (c *condition) end() end {
+	prefixes, suffixes := int(^uint(0)>>1), int(^uint(0)>>1)
+	for _, p := range c.patterns {
+		p.eachGuise(func(prefix, suffix string) {
+			prefixes, suffixes = min(prefixes, len(prefix)), min(suffixes, len(suffix))
+		})
+	}
+	if prefixes >= suffixes {
+		return end{size: prefixes}
+	}
+	return end{size: suffixes, suffix: true}
+}
+
+// eachGuise visits the literal ends of every text a pattern is compared as.
+// Letters beyond ASCII fold in ways the index does not know: an end stops there.
+func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
+	ends := func(prefix, suffix string) {
+		if i := strings.IndexFunc(prefix, func(r rune) bool { return r > 127 }); i >= 0 {
+			prefix = prefix[:i]
+		}
+		if i := strings.LastIndexFunc(suffix, func(r rune) bool { return r > 127 }); i >= 0 {
+			suffix = suffix[i+len("\u0080"):]
+			for suffix != "" && suffix[0] > 127 {
+				suffix = suffix[1:]
+			}
+		}
+		if p.homeless {
+			prefix, suffix = "", ""
+		}
+		visit(prefix, strings.TrimPrefix(suffix, "/"))
+	}
+	guises := func(g *guise) {
+		ends(g.glob.LiteralPrefix(), g.glob.LiteralSuffix())
+		if g.home != nil {
+			ends(g.home.LiteralPrefix(), g.home.LiteralSuffix())
+		}
+	}
+	guises(&p.asWritten)
+	for i := range p.others {
+		guises(&p.others[i])
+	}
+}

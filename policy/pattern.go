@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// pattern is a glob on an argument or a URI, with the forms it takes when it is
+// put through the same transformations as a value.
+type pattern struct {
+	asWritten guise
+	others    []guise // one for each set of transformations that changes it
+	effects   how     // the transformations that change it
+	pathLike  bool    // values are read as paths under it
+	absolute  bool    // a path from an unknown base could lie under it
+	homeless  bool    // begins at a home that is not known
+}
+
+// guise is a pattern put through a set of transformations.
+type guise struct {
+	how    how
+	glob   *glob.Pattern
+	home   *glob.Pattern // for a pattern at ~: the same below the owner's home
+	rest   *glob.Pattern // for a pattern at **/: what follows
+	quoted bool          // holds wildcards that decoding brought to light
+	file   bool          // was a file: URI and is now a path: only paths match
+}
+
+func newPattern(text, home string) (*pattern, error) {
+	g, err := glob.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &pattern{
+		effects:  effects(text, home),
+		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/"),
+		absolute: absolute(text),
+		homeless: home == "" && text[0] == '~',
+	}
+	p.asWritten = p.newGuise(g, text, home, 0)
+	for h := how(1); p.effects != 0 && h != 0; h++ {
+		if h&^p.effects != 0 {
+			continue
+		}
+		if g, err = glob.Compile(guiseText(text, h, home)); err != nil {
+			return nil, err
+		}
+		p.others = append(p.others, p.newGuise(g, text, home, h))
+	}
+	return p, nil
+}
+
+func guiseText(text string, h how, home string) string {
+	for _, stage := range stages {
+		if h&stage != 0 {
+			text = transformPattern(text, stage, home)
+		}
+	}
+	return text
+}
+
+// effects collects the stages that change the pattern, alone or after others.
+func effects(text, home string) how {
+	var h how
+	seen := []string{text}
+	for _, stage := range stages {
+		for _, t := range seen {
+			if u := transformPattern(t, stage, home); u != t {
+				h |= stage
+				seen = append(seen, u)
+			}
+		}
+	}
+	return h
+}
+
+func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how) guise {
+	f := guise{
+		how:    h,
+		glob:   g,
+		quoted: strings.ContainsAny(g.String(), quoted),
+		file:   h&located != 0 && isFile(guiseText(text, h&^located, home)),
+	}
+	if text[0] == '~' && h&located == 0 && p.effects&located != 0 {
+		f.home, _ = glob.Compile(guiseText(text, h|located, home))
+	}
+	if rest, found := strings.CutPrefix(g.String(), "**/"); found && rest != "" {
+		f.rest, _ = glob.Compile(rest)
+	}
+	return f
+}
+
+// under is the guise of the pattern for a reading made by h.
+func (p *pattern) under(h how) *guise {
+	if h &= p.effects; h != 0 {
+		for i := range p.others {
+			if p.others[i].how == h {
+				return &p.others[i]
+			}
+		}
+	}
+	return &p.asWritten
+}
+
+func (f *guise) match(s string) bool {
+	if f.file && !(strings.HasPrefix(s, "/") || hasDrive(s)) {
+		return false
+	}
+	if f.quoted {
+		s = quoteWildcards.Replace(s)
+	}
+	return f.glob.Match(s) || f.home != nil && f.home.Match(s)
+}
+
+// verdict is what a condition says of a reading, or of all readings of a value.
+type verdict uint8
+
+const (
+	no verdict = iota
+	maybe
+	yes
+)
+
+// match compares one reading with the pattern.
+func (p *pattern) match(r *reading) verdict {
+	if r.pathOnly && !p.pathLike {
+		return certain(p.asWritten.match(r.raw))
+	}
+	f := p.under(r.how)
+	switch {
+	case f.match(r.s), r.unslashed != "" && f.match(r.unslashed):
+		return yes
+	case r.unknownBase && p.absolute, p.homeless && r.rooted:
+		return maybe
+	case r.relative && f.rest != nil && (f.rest.Match(r.s) || r.unslashed != "" && f.rest.Match(r.unslashed)):
+		return maybe
+	}
+	return no
+}
+
+func certain(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// condition is one args.<name> matcher, or the URI glob of a resource rule: one
+// of its patterns must match.
+type condition struct {
+	slot     int32
+	patterns []*pattern
+}
+
+// match judges one reading for a rule with the given action. A refused reading
+// opens nothing and trips everything.
+func (c *condition) match(r *reading, a Action) verdict {
+	switch {
+	case r.kind == absent:
+		return no
+	case r.kind == refused && !(r.pathOnly && !c.pathLike()):
+		return certain(a != Allow)
+	}
+	best := no
+	for _, p := range c.patterns {
+		if best = max(best, p.match(r)); best == yes {
+			break
+		}
+	}
+	return best
+}
+
+func (c *condition) pathLike() bool {
+	for _, p := range c.patterns {
+		if p.pathLike {
+			return true
+		}
+	}
+	return false
+}

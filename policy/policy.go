@@ -1,0 +1,220 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// Options is what a policy must be told of the place it governs.
+type Options struct {
+	Home string // the owner's home, for ~; with "" every path at ~ is a maybe
+}
+
+// Policy is a compiled policy. It is immutable and safe for concurrent use. The
+// zero value has no rules and denies.
+type Policy struct {
+	sources  []ruleSource
+	rules    []rule
+	subjects [MethodSubject + 1]index
+	args     [MethodSubject + 1]*argNames // of tools and of prompts
+	readers  []reader                     // by slot
+	revision string
+	views    sync.Pool
+}
+
+// rule is a compiled rule.
+type rule struct {
+	action     Action
+	name       *glob.Pattern // nil for a resource: its URI is a condition
+	server     *glob.Pattern // nil when any will do
+	conditions []condition
+}
+
+// Parse reads a policy, checks it and compiles it. file names it in positions.
+// The error is Errors and holds everything that is wrong with the file.
+func Parse(file string, src []byte, o Options) (*Policy, error) {
+	rules, errs := parseSource(file, src)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	p, errs := compile(rules, o)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	sum := sha256.Sum256(src)
+	p.revision = hex.EncodeToString(sum[:6])
+	return p, nil
+}
+
+// Rules are the rules as written, in order.
+func (p *Policy) Rules() []Rule {
+	rules := make([]Rule, len(p.sources))
+	for i := range p.sources {
+		rules[i] = p.sources[i].Rule
+	}
+	return rules
+}
+
+// Revision names the text the policy was read from: the first twelve
+// hexadecimal digits of its SHA-256.
+func (p *Policy) Revision() string { return p.revision }
+
+// Decide judges a call by every reading of it; the strictest answer wins.
+func (p *Policy) Decide(c *Call) Decision {
+	if why := malformed(c); why != "" {
+		return Decision{Reason: why}
+	}
+	v, _ := p.views.Get().(*view)
+	if v == nil {
+		v = &view{policy: p}
+	}
+	v.call = c
+	var d Decision
+	for i, name := range c.Names {
+		if o := v.judge(name); i == 0 || o.action < d.Action {
+			d = v.decision(o)
+		}
+		if d.Action == Deny {
+			break
+		}
+	}
+	v.release()
+	p.views.Put(v)
+	return d
+}
+
+// DecideAll judges several calls that stand or fall together: the strictest
+// decision. Of none it is deny.
+func (p *Policy) DecideAll(cs []Call) Decision {
+	var worst Decision
+	for i := range cs {
+		if d := p.Decide(&cs[i]); i == 0 || d.Action < worst.Action {
+			worst = d
+		}
+	}
+	return worst
+}
+
+// malformed says why no rule may allow a call, or "".
+func malformed(c *Call) string {
+	switch {
+	case c.Malformed != "":
+		return c.Malformed
+	case c.Subject == NoSubject || c.Subject > MethodSubject:
+		return "call of no subject"
+	case len(c.Names) == 0:
+		return "call without a name"
+	}
+	if c.Subject == ToolSubject || c.Subject == PromptSubject || c.Subject == MethodSubject {
+		for _, name := range c.Names {
+			if why := unnameable(name); why != "" {
+				return why
+			}
+		}
+	}
+	return unnameable(c.Server)
+}
+
+// decision puts an outcome into the words of the room's door.
+func (v *view) decision(o outcome) Decision {
+	d := Decision{Action: o.action, Reason: o.reason}
+	if o.rule >= 0 && o.rule < len(v.policy.sources) {
+		d.Rule = &v.policy.sources[o.rule].Rule
+	}
+	if o.reading != nil {
+		if o.reading.s != o.reading.raw {
+			d.Reading = strings.Clone(o.reading.s)
+		}
+		if o.reading.kind == refused && o.reason == "" {
+			d.Reason = o.reading.refusal
+		}
+	}
+	return d
+}
+
+// compile prepares rules for deciding. It reports every glob that is none.
+func compile(sources []ruleSource, o Options) (*Policy, Errors) {
+	c := compiler{
+		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1)},
+		home:     strings.TrimRight(o.Home, "/"),
+		patterns: map[string]*pattern{},
+	}
+	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
+	for i := range sources {
+		c.policy.rules[i] = c.rule(&sources[i])
+	}
+	if len(c.errs) > 0 {
+		return nil, c.errs
+	}
+	for i := range c.policy.readers {
+		c.policy.readers[i].home = c.home
+	}
+	for s := range c.policy.subjects {
+		c.policy.subjects[s].build(c.policy, Subject(s))
+	}
+	return c.policy, nil
+}
+
+// resourceSlot stands for the URI of a resource; arguments have the slots after
+// it, and 0 is none.
+const resourceSlot int32 = 1
+
+type compiler struct {
+	policy   *Policy
+	home     string
+	patterns map[string]*pattern // by text: rules repeat themselves
+	errs     Errors
+}
+
+func (c *compiler) rule(src *ruleSource) rule {
+	r := rule{action: src.Action}
+	if src.subject == ResourceSubject {
+		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Pos))
+	} else {
+		r.name = c.glob(src.pattern, src.Pos)
+	}
+	if src.server != nil {
+		r.server = c.glob(*src.server, src.Pos)
+	}
+	for _, a := range src.args {
+		n := c.policy.args[src.subject].reach(a.path)
+		if n.slot == 0 {
+			n.slot = int32(len(c.policy.readers))
+			c.policy.readers = append(c.policy.readers, reader{})
+		}
+		r.conditions = append(r.conditions, c.condition(n.slot, a.globs, a.pos))
+	}
+	return r
+}
+
+func (c *compiler) condition(slot int32, globs []string, pos Position) condition {
+	cond := condition{slot: slot, patterns: make([]*pattern, 0, len(globs))}
+	rd := &c.policy.readers[slot]
+	for _, text := range globs {
+		p := c.patterns[text]
+		if p == nil {
+			var err error
+			if p, err = newPattern(text, c.home); err != nil {
+				c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
+				continue
+			}
+			c.patterns[text] = p
+		}
+		rd.effects |= p.effects
+		rd.paths = rd.paths || p.pathLike
+		cond.patterns = append(cond.patterns, p)
+	}
+	return cond
+}
+
+func (c *compiler) glob(text string, pos Position) *glob.Pattern {
+	g, err := glob.Compile(text)
+	if err != nil {
+		c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
+	}
+	return g
+}

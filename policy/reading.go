@@ -1,0 +1,320 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// reading is one way in which a server could understand a value.
+type reading struct {
+	s    string
+	raw  string // the value as sent
+	how  how
+	kind kind
+
+	unslashed   string // s without its last slash: what matches if s does not
+	refusal     string // of a refused reading: why
+	pathOnly    bool   // holds under path patterns; under others the value is text
+	unknownBase bool
+	relative    bool
+	rooted      bool
+}
+
+type kind uint8
+
+const (
+	ordinary kind = iota
+	absent        // matches nothing: null, an empty list, no such member
+	refused       // opens nothing and trips everything
+)
+
+const (
+	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
+	maxReadings = 64      // of one value; more are refused. The walk keeps them in one word
+	maxWork     = 8 << 20 // bytes of all readings of one value together
+)
+
+// reader makes the readings of values for one argument name.
+type reader struct {
+	home    string
+	effects how  // the transformations that change some pattern on the name
+	paths   bool // some pattern on the name is about paths
+}
+
+// read appends the readings of a value to rs.
+func (rd *reader) read(rs []reading, v string) []reading {
+	if len(v) > maxValue {
+		return append(rs, reading{s: v[:64], raw: v[:64], kind: refused, refusal: "value longer than 1 MiB"})
+	}
+	shape := shapeOf(v)
+	path := shape&hasNUL == 0 && pathLike(v, shape)
+	if shape&hasNUL != 0 {
+		rs = append(rs, reading{s: v, raw: v, kind: refused, refusal: "NUL in a value"})
+	}
+	switch {
+	case !path && (!rd.paths || shape&hasBreak != 0):
+		return append(rs, reading{s: v, raw: v})
+	case shape&unplain == 0:
+		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape)
+	}
+	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path})
+}
+
+// readPlain is readPath for a value that no stage but folding can change.
+func (rd *reader) readPlain(rs []reading, r reading, shape shape) []reading {
+	r.rooted = r.s != "" && r.s[0] == '/'
+	r.relative = !r.rooted && r.s != ""
+	free := rd.effects
+	if shape&hasUpper != 0 {
+		free &^= folded
+	}
+	rs = append(rs, r)
+	if free != 0 {
+		rs = append(rs, r)
+		rs[len(rs)-1].how = free
+	}
+	if shape&hasUpper == 0 {
+		return rs
+	}
+	f := r
+	f.s, f.how = fold(r.s), folded
+	rs = append(rs, f)
+	if free != 0 {
+		f.how |= free
+		rs = append(rs, f)
+	}
+	return rs
+}
+
+// readPath puts a value through every stage, on and off, and keeps each result
+// that differs. A stage that leaves a value as it is may still change a
+// pattern: then the same text is a reading with it, too.
+func (rd *reader) readPath(rs []reading, r reading) []reading {
+	first := len(rs)
+	rs = append(rs, r)
+	free := []how{0}
+	var why string
+	for _, stage := range stages {
+		for i, n := 0, len(rs)-first; i < n; i++ {
+			before := rs[first+i]
+			after, reason := rd.through(before, stage)
+			if reason != "" {
+				why = reason
+			}
+			if len(after) == 0 {
+				free[i] |= stage
+			}
+			for _, a := range after {
+				rs, free = append(rs, a), append(free, free[i])
+			}
+			if len(rs)-first >= maxReadings/2 {
+				return append(rs[:first+1], refusedFor(r, "value that can be read in too many ways"))
+			}
+		}
+	}
+	for i, n := 0, len(rs)-first; i < n; i++ {
+		at := &rs[first+i]
+		at.place()
+		if why == "" {
+			why = unreadableAs(at.s)
+		}
+		if twin := *at; free[i]&rd.effects != 0 {
+			twin.how |= free[i] & rd.effects
+			rs = append(rs, twin)
+		}
+	}
+	if len(r.s)*(len(rs)-first) > maxWork {
+		why, rs = "value that can be read in too many ways", rs[:first+1]
+	}
+	if why != "" {
+		rs = append(rs, refusedFor(r, why))
+	}
+	return rs
+}
+
+func refusedFor(r reading, why string) reading {
+	r.kind, r.refusal = refused, why
+	return r
+}
+
+// through gives the readings one stage makes of another, and a reason to refuse
+// the value.
+func (rd *reader) through(r reading, stage how) (made []reading, refusal string) {
+	s := r.s
+	for n := 0; ; n++ {
+		t := transform(s, stage, rd.home)
+		if t == s {
+			break
+		}
+		if n == maxDecodings {
+			return made, "percent escapes in too many layers"
+		}
+		next := r
+		next.s, next.how = t, r.how|stage
+		if r.unslashed != "" {
+			next.unslashed = transform(r.unslashed, stage, rd.home)
+		}
+		made, s = append(made, next), t
+		if stage != decoded {
+			break
+		}
+	}
+	if stage == cleaned {
+		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
+			next := r
+			next.s, next.unslashed = s, head+path[:len(path)-1]
+			next.how |= stage
+			made = append(made, next)
+		}
+	}
+	return made, ""
+}
+
+// place notes where the path of a reading starts.
+func (r *reading) place() {
+	r.unknownBase = unknownBase(r.s)
+	r.relative = relative(r.s)
+	r.rooted = !r.relative && !r.unknownBase
+}
+
+// unreadableAs says why this spelling of a value is refused, or "".
+func unreadableAs(s string) string {
+	if why := unreadable(s); why != "" {
+		return why
+	}
+	if why := urlRefusal(s); why != "" {
+		return why
+	}
+	if windowsShaped(s) {
+		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if shortName(name) {
+				return "generated short name, which stands for another"
+			}
+		}
+	}
+	return ""
+}
+
+// shape is what one look at the bytes of a value shows.
+type shape uint8
+
+const (
+	hasNUL   shape = 1 << iota
+	hasBreak       // line feed, carriage return, tab
+	hasSpace       // white space of any kind
+	hasSlash       // or a backslash
+	hasUpper       // an ASCII capital
+	unplain        // some stage could change it, or refuse it
+)
+
+// shapeOf looks at every byte once. Plain is: printable ASCII without escapes,
+// backslashes and colons, without dots or blanks that end a name, and without
+// doubled slashes; then a path is its own cleaned form.
+func shapeOf(v string) shape {
+	var sh shape
+	prev := byte('/')
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		switch byteClass[c] {
+		case upperByte:
+			sh |= hasUpper
+		case slashByte:
+			sh |= hasSlash
+			if prev == '/' && i > 0 || prev == '.' || prev == ' ' {
+				sh |= unplain
+			}
+		case dotByte:
+			if prev == '.' || prev == ' ' || prev == '/' && i+1 == len(v) {
+				sh |= unplain
+			}
+		case blankByte:
+			sh |= hasSpace
+			if i == 0 {
+				sh |= unplain
+			}
+		case oddByte:
+			sh |= oddShape(v, i)
+		}
+		prev = c
+	}
+	if len(v) > 1 && (prev == '/' || prev == '.' || prev == ' ') {
+		sh |= unplain
+	}
+	if v != "" && (v[0] == '~' || v[0] == '$') {
+		sh |= unplain
+	}
+	return sh
+}
+
+const (
+	plainByte = iota
+	upperByte
+	slashByte
+	dotByte
+	blankByte
+	oddByte
+)
+
+var byteClass = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			t[c] = upperByte
+		case c == '/':
+			t[c] = slashByte
+		case c == '.':
+			t[c] = dotByte
+		case c == ' ':
+			t[c] = blankByte
+		case c < ' ' || c >= 0x7F || c == '%' || c == '\\' || c == ':':
+			t[c] = oddByte
+		}
+	}
+	return t
+}()
+
+func oddShape(v string, i int) shape {
+	switch c := v[i]; {
+	case c == 0:
+		return hasNUL | unplain
+	case c == '\n' || c == '\r' || c == '\t':
+		return hasBreak | hasSpace | unplain
+	case c == '\\':
+		return hasSlash | unplain
+	case c == '\v' || c == '\f':
+		return hasSpace | unplain
+	case c >= utf8.RuneSelf:
+		if r, _ := utf8.DecodeRuneInString(v[i:]); unicode.IsSpace(r) {
+			return hasSpace | unplain
+		}
+	}
+	return unplain
+}
+
+// pathLike says whether a value can as a whole be one path or URI.
+func pathLike(v string, sh shape) bool {
+	if startsLikePath(v) {
+		return true
+	}
+	if sh&hasBreak != 0 {
+		return false
+	}
+	if sh&hasSlash != 0 && sh&hasSpace == 0 {
+		return true
+	}
+	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
+}
+
+func decodesToPath(v string) bool {
+	for range maxDecodings {
+		u := unescape(v)
+		if u == v {
+			return false
+		}
+		if v = u; startsLikePath(v) {
+			return true
+		}
+	}
+	return false
+}

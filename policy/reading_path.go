@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// startsLikePath says whether a value or a pattern begins as only a path or a
+// URI does.
+func startsLikePath(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch s[0] {
+	case '/', '\\', '~':
+		return true
+	case '.':
+		return s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") ||
+			strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
+	}
+	return hasDrive(s) || schemeLen(s) > 0
+}
+
+func hasDrive(s string) bool {
+	return len(s) >= 2 && s[1] == ':' && isLetter(s[0]) && (len(s) == 2 || s[2] != ' ')
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// absolute says whether a pattern names places from the root, so that a path
+// from an unknown base could lie there.
+func absolute(p string) bool {
+	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || hasDrive(p) || isFile(p)
+}
+
+// unknownBase says whether a path starts where a policy cannot know: above the
+// working directory, in a drive's own directory, at a variable, at a home that
+// was not given.
+func unknownBase(s string) bool {
+	switch {
+	case s == "" || s[0] == '/':
+		return false
+	case s == ".." || strings.HasPrefix(s, "../"):
+		return true
+	case s[0] == '~':
+		return isHome(s)
+	case s[0] == '$':
+		return len(s) > 1 && (isLetter(s[1]) || s[1] == '_' || s[1] == '{')
+	case s[0] == '%':
+		end := strings.IndexByte(s[1:], '%')
+		return end > 0 && isLetter(s[1]) && strings.IndexByte(s[1:end+1], ' ') < 0
+	}
+	return hasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
+}
+
+// relative says whether a path starts at the server's working directory.
+func relative(s string) bool {
+	return s != "" && s[0] != '/' && s[0] != '~' && !hasDrive(s) && schemeLen(s) == 0 && !unknownBase(s)
+}
+
+// clean resolves dot segments and doubled slashes by text alone. A trailing
+// slash the author wrote is kept.
+func clean(p string) string {
+	if p == "" {
+		return p
+	}
+	c := path.Clean(p)
+	if strings.HasSuffix(p, "/") && c != "/" && c != "." {
+		return c + "/"
+	}
+	return c
+}
+
+// isHome says whether ~ at the start stands for a home: ~, ~/x, ~name/x, and
+// the shells' ~+ and ~-. Prose such as "~5 minutes" is not one.
+func isHome(s string) bool {
+	name, _, _ := strings.Cut(s[1:], "/")
+	return strings.IndexFunc(name, func(r rune) bool {
+		return !(r == '_' || r == '-' || r == '.' || r == '+' || '0' <= r && r <= '9' || r < utf8.RuneSelf && isLetter(byte(r)))
+	}) < 0
+}
+
+// expandHome replaces ~ by the owner's home, ~name by its neighbour, ~root by
+// /root. No account database is read. What cannot be known stays.
+func expandHome(s, home string) string {
+	if s == "" || s[0] != '~' || !isHome(s) {
+		return s
+	}
+	name, rest := s[1:], ""
+	if i := strings.IndexByte(name, '/'); i >= 0 {
+		name, rest = name[:i], name[i:]
+	}
+	switch {
+	case name == "root":
+		return "/root" + rest
+	case home == "" || strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-"):
+		return s
+	case name == "":
+		return home + rest
+	}
+	return path.Join(path.Dir(home), name) + rest
+}
+
+// dropNames removes what Windows ignores: the \\?\ prefix, dots and blanks at
+// the end of a name, and the name of the default data stream; and the blanks
+// around a value, which tools trim.
+func dropNames(s string) string {
+	if schemeLen(s) > 0 {
+		return s
+	}
+	t := strings.Trim(s, " ")
+	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") {
+		t = t[4:]
+	}
+	drive := ""
+	if hasDrive(t) {
+		drive, t = t[:2], t[2:]
+	}
+	if !strings.ContainsAny(t, ". :") {
+		return drive + t
+	}
+	names := strings.Split(t, "/")
+	for i, name := range names {
+		if j := strings.IndexByte(name, ':'); j > 0 && (drive != "" || strings.Contains(name[j:], ":$")) {
+			name = name[:j]
+		}
+		if short := strings.TrimRight(name, ". "); short != "" {
+			name = short
+		}
+		names[i] = name
+	}
+	return drive + strings.Join(names, "/")
+}
+
+// shortName says whether a name has the shape of a generated 8.3 name, which
+// stands for a long name only the server's disk knows.
+func shortName(name string) bool {
+	base, ext, _ := strings.Cut(name, ".")
+	stem, number, found := strings.Cut(base, "~")
+	return found && len(base) <= 8 && stem != "" && len(ext) <= 3 && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// windowsShaped says whether a value is written as only Windows paths are.
+func windowsShaped(s string) bool { return hasDrive(s) || strings.IndexByte(s, '\\') >= 0 }

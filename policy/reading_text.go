@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Decoding a pattern can bring a star or a question mark to light that its
+// author did not mean as a wildcard. A glob cannot quote one, so both sides
+// carry a noncharacter instead, which no text may hold.
+const quoted = "\uFDD0\uFDD1"
+
+var quoteWildcards = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+
+// unescape replaces percent escapes once. An invalid escape stays as it is, and
+// so do bytes that are not UTF-8 when decoded: both sides of a match must stay
+// text.
+func unescape(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		run, n := escapedBytes(s[i:])
+		if n == 0 {
+			b.WriteByte('%')
+			i++
+			continue
+		}
+		for j := 0; j < len(run); {
+			r, size := utf8.DecodeRune(run[j:])
+			if r == utf8.RuneError && size == 1 {
+				b.WriteString(s[i+3*j : i+3*j+3])
+			} else {
+				b.Write(run[j : j+size])
+			}
+			j += size
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// escapedBytes reads the run of escapes s begins with; n is its length in s.
+func escapedBytes(s string) (run []byte, n int) {
+	for n+2 < len(s) && s[n] == '%' {
+		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])
+		if hi < 0 || lo < 0 {
+			break
+		}
+		run = append(run, byte(hi<<4|lo))
+		n += 3
+	}
+	return run, n
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// maxDecodings bounds how often a value is decoded. One that still changes
+// after that is refused.
+const maxDecodings = 3
+
+// decodePattern decodes a pattern to its fixed point; what comes to light is
+// literal.
+func decodePattern(p string) string {
+	for range maxDecodings {
+		var b strings.Builder
+		for rest := p; rest != ""; {
+			n := strings.IndexAny(rest, "*?")
+			if n < 0 {
+				n = len(rest)
+			}
+			b.WriteString(quoteWildcards.Replace(unescape(rest[:n])))
+			rest = rest[n:]
+			wild := len(rest) - len(strings.TrimLeft(rest, "*?"))
+			b.WriteString(rest[:wild])
+			rest = rest[wild:]
+		}
+		p = b.String()
+	}
+	return p
+}
+
+// normalise is NFC for the stage composed and NFKC for compat.
+func normalise(s string, stage how) string {
+	if ascii(s) {
+		return s
+	}
+	if stage == composed {
+		return norm.NFC.String(s)
+	}
+	return norm.NFKC.String(s)
+}
+
+func ascii(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// fold makes letters that differ in case alone equal, by Unicode's simple
+// folding, one code point for one.
+func fold(s string) string {
+	if ascii(s) {
+		return strings.ToLower(s)
+	}
+	return strings.Map(foldRune, s)
+}
+
+func foldRune(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if 'A' <= least && least <= 'Z' {
+		return least + 'a' - 'A'
+	}
+	return least
+}
+
+// unreadable says why a path or URI cannot be trusted to mean what it shows, or
+// "".
+func unreadable(s string) string {
+	for _, r := range s {
+		switch {
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return "control character in a path"
+		case invisible(r):
+			return "invisible character in a path"
+		case fullWidth(r):
+			return "full-width form in a path"
+		case r == utf8.RuneError:
+			return "invalid text in a path"
+		}
+	}
+	return ""
+}
+
+// invisible says whether a code point shows nothing: format characters (zero
+// width, bidi, tags), fillers, the supplementary variation selectors and
+// noncharacters. The selectors that emoji carry are ordinary.
+func invisible(r rune) bool {
+	switch {
+	case r < 0xAD:
+		return false
+	case unicode.Is(unicode.Cf, r), 0xE0000 <= r && r <= 0xE0FFF, 0xFDD0 <= r && r <= 0xFDEF, r&0xFFFE == 0xFFFE:
+		return true
+	}
+	switch r {
+	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0:
+		return true
+	}
+	return false
+}
+
+// fullWidth says whether a code point is the wide double of an ASCII letter,
+// digit or of what gives a path its meaning: Windows maps these to the narrow
+// ones when a program asks for bytes. Other compatibility forms are ordinary in
+// names and get a reading of their own.
+func fullWidth(r rune) bool {
+	switch r {
+	case '．', '／', '＼', '％':
+		return true
+	}
+	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
+}
+
+// unnameable says why a name that is compared exactly cannot be shown exactly,
+// or "".
+func unnameable(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7F {
+			return unnameableText(s)
+		}
+	}
+	return ""
+}
+
+func unnameableText(s string) string {
+	for _, r := range s {
+		switch {
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return "name with a control character"
+		case invisible(r) || r == utf8.RuneError:
+			return "name with an invisible character"
+		}
+	}
+	return ""
+}

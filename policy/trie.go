@@ -1,0 +1,111 @@
+package policy
+
+import "strings"
+
+// trie maps literal text, read from its start or from its end, to lists of
+// numbers (rules or buckets). Letters that differ in ASCII case alone are one.
+type trie struct {
+	root     node
+	backward bool
+}
+
+type node struct {
+	label string // the bytes on the way from the parent, lower case
+	heads string // the first byte of each child's label
+	kids  []*node
+	ids   []int32 // ascending
+}
+
+// lower is the byte that stands for c in the trie.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func (t *trie) key(s string) string {
+	b := make([]byte, len(s))
+	for i := range b {
+		if t.backward {
+			b[i] = lower(s[len(s)-1-i])
+		} else {
+			b[i] = lower(s[i])
+		}
+	}
+	return string(b)
+}
+
+// add puts a number under a literal. Numbers are added in order.
+func (t *trie) add(literal string, id int32) {
+	n, key := &t.root, t.key(literal)
+	for key != "" {
+		i := strings.IndexByte(n.heads, key[0])
+		if i < 0 {
+			kid := &node{label: key}
+			n.heads, n.kids = n.heads+key[:1], append(n.kids, kid)
+			n = kid
+			break
+		}
+		kid := n.kids[i]
+		common := commonPrefix(kid.label, key)
+		if common < len(kid.label) {
+			upper := &node{label: kid.label[:common], heads: kid.label[common : common+1], kids: []*node{kid}}
+			kid.label = kid.label[common:]
+			n.kids[i] = upper
+			kid = upper
+		}
+		n, key = kid, key[common:]
+	}
+	n.ids = appendID(n.ids, id)
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// appendID keeps a list ascending and without repeats.
+func appendID(ids []int32, id int32) []int32 {
+	if n := len(ids); n > 0 && ids[n-1] == id {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// collect appends the list of every literal that s begins with (or ends with).
+func (t *trie) collect(s string, lists [][]int32) [][]int32 {
+	n, at := &t.root, 0
+	for {
+		if len(n.ids) > 0 {
+			lists = append(lists, n.ids)
+		}
+		if at == len(s) {
+			return lists
+		}
+		i := strings.IndexByte(n.heads, t.byteAt(s, at))
+		if i < 0 {
+			return lists
+		}
+		n = n.kids[i]
+		if len(s)-at < len(n.label) {
+			return lists
+		}
+		for j := 1; j < len(n.label); j++ {
+			if t.byteAt(s, at+j) != n.label[j] {
+				return lists
+			}
+		}
+		at += len(n.label)
+	}
+}
+
+func (t *trie) byteAt(s string, i int) byte {
+	if t.backward {
+		i = len(s) - 1 - i
+	}
+	return lower(s[i])
+}

@@ -1,0 +1,373 @@
+package policy
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// view is one call taken apart, and the room to do it in.
+type view struct {
+	policy *Policy
+	call   *Call
+	scanner
+	units    []unit
+	readings []reading
+	spans    []span
+	buckets  []*bucket
+	lists    [][]int32
+}
+
+// unit is the readings of one string: they go through the rules together.
+type unit struct{ lo, hi int }
+
+// span is the units found for one slot.
+type span struct {
+	slot     int32
+	lo, hi   int // units
+	readings int
+}
+
+// outcome is a decision in the making.
+type outcome struct {
+	action  Action
+	rule    int // -1: no rule
+	reading *reading
+	reason  string
+}
+
+// maxPairs bounds the readings of one argument times those of the others.
+const maxPairs = 1 << 20
+
+func (v *view) release() {
+	clear(v.values)
+	clear(v.readings)
+	clear(v.lists)
+	v.call, v.src = nil, ""
+}
+
+// judge decides the call under one of its names.
+func (v *view) judge(name string) outcome {
+	p, subject := v.policy, v.call.Subject
+	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
+	v.buckets = v.buckets[:0]
+	p.subjects[subject].lookup(name, v)
+	if subject == ResourceSubject {
+		v.values = append(v.values, value{slot: resourceSlot, s: name})
+	} else if names := p.args[subject]; names != nil && len(names.kids) > 0 {
+		if !v.scan(v.call.Args, names) {
+			return outcome{rule: -1, reason: "arguments that are no JSON object"}
+		}
+	}
+	v.read()
+	return v.walkAll(name)
+}
+
+// read makes the readings of the values that a rule in reach asks for.
+func (v *view) read() {
+	if !slices.IsSortedFunc(v.values, bySlot) {
+		slices.SortStableFunc(v.values, bySlot)
+	}
+	for i := range v.values {
+		val := &v.values[i]
+		if !v.asked(val.slot) {
+			continue
+		}
+		lo := len(v.readings)
+		switch {
+		case val.absent:
+			v.readings = append(v.readings, reading{kind: absent})
+		case val.number:
+			v.readings = append(v.readings, reading{s: val.s, raw: val.s})
+			if plain := decimal(val.s); plain != val.s {
+				v.readings = append(v.readings, reading{s: plain, raw: val.s})
+			}
+		default:
+			v.readings = v.policy.readers[val.slot].read(v.readings, val.s)
+		}
+		n := len(v.spans)
+		if n == 0 || v.spans[n-1].slot != val.slot {
+			v.spans, n = append(v.spans, span{slot: val.slot, lo: len(v.units)}), n+1
+		}
+		v.units = append(v.units, unit{lo, len(v.readings)})
+		v.spans[n-1].hi = len(v.units)
+		v.spans[n-1].readings += len(v.readings) - lo
+	}
+}
+
+func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
+
+// asked says whether a rule in reach has a condition on the slot.
+func (v *view) asked(slot int32) bool {
+	for _, b := range v.buckets {
+		if _, found := slices.BinarySearch(b.slots, slot); found {
+			return true
+		}
+	}
+	return false
+}
+
+// walkAll takes the argument with the most readings apart and walks the rules
+// once for each of its units. Other arguments with several readings are judged
+// as wholes: a condition on them is yes, no or maybe.
+func (v *view) walkAll(name string) outcome {
+	main, others := -1, 0
+	for i := range v.spans {
+		if main < 0 || v.spans[i].readings > v.spans[main].readings {
+			main = i
+		}
+		others += v.spans[i].readings
+	}
+	if main < 0 {
+		return v.walk(name, nil, nil)
+	}
+	s := &v.spans[main]
+	if others -= s.readings; others > 0 && s.readings*others > maxPairs {
+		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
+	}
+	var worst outcome
+	for i := s.lo; i < s.hi; i++ {
+		if o := v.walk(name, s, &v.units[i]); i == s.lo || o.action < worst.action {
+			worst = o
+		}
+		if worst.action == Deny {
+			break
+		}
+	}
+	return worst
+}
+
+// walk goes down the rules with the readings of one unit, all undecided. A rule
+// decides those that match it and they leave; where it may match, its action is
+// collected and they stay. What is left at the end met no rule.
+func (v *view) walk(name string, main *span, u *unit) outcome {
+	pending, readings := uint64(1), []reading(nil)
+	if u != nil {
+		readings = v.readings[u.lo:u.hi]
+		pending = 1<<len(readings) - 1
+	}
+	worst := outcome{action: Allow + 1}
+	v.candidates(main, u)
+	for id := v.next(); id >= 0; id = v.next() {
+		r := &v.policy.rules[id]
+		if r.name != nil && !r.name.Match(name) {
+			continue
+		}
+		sure, perhaps := v.match(r, main, readings, pending)
+		if hit := sure | perhaps; hit != 0 && r.action < worst.action {
+			worst = outcome{action: r.action, rule: int(id)}
+			if u != nil {
+				worst.reading = &readings[bits.TrailingZeros64(hit)]
+			}
+		}
+		if pending &^= sure; pending == 0 || worst.action == Deny {
+			return worst
+		}
+	}
+	if v.call.Subject == MethodSubject {
+		if worst.action > Allow {
+			return outcome{action: Allow, rule: -1}
+		}
+		return worst
+	}
+	worst = outcome{rule: -1}
+	if u != nil {
+		worst.reading = &readings[bits.TrailingZeros64(pending)]
+	}
+	return worst
+}
+
+// match says which of the pending readings a rule matches, and which it may.
+func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (sure, perhaps uint64) {
+	whole := yes
+	if r.server != nil {
+		if v.call.Server == "" {
+			whole = maybe
+		} else if !r.server.Match(v.call.Server) {
+			return 0, 0
+		}
+	}
+	sure, perhaps = pending, 0
+	for i := range r.conditions {
+		c := &r.conditions[i]
+		if main != nil && c.slot == main.slot {
+			sure, perhaps = c.among(readings, sure, perhaps, r.action)
+		} else if whole = min(whole, v.whole(c, r.action)); whole == no {
+			return 0, 0
+		}
+		if sure|perhaps == 0 {
+			return 0, 0
+		}
+	}
+	if whole == maybe {
+		return 0, sure | perhaps
+	}
+	return sure, perhaps
+}
+
+// among narrows the readings a rule matches, or may match, to those its
+// condition lets pass.
+func (c *condition) among(readings []reading, sure, perhaps uint64, a Action) (uint64, uint64) {
+	for left := sure | perhaps; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
+		bit := uint64(1) << i
+		switch c.match(&readings[i], a) {
+		case no:
+			sure, perhaps = sure&^bit, perhaps&^bit
+		case maybe:
+			sure, perhaps = sure&^bit, perhaps|bit
+		}
+	}
+	return sure, perhaps
+}
+
+// whole judges a condition on an argument that is not taken apart: yes when
+// every reading matches, no when none does.
+func (v *view) whole(c *condition, a Action) verdict {
+	s := v.span(c.slot)
+	if s == nil {
+		return no
+	}
+	least, most := yes, no
+	for i := v.units[s.lo].lo; i < v.units[s.hi-1].hi; i++ {
+		m := c.match(&v.readings[i], a)
+		if least, most = min(least, m), max(most, m); least < most {
+			return maybe
+		}
+	}
+	return least
+}
+
+func (v *view) span(slot int32) *span {
+	for i := range v.spans {
+		if v.spans[i].slot == slot {
+			return &v.spans[i]
+		}
+	}
+	return nil
+}
+
+// candidates lists the rules that the readings of u, and the other arguments,
+// leave possible.
+func (v *view) candidates(main *span, u *unit) {
+	v.lists = v.lists[:0]
+	for _, b := range v.buckets {
+		if len(b.rules) > 0 {
+			v.lists = append(v.lists, b.rules)
+		}
+		for i := range b.args {
+			x := &b.args[i]
+			s := v.span(x.slot)
+			switch {
+			case s == nil:
+			case main != nil && s.slot == main.slot:
+				v.lists = x.collect(v.readings[u.lo:u.hi], v.lists)
+			case s.hi == s.lo+1:
+				v.lists = x.collect(v.readings[v.units[s.lo].lo:v.units[s.lo].hi], v.lists)
+			default:
+				v.lists = append(v.lists, x.all)
+			}
+		}
+	}
+}
+
+// collect appends the rules that some reading could match. Readings that match
+// by other means than their text get all rules.
+func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
+	for i := range readings {
+		if r := &readings[i]; r.kind == refused || r.unknownBase {
+			return append(lists, x.all)
+		}
+	}
+	for i := range readings {
+		r := &readings[i]
+		if r.kind == absent || i > 0 && sameText(r, &readings[i-1]) {
+			continue
+		}
+		lists = x.ends.collect(r.s, x.starts.collect(r.s, lists))
+		if r.unslashed != "" {
+			lists = x.ends.collect(r.unslashed, lists)
+		}
+	}
+	return lists
+}
+
+// sameText says whether the index cannot tell two readings apart.
+func sameText(a, b *reading) bool {
+	if len(a.s) != len(b.s) || a.unslashed != b.unslashed {
+		return false
+	}
+	if a.s == b.s {
+		return true
+	}
+	for i := range len(a.s) {
+		if lower(a.s[i]) != lower(b.s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// next takes the first rule off the lists; -1 when they are empty.
+func (v *view) next() int32 {
+	least := int32(-1)
+	for _, list := range v.lists {
+		if len(list) > 0 && (least < 0 || list[0] < least) {
+			least = list[0]
+		}
+	}
+	for i, list := range v.lists {
+		if len(list) > 0 && list[0] == least {
+			v.lists[i] = list[1:]
+		}
+	}
+	return least
+}
+
+// maxDigits bounds the plain form of a number.
+const maxDigits = 400
+
+// decimal writes a JSON number without an exponent and without zeros that mean
+// nothing. One that would grow too long stays as it is.
+func decimal(s string) string {
+	digits, sign := s, ""
+	if strings.HasPrefix(s, "-") {
+		digits, sign = s[1:], "-"
+	}
+	mantissa, exponent := digits, 0
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		mantissa = digits[:i]
+		for _, c := range strings.TrimLeft(digits[i+1:], "+-") {
+			exponent = min(exponent*10+int(c-'0'), 2*maxDigits)
+		}
+		if digits[i+1] == '-' {
+			exponent = -exponent
+		}
+	}
+	whole, part, _ := strings.Cut(mantissa, ".")
+	if exponent > maxDigits || exponent < -maxDigits || len(mantissa) > maxDigits {
+		return s
+	}
+	for ; exponent > 0; exponent-- {
+		if part == "" {
+			part = "0"
+		}
+		whole, part = whole+part[:1], part[1:]
+	}
+	for ; exponent < 0; exponent++ {
+		if whole == "" {
+			whole = "0"
+		}
+		whole, part = whole[:len(whole)-1], whole[len(whole)-1:]+part
+	}
+	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")
+	switch {
+	case whole == "" && part == "":
+		return "0"
+	case part == "":
+		return sign + whole
+	case whole == "":
+		whole = "0"
+	}
+	return sign + whole + "." + part
+}
