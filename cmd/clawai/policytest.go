@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/urfave/cli/v2"
+)
+
+func policyCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "policy",
+		Usage:       "work on a policy",
+		Subcommands: []*cli.Command{policyTestCommand()},
+	}
+}
+
+func policyTestCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "test",
+		Usage:     "judge fixtures by a policy and compare with what they expect",
+		UsageText: "clawai policy test --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
+			&cli.StringSliceFlag{Name: "fixture", Usage: "a fixture `FILE` (repeatable)"},
+			&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
+			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
+			&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
+			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: policyTest,
+	}
+}
+
+func policyTest(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	p, err := readPolicy(c.String("policy"), c.String("home"))
+	if err != nil {
+		return err
+	}
+	var expect *policy.Action
+	if word := c.String("expect"); word != "" {
+		action, err := policy.ParseAction(word)
+		if err != nil {
+			return usagef("--expect: %w", err)
+		}
+		expect = &action
+	}
+	paths := c.StringSlice("fixture")
+	for _, dir := range c.StringSlice("fixture-dir") {
+		found, err := check.FindFixtures(dir)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		return usagef("no fixture found; give --fixture FILE or a --fixture-dir with .json files in it")
+	}
+	results := make([]check.Result, 0, len(paths))
+	for _, path := range paths {
+		results = append(results, judgeFile(p, path, c.String("server"), expect))
+	}
+	if c.Bool("json") {
+		err = check.WriteJSON(c.App.Writer, p, results)
+	} else {
+		err = check.WriteText(c.App.Writer, results)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOf(check.Summarize(results))
+}
+
+func judgeFile(p *policy.Policy, path, server string, expect *policy.Action) check.Result {
+	fx, err := check.ReadFixture(path)
+	if err != nil {
+		return check.Result{Path: path, Err: err}
+	}
+	if expect != nil {
+		fx.Expected = expect
+	}
+	return check.Judge(p, fx, server)
+}
+
+// verdictOf turns the counts into an exit code: input that could not be read
+// weighs more than a mismatch, for then nothing is known.
+func verdictOf(s check.Summary) error {
+	switch {
+	case s.Unreadable > 0:
+		return &exitError{code: exitUsage}
+	case s.Mismatched > 0:
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// readPolicy loads a policy for a check: exit 2 when it cannot be read, with
+// every finding on a line of its own.
+func readPolicy(path, home string) (*policy.Policy, error) {
+	if path == "" {
+		return nil, usagef("--policy is missing; name the policy file to test")
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, usagef("policy %s: %w", path, err)
+	}
+	p, err := policy.Parse(path, src, policy.Options{Home: home})
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}
+	}
+	return p, nil
+}

@@ -1,0 +1,128 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Summary counts a run.
+type Summary struct {
+	Fixtures   int `json:"fixtures"`
+	AsExpected int `json:"as_expected"`
+	Mismatched int `json:"mismatched"`
+	Unchecked  int `json:"unchecked"` // no expectation was given
+	Unreadable int `json:"unreadable"`
+}
+
+// Summarize counts the results.
+func Summarize(results []Result) Summary {
+	s := Summary{Fixtures: len(results)}
+	for _, r := range results {
+		switch {
+		case r.Err != nil:
+			s.Unreadable++
+		case r.Expected == nil:
+			s.Unchecked++
+		case r.Mismatch():
+			s.Mismatched++
+		default:
+			s.AsExpected++
+		}
+	}
+	return s
+}
+
+// WriteText prints one line a fixture and a summary line.
+func WriteText(w io.Writer, results []Result) error {
+	width := 0
+	for _, r := range results {
+		width = max(width, len(r.Path))
+	}
+	for _, r := range results {
+		mark, note := "ok", ""
+		switch {
+		case r.Err != nil:
+			if _, err := fmt.Fprintf(w, "ERROR %-6s  %v\n", "", r.Err); err != nil {
+				return err
+			}
+			continue
+		case r.Expected == nil:
+			mark = "-"
+		case r.Mismatch():
+			mark, note = "FAIL", fmt.Sprintf("  (expected %s)", r.Expected)
+		}
+		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, r.Path, because(r), note); err != nil {
+			return err
+		}
+	}
+	s := Summarize(results)
+	_, err := fmt.Fprintf(w, "\n%d fixtures: %d as expected, %d mismatched, %d without expectation, %d unreadable\n",
+		s.Fixtures, s.AsExpected, s.Mismatched, s.Unchecked, s.Unreadable)
+	return err
+}
+
+// because is the rule's place and description, or the reason when none matched.
+func because(r Result) string {
+	if r.Rule == nil {
+		return r.Reason
+	}
+	at := fmt.Sprintf("%s:%d", r.Rule.Pos.File, r.Rule.Pos.Line)
+	if r.Rule.Description != "" {
+		at += fmt.Sprintf(" %q", r.Rule.Description)
+	}
+	if r.Reading != "" {
+		at += fmt.Sprintf(" read as %q", r.Reading)
+	}
+	return at
+}
+
+type jsonRule struct {
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+	Description string `json:"description,omitempty"`
+}
+
+type jsonResult struct {
+	Fixture  string    `json:"fixture"`
+	Decision string    `json:"decision,omitempty"`
+	Expected string    `json:"expected,omitempty"`
+	OK       bool      `json:"ok"`
+	Rule     *jsonRule `json:"rule,omitempty"`
+	Reading  string    `json:"reading,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// WriteJSON prints one document: {"policy", "results": [...], "summary"}.
+func WriteJSON(w io.Writer, p *policy.Policy, results []Result) error {
+	out := struct {
+		Policy  string       `json:"policy_revision"`
+		Results []jsonResult `json:"results"`
+		Summary Summary      `json:"summary"`
+	}{Policy: p.Revision(), Results: []jsonResult{}, Summary: Summarize(results)}
+	for _, r := range results {
+		out.Results = append(out.Results, r.json())
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+func (r Result) json() jsonResult {
+	j := jsonResult{Fixture: r.Path, OK: r.Err == nil && !r.Mismatch(), Reading: r.Reading, Reason: r.Reason}
+	if r.Err != nil {
+		j.Error = r.Err.Error()
+		return j
+	}
+	j.Decision = r.Action.String()
+	if r.Expected != nil {
+		j.Expected = r.Expected.String()
+	}
+	if r.Rule != nil {
+		j.Rule = &jsonRule{r.Rule.Pos.File, r.Rule.Pos.Line, r.Rule.Description}
+	}
+	return j
+}

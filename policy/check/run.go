@@ -1,0 +1,97 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Result is what the policy says of one fixture.
+type Result struct {
+	Path     string
+	Action   policy.Action
+	Rule     *policy.Rule // nil when none matched
+	Reason   string       // why, when no rule says it
+	Reading  string       // the reading that decided, when not the value as sent
+	Expected *policy.Action
+	Err      error // the fixture could not be read; Action is deny
+}
+
+// Mismatch reports whether the answer differs from the expected one.
+func (r Result) Mismatch() bool {
+	return r.Err == nil && r.Expected != nil && *r.Expected != r.Action
+}
+
+const passedOn = "no rule governs this method; it is passed on and recorded"
+
+// Judge runs one fixture through the frame reader, the method table and the
+// policy, the way the proxy would. server stands in where the fixture names
+// none.
+func Judge(p *policy.Policy, fx Fixture, server string) Result {
+	if fx.Server != "" {
+		server = fx.Server
+	}
+	result := Result{Path: fx.Path, Expected: fx.Expected}
+	f, err := frame.Parse(fx.request(), frame.DefaultLimits())
+	if err != nil {
+		result.Reason = fmt.Sprintf("refused before the rules: %v", err)
+		return result
+	}
+	calls, refusal := callsOf(&f, server)
+	if refusal != nil {
+		result.Reason = fmt.Sprintf("refused before the rules: %v", refusal)
+		return result
+	}
+	if len(calls) == 0 {
+		result.Action, result.Reason = policy.Allow, passedOn
+		return result
+	}
+	d := p.DecideAll(calls)
+	result.Action, result.Rule, result.Reason, result.Reading = d.Action, d.Rule, d.Reason, d.Reading
+	if d.Rule == nil && d.Reason == "" {
+		result.Reason = "no rule matches"
+		if d.Action == policy.Allow {
+			result.Reason = passedOn
+		}
+	}
+	return result
+}
+
+// callsOf is what the rules judge in a request. A retry's inputResponses are
+// judged by their own texts, for a fixture has no earlier request to remember.
+func callsOf(f *frame.Frame, server string) ([]policy.Call, *frame.Refusal) {
+	m, refusal := mcp.Read(f, sender(f.Method), server)
+	if refusal != nil {
+		return nil, refusal
+	}
+	var nothing mcp.Asked
+	answers, refusal := nothing.Answers(f, &m, server)
+	return append(m.Calls, answers...), refusal
+}
+
+// sender is the side that may send the method; the client where both may, or
+// where the method is of no version.
+func sender(method string) mcp.Direction {
+	for _, m := range mcp.Methods() {
+		if m.Name == method && m.From == mcp.ServerToClient {
+			return mcp.ServerToClient
+		}
+	}
+	return mcp.ClientToServer
+}
+
+// request is the fixture as the JSON-RPC request a client or server would send.
+func (fx Fixture) request() []byte {
+	method, err := json.Marshal(fx.Method)
+	if err != nil {
+		panic(err) // a string always marshals
+	}
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%s`, method)
+	if fx.Params != nil {
+		line = fmt.Appendf(line, `,"params":%s`, fx.Params)
+	}
+	return append(line, '}')
+}
