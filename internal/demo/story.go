@@ -1,0 +1,153 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Step is one thing an agent would try.
+type Step struct {
+	Says string // what the agent is after
+	Tool string
+	Args map[string]any
+}
+
+// Outcome is what came back to the agent.
+type Outcome struct {
+	Refused bool
+	Text    string // the answer, as the model would read it
+}
+
+// Folder is the place the demo works in: a home with samples.
+type Folder struct {
+	Root   string // removed afterwards
+	Home   string // what ~ means in the demo
+	Policy string // the policy file
+}
+
+// Make creates a folder with samples and the given policy.
+func Make(policy []byte) (Folder, error) {
+	root, err := os.MkdirTemp("", "clawai-demo-")
+	if err != nil {
+		return Folder{}, fmt.Errorf("demo folder: %w", err)
+	}
+	// The server compares paths with its own folder: no symbolic link may stand
+	// between, as it does in /tmp on macOS.
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return Folder{}, fmt.Errorf("demo folder: %w", err)
+	}
+	f := Folder{Root: root, Home: filepath.Join(root, "home"), Policy: filepath.Join(root, "home", ".config", "clawai", "policy.toml")}
+	for name, content := range map[string]string{
+		f.path("projects", "app", "README.md"): "# app\n\nA sample project.\n",
+		f.path("projects", "app", "main.go"):   "package main\n\nfunc main() {}\n",
+		f.path(".ssh", "id_ed25519"):           "a sample that stands for a private key\n",
+		f.Policy:                               string(policy),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return f, fmt.Errorf("demo folder: %w", err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			return f, fmt.Errorf("demo folder: %w", err)
+		}
+	}
+	return f, nil
+}
+
+func (f Folder) path(elem ...string) string {
+	return filepath.Join(append([]string{f.Home}, elem...)...)
+}
+
+// Remove deletes the folder.
+func (f Folder) Remove() error { return os.RemoveAll(f.Root) }
+
+// Environ is the environment of the demo's proxy: HOME is the demo's, and
+// nothing of the owner's clawai configuration is seen.
+func (f Folder) Environ() []string {
+	env := []string{"HOME=" + f.Home, "USERPROFILE=" + f.Home}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if name == "HOME" || name == "USERPROFILE" || name == "AppData" || name == "APPDATA" || name == "LOCALAPPDATA" ||
+			strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "CLAWAI_") {
+			continue
+		}
+		env = append(env, v)
+	}
+	return append(env,
+		"CLAWAI_CONFIG_DIR="+f.path(".config", "clawai"),
+		"CLAWAI_STATE_DIR="+f.path(".local", "state", "clawai"))
+}
+
+// Steps is the story, in order.
+func (f Folder) Steps() []Step {
+	return []Step{
+		{"reads a project file", "read_text_file", map[string]any{"path": f.path("projects", "app", "README.md")}},
+		{"lists the project", "list_directory", map[string]any{"path": f.path("projects", "app")}},
+		{"reads the SSH key", "read_text_file", map[string]any{"path": f.path(".ssh", "id_ed25519")}},
+		{"reads it by another spelling", "read_text_file", map[string]any{"path": f.path("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
+		{"climbs out of the project", "read_text_file", map[string]any{"path": f.path("projects") + "/../../../etc/passwd"}},
+		{"writes a project file", "write_file", map[string]any{"path": f.path("projects", "app", "NOTES.md"), "content": "Written by the agent.\n"}},
+	}
+}
+
+// Agent is a client of the official SDK behind the real proxy.
+type Agent struct{ session *mcp.ClientSession }
+
+// Start runs the proxy command as a client would and completes the handshake.
+func Start(ctx context.Context, proxy *exec.Cmd) (*Agent, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "clawai-demo-agent", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: proxy}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("starting the proxy: %w", err)
+	}
+	return &Agent{session}, nil
+}
+
+// Tools lists what the server offers.
+func (a *Agent) Tools(ctx context.Context) ([]string, error) {
+	list, err := a.session.ListTools(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Tools))
+	for i, tool := range list.Tools {
+		names[i] = tool.Name
+	}
+	return names, nil
+}
+
+// Try makes the call of one step.
+func (a *Agent) Try(ctx context.Context, s Step) (Outcome, error) {
+	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: s.Tool, Arguments: s.Args})
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Refused: result.IsError}
+	for _, content := range result.Content {
+		if t, ok := content.(*mcp.TextContent); ok {
+			out.Text += t.Text
+		}
+	}
+	return out, nil
+}
+
+// Close ends the client, and with it the proxy and the server.
+func (a *Agent) Close() error { return a.session.Close() }
+
+// ArgsJSON is a step's arguments as the wire carries them.
+func (s Step) ArgsJSON() string {
+	b, err := json.Marshal(s.Args)
+	if err != nil {
+		return fmt.Sprintf("%v", s.Args)
+	}
+	return string(b)
+}
+
+// Short writes the demo's home as ~, so that a line fits a screen.
+func (f Folder) Short(s string) string { return strings.ReplaceAll(s, f.Home, "~") }
