@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Folders are where clawai's files lie. All are absolute; none need exist.
+type Folders struct {
+	Config string // policy.toml
+	State  string // audit/
+	Home   string // what ~ means in a policy; "" when unknown
+}
+
+// PolicyFile is the policy that is read when the command line names none.
+func (f Folders) PolicyFile() string { return filepath.Join(f.Config, "policy.toml") }
+
+// Dirs reads the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else the
+// XDG variables, else Windows' AppData, else ~/.config and ~/.local/state, on
+// macOS too.
+func Dirs() (Folders, error) {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		home = ""
+	}
+	return dirs(runtime.GOOS, home, os.Getenv)
+}
+
+func dirs(goos, home string, getenv func(string) string) (f Folders, err error) {
+	f.Home = home
+	find := finder{goos, home, getenv}
+	if f.Config, err = find.folder("CLAWAI_CONFIG_DIR", "XDG_CONFIG_HOME", "AppData", ".config"); err != nil {
+		return Folders{}, err
+	}
+	if f.State, err = find.folder("CLAWAI_STATE_DIR", "XDG_STATE_HOME", "LocalAppData", filepath.Join(".local", "state")); err != nil {
+		return Folders{}, err
+	}
+	return f, nil
+}
+
+type finder struct {
+	goos, home string
+	getenv     func(string) string
+}
+
+// folder tries the variables in their order. A relative value is refused: it
+// would mean whatever folder the client happened to start us in.
+func (f finder) folder(own, xdg, windows, below string) (string, error) {
+	type source struct{ name, under string }
+	sources := []source{{own, ""}, {xdg, "clawai"}}
+	if f.goos == "windows" {
+		sources = append(sources, source{windows, "clawai"})
+	}
+	for _, s := range sources {
+		dir := f.getenv(s.name)
+		if dir == "" {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("%s is the relative path %q; set it to an absolute one", s.name, dir)
+		}
+		return filepath.Join(dir, s.under), nil
+	}
+	if f.home == "" {
+		return "", fmt.Errorf("no home folder is known (HOME is not set, or relative); set HOME or %s in the environment clawai is started with", own)
+	}
+	return filepath.Join(f.home, below, "clawai"), nil
+}

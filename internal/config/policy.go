@@ -1,0 +1,99 @@
+package config
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// maxPolicy bounds what is read into memory; 100,000 rules take about a
+// fifth of it.
+const maxPolicy = 64 << 20
+
+// Loaded is a policy and where it came from.
+type Loaded struct {
+	Policy *policy.Policy
+	Path   string // as given
+	Source []byte // as read
+
+	home string
+	sum  [sha256.Size]byte // of Source
+}
+
+// LoadPolicy reads the policy at path once, and refuses it when other users can
+// write it or lead path elsewhere. Home is what ~ means. The error says what to
+// do; of several findings in the text it shows the first.
+func LoadPolicy(path, home string) (*Loaded, error) {
+	src, _, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, home, src)
+}
+
+func parse(path, home string, src []byte) (*Loaded, error) {
+	p, err := policy.Parse(path, src, policy.Options{Home: home})
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	return &Loaded{Policy: p, Path: path, Source: src, home: home, sum: sha256.Sum256(src)}, nil
+}
+
+// read returns the bytes of a file that nobody else could have written.
+func read(path string) ([]byte, trail, error) {
+	t, err := follow(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, t, fmt.Errorf("there is no policy at %s; write one there, or name one with --policy (check it with: clawai policy test --policy %s): %w",
+			path, strconv.Quote(path), fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, t, fmt.Errorf("policy %s: %w", path, err)
+	}
+	src, err := readFile(t.file)
+	if err != nil {
+		return nil, t, fmt.Errorf("policy %s: %w", path, err)
+	}
+	return src, t, nil
+}
+
+// readFile checks and reads one open file: what is checked is what is read.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if err := trusted(path, info); err != nil {
+		return nil, err
+	}
+	if info.Size() > maxPolicy {
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxPolicy>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, maxPolicy)) // it may grow meanwhile
+}
+
+// broken puts a policy's findings on one line.
+func broken(path string, err error) error {
+	all, ok := errors.AsType[policy.Errors](err)
+	if !ok || len(all) == 0 {
+		return fmt.Errorf("policy %s: %w", path, err)
+	}
+	more := ""
+	if len(all) > 1 {
+		more = fmt.Sprintf(", and %d more", len(all)-1)
+	}
+	return fmt.Errorf("policy %w%s; see all with: clawai policy test --policy %s", all[0], more, strconv.Quote(path))
+}

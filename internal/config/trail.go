@@ -1,0 +1,130 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// trail is the way from a path to the file it means.
+type trail struct {
+	file string // symlinks resolved
+	// turns are the entries at which the way can be changed without changing
+	// the file: each symlink, and the file, or what is missing in its place.
+	turns []string
+}
+
+// maxLinks is what Linux allows on one path.
+const maxLinks = 40
+
+// follow walks to the file that path means, and refuses when somebody else
+// could change what lies there: each folder and symlink on the way, targets
+// included, must be ours or root's, and writable by nobody else (a sticky
+// folder may be: there others cannot touch what is ours). The file itself is
+// for the caller to check, opened. The trail is good as far as it was walked
+// even when there is an error.
+func follow(path string) (t trail, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return t, err
+	}
+	at, rest, err := root(path)
+	if err != nil {
+		return t, err
+	}
+	links := 0
+	for {
+		var name string
+		name, rest, _ = strings.Cut(rest, separator)
+		switch name {
+		case "", ".":
+			if rest == "" {
+				t.file = at
+				return t, nil
+			}
+			continue
+		case "..": // of a link's target; at has no links, so its parent is lexical
+			at = filepath.Dir(at)
+			continue
+		}
+		entry := filepath.Join(at, name)
+		info, err := os.Lstat(entry)
+		if err != nil {
+			t.turns = append(t.turns, entry)
+			return t, err
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			t.turns = append(t.turns, entry)
+			if links++; links > maxLinks {
+				return t, fmt.Errorf("%s: too many symlinks", path)
+			}
+			at, rest, err = jump(entry, info, at, rest)
+		case rest == "":
+			t.turns, t.file = append(t.turns, entry), entry
+			return t, nil
+		case info.IsDir():
+			at, err = entry, trusted(entry, info)
+		default:
+			at = entry // not a folder: the next step says so
+		}
+		if err != nil {
+			return t, err
+		}
+	}
+}
+
+const separator = string(filepath.Separator)
+
+// root splits an absolute path into its checked root and the rest.
+func root(path string) (at, rest string, err error) {
+	volume := filepath.VolumeName(path)
+	at, rest = volume+separator, strings.TrimPrefix(filepath.Clean(path)[len(volume):], separator)
+	info, err := os.Lstat(at)
+	if err != nil {
+		return "", "", err
+	}
+	return at, rest, trusted(at, info)
+}
+
+// jump continues the walk at the target of a symlink.
+func jump(link string, info fs.FileInfo, at, rest string) (string, string, error) {
+	if err := trusted(link, info); err != nil {
+		return "", "", err
+	}
+	target, err := os.Readlink(link)
+	if err != nil {
+		return "", "", err
+	}
+	if !filepath.IsAbs(target) {
+		return at, filepath.FromSlash(target) + separator + rest, nil
+	}
+	at, begin, err := root(target)
+	return at, begin + separator + rest, err
+}
+
+// PrivateFolder makes the folder when it is missing (mode 0700) and refuses it
+// when other users could change what lies in it.
+func PrivateFolder(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fmt.Errorf("make the folder %s: %w", path, err)
+	}
+	t, err := follow(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(t.file)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", path)
+	}
+	if info.Mode()&fs.ModeSticky != 0 {
+		return errors.Join(trusted(t.file, info), fmt.Errorf("%s is shared by several users; name a folder of your own", path))
+	}
+	return trusted(t.file, info)
+}

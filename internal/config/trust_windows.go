@@ -1,0 +1,12 @@
+package config
+
+import (
+	"io/fs"
+	"os"
+)
+
+// trusted asks nothing: who may write is in access lists, which are inherited
+// from a profile that is the user's alone by default.
+func trusted(string, fs.FileInfo) error { return nil }
+
+const openFlags = os.O_RDONLY

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"context"
+	"crypto/sha256"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// A change is believed when the file reads the same twice, this far apart
+	// and with no event since: an editor's several steps are one change, and a
+	// rule of which half is written must not be taken for a wider one.
+	quiet = 100 * time.Millisecond
+	// A folder that is moved away with a parent tells nobody, and a system may
+	// have no watch left to give: then looking is all there is.
+	sighted = 30 * time.Second
+	blind   = 2 * time.Second
+)
+
+// Watch calls onChange whenever the policy that from was loaded from becomes
+// another one, until ctx ends; it returns after the last call. An error means
+// that the file is missing or broken now and the last good policy should stand;
+// it is told once. When the last good policy comes back, it is told again.
+func Watch(ctx context.Context, from *Loaded, onChange func(*Loaded, error)) {
+	w := &watch{good: from, tell: onChange}
+	notes, err := fsnotify.NewWatcher()
+	if err == nil {
+		w.notes = notes
+		defer notes.Close()
+	}
+	w.run(ctx)
+}
+
+type watch struct {
+	notes   *fsnotify.Watcher // nil: none could be had
+	folders map[string]bool   // watched now
+	turns   []string          // entries whose change matters
+	good    *Loaded
+	last    string // what was read last: a digest or an error
+	trouble string // the error that was told last; "" when good stands
+	tell    func(*Loaded, error)
+}
+
+func (w *watch) run(ctx context.Context) {
+	var events chan fsnotify.Event
+	var errs chan error
+	if w.notes != nil {
+		events, errs = w.notes.Events, w.notes.Errors
+	}
+	again := time.NewTimer(w.look())
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ev := <-events:
+			if w.folders[ev.Name] || slices.Contains(w.turns, ev.Name) {
+				again.Reset(quiet)
+			}
+		case <-errs: // an overflow: something was missed
+			again.Reset(quiet)
+		case <-again.C:
+			again.Reset(w.look())
+		}
+	}
+}
+
+// look reads the file, tells what changed, and says when to look again if
+// nothing happens.
+func (w *watch) look() time.Duration {
+	src, t, err := read(w.good.Path)
+	sum := sha256.Sum256(src)
+	now := string(sum[:])
+	if err != nil {
+		now = err.Error()
+	}
+	if fresh := w.aim(t); fresh || now != w.last {
+		w.last = now
+		return quiet
+	}
+	next := w.good
+	if err == nil && sum != w.good.sum {
+		next, err = parse(w.good.Path, w.good.home, src)
+	}
+	switch {
+	case err != nil && err.Error() != w.trouble:
+		w.trouble = err.Error()
+		w.tell(nil, err)
+	case err == nil && (next != w.good || w.trouble != ""):
+		w.good, w.trouble = next, ""
+		w.tell(next, nil)
+	}
+	if w.sees(t) {
+		return sighted
+	}
+	return blind
+}
+
+// aim watches the folders of the trail, and only those; true when one is new.
+func (w *watch) aim(t trail) (fresh bool) {
+	w.turns = t.turns
+	if w.notes == nil {
+		return false
+	}
+	wanted := make(map[string]bool, len(t.turns))
+	for _, turn := range t.turns {
+		dir := filepath.Dir(turn)
+		fresh = fresh || !w.folders[dir]
+		wanted[dir] = true
+		_ = w.notes.Add(dir) // also one that is watched: it may be another folder by now
+	}
+	for _, dir := range w.notes.WatchList() {
+		if !wanted[dir] {
+			_ = w.notes.Remove(dir) // gone already when its folder is
+		}
+	}
+	w.folders = wanted
+	return fresh
+}
+
+// sees says whether every folder of the trail is under watch.
+func (w *watch) sees(t trail) bool {
+	if w.notes == nil || len(t.turns) == 0 {
+		return false
+	}
+	list := w.notes.WatchList()
+	return !slices.ContainsFunc(t.turns, func(turn string) bool {
+		return !slices.Contains(list, filepath.Dir(turn))
+	})
+}
