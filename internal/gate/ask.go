@@ -119,9 +119,6 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, answered 
 		return q.unanswered(ctx), nil
 	}
 	defer close(q.pass) // not before the answer is weighed: it may settle the next question too
-	if ctx.Err() != nil {
-		return q.unanswered(ctx), nil
-	}
 	if r.err != nil {
 		return q.unasked(r), nil
 	}
@@ -150,6 +147,7 @@ func (s *Session) put(ctx context.Context, q *question) <-chan reply {
 				r = reply{err: fmt.Errorf("panic: %v", p), panics: true}
 			}
 			answers <- r
+			close(answers)
 		}()
 		r.Answer, r.err = s.approver.Ask(ctx, asked)
 	})
@@ -166,14 +164,14 @@ func passAfter[T any](s *Session, q *question, ch <-chan T) {
 	})
 }
 
-// await receives from ch, and keeps the caller alive meanwhile.
+// await receives from ch unless ctx ends, and keeps the caller alive meanwhile.
 func await[T any](ctx context.Context, s *Session, q *question, ch <-chan T) (got T, ok bool) {
 	tick := time.NewTicker(s.waitEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case got = <-ch:
-			return got, true
+			return got, ctx.Err() == nil // when both are there, it is too late
 		case <-ctx.Done():
 			return got, false
 		case <-tick.C:
