@@ -31,6 +31,7 @@ type scanner struct {
 	at    int   // buf[at:] is unread
 	end   int64 // offset in src behind the last good line
 	read  int64 // offset in src of buf[at:]
+	taken int64 // bytes that src has given, kept by src
 	line  int
 	over  bool // in the middle of a line longer than maxLine
 	chain chain
@@ -89,6 +90,15 @@ func (s *scanner) next() (item, error) {
 	}
 }
 
+// hold gives a sound line back that came with a problem, to be read next
+// without it.
+func (s *scanner) hold(it item) {
+	if it.raw != nil {
+		it.problem = ""
+		s.held = &it
+	}
+}
+
 // good places a line that is sound in itself.
 func (s *scanner) good(it item) item {
 	fits := !s.begun || it.place.seq == s.chain.next && string(it.place.prev) == string(s.chain.prev[:])
@@ -112,7 +122,7 @@ func (s *scanner) good(it item) item {
 }
 
 func (g *gap) problem() string {
-	return fmt.Sprintf("%d bytes that are no record, or one that was changed", g.size)
+	return fmt.Sprintf("%d bytes here are no record, or one that was changed", g.size)
 }
 
 // accounts reports whether line is the writer's own account of the gap.

@@ -62,18 +62,19 @@ func closeCrashed(dir string, o Options) error {
 }
 
 func closeIfCrashed(path string, o Options) error {
-	f, err := openPrivate(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	f, err := openFree(path)
+	if f == nil {
 		return err
 	}
-	defer f.Close() // gives the lock back
-	if ours, err := tryLock(f, false); err != nil || !ours {
-		return err // its writer lives, or another session is tidying
-	}
+	// The ledger's lock comes first, as in a session that begins: asking again
+	// under it finds no segment between its creation and its lock.
+	f.Close()
 	return withLedger(filepath.Dir(path), o.Now, func(led *ledger) error {
+		f, err := openFree(path)
+		if f == nil {
+			return err
+		}
+		defer f.Close()
 		marks, err := led.marks(filepath.Base(path))
 		if err != nil {
 			return err
@@ -89,6 +90,23 @@ func closeIfCrashed(path string, o Options) error {
 		}
 		return f.Chmod(closedMode)
 	})
+}
+
+// openFree opens a segment and takes its lock; nil when it has a writer, or is
+// gone. Closing the file gives the lock back.
+func openFree(path string) (*os.File, error) {
+	f, err := openPrivate(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ours, err := tryLock(f, false); err != nil || !ours {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // crash reads a segment without a writer.
@@ -171,15 +189,11 @@ func old(dir string, o Options) ([]victim, error) {
 
 // remove deletes one segment, unless somebody writes it after all.
 func (l *ledger) remove(v victim) error {
-	f, err := openPrivate(v.path, os.O_RDONLY)
-	if err != nil {
+	f, err := openFree(v.path)
+	if f == nil {
 		return err
 	}
-	ours, err := tryLock(f, false)
 	f.Close() // an open file cannot be removed everywhere; nobody begins to write a closed one
-	if err != nil || !ours {
-		return err
-	}
 	if err := l.append(mark{Kind: removed, Segment: filepath.Base(v.path), Detail: v.why}); err != nil {
 		return err
 	}

@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"fmt"
+	"testing"
+)
+
+func BenchmarkRecord(b *testing.B) {
+	for _, n := range []int{1, 64} {
+		for _, mode := range []Redaction{Redacted, Full} {
+			b.Run(fmt.Sprintf("events=%d/%v", n, mode), func(b *testing.B) {
+				l, err := Open(b.TempDir()+"/audit", Options{Redact: mode, MaxBytes: 1 << 40})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer l.Close()
+				events := make([]*Event, n)
+				for i := range events {
+					events[i] = usual(i)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, ev := range events {
+						ev.Record = ""
+					}
+					if err := l.Record(events...); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
+			})
+		}
+	}
+}
+
+// usual is a decision as the proxy writes it for an ordinary call.
+func usual(i int) *Event {
+	return &Event{
+		Kind: Decision, Server: "files", Direction: "client", Method: "tools/call", ID: fmt.Append(nil, i),
+		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
+		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
+		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",
+	}
+}

@@ -1,0 +1,152 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Entry is one record as it was read. Text may hold markers (IsRedacted).
+type Entry struct {
+	Event
+	Seq     uint64
+	Session string
+	Digest  string // of the frame's bytes, as written: sha256:HEX or hmac:HEX
+	ArgsCut bool   // Args lacks members
+	File    string // name of the segment
+	Line    int
+	Raw     []byte // the line as stored, without LF
+}
+
+// stored mirrors a line of a segment.
+type stored struct {
+	Seq         uint64          `json:"seq"`
+	Time        time.Time       `json:"time"`
+	Session     string          `json:"session"`
+	Record      string          `json:"record"`
+	Kind        Kind            `json:"kind"`
+	Server      string          `json:"server"`
+	ServerGuess string          `json:"server_guess"`
+	Direction   string          `json:"direction"`
+	Method      string          `json:"method"`
+	ID          json.RawMessage `json:"id"`
+	Subject     string          `json:"subject"`
+	Names       []string        `json:"names"`
+	Args        json.RawMessage `json:"args"`
+	ArgsBytes   int64           `json:"args_bytes"`
+	Digest      string          `json:"digest"`
+	Bytes       int             `json:"bytes"`
+	Policy      string          `json:"policy"`
+	Decision    string          `json:"decision"`
+	Stage       string          `json:"stage"`
+	Code        string          `json:"code"`
+	Reason      string          `json:"reason"`
+	RuleFile    string          `json:"rule_file"`
+	RuleLine    int             `json:"rule_line"`
+	Rule        string          `json:"rule"`
+	Ref         string          `json:"ref"`
+	Rung        string          `json:"rung"`
+	Answer      string          `json:"answer"`
+	WaitedMS    int64           `json:"waited_ms"`
+	IsError     bool            `json:"is_error"`
+	Declared    []string        `json:"declared"`
+	Detail      string          `json:"detail"`
+	Format      int             `json:"format"`
+	File        string          `json:"file"`
+	Redaction   string          `json:"redaction"`
+}
+
+// parseEntry reads a line of a segment, which it copies.
+func parseEntry(file string, it item) (Entry, error) {
+	var w stored
+	raw := bytes.Clone(it.raw)
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return Entry{}, &Damage{File: file, Line: it.line, What: fmt.Sprintf("a line that is sound but no record: %v", err)}
+	}
+	e := Entry{
+		Event: Event{
+			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
+			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args,
+			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
+			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Rung: w.Rung, Answer: w.Answer,
+			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
+		},
+		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,
+	}
+	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
+		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // what is no digest stays zero
+	}
+	return e, nil
+}
+
+// Damage is a place in the record that is not what its writer wrote. Reading
+// goes on behind it; Verify tells all there is.
+type Damage struct {
+	File string
+	Line int
+	What string
+}
+
+func (d *Damage) Error() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.What) }
+
+// Filter says which records to read. The zero value takes all but the lines
+// that only begin a file.
+type Filter struct {
+	Server   func(string) bool // of the name, or of the guess when there is none
+	Tool     func(string) bool // of the tool's name
+	Decision string            // allow or deny: what was done; prompt: what the rules said
+	Session  string            // or its beginning
+	Kinds    []Kind
+	Since    time.Time
+	Last     int // only the last so many; 0 means all
+}
+
+func (f *Filter) match(e *Entry) bool {
+	if e.Time.Before(f.Since) || !strings.HasPrefix(e.Session, f.Session) || !f.matchKind(e.Kind) {
+		return false
+	}
+	if f.Server != nil && !f.Server(serverOf(e)) {
+		return false
+	}
+	if f.Tool != nil && !f.matchTool(e) {
+		return false
+	}
+	switch f.Decision {
+	case "":
+		return true
+	case "prompt":
+		return e.Policy == "prompt"
+	}
+	return e.Kind == Decision && e.Event.Decision == f.Decision
+}
+
+func (f *Filter) matchKind(k Kind) bool {
+	for _, want := range f.Kinds {
+		if k == want {
+			return true
+		}
+	}
+	return len(f.Kinds) == 0 && k != Segment
+}
+
+func (f *Filter) matchTool(e *Entry) bool {
+	if e.Subject != "tool" {
+		return false
+	}
+	for _, name := range e.Names {
+		if f.Tool(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func serverOf(e *Entry) string {
+	if e.Server == "" {
+		return e.ServerGuess
+	}
+	return e.Server
+}

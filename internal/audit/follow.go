@@ -1,0 +1,183 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Follow is Read that does not end: after what there is come the records that
+// are written from now on, those of one wake-up ordered by time. It ends with
+// ctx, quietly, or with an error. The directory must exist.
+func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		// The watch comes before the list, so that nothing falls between them.
+		watch, err := fsnotify.NewWatcher()
+		if err == nil {
+			defer watch.Close()
+			err = watch.Add(dir)
+		}
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("watch %q: %w", dir, err))
+			return
+		}
+		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}}
+		defer fl.close()
+		if err := fl.begin(yield); err != nil {
+			if !errors.Is(err, errStopped) {
+				yield(Entry{}, err)
+			}
+			return
+		}
+		for {
+			if err := fl.wait(ctx, watch); err != nil {
+				if ctx.Err() == nil {
+					yield(Entry{}, err)
+				}
+				return
+			}
+			if !fl.drain(yield) {
+				return
+			}
+		}
+	}
+}
+
+var errStopped = errors.New("stopped")
+
+// follower knows every segment that it has seen.
+type follower struct {
+	dir     string
+	f       Filter
+	sources map[string]*source
+	dirty   map[string]bool
+}
+
+func (fl *follower) close() {
+	for _, s := range fl.sources {
+		s.close()
+	}
+}
+
+// begin yields what there is.
+func (fl *follower) begin(yield func(Entry, error) bool) error {
+	list, err := sources(fl.dir, true)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		fl.sources[filepath.Base(s.path)] = s
+	}
+	stopped := false
+	backlog(list, &fl.f, func(*source) {})(func(e Entry, err error) bool {
+		stopped = !yield(e, err) || err != nil && !isDamage(err)
+		return !stopped
+	})
+	if stopped {
+		return errStopped
+	}
+	fl.f.Last = 0
+	for name, s := range fl.sources {
+		if s.ended {
+			s.close()
+			continue
+		}
+		// What the backlog left out because it is too old is not news.
+		for s.limit != noLimit {
+			if _, err := s.next(&fl.f); errors.Is(err, io.EOF) {
+				s.limit = noLimit
+			} else if err != nil && !isDamage(err) {
+				return err
+			}
+		}
+		fl.dirty[name] = true // it may have grown since it was listed
+	}
+	return nil
+}
+
+// wait returns when a segment has changed.
+func (fl *follower) wait(ctx context.Context, watch *fsnotify.Watcher) error {
+	if len(fl.dirty) > 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case ev, ok := <-watch.Events:
+		if !ok {
+			return errStopped
+		}
+		return fl.changed(ev)
+	case err := <-watch.Errors:
+		if errors.Is(err, fsnotify.ErrEventOverflow) {
+			return fl.changedAll()
+		}
+		return fmt.Errorf("watch %q: %w", fl.dir, err)
+	}
+}
+
+func (fl *follower) changed(ev fsnotify.Event) error {
+	name := filepath.Base(ev.Name)
+	if ev.Name == fl.dir && ev.Has(fsnotify.Remove|fsnotify.Rename) {
+		return fmt.Errorf("%q was removed", fl.dir)
+	}
+	if _, _, ok := parseSegmentName(name); !ok {
+		return nil
+	}
+	if fl.sources[name] == nil {
+		fl.sources[name] = newSource(ev.Name)
+	}
+	fl.dirty[name] = true
+	return nil
+}
+
+// changedAll is for when the system has dropped notices.
+func (fl *follower) changedAll() error {
+	list, err := sources(fl.dir, false)
+	for _, s := range list {
+		name := filepath.Base(s.path)
+		if fl.sources[name] == nil {
+			fl.sources[name] = s
+		}
+		fl.dirty[name] = true
+	}
+	return err
+}
+
+// drain yields what the changed segments hold; false ends the following.
+func (fl *follower) drain(yield func(Entry, error) bool) bool {
+	var news []Entry
+	for name := range fl.dirty {
+		s := fl.sources[name]
+		for {
+			e, err := s.next(&fl.f)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				if !yield(Entry{}, err) || !isDamage(err) {
+					return false
+				}
+				continue
+			}
+			news = append(news, e)
+		}
+		if s.finished() {
+			s.close()
+		}
+	}
+	clear(fl.dirty)
+	slices.SortStableFunc(news, func(a, b Entry) int { return compareEntries(&a, &b) })
+	for _, e := range news {
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
+}

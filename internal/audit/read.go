@@ -1,0 +1,192 @@
+package audit
+
+import (
+	"container/heap"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"time"
+)
+
+// Read returns the records of dir that f takes, ordered by time. A *Damage
+// comes where a record is not what was written, and reading goes on; any other
+// error is the last. The directory need not exist.
+func Read(dir string, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		list, err := sources(dir, false)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		defer func() {
+			for _, s := range list {
+				s.close()
+			}
+		}()
+		backlog(list, &f, (*source).close)(yield)
+	}
+}
+
+// backlog reads what the sources hold now. Each is handed to drained when it
+// has been read, so that few files are open at once.
+func backlog(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
+	if f.Last > 0 {
+		return latest(list, f, drained)
+	}
+	return merge(list, f, drained)
+}
+
+// clockSlack is how far a file's time of writing may lie before the time of its
+// last record: the system keeps it in coarse steps.
+const clockSlack = time.Minute
+
+// merge yields by time. A source is opened when the others have come to the
+// time at which it began.
+func merge(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		m := merger{yield: yield, f: f, drained: drained}
+		for len(list) > 0 || len(m.open) > 0 {
+			for len(list) > 0 && (len(m.open) == 0 || !list[0].began.After(m.open[0].head.Time)) {
+				s := list[0]
+				list = list[1:]
+				if !s.wrote.Add(clockSlack).Before(f.Since) && !m.add(s) {
+					return
+				}
+			}
+			if len(m.open) > 0 && !m.step() {
+				return
+			}
+		}
+	}
+}
+
+// merger is a heap of the sources that are open, by the time of their heads.
+type merger struct {
+	open    byHead
+	f       *Filter
+	yield   func(Entry, error) bool
+	drained func(*source)
+}
+
+// add opens a source; false ends the merge.
+func (m *merger) add(s *source) bool {
+	ok, more := m.fetch(s)
+	if ok {
+		heap.Push(&m.open, s)
+	}
+	return more
+}
+
+// step yields the earliest head.
+func (m *merger) step() bool {
+	s := m.open[0]
+	if !m.yield(s.head, nil) {
+		return false
+	}
+	ok, more := m.fetch(s)
+	if ok {
+		heap.Fix(&m.open, 0)
+	} else {
+		heap.Pop(&m.open)
+	}
+	return more
+}
+
+// fetch reads the source's next head; ok is false when it has none, more is
+// false when the merge is to end.
+func (m *merger) fetch(s *source) (ok, more bool) {
+	for {
+		e, err := s.next(m.f)
+		if err == nil {
+			s.head = e
+			return true, true
+		}
+		if errors.Is(err, io.EOF) {
+			more = true
+			if d := s.tail(); d != nil {
+				more = m.yield(Entry{}, d)
+			}
+			m.drained(s)
+			return false, more
+		}
+		if !m.yield(Entry{}, err) || !isDamage(err) {
+			return false, false
+		}
+	}
+}
+
+func isDamage(err error) bool {
+	var d *Damage
+	return errors.As(err, &d)
+}
+
+type byHead []*source
+
+func (h byHead) Len() int           { return len(h) }
+func (h byHead) Less(i, j int) bool { return before(&h[i].head, &h[j].head) }
+func (h byHead) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byHead) Push(x any)        { *h = append(*h, x.(*source)) }
+func (h *byHead) Pop() any {
+	last := len(*h) - 1
+	s := (*h)[last]
+	*h = (*h)[:last]
+	return s
+}
+
+// before orders by time, and records of one session by number.
+func before(a, b *Entry) bool { return compareEntries(a, b) < 0 }
+
+func compareEntries(a, b *Entry) int {
+	if c := a.Time.Compare(b.Time); c != 0 {
+		return c
+	}
+	if a.Session != b.Session {
+		return slices.Compare([]byte(a.Session), []byte(b.Session))
+	}
+	return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
+}
+
+// latest yields the f.Last newest. It reads the sources that were written to
+// last, and stops when no other can hold a newer record.
+func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		newest := slices.Clone(list)
+		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
+		var kept []Entry
+		for _, s := range newest {
+			if len(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
+				break
+			}
+			m := merger{f: f, yield: yield, drained: drained}
+			for {
+				ok, more := m.fetch(s)
+				if !more {
+					return
+				}
+				if !ok {
+					break
+				}
+				kept = append(kept, s.head)
+				if len(kept) >= 2*f.Last+64 {
+					kept = trim(kept, f.Last)
+				}
+			}
+			kept = trim(kept, f.Last)
+		}
+		for _, e := range kept {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// trim sorts and keeps the last n.
+func trim(kept []Entry, n int) []Entry {
+	slices.SortStableFunc(kept, func(a, b Entry) int { return compareEntries(&a, &b) })
+	if len(kept) > n {
+		kept = slices.Delete(kept, 0, len(kept)-n)
+	}
+	return kept
+}

@@ -1,0 +1,120 @@
+package audit
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// source reads one segment, and goes on when it has grown.
+type source struct {
+	path  string
+	began time.Time
+	wrote time.Time // when it was last written to, as listed
+	file  *os.File  // nil until the first next, and when closed
+	scan  *scanner
+	limit int64 // bytes to read before io.EOF
+	ended bool  // nobody writes to it any more, as listed
+	done  bool
+	head  Entry // for the merge
+}
+
+const noLimit = 1<<63 - 1
+
+// sources lists the segments of dir, oldest first. A directory that is missing
+// has none.
+func sources(dir string, limited bool) ([]*source, error) {
+	all, err := segments(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*source, len(all))
+	for i, fi := range all {
+		list[i] = newSource(filepath.Join(dir, fi.Name()))
+		list[i].wrote, list[i].ended = fi.ModTime(), isClosed(fi)
+		if limited {
+			list[i].limit = fi.Size()
+		}
+	}
+	return list, nil
+}
+
+func newSource(path string) *source {
+	began, _, _ := parseSegmentName(filepath.Base(path))
+	return &source{path: path, began: began, limit: noLimit}
+}
+
+// Read hands the file's bytes to the scanner, up to the limit.
+func (s *source) Read(p []byte) (int, error) {
+	left := s.limit - s.scan.taken
+	if left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := s.file.Read(p[:min(int64(len(p)), left)])
+	s.scan.taken += int64(n)
+	return n, err
+}
+
+// next returns the next record that the filter takes, a *Damage, or io.EOF
+// when there is none yet.
+func (s *source) next(f *Filter) (Entry, error) {
+	if s.done {
+		return Entry{}, io.EOF
+	}
+	if s.file == nil {
+		file, err := os.OpenFile(s.path, os.O_RDONLY|openFlags, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			s.done = true // retention was faster
+			return Entry{}, io.EOF
+		}
+		if err != nil {
+			return Entry{}, err
+		}
+		s.file, s.scan = file, newScanner(s)
+	}
+	for {
+		it, err := s.scan.next()
+		if err != nil {
+			return Entry{}, err
+		}
+		if it.problem != "" {
+			s.scan.hold(it)
+			return Entry{}, &Damage{File: filepath.Base(s.path), Line: it.line, What: it.problem}
+		}
+		e, err := parseEntry(filepath.Base(s.path), it)
+		if err != nil || f.match(&e) {
+			return e, err
+		}
+	}
+}
+
+// tail is the damage that is followed by no sound line, when all has been read.
+func (s *source) tail() *Damage {
+	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
+		return nil
+	}
+	return &Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problem()}
+}
+
+// close ends reading for good.
+func (s *source) close() {
+	if s.file != nil {
+		s.file.Close()
+	}
+	s.file, s.scan, s.done = nil, nil, true
+}
+
+// finished reports that nobody will write to the file any more.
+func (s *source) finished() bool {
+	if s.file == nil {
+		return s.done
+	}
+	fi, err := s.file.Stat()
+	return err != nil || isClosed(fi) && s.scan.taken >= fi.Size()
+}

@@ -1,0 +1,176 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// closedLog writes a log of several sessions and segments and closes it.
+func closedLog(t testing.TB, dir string) {
+	t.Helper()
+	for range 2 {
+		l, err := Open(dir, Options{MaxBytes: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			if err := l.Record(sample()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func verify(t testing.TB, dir string) Report {
+	t.Helper()
+	r, err := Verify(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func files(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(p)] = b
+	}
+	return all
+}
+
+func TestVerifyAcceptsWhatWasWritten(t *testing.T) {
+	dir := t.TempDir() + "/audit"
+	closedLog(t, dir)
+	r := verify(t, dir)
+	if !r.Intact() || len(r.Notes) > 0 || r.Segments < 4 || r.Records != uint64(12+r.Segments) {
+		t.Fatalf("%+v", r)
+	}
+	if again, err := Verify(dir, r.Head); err != nil || !again.Intact() {
+		t.Fatalf("with its own head: %+v, %v", again, err)
+	}
+	if r, err := Verify(dir, strings.Repeat("ab", 32)); err != nil || r.Intact() {
+		t.Fatalf("with a head that is not there: %+v, %v", r, err)
+	}
+}
+
+// Any one changed byte of a closed log is found, wherever it is.
+func TestVerifyFindsAnyChangedByte(t *testing.T) {
+	dir := t.TempDir() + "/audit"
+	closedLog(t, dir)
+	all := files(t, dir)
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(rt, "file")
+		good := all[name]
+		bad := bytes.Clone(good)
+		at := rapid.IntRange(0, len(bad)-1).Draw(rt, "at")
+		bad[at] ^= byte(rapid.IntRange(1, 255).Draw(rt, "flip"))
+		replace(t, filepath.Join(dir, name), bad)
+		defer replace(t, filepath.Join(dir, name), good)
+		if r := verify(t, dir); r.Intact() {
+			rt.Fatalf("%s byte %d: %q became %q and nothing was found", name, at, good[at], bad[at])
+		}
+	})
+}
+
+func replace(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o400); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestVerifyFindsWhatWasDoneToSegments(t *testing.T) {
+	swap := func(t *testing.T, a, b string) {
+		for _, mv := range [][2]string{{a, a + "x"}, {b, a}, {a + "x", b}} {
+			if err := os.Rename(mv[0], mv[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	lines := func(b []byte) [][]byte { return bytes.SplitAfter(b, []byte("\n")) }
+	for name, do := range map[string]func(t *testing.T, dir string, segs []string){
+		"removed": func(t *testing.T, _ string, segs []string) {
+			if err := os.Remove(segs[1]); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"inserted": func(t *testing.T, dir string, _ []string) {
+			other := t.TempDir() + "/audit"
+			closedLog(t, other)
+			for name, b := range files(t, other) {
+				if name != ledgerName {
+					if err := os.WriteFile(filepath.Join(dir, name), b, 0o400); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		},
+		"swapped":        func(t *testing.T, _ string, segs []string) { swap(t, segs[0], segs[1]) },
+		"ledger removed": func(t *testing.T, dir string, _ []string) { _ = os.Remove(filepath.Join(dir, ledgerName)) },
+		"last record cut": func(t *testing.T, _ string, segs []string) {
+			b, _ := os.ReadFile(segs[0])
+			ls := lines(b)
+			replace(t, segs[0], bytes.Join(ls[:len(ls)-2], nil))
+		},
+		"middle record cut": func(t *testing.T, _ string, segs []string) {
+			b, _ := os.ReadFile(segs[0])
+			ls := lines(b)
+			replace(t, segs[0], bytes.Join(append(ls[:1:1], ls[2:]...), nil))
+		},
+		"record doubled": func(t *testing.T, _ string, segs []string) {
+			b, _ := os.ReadFile(segs[0])
+			ls := lines(b)
+			replace(t, segs[0], bytes.Join(append(ls[:2:2], ls[1:]...), nil))
+		},
+		"emptied": func(t *testing.T, _ string, segs []string) { replace(t, segs[2], nil) },
+		"bytes added": func(t *testing.T, _ string, segs []string) {
+			b, _ := os.ReadFile(segs[0])
+			replace(t, segs[0], append(b, "{}"...))
+		},
+		"blank line added": func(t *testing.T, _ string, segs []string) {
+			b, _ := os.ReadFile(segs[0])
+			replace(t, segs[0], append(b, '\n'))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir() + "/audit"
+			closedLog(t, dir)
+			segs, err := filepath.Glob(dir + "/2*.ndjson")
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(t, dir, segs)
+			r := verify(t, dir)
+			if r.Intact() {
+				t.Fatalf("nothing found: %+v", r)
+			}
+			for _, f := range r.Findings {
+				t.Logf("%s:%d: %s", f.File, f.Line, f.What)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// tally is what a segment turned out to be.
+type tally struct {
+	lines       uint64
+	first, last string
+	rest        int // bytes behind the last whole line
+	restDigest  string
+	restLine    int
+	restBroken  bool // a whole line is among them
+	live        bool // somebody writes to it
+}
+
+// segment checks one file against itself, the ledger, and the segment of the
+// same session before it.
+func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
+	name := fi.Name()
+	_, session, _ := parseSegmentName(name)
+	f, err := os.OpenFile(filepath.Join(v.dir, name), os.O_RDONLY|openFlags, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v.removedSince(name)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	before, ok := last[session]
+	if !ok {
+		before = v.removedBefore(name, session)
+	}
+	t, err := v.lines(f, name, session, before)
+	if err != nil {
+		return err
+	}
+	v.report.Segments++
+	v.report.Records += t.lines
+	v.report.Bytes += fi.Size()
+	if t.lines > 0 {
+		last[session] = t.last
+	}
+	known := v.says[name]
+	switch {
+	case known == nil && t.lines > 1:
+		v.find(name, 0, "the ledger does not name this segment")
+	case known == nil:
+		v.note(name, 0, "a session died before it recorded anything here")
+	case t.lines > 0 && t.first != known.first:
+		v.find(name, 1, "the ledger names another first record for this segment (line %d)", known.line)
+	}
+	v.ending(name, known, t)
+	return nil
+}
+
+// lines reads the file. before is the last hash of the session's segment before
+// this one, "" when this is the first that is still there.
+func (v *verifier) lines(f *os.File, name, session, before string) (tally, error) {
+	var t tally
+	s := newScanner(f)
+	for {
+		it, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return t, err
+		}
+		v.line(name, it)
+		if it.raw == nil {
+			continue
+		}
+		if t.lines++; t.lines == 1 {
+			t.first = string(it.place.hash)
+			v.header(name, session, before, it)
+		}
+		t.last = string(it.place.hash)
+	}
+	t.restBroken = s.gap.sum != nil
+	t.rest, t.restDigest = s.rest()
+	t.restLine = s.gap.line
+	free, err := tryLock(f, true)
+	t.live = err == nil && !free
+	return t, nil
+}
+
+// header checks the first line: it names the file it stands in and follows the
+// session's segment before it.
+func (v *verifier) header(name, session, before string, it item) {
+	var w stored
+	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != Segment || w.File != name || w.Session != session {
+		v.find(name, it.line, "the first record does not name this file: it was renamed, swapped, or lost its beginning")
+		return
+	}
+	if w.Format != format {
+		v.note(name, it.line, "the format is %d; this program knows %d", w.Format, format)
+	}
+	switch prev := string(it.place.prev); {
+	case it.place.seq == 1 && prev != noHash, before != "" && prev != before:
+		v.find(name, it.line, "does not follow the session's segment before it")
+	}
+}
+
+// ending checks the end of the file against how the ledger says it ended.
+func (v *verifier) ending(name string, known *says, t tally) {
+	if known == nil || known.end == nil {
+		switch {
+		case t.restBroken:
+			v.find(name, t.restLine, "%d bytes at the end are no record, or one that was changed", t.rest)
+		case t.rest > 0 && !t.live:
+			v.note(name, t.restLine, "%d bytes at the end are no whole record; the next session will account for them", t.rest)
+		}
+		if known != nil && !t.live {
+			v.note(name, 0, "its session ended without closing it: whether its newest records are all here cannot be known")
+		}
+		return
+	}
+	end := known.end
+	if t.lines != end.Lines || t.last != end.Last {
+		v.find(name, 0, "%s (line %d of the ledger)", lengths(t.lines, end.Lines), end.position)
+	}
+	switch {
+	case t.rest > 0 && int64(t.rest) == end.Bytes && t.restDigest == end.Digest:
+		v.note(name, t.restLine, "its session died while it wrote the last %d bytes, as line %d of the ledger says", t.rest, end.position)
+	case int64(t.rest) != end.Bytes || t.restDigest != end.Digest:
+		v.find(name, t.restLine, "%d bytes behind the last whole record, where the ledger knows %d", t.rest, end.Bytes)
+	}
+}
+
+// removedBefore is the last hash of the session's segment before this one, when
+// retention removed it, or "".
+func (v *verifier) removedBefore(name, session string) (last string) {
+	var latest string
+	for other, known := range v.says {
+		_, of, _ := parseSegmentName(other)
+		if of == session && other < name && other > latest && known.end != nil {
+			latest, last = other, known.end.Last
+		}
+	}
+	return last
+}
+
+func lengths(have, want uint64) string {
+	if have == want {
+		return "it does not end with the record it was closed with"
+	}
+	return fmt.Sprintf("it holds %d whole records, and held %d when it was closed", have, want)
+}
+
+// removedSince looks at the ledger again for a segment that is gone although it
+// was listed a moment ago.
+func (v *verifier) removedSince(name string) error {
+	again := verifier{dir: v.dir, says: map[string]*says{}}
+	if _, err := again.snapshot(""); err != nil {
+		return err
+	}
+	if known := again.says[name]; known == nil || !known.removed {
+		v.find(name, 0, "the segment vanished while it was being verified")
+	}
+	return nil
+}
