@@ -224,6 +224,7 @@ func TestParseSourceRefuses(t *testing.T) {
 9:3: rule without a subject (add one of tool, resource, prompt, sampling, elicitation, method)`},
 		{"invalid UTF-8", "[[rule]]\n# \xff\n", `2:3: invalid TOML: invalid UTF-8 character in comment`},
 		{"string without an end", ruleWith("description = '''x"), `4:19: invalid TOML: multiline literal string not terminated by '''`},
+		{"string without an end, in characters of several bytes", "[[rule]]\naction=\"é四", `2:10: invalid TOML: unterminated basic string`},
 		{"covered method", "[[rule]]\naction='deny'\nmethod='tools/call'", `3:8: method "tools/call" is covered by the key "tool" (write tool = ... instead)`},
 		{"covered method in another case", "[[rule]]\naction='deny'\nmethod='Sampling/createMessage'", `3:8: method "Sampling/createMessage" is covered by the key "sampling" (write sampling = ... instead)`},
 		{"ping", "[[rule]]\naction='deny'\nmethod='ping'", `3:8: no rule applies to "ping" (a session cannot do without it)`},

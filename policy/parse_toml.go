@@ -132,7 +132,12 @@ func (d *document) syntaxError() (offset int, msg string, found bool) {
 	if !errors.As(d.parser.Error(), &failure) {
 		return 0, "", false
 	}
-	return d.base + int(d.parser.Range(failure.Highlight).Offset), failure.Message, true
+	offset = d.base + int(d.parser.Range(failure.Highlight).Offset)
+	if offset == len(d.src)-1 { // the parser points at the last byte
+		_, size := utf8.DecodeLastRune(d.src)
+		offset = len(d.src) - size
+	}
+	return offset, failure.Message, true
 }
 
 // tableConflict decodes the whole text to find what a parser of expressions
