@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // reading is one way in which a server could understand a value.
@@ -14,6 +16,7 @@ type reading struct {
 	kind kind
 
 	unslashed   string // s without its last slash: what matches if s does not
+	normal      string // of a web URL: s with scheme and host normalised, which matches as well
 	refusal     string // of a refused reading: why
 	pathOnly    bool   // holds under path patterns; under others the value is text
 	unknownBase bool
@@ -43,7 +46,7 @@ type reader struct {
 }
 
 // read appends the readings of a value to rs.
-func (rd *reader) read(rs []reading, v string) []reading {
+func (rd *reader) read(rs []reading, v string, fold *folder) []reading {
 	if len(v) > maxValue {
 		return append(rs, reading{s: v[:64], raw: v[:64], kind: refused, refusal: "value longer than 1 MiB"})
 	}
@@ -56,13 +59,28 @@ func (rd *reader) read(rs []reading, v string) []reading {
 	case !path && (!rd.paths || shape&hasBreak != 0):
 		return append(rs, reading{s: v, raw: v})
 	case shape&unplain == 0:
-		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape)
+		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, fold)
 	}
 	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path})
 }
 
+// folder folds ASCII without an allocation for each text. What it gives is
+// overwritten after reset.
+type folder struct{ room []byte }
+
+func (f *folder) reset() { f.room = f.room[:0] }
+
+func (f *folder) ascii(s string) string {
+	start := len(f.room)
+	f.room = slices.Grow(f.room, len(s))
+	for i := 0; i < len(s); i++ {
+		f.room = append(f.room, lower(s[i]))
+	}
+	return unsafe.String(&f.room[start], len(s))
+}
+
 // readPlain is readPath for a value that no stage but folding can change.
-func (rd *reader) readPlain(rs []reading, r reading, shape shape) []reading {
+func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) []reading {
 	r.rooted = r.s != "" && r.s[0] == '/'
 	r.relative = !r.rooted && r.s != ""
 	free := rd.effects
@@ -78,7 +96,7 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape) []reading {
 		return rs
 	}
 	f := r
-	f.s, f.how = fold(r.s), folded
+	f.s, f.how = fold.ascii(r.s), folded
 	rs = append(rs, f)
 	if free != 0 {
 		f.how |= free
@@ -104,6 +122,9 @@ func (rd *reader) readPath(rs []reading, r reading) []reading {
 			}
 			if len(after) == 0 {
 				free[i] |= stage
+			}
+			if stage == located && len(after) > 0 && isWeb(before.s) {
+				rs[first+i].normal = after[0].s
 			}
 			for _, a := range after {
 				rs, free = append(rs, a), append(free, free[i])
@@ -154,6 +175,9 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 		next.s, next.how = t, r.how|stage
 		if r.unslashed != "" {
 			next.unslashed = transform(r.unslashed, stage, rd.home)
+		}
+		if r.normal != "" {
+			next.normal = transform(r.normal, stage, rd.home)
 		}
 		made, s = append(made, next), t
 		if stage != decoded {

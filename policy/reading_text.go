@@ -19,7 +19,7 @@ var quoteWildcards = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
 // so do bytes that are not UTF-8 when decoded: both sides of a match must stay
 // text.
 func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
+	if !hasEscape(s) {
 		return s
 	}
 	var b strings.Builder
@@ -47,6 +47,19 @@ func unescape(s string) string {
 		i += n
 	}
 	return b.String()
+}
+
+func hasEscape(s string) bool {
+	for {
+		i := strings.IndexByte(s, '%')
+		if i < 0 || i+2 >= len(s) {
+			return false
+		}
+		if hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0 {
+			return true
+		}
+		s = s[i+1:]
+	}
 }
 
 // escapedBytes reads the run of escapes s begins with; n is its length in s.

@@ -16,17 +16,21 @@ type view struct {
 	spans    []span
 	buckets  []*bucket
 	lists    [][]int32
+	fold     folder
 }
 
 // unit is the readings of one string: they go through the rules together.
 type unit struct{ lo, hi int }
 
-// span is the units found for one slot.
+// span is the units found for one slot, whose readings lie side by side.
 type span struct {
-	slot     int32
-	lo, hi   int // units
-	readings int
+	slot   int32
+	units  [2]int // from, to
+	lo, hi int    // readings
+	at     int    // the reading this walk is about; -1: all of them at once
 }
+
+func (s *span) size() int { return s.hi - s.lo }
 
 // outcome is a decision in the making.
 type outcome struct {
@@ -36,8 +40,12 @@ type outcome struct {
 	reason  string
 }
 
-// maxPairs bounds the readings of one argument times those of the others.
-const maxPairs = 1 << 20
+// Bounds of the work one call can ask for. Beyond maxExact combinations of
+// readings the arguments are judged as wholes; beyond maxAll readings no more.
+const (
+	maxExact = 1 << 16
+	maxAll   = 1 << 20
+)
 
 func (v *view) release() {
 	clear(v.values)
@@ -51,6 +59,7 @@ func (v *view) judge(name string) outcome {
 	p, subject := v.policy, v.call.Subject
 	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
 	v.buckets = v.buckets[:0]
+	v.fold.reset()
 	p.subjects[subject].lookup(name, v)
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, s: name})
@@ -74,24 +83,29 @@ func (v *view) read() {
 			continue
 		}
 		lo := len(v.readings)
-		switch {
-		case val.absent:
-			v.readings = append(v.readings, reading{kind: absent})
-		case val.number:
-			v.readings = append(v.readings, reading{s: val.s, raw: val.s})
-			if plain := decimal(val.s); plain != val.s {
-				v.readings = append(v.readings, reading{s: plain, raw: val.s})
-			}
-		default:
-			v.readings = v.policy.readers[val.slot].read(v.readings, val.s)
-		}
+		v.readValue(val)
 		n := len(v.spans)
 		if n == 0 || v.spans[n-1].slot != val.slot {
-			v.spans, n = append(v.spans, span{slot: val.slot, lo: len(v.units)}), n+1
+			s := span{slot: val.slot, lo: lo}
+			s.units[0] = len(v.units)
+			v.spans, n = append(v.spans, s), n+1
 		}
 		v.units = append(v.units, unit{lo, len(v.readings)})
-		v.spans[n-1].hi = len(v.units)
-		v.spans[n-1].readings += len(v.readings) - lo
+		v.spans[n-1].units[1], v.spans[n-1].hi = len(v.units), len(v.readings)
+	}
+}
+
+func (v *view) readValue(val *value) {
+	switch {
+	case val.absent:
+		v.readings = append(v.readings, reading{kind: absent})
+	case val.number:
+		v.readings = append(v.readings, reading{s: val.s, raw: val.s})
+		if plain := decimal(val.s); plain != val.s {
+			v.readings = append(v.readings, reading{s: plain, raw: val.s})
+		}
+	default:
+		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, &v.fold)
 	}
 }
 
@@ -107,34 +121,61 @@ func (v *view) asked(slot int32) bool {
 	return false
 }
 
-// walkAll takes the argument with the most readings apart and walks the rules
-// once for each of its units. Other arguments with several readings are judged
-// as wholes: a condition on them is yes, no or maybe.
+// walkAll walks the rules for every combination of readings: one argument, the
+// one with the most, is taken a unit at a time, the others a reading at a time.
+// Where there are too many combinations the arguments are judged as wholes, by
+// one walk in which a condition may be a maybe; that can only be stricter.
 func (v *view) walkAll(name string) outcome {
-	main, others := -1, 0
-	for i := range v.spans {
-		if main < 0 || v.spans[i].readings > v.spans[main].readings {
-			main = i
-		}
-		others += v.spans[i].readings
-	}
-	if main < 0 {
+	if len(v.spans) == 0 {
 		return v.walk(name, nil, nil)
 	}
-	s := &v.spans[main]
-	if others -= s.readings; others > 0 && s.readings*others > maxPairs {
+	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
 	}
-	var worst outcome
-	for i := s.lo; i < s.hi; i++ {
-		if o := v.walk(name, s, &v.units[i]); i == s.lo || o.action < worst.action {
-			worst = o
+	main, combinations, several := 0, 1, 0
+	for i := range v.spans {
+		s := &v.spans[i]
+		s.at = s.lo
+		if s.size() > v.spans[main].size() {
+			main = i
 		}
-		if worst.action == Deny {
-			break
+		if s.size() > 1 {
+			several++
+		}
+		combinations = min(combinations*s.size(), maxExact+1)
+	}
+	if several > 1 && combinations > maxExact {
+		for i := range v.spans {
+			v.spans[i].at = -1
+		}
+		return v.walk(name, nil, nil)
+	}
+	worst := outcome{action: Allow + 1}
+	for more := true; more && worst.action != Deny; more = v.step(main) {
+		s := &v.spans[main]
+		for i := s.units[0]; i < s.units[1] && worst.action != Deny; i++ {
+			if o := v.walk(name, s, &v.units[i]); o.action < worst.action {
+				worst = o
+			}
 		}
 	}
 	return worst
+}
+
+// step moves the arguments other than main on to their next combination of
+// readings; false when all have been seen.
+func (v *view) step(main int) bool {
+	for i := range v.spans {
+		s := &v.spans[i]
+		if i == main {
+			continue
+		}
+		if s.at++; s.at < s.hi {
+			return true
+		}
+		s.at = s.lo
+	}
+	return false
 }
 
 // walk goes down the rules with the readings of one unit, all undecided. A rule
@@ -221,15 +262,19 @@ func (c *condition) among(readings []reading, sure, perhaps uint64, a Action) (u
 	return sure, perhaps
 }
 
-// whole judges a condition on an argument that is not taken apart: yes when
-// every reading matches, no when none does.
+// whole judges a condition on an argument other than the main one, by the
+// reading this walk is about, or by all: then it is yes when every reading
+// matches and no when none does.
 func (v *view) whole(c *condition, a Action) verdict {
 	s := v.span(c.slot)
 	if s == nil {
 		return no
 	}
+	if s.at >= 0 {
+		return c.match(&v.readings[s.at], a)
+	}
 	least, most := yes, no
-	for i := v.units[s.lo].lo; i < v.units[s.hi-1].hi; i++ {
+	for i := s.lo; i < s.hi; i++ {
 		m := c.match(&v.readings[i], a)
 		if least, most = min(least, m), max(most, m); least < most {
 			return maybe
@@ -262,8 +307,8 @@ func (v *view) candidates(main *span, u *unit) {
 			case s == nil:
 			case main != nil && s.slot == main.slot:
 				v.lists = x.collect(v.readings[u.lo:u.hi], v.lists)
-			case s.hi == s.lo+1:
-				v.lists = x.collect(v.readings[v.units[s.lo].lo:v.units[s.lo].hi], v.lists)
+			case s.at >= 0:
+				v.lists = x.collect(v.readings[s.at:s.at+1], v.lists)
 			default:
 				v.lists = append(v.lists, x.all)
 			}
@@ -288,13 +333,19 @@ func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
 		if r.unslashed != "" {
 			lists = x.ends.collect(r.unslashed, lists)
 		}
+		if r.pathOnly && r.how != 0 {
+			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
+		}
+		if r.normal != "" {
+			lists = x.ends.collect(r.normal, x.starts.collect(r.normal, lists))
+		}
 	}
 	return lists
 }
 
 // sameText says whether the index cannot tell two readings apart.
 func sameText(a, b *reading) bool {
-	if len(a.s) != len(b.s) || a.unslashed != b.unslashed {
+	if len(a.s) != len(b.s) || a.unslashed != b.unslashed || a.normal != b.normal {
 		return false
 	}
 	if a.s == b.s {

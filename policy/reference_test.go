@@ -1,0 +1,419 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The reference: plain first match, no index, own matcher. It knows calls whose
+// every argument is one text, and nothing of readings: tests give it those.
+
+func refGlob(pattern, s string) bool {
+	var re strings.Builder
+	re.WriteString(`(?s)\A`)
+	for rest := pattern; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "**"):
+			re.WriteString(`.*`)
+			rest = rest[2:]
+		case rest[0] == '*':
+			re.WriteString(`[^/]*`)
+			rest = rest[1:]
+		case rest[0] == '?':
+			re.WriteString(`.`)
+			rest = rest[1:]
+		default:
+			n := strings.IndexAny(rest, "*?")
+			if n < 0 {
+				n = len(rest)
+			}
+			re.WriteString(regexp.QuoteMeta(rest[:n]))
+			rest = rest[n:]
+		}
+	}
+	return regexp.MustCompile(re.String() + `\z`).MatchString(s)
+}
+
+// refCall is a call in which every argument has one text. alike is what both
+// sides of every comparison are put through.
+type refCall struct {
+	name, server string
+	args         map[string]string
+	alike        func(string) string
+}
+
+func refMatches(r *ruleSource, c refCall) bool {
+	if !refGlob(r.pattern, c.name) || r.server != nil && !refGlob(*r.server, c.server) {
+		return false
+	}
+	for _, a := range r.args {
+		v, found := c.args[strings.Join(a.path, ".")]
+		hit := false
+		for _, g := range a.globs {
+			hit = hit || found && refGlob(c.alike(g), v)
+		}
+		if !hit {
+			return false
+		}
+	}
+	return true
+}
+
+// refDecide is the seed's whole evaluation order.
+func refDecide(rules []ruleSource, c refCall) (Action, int) {
+	for i := range rules {
+		if refMatches(&rules[i], c) {
+			return rules[i].Action, i
+		}
+	}
+	return Deny, -1
+}
+
+func asIs(s string) string { return s }
+
+// Generators: small alphabets, so that rules and calls meet.
+
+var toolNames = []string{"a", "ab", "a_x", "b_x", "a_x_b", "x"}
+
+func drawTool() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"a", "ab", "a_x", "*", "a*", "*_x", "*_x_*", "?", "**", "a_*", "*b"})
+}
+
+var plainPatterns = []string{"/p/**", "/p/*", "/p/a", "**/a", "**/.env", "/**", "**", "*", "/p/?/a", "/q/**", "p/*", "a", "**a**", "/p/.env", "/p/a/**"}
+var plainValues = []string{"/p/a", "/p/b", "/p/a/b", "/q/a", "/p/.env", "a", ".env", "p/a", "b c", "/", "/p", "some text", "a/.env"}
+
+var hostilePatterns = append([]string{"/P/**", "~/a/**", "file:///p/**", `\p\**`, "/p/%61/*", "**/A", "https://h/a/**", "./p/**", "/home/u/**", "**/é"}, plainPatterns...)
+var hostilePieces = []string{"/", "/p", "/q", "..", ".", "a", "A", ".env", "%2e", "%2f", "%252e", `\`, "~", "file:", "//", "é", "é", " ", "https://h", "%00", "\u200b", "C:"}
+
+func drawHostile() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		if rapid.Bool().Draw(t, "plain") {
+			return rapid.SampledFrom(plainValues).Draw(t, "value")
+		}
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostilePieces), 1, 6).Draw(t, "pieces"), "")
+	})
+}
+
+func drawRules(patterns []string) *rapid.Generator[[]ruleSource] {
+	return rapid.Custom(func(t *rapid.T) []ruleSource {
+		n := rapid.IntRange(0, 30).Draw(t, "rules")
+		rules := make([]ruleSource, n)
+		for i := range rules {
+			r := &rules[i]
+			*r = toolRule(rapid.SampledFrom([]Action{Deny, Prompt, Allow, Allow}).Draw(t, "action"), drawTool().Draw(t, "tool"))
+			r.Index = i
+			if rapid.IntRange(0, 5).Draw(t, "server") == 0 {
+				r.server = new(rapid.SampledFrom([]string{"s", "t*", "*"}).Draw(t, "server"))
+			}
+			for _, name := range []string{"path", "to", "o.k"} {
+				if rapid.IntRange(0, 2).Draw(t, name) == 0 {
+					r.args = append(r.args, arg(name, rapid.SliceOfN(rapid.SampledFrom(patterns), 1, 2).Draw(t, "globs")...))
+				}
+			}
+		}
+		return rules
+	})
+}
+
+func jsonText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		if r < ' ' || r == '"' || r == '\\' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+func argsJSON(args map[string]string) string {
+	var members []string
+	for name, v := range args {
+		if outer, inner, nested := strings.Cut(name, "."); nested {
+			members = append(members, fmt.Sprintf(`%q:{%q:%s}`, outer, inner, jsonText(v)))
+			continue
+		}
+		members = append(members, fmt.Sprintf(`%q:%s`, name, jsonText(v)))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func drawArgs(t *rapid.T, value *rapid.Generator[string]) map[string]string {
+	args := map[string]string{}
+	for _, name := range []string{"path", "to", "o.k"} {
+		if rapid.IntRange(0, 3).Draw(t, "has "+name) > 0 {
+			args[name] = value.Draw(t, name)
+		}
+	}
+	return args
+}
+
+func compileRules(t rapid.TB, rules []ruleSource) *Policy {
+	p, errs := compile(rules, Options{Home: "/home/u"})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return p
+}
+
+func decideCall(t rapid.TB, rules []ruleSource, c refCall) Decision {
+	call := toolCall(c.name, argsJSON(c.args))
+	call.Server = c.server
+	return compileRules(t, rules).Decide(call)
+}
+
+func drawCall(t *rapid.T, value *rapid.Generator[string]) refCall {
+	return refCall{
+		name:   rapid.SampledFrom(toolNames).Draw(t, "name"),
+		server: rapid.SampledFrom([]string{"s", "tt"}).Draw(t, "server"),
+		args:   drawArgs(t, value),
+		alike:  asIs,
+	}
+}
+
+// With one reading, a decision is plain first match, rule and all.
+func TestLawOneReadingIsFirstMatch(t *testing.T) {
+	lower := rapid.SampledFrom([]string{"/p/a", "/p/b", "/p/a/b", "/q/a", "/p/.env", "b c", "/p", "some text", "/p/x/a"})
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(plainPatterns).Draw(t, "policy")
+		c := drawCall(t, lower)
+		want, index := refDecide(rules, c)
+		// A relative value may lie under a "**/" pattern: that is a second way
+		// to read it, and then only the strictness is known.
+		maybes := c.args["path"] == "b c" || c.args["to"] == "b c" || c.args["o.k"] == "b c"
+		got := decideCall(t, rules, c)
+		if got.Action != want && !(maybes && got.Action < want) {
+			t.Fatalf("%v by %+v, first match says %v by rule %d", got.Action, got.Rule, want, index)
+		}
+		if !maybes && (got.Rule == nil) != (index < 0) || got.Rule != nil && !maybes && got.Rule.Index != index {
+			t.Fatalf("by %+v, first match says rule %d", got.Rule, index)
+		}
+	})
+}
+
+// servers are what real ones do to a path. Each is an independent spelling of a
+// rule of the language, applied to values and, where it says so, to patterns.
+var servers = []struct {
+	name  string
+	alike func(string) string
+	value func(string) string
+}{
+	{"takes it as it is", asIs, asIs},
+	{"cleans it", asIs, keepSlash},
+	{"ignores case", strings.ToLower, strings.ToLower},
+	{"ignores case and cleans", strings.ToLower, func(s string) string { return keepSlash(strings.ToLower(s)) }},
+}
+
+func keepSlash(s string) string {
+	c := path.Clean(s)
+	if strings.HasSuffix(s, "/") && c != "/" {
+		c += "/"
+	}
+	return c
+}
+
+// An allow holds whatever the server does to the value.
+func TestLawAllowHoldsForEveryServer(t *testing.T) {
+	patterns := append([]string{"/P/**", "**/A", "/p/A"}, plainPatterns...)
+	value := rapid.Custom(func(t *rapid.T) string {
+		return "/" + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q", "a", "A", ".env", "..", ".", ""}), 1, 6).Draw(t, "segments"), "/")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(patterns).Draw(t, "policy")
+		c := drawCall(t, value)
+		got := decideCall(t, rules, c)
+		for _, s := range servers {
+			seen := c
+			seen.alike, seen.args = s.alike, map[string]string{}
+			for name, v := range c.args {
+				seen.args[name] = s.value(v)
+			}
+			if want, index := refDecide(rules, seen); got.Action > want {
+				t.Fatalf("%v by %+v, but a server that %s meets rule %d: %v", got.Action, got.Rule, s.name, index, want)
+			}
+		}
+	})
+}
+
+// The index and the walk answer as a plain loop over all rules and all
+// combinations of readings does.
+func TestLawIndexKeepsNothingBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(hostilePatterns).Draw(t, "policy")
+		c := drawCall(t, drawHostile())
+		c.server = rapid.SampledFrom([]string{"s", "tt", ""}).Draw(t, "server name")
+		p := compileRules(t, rules)
+		call := toolCall(c.name, argsJSON(c.args))
+		call.Server = c.server
+		got, want := p.Decide(call), loop(p, c)
+		if got.Action != want {
+			t.Fatalf("%+v by %+v, the loop says %v", got, got.Rule, want)
+		}
+	})
+}
+
+// With more combinations than are walked one by one, the answer is the loop's
+// or a stricter one.
+func TestLawManyCombinationsAreStricter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := compileRules(t, drawRules(hostilePatterns).Draw(t, "policy"))
+		name := rapid.SampledFrom(toolNames).Draw(t, "name")
+		values := rapid.SliceOfN(drawHostile(), 2, 4)
+		from, to := values.Draw(t, "from"), values.Draw(t, "to")
+		list := func(values []string, times int) string {
+			var all []string
+			for range times {
+				for _, v := range values {
+					all = append(all, jsonText(v))
+				}
+			}
+			return strings.Join(all, ",")
+		}
+		args := func(times int) string { return `{"path":[` + list(from, times) + `],"to":[` + list(to, times) + `]}` }
+		few, many := p.Decide(toolCall(name, args(1))), p.Decide(toolCall(name, args(200)))
+		if many.Action > few.Action {
+			t.Fatalf("%v, with repetitions %v", few.Action, many.Action)
+		}
+	})
+}
+
+func readingsOf(p *Policy, name, v string) []reading {
+	n := p.args[ToolSubject]
+	for _, key := range strings.Split(name, ".") {
+		if n = n.flat[key]; n == nil {
+			return nil
+		}
+	}
+	v2 := view{policy: p}
+	v2.readValue(&value{slot: n.slot, s: v})
+	return v2.readings
+}
+
+// loop judges every combination of readings by walking all rules.
+func loop(p *Policy, c refCall) Action {
+	combinations := []map[int32]*reading{{}}
+	for name, v := range c.args {
+		rs := readingsOf(p, name, v)
+		var next []map[int32]*reading
+		for _, base := range combinations {
+			for i := range rs {
+				one := map[int32]*reading{p.slotOf(name): &rs[i]}
+				for k, r := range base {
+					one[k] = r
+				}
+				next = append(next, one)
+			}
+		}
+		if len(rs) > 0 {
+			combinations = next
+		}
+	}
+	worst := Allow
+	for _, one := range combinations {
+		worst = min(worst, loopOne(p, c, one))
+	}
+	return worst
+}
+
+func (p *Policy) slotOf(name string) int32 {
+	n := p.args[ToolSubject]
+	for _, key := range strings.Split(name, ".") {
+		n = n.flat[key]
+	}
+	return n.slot
+}
+
+func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
+	worst := Allow
+	for i := range p.rules {
+		r := &p.rules[i]
+		if !refGlob(p.sources[i].pattern, c.name) {
+			continue
+		}
+		v := yes
+		if r.server != nil {
+			switch {
+			case c.server == "":
+				v = maybe
+			case !refGlob(*p.sources[i].server, c.server):
+				v = no
+			}
+		}
+		for _, cond := range r.conditions {
+			if one := readings[cond.slot]; one != nil {
+				v = min(v, cond.match(one, r.action))
+			} else {
+				v = no
+			}
+		}
+		switch v {
+		case yes:
+			return min(worst, r.action)
+		case maybe:
+			worst = min(worst, r.action)
+		}
+	}
+	return Deny
+}
+
+// A deny put anywhere never weakens a decision.
+func TestLawInsertingDenyNeverWeakens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(hostilePatterns).Draw(t, "policy")
+		c := drawCall(t, drawHostile())
+		before := decideCall(t, rules, c)
+		extra := drawRules(hostilePatterns).Filter(func(r []ruleSource) bool { return len(r) > 0 }).Draw(t, "extra")[0]
+		extra.Action = Deny
+		at := rapid.IntRange(0, len(rules)).Draw(t, "place")
+		longer := append(append(append([]ruleSource(nil), rules[:at]...), extra), rules[at:]...)
+		if after := decideCall(t, longer, c); after.Action > before.Action {
+			t.Fatalf("%v became %v", before.Action, after.Action)
+		}
+	})
+}
+
+// One more reading (an element more in a list) never weakens.
+func TestLawAddingReadingNeverWeakens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := compileRules(t, drawRules(hostilePatterns).Draw(t, "policy"))
+		values := rapid.SliceOfN(drawHostile(), 2, 5).Draw(t, "values")
+		name := rapid.SampledFrom(toolNames).Draw(t, "name")
+		other := jsonText(drawHostile().Draw(t, "other"))
+		last := Allow
+		list := ""
+		for i, v := range values {
+			if i > 0 {
+				list += ","
+			}
+			list += jsonText(v)
+			d := p.Decide(toolCall(name, `{"path":[`+list+`],"to":`+other+`}`))
+			if d.Action > last {
+				t.Fatalf("%v became %v with %q", last, d.Action, v)
+			}
+			last = d.Action
+		}
+	})
+}
+
+// Cleaning a path never weakens: what holds for the path as sent holds for its
+// cleaned form.
+func TestLawCleaningNeverWeakens(t *testing.T) {
+	segments := rapid.SampledFrom([]string{"p", "q", "a", "A", ".env", "..", ".", "", "%2e", "é"})
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(plainPatterns).Draw(t, "policy")
+		v := "/" + strings.Join(rapid.SliceOfN(segments, 1, 6).Draw(t, "segments"), "/")
+		c := refCall{name: rapid.SampledFrom(toolNames).Draw(t, "name"), args: map[string]string{"path": v}, server: "s"}
+		sent := decideCall(t, rules, c)
+		c.args = map[string]string{"path": keepSlash(v)}
+		if cleaned := decideCall(t, rules, c); sent.Action > cleaned.Action {
+			t.Fatalf("%q is %v, cleaned it is %v", v, sent.Action, cleaned.Action)
+		}
+	})
+}
