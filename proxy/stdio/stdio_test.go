@@ -1,0 +1,177 @@
+//go:build unix
+
+package stdio_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/proxy/stdio"
+	"go.uber.org/goleak"
+)
+
+func TestBytesPassUnchangedBothWays(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := start(t, "echo")
+	sent := bytes.Repeat([]byte("frame\n"), 200_000)
+	go func() { _, _ = c.Write(sent) }()
+	got := make([]byte, len(sent))
+	if _, err := io.ReadFull(c, got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, sent) {
+		t.Fatal("the server's echo differs from what was sent")
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c.ExitCode() != 0 || c.Status() != "exit code 0" {
+		t.Fatalf("exit %d, %q", c.ExitCode(), c.Status())
+	}
+}
+
+func TestExitIsReported(t *testing.T) {
+	for _, tc := range []struct {
+		role, status string
+		code         int
+	}{
+		{"exit:0", "exit code 0", 0},
+		{"exit:7", "exit code 7", 7},
+		{"exit:200", "exit code 200", 200},
+		{"suicide", "killed by signal 9", 128 + 9},
+	} {
+		c := start(t, tc.role)
+		<-c.Done()
+		if c.ExitCode() != tc.code || c.Status() != tc.status {
+			t.Errorf("%s: exit %d, %q", tc.role, c.ExitCode(), c.Status())
+		}
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: read after the end: %v, want EOF", tc.role, err)
+		}
+	}
+}
+
+func TestCloseEndsWhoeverWillNotGo(t *testing.T) {
+	for role, n := range map[string]int{"echo": 0, "deaf": 1, "family": 2} {
+		t.Run(role, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			c := start(t, role)
+			ids := pids(t, c, n)
+			began := time.Now()
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > 1200*time.Millisecond {
+				t.Errorf("close took %v: clients wait two seconds for all of us", took)
+			}
+			gone(t, 100*time.Millisecond, ids...)
+		})
+	}
+}
+
+func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := start(t, "deaf")
+	stuck := make(chan error)
+	go func() {
+		_, err := c.Write(make([]byte, 1<<20))
+		stuck <- err
+	}()
+	pids(t, c, 1)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stuck; err == nil {
+		t.Fatal("writing a megabyte to a server that reads nothing succeeded")
+	}
+	if _, err := c.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+		t.Fatalf("write after close: %v", err)
+	}
+}
+
+// When the proxy is killed without a chance to clean up, nobody may be left:
+// neither the server nor what it started.
+func TestKilledOwnerLeavesNobody(t *testing.T) {
+	for role, n := range map[string]int{"deaf": 1, "family": 2} {
+		t.Run(role, func(t *testing.T) {
+			owner := exec.Command(os.Args[0])
+			owner.Env = append(os.Environ(), "CLAWAI_TEST_ROLE=owner:"+role)
+			out, err := owner.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := owner.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ids := pids(t, out, n)
+			if err := owner.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			_ = owner.Wait()
+			gone(t, 2*time.Second, ids...)
+		})
+	}
+}
+
+func TestStderrIsPassedThrough(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	c, err := stdio.Start(stdio.Options{
+		Args: []string{os.Args[0]}, Env: append(os.Environ(), role+"=stderr:you"), Stderr: file,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	_ = c.Close()
+	got, err := os.ReadFile(file.Name())
+	if err != nil || string(got) != "heard you\n" {
+		t.Fatalf("stderr %q, %v", got, err)
+	}
+}
+
+func TestStartErrors(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, tc := range []struct {
+		name string
+		code int
+	}{
+		{"no-such-command-anywhere", 127},
+		{filepath.Join(dir, "missing"), 127},
+		{write("plain", "#!/bin/sh\n", 0o600), 126},
+		{write("garbage", "\x01\x02\x03", 0o700), 126},
+		{write("orphan", "#!/no/such/interpreter\n", 0o700), 127},
+		{dir, 126},
+	} {
+		_, err := stdio.Start(stdio.Options{Args: []string{tc.name}})
+		refused, ok := errors.AsType[*stdio.StartError](err)
+		if !ok {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if refused.Code != tc.code {
+			t.Errorf("%v: exit code %d, want %d", err, refused.Code, tc.code)
+		}
+		if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), filepath.Base(tc.name)) {
+			t.Errorf("not one line that names the command: %q", err)
+		}
+	}
+}
