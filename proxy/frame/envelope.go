@@ -2,14 +2,6 @@ package frame
 
 import "bytes"
 
-// envelope is the outermost object while it is read.
-type envelope struct {
-	Frame
-	version []byte // the token of jsonrpc
-	method  []byte // the token of method
-	seen    [len(members)]int
-}
-
 // members are the names JSON-RPC 2.0 gives an envelope, in exact case.
 var members = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
@@ -22,42 +14,59 @@ const (
 	mError
 )
 
+// envelope is the outermost object of one message while it is read.
+type envelope struct {
+	Frame
+	token [len(members)][]byte // of each member's value, as written; nil when absent
+	at    [len(members)]int    // where it stands, or where the envelope does
+	seen  [len(members)]int    // how often; a case variant counts twice
+}
+
 // envelope scans the object at i as one message and notes what is wrong with it.
 func (s *scanner) envelope(i, depth int) (e envelope, end int) {
 	if i >= len(s.b) || s.b[i] != '{' {
+		at := i
 		if i = s.value(i, depth); i >= 0 {
-			s.note(CodeNotObject, i)
+			s.note(CodeNotObject, at)
 		}
 		return e, i
 	}
 	from := i
+	for m := range e.at {
+		e.at[m] = from
+	}
 	s.enter(i, depth)
 	if i = s.blank(i + 1); i < len(s.b) && s.b[i] == '}' {
 		i++
 	} else {
-		for more := true; more; {
-			n, v := s.member(i)
-			if v < 0 {
-				return e, v
-			}
-			if i = s.field(&e, n, v, depth); i < 0 {
-				return e, i
-			}
-			i, more = s.after(i, '}')
-		}
+		i = s.fields(&e, i, depth)
 	}
 	if i >= 0 {
-		e.Raw = s.b[from:i]
-		s.shape(&e, from)
+		e.Raw = s.b[from:i:i]
+		s.shape(&e)
 	}
 	return e, i
+}
+
+// fields scans the envelope's members, the first of which is at i.
+func (s *scanner) fields(e *envelope, i, depth int) int {
+	for more := true; more; {
+		n, v := s.member(i)
+		if v < 0 {
+			return v
+		}
+		if i = s.field(e, n, v, depth); i < 0 {
+			return i
+		}
+		i, more = s.after(i, '}')
+	}
+	return i
 }
 
 // field scans the value of one member of the envelope and keeps its token.
 func (s *scanner) field(e *envelope, n name, v, depth int) int {
 	m := s.which(e, n)
-	object := v < len(s.b) && s.b[v] == '{'
-	end := -1
+	end, object := 0, v < len(s.b) && s.b[v] == '{'
 	switch {
 	case m == mParams && object:
 		s.params = true
@@ -68,30 +77,15 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 	default:
 		end = s.value(v, depth)
 	}
-	if end < 0 || m < 0 {
-		return end
-	}
-	token := s.b[v:end:end]
-	switch m {
-	case mVersion:
-		e.version = token
-	case mID:
-		e.ID = token
-	case mMethod:
-		e.method = token
-	case mParams:
-		e.Params = token
-	case mResult:
-		e.Result = token
-	case mError:
-		e.Error = token
+	if end >= 0 && m >= 0 {
+		e.token[m], e.at[m] = s.b[v:end:end], v
 	}
 	return end
 }
 
 // which finds the member a name stands for, or -1 for one JSON-RPC does not
-// define. A name that some readers would fold onto a member counts as a second
-// one of it.
+// define. A name that some readers would fold onto a member is as good as a
+// second one of it.
 func (s *scanner) which(e *envelope, n name) int {
 	key := s.key(n, false, 0)
 	for m, want := range members {
@@ -102,9 +96,9 @@ func (s *scanner) which(e *envelope, n name) int {
 			return m
 		}
 	}
-	folded := s.key(n, true, 0)
+	key = s.key(n, true, 0)
 	for m, want := range members {
-		if string(folded) == want {
+		if string(key) == want {
 			e.seen[m] += 2
 			s.note(CodeFolded, n.from)
 			return -1
@@ -114,38 +108,31 @@ func (s *scanner) which(e *envelope, n name) int {
 	return -1
 }
 
-// shape notes an envelope that is not one of request, notification, response.
-func (s *scanner) shape(e *envelope, at int) {
-	if string(s.word(e.version)) != "2.0" {
-		s.note(CodeVersion, at)
-	}
-	method, reply := e.seen[mMethod], e.seen[mResult]+e.seen[mError]
-	if method+reply != 1 || reply > 0 && e.Params != nil {
-		s.note(CodeShape, at)
-	}
-	if (e.ID != nil || reply > 0) && !validID(e.ID) {
-		s.note(CodeID, at)
-	}
+// shape makes the frame of the envelope and notes one that is no request, no
+// notification and no response.
+func (s *scanner) shape(e *envelope) {
+	e.ID, e.Params, e.Result, e.Error = e.token[mID], e.token[mParams], e.token[mResult], e.token[mError]
+	e.Method = string(word(e.token[mMethod]))
+	method, reply := e.seen[mMethod] > 0, e.seen[mResult]+e.seen[mError] > 0
 	switch {
-	case method == 0:
+	case !method:
 		e.Kind = Response
 	case e.ID == nil:
 		e.Kind = Notification
 	default:
 		e.Kind = Request
 	}
-	if method > 0 {
-		if e.Method = string(s.word(e.method)); e.Method == "" {
-			s.note(CodeMethod, at)
-		}
-	}
-	s.mustBeObject(e.Params, CodeParams, at)
-	s.mustBeObject(e.Result, CodeResult, at)
-	s.mustBeObject(e.Error, CodeErr, at)
+	s.must(string(word(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
+	s.must(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
+	s.must(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
+	s.must(!method || e.Method != "", CodeMethod, e.at[mMethod])
+	s.must(e.Params == nil || e.Params[0] == '{', CodeParams, e.at[mParams])
+	s.must(e.Result == nil || e.Result[0] == '{', CodeResult, e.at[mResult])
+	s.must(e.Error == nil || e.Error[0] == '{', CodeErr, e.at[mError])
 }
 
-func (s *scanner) mustBeObject(token []byte, code string, at int) {
-	if token != nil && token[0] != '{' {
+func (s *scanner) must(ok bool, code string, at int) {
+	if !ok {
 		s.note(code, at)
 	}
 }
@@ -153,13 +140,12 @@ func (s *scanner) mustBeObject(token []byte, code string, at int) {
 // errorObject scans the error object at i: MCP's schema requires an integer
 // code and a string message in every version.
 func (s *scanner) errorObject(i, depth int) int {
-	from := i
 	end := s.object(i, depth, true)
 	if end < 0 {
 		return end
 	}
-	code, message := false, false
-	i = s.blank(from + 1)
+	code, message, from := false, false, i
+	i = s.blank(i + 1)
 	for more := s.b[i] != '}'; more; {
 		n, v := s.member(i)
 		i = s.value(v, depth)
@@ -171,15 +157,13 @@ func (s *scanner) errorObject(i, depth int) int {
 		}
 		i, more = s.after(i, '}')
 	}
-	if !code || !message {
-		s.note(CodeErr, from)
-	}
+	s.must(code && message, CodeErr, from)
 	return end
 }
 
 // word is what a string token says; nil when the token is no string.
-func (s *scanner) word(token []byte) []byte {
-	if len(token) < 2 || token[0] != '"' {
+func word(token []byte) []byte {
+	if len(token) == 0 || token[0] != '"' {
 		return nil
 	}
 	text := token[1 : len(token)-1]

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"unicode"
-	"unicode/utf8"
 )
 
 // name is a member's name as written, between its quotes.
@@ -26,14 +25,14 @@ type names struct {
 // slot is one name; at is never 0, for a quote stands before it.
 type slot struct{ tag, at uint32 }
 
-// add notes what is wrong with the name, and puts it into the set.
+// add notes what is wrong with a name and puts it into its object's set. With
+// fold, it is also wrong to differ from another name in case only.
 func (s *scanner) add(seen *names, n name, fold bool) {
-	text := s.b[n.from:n.to]
-	tag, odd := quick(text)
-	if n.escaped || odd || len(text) == len("__proto__") {
+	tag, odd := quick(s.b[n.from:n.to])
+	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") {
 		s.check(n)
 	}
-	if seen.table != nil || seen.n == len(seen.few) {
+	if seen.n >= len(seen.few) {
 		s.addMany(seen, n, fold)
 		return
 	}
@@ -41,7 +40,7 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 		tag, _ = quick(s.key(n, fold, 0))
 	}
 	for _, other := range seen.few[:seen.n] {
-		if other.tag == tag && s.same(int(other.at), n, fold) {
+		if other.tag == tag && s.same(other, n, fold) {
 			return
 		}
 	}
@@ -49,24 +48,26 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 	seen.n++
 }
 
-// addMany is add for the table.
+// addMany is add once the list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.table == nil {
 		s.seed = maphash.MakeSeed()
-		seen.table = make([]slot, 4*len(seen.few))
+		seen.table = make([]slot, 32)
 		for _, few := range seen.few {
-			other := s.nameAt(int(few.at))
-			put(seen.table, slot{s.hash(other, fold), few.at})
+			put(seen.table, slot{s.hash(s.nameAt(few.at), fold), few.at})
 		}
 	}
-	tag := s.hash(n, fold)
-	mask := uint32(len(seen.table) - 1)
-	for i := tag & mask; seen.table[i].at != 0; i = (i + 1) & mask {
-		if seen.table[i].tag == tag && s.same(int(seen.table[i].at), n, fold) {
+	v := slot{s.hash(n, fold), uint32(n.from)}
+	for i := int(v.tag); ; i++ {
+		other := seen.table[i&(len(seen.table)-1)]
+		if other.at == 0 {
+			break
+		}
+		if other.tag == v.tag && s.same(other, n, fold) {
 			return
 		}
 	}
-	put(seen.table, slot{tag, uint32(n.from)})
+	put(seen.table, v)
 	if seen.n++; seen.n > len(seen.table)/2 {
 		grown := make([]slot, 2*len(seen.table))
 		for _, old := range seen.table {
@@ -78,28 +79,29 @@ func (s *scanner) addMany(seen *names, n name, fold bool) {
 	}
 }
 
+// put stores v in a table whose length is a power of two and that has room.
 func put(table []slot, v slot) {
-	mask := uint32(len(table) - 1)
-	i := v.tag & mask
-	for table[i].at != 0 {
-		i = (i + 1) & mask
+	i := int(v.tag)
+	for table[i&(len(table)-1)].at != 0 {
+		i++
 	}
-	table[i] = v
+	table[i&(len(table)-1)] = v
 }
 
+// hash is seeded, so that nobody can choose names that collide.
 func (s *scanner) hash(n name, fold bool) uint32 {
 	return uint32(maphash.Bytes(s.seed, s.key(n, fold, 0)))
 }
 
 // nameAt finds again a name that was scanned before.
-func (s *scanner) nameAt(at int) name {
-	end, escaped := s.text(at)
-	return name{at, end, escaped}
+func (s *scanner) nameAt(at uint32) name {
+	end, escaped := s.text(int(at))
+	return name{int(at), end, escaped}
 }
 
-// same says whether the name at an earlier offset is n, and notes it.
-func (s *scanner) same(at int, n name, fold bool) bool {
-	other := s.nameAt(at)
+// same says whether an earlier name with the same tag is n, and notes it.
+func (s *scanner) same(earlier slot, n name, fold bool) bool {
+	other := s.nameAt(earlier.at)
 	switch {
 	case bytes.Equal(s.key(other, false, 0), s.key(n, false, 1)):
 		s.note(CodeDuplicate, n.from)
@@ -123,65 +125,42 @@ func (s *scanner) check(n name) {
 	}
 }
 
-// key is the name as readers compare it: unescaped, and folded if asked. It
-// may alias the frame or the scratch buffer of that number.
+// key is a name as readers compare it: unescaped, and folded if asked. It may
+// alias the frame or the scratch buffer of that number.
 func (s *scanner) key(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
 	if n.escaped {
-		s.keys[buf] = unescape(s.keys[buf][:0], key)
-		key = s.keys[buf]
+		s.plain[buf] = unescape(s.plain[buf][:0], key)
+		key = s.plain[buf]
 	}
 	if fold {
-		s.folds[buf] = Fold(s.folds[buf][:0], key)
-		key = s.folds[buf]
+		s.folded[buf] = Fold(s.folded[buf][:0], key)
+		key = s.folded[buf]
 	}
 	return key
 }
 
-// quick is a cheap hash that does not tell ASCII letters' case apart, and
+// quick is a cheap hash that is the same for ASCII letters of either case, and
 // whether any byte is DEL or not ASCII.
 func quick(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15
-	h, all := uint64(len(b)), uint64(0)
-	for ; len(b) >= 8; b = b[8:] {
+	h, high := uint64(len(b)), uint64(0)
+	for ; len(b) > 8; b = b[8:] {
 		w := binary.LittleEndian.Uint64(b)
-		all |= w | (w + ones)
-		h = (h ^ (w | ones*0x20)) * mix
-		h ^= h >> 29
+		high |= w | (w + ones)
+		h = (h ^ w | ones*0x20) * mix
+		h ^= h >> 32
 	}
 	var w uint64
-	for _, c := range b {
-		w = w<<8 | uint64(c)
+	switch n := len(b); {
+	case n == 8:
+		w = binary.LittleEndian.Uint64(b)
+	case n >= 4:
+		w = uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<32
+	case n > 0:
+		w = uint64(b[0]) | uint64(b[n/2])<<8 | uint64(b[n-1])<<16
 	}
-	all |= w | (w + ones)
-	h = (h ^ (w | ones*0x20)) * mix
-	return uint32(h >> 32), all&highs != 0
-}
-
-// Fold appends the name with its letters folded as the most generous
-// case-insensitive reader folds them: Unicode simple folding (which takes
-// U+017F for s and U+212A for k), and the Turkish i besides.
-func Fold(dst, name []byte) []byte {
-	for len(name) > 0 {
-		c := name[0]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c |= 0x20
-			}
-			dst, name = append(dst, c), name[1:]
-			continue
-		}
-		r, n := utf8.DecodeRune(name)
-		dst, name = utf8.AppendRune(dst, foldRune(r)), name[n:]
-	}
-	return dst
-}
-
-func foldRune(r rune) rune {
-	r = unicode.ToLower(unicode.ToUpper(r))
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		least = min(least, f)
-	}
-	return unicode.ToLower(least)
+	high |= w | (w + ones)
+	h = (h ^ w | ones*0x20) * mix
+	return uint32(h >> 32), high&highs != 0
 }

@@ -58,12 +58,98 @@ func TestZeroLimitsAdmitNothing(t *testing.T) {
 }
 
 func TestDeepNestingDoesNotOverflow(t *testing.T) {
-	for _, open := range []string{"[", `{"a":`, " \t[", `[{"x":`} {
-		deep := strings.Repeat(open, 10_000_000)
-		for _, line := range []string{deep, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + deep} {
-			for _, batch := range []bool{false, true} {
-				refused(t, line, frame.Limits{MaxBytes: 1 << 30, MaxDepth: 1 << 30, AllowBatch: batch})
-			}
+	limits := frame.Limits{MaxBytes: 1 << 30, MaxDepth: 1 << 30, AllowBatch: true}
+	for _, deep := range []string{
+		strings.Repeat(`[`, 10_000_000),
+		strings.Repeat(`{"a":`, 1_000_000),
+		strings.Repeat(`[{"a":`, 1_000_000),
+	} {
+		refused(t, deep, limits)
+		r := refused(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":`+deep, limits)
+		if r.Code != frame.CodeDepth || r.ID != nil {
+			t.Errorf("%.10s: %s for id %q", deep, r.Code, r.ID)
+		}
+	}
+}
+
+func TestDepthLimitCountsTheEnvelope(t *testing.T) {
+	limits := frame.DefaultLimits()
+	limits.MaxDepth = 3
+	admitted(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[]}}`, limits)
+	if r := refused(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[{}]}}`, limits); r.Code != frame.CodeDepth || string(r.ID) != "1" {
+		t.Errorf("%s for id %q", r.Code, r.ID)
+	}
+	limits.AllowBatch = true
+	admitted(t, `[{"jsonrpc":"2.0","id":1,"method":"x","params":{}}]`, limits)
+	refused(t, `[{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[]}}]`, limits)
+}
+
+func TestLengthLimit(t *testing.T) {
+	limits := frame.Limits{MaxBytes: len(ping), MaxDepth: 64}
+	admitted(t, ping, limits)
+	if r := refused(t, ping+" ", limits); r.Code != frame.CodeTooLong {
+		t.Error(r.Code)
+	}
+}
+
+func TestBatches(t *testing.T) {
+	limits := frame.DefaultLimits()
+	limits.AllowBatch = true
+	f := admitted(t, ` [ `+call+` ,	`+ping+`,{"jsonrpc":"2.0","method":"a"} ] `, limits)
+	if f.Kind != frame.Batch || len(f.Elements) != 3 || string(f.Elements[0].Raw) != call || string(f.Elements[1].Raw) != ping ||
+		f.Elements[2].Kind != frame.Notification || !strings.HasPrefix(string(f.Raw), "[ {") || !strings.HasSuffix(string(f.Raw), "} ]") {
+		t.Errorf("read as %+v", f)
+	}
+	admitted(t, "["+strings.Repeat(ping+",", 999)+ping+"]", limits)
+	for line, code := range map[string]string{
+		`[]`:                            frame.CodeBatch,
+		`[ ]`:                           frame.CodeBatch,
+		`[`:                             frame.CodeSyntax,
+		`[` + ping:                      frame.CodeSyntax,
+		`[` + ping + `,]`:               frame.CodeSyntax,
+		`[` + ping + `]]`:               frame.CodeTrailing,
+		`[` + ping + ",\r" + ping + `]`: frame.CodeControl,
+		`[` + ping + ` ` + ping + `]`:   frame.CodeSyntax,
+		`[1]`:                           frame.CodeNotObject,
+		`[` + ping + `,null]`:           frame.CodeNotObject,
+		`[[` + ping + `]]`:              frame.CodeNotObject,
+		`[` + call + `,{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}]`: frame.CodeDuplicate,
+		`[` + call + `,{"jsonrpc":"2.0","id":1.5,"method":"a"}]`:            frame.CodeID,
+		`[` + strings.Repeat(ping+",", 1000) + ping + `]`:                   frame.CodeBatch,
+	} {
+		if r := refused(t, line, limits); r.Code != code || r.ID != nil || r.Request {
+			t.Errorf("%.80s: refused as %s for id %q", line, r.Code, r.ID)
+		}
+	}
+}
+
+func TestOffsets(t *testing.T) {
+	for line, offset := range map[string]int{
+		`  {"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`: 40,
+		`{"jsonrpc":"2.0",` + "\x01" + `}`:                     17,
+		`{"jsonrpc":"2.0","id":"` + "é\xff" + `"}`:             25,
+		`{"jsonrpc":"2.0","id":1.5,"method":"a"}`:              22,
+		`{"jsonrpc":"2","id":1,"method":"a"}`:                  11,
+		`{"jsonrpc":"2.0","id":1,"method":7}`:                  33,
+	} {
+		if r := refused(t, line, frame.DefaultLimits()); r.Offset != offset {
+			t.Errorf("%s: %s at %d, not %d", line, r.Code, r.Offset, offset)
+		}
+	}
+}
+
+func TestIDKey(t *testing.T) {
+	for a, b := range map[string]string{`"a"`: `"\u0061"`, `"\/"`: `"/"`, `"\""`: `"\u0022"`, `1`: `1`, `"é"`: `"\u00e9"`} {
+		if frame.IDKey([]byte(a)) != frame.IDKey([]byte(b)) {
+			t.Errorf("%s and %s differ", a, b)
+		}
+	}
+	if got := frame.IDKey([]byte(`"\b\f\n\r\t\/\u0000\ud83d\ude00"`)); got != "\"\b\f\n\r\t/\x00😀\"" {
+		t.Errorf("%q", got)
+	}
+	for a, b := range map[string]string{`"1"`: `1`, `"a"`: `"A"`, `""`: `0`, `"\\u0061"`: `"\u0061"`, `"a\""`: `"a"`, `"\""`: `""`} {
+		if frame.IDKey([]byte(a)) == frame.IDKey([]byte(b)) {
+			t.Errorf("%s and %s are one", a, b)
 		}
 	}
 }

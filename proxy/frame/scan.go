@@ -24,9 +24,9 @@ type scanner struct {
 	noted   *Refusal
 	stopped *Refusal
 
-	seed  maphash.Seed
-	keys  [2][]byte // scratch of key
-	folds [2][]byte
+	seed   maphash.Seed
+	plain  [2][]byte // scratch of key
+	folded [2][]byte
 }
 
 // note keeps the first broken rule.

@@ -21,40 +21,43 @@ func special(w uint64) uint64 {
 	return ((quote - ones) | (slash - ones) | (w - ones*0x20)) &^ w & highs
 }
 
-// text scans the string whose content begins at i. It returns the index of the
-// closing quote, or -1, and whether there is an escape inside.
-func (s *scanner) text(i int) (end int, escaped bool) {
-	b := s.b
-	var high uint64
-	for {
-		for i <= len(b)-8 {
-			w := binary.LittleEndian.Uint64(b[i:])
-			high |= w
-			if m := special(w); m != 0 {
-				i += bits.TrailingZeros64(m) / 8
-				goto found
-			}
-			i += 8
-		}
-		for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= 0x20 {
-			high |= uint64(b[i])
-			i++
-		}
-	found:
-		switch {
-		case i >= len(b):
-			return s.stop(CodeSyntax, i), escaped
-		case b[i] == '"':
-			s.high |= high
-			return i, escaped
-		case b[i] != '\\':
-			return s.stop(CodeControl, i), escaped
-		}
-		escaped = true
-		if i = s.escape(i); i < 0 {
-			return -1, escaped
+// run returns the index of the first byte from i on that ends a run of plain
+// text, len(b) if none does, and the bytes it passed or-ed together.
+func run(b []byte, i int) (end int, high uint64) {
+	for ; i <= len(b)-8; i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		high |= w
+		if m := special(w); m != 0 {
+			return i + bits.TrailingZeros64(m)/8, high
 		}
 	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= 0x20 {
+		high |= uint64(b[i])
+		i++
+	}
+	return i, high
+}
+
+// text scans the string whose content begins at i. It returns the index of the
+// closing quote and whether there is an escape before it.
+func (s *scanner) text(i int) (end int, escaped bool) {
+	for i >= 0 {
+		var high uint64
+		i, high = run(s.b, i)
+		s.high |= high
+		switch {
+		case i == len(s.b):
+			return s.stop(CodeSyntax, i), escaped
+		case s.b[i] == '"':
+			return i, escaped
+		case s.b[i] == '\\':
+			escaped = true
+			i = s.escape(i)
+		default:
+			return s.stop(CodeControl, i), escaped
+		}
+	}
+	return i, escaped
 }
 
 // escape scans the escape whose backslash is at i and returns the index behind
