@@ -90,8 +90,11 @@ func (j *journal) log(format string, args ...any) {
 }
 
 func (j *journal) Record(events ...*audit.Event) error {
-	if j.record != nil {
-		if err := j.record(); err != nil {
+	j.mu.Lock()
+	fails := j.record
+	j.mu.Unlock()
+	if fails != nil {
+		if err := fails(); err != nil {
 			return err
 		}
 	}

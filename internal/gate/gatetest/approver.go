@@ -1,0 +1,211 @@
+// Package gatetest holds what every gate.Approver must do, as tests that each
+// implementation runs against itself. Only tests import it.
+package gatetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// Person is the other end of an Approver under test. Its methods may be called
+// before the question is in sight and wait for it themselves.
+type Person interface {
+	Say(r gate.Reply) // answers the one open question
+	Leave()           // hangs up without an answer: end of input
+}
+
+// Rung is an Approver under test.
+type Rung struct {
+	// New gives a fresh Approver and the person it asks.
+	New func(t testing.TB) (gate.Approver, Person)
+	// Replies are what a person can say on this rung.
+	Replies []gate.Reply
+	// Prompt is how long Ask may take to return after it was told to stop, or
+	// after the person spoke; default 5 s.
+	Prompt time.Duration
+}
+
+// Run runs every check as a subtest.
+func Run(t *testing.T, r Rung) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.run(t, r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+var checks = []struct {
+	name string
+	run  func(t testing.TB, r Rung) error
+}{
+	{"answers what was said, for this question only", answers},
+	{"says nothing once it is over", over},
+	{"stops when it is told to", stops},
+	{"keeps to the deadline", deadline},
+	{"takes a hang-up for a deny", leaves},
+	{"survives any question", survives},
+}
+
+// question is a plausible one; each n makes another.
+func question(n int) gate.Question {
+	args := fmt.Appendf(nil, `{"path":"/tmp/%d"}`, n)
+	return gate.Question{
+		Calls: []policy.Call{{
+			Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"write_file"}, Args: args,
+		}},
+		Rule:     policy.Rule{Action: policy.Prompt, Description: "writes need a look", Pos: policy.Position{File: "policy.toml", Line: 3, Column: 1}},
+		Digest:   sha256.Sum256(args),
+		Deadline: time.Now().Add(time.Minute),
+		Session:  true,
+	}
+}
+
+// result is what Ask returned.
+type result struct {
+	gate.Answer
+	err error
+}
+
+// allows says whether the gate would let q through on this result.
+func (r result) allows(q gate.Question) bool {
+	return r.err == nil && r.Reply != gate.DenyOnce && r.Digest == q.Digest
+}
+
+var errSlow = errors.New("Ask did not return in time")
+
+// ask puts q, lets meanwhile happen, and gives the result; a panic is an error
+// of the check, and so is an Ask that outlives the meanwhile by too much.
+func (r Rung) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
+	got, fell := make(chan result, 1), make(chan any, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				fell <- p
+			}
+		}()
+		answer, err := a.Ask(ctx, q)
+		got <- result{answer, err}
+	}()
+	meanwhile()
+	limit := r.Prompt
+	if limit == 0 {
+		limit = 5 * time.Second
+	}
+	select {
+	case res := <-got:
+		return res, nil
+	case p := <-fell:
+		return result{}, fmt.Errorf("Ask panicked: %v", p)
+	case <-time.After(limit):
+		return result{}, errSlow
+	}
+}
+
+func answers(t testing.TB, r Rung) error {
+	a, person := r.New(t)
+	for n, reply := range r.Replies {
+		q := question(n)
+		res, err := r.ask(t.Context(), a, q, func() { person.Say(reply) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", reply, err)
+		}
+		if res.err != nil || res.Reply != reply || res.Digest != q.Digest || res.Rung == "" {
+			return fmt.Errorf("%s was said; got %s from %q for %x: %v", reply, res.Reply, res.Rung, res.Digest[:4], res.err)
+		}
+	}
+	return nil
+}
+
+func over(t testing.TB, r Rung) error {
+	a, _ := r.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return r.denied(ctx, a, question(0), func() {}, "asked with a context that had ended")
+}
+
+func stops(t testing.TB, r Rung) error {
+	a, person := r.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := r.denied(ctx, a, question(0), cancel, "told to stop"); err != nil {
+		return err
+	}
+	if len(r.Replies) == 0 {
+		return nil
+	}
+	// The next question is asked as if the last had not been.
+	q, reply := question(1), r.Replies[0]
+	res, err := r.ask(t.Context(), a, q, func() { person.Say(reply) })
+	if err == nil && (res.err != nil || res.Reply != reply || res.Digest != q.Digest) {
+		err = fmt.Errorf("after a question that was stopped: %s, %v", res.Reply, res.err)
+	}
+	return err
+}
+
+func deadline(t testing.TB, r Rung) error {
+	a, _ := r.New(t)
+	q := question(0)
+	q.Deadline = time.Now().Add(200 * time.Millisecond)
+	ctx, cancel := context.WithDeadline(t.Context(), q.Deadline)
+	defer cancel()
+	return r.denied(ctx, a, q, func() {}, "past the deadline")
+}
+
+func leaves(t testing.TB, r Rung) error {
+	a, person := r.New(t)
+	q := question(0)
+	res, err := r.ask(t.Context(), a, q, person.Leave)
+	if err == nil && res.allows(q) {
+		err = errors.New("a hang-up allowed the call")
+	}
+	return err
+}
+
+func survives(t testing.TB, r Rung) error {
+	hostile := "\x1b]52;c;eA==\a\x1b[2J\u202e\u200b\x00\r\n" + strings.Repeat("a", 1<<16) + "\xff"
+	odd := map[string]gate.Question{
+		"nothing":           {},
+		"a zero call":       {Calls: make([]policy.Call, 1)},
+		"many calls":        {Calls: make([]policy.Call, 500)},
+		"arguments no JSON": {Calls: []policy.Call{{Names: []string{"x"}, Args: []byte(`{"a":`)}}},
+		"hostile text": {
+			Calls: []policy.Call{{Server: hostile, Method: hostile, Names: []string{hostile}, Args: []byte(`{"` + hostile + `":1}`)}},
+			Rule:  policy.Rule{Description: hostile},
+		},
+	}
+	for name, q := range odd {
+		a, _ := r.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		err := r.denied(ctx, a, q, func() {}, name)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// denied wants an Ask that returns an error, or nothing the gate would allow.
+func (r Rung) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
+	res, err := r.ask(ctx, a, q, meanwhile)
+	if err == nil && res.allows(q) {
+		err = errors.New("the call was allowed")
+	}
+	if err == nil && ctx.Err() != nil && res.err == nil && res.Reply == gate.DenyOnce && len(q.Calls) > 0 {
+		err = errors.New("a deny was made up: nobody said it, so it must be an error")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	return nil
+}
