@@ -129,7 +129,7 @@ func (p *pattern) match(r *reading) verdict {
 	}
 	f := p.under(r.how)
 	switch {
-	case f.match(r.s), r.unslashed != "" && f.match(r.unslashed):
+	case f.match(r.s), r.unslashed != "" && f.match(r.unslashed), r.normal != "" && p.under(r.how|located).match(r.normal):
 		return yes
 	case r.unknownBase && p.absolute, p.homeless && r.rooted:
 		return maybe

@@ -98,6 +98,13 @@ func dropDriveSlash(p string) string {
 // that may be left out.
 var defaultPorts = map[string]string{"http": ":80", "https": ":443", "ws": ":80", "wss": ":443", "ftp": ":21"}
 
+// isWeb says whether a value is a URL whose scheme and host every parser reads
+// in the same way, whatever their case.
+func isWeb(s string) bool {
+	_, special := defaultPorts[strings.ToLower(s[:schemeLen(s)])]
+	return special
+}
+
 // normaliseHost lower-cases scheme and host, and drops a default port and the
 // dot that ends a fully qualified name. n is the length of the scheme; ends
 // holds the bytes that end an authority.
@@ -128,8 +135,7 @@ func urlRefusal(s string) string {
 	if n == 0 || isFile(s) {
 		return ""
 	}
-	_, special := defaultPorts[strings.ToLower(s[:n])]
-	rest := s[n+1:]
+	special, rest := isWeb(s), s[n+1:]
 	if !strings.HasPrefix(rest, "//") || special && (len(rest) == 2 || rest[2] == '/') {
 		if special {
 			return "URL without a plain // before its host"
