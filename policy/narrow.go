@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,14 +33,32 @@ func (p *Policy) Narrow(r Rule, c *Call) (text string, err error) {
 		return "", err
 	}
 	text = narrowComment(rule.subject) + rule.toml()
-	q, err := Parse("always", []byte(text), Options{Home: p.readers[resourceSlot].home})
-	if err != nil {
-		return "", fmt.Errorf("the rule cannot be written: %w", err)
-	}
-	if d := q.Decide(c); d.Action != Allow {
-		return "", fmt.Errorf("no exact rule allows this call, because a server may read it in another way: %s", cmp.Or(d.Reason, strconv.Quote(d.Reading)))
+	if err := p.try(text, r, c); err != nil {
+		return "", err
 	}
 	return text, nil
+}
+
+// try says why the policy would not allow a call with the text above rule r.
+func (p *Policy) try(text string, r Rule, c *Call) error {
+	var q *Policy
+	written, errs := parseSource("always", []byte(text))
+	if len(errs) == 0 {
+		rules := slices.Insert(slices.Clone(p.sources), r.Index, written...)
+		q, errs = compile(rules, Options{Home: p.readers[resourceSlot].home})
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("the rule cannot be written: %w", errs)
+	}
+	d := q.Decide(c)
+	switch {
+	case d.Action == Allow:
+		return nil
+	case d.Rule != nil && d.Rule.Pos != r.Pos:
+		return fmt.Errorf("the rule on line %d would still say %s", d.Rule.Pos.Line, d.Action)
+	default:
+		return fmt.Errorf("a server may read the call in another way, which no exact rule allows: %s", cmp.Or(d.Reason, strconv.Quote(d.Reading)))
+	}
 }
 
 func narrowComment(s Subject) string {

@@ -91,17 +91,18 @@ func TestNarrowRefuses(t *testing.T) {
 		{"long", "tool='**'", args(`{"q":"` + strings.Repeat("x", 5000) + `"}`), `argument "q" is 5000 bytes long`},
 		{"not JSON", "tool='**'", args(`{"q":"a"`), `the arguments cannot be read`},
 		{"twice", "tool='**'", args(`{"q":"a","q":"b"}`), `the rule cannot be written: always:6:1: args.q is given twice`},
-		{"other reading", "tool='**'", args(`{"path":"/p/../q"}`), `no exact rule allows this call, because a server may read it in another way: "/q"`},
-		{"refused reading", "tool='**'", args(`{"path":"/p/\u0000"}`), `in another way: NUL in a value`},
+		{"other reading", "tool='**'", args(`{"path":"/p/../q"}`), `a server may read the call in another way, which no exact rule allows: "/q"`},
+		{"refused reading", "tool='**'", args(`{"path":"/p/\u0000"}`), `no exact rule allows: NUL in a value`},
+		{"another rule", "tool='**'\n[[rule]]\naction='prompt'\ntool='a'", Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule on line 1 would still say prompt`},
 		{"tool name", "tool='**'", Call{Subject: ToolSubject, Names: []string{"a*"}}, `the tool holds "*"`},
 		{"server name", "tool='**'", Call{Server: "?", Subject: ToolSubject, Names: []string{"a"}}, `the server's name holds "?"`},
 		{"unknown server", "tool='**'\nserver='x'", Call{Subject: ToolSubject, Names: []string{"a"}}, `this server's name is not known`},
 		{"several", "sampling='**'", Call{Subject: SamplingSubject, Names: []string{"a", "b"}}, `the call has 2 texts`},
 		{"other subject", "prompt='**'", Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule did not ask about this call`},
-		{"no method rule opens", "method='x/*'", Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `in another way: why`},
+		{"no method rule opens", "method='x/*'", Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no exact rule allows: why`},
 	} {
 		p := parse(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
-		text, err := p.Narrow(p.Rules()[0], &c.call)
+		text, err := p.Narrow(p.Rules()[len(p.Rules())-1], &c.call)
 		if err == nil || !strings.Contains(err.Error(), c.want) || text != "" {
 			t.Errorf("%s: %q, %v; want %q", c.name, text, err, c.want)
 		}
