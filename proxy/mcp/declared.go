@@ -28,6 +28,8 @@ func Declared(method string, result []byte) []string {
 		list, label = "resourceTemplates", "uriTemplate"
 	case "skills/list":
 		list, label = "skills", "uri"
+	default:
+		return nil
 	}
 	var names []string
 	size := 0

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/stdio"
+	"github.com/urfave/cli/v2"
+)
+
+// exitProxy is clawai's own failure: the server's codes are the others.
+const exitProxy = 125
+
+func proxyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "proxy",
+		Usage:     "run an MCP server and let through only what the policy allows",
+		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
+			&cli.DurationFlag{Name: "ask-timeout", Value: 45 * time.Second, Usage: "how long a call waits for a person; clients give up at about 60s"},
+			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
+			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
+			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
+		},
+		Action: runProxy,
+	}
+}
+
+// proxyRun is one run of the command: what its flags and files came to.
+type proxyRun struct {
+	command []string
+	name    string
+	folders config.Folders
+	policy  *config.Loaded
+	ask     time.Duration
+	limits  frame.Limits
+	asError bool
+}
+
+func runProxy(c *cli.Context) error {
+	p, err := newProxyRun(c)
+	if err != nil {
+		return err
+	}
+	log, err := p.openRecord()
+	if err != nil {
+		return proxyError(err)
+	}
+	code, err := p.session(c.Context, log)
+	if closing := log.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if code != 0 || err != nil {
+		return &exitError{code: code, err: err}
+	}
+	return nil
+}
+
+// newProxyRun reads the command line and the policy, before anything is
+// started. Mistakes on the command line are exit 2, everything else 125.
+func newProxyRun(c *cli.Context) (*proxyRun, error) {
+	p := &proxyRun{command: c.Args().Slice(), name: c.String("server"), ask: c.Duration("ask-timeout")}
+	if err := p.checkCommand(); err != nil {
+		return nil, err
+	}
+	if p.ask <= 0 {
+		return nil, usagef("--ask-timeout must be more than 0")
+	}
+	size, err := parseSize(c.String("max-frame"))
+	if err != nil {
+		return nil, usagef("--max-frame: %w", err)
+	}
+	p.limits = frame.DefaultLimits()
+	p.limits.MaxBytes = size
+	switch c.String("deny-as") {
+	case "result":
+	case "error":
+		p.asError = true
+	default:
+		return nil, usagef("--deny-as is result or error, not %q", c.String("deny-as"))
+	}
+	if p.folders, err = config.Dirs(); err != nil {
+		return nil, proxyError(err)
+	}
+	if dir := c.String("state"); dir != "" {
+		if p.folders.State, err = filepath.Abs(dir); err != nil {
+			return nil, proxyError(err)
+		}
+	}
+	path := c.String("policy")
+	if path == "" {
+		path = p.folders.PolicyFile()
+	}
+	if p.policy, err = config.LoadPolicy(path, p.folders.Home); err != nil {
+		return nil, proxyError(err)
+	}
+	return p, nil
+}
+
+func proxyError(err error) error { return &exitError{code: exitProxy, err: err} }
+
+// checkCommand demands "--": without it an option of ours behind the command,
+// or one of the server's before it, would be read as the other's.
+func (p *proxyRun) checkCommand() error {
+	before := len(os.Args) - len(p.command) - 1
+	switch {
+	case strings.HasPrefix(p.name, "-"):
+		return usagef("--server needs a name, not %q", p.name)
+	case len(p.command) == 0:
+		return usagef("which server? write: clawai proxy [options] -- COMMAND [ARGUMENTS...]")
+	case before < 0 || os.Args[before] != "--":
+		return usagef("-- is missing; write: clawai proxy [options] -- %s", quoteWords(p.command))
+	}
+	return nil
+}
+
+// openRecord begins the record; without one nothing is started.
+func (p *proxyRun) openRecord() (*audit.Log, error) {
+	if err := config.PrivateFolder(p.folders.State); err != nil {
+		return nil, fmt.Errorf("cannot keep a record: %w", err)
+	}
+	log, err := audit.Open(p.recordDir(), audit.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep a record: %w", err)
+	}
+	return log, nil
+}
+
+func (p *proxyRun) recordDir() string { return filepath.Join(p.folders.State, "audit") }
+
+// approver asks at the terminal; an "always" is written into the policy that
+// was named, and weighed against what the record says it has denied.
+func (p *proxyRun) approver() gate.Approver {
+	return approve.NewTerminal(approve.Options{
+		Lock: filepath.Join(p.folders.State, "terminal.lock"),
+		Always: &approve.Always{
+			Policy:  p.policy.Path,
+			Options: policy.Options{Home: p.folders.Home},
+			Denied:  deniedCalls{p.recordDir()},
+		},
+	})
+}
+
+// session runs the server until one side ends and returns our exit code.
+func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
+	guard, err := gate.New(gate.Options{
+		Policy: p.policy.Policy, Recorder: log, Approver: p.approver(), Server: p.name, AskTimeout: p.ask,
+	})
+	if err != nil {
+		return exitProxy, err
+	}
+	defer guard.Close()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := guard.Note(p.started()); err != nil {
+		return exitProxy, fmt.Errorf("cannot keep a record: %w", err)
+	}
+	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: os.Stderr})
+	if err != nil {
+		code := exitProxy
+		if failed, ok := errors.AsType[*stdio.StartError](err); ok {
+			code = failed.Code
+		}
+		p.ended(guard, code, err.Error())
+		return code, err
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		config.Watch(watching, p.policy, p.reload(guard))
+	}()
+	code, err := p.pump(ctx, guard, child)
+	unwatch()
+	<-watched
+	p.ended(guard, code, child.Status())
+	return code, err
+}
+
+// pump carries the frames. A server that ended by itself gives its exit code, a
+// stop that was asked for gives 0.
+func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *stdio.Child) (int, error) {
+	err := proxy.Run(ctx, proxy.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), Server: child, Gate: guard,
+		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
+	})
+	switch {
+	case err == nil:
+		return exitOK, nil
+	case errors.Is(err, proxy.ErrServerEnded):
+		return max(child.ExitCode(), 0), nil // its stderr has said the rest
+	}
+	return exitProxy, err
+}
+
+// reload gives the gate a changed policy; a broken one changes nothing but the
+// record.
+func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
+	return func(next *config.Loaded, err error) {
+		ev := &audit.Event{Kind: audit.Policy}
+		if err != nil {
+			ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
+		} else {
+			guard.SetPolicy(next.Policy)
+			ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
+		}
+		_ = guard.Note(ev) // a record that fails refuses the next call
+	}
+}
+
+func (p *proxyRun) started() *audit.Event {
+	return &audit.Event{
+		Kind: audit.Start, ServerGuess: guessName(p.command, p.name),
+		Detail: fmt.Sprintf("clawai %s; command %s; policy %s, revision %s",
+			version, quoteWords(p.command), p.policy.Path, p.policy.Policy.Revision()),
+	}
+}
+
+func (p *proxyRun) ended(guard *gate.Session, code int, how string) {
+	_ = guard.Note(&audit.Event{Kind: audit.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"iter"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// deniedCalls is what the record knows of calls the rules denied.
+type deniedCalls struct{ dir string }
+
+// Calls yields them, oldest first.
+func (d deniedCalls) Calls() iter.Seq2[approve.DeniedCall, error] {
+	return func(yield func(approve.DeniedCall, error) bool) {
+		for e, err := range audit.Read(d.dir, audit.Filter{Decision: "deny", Kinds: []audit.Kind{audit.Decision}}) {
+			if err == nil && e.Policy != policy.Deny.String() {
+				continue
+			}
+			call := policy.Call{
+				Server: e.Server, Method: e.Method, Subject: subjects[e.Subject], Names: e.Names, Args: e.Args,
+			}
+			if !yield(approve.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Redacted says that a text of the record may not be what was sent.
+func (deniedCalls) Redacted(text string) bool { return audit.IsRedacted(text) }
+
+var subjects = map[string]policy.Subject{
+	"tool": policy.ToolSubject, "resource": policy.ResourceSubject, "prompt": policy.PromptSubject,
+	"sampling": policy.SamplingSubject, "elicitation": policy.ElicitationSubject, "method": policy.MethodSubject,
+}

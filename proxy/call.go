@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// call is one request in flight, and the gate's outlet for it.
+type call struct {
+	lane  *lane
+	burst *burst
+	x     gate.Exchange // unused for an element of a batch
+
+	from    mcp.Direction
+	method  string
+	id      []byte
+	key     string // idKey of the id
+	class   mcp.Class
+	modern  bool
+	first   bool         // initialize: its answer settles the version
+	judged  *policy.Call // what the rules saw, for denials
+	token   []byte       // the progress token; nil without one
+	report  string       // idKey of the token
+	steps   int          // progress messages of ours
+	waiting *gate.Exchange
+
+	// Guarded by the table:
+	state     state
+	withdrawn bool   // its caller expects no answer
+	task      bool   // the result is a task: the token lives on
+	reply     *reply // while answering
+}
+
+// newCall reads a request; a refusal means that it must not cross.
+func (l *lane) newCall(f *frame.Frame) (*call, []policy.Call, *frame.Refusal) {
+	m, refusal := mcp.Read(f, l.from, l.s.o.Name)
+	if refusal != nil {
+		return nil, nil, refusal
+	}
+	calls := m.Calls
+	if m.InputResponses != nil {
+		answers, refusal := l.s.table.answers(f, &m, l.s.o.Name)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		calls = append(calls[:len(calls):len(calls)], answers...)
+	}
+	c := &call{
+		lane: l, burst: l.burst, from: l.from, method: f.Method, id: f.ID, key: idKey(f.ID),
+		class: m.Class, modern: m.Modern, first: m.Initialize(),
+	}
+	if len(calls) > 0 {
+		c.judged = &calls[0]
+	}
+	if m.ProgressToken != nil {
+		c.token, c.report = m.ProgressToken, idKey(m.ProgressToken)
+	}
+	return c, calls, nil
+}
+
+// request reserves the id and puts the request into the group.
+func (l *lane) request(ctx context.Context, f *frame.Frame) {
+	c, calls, refusal := l.newCall(f)
+	if refusal == nil && !l.s.table.reserve(c) {
+		refusal = duplicate(f)
+	}
+	if refusal != nil {
+		l.unreadable(f.Raw, refusal)
+		return
+	}
+	c.x = gate.Exchange{Raw: f.Raw, Calls: calls, Event: l.event(f, calls), Out: c}
+	c.waiting = &c.x
+	l.enqueue(ctx, &c.x, false)
+}
+
+func duplicate(f *frame.Frame) *frame.Refusal {
+	return &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+}
+
+// Forward sends the request on.
+func (c *call) Forward(x *gate.Exchange) error {
+	c.lane.s.table.forwarded(c)
+	return c.lane.send(c.burst, x.Raw)
+}
+
+// Refuse answers the request; a withdrawn one expects no answer.
+func (c *call) Refuse(_ *gate.Exchange, v gate.Verdict) {
+	c.lane.s.table.release(c)
+	if v.Code != gate.CodeWithdrawn {
+		c.lane.answer(c.burst, c.denied(c.judged, v))
+	}
+}
+
+// Waiting tells the caller that its request is alive, if it asked to be told.
+func (c *call) Waiting(_ *gate.Exchange, elapsed time.Duration) {
+	if line := c.alive(elapsed); line != nil {
+		c.lane.answer(c.burst, line)
+	}
+}
+
+// alive is the next sign of life for the caller; nil when it wants none.
+func (c *call) alive(elapsed time.Duration) []byte {
+	if c.token == nil {
+		return nil
+	}
+	c.steps++
+	return mcp.Progress(c.token, c.steps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
+}
+
+// denied is what the caller gets instead of the other side's answer.
+func (c *call) denied(what *policy.Call, v gate.Verdict) []byte {
+	d := mcp.Denial{
+		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
+		AsError: c.lane.s.o.DenyAsError,
+	}
+	if what != nil {
+		d.What = *what
+	} else {
+		d.What = policy.Call{Method: c.method, Subject: policy.MethodSubject}
+	}
+	switch v.Code {
+	case gate.CodeDeniedByRule:
+		// The rule's description says it; the gate's sentence would say it twice.
+		if d.Reason = ""; v.Rule != nil {
+			d.Description = v.Rule.Description
+		}
+	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany:
+		d.Unanswered = true
+	}
+	return d.Answer(mcp.Caller{ID: c.id, Method: c.method, Modern: c.modern})
+}

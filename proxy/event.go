@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// event is what the pump tells the record of a frame that reaches the gate.
+func (l *lane) event(f *frame.Frame, calls []policy.Call) audit.Event {
+	ev := audit.Event{
+		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(),
+		Method: f.Method, ID: f.ID,
+	}
+	if len(calls) > 0 {
+		ev.Subject, ev.Names, ev.Args = subjectKey(calls[0].Subject), calls[0].Names, calls[0].Args
+	}
+	return ev
+}
+
+// dropped records a frame that goes nowhere and returns the record's id.
+func (l *lane) dropped(ev *audit.Event) (record string) {
+	ev.Kind, ev.Stage = audit.Dropped, "frame"
+	ev.ServerGuess, ev.Direction = l.s.o.Guess, l.from.String()
+	l.s.note(ev)
+	return ev.Record
+}
+
+// chatter records a line of the server's that is no frame: a print statement.
+func (l *lane) chatter(line []byte) {
+	const most = 500
+	text := string(line[:min(len(line), most)])
+	l.s.note(&audit.Event{
+		Kind: audit.Chatter, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Bytes: len(line), Detail: text,
+	})
+}
+
+// note records what is no exchange. Nothing is forwarded on its strength, so
+// that a failure changes nothing here; the gate refuses what comes after it.
+func (s *session) note(ev *audit.Event) { _ = s.o.Gate.Note(ev) }
+
+// panicked is the record of a defect of ours.
+func panicked(cause any, stack []byte) *audit.Event {
+	return &audit.Event{Kind: audit.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
+}
+
+// subjectKey is the rule key of a subject, the word that records use.
+func subjectKey(s policy.Subject) string {
+	switch s {
+	case policy.ToolSubject:
+		return "tool"
+	case policy.ResourceSubject:
+		return "resource"
+	case policy.PromptSubject:
+		return "prompt"
+	case policy.SamplingSubject:
+		return "sampling"
+	case policy.ElicitationSubject:
+		return "elicitation"
+	case policy.MethodSubject:
+		return "method"
+	}
+	return ""
+}

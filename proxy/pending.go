@@ -1,0 +1,281 @@
+package proxy
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// state is where a request stands. A request is in the table from the moment
+// it is read until its answer is on the way back.
+type state uint8
+
+const (
+	held      state = iota // not forwarded: perhaps a person is being asked
+	sent                   // forwarded; an answer may come
+	answering              // its answer is at the gate
+	cancelled              // forwarded and cancelled: an answer is dropped
+)
+
+// table is everything the proxy remembers of a session. One mutex guards it,
+// and it is never held across a call into the gate or a system call.
+type table struct {
+	mu    sync.Mutex
+	sides [2]side   // by the direction of the requests
+	asked mcp.Asked // the input requests that were let through
+
+	// batches: version 2025-03-26 was negotiated. Read for every frame.
+	batches atomic.Bool
+}
+
+// side is one direction's requests.
+type side struct {
+	calls  map[string]*call // by idKey
+	tokens map[string]int   // progress tokens of forwarded requests, by idKey
+	lent   ring             // tokens that outlive their request: its result is a task
+	past   ring             // ids answered not long ago
+	late   ring             // ids cancelled not long ago
+}
+
+func (t *table) side(from mcp.Direction) *side { return &t.sides[index(from)] }
+
+func index(from mcp.Direction) int {
+	if from == mcp.ServerToClient {
+		return 1
+	}
+	return 0
+}
+
+// idKey is equal for two id tokens exactly if they are the same JSON value: a
+// string never equals a number, and a number has one text because proxy/frame
+// admits only plain integers.
+func idKey(token []byte) string {
+	for _, b := range token {
+		if b == '\\' {
+			var s string
+			if json.Unmarshal(token, &s) == nil {
+				return `"` + s + `"`
+			}
+			break
+		}
+	}
+	return string(token)
+}
+
+// reserve takes the ids of all the calls, or of none when one of them is taken.
+func (t *table) reserve(cs ...*call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, c := range cs {
+		s := t.side(c.from)
+		if s.calls[c.key] != nil {
+			for _, c := range cs[:i] {
+				delete(s.calls, c.key)
+			}
+			return false
+		}
+		if s.calls == nil {
+			s.calls, s.tokens = make(map[string]*call), make(map[string]int)
+		}
+		s.calls[c.key] = c
+	}
+	return true
+}
+
+// forwarded notes that the request is about to be written.
+func (t *table) forwarded(c *call) {
+	t.mu.Lock()
+	c.state = sent
+	if c.report != "" {
+		t.side(c.from).tokens[c.report]++
+	}
+	t.mu.Unlock()
+}
+
+// Why an answer may not go on.
+const (
+	unsolicited  = "unsolicited"
+	secondAnswer = "second_answer"
+	lateAnswer   = "late_answer"
+)
+
+// claim finds the request of side from that r answers, and keeps a second
+// answer away from it. why says what is wrong with an answer to no such request.
+func (t *table) claim(from mcp.Direction, id []byte, r *reply) (c *call, why string) {
+	key := idKey(id)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.side(from)
+	c = s.calls[key]
+	switch {
+	case c == nil && s.past.has(key), c != nil && c.state == answering:
+		return nil, secondAnswer
+	case c == nil || c.state == held: // of a held one the other side knows nothing
+		return nil, unsolicited
+	case c.state == cancelled:
+		t.forget(c)
+		return nil, lateAnswer
+	}
+	c.state, c.reply = answering, r
+	return c, ""
+}
+
+// settle notes that a reply is about to be written.
+func (t *table) settle(r *reply) {
+	t.mu.Lock()
+	t.forget(r.call)
+	t.asked.Remember(r.inputs)
+	t.mu.Unlock()
+	if r.version != "" {
+		t.batches.Store(r.version == "2025-03-26")
+	}
+}
+
+// release forgets a request that was answered by us, or withdrawn.
+func (t *table) release(c *call) {
+	t.mu.Lock()
+	t.forget(c)
+	t.mu.Unlock()
+}
+
+// releaseHeld forgets a request of a refused batch and reports whether its
+// caller has withdrawn it.
+func (t *table) releaseHeld(c *call) (withdrawn bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget(c)
+	return c.withdrawn
+}
+
+func (t *table) forget(c *call) {
+	s := t.side(c.from)
+	if s.calls[c.key] != c {
+		return
+	}
+	delete(s.calls, c.key)
+	if c.state == held {
+		return
+	}
+	s.past.add(c.key)
+	if c.report == "" {
+		return
+	}
+	if s.tokens[c.report]--; s.tokens[c.report] == 0 {
+		delete(s.tokens, c.report)
+	}
+	if c.task {
+		s.lent.add(c.report)
+	}
+}
+
+// lend keeps a call's progress token valid beyond its answer.
+func (t *table) lend(c *call) {
+	t.mu.Lock()
+	c.task = true
+	t.mu.Unlock()
+}
+
+// withdraw finds a request its caller cancels, where it stands, and the
+// exchange under which it or its answer waits at the gate.
+func (t *table) withdraw(from mcp.Direction, key string) (c *call, waiting *gate.Exchange, st state) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c = t.side(from).calls[key]; c == nil {
+		return nil, nil, held
+	}
+	switch c.state {
+	case held:
+		c.withdrawn = true
+		return c, c.waiting, c.state
+	case answering:
+		return c, &c.reply.x, c.state
+	case sent, cancelled:
+	}
+	return c, nil, c.state
+}
+
+// cancel notes that the other side is being told to stop; false when no such
+// request has been forwarded. Its answer may or may not come, so that the
+// oldest cancelled ids are given up in time.
+func (t *table) cancel(from mcp.Direction, key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.side(from)
+	c := s.calls[key]
+	if c == nil || c.state != sent {
+		return c != nil && c.state == cancelled
+	}
+	c.state = cancelled
+	if old := s.calls[s.late.add(key)]; old != nil && old.state == cancelled {
+		t.forget(old)
+	}
+	return true
+}
+
+// answered reports an id whose answer went out not long ago.
+func (t *table) answered(from mcp.Direction, key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.side(from).past.has(key)
+}
+
+// open reports a request that was forwarded and not cancelled.
+func (t *table) open(from mcp.Direction, key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.side(from).calls[key]
+	return c != nil && (c.state == sent || c.state == answering)
+}
+
+// reports says whether progress with this token belongs to a request in flight,
+// or to the task that one became.
+func (t *table) reports(from mcp.Direction, token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.side(from)
+	return s.tokens[token] > 0 || s.lent.has(token)
+}
+
+// unanswered empties one direction and returns the requests whose callers still
+// wait.
+func (t *table) unanswered(from mcp.Direction) (cs []*call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.side(from)
+	for _, c := range s.calls {
+		if c.state != cancelled && !c.withdrawn {
+			cs = append(cs, c)
+		}
+	}
+	clear(s.calls)
+	return cs
+}
+
+// answers is what the rules judge in the inputResponses of a retry.
+func (t *table) answers(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked.Answers(f, m, server)
+}
+
+// known reports input requests that were let through before.
+func (t *table) known(in mcp.Inputs) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked.Known(in)
+}
+
+// remember notes input requests that are being let through.
+func (t *table) remember(in mcp.Inputs) {
+	if len(in.Calls) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked.Remember(in)
+}

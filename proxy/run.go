@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Upstream is the server's side of a session. Read and Write are used by one
+// goroutine each at a time.
+type Upstream interface {
+	io.ReadWriter
+	// Done is closed when the server has ended by itself. What it wrote may
+	// still be there to be read.
+	Done() <-chan struct{}
+	// Close makes the server end and returns when it is gone, within about a
+	// second; a Read under way then ends. It may be called more than once.
+	Close() error
+	// Status says how the server ended, for people: "exit code 3".
+	Status() string
+}
+
+// Options of Run. The first four are required.
+type Options struct {
+	ClientIn  io.Reader // what the client writes; closed at the end if it is an io.Closer
+	ClientOut io.Writer
+	Server    Upstream
+	Gate      *gate.Session // closed by Run
+
+	Name   string       // the server's name as the client's configuration calls it; "" when unknown
+	Guess  string       // a name for the record only
+	Limits frame.Limits // zero: frame.DefaultLimits
+	// DenyAsError answers a denied tools/call with a JSON-RPC error instead of
+	// a tool result.
+	DenyAsError bool
+}
+
+// ErrServerEnded is why Run returned when the server ended before anybody asked
+// it to.
+var ErrServerEnded = errors.New("the server ended")
+
+// How long the rest of what an ended server wrote may take, and how long the
+// last answers may take to reach a client that does not read.
+const (
+	drainGrace  = 300 * time.Millisecond
+	answerGrace = 200 * time.Millisecond
+)
+
+// session is one client and one server with everything in flight between them.
+type session struct {
+	o      Options
+	table  table
+	lanes  [2]*lane // by direction
+	failed chan error
+	spent  idler
+}
+
+// Run carries frames until the client closes its stream or ctx ends (nil), the
+// server ends (ErrServerEnded) or something in here fails (any other error).
+// Before it returns the server is gone, every request in flight has been
+// answered or its client does not read any more, and the gate is closed. Run
+// does not wait for a read from a ClientIn that cannot be closed: that one ends
+// with the process.
+func Run(ctx context.Context, o Options) error {
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	s := &session{o: o, failed: make(chan error, 2)}
+	toServer, toClient := newWriter(o.Server), newWriter(o.ClientOut)
+	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAsking()
+	s.lanes[index(mcp.ClientToServer)] = newLane(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
+	s.lanes[index(mcp.ServerToClient)] = newLane(s, mcp.ServerToClient, o.Server, toClient, toServer)
+	client, server := s.lanes[0], s.lanes[1]
+	go client.run(asking)
+	go server.run(asking)
+
+	var cause error
+	select {
+	case <-ctx.Done():
+	case <-client.ended:
+	case <-server.ended:
+		cause = ErrServerEnded
+	case <-o.Server.Done():
+		cause = ErrServerEnded
+		wait(server.ended, drainGrace)
+	case cause = <-s.failed:
+	}
+	return s.shutdown(cause, stopAsking)
+}
+
+// shutdown ends everything in the order that loses least: questions, server,
+// requests in flight, gate.
+func (s *session) shutdown(cause error, stopAsking func()) error {
+	client, server := s.lanes[0], s.lanes[1]
+	stopAsking()
+	err := s.o.Server.Close()
+	wait(server.ended, drainGrace)
+	select {
+	case failure := <-s.failed:
+		cause = failure
+	default:
+	}
+	last := make(chan struct{})
+	go func() {
+		defer close(last)
+		s.o.Gate.Close()
+		s.answerAll(cause)
+		_ = client.back.drain()
+	}()
+	wait(last, answerGrace)
+	s.spent.stop()
+	if c, ok := s.o.ClientIn.(io.Closer); ok {
+		_ = c.Close()
+		<-client.ended
+	}
+	if cause == nil && err != nil {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	return cause
+}
+
+// answerAll gives every request of the client that has no answer yet an error,
+// so that nobody waits for a server that is gone.
+func (s *session) answerAll(cause error) {
+	how := "the session was closed"
+	if errors.Is(cause, ErrServerEnded) {
+		how = s.o.Server.Status()
+	} else if cause != nil {
+		how = "clawai failed; tell the owner"
+	}
+	for _, c := range s.table.unanswered(mcp.ClientToServer) {
+		_ = s.lanes[0].back.add(mcp.Gone(c.id, how))
+	}
+}
+
+func wait(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-t.C:
+	}
+}
+
+// fail ends the session because of a defect of ours.
+func (s *session) fail(cause any) {
+	s.note(panicked(cause, debug.Stack()))
+	select {
+	case s.failed <- fmt.Errorf("panic: %v", cause):
+	default:
+	}
+}

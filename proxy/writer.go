@@ -1,0 +1,113 @@
+package proxy
+
+import (
+	"io"
+	"sync"
+)
+
+const (
+	queueLimit = 1 << 20  // bytes queued behind a slow reader before senders wait
+	copyLimit  = 32 << 10 // larger frames are queued by reference
+	keepLimit  = 64 << 10 // a larger buffer is left to the garbage collector
+)
+
+// writer puts whole lines on one stream for several senders. A sender that
+// finds another inside the system call leaves its lines to that one, so that
+// lines never interleave and a burst costs one call. The first error stays.
+type writer struct {
+	w io.Writer
+
+	mu     sync.Mutex
+	idle   sync.Cond // signalled whenever a write has ended
+	chunks [][]byte  // in order; what does not fit into tail
+	tail   []byte    // small lines after chunks
+	queued int       // bytes in both
+	spare  []byte
+	busy   bool // somebody is writing
+	err    error
+}
+
+func newWriter(w io.Writer) *writer {
+	o := &writer{w: w}
+	o.idle.L = &o.mu
+	return o
+}
+
+// add queues one line; flush sends it. It waits while too much is queued.
+func (o *writer) add(line []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.queued > queueLimit && o.err == nil {
+		if o.busy {
+			o.idle.Wait()
+		} else {
+			o.write()
+		}
+	}
+	if o.err != nil {
+		return o.err
+	}
+	if len(line) > copyLimit {
+		o.chunks = append(o.chunks, o.tail, line)
+		o.tail = nil
+	} else {
+		o.tail = append(o.tail, line...)
+	}
+	o.tail = append(o.tail, '\n')
+	o.queued += len(line) + 1
+	return nil
+}
+
+// flush sends what is queued, unless somebody is at it.
+func (o *writer) flush() {
+	o.mu.Lock()
+	if !o.busy {
+		o.write()
+	}
+	o.mu.Unlock()
+}
+
+// drain returns when nothing is queued, or nothing can be sent any more.
+func (o *writer) drain() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.busy {
+		o.idle.Wait()
+	}
+	o.write()
+	return o.err
+}
+
+// write sends until the queue is empty. It is called with the lock held and
+// gives it up during the system calls.
+func (o *writer) write() {
+	o.busy = true
+	for o.queued > 0 && o.err == nil {
+		chunks, tail := o.chunks, o.tail
+		o.chunks, o.tail, o.spare = nil, o.spare[:0], nil
+		o.queued = 0
+		o.mu.Unlock()
+		err := o.send(chunks, tail)
+		o.mu.Lock()
+		o.err = err
+		if cap(tail) <= keepLimit {
+			o.spare = tail
+		}
+		o.idle.Broadcast()
+	}
+	o.busy = false
+	o.idle.Broadcast()
+}
+
+func (o *writer) send(chunks [][]byte, tail []byte) error {
+	for _, c := range chunks {
+		if len(c) == 0 {
+			continue
+		}
+		if _, err := o.w.Write(c); err != nil {
+			return err
+		}
+	}
+	_, err := o.w.Write(tail)
+	return err
+}
