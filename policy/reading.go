@@ -136,7 +136,7 @@ func (rd *reader) readPath(rs []reading, r reading) []reading {
 	}
 	for i, n := 0, len(rs)-first; i < n; i++ {
 		at := &rs[first+i]
-		at.place()
+		at.place(rd.home)
 		if why == "" {
 			why = unreadableAs(at.s)
 		}
@@ -196,9 +196,9 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 }
 
 // place notes where the path of a reading starts.
-func (r *reading) place() {
-	r.unknownBase = unknownBase(r.s)
-	r.relative = relative(r.s)
+func (r *reading) place(home string) {
+	r.unknownBase = unknownBase(r.s, home)
+	r.relative = !r.unknownBase && relative(r.s)
 	r.rooted = !r.relative && !r.unknownBase
 }
 

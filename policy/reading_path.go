@@ -37,14 +37,14 @@ func absolute(p string) bool {
 // unknownBase says whether a path starts where a policy cannot know: above the
 // working directory, in a drive's own directory, at a variable, at a home that
 // was not given.
-func unknownBase(s string) bool {
+func unknownBase(s, home string) bool {
 	switch {
 	case s == "" || s[0] == '/':
 		return false
 	case s == ".." || strings.HasPrefix(s, "../"):
 		return true
 	case s[0] == '~':
-		return isHome(s)
+		return isHome(s) && expandHome(s, home) == s
 	case s[0] == '$':
 		return len(s) > 1 && (isLetter(s[1]) || s[1] == '_' || s[1] == '{')
 	case s[0] == '%':
@@ -54,9 +54,10 @@ func unknownBase(s string) bool {
 	return hasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
-// relative says whether a path starts at the server's working directory.
+// relative says whether a path has no root: it starts at the server's working
+// directory, unless its base is unknown.
 func relative(s string) bool {
-	return s != "" && s[0] != '/' && s[0] != '~' && !hasDrive(s) && schemeLen(s) == 0 && !unknownBase(s)
+	return s != "" && s[0] != '/' && s[0] != '~' && !hasDrive(s) && schemeLen(s) == 0
 }
 
 // clean resolves dot segments and doubled slashes by text alone. A trailing

@@ -1,0 +1,342 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// house is a policy as a careful person writes it: what is denied stands first,
+// then what is allowed, and the rest is denied.
+func house(t *testing.T) *Policy {
+	t.Helper()
+	p, err := Parse("house.toml", []byte(`
+[[rule]]
+action = "deny"
+tool = "*"
+args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**"]
+[[rule]]
+action = "prompt"
+tool = "*"
+args.path = "/srv/**"
+[[rule]]
+action = "allow"
+tool = "read"
+args.path = ["/p/**", 'C:\Users\me\**', "~/projects/**", "./src/**", "file:///p/**"]
+[[rule]]
+action = "allow"
+tool = "anywhere"
+args.path = "**"
+[[rule]]
+action = "deny"
+tool = "fetch"
+args.url = ["https://evil.example/**", "http://127.0.0.1/**"]
+[[rule]]
+action = "allow"
+tool = "fetch"
+args.url = "https://docs.example/**"
+[[rule]]
+action = "prompt"
+tool = "fetch"
+[[rule]]
+action = "deny"
+tool = "query"
+args.sql = "**DROP TABLE**"
+[[rule]]
+action = "allow"
+tool = "query"
+[[rule]]
+action = "deny"
+tool = "say"
+args.text = "**password**"
+[[rule]]
+action = "allow"
+tool = "say"
+args.text = "**"
+[[rule]]
+action = "deny"
+tool = "quiet"
+args.mode = ["true", "100", "danger"]
+[[rule]]
+action = "allow"
+tool = "quiet"
+[[rule]]
+action = "allow"
+resource = "file:///p/**"
+[[rule]]
+action = "allow"
+resource = "https://docs.example/**"
+`), Options{Home: "/home/user"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+type callCase struct {
+	name string // of the row in docs/evasions.md
+	call *Call
+	want Action
+}
+
+func pathCall(v string) *Call { return toolCall("read", `{"path":`+jsonText(v)+`}`) }
+func anyPath(v string) *Call  { return toolCall("anywhere", `{"path":`+jsonText(v)+`}`) }
+func fetch(v string) *Call    { return toolCall("fetch", `{"url":`+jsonText(v)+`}`) }
+
+func resource(uris ...string) *Call {
+	return &Call{Method: "resources/read", Subject: ResourceSubject, Names: uris}
+}
+
+func run(t *testing.T, cases []callCase) {
+	t.Helper()
+	p := house(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if d := p.Decide(c.call); d.Action != c.want {
+				t.Errorf("%s %s: %v by %+v (reading %q, %s), want %v", c.call.Names, c.call.Args, d.Action, d.Rule, d.Reading, d.Reason, c.want)
+			}
+		})
+	}
+}
+
+// Each name is a row of docs/evasions.md. A call of "read" must not be allowed
+// outside /p; a call of "anywhere" may do all but what a rule denies.
+func TestEvasion(t *testing.T) {
+	run(t, []callCase{
+		{"dot-dot", pathCall("/p/../../etc/x"), Deny},
+		{"dot-dot", pathCall("/p/a/../.."), Deny},
+		{"dot-dot", anyPath("/p/../etc/x"), Deny},
+		{"above-root", anyPath("/../etc/x"), Deny},
+		{"doubled-slash", anyPath("//etc/x"), Deny},
+		{"doubled-slash", anyPath("/etc//x"), Deny},
+		{"dot-segment", anyPath("/./etc/x"), Deny},
+		{"trailing-slash", anyPath("/p/.env/"), Deny},
+		{"trailing-slash", anyPath("/p/.env/."), Deny},
+		{"trailing-slash", anyPath("/p/.env//"), Deny},
+		{"sibling-prefix", pathCall("/p-x/a"), Deny},
+		{"sibling-prefix", pathCall("/px"), Deny},
+		{"relative-climb", pathCall("../../p/x"), Deny},
+		{"relative-climb", anyPath("../../etc/x"), Deny},
+		{"relative-climb", anyPath("x/../../.."), Deny},
+		{"relative-climb", anyPath(".."), Deny},
+		{"plain-relative", pathCall(".env"), Deny},
+		{"plain-relative", anyPath(".env"), Deny},
+		{"plain-relative", anyPath(".ssh/id"), Deny},
+		{"plain-relative", anyPath("./.env"), Deny},
+		{"tilde", pathCall("~/x"), Deny},
+		{"tilde", anyPath("~/.ssh/id"), Deny},
+		{"tilde", pathCall("~/projects/../.ssh/id"), Deny},
+		{"tilde-name", anyPath("~user/.ssh/id"), Deny},
+		{"tilde-name", anyPath("~root/../etc/x"), Deny},
+		{"variable", anyPath("$HOME/x"), Deny},
+		{"variable", anyPath("${HOME}/x"), Deny},
+		{"variable", anyPath("%APPDATA%/x"), Deny},
+		{"percent", pathCall("/p/%2e%2e/etc/x"), Deny},
+		{"percent", anyPath("/%65tc/x"), Deny},
+		{"percent", anyPath("%2fetc%2fx"), Deny},
+		{"percent-slash", pathCall("/p/..%2f..%2fetc/x"), Deny},
+		{"percent-twice", pathCall("/p/%252e%252e/x"), Deny},
+		{"percent-three-times", pathCall("/p/%25252e%25252e/x"), Deny},
+		{"percent-without-end", anyPath("/p/%2525252525252e"), Deny},
+		{"percent-nul", pathCall("/p/x%00"), Deny},
+		{"percent-line-break", pathCall("/p/x%0a"), Deny},
+		{"file-uri", anyPath("file:///etc/x"), Deny},
+		{"file-uri", anyPath("file:/etc/x"), Deny},
+		{"file-uri", anyPath("file://localhost/etc/x"), Deny},
+		{"file-uri", anyPath("file://host/etc/x"), Deny},
+		{"file-uri", anyPath("FILE:///etc/x"), Deny},
+		{"file-uri", anyPath("file:///p/%2e%2e/etc/x"), Deny},
+		{"file-uri", anyPath("file:///etc/x?y"), Deny},
+		{"file-uri", anyPath("file:///p/.env#y"), Deny},
+		{"file-uri", pathCall("file://host/q/x"), Deny},
+		{"file-uri", anyPath("file%3a///etc/x"), Deny},
+		{"backslash", pathCall(`/p/..\..\etc`), Deny},
+		{"backslash", anyPath(`..\..\x`), Deny},
+		{"backslash", anyPath(`\etc\x`), Deny},
+		{"backslash-encoded", pathCall(`/p/..%5c..%5cetc`), Deny},
+		{"drive", pathCall(`C:x`), Deny},
+		{"drive", anyPath(`C:x`), Deny},
+		{"drive", anyPath(`c:\windows\x`), Deny},
+		{"drive", pathCall(`C:\Users\me\..\you\x`), Deny},
+		{"drive", anyPath(`file:///C:/Windows/x`), Deny},
+		{"unc", pathCall(`\\h\s`), Deny},
+		{"device-prefix", anyPath(`\\?\C:\Windows\x`), Deny},
+		{"device-prefix", anyPath(`\\.\C:\Windows\x`), Deny},
+		{"short-name", pathCall(`C:\Users\me\PROGRA~1\x`), Deny},
+		{"short-name", anyPath(`C:\PROGRA~1\x`), Deny},
+		{"stream", anyPath(`/p/.env::$DATA`), Deny},
+		{"stream", anyPath(`C:\p\.env:x`), Deny},
+		{"trailing-dot", anyPath("/p/.env."), Deny},
+		{"trailing-blank", anyPath("/p/.env "), Deny},
+		{"trailing-blank", anyPath("/p/.ssh /id"), Deny},
+		{"leading-blank", anyPath(" /etc/x"), Deny},
+		{"case", pathCall("/P/x"), Deny},
+		{"case", anyPath("/ETC/x"), Deny},
+		{"case", anyPath("/p/.ENV"), Deny},
+		{"case-kelvin", anyPath("/p/.\u017f\u017fh/id"), Deny},
+		{"full-width", pathCall("/p/\uff45tc"), Deny},
+		{"full-width", pathCall("/p/\uff0e\uff0e/x"), Deny},
+		{"full-width", anyPath("/p/.\uff45nv"), Deny},
+		{"compatibility", anyPath("/p/.\u1d49nv"), Deny},
+		{"invisible", pathCall("/p/a\u200b"), Deny},
+		{"invisible", anyPath("/p/.e\u200bnv"), Deny},
+		{"bidi", anyPath("/p/\u202evne."), Deny},
+		{"tags", anyPath("/p/\U000E0041"), Deny},
+		{"nul", pathCall("/p/x\x00"), Deny},
+		{"nul", anyPath("/p/x\x00"), Deny},
+		{"nul-in-text", toolCall("say", `{"text":"hello\u0000"}`), Deny},
+		{"control", anyPath("/p/x\n"), Deny},
+		{"control", pathCall("/p/x\x1b[2J"), Deny},
+		{"list", toolCall("read", `{"path":["/p/a","/etc/x"]}`), Deny},
+		{"list", toolCall("read", `{"path":["/p/a",["/q/x"]]}`), Deny},
+		{"list", toolCall("anywhere", `{"path":["/p/a",["/p/.env"]]}`), Deny},
+		{"list-empty", toolCall("read", `{"path":[]}`), Deny},
+		{"list-null", toolCall("read", `{"path":["/p/a",null]}`), Deny},
+		{"object", toolCall("read", `{"path":{"path":"/p/a"}}`), Deny},
+		{"object", toolCall("anywhere", `{"path":{"x":[{"y":"/etc/x"}]}}`), Deny},
+		{"number", toolCall("quiet", `{"mode":1e2}`), Deny},
+		{"number", toolCall("quiet", `{"mode":100.0}`), Deny},
+		{"number", toolCall("quiet", `{"mode":1000e-1}`), Deny},
+		{"boolean", toolCall("quiet", `{"mode":true}`), Deny},
+		{"null", toolCall("read", `{"path":null}`), Deny},
+		{"missing", toolCall("read", `{}`), Deny},
+		{"missing", toolCall("read", ``), Deny},
+		{"duplicate-member", toolCall("read", `{"path":"/p/a","path":"/q/b"}`), Deny},
+		{"duplicate-member", toolCall("read", `{"path":"/q/b","p\u0061th":"/p/a"}`), Deny},
+		{"member-case", toolCall("read", `{"Path":"/p/a"}`), Deny},
+		{"member-case", toolCall("anywhere", `{"path":"/p/a","PATH":"/etc/x"}`), Deny},
+		{"member-case", toolCall("quiet", `{"MODE":"danger"}`), Deny},
+		{"glob-in-value", pathCall("/p/../*"), Deny},
+		{"glob-in-value", pathCall("**"), Deny},
+		{"megabyte", pathCall("/p/" + strings.Repeat("a", 1<<20)), Deny},
+		{"escaped-name", toolCall("read", `{"\u0070ath":"\/q\/x"}`), Deny},
+		{"name-invisible", toolCall("query\u200b", `{}`), Deny},
+		{"name-control", toolCall("query\x00", `{}`), Deny},
+		{"name-case", toolCall("Query", `{}`), Deny},
+		{"name-blank", toolCall("query ", `{}`), Deny},
+		{"url-user", fetch("https://docs.example@evil.example/x"), Deny},
+		{"url-user", fetch(`https://docs.example\@evil.example/`), Deny},
+		{"url-host-dot", fetch("https://evil.example./x"), Deny},
+		{"url-port", fetch("https://evil.example:443/x"), Deny},
+		{"url-port", fetch("https://evil.example:0443/x"), Deny},
+		{"url-host-case", fetch("HTTPS://EVIL.example/x"), Deny},
+		{"url-host-percent", fetch("https://%65vil.example/x"), Deny},
+		{"url-host-dots", fetch("https://evil\u3002example/x"), Deny},
+		{"url-number", fetch("http://0x7f.1/x"), Deny},
+		{"url-number", fetch("http://2130706433/x"), Deny},
+		{"url-number", fetch("http://0177.0.0.1/x"), Deny},
+		{"url-slashes", fetch("https:/evil.example/x"), Deny},
+		{"url-slashes", fetch("https:///evil.example/x"), Deny},
+		{"url-slashes", fetch(`https:\\evil.example\x`), Deny},
+		{"url-dot-dot", resource("https://docs.example/../x%2f..", "file:///q"), Deny},
+		{"url-tab", fetch("https://evil.ex\tample/x"), Deny},
+		{"uri-dot-dot", resource("file:///p/../etc/x"), Deny},
+		{"uri-percent", resource("file:///p/%2e%2e/etc/x"), Deny},
+		{"uri-case", resource("file:///P/x"), Deny},
+		{"uris", resource("file:///p/a", "file:///q/a"), Deny},
+	})
+}
+
+// What people do all day, beside what looks like it above.
+func TestBenign(t *testing.T) {
+	text := func(s string) *Call { return toolCall("say", `{"text":`+jsonText(s)+`}`) }
+	sql := func(s string) *Call { return toolCall("query", `{"sql":`+jsonText(s)+`}`) }
+	run(t, []callCase{
+		{"path", pathCall("/p/a.go"), Allow},
+		{"path-upper", pathCall("/p/README.md"), Allow},
+		{"path-blank", pathCall("/p/My Documents/a b.txt"), Allow},
+		{"path-percent", pathCall("/p/100%/a"), Allow},
+		{"path-percent", pathCall("/p/50%25 off"), Allow},
+		{"path-dots", pathCall("/p/a..b/...c/.git/x"), Allow},
+		{"path-inside-dot-dot", pathCall("/p/a/../b"), Allow},
+		{"path-trailing-slash", pathCall("/p/a/"), Allow},
+		{"path-trailing-slash", pathCall("/p/"), Allow},
+		{"path-time", pathCall("/p/Screenshot 2024-01-01 at 10:30:22.png"), Allow},
+		{"path-accent", pathCall("/p/café/naïve.txt"), Allow},
+		{"path-accent", pathCall("/p/cafe\u0301"), Allow},
+		{"path-cjk", pathCall("/p/报告（最终）：二.docx"), Allow},
+		{"path-emoji", pathCall("/p/❤️.png"), Allow},
+		{"path-mark", pathCall("/p/Brand™ 1½….docx"), Allow},
+		{"path-tilde-backup", pathCall("/p/file.~1~"), Allow},
+		{"path-home", pathCall("/home/user/projects/x"), Allow},
+		{"tilde", pathCall("~/projects/a"), Allow},
+		{"relative", pathCall("./src/a.go"), Allow},
+		{"windows", pathCall(`C:\Users\me\x`), Allow},
+		{"windows", pathCall(`C:\Users\me\My Documents\Résumé.docx`), Allow},
+		{"file-uri", pathCall("file:///p/a%20b"), Allow},
+		{"list", toolCall("read", `{"path":["/p/a","~/projects/b"]}`), Allow},
+		{"other-arguments", toolCall("read", `{"path":"/p/a","note":"x\u0000","deep":{"a":[1,2,{"b":null}]},"n":-1.5e3,"ok":true}`), Allow},
+		{"prompted", pathCall("/srv/a"), Prompt},
+		{"prose", text("Dear all, 50% of 1/2 is 25%. See C: or D:, and/or ../x."), Allow},
+		{"prose", text("We gave 100%25 and ~5 minutes; cost: $5/day."), Allow},
+		{"prose-lines", text("Line one\nLine two: a/b\r\n\tindented \\n\n"), Allow},
+		{"prose-emoji", text("family 👩‍👩‍👧 and \u200f"), Allow},
+		{"prose-hit", text("my password is x"), Deny},
+		{"date", text("01/02/2024"), Allow},
+		{"date", text("2024-01-02T10:00:00Z"), Allow},
+		{"fraction", text("3/4"), Allow},
+		{"regexp", text(`^/api/v[0-9]+/\d{3}(?:\.\w+)?$`), Allow},
+		{"html", text("<a href=\"https://x.example/a?b=c%20d\">x</a>"), Allow},
+		{"empty", text(""), Allow},
+		{"base64", text("data:image/png;base64,AA//BB+/CC=="), Allow},
+		{"sql", sql("SELECT *\nFROM a\nWHERE b LIKE '%x%' AND c / 2 > 1 -- 50%"), Allow},
+		{"sql", sql("/* hint */ SELECT 1"), Allow},
+		{"sql-text-has-one-reading", sql("drop table x"), Allow},
+		{"number", toolCall("quiet", `{"mode":99}`), Allow},
+		{"url", fetch("https://docs.example/a?q=a%20b&u=https://x/../y#z"), Allow},
+		{"url", fetch("https://docs.example/a%20b/"), Allow},
+		{"url", fetch("https://docs.example"), Prompt},
+		{"url-encoded-line", fetch("https://docs.example/?q=a%0Ab%00"), Allow},
+		{"url-idn", fetch("https://münchen.example/"), Prompt},
+		{"url-address", fetch("http://192.0.2.1:8080/"), Prompt},
+		{"url-address", fetch("http://[2001:db8::1]/"), Prompt},
+		{"url-host-case", fetch("https://Docs.Example/x"), Allow},
+		{"url-port", fetch("https://docs.example:443/x"), Allow},
+		{"resource", resource("file:///p/a", "file:///p/b%20c"), Allow},
+		{"resource", resource("https://docs.example/x?y"), Allow},
+	})
+}
+
+// Limits that the documentation states: what text alone cannot show.
+func TestDocumentedLimit(t *testing.T) {
+	run(t, []callCase{
+		{"symlink", pathCall("/p/link/id_rsa"), Allow},
+		{"look-alike", anyPath("/p/.\u0435nv"), Allow},
+		{"alias", toolCall("query", `{"path":"/etc/x"}`), Deny},
+		{"alias", toolCall("query", `{"file_path":"/etc/x"}`), Allow},
+		{"shell-text", toolCall("query", `{"sql":"DROP/**/TABLE x"}`), Allow},
+		{"variable-inside", anyPath("/p/$HOME/x"), Allow},
+		{"relative-base", anyPath("x"), Allow},
+		{"blank-before-line", anyPath("\n/etc/x"), Allow},
+	})
+}
+
+func TestDecisionTellsTheReading(t *testing.T) {
+	p := house(t)
+	for _, c := range []struct {
+		call    *Call
+		reading string
+		reason  string
+		rule    int
+	}{
+		{pathCall("/p/a"), "", "", 2},
+		{pathCall("/p/../etc/x"), "/etc/x", "", 0},
+		{anyPath("/p/x\x00"), "", "NUL in a value", 0},
+		{toolCall("a\u200bb", "{}"), "", "name with an invisible character", -1},
+		{toolCall("nothing", "{}"), "", "", -1},
+		{toolCall("read", "[]"), "", "arguments that are no JSON object", -1},
+		{&Call{Subject: ToolSubject}, "", "call without a name", -1},
+		{&Call{}, "", "call of no subject", -1},
+		{&Call{Subject: MethodSubject + 1, Names: []string{"x"}}, "", "call of no subject", -1},
+		{&Call{Subject: ToolSubject, Names: []string{"read"}, Malformed: "broken"}, "", "broken", -1},
+		{&Call{Subject: ToolSubject, Names: []string{"read"}, Server: "a\x1b"}, "", "name with a control character", -1},
+	} {
+		d := p.Decide(c.call)
+		index := -1
+		if d.Rule != nil {
+			index = d.Rule.Index
+		}
+		if d.Reading != c.reading || d.Reason != c.reason || index != c.rule {
+			t.Errorf("%s %s: rule %d, reading %q, reason %q; want %d, %q, %q", c.call.Names, c.call.Args, index, d.Reading, d.Reason, c.rule, c.reading, c.reason)
+		}
+	}
+}
