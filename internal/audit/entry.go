@@ -99,6 +99,7 @@ type Filter struct {
 	Tool     func(string) bool // of the tool's name
 	Decision string            // allow or deny: what was done; prompt: what the rules said
 	Session  string            // or its beginning
+	Record   string            // this record and those that refer to it
 	Kinds    []Kind
 	Since    time.Time
 	Last     int // only the last so many; 0 means all
@@ -106,6 +107,9 @@ type Filter struct {
 
 func (f *Filter) match(e *Entry) bool {
 	if e.Time.Before(f.Since) || !strings.HasPrefix(e.Session, f.Session) || !f.matchKind(e.Kind) {
+		return false
+	}
+	if f.Record != "" && e.Record != f.Record && e.Ref != f.Record {
 		return false
 	}
 	if f.Server != nil && !f.Server(serverOf(e)) {

@@ -120,3 +120,25 @@ func unit(s []byte) (rune, bool) {
 	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
 	return rune(n), err == nil
 }
+
+// Readable puts the characters beyond ASCII back that JSON from the record
+// holds as \uXXXX. Controls stay escaped, so that the result is the same JSON.
+func Readable(args []byte) string {
+	var dst []byte
+	for i := 0; i < len(args); {
+		if args[i] != '\\' || i+1 == len(args) {
+			dst = append(dst, args[i])
+			i++
+			continue
+		}
+		if r, ok := unit(args[i:]); !ok || r < utf8.RuneSelf {
+			dst = append(dst, args[i], args[i+1])
+			i += 2
+			continue
+		}
+		var n int
+		dst, n = unescapeUnit(dst, args[i:])
+		i += n
+	}
+	return string(dst)
+}

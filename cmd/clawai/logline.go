@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/audit"
+	xterm "golang.org/x/term"
+)
+
+// linePrinter prints a record as one line for a person.
+type linePrinter struct {
+	w      io.Writer
+	color  bool
+	server int // width of the widest server so far
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	dim    = "2"
+)
+
+// shown is how much of one text a line holds, in characters.
+const shown = 100
+
+func (p *linePrinter) print(e *audit.Entry) error {
+	server := e.Server
+	if server == "" && e.ServerGuess != "" {
+		server = e.ServerGuess + "?"
+	}
+	server = short(server, 24)
+	p.server = max(p.server, utf8.RuneCountInString(server), 6)
+	word, color := verdict(e)
+	_, err := fmt.Fprintf(p.w, "%s  %s  %s  %s  %s\n",
+		e.Time.Local().Format("2006-01-02 15:04:05.000"),
+		p.paint(dim, fmt.Sprintf("%-13s", plainText(e.Record))),
+		pad(server, p.server),
+		p.paint(color, fmt.Sprintf("%-8s", word)),
+		strings.Join(details(e), "  "))
+	return err
+}
+
+// verdict is the word that a reader looks for, and its color.
+func verdict(e *audit.Entry) (word, color string) {
+	switch e.Kind {
+	case audit.Decision:
+		if e.Event.Decision == "allow" {
+			return "allow", green
+		}
+		return short(e.Event.Decision, 8), red
+	case audit.Outcome:
+		if e.IsError {
+			return "failed", yellow
+		}
+		return "done", dim
+	case audit.Answered:
+		return "answer", yellow
+	case audit.Dropped, audit.Recovery:
+		return string(e.Kind), yellow
+	}
+	return short(string(e.Kind), 8), dim
+}
+
+// details are the parts of a line behind the fixed columns.
+func details(e *audit.Entry) []string {
+	var parts []string
+	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
+	what := []string{}
+	for _, s := range append([]string{e.Method}, e.Names...) {
+		if s != "" && (len(what) == 0 || s != e.Method) {
+			what = append(what, short(s, shown))
+		}
+	}
+	if len(what) > 0 {
+		add("%s", strings.Join(what, " "))
+	}
+	if len(e.Args) > 0 {
+		add("%s", short(audit.Readable(e.Args), shown))
+	}
+	if n := len(e.Declared); n > 0 {
+		add("%d declared: %s", n, short(strings.Join(e.Declared, ", "), shown))
+	}
+	if e.Answer != "" {
+		add("%s (%s, after %.1f s)", short(e.Answer, shown), short(e.Rung, shown), e.Waited.Seconds())
+	}
+	if e.Event.Policy == "prompt" && e.Kind == audit.Decision {
+		add("asked")
+	}
+	if e.RuleLine > 0 {
+		add("%s:%d", plainText(e.RuleFile), e.RuleLine)
+	}
+	for _, s := range []string{e.RuleText, e.Reason, e.Detail} {
+		if s != "" {
+			add("%s", short(s, 2*shown))
+		}
+	}
+	if e.Code != "" && e.RuleLine == 0 {
+		add("[%s]", short(e.Code, shown))
+	}
+	if e.Ref != "" {
+		add("of %s", short(e.Ref, shown))
+	}
+	return parts
+}
+
+// short makes s harmless and cuts it.
+func short(s string, n int) string {
+	if utf8.RuneCountInString(s) > n {
+		runes := []rune(s)
+		return plainText(string(runes[:n-1])) + "…"
+	}
+	return plainText(s)
+}
+
+func (p *linePrinter) paint(color, s string) string {
+	if !p.color {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// wantsColor: on a terminal that knows colors, unless NO_COLOR is set.
+func wantsColor(w io.Writer, getenv func(string) string) bool {
+	f, ok := w.(*os.File)
+	return ok && runtime.GOOS != "windows" && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && xterm.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/urfave/cli/v2"
+)
+
+func logVerifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "check that no record was changed, inserted or removed",
+		UsageText: "clawai log verify [--json] [--head HASH]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "head", Usage: "the `HASH` that an earlier verify printed and you kept elsewhere"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: verifyLog,
+	}
+}
+
+func verifyLog(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if parent := c.Lineage()[1]; parent.NumFlags() > 0 {
+		return usagef("options come behind verify: clawai log verify --%s", parent.LocalFlagNames()[0])
+	}
+	dir, err := auditDir()
+	if err != nil {
+		return err
+	}
+	report, err := audit.Verify(dir, c.String("head"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		doc := json.NewEncoder(c.App.Writer)
+		doc.SetIndent("", "  ")
+		err = doc.Encode(struct {
+			Intact bool `json:"intact"`
+			audit.Report
+		}{report.Intact(), report})
+	} else {
+		printReport(c.App.Writer, &report)
+	}
+	if err == nil && !report.Intact() {
+		err = &exitError{code: exitFailed}
+	}
+	return err
+}
+
+func printReport(w io.Writer, r *audit.Report) {
+	if r.Head == "" && r.Segments == 0 && r.Intact() {
+		fmt.Fprintln(w, "No records yet.")
+		return
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note     %s\n", where(n))
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "FINDING  %s\n", where(f))
+	}
+	if !r.Intact() {
+		fmt.Fprintf(w, "The record is not intact: %d findings in %d files of %d records.\n", len(r.Findings), r.Segments+1, r.Records)
+		return
+	}
+	fmt.Fprintf(w, "Intact: %d records in %d files, %d bytes.\n", r.Records, r.Segments, r.Bytes)
+	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
+}
+
+func where(f audit.Finding) string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %s", plainText(f.File), plainText(f.What))
+	}
+	return fmt.Sprintf("%s:%d: %s", plainText(f.File), f.Line, plainText(f.What))
+}

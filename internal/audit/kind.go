@@ -1,0 +1,19 @@
+package audit
+
+import "slices"
+
+var kinds = []Kind{
+	Start, Decision, Outcome, Passed, Dropped, Listed, Policy, Answered, Chatter, End, Segment, Recovery,
+}
+
+// Kinds lists the words of every kind.
+func Kinds() []string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = string(k)
+	}
+	return words
+}
+
+// IsKind reports whether word names a kind.
+func IsKind(word string) bool { return slices.Contains(kinds, Kind(word)) }
