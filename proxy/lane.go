@@ -54,7 +54,7 @@ func (l *lane) run(ctx context.Context) {
 	for {
 		line, err := l.in.Next()
 		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			l.unreadable(line, refusal)
+			l.unreadable(l.in.Refused(), refusal)
 		} else if err != nil {
 			l.flush(ctx)
 			return

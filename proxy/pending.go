@@ -232,6 +232,23 @@ func (t *table) open(from mcp.Direction, key string) bool {
 	return c != nil && (c.state == sent || c.state == answering)
 }
 
+// only is the id of the one request that waits for an answer; "" when there are
+// more, or none.
+func (t *table) only(from mcp.Direction) (id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.side(from).calls {
+		switch {
+		case c.state != sent:
+		case id != "":
+			return ""
+		default:
+			id = string(c.id)
+		}
+	}
+	return id
+}
+
 // reports says whether progress with this token belongs to a request in flight,
 // or to the task that one became.
 func (t *table) reports(from mcp.Direction, token string) bool {

@@ -6,36 +6,52 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
 )
 
-// unreadable deals with a line that is not passed on: it is recorded, and
-// whoever would wait for it in vain is told. line is nil when it was too long
-// to keep.
+// unreadable deals with a line that is not passed on, or with the beginning of
+// one that was not kept: it is recorded, and whoever would wait in vain because
+// of it is told.
 func (l *lane) unreadable(line []byte, refusal *frame.Refusal) {
-	if l.from == mcp.ServerToClient && line != nil && !likeFrame(line) {
+	if l.from == mcp.ServerToClient && !likeFrame(line) {
 		l.chatter(line)
 		return
 	}
-	ev := &audit.Event{Code: refusal.Code, Reason: refusal.Reason, ID: refusal.ID, Bytes: len(line)}
-	if refusal.Request || len(refusal.ID) == 0 {
-		record := l.dropped(ev)
-		if answer := mcp.Refused(refusal, record); answer != nil {
-			l.answer(l.burst, answer)
-		}
+	if !refusal.Request && l.failReply(line, refusal) {
 		return
 	}
-	r := &reply{lane: l, burst: l.burst}
-	c, _ := l.s.table.claim(l.opposite(), refusal.ID, r)
-	if c == nil {
-		l.dropped(ev)
-		return
+	record := l.dropped(&audit.Event{
+		Code: refusal.Code, Reason: refusal.Reason, ID: refusal.ID, Bytes: len(line),
+	})
+	if answer := mcp.Refused(refusal, record); answer != nil {
+		l.answer(l.burst, answer)
 	}
-	r.call = c
-	r.refused(&frame.Frame{ID: refusal.ID, Raw: line}, refusal)
 }
 
 // likeFrame tells a broken frame from a print statement on the server's stdout.
 func likeFrame(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t\xef\xbb\xbf")
-	return len(line) > 0 && (line[0] == '[' || line[0] == '{') && bytes.Contains(line, []byte("jsonrpc"))
+	return len(line) > 0 && (line[0] == '[' || line[0] == '{')
+}
+
+// failReply gives an error to the call that an unreadable answer belongs to,
+// and reports whether there is one. The answer's id may be read wrongly here:
+// then a wrong call fails, nothing crosses.
+func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
+	if gjson.GetBytes(line, "method").Exists() {
+		return false
+	}
+	id := gjson.GetBytes(line, "id").Raw
+	if id == "" && refusal.Code == frame.CodeTooLong {
+		// Many servers write the id last, behind what was skipped.
+		id = l.s.table.only(l.opposite())
+	}
+	r := &reply{lane: l, burst: l.burst}
+	c, _ := l.s.table.claim(l.opposite(), []byte(id), r)
+	if c == nil {
+		return false
+	}
+	r.call = c
+	r.refused(&frame.Frame{ID: c.id, Raw: line}, refusal)
+	return true
 }

@@ -27,6 +27,7 @@ type Reader struct {
 	long  [][]byte // the beginning of a line too long for one chunk
 	size  int      // its bytes
 	skip  bool     // inside a line already refused
+	head  []byte   // the beginning of the line last refused
 	err   error    // what the stream ended with
 	empty int      // reads in a row that brought nothing
 }
@@ -88,8 +89,21 @@ func (r *Reader) pending(end int) int {
 	return r.size + end - r.from
 }
 
+// maxHead is how much of a refused line is kept to tell what it was.
+const maxHead = 1 << 10
+
+// Refused is the beginning, at most 1 KiB, of the line Next last refused.
+func (r *Reader) Refused() []byte { return r.head }
+
 // drop forgets the line; what has not been read of it will be skipped.
 func (r *Reader) drop(end int) {
+	first := r.buf[r.from:]
+	if r.long != nil {
+		first = r.long[0]
+	} else if end >= 0 {
+		first = r.buf[r.from:end]
+	}
+	r.head = bytes.Clone(first[:min(len(first), maxHead)])
 	r.long, r.size = nil, 0
 	if end < 0 {
 		r.skip = true
@@ -119,7 +133,7 @@ func (r *Reader) take(end int) []byte {
 // end reports, once, a line the stream broke off.
 func (r *Reader) end() error {
 	if r.pending(-1) > 0 {
-		r.drop(len(r.buf) - 1)
+		r.drop(len(r.buf) - 1) // there is no LF to skip
 		return refuse(CodeTruncated, 0)
 	}
 	return r.err
