@@ -22,6 +22,7 @@ type emulator struct {
 	cells    [][]rune
 	x, y     int
 	alt      bool
+	insert   bool
 	main     [][]rune
 	mainX    int
 	mainY    int
@@ -89,6 +90,8 @@ func (e *emulator) wait(limit time.Duration, seen func(string) bool) bool {
 
 // complaint is what the question did that it must not do.
 func (e *emulator) complaint() error {
+	// What the process wrote last may still be on its way.
+	e.wait(5*time.Second, func(string) bool { return !e.alt })
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.alt {
@@ -152,6 +155,9 @@ func (e *emulator) put(r rune) {
 	if e.x+w > e.cols {
 		e.x = 0
 		e.lineFeed()
+	}
+	if e.insert {
+		copy(e.cells[e.y][e.x+w:], e.cells[e.y][e.x:])
 	}
 	e.cells[e.y][e.x] = r
 	if w == 2 {
@@ -219,6 +225,10 @@ func (e *emulator) csi(params string, final byte) {
 			e.problems = append(e.problems, "style "+params)
 		}
 	default:
+		if params == "4" && (final == 'h' || final == 'l') {
+			e.insert = final == 'h'
+			return
+		}
 		e.problems = append(e.problems, fmt.Sprintf("sequence CSI %s%c", params, final))
 	}
 }

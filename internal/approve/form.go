@@ -77,7 +77,7 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 	return f.answer, nil
 }
 
-// reset points the select at Deny again and makes the person wait.
+// reset points the select at Deny.
 func (f *form) reset() {
 	f.word = f.page.choices[0].word
 	options := make([]huh.Option[string], len(f.page.choices))
@@ -104,7 +104,21 @@ func (f *form) reset() {
 		WithTheme(huh.ThemeFunc(huh.ThemeBase)).
 		WithWidth(max(f.width, minWidth)).WithHeight(len(options))
 	f.sel.Init()
+}
+
+// settledMsg redraws the form when keys have become answers.
+type settledMsg struct{}
+
+// wait makes the person wait before a key is an answer.
+func (f *form) wait() tea.Cmd {
 	f.settled = f.now().Add(f.grace)
+	return tea.Tick(f.grace, func(time.Time) tea.Msg { return settledMsg{} })
+}
+
+// restart is reset and wait: for input that was not meant for the question.
+func (f *form) restart() tea.Cmd {
+	f.reset()
+	return tea.Batch(f.sel.Init(), f.wait())
 }
 
 func (f *form) Init() tea.Cmd { return f.sel.Init() }
@@ -114,23 +128,28 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		return f, f.resize(msg.Width, msg.Height)
 	case tea.PasteMsg:
-		f.reset()
-		return f, f.sel.Init()
+		return f, f.restart()
 	case tea.KeyPressMsg:
-		return f, f.press(msg)
+		// Servers may write to the same terminal; every key repaints it.
+		return f, tea.Batch(f.press(msg), tea.ClearScreen)
 	}
 	return f, f.forward(msg)
 }
 
 // resize wraps the facts anew and ends the question when it no longer fits.
 func (f *form) resize(width, height int) tea.Cmd {
+	first := f.height == 0
 	f.width, f.height = width, height
 	if width < minWidth || f.factRows() < minFacts {
 		f.err = errTooSmall
 		return tea.Quit
 	}
 	f.rows = wrap(f.page.facts, width)
+	f.sel.WithWidth(width)
 	f.scroll(0)
+	if first {
+		return f.wait()
+	}
 	return nil
 }
 
@@ -138,8 +157,7 @@ func (f *form) resize(width, height int) tea.Cmd {
 // program: it takes the choice back to Deny.
 func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 	if f.now().Before(f.settled) {
-		f.settled = f.now().Add(f.grace)
-		return nil
+		return f.wait()
 	}
 	switch msg.String() {
 	case "esc", "ctrl+c", "ctrl+d":
@@ -156,8 +174,7 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "up", "down", "enter":
 		return f.forward(msg)
 	default:
-		f.reset()
-		return f.sel.Init()
+		return f.restart()
 	}
 	return nil
 }
@@ -199,7 +216,10 @@ func (f *form) View() tea.View {
 	} else {
 		rows = append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn show the rest", f.top+1, end, len(f.rows)))
 	}
-	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(f.page.decision),
-		f.sel.View(), clip(f.page.footer, f.width))
+	keys := "One moment…"
+	if !f.now().Before(f.settled) {
+		keys = "↑ ↓ choose, Return answers. " + f.page.footer
+	}
+	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(f.page.decision), f.sel.View(), clip(keys, f.width))
 	return tea.View{Content: strings.Join(rows, "\n"), AltScreen: true}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/creack/pty"
 	"go.uber.org/goleak"
+	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
@@ -35,7 +37,29 @@ type order struct {
 	Question gate.Question
 	Options  Options
 	Timeout  time.Duration
+	Client   string // what starts the asking process; see client
+	Policy   string // the file an "always" rule goes into; "": none
+	Denied   []DeniedCall
 }
+
+// denied is a record that marks what it redacted like the real one.
+type denied []DeniedCall
+
+func (d denied) Calls() iter.Seq2[DeniedCall, error] {
+	return func(yield func(DeniedCall, error) bool) {
+		for _, c := range d {
+			var err error
+			if c.Call.Method == "damaged" {
+				err = errors.New("line 3 is no record")
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func (d denied) Redacted(s string) bool { return strings.Contains(s, "[redacted:") }
 
 type outcome struct {
 	Reply  gate.Reply
@@ -66,8 +90,14 @@ func asker(raw string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	if o.Client != "" {
+		return client(o)
+	}
 	if o.Timeout > 0 {
 		o.Question.Deadline = time.Now().Add(o.Timeout)
+	}
+	if o.Policy != "" {
+		o.Options.Always = &Always{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
 	}
 	// A second line of defence against a test that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -86,6 +116,53 @@ func asker(raw string) int {
 	return 0
 }
 
+// client stands for the program that starts a proxy: it asks through processes
+// of its own, in a way that o.Client names, and passes their outcomes on.
+func client(o order) int {
+	kind, copies := o.Client, 1
+	o.Client = ""
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return 2
+	}
+	var attr syscall.SysProcAttr
+	switch kind {
+	case "pair":
+		copies = 2
+	case "background":
+		attr.Setpgid = true
+	case "detached":
+		attr.Setsid = true
+	case "interface": // a full-screen program owns the terminal
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err == nil {
+			_, err = xterm.MakeRaw(int(tty.Fd()))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
+	var all []*exec.Cmd
+	for range copies {
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		cmd.Env = append(os.Environ(), envOrder+"="+string(raw))
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.SysProcAttr = &attr
+		if err := cmd.Start(); err != nil {
+			return 2
+		}
+		all = append(all, cmd)
+	}
+	for _, cmd := range all {
+		if err := cmd.Wait(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
+	return 0
+}
+
 // session is one asking process on one pty.
 type session struct {
 	t      *testing.T
@@ -96,10 +173,19 @@ type session struct {
 	stdout strings.Builder
 	stderr strings.Builder
 	read   chan struct{} // closed when the pty has no more output
+	before *xterm.State
 }
 
 // start runs the order in a process on a new pty of the given size.
 func start(t *testing.T, o order, rows, cols int, env ...string) *session {
+	t.Helper()
+	s := open(t, rows, cols)
+	s.run(o, env...)
+	return s
+}
+
+// open makes the pty.
+func open(t *testing.T, rows, cols int) *session {
 	t.Helper()
 	p, tty, err := pty.Open()
 	if err != nil {
@@ -107,18 +193,26 @@ func start(t *testing.T, o order, rows, cols int, env ...string) *session {
 	}
 	s := &session{t: t, pty: p, tty: tty, screen: newEmulator(rows, cols), read: make(chan struct{})}
 	s.resize(rows, cols)
+	if s.before, err = xterm.GetState(int(tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	go s.pump()
+	return s
+}
+
+// run starts the asking process.
+func (s *session) run(o order, env ...string) {
+	s.t.Helper()
 	if o.Options.Lock == "" {
-		o.Options.Lock = filepath.Join(t.TempDir(), "terminal.lock")
+		o.Options.Lock = filepath.Join(s.t.TempDir(), "terminal.lock")
 	}
 	s.cmd = s.command(o, env...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
-	s.cmd.ExtraFiles = []*os.File{tty}
-	go s.pump()
+	s.cmd.ExtraFiles = []*os.File{s.tty}
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	t.Cleanup(s.close)
-	return s
+	s.t.Cleanup(s.close)
 }
 
 func (s *session) command(o order, env ...string) *exec.Cmd {
@@ -156,7 +250,21 @@ func (s *session) resize(rows, cols int) {
 // see waits until the screen shows every text.
 func (s *session) see(texts ...string) {
 	s.t.Helper()
+	s.until(func(string) bool { return true }, texts)
+}
+
+// prompt waits until the plain question shows every text and reads a line.
+func (s *session) prompt(texts ...string) {
+	s.t.Helper()
+	s.until(func(shown string) bool { return strings.HasSuffix(strings.TrimSpace(shown), "\n>") }, texts)
+}
+
+func (s *session) until(ready func(string) bool, texts []string) {
+	s.t.Helper()
 	if !s.screen.wait(20*time.Second, func(shown string) bool {
+		if !ready(shown) {
+			return false
+		}
 		for _, text := range texts {
 			if !strings.Contains(shown, text) {
 				return false
@@ -168,42 +276,64 @@ func (s *session) see(texts ...string) {
 	}
 }
 
-// keys types after the time in which no key is an answer.
-func (s *session) keys(keys string) {
+// press types at once.
+func (s *session) press(keys string) {
 	s.t.Helper()
-	time.Sleep(testGrace + 20*time.Millisecond) // the product's own clock, not a wait for it
 	if _, err := s.pty.WriteString(keys); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// end waits for the process and gives its outcome, having checked that the
-// protocol's stream holds nothing else and the terminal is as it was.
-func (s *session) end() outcome {
+// answer types as soon as keys are answers.
+func (s *session) answer(keys string) {
 	s.t.Helper()
-	err := s.cmd.Wait()
-	if err != nil {
+	s.see("Return answers")
+	s.press(keys)
+}
+
+// outcomes waits for the process and gives what came of its questions, having
+// checked that the protocol's stream holds nothing else, that the terminal is
+// as it was, and that nothing was done to it that must not be.
+func (s *session) outcomes() []outcome {
+	s.t.Helper()
+	if err := s.cmd.Wait(); err != nil {
 		s.t.Fatalf("asking process: %v; stderr: %s", err, s.stderr.String())
 	}
-	var out outcome
-	d := json.NewDecoder(strings.NewReader(s.stdout.String()))
-	if err := d.Decode(&out); err != nil || d.More() {
-		s.t.Fatalf("stdout is not one outcome (%v): %q", err, s.stdout.String())
+	var all []outcome
+	for d := json.NewDecoder(strings.NewReader(s.stdout.String())); d.More(); {
+		var out outcome
+		if err := d.Decode(&out); err != nil {
+			s.t.Fatalf("stdout is not outcomes (%v): %q", err, s.stdout.String())
+		}
+		if strings.Contains(out.Err, "LEAK") {
+			s.t.Error(out.Err)
+		}
+		all = append(all, out)
 	}
 	if s.stderr.Len() > 0 {
 		s.t.Errorf("stderr: %s", s.stderr.String())
 	}
-	if strings.Contains(out.Err, "LEAK") {
-		s.t.Error(out.Err)
-	}
 	if err := s.screen.complaint(); err != nil {
 		s.t.Error(err)
 	}
-	return out
+	return all
+}
+
+// end is outcomes of one question that leaves the terminal's mode as it was.
+func (s *session) end() outcome {
+	s.t.Helper()
+	all := s.outcomes()
+	if len(all) != 1 {
+		s.t.Fatalf("%d outcomes, want 1: %s", len(all), s.stdout.String())
+	}
+	if now, err := xterm.GetState(int(s.tty.Fd())); err != nil || *now != *s.before {
+		s.t.Errorf("the terminal's mode was changed (%v)", err)
+	}
+	return all[0]
 }
 
 func (s *session) close() {
-	if s.cmd.ProcessState == nil {
+	if s.cmd != nil && s.cmd.ProcessState == nil {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
 	}
@@ -212,7 +342,7 @@ func (s *session) close() {
 }
 
 // testGrace keeps the tests short; the product's own is 300 ms.
-const testGrace = 150 * time.Millisecond
+const testGrace = 50 * time.Millisecond
 
 const (
 	up    = "\x1b[A"

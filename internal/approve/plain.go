@@ -32,6 +32,9 @@ func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (
 		if err := settle(ctx, tty, grace); err != nil {
 			return "", err
 		}
+		if _, err := io.WriteString(tty, "> "); err != nil {
+			return "", errors.Join(term.ErrHungUp, err)
+		}
 		line, err := tty.ReadLine(ctx)
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -75,7 +78,7 @@ func writePlain(w io.Writer, p page, facts []string, hidden int) error {
 	for _, c := range p.choices {
 		fmt.Fprintf(&b, "  %-8s %s\n", c.word, c.label)
 	}
-	b.WriteString("Anything else denies. " + p.footer + "\n> ")
+	b.WriteString("Anything else denies. " + p.footer + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

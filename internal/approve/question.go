@@ -45,14 +45,14 @@ func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
 		footer: footer(q),
 	}
 	if q.Session {
-		pg.choices = append(pg.choices, choice{wordSession, "Allow the same again until the session ends"})
+		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends"})
 	}
 	if len(q.Calls) > 1 {
 		pg.decision = fmt.Sprintf("Let all %d of these through?", len(q.Calls))
 	}
 	switch {
 	case p != nil:
-		pg.choices = append(pg.choices, choice{wordAlways, "Always allow… (shows the rule first)"})
+		pg.choices = append(pg.choices, choice{wordAlways, "Always allow… (shows the rule)"})
 	case whyNot != "":
 		pg.facts = append(pg.facts, "always     not offered: "+whyNot)
 	}
@@ -61,9 +61,9 @@ func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
 
 func footer(q gate.Question) string {
 	if q.Deadline.IsZero() {
-		return "Esc denies."
+		return ""
 	}
-	return "Esc denies, and so does no answer by " + q.Deadline.Local().Format("15:04:05") + "."
+	return "No answer by " + q.Deadline.Local().Format("15:04:05") + " denies."
 }
 
 // describe lists what would be executed, in fixed order: server, method and

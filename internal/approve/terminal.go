@@ -22,10 +22,11 @@ const defaultGrace = 300 * time.Millisecond
 
 // Options say how a Terminal asks.
 type Options struct {
-	Lock  string        // a file all proxies of this user share; needed
-	TTY   string        // default /dev/tty
-	Grace time.Duration // default 300 ms
-	Plain bool          // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	Always *Always       // writes "always" rules; nil: not offered
+	Lock   string        // a file all proxies of this user share; needed
+	TTY    string        // default /dev/tty
+	Grace  time.Duration // default 300 ms
+	Plain  bool          // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
 // Terminal asks on the controlling terminal when this process may own it.
@@ -96,7 +97,8 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 	if len(q.Calls) == 0 {
 		return answer, errors.New("a question without a call")
 	}
-	p, err := ask(q, nil, "")
+	proposal, whyNot := t.o.Always.propose(q)
+	p, err := ask(q, proposal, whyNot)
 	if err != nil {
 		return answer, err
 	}
@@ -121,8 +123,32 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 		answer.Reply = gate.AllowOnce
 	case wordSession:
 		answer.Reply = gate.AllowSession
+	case wordAlways:
+		return t.always(ctx, tty, proposal, p.footer)
 	}
 	return answer, nil
+}
+
+// always shows the rule, has it confirmed and writes it. When it must not or
+// cannot be written, the person is told and may still allow the call once.
+func (t *Terminal) always(ctx context.Context, tty *term.Tty, p *proposal, foot string) (answer gate.Answer, err error) {
+	word := wordWrite
+	why := t.o.Always.check(ctx, p)
+	if why == nil {
+		word, err = t.show(ctx, tty, t.o.Always.confirmation(p, foot))
+	}
+	if err == nil && why == nil && word == wordWrite {
+		if why = t.o.Always.write(p); why == nil {
+			return gate.Answer{Reply: gate.AllowAlways, Note: p.note()}, nil
+		}
+	}
+	if err == nil && why != nil {
+		word, err = t.show(ctx, tty, refused(why, foot))
+	}
+	if err == nil && word == wordAllow {
+		answer.Reply = gate.AllowOnce
+	}
+	return answer, err
 }
 
 func (t *Terminal) show(ctx context.Context, tty *term.Tty, p page) (string, error) {

@@ -3,9 +3,14 @@
 package approve
 
 import (
+	"strings"
 	"testing"
+	"time"
+
+	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
 )
 
 func TestAnswers(t *testing.T) {
@@ -16,24 +21,206 @@ func TestAnswers(t *testing.T) {
 		{"return takes the preset", enter, gate.DenyOnce},
 		{"allow once", down + enter, gate.AllowOnce},
 		{"this session", down + down + enter, gate.AllowSession},
+		{"up goes round to the last", up + enter, gate.AllowSession},
 		{"escape", down + esc, gate.DenyOnce},
 		{"ctrl-c", down + "\x03", gate.DenyOnce},
 		{"ctrl-d", down + "\x04", gate.DenyOnce},
-		{"a stray letter takes the choice back", down + "x", gate.DenyOnce},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := start(t, writeCall(`{"path":"/p/a.txt","content":"hi"}`), 24, 80)
-			s.see(`"files"`, "tools/call", `"write_file"`, `policy.toml:7 "Ask before writes"`,
-				`path = "/p/a.txt"`, `content = "hi"`, "Let this through?", "> Deny", "Allow once")
-			s.keys(c.keys)
-			if c.keys == down+"x" {
-				s.see("> Deny")
-				s.keys(enter)
-			}
+			s.see(`server     "files"`, "method     tools/call", `tool       "write_file"`,
+				`rule       policy.toml:7 "Ask before writes"`, "arguments  2",
+				`  path = "/p/a.txt"`, `  content = "hi"`, "Let this through?", "> Deny", "Allow once")
+			s.answer(c.keys)
 			out := s.end()
 			if out.Reply != c.want || out.Err != "" || out.Rung != "terminal" || out.Digest != [32]byte{1, 2, 3} {
 				t.Errorf("got %+v, want %v", out, c.want)
 			}
 		})
+	}
+}
+
+// What was typed for another program is no answer.
+func TestStrayInput(t *testing.T) {
+	for name, stray := range map[string]string{
+		"a letter": "j", "a line": "go on then", "a paste": "\x1b[200~\x1b[B\r\x1b[201~", "a slash": "/", "tab": "\t",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, writeCall(`{}`), 24, 80)
+			s.answer(down)
+			s.see("> Allow once")
+			s.press(stray)
+			s.see("> Deny", "One moment")
+			s.answer(enter)
+			if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+				t.Errorf("got %+v", out)
+			}
+		})
+	}
+}
+
+func TestTypeAheadIsNoAnswer(t *testing.T) {
+	for _, ahead := range []string{"y\r", down + enter, "allow\n", enter} {
+		s := open(t, 24, 80)
+		s.press(ahead) // waits in the terminal before anybody reads it
+		s.run(writeCall(`{}`))
+		s.answer(down)
+		s.see("> Allow once")
+		s.press(enter)
+		if out := s.end(); out.Reply != gate.AllowOnce {
+			t.Errorf("%q: got %+v", ahead, out)
+		}
+	}
+}
+
+func TestKeysBeforeTheQuestionCanBeReadAreNoAnswer(t *testing.T) {
+	o := writeCall(`{}`)
+	o.Options.Grace = 2 * time.Second
+	s := start(t, o, 24, 80)
+	s.see("> Deny", "One moment")
+	s.press(down + enter)
+	s.answer(enter) // still asked, and still at Deny
+	if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestNoAnswerDenies(t *testing.T) {
+	o := writeCall(`{}`)
+	o.Timeout = time.Second
+	s := start(t, o, 24, 80)
+	s.answer(down)
+	s.see("> Allow once")
+	out := s.end()
+	if out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "nobody answered in time") {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestHangUpDenies(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		o := writeCall(`{}`)
+		o.Options.Plain = plain
+		s := start(t, o, 24, 80)
+		s.see("Let this through?")
+		if err := s.pty.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-s.read
+		s.screen.alt = false // it had no chance to leave it
+		all := s.outcomes()
+		if len(all) != 1 || all[0].Reply != gate.DenyOnce || all[0].Err == "" {
+			t.Errorf("plain %v: got %+v", plain, all)
+		}
+	}
+}
+
+func TestSignalDenies(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		o := writeCall(`{}`)
+		o.Options.Plain = plain
+		s := start(t, o, 24, 80)
+		s.see("Let this through?")
+		if err := s.cmd.Process.Signal(sigterm); err != nil {
+			t.Fatal(err)
+		}
+		if out := s.end(); out.Reply != gate.DenyOnce || out.Err == "" {
+			t.Errorf("plain %v: got %+v", plain, out)
+		}
+	}
+}
+
+func TestResize(t *testing.T) {
+	s := start(t, writeCall(`{"path":"/p/`+strings.Repeat("x", 100)+`"}`), 24, 80)
+	s.answer(down)
+	s.see("> Allow once")
+	for _, size := range [][2]int{{40, 120}, {14, 50}, {24, 80}} {
+		s.resize(size[0], size[1])
+		s.see("path = ", "Let this through?", "> Allow once", "Return answers")
+	}
+	s.press(enter)
+	if out := s.end(); out.Reply != gate.AllowOnce {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestTinyWindowDenies(t *testing.T) {
+	for _, size := range [][2]int{{5, 20}, {24, 20}, {6, 80}} {
+		s := start(t, writeCall(`{}`), size[0], size[1])
+		if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "too small") {
+			t.Errorf("%v: got %+v", size, out)
+		}
+	}
+	s := start(t, writeCall(`{}`), 24, 80)
+	s.answer(down)
+	s.see("> Allow once")
+	s.resize(5, 20)
+	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "too small") {
+		t.Errorf("made small: got %+v", out)
+	}
+}
+
+// However much there is to show, the choices stay in sight and the rest can be
+// seen.
+func TestManyArguments(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		b.WriteString(`,"arg` + strings.Repeat("i", i) + `":"value"`)
+	}
+	s := start(t, writeCall(`{"first":1`+b.String()+`,"last":"the end"}`), 24, 80)
+	s.see("first = 1", "arguments  62", "PgDn show the rest", "Let this through?", "> Deny", "Allow once")
+	s.answer("\x1b[6~")
+	s.see("argiiiiiiiiiiiii = ", "> Deny")
+	s.press("\x1b[F")
+	s.see(`last = "the end"`, "Let this through?", "> Deny")
+	s.press(down + enter)
+	if out := s.end(); out.Reply != gate.AllowOnce {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestTooManyArgumentsDeny(t *testing.T) {
+	s := start(t, writeCall(`{"a":[`+strings.Repeat("0,", maxValues)+`0]}`), 24, 80)
+	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "too many") {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestSeveralCallsAreOneQuestion(t *testing.T) {
+	o := writeCall(`{}`)
+	o.Question.Session = false
+	o.Question.Calls = []policy.Call{
+		{Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"be kind", "what is 2+2?"}},
+		{Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"Your name?"}},
+	}
+	s := start(t, o, 24, 80)
+	s.see("request 1 of 2", `text       "be kind"`, `text       "what is 2+2?"`, "server     not named",
+		"request 2 of 2", `asks       "Your name?"`, "Let all 2 of these through?", "> Deny")
+	if strings.Contains(s.screen.text(), "session") {
+		t.Error("an answer for the session is offered where it cannot hold")
+	}
+	s.answer(down + enter)
+	if out := s.end(); out.Reply != gate.AllowOnce {
+		t.Errorf("got %+v", out)
+	}
+}
+
+// A label that wraps would push another choice out of sight.
+func TestLabelsFitTheSmallestWindow(t *testing.T) {
+	q := writeCall(`{}`).Question
+	pages := []page{(&Always{}).confirmation(&proposal{}, ""), refused(errTooMany, "")}
+	p, err := ask(q, &proposal{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(pages, p) {
+		for _, c := range p.choices {
+			if n := lipgloss.Width(c.label); n > minWidth-6 {
+				t.Errorf("%q is %d wide", c.label, n)
+			}
+		}
+		if p.choices[0].word != wordDeny {
+			t.Errorf("the preset is %q", p.choices[0].word)
+		}
 	}
 }

@@ -52,6 +52,12 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// Text is Visible for text that has its own quotes and escapes, like a rule or
+// an error: backslashes and quotes stay as they are.
+func Text(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(Visible(s))
+}
+
 // writer carries what the last characters mean for the next one.
 type writer struct {
 	out     *strings.Builder

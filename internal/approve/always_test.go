@@ -1,0 +1,273 @@
+//go:build linux || darwin
+
+package approve
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+const policyBefore = `# My rules. Keep this comment.
+
+[[rule]]
+action = "deny"
+tool = "shell_*"
+
+# Writing is asked about,
+# every time.
+[[rule]]
+	action = "prompt"   # odd   spacing
+	tool = "write_*"
+	server = "files"
+	args.path = "/home/user/**"
+	description = "Ask before writes"
+
+[[rule]]
+action = "allow"
+tool = "read_*"
+`
+
+const writeArgs = `{"path":"/home/user/a.txt","content":"hi \"you\""}`
+
+// asksFor is a question of the rule that the policy text asks by.
+func asksFor(t *testing.T, src, args string) (order, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy.toml")
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(path, []byte(src), policy.Options{Home: "/home/user"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := writeCall(args)
+	o.Policy = path
+	d := p.Decide(&o.Question.Calls[0])
+	if d.Action != policy.Prompt {
+		t.Fatalf("the test's policy says %v", d.Action)
+	}
+	o.Question.Rule = *d.Rule
+	return o, path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// walkToAlways chooses the last entry.
+func (s *session) walkToAlways() {
+	s.t.Helper()
+	s.see("Always allow…")
+	s.answer(up)
+	s.see("> Always allow…")
+	s.press(enter)
+}
+
+func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
+	o, path := asksFor(t, policyBefore, writeArgs)
+	s := start(t, o, 40, 80)
+	s.walkToAlways()
+	s.see("This rule would be written", "[[rule]]", `action = "allow"`, `tool = "write_file"`, `server = "files"`,
+		`args.path = "/home/user/a.txt"`, `args.content = "hi \"you\""`, "Further arguments stay open",
+		"Write this rule, and let this call through?", "> Deny, write nothing")
+	if read(t, path) != policyBefore {
+		t.Fatal("the file was written before the rule was confirmed")
+	}
+	s.answer(down)
+	s.see("> Write the rule and allow")
+	s.press(enter)
+	out := s.end()
+	if out.Reply != gate.AllowAlways || out.Err != "" || out.Note != "wrote an allow rule above policy.toml:9" {
+		t.Errorf("got %+v", out)
+	}
+	after := read(t, path)
+	at := strings.Index(policyBefore, "# Writing is asked about")
+	if !strings.HasPrefix(after, policyBefore[:at]) || !strings.HasSuffix(after, policyBefore[at:]) {
+		t.Fatalf("what stood there was changed:\n%s", after)
+	}
+	p, err := policy.Parse(path, []byte(after), policy.Options{Home: "/home/user"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Decide(&o.Question.Calls[0]); d.Action != policy.Allow {
+		t.Errorf("the call is not allowed now: %+v", d)
+	}
+	for _, change := range []func(*policy.Call){
+		func(c *policy.Call) { c.Names = []string{"write_other"} },
+		func(c *policy.Call) { c.Server = "other" },
+		func(c *policy.Call) { c.Args = []byte(strings.Replace(writeArgs, "a.txt", "b.txt", 1)) },
+		func(c *policy.Call) { c.Args = []byte(strings.Replace(writeArgs, "hi", "ho", 1)) },
+	} {
+		c := o.Question.Calls[0]
+		change(&c)
+		if d := p.Decide(&c); d.Action == policy.Allow {
+			t.Errorf("another call is allowed too: %+v %s", c, c.Args)
+		}
+	}
+}
+
+func TestAlwaysIsConfirmed(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys string
+		want gate.Reply
+	}{
+		"return denies": {enter, gate.DenyOnce},
+		"escape denies": {down + esc, gate.DenyOnce},
+		"once instead":  {down + down + enter, gate.AllowOnce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, path := asksFor(t, policyBefore, writeArgs)
+			s := start(t, o, 40, 80)
+			s.walkToAlways()
+			s.see("> Deny, write nothing")
+			s.answer(c.keys)
+			if out := s.end(); out.Reply != c.want || out.Err != "" {
+				t.Errorf("got %+v", out)
+			}
+			if read(t, path) != policyBefore {
+				t.Error("the file was written")
+			}
+		})
+	}
+}
+
+func TestAlwaysPlain(t *testing.T) {
+	o, path := asksFor(t, policyBefore, writeArgs)
+	s := start(t, o, 60, 80, "TERM=dumb")
+	s.prompt("always")
+	s.press("always\n")
+	s.prompt(`args.path = "/home/user/a.txt"`, "Write this rule")
+	s.press("write\n")
+	if out := s.end(); out.Reply != gate.AllowAlways {
+		t.Errorf("got %+v", out)
+	}
+	if read(t, path) == policyBefore {
+		t.Error("the file was not written")
+	}
+}
+
+func TestAlwaysIsNotOffered(t *testing.T) {
+	stars := strings.Replace(policyBefore, `args.path = "/home/user/**"`, "", 1)
+	for name, c := range map[string]struct{ src, args, why string }{
+		"a star in a value": {policyBefore, `{"path":"/home/user/a","content":"a*b"}`, `"*"`},
+		"a question mark":   {stars, `{"path":"a?"}`, `"?"`},
+		"a list":            {stars, `{"path":["a","b"]}`, "list"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := asksFor(t, c.src, c.args)
+			s := start(t, o, 24, 80)
+			s.see("always     not offered: ", c.why, "> Deny")
+			if strings.Contains(s.screen.text(), "Always allow") {
+				t.Error("offered")
+			}
+			s.answer(esc)
+			s.end()
+		})
+	}
+	t.Run("a changed file", func(t *testing.T) {
+		o, path := asksFor(t, policyBefore, writeArgs)
+		if err := os.WriteFile(path, []byte("\n"+policyBefore), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, o, 24, 80)
+		s.see("not offered: the policy file has changed")
+		s.answer(esc)
+		s.end()
+	})
+}
+
+// A rule that would have let a denied call through is not written, the person
+// is told, and may still allow the one call.
+func TestAlwaysKeepsWhatWasDenied(t *testing.T) {
+	// The rule below denies; an allow above the prompt would shield it.
+	src := strings.Replace(policyBefore, `	args.path = "/home/user/**"`+"\n", "", 1) + `
+[[rule]]
+action = "deny"
+tool = "*"
+`
+	src = strings.Replace(src, "[[rule]]\n\taction", "[[rule]]\naction = \"deny\"\ntool = \"write_*\"\nargs.force = \"true\"\n\n[[rule]]\n\taction", 1)
+	call := func(args string) policy.Call {
+		return policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"write_file"}, Args: []byte(args)}
+	}
+	for name, c := range map[string]struct {
+		denied DeniedCall
+		told   string
+	}{
+		"a redacted value counts as ours": {
+			DeniedCall{Call: call(`{"path":"/home/user/a.txt","content":"[redacted:member:9]","secret":"[redacted:x:1]"}`)},
+			"would also let through a call that the policy denied"},
+		"what was cut counts as ours": {
+			DeniedCall{Call: call(`{"path":"/home/user/a.txt"}`), Cut: true},
+			"would also let through a call that the policy denied"},
+		"arguments that are no object": {
+			DeniedCall{Call: call(`"[cut:"`), Cut: true},
+			"would also let through a call that the policy denied"},
+		"a damaged record": {
+			DeniedCall{Call: policy.Call{Method: "damaged"}}, "the record cannot be read whole"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, path := asksFor(t, src, writeArgs)
+			o.Denied = []DeniedCall{{Call: call(`{"path":"/other"}`)}, c.denied}
+			s := start(t, o, 40, 80)
+			s.walkToAlways()
+			s.see("Nothing is written.", c.told, "> Deny")
+			s.answer(down + enter)
+			if out := s.end(); out.Reply != gate.AllowOnce {
+				t.Errorf("got %+v", out)
+			}
+			if read(t, path) != src {
+				t.Error("the file was written")
+			}
+		})
+	}
+}
+
+func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
+	o, path := asksFor(t, policyBefore, writeArgs)
+	c := o.Question.Calls[0]
+	other, shell := c, c
+	other.Args = []byte(`{"path":"/etc/passwd","content":"[redacted:member:9]"}`)
+	shell.Names, shell.Args = []string{"shell_run"}, nil
+	// This very call was denied under an earlier policy; now it is asked about.
+	o.Denied = []DeniedCall{{Call: other}, {Call: shell}, {Call: c}}
+	s := start(t, o, 40, 80)
+	s.walkToAlways()
+	s.see("> Deny, write nothing")
+	s.answer(down + enter)
+	if out := s.end(); out.Reply != gate.AllowAlways {
+		t.Errorf("got %+v", out)
+	}
+	if read(t, path) == policyBefore {
+		t.Error("the file was not written")
+	}
+}
+
+func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
+	o, path := asksFor(t, policyBefore, writeArgs)
+	s := start(t, o, 40, 80)
+	s.walkToAlways()
+	s.see("> Deny, write nothing")
+	edited := policyBefore + "\n# an edit made meanwhile\n"
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.answer(down + enter)
+	s.see("Nothing is written.", "changed by someone else", "> Deny")
+	s.answer(enter)
+	if out := s.end(); out.Reply != gate.DenyOnce {
+		t.Errorf("got %+v", out)
+	}
+	if read(t, path) != edited {
+		t.Error("the edit was lost")
+	}
+}

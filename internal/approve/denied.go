@@ -1,0 +1,124 @@
+package approve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// check judges the new policy against what the record says was denied. An error
+// says for the person why the rule must not be written.
+func (a *Always) check(ctx context.Context, p *proposal) error {
+	for d, err := range a.Denied.Calls() {
+		if err != nil {
+			return fmt.Errorf("the record cannot be read whole, so the rule cannot be checked against it: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if a.opens(p, d) {
+			return fmt.Errorf("the rule would also let through a call that the policy denied: %s", named(&d.Call))
+		}
+	}
+	return nil
+}
+
+// opens says whether the rule may let a denied call through. What the record
+// does not keep is taken to be as the rule wants it.
+func (a *Always) opens(p *proposal, d DeniedCall) bool {
+	c, exact := a.worst(&p.call, d)
+	if p.new.Decide(&c).Action != policy.Allow {
+		return false
+	}
+	was := p.old.Decide(&c).Action
+	// Of a call that is known in part, the record knows better that it was
+	// denied than the rules can find out now.
+	return was == policy.Deny || !exact && was != policy.Allow
+}
+
+// worst is the recorded call with everything unknown set to what the asking call
+// has there. It is exact when nothing else was unknown.
+func (a *Always) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
+	c, exact = d.Call, !d.Cut
+	c.Names = slices.Clone(c.Names)
+	for i, name := range c.Names {
+		if !a.Denied.Redacted(name) {
+			continue
+		}
+		if len(asked.Names) != 1 {
+			exact = false
+			continue
+		}
+		c.Names[i] = asked.Names[0]
+	}
+	if a.Denied.Redacted(c.Server) {
+		c.Server = asked.Server
+	}
+	if len(c.Args) == 0 && !d.Cut {
+		return c, exact
+	}
+	ours, known := members(asked.Args), members(c.Args)
+	if known == nil {
+		// Not an object: cut so short that it is a text, or nothing at all.
+		c.Args = asked.Args
+		return c, false
+	}
+	for name, value := range known {
+		if !a.unknown(value) {
+			continue
+		}
+		if own, ok := ours[name]; ok {
+			known[name] = own
+		} else {
+			exact = false
+		}
+	}
+	if d.Cut {
+		for name, own := range ours {
+			if _, ok := known[name]; !ok {
+				known[name] = own
+			}
+		}
+	}
+	c.Args, _ = json.Marshal(known) // raw messages that were just read
+	return c, exact
+}
+
+// unknown says whether a text anywhere in the value was redacted.
+func (a *Always) unknown(value json.RawMessage) bool {
+	for d := json.NewDecoder(bytes.NewReader(value)); ; {
+		t, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if s, ok := t.(string); ok && a.Denied.Redacted(s) {
+			return true
+		}
+	}
+}
+
+// members reads a JSON object; nil when it is none.
+func members(args []byte) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(args, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// named is a recorded call in a few words.
+func named(c *policy.Call) string {
+	s := term.Visible(c.Method)
+	for _, name := range c.Names {
+		s += " " + term.Value(name)
+	}
+	if len(c.Args) > 0 {
+		s += " with " + term.Value(string(c.Args))
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+//go:build linux || darwin
+
+package approve
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+func TestPlainAnswers(t *testing.T) {
+	for typed, want := range map[string]gate.Reply{
+		"allow\n": gate.AllowOnce, "session\n": gate.AllowSession, "deny\n": gate.DenyOnce,
+		"\n": gate.DenyOnce, "y\n": gate.DenyOnce, "yes\n": gate.DenyOnce, "ALLOW\n": gate.DenyOnce,
+		" allow\n": gate.DenyOnce, "allow \n": gate.DenyOnce, "always\n": gate.DenyOnce, "more\n": gate.DenyOnce,
+	} {
+		for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1", "TERM="} {
+			s := start(t, writeCall(`{"path":"/p/a","n":1.50,"b":[true,null]}`), 24, 80, env)
+			s.see(`"files"`, `path = "/p/a"`, "n = 1.50", "b[0] = true", "b[1] = null", "Let this through?", "deny", "session")
+			s.prompt()
+			s.press(typed)
+			if out := s.end(); out.Reply != want || out.Err != "" {
+				t.Errorf("%s %q: got %+v, want %v", env, typed, out, want)
+			}
+			if env == "CLAWAI_ACCESSIBLE=1" || typed != "allow\n" {
+				break
+			}
+		}
+	}
+}
+
+func TestPlainEndOfFileDenies(t *testing.T) {
+	for _, typed := range []string{"\x04", "allow\x04\x04"} {
+		s := start(t, writeCall(`{}`), 24, 80, "TERM=dumb")
+		s.prompt()
+		s.press(typed)
+		if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "hung up") {
+			t.Errorf("%q: got %+v", typed, out)
+		}
+	}
+}
+
+func TestPlainTimeout(t *testing.T) {
+	o := writeCall(`{}`)
+	o.Timeout = 500 * time.Millisecond
+	s := start(t, o, 24, 80, "TERM=dumb")
+	s.prompt()
+	s.press("allow") // not finished with Return
+	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "in time") {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
+	o := writeCall(`{}`)
+	o.Options.Grace = time.Second
+	s := open(t, 24, 80)
+	s.press("allow\n")
+	s.run(o, "TERM=dumb")
+	s.see("Let this through?")
+	s.press("session\n")
+	s.prompt()
+	s.press("no\n")
+	if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestPlainMore(t *testing.T) {
+	args := `{"list":[` + strings.Repeat("0,", 80) + `"the end"]}`
+	s := start(t, writeCall(args), 60, 80, "TERM=dumb")
+	for _, rest := range []string{"46", "6"} {
+		s.prompt("\n" + rest + ` more lines are not shown yet; type "more"`)
+		s.press("more\n")
+	}
+	s.prompt(`list[80] = "the end"`)
+	s.press("allow\n")
+	if out := s.end(); out.Reply != gate.AllowOnce {
+		t.Errorf("got %+v", out)
+	}
+}
