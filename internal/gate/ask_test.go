@@ -116,6 +116,29 @@ func TestOneQuestionAtATimeEachWithItsOwnDeadline(t *testing.T) {
 	})
 }
 
+func TestNoQuestionIsPutOverOneThatDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		open := 0
+		j.person = func(ctx context.Context, q Question) (Answer, error) {
+			if open++; open > 1 {
+				t.Error("two questions are open")
+			}
+			time.Sleep(time.Minute) // deaf to the deadline
+			open--
+			return says(AllowOnce)(ctx, q)
+		}
+		s := session(t, j, byName)
+		x, y := j.call("prompt"), j.call("prompt")
+		s.Do(t.Context(), x)
+		time.Sleep(30 * time.Second)
+		s.Do(t.Context(), y)
+		s.askers.Wait()
+		j.expect(t, x, CodeNotAnswered)
+		j.expect(t, y, CodeNotAnswered)
+	})
+}
+
 func TestAFloodOfQuestionsIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
@@ -200,6 +223,19 @@ func TestWithdrawRaces(t *testing.T) {
 			want = CodeWithdrawn
 		}
 		j.expect(t, x, want)
+	}
+}
+
+func TestAnAnswerThatMeetsTheEndLoses(t *testing.T) {
+	for range 100 { // which of the two is seen first is chance
+		j := newJournal()
+		s := session(t, j, byName)
+		ctx, cancel := context.WithCancel(t.Context())
+		j.person = func(ctx context.Context, q Question) (Answer, error) { cancel(); return says(AllowOnce)(ctx, q) }
+		x := j.call("prompt")
+		s.Do(ctx, x)
+		s.askers.Wait()
+		j.expect(t, x, CodeClosed)
 	}
 }
 

@@ -19,7 +19,7 @@ type grant struct {
 func (s *Session) granted(r *policy.Rule, cs []policy.Call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.grants) == 0 || !grantable(cs) {
+	if len(s.grants) == 0 { // do not digest for nothing
 		return false
 	}
 	_, ok := s.grants[grant{r, valueOf(cs)}]

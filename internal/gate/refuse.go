@@ -22,15 +22,11 @@ func (q *question) refusal(code Code, why, owner string) Verdict {
 
 // unanswered is the refusal of a call whose asking ended before an answer.
 func (q *question) unanswered(ctx context.Context) Verdict {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errWithdrawn):
-		return Verdict{} // the withdrawal is concluded by whoever asked
-	case errors.Is(cause, context.DeadlineExceeded):
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return q.refusal(CodeNotAnswered, "nobody answered in time; "+howToAllow,
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
-	default:
-		return q.refusal(CodeClosed, "the session ended meanwhile", "")
 	}
+	return q.refusal(CodeClosed, "the session ended meanwhile", "")
 }
 
 // unasked is the refusal of a call that no person saw.
