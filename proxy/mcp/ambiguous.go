@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/policy"
@@ -58,19 +59,20 @@ func folding(o gjson.Result) bool {
 	seen := members[:0]
 	found := false
 	o.ForEach(func(key, _ gjson.Result) bool {
-		found = len(seen) == len(members) || foldsTo(key.Str, seen)
-		seen = append(seen, key.Str)
+		name := string(frame.Fold(nil, []byte(key.Str)))
+		found = len(seen) == len(members) || slices.Contains(seen, name)
+		seen = append(seen, name)
 		return !found
 	})
 	return found
 }
 
-// foldsTo reports a name that a generous reader takes for one of the known ones.
-func foldsTo(name string, known []string) bool {
-	var buf [64]byte
-	folded := string(frame.Fold(buf[:0], []byte(name)))
-	for _, k := range known {
-		if strings.EqualFold(name, k) || strings.EqualFold(folded, k) {
+// foldsTo reports a name that a generous reader takes for one of the protocol's.
+func foldsTo(name string, protocol ...string) bool {
+	var buf [32]byte // longer than any name of the protocol's
+	folded := frame.Fold(buf[:0], []byte(name))
+	for _, p := range protocol {
+		if len(folded) == len(p) && strings.EqualFold(string(folded), p) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -151,12 +150,6 @@ func Progress(token []byte, n int, message string) []byte {
 	b = append(b, `,"message":`...)
 	b = gjson.AppendJSONString(b, visible(message, 300))
 	return append(b, `}}`...)
-}
-
-// Batch is one frame of several answers, for a client of 2025-03-26 that asked
-// in a batch.
-func Batch(answers [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(answers, []byte{','})...), ']')
 }
 
 func open(id []byte) []byte {

@@ -60,7 +60,7 @@ func readFields(base []byte, params gjson.Result) (fs fields) {
 				return true
 			}
 		}
-		if foldsTo(key.Str, fieldNames[:]) {
+		if foldsTo(key.Str, fieldNames[:]...) {
 			fs.near = key.Str
 		}
 		return true

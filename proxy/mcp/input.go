@@ -64,7 +64,7 @@ func (c *collector) state(o gjson.Result, depth int) {
 			c.state(value, depth-1)
 		case key.Str == "error":
 			c.failure(value)
-		case foldsTo(key.Str, []string{"inputRequests"}):
+		case foldsTo(key.Str, "inputRequests"):
 			c.why = reasonFolded
 		}
 		return c.why == ""

@@ -19,6 +19,7 @@ type Message struct {
 
 	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
 	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
+	Subscription   []byte // the JSON id token of the subscriptions/listen a notification belongs to; nil when it names none
 	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
 	TaskID         string // params.taskId, "" when absent
 
@@ -72,7 +73,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 		return Message{}, r
 	}
 	fs := readFields(f.Params, object(f.Params))
-	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses:fNotifications])) {
+	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses])) {
 		return Message{}, refuse(f, frame.CodeFolded, reasonFolded)
 	}
 	if m.Method == nil {
@@ -159,6 +160,10 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 		case "progressToken":
 			if token(value) {
 				m.ProgressToken = fs.span(value)
+			}
+		case "io.modelcontextprotocol/subscriptionId":
+			if token(value) {
+				m.Subscription = fs.span(value)
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.Modern = value.Type == gjson.String

@@ -21,13 +21,3 @@ func TestReadToolCall(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
-
-func BenchmarkReadToolCall(b *testing.B) {
-	f := parse(b, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/app/main.go","head":40},"_meta":{"progressToken":12}}}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, r := Read(f, ClientToServer, "fs"); r != nil {
-			b.Fatal(r)
-		}
-	}
-}
