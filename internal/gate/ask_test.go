@@ -226,16 +226,26 @@ func TestWithdrawRaces(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatMeetsTheEndLoses(t *testing.T) {
-	for range 100 { // which of the two is seen first is chance
-		j := newJournal()
-		s := session(t, j, byName)
-		ctx, cancel := context.WithCancel(t.Context())
-		j.person = func(ctx context.Context, q Question) (Answer, error) { cancel(); return says(AllowOnce)(ctx, q) }
-		x := j.call("prompt")
-		s.Do(ctx, x)
-		s.askers.Wait()
-		j.expect(t, x, CodeClosed)
+func TestAnAnswerSeenAfterTheDeadlineLoses(t *testing.T) {
+	for range 30 { // which of the two is seen first is chance
+		synctest.Test(t, func(t *testing.T) {
+			j := newJournal()
+			j.person = func(ctx context.Context, q Question) (Answer, error) {
+				time.Sleep(41 * time.Second)
+				return says(AllowOnce)(ctx, q)
+			}
+			s := session(t, j, byName)
+			began := time.Now()
+			j.waiting = func() {
+				if time.Since(began) >= 40*time.Second { // the caller does not read
+					time.Sleep(time.Minute)
+				}
+			}
+			x := j.call("prompt")
+			s.Do(t.Context(), x)
+			s.askers.Wait()
+			j.expect(t, x, CodeNotAnswered)
+		})
 	}
 }
 
