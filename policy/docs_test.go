@@ -76,7 +76,7 @@ func TestReferenceSays(t *testing.T) {
 		{"[[rule]]\naction='deny'\ntool='*'\nargs.limit='100'\n[[rule]]\naction='allow'\ntool='*'", "t", `{"limit":1e2}`, Deny},
 	} {
 		call := Call{Subject: ToolSubject, Names: []string{c.tool}, Args: []byte(c.args)}
-		if d := parse(t, c.src).Decide(&call); d.Action != c.want {
+		if d := mustLoad(t, c.src).Decide(&call); d.Action != c.want {
 			t.Errorf("%s %s: %v, want %v by\n%s", c.tool, c.args, d.Action, c.want, c.src)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 const home = "/home/user"
 
-func parse(t testing.TB, src string) *Policy {
+func mustLoad(t testing.TB, src string) *Policy {
 	t.Helper()
 	p, err := Parse("p.toml", []byte(src), Options{Home: home})
 	if err != nil {
@@ -61,7 +61,7 @@ resource = "file:///p/x"
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := parse(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
+			p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
 			text, err := p.Narrow(p.Rules()[0], &c.call)
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestNarrowRefuses(t *testing.T) {
 		{"other subject", "prompt='**'", Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule did not ask about this call`},
 		{"no method rule opens", "method='x/*'", Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no exact rule allows: why`},
 	} {
-		p := parse(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
+		p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
 		text, err := p.Narrow(p.Rules()[len(p.Rules())-1], &c.call)
 		if err == nil || !strings.Contains(err.Error(), c.want) || text != "" {
 			t.Errorf("%s: %q, %v; want %q", c.name, text, err, c.want)
@@ -110,7 +110,7 @@ func TestNarrowRefuses(t *testing.T) {
 }
 
 func TestNarrowKnowsItsRules(t *testing.T) {
-	p := parse(t, "[[rule]]\naction='deny'\ntool='t'")
+	p := mustLoad(t, "[[rule]]\naction='deny'\ntool='t'")
 	call := Call{Subject: ToolSubject, Names: []string{"t"}}
 	moved := p.Rules()[0]
 	moved.Pos.Line++

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -281,7 +282,8 @@ func TestEveryCoveredMethodNamesItsKey(t *testing.T) {
 
 func TestErrorsUnwrap(t *testing.T) {
 	_, errs := parseSource("p.toml", []byte("[[rule]]"))
-	if all := errs.Unwrap(); len(all) != 2 || all[0] != error(errs[0]) {
-		t.Errorf("unwrapped to %v", all)
+	var first *Error
+	if !errors.As(errs, &first) || first != errs[0] || len(errs.Unwrap()) != 2 {
+		t.Errorf("unwrapped to %v", errs.Unwrap())
 	}
 }

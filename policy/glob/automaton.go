@@ -143,7 +143,7 @@ func (a *automaton) advance(row []uint64, r rune) bool {
 
 // runWord is run for patterns of up to 63 elements, whose row is a register.
 func (a *automaton) runWord(s string) (ok bool, work int) {
-	deep, step, any := a.deep[0], a.step[0], a.any[0]
+	deep, step, one := a.deep[0], a.step[0], a.any[0]
 	states := uint64(1)
 	for i := 0; i < len(s); work++ {
 		var leave uint64
@@ -163,7 +163,7 @@ func (a *automaton) runWord(s string) (ok bool, work int) {
 				leave = mask[0]
 			}
 		}
-		states = states&(leave|any)<<1 | states&keep
+		states = states&(leave|one)<<1 | states&keep
 		if states == 0 {
 			return false, work
 		}

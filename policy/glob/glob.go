@@ -145,8 +145,9 @@ func (p *Pattern) Match(s string) bool {
 		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.match(s))
 	case general:
 		return p.auto.match(s)
+	default:
+		return false
 	}
-	return false
 }
 
 // holdsChunks says whether the literal chunks follow one another in s. Each is
