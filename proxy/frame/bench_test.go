@@ -1,8 +1,10 @@
 package frame_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -11,15 +13,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+const head = `{"jsonrpc":"2.0","id":1234,`
+
+// textResult is the content of a file, as tools return it.
 func textResult(n int) []byte {
 	const line = `   12: the quick brown fox said \"jump\" and jumped over the lazy dog\n`
-	return []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` +
-		strings.Repeat(line, n/len(line)+1) + `"}],"isError":false}}`)
+	return []byte(head + `"result":{"content":[{"type":"text","text":"` + strings.Repeat(line, n/len(line)+1) + `"}],"isError":false}}`)
 }
 
+// tableResult is small objects, numbers and names: the dearest kind of JSON.
 func tableResult(n int) []byte {
 	var b strings.Builder
-	b.WriteString(`{"jsonrpc":"2.0","id":7,"result":{"structuredContent":{"rows":[`)
+	b.WriteString(head + `"result":{"structuredContent":{"rows":[`)
 	for i := 0; b.Len() < n; i++ {
 		fmt.Fprintf(&b, `{"id":%d,"name":"user %d","active":true,"score":%d.25,"tags":["a","b"]},`, i, i, i%97)
 	}
@@ -27,20 +32,70 @@ func tableResult(n int) []byte {
 	return []byte(b.String())
 }
 
+// strict reads an envelope as a gate on jsontext would: token by token, params
+// once more for its names.
+func strict(line []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(line))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return false
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		params := name.String() == "params"
+		value, err := d.ReadValue()
+		if err != nil {
+			return false
+		}
+		if params && !foldless(value.Clone()) {
+			return false
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	_, err := d.ReadToken()
+	return err == io.EOF
+}
+
+func foldless(params []byte) bool {
+	seen := map[string]bool{}
+	d := jsontext.NewDecoder(bytes.NewReader(params))
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil || seen[strings.ToLower(name.String())] {
+			return false
+		}
+		seen[strings.ToLower(name.String())] = true
+		if d.SkipValue() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// BenchmarkParse compares a whole reading with what others take to say that a
+// line is JSON at all, and with reading the envelope through jsontext.
 func BenchmarkParse(b *testing.B) {
-	call := []byte(`{"jsonrpc":"2.0","id":1234,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/clawai/README.md","head":100}}}`)
-	russian := []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("съешь ещё этих мягких булок ", 20000) + `"}]}}`)
 	for _, c := range []struct {
 		name string
 		line []byte
 	}{
-		{"call", call},
+		{"call", []byte(head + `"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/clawai/README.md","head":100}}}`)},
 		{"text1KiB", textResult(1 << 10)},
 		{"text64KiB", textResult(64 << 10)},
 		{"text1MiB", textResult(1 << 20)},
 		{"text16MiB", textResult(16 << 20)},
 		{"table1MiB", tableResult(1 << 20)},
-		{"cyrillic1MiB", russian},
+		{"wide1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+many(20)+`},`, 6000) + `0]}}`)},
+		{"wider1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+many(60)+`},`, 2000) + `0]}}`)},
+		{"members1MiB", []byte(head + `"result":{` + many(75_000) + `}}`)},
+		{"cyrillic1MiB", []byte(head + `"result":{"content":[{"type":"text","text":"` + strings.Repeat("съешь ещё этих мягких булок ", 20000) + `"}]}}`)},
 	} {
 		for _, p := range []struct {
 			name string
@@ -50,6 +105,7 @@ func BenchmarkParse(b *testing.B) {
 			{"gjson", gjson.ValidBytes},
 			{"encoding-json", json.Valid},
 			{"jsontext", func(b []byte) bool { return jsontext.Value(b).IsValid() }},
+			{"jsontext-envelope", strict},
 		} {
 			b.Run(c.name+"/"+p.name, func(b *testing.B) {
 				b.SetBytes(int64(len(c.line)))
@@ -61,5 +117,32 @@ func BenchmarkParse(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+func BenchmarkCheckFolded(b *testing.B) {
+	params := []byte(`{"name":"read_file","arguments":{"path":"/home/user/projects/clawai/README.md","head":100}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if r := frame.CheckFolded(params, "name", "arguments", "_meta"); r != nil {
+			b.Fatal(r)
+		}
+	}
+}
+
+// BenchmarkReader reads lines of one size from a stream that gives 64 KiB at a
+// time, as a pipe does.
+func BenchmarkReader(b *testing.B) {
+	for _, size := range []int{150, 1 << 10, 64 << 10, 1 << 20, 16 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			r := frame.NewReader(endless(size), 64<<20)
+			b.SetBytes(int64(size + 1))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Next(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

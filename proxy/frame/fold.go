@@ -9,19 +9,34 @@ import (
 // case-insensitive readers folds them: Unicode simple folding, which takes
 // U+017F for s and U+212A for k (CVE-2026-27896), and the Turkish i besides.
 func Fold(dst, name []byte) []byte {
-	for i := 0; i < len(name); {
-		c := name[i]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c |= 0x20
-			}
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(name[i:])
-		dst = utf8.AppendRune(dst, unicode.ToLower(unicode.ToUpper(r)))
-		i += n
+	for len(name) > 0 {
+		r, n := foldFirst(name)
+		dst, name = utf8.AppendRune(dst, r), name[n:]
 	}
 	return dst
+}
+
+// foldsTo says whether Fold makes the two names one.
+func foldsTo(name []byte, known string) bool {
+	for len(name) > 0 && known != "" {
+		r, n := foldFirst(name)
+		k, m := foldFirst(known)
+		if r != k {
+			return false
+		}
+		name, known = name[n:], known[m:]
+	}
+	return len(name) == 0 && known == ""
+}
+
+// foldFirst folds the first character, n bytes long.
+func foldFirst[T []byte | string](name T) (r rune, n int) {
+	switch c := name[0]; {
+	case 'A' <= c && c <= 'Z':
+		return rune(c | 0x20), 1
+	case c < utf8.RuneSelf:
+		return rune(c), 1
+	}
+	r, n = utf8.DecodeRuneInString(string(name[:min(len(name), utf8.UTFMax)]))
+	return unicode.ToLower(unicode.ToUpper(r)), n
 }

@@ -1,7 +1,5 @@
 package frame
 
-import "bytes"
-
 // CheckFolded is what a judged call's params owe beyond Parse, since servers
 // bind them to types: at no depth do two names differ in case only, no member
 // of the outermost object is a case variant of one of known, and no number is
@@ -25,9 +23,9 @@ func (s *scanner) variants(i int, known []string) {
 		if v < 0 {
 			return
 		}
-		exact, folded := s.key(n, false, 0), s.key(n, true, 1)
+		key := s.key(n, false, 0)
 		for _, k := range known {
-			if string(exact) != k && bytes.Equal(folded, Fold(nil, []byte(k))) {
+			if string(key) != k && foldsTo(key, k) {
 				s.note(CodeFolded, n.from)
 			}
 		}

@@ -18,7 +18,8 @@ type name struct {
 // names makes it slow. It keeps offsets only.
 type names struct {
 	n     int
-	few   [12]slot
+	few   [24]slot
+	bits  uint64 // a bit for each tag in few: most new names need no search
 	table []slot
 }
 
@@ -39,20 +40,31 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 	if n.escaped || fold && odd {
 		tag, _ = quick(s.key(n, fold, 0))
 	}
-	for _, other := range seen.few[:seen.n] {
-		if other.tag == tag && s.same(other, n, fold) {
-			return
-		}
+	bit := uint64(1) << (tag & 63)
+	if seen.bits&bit != 0 && s.among(seen.few[:seen.n], tag, n, fold) {
+		return
 	}
+	seen.bits |= bit
 	seen.few[seen.n] = slot{tag, uint32(n.from)}
 	seen.n++
+}
+
+func (s *scanner) among(few []slot, tag uint32, n name, fold bool) bool {
+	for _, other := range few {
+		if other.tag == tag && s.same(other, n, fold) {
+			return true
+		}
+	}
+	return false
 }
 
 // addMany is add once the list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.table == nil {
-		s.seed = maphash.MakeSeed()
-		seen.table = make([]slot, 32)
+		if s.seed == (maphash.Seed{}) {
+			s.seed = maphash.MakeSeed()
+		}
+		seen.table = make([]slot, 64)
 		for _, few := range seen.few {
 			put(seen.table, slot{s.hash(s.nameAt(few.at), fold), few.at})
 		}

@@ -167,7 +167,7 @@ func (r *Reader) grow() {
 		rest = nil
 	}
 	if r.long != nil {
-		size = min(max(r.size, chunkSize), maxChunk)
+		size = min(max(r.size/2, chunkSize), maxChunk)
 	}
 	r.buf = append(make([]byte, 0, size), rest...)
 	r.from, r.seen = 0, len(r.buf)
