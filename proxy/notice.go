@@ -30,8 +30,8 @@ func (l *lane) notification(ctx context.Context, f *frame.Frame) {
 		l.unreadable(f.Raw, refusal)
 		return
 	}
-	if f.Method == cancelledMethod {
-		l.judge(ctx) // what it cancels may be in this very read
+	if f.Method == cancelledMethod || l.replies {
+		l.judge(ctx) // what it is about may be in this very read
 	}
 	if why := l.loose(f); why != "" {
 		if why != withdrawnCall { // which the gate has recorded

@@ -13,11 +13,11 @@ import (
 // one that was not kept: it is recorded, and whoever would wait in vain because
 // of it is told.
 func (l *lane) unreadable(line []byte, refusal *frame.Refusal) {
-	if l.from == mcp.ServerToClient && !likeFrame(line) {
-		l.chatter(line)
+	if !refusal.Request && l.failReply(line, refusal) {
 		return
 	}
-	if !refusal.Request && l.failReply(line, refusal) {
+	if l.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
+		l.chatter(line) // a print statement, or a log in JSON
 		return
 	}
 	record := l.dropped(&audit.Event{
@@ -28,20 +28,15 @@ func (l *lane) unreadable(line []byte, refusal *frame.Refusal) {
 	}
 }
 
-// likeFrame tells a broken frame from a print statement on the server's stdout.
-func likeFrame(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t\xef\xbb\xbf")
-	return len(line) > 0 && (line[0] == '[' || line[0] == '{')
-}
-
 // failReply gives an error to the call that an unreadable answer belongs to,
 // and reports whether there is one. The answer's id may be read wrongly here:
 // then a wrong call fails, nothing crosses.
 func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
-	if gjson.GetBytes(line, "method").Exists() {
+	members := gjson.GetManyBytes(line, "method", "result", "error", "id")
+	if members[0].Exists() || !members[1].Exists() && !members[2].Exists() {
 		return false
 	}
-	id := gjson.GetBytes(line, "id").Raw
+	id := members[3].Raw
 	if id == "" && refusal.Code == frame.CodeTooLong {
 		// Many servers write the id last, behind what was skipped.
 		id = l.s.table.only(l.opposite())
