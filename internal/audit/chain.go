@@ -71,9 +71,29 @@ func (c *chain) skip(lines []byte) {
 }
 
 // appendTime writes RFC 3339 in UTC with all nine digits of the nanosecond, so
-// that times compare as text.
+// that times compare as text. By hand: AppendFormat reads its layout each time.
 func appendTime(dst []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000000000Z")
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = digits(dst, year, 4, '-')
+	dst = digits(dst, int(month), 2, '-')
+	dst = digits(dst, day, 2, 'T')
+	dst = digits(dst, hour, 2, ':')
+	dst = digits(dst, minute, 2, ':')
+	dst = digits(dst, second, 2, '.')
+	return digits(dst, t.Nanosecond(), 9, 'Z')
+}
+
+// digits writes the last width digits of n and what follows them.
+func digits(dst []byte, n, width int, then byte) []byte {
+	var text [10]byte
+	text[width] = then
+	for i := width - 1; i >= 0; i-- {
+		text[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(dst, text[:width+1]...)
 }
 
 // place is what a line says of its own place in the chain.

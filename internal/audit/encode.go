@@ -15,15 +15,16 @@ type encoder struct {
 	session string
 }
 
-// event appends ev as a line without its closing members.
+// event appends ev as a line without its closing members. Texts that are words
+// of ours are escaped; all others are redacted too.
 func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 	dst = e.begin(dst, c, ev.Time, ev.Kind)
 	dst = e.member(dst, "server", ev.Server)
 	dst = e.member(dst, "server_guess", ev.ServerGuess)
-	dst = e.member(dst, "direction", ev.Direction)
+	dst = word(dst, "direction", ev.Direction)
 	dst = e.member(dst, "method", ev.Method)
 	dst = e.id(dst, ev.ID)
-	dst = e.member(dst, "subject", ev.Subject)
+	dst = word(dst, "subject", ev.Subject)
 	dst = e.list(dst, "names", ev.Names)
 	dst = e.args(dst, ev.Args)
 	if ev.Digest != [sha256.Size]byte{} {
@@ -31,17 +32,17 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 		dst = append(e.digest(dst, &ev.Digest), '"')
 	}
 	dst = number(dst, "bytes", int64(ev.Bytes))
-	dst = e.member(dst, "policy", ev.Policy)
-	dst = e.member(dst, "decision", ev.Decision)
-	dst = e.member(dst, "stage", ev.Stage)
-	dst = e.member(dst, "code", ev.Code)
+	dst = word(dst, "policy", ev.Policy)
+	dst = word(dst, "decision", ev.Decision)
+	dst = word(dst, "stage", ev.Stage)
+	dst = word(dst, "code", ev.Code)
 	dst = e.member(dst, "reason", ev.Reason)
-	dst = e.member(dst, "rule_file", ev.RuleFile)
+	dst = word(dst, "rule_file", ev.RuleFile)
 	dst = number(dst, "rule_line", int64(ev.RuleLine))
 	dst = e.member(dst, "rule", ev.RuleText)
-	dst = e.member(dst, "ref", ev.Ref)
-	dst = e.member(dst, "rung", ev.Rung)
-	dst = e.member(dst, "answer", ev.Answer)
+	dst = word(dst, "ref", ev.Ref)
+	dst = word(dst, "rung", ev.Rung)
+	dst = word(dst, "answer", ev.Answer)
 	dst = number(dst, "waited_ms", ev.Waited.Milliseconds())
 	if ev.IsError {
 		dst = append(dst, `,"is_error":true`...)
@@ -180,4 +181,15 @@ func joined(values []string) []byte {
 		all = append(append(all, v...), 0)
 	}
 	return all
+}
+
+// word appends a member whose value is ours: escaped, but neither redacted nor
+// cut.
+func word(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(key(dst, name), '"')
+	dst = appendEscaped(dst, value)
+	return append(dst, '"')
 }

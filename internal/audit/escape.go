@@ -10,7 +10,7 @@ const hexDigits = "0123456789abcdef"
 // appendEscaped writes s as the inside of a JSON string in printable ASCII: no
 // control, bidi mark, line separator or terminal escape survives as itself. A
 // byte that is not UTF-8 becomes the text \xNN.
-func appendEscaped(dst, s []byte) []byte {
+func appendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
 		if isPlain[s[i]] {
@@ -18,7 +18,9 @@ func appendEscaped(dst, s []byte) []byte {
 			continue
 		}
 		dst = append(dst, s[plain:i]...)
-		dst, i = appendOdd(dst, s, i)
+		var n int
+		dst, n = appendOdd(dst, []byte(s[i:min(len(s), i+utf8.UTFMax)]))
+		i += n
 		plain = i
 	}
 	return append(dst, s[plain:]...)
@@ -32,30 +34,30 @@ var isPlain = func() (t [256]bool) {
 	return t
 }()
 
-// appendOdd escapes the one character at s[i] and returns where the next is.
-func appendOdd(dst, s []byte, i int) ([]byte, int) {
-	switch c := s[i]; {
+// appendOdd escapes the character that s begins with and returns its length.
+func appendOdd(dst, s []byte) ([]byte, int) {
+	switch c := s[0]; {
 	case c == '"' || c == '\\':
-		return append(dst, '\\', c), i + 1
+		return append(dst, '\\', c), 1
 	case c == '\n':
-		return append(dst, '\\', 'n'), i + 1
+		return append(dst, '\\', 'n'), 1
 	case c == '\r':
-		return append(dst, '\\', 'r'), i + 1
+		return append(dst, '\\', 'r'), 1
 	case c == '\t':
-		return append(dst, '\\', 't'), i + 1
+		return append(dst, '\\', 't'), 1
 	case c < utf8.RuneSelf:
-		return appendUnit(dst, rune(c)), i + 1
+		return appendUnit(dst, rune(c)), 1
 	}
-	r, n := utf8.DecodeRune(s[i:])
+	r, n := utf8.DecodeRune(s)
 	switch {
 	case r == utf8.RuneError && n == 1:
-		return append(dst, '\\', '\\', 'x', hexDigits[s[i]>>4], hexDigits[s[i]&15]), i + 1
+		return append(dst, '\\', '\\', 'x', hexDigits[s[0]>>4], hexDigits[s[0]&15]), 1
 	case r > 0xffff:
 		r -= 0x10000
 		dst = appendUnit(dst, 0xd800+r>>10)
-		return appendUnit(dst, 0xdc00+r&0x3ff), i + n
+		return appendUnit(dst, 0xdc00+r&0x3ff), n
 	}
-	return appendUnit(dst, r), i + n
+	return appendUnit(dst, r), n
 }
 
 func appendUnit(dst []byte, r rune) []byte {

@@ -163,16 +163,6 @@ func (l *ledger) append(m mark) error {
 	return nil
 }
 
-// word appends a member whose value is ours and plain.
-func word(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	dst = append(key(dst, name), '"')
-	dst = appendEscaped(dst, []byte(value))
-	return append(dst, '"')
-}
-
 // openPrivate opens a regular file that nobody else can write.
 func openPrivate(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|openFlags, 0o600)

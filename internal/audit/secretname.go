@@ -1,7 +1,5 @@
 package audit
 
-import "bytes"
-
 // secrecy is what a member's name says of its value.
 type secrecy uint8
 
@@ -51,7 +49,10 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 		was = name[i]
 		fold = append(fold, c)
 	}
-	return bytes.TrimRight(fold, "0123456789"), name[i:]
+	for len(fold) > 0 && fold[len(fold)-1] <= '9' {
+		fold = fold[:len(fold)-1] // digits sort before letters
+	}
+	return fold, name[i:]
 }
 
 func wordSecrecy(word []byte, qualified bool) secrecy {

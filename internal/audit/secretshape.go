@@ -1,6 +1,9 @@
 package audit
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // shape is a secret that is known by how it begins.
 type shape struct {
@@ -59,12 +62,13 @@ var shapesAt = func() (t [256][]shape) {
 
 // shapeAt returns the length and kind of the secret that begins s, if one does.
 func shapeAt(s []byte) (int, string) {
-	for _, sh := range shapesAt[s[0]] {
-		if !bytes.HasPrefix(s, []byte(sh.start)) {
+	for i := range shapesAt[s[0]] {
+		sh := &shapesAt[s[0]][i]
+		if len(s) < len(sh.start)+sh.min || string(s[:len(sh.start)]) != sh.start {
 			continue
 		}
 		n, digit := len(sh.start), !sh.digit
-		for n < len(s) && (n < maxLook || digit) && (isAlnum[s[n]] || bytes.IndexByte([]byte(sh.more), s[n]) >= 0) {
+		for n < len(s) && (n < maxLook || digit) && (isAlnum[s[n]] || strings.IndexByte(sh.more, s[n]) >= 0) {
 			digit = digit || s[n] >= '0' && s[n] <= '9'
 			n++
 		}
