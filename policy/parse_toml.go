@@ -15,10 +15,14 @@ import (
 // It is the only door to go-toml's unstable parser, which gives syntax alone:
 // what a key means, and whether it may stand there twice, is the caller's.
 type document struct {
-	file   string
-	src    []byte
-	base   int   // where the parser was started
-	lines  []int // offset of the first byte of each line
+	file  string
+	src   []byte
+	base  int   // where the parser was started
+	lines []int // offset of the first byte of each line
+
+	at       Position // the last one asked for
+	atOffset int
+
 	parser unstable.Parser
 	key    []keyPart // of the current expression, reused
 }
@@ -43,11 +47,17 @@ func (d *document) restart(offset int) {
 	d.parser.Reset(d.src[offset:])
 }
 
-// position counts columns in characters, as editors do.
+// position counts columns in characters, as editors do. It counts on from the
+// place it was last asked for when that is on the same line: lines can be long.
 func (d *document) position(offset int) Position {
 	line := sort.SearchInts(d.lines, offset+1)
-	start := d.lines[line-1]
-	return Position{File: d.file, Line: line, Column: utf8.RuneCount(d.src[start:offset]) + 1}
+	from, column := d.lines[line-1], 1
+	if d.at.Line == line && d.atOffset <= offset {
+		from, column = d.atOffset, d.at.Column
+	}
+	d.at = Position{File: d.file, Line: line, Column: column + utf8.RuneCount(d.src[from:offset])}
+	d.atOffset = offset
+	return d.at
 }
 
 // form is what an expression of a document is.
