@@ -29,6 +29,7 @@ func ambiguous(fs *fields, row *Method) *frame.Refusal {
 		if foldingMessages(fs.at[fMessages]) {
 			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only"}
 		}
+	default: // nothing further inside is read by name
 	}
 	return nil
 }

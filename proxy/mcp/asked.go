@@ -140,6 +140,7 @@ func scalars(v gjson.Result, to *[]string) {
 			scalars(inner, to)
 			return true
 		})
+	case gjson.Null:
 	}
 }
 

@@ -35,6 +35,7 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	case frame.Notification:
 		c.base = f.Params
 		c.state(object(f.Params), 2)
+	default: // a server's own requests are read by Read
 	}
 	if c.why != "" {
 		return Inputs{}, refuse(f, CodeRequests, c.why)

@@ -6,6 +6,7 @@ import "github.com/clawai/clawai/policy"
 // cross in it.
 type Direction uint8
 
+// The two directions; Both is the set of them, and no message's own.
 const (
 	ClientToServer Direction = 1 << iota
 	ServerToClient
@@ -20,13 +21,15 @@ func (d Direction) String() string {
 		return "client"
 	case ServerToClient:
 		return "server"
+	default:
+		return "unknown"
 	}
-	return "unknown"
 }
 
 // Class says what the gate owes a message. The zero value is Judge.
 type Class uint8
 
+// The classes of messages.
 const (
 	Judge Class = iota // one of the five subjects: no rule that matches is a deny
 	Pass               // passed on and recorded; a method rule may still stop it
@@ -48,6 +51,7 @@ const (
 // Version is a set of released protocol versions.
 type Version uint8
 
+// The released versions, and what extends the newest.
 const (
 	V20241105 Version = 1 << iota
 	V20250326

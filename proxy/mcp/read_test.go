@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -148,8 +149,8 @@ func refused(t *testing.T, line string, d Direction) *frame.Refusal {
 		d = ClientToServer
 	}
 	f, err := frame.Parse([]byte(line), frame.DefaultLimits())
-	if err != nil {
-		return err.(*frame.Refusal)
+	if r := (*frame.Refusal)(nil); errors.As(err, &r) {
+		return r
 	}
 	m, r := Read(&f, d, "s")
 	if r == nil {

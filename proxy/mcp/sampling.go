@@ -102,14 +102,15 @@ func readElicitation(fs *fields, c *policy.Call) {
 
 // texts adds every string in v, at any depth.
 func texts(v gjson.Result, to *[]string) {
-	switch {
-	case v.Type == gjson.String:
+	switch v.Type {
+	case gjson.String:
 		*to = append(*to, v.Str)
-	case v.Type == gjson.JSON:
+	case gjson.JSON:
 		v.ForEach(func(_, inner gjson.Result) bool {
 			texts(inner, to)
 			return true
 		})
+	default: // numbers and the like are no text
 	}
 }
 
