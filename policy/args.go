@@ -102,9 +102,6 @@ func (sc *scanner) take(c byte) bool {
 // object reads an object whose members names may ask for.
 func (sc *scanner) object(names *argNames) bool {
 	return sc.members(func(key string) bool {
-		if names == nil || len(names.kids) == 0 {
-			return sc.skip()
-		}
 		var buf [64]byte
 		kids := names.kids[string(foldInto(buf[:0], key))]
 		if len(kids) == 0 {

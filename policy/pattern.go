@@ -43,9 +43,7 @@ func newPattern(text, home string) (*pattern, error) {
 		if h&^p.effects != 0 {
 			continue
 		}
-		if g, err = glob.Compile(guiseText(text, h, home)); err != nil {
-			return nil, err
-		}
+		g, _ = glob.Compile(guiseText(text, h, home)) // no stage empties a pattern
 		p.others = append(p.others, p.newGuise(g, text, home, h))
 	}
 	return p, nil

@@ -38,10 +38,10 @@ type rule struct {
 // The error is Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	rules, errs := parseSource(file, src)
-	if len(errs) > 0 {
-		return nil, errs
+	var p *Policy
+	if len(errs) == 0 {
+		p, errs = compile(rules, o)
 	}
-	p, errs := compile(rules, o)
 	if len(errs) > 0 {
 		return nil, errs
 	}

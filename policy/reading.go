@@ -35,7 +35,7 @@ const (
 const (
 	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
 	maxReadings = 64      // of one value; more are refused. The walk keeps them in one word
-	maxWork     = 8 << 20 // bytes of all readings of one value together
+	maxWork     = 4 << 20 // bytes of all readings of one value together
 )
 
 // reader makes the readings of values for one argument name.
@@ -123,8 +123,8 @@ func (rd *reader) readPath(rs []reading, r reading) []reading {
 			if len(after) == 0 {
 				free[i] |= stage
 			}
-			if stage == located && len(after) > 0 && isWeb(before.s) {
-				rs[first+i].normal = after[0].s
+			if stage == located && isWeb(before.s) {
+				rs[first+i].normal = locate(before.s, rd.home)
 			}
 			for _, a := range after {
 				rs, free = append(rs, a), append(free, free[i])

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 	"unicode"
@@ -61,7 +62,7 @@ func split(s string) (head, path, tail string) {
 func locate(s, home string) string {
 	if isFile(s) {
 		_, path, _ := split(s)
-		return dropDriveSlash(path)
+		return filePath(path)
 	}
 	if n := schemeLen(s); n > 0 {
 		return normaliseHost(s, n, `/\?#`)
@@ -77,9 +78,11 @@ func locatePattern(p, home string) string {
 			rest = rest[2:]
 			if i := strings.IndexAny(rest, "/*?"); i >= 0 {
 				rest = rest[i:]
+			} else {
+				rest = ""
 			}
 		}
-		return dropDriveSlash(rest)
+		return filePath(rest)
 	}
 	if n := schemeLen(p); n > 0 {
 		return normaliseHost(p, n, "/")
@@ -87,11 +90,13 @@ func locatePattern(p, home string) string {
 	return expandHome(p, home)
 }
 
-func dropDriveSlash(p string) string {
+// filePath is the path a file: URI stands for: /C:/x is C:/x, and a host alone
+// is its root.
+func filePath(p string) string {
 	if len(p) > 2 && p[0] == '/' && hasDrive(p[1:]) {
 		return p[1:]
 	}
-	return p
+	return cmp.Or(p, "/")
 }
 
 // defaultPorts lists the schemes whose URLs WHATWG calls special, and the port

@@ -44,7 +44,7 @@ type outcome struct {
 // readings the arguments are judged as wholes; beyond maxAll readings no more.
 const (
 	maxExact = 1 << 16
-	maxAll   = 1 << 20
+	maxAll   = 1 << 18
 )
 
 func (v *view) release() {
