@@ -80,6 +80,9 @@ func (c *Child) gone(d time.Duration) bool {
 	return true
 }
 
+// Pid is the process id of the server.
+func (c *Child) Pid() int { return c.cmd.Process.Pid }
+
 // ExitCode is the child's, or 128 and its signal, as shells say it; -1 while
 // it runs.
 func (c *Child) ExitCode() int {
