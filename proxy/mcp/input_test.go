@@ -85,6 +85,10 @@ func TestInputRequestsNoRuleCanAllow(t *testing.T) {
 }
 
 func TestInputRequestsOfWrongShapeAreRefused(t *testing.T) {
+	crowd := "" // more members than an input request can have
+	for i := range 40 {
+		crowd += fmt.Sprintf(`,"m%d":0`, i)
+	}
 	for _, members := range []string{
 		`"inputRequests":[` + askElicit + `]`,
 		`"inputRequests":"x"`,
@@ -105,6 +109,7 @@ func TestInputRequestsOfWrongShapeAreRefused(t *testing.T) {
 		`"error":{"data":{"elicitations":["x"]}}`,
 		`"error":{"data":{"elicitations":[{"Message":"m"}]}}`,
 		`"inputRequests":5,"error":{"data":{"elicitations":[]}}`,
+		`"inputRequests":{"k":{"method":"roots/list"` + crowd + `}}`,
 	} {
 		f, err := frame.Parse([]byte(result(members)), frame.DefaultLimits())
 		if err != nil {
@@ -208,9 +213,11 @@ func TestAnswersOfRememberedRequestsAreJudgedAsWhatWasAsked(t *testing.T) {
 			t.Errorf("%s: %+v\n%s", answers, r, diff)
 		}
 	}
-	f, m := retry(t, `{"k":{"action":"accept","roots":[]}}`)
-	if got, _ := a.Answers(f, m, "s"); len(got) != 1 || got[0].Malformed == "" {
-		t.Errorf("an answer of two shapes hid behind a known key: %+v", got)
+	for _, two := range []string{`{"k":{"action":"accept","roots":[]}}`, `{"k":{"roots":[],"action":"accept"}}`} {
+		f, m := retry(t, two)
+		if got, _ := a.Answers(f, m, "s"); len(got) != 1 || got[0].Malformed == "" {
+			t.Errorf("an answer of two shapes hid behind a known key: %+v", got)
+		}
 	}
 }
 

@@ -225,6 +225,7 @@ func TestAmbiguousParamsAreRefused(t *testing.T) {
 		{"prompts/get", `{"name":"safe","arguments":{"a":"1","A":"2"}}`, frame.CodeFolded},
 		{"resources/read", `{"uri":"file:///a","URI":"file:///b"}`, frame.CodeFolded},
 		{"subscriptions/listen", `{"notifications":{"resourceSubscriptions":["a"],"taskIds":[],"taskIDs":[]}}`, frame.CodeFolded},
+		{"subscriptions/listen", `{"notifications":{"ResourceSubscriptions":["a"]}}`, frame.CodeFolded},
 		{"tasks/update", `{"taskId":"t","InputResponses":{}}`, frame.CodeFolded},
 		{"vendor/x", `{"InputResponses":{}}`, frame.CodeFolded},
 		{"notifications/cancelled", `{"RequestId":1}`, frame.CodeFolded},
