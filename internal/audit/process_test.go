@@ -1,0 +1,220 @@
+//go:build unix
+
+package audit
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain makes the test binary play a proxy that records, when it is told to.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("AUDIT_TEST_DIR"); dir != "" {
+		if err := child(dir, os.Getenv("AUDIT_TEST_COUNT")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child records so many events in batches of four, and prints the id of each
+// once it is recorded. A negative count never ends.
+func child(dir, count string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	if uid, err := strconv.Atoi(os.Getenv("AUDIT_TEST_UID")); err == nil {
+		if err := syscall.Setuid(uid); err != nil {
+			return err
+		}
+	}
+	l, err := Open(dir, Options{MaxBytes: 40_000})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for i := 0; i != n/4 || n < 0; i++ {
+		batch := []*Event{usual(i), usual(i), usual(i), usual(i)}
+		if err := l.Record(batch...); err != nil {
+			return err
+		}
+		for _, ev := range batch {
+			fmt.Fprintln(out, ev.Record)
+		}
+		if n < 0 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+func command(t *testing.T, dir string, count int) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "AUDIT_TEST_DIR="+dir, fmt.Sprint("AUDIT_TEST_COUNT=", count))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// Fifty proxies write at once: every record that was said to be recorded is
+// there once, whole, and verifies.
+func TestFiftyProcessesAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "audit")
+	const processes, each = 50, 400
+	ids := make([][]string, processes)
+	var wg sync.WaitGroup
+	for i := range processes {
+		cmd := command(t, dir, each)
+		wg.Go(func() {
+			out, err := cmd.Output()
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = strings.Fields(string(out))
+		})
+	}
+	wg.Wait()
+	want := map[string]bool{}
+	for _, list := range ids {
+		for _, id := range list {
+			want[id] = true
+		}
+	}
+	if len(want) != processes*each {
+		t.Fatalf("%d ids", len(want))
+	}
+	r := verify(t, dir)
+	if !r.Intact() || len(r.Notes) > 0 || r.Records != uint64(processes*each+r.Segments) || r.Segments < 2*processes {
+		t.Fatalf("%+v", r)
+	}
+	var last time.Time
+	for e, err := range Read(dir, Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Time.Before(last) || !want[e.Record] {
+			t.Fatalf("%s at %v after %v", e.Record, e.Time, last)
+		}
+		last = e.Time
+		delete(want, e.Record)
+	}
+	if len(want) > 0 {
+		t.Fatalf("%d records are not read back", len(want))
+	}
+}
+
+// A proxy is killed in the middle of its work: what it had acknowledged is
+// there, the record verifies, and the next session closes the segment.
+func TestKilledInTheMiddle(t *testing.T) {
+	for i := range 5 {
+		dir := filepath.Join(t.TempDir(), "audit")
+		cmd := command(t, dir, -1)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		acknowledged := bufio.NewScanner(out)
+		last := ""
+		for range 100 * (i + 1) {
+			if !acknowledged.Scan() {
+				t.Fatal("the child died by itself")
+			}
+			last = acknowledged.Text()
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for acknowledged.Scan() {
+			last = acknowledged.Text()
+		}
+		if err := cmd.Wait(); cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); !r.Intact() || len(r.Notes) == 0 {
+			t.Fatalf("before the next session: %+v", r)
+		}
+		found := false
+		for e, err := range Read(dir, Filter{Record: last}) {
+			found = found || err == nil && e.Record == last
+		}
+		if !found {
+			t.Fatalf("%s was acknowledged and is lost", last)
+		}
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); !r.Intact() {
+			t.Fatalf("after the next session: %+v", r)
+		}
+	}
+}
+
+// Whatever a crash leaves behind the last whole line is accounted for by the
+// next session, and stays in the file.
+func TestTornTailIsAccountedFor(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	l := openLog(t, dir, Options{})
+	if err := l.Record(sample(), sample()); err != nil {
+		t.Fatal(err)
+	}
+	path := l.seg.path
+	abandon(t, l)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := whole[:len(whole)-100]
+	if err := os.WriteFile(path, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(t, dir); !r.Intact() || len(r.Notes) != 2 {
+		t.Fatalf("before: %+v", r)
+	}
+	if err := openLog(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := verify(t, dir)
+	if !r.Intact() || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].What, "died while it wrote") {
+		t.Fatalf("after: %+v", r)
+	}
+	now, err := os.ReadFile(path)
+	if err != nil || string(now) != string(torn) {
+		t.Fatalf("the segment was changed: %v", err)
+	}
+	for cut := range 3 { // from now on the fragment itself is pinned
+		replace(t, path, torn[:len(torn)-1-cut])
+		if r := verify(t, dir); r.Intact() {
+			t.Fatalf("%d bytes of the fragment gone and nothing found", cut+1)
+		}
+	}
+}
+
+// abandon lets go of a log as a crash does.
+func abandon(t *testing.T, l *Log) {
+	t.Helper()
+	l.tidy.Wait()
+	if err := l.seg.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.seg = nil
+}
