@@ -131,16 +131,17 @@ func TestExhaustive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var texts []string
-			words(c.chars, c.ns, func(s string) { texts = append(texts, s) })
+			var symbols [][]symbol
+			words(c.chars, c.ns, func(s string) { texts, symbols = append(texts, s), append(symbols, split(s)) })
 			words(c.symbols, c.np, func(pattern string) {
 				if pattern == "" {
 					return
 				}
 				p := compile(t, pattern)
-				other := second(t, pattern)
-				for _, s := range texts {
+				reference, other := elements(pattern), second(t, pattern)
+				for i, s := range texts {
 					got := p.Match(s)
-					if want := naive(pattern, s); got != want {
+					if want := table(reference, symbols[i]); got != want {
 						t.Fatalf("%q on %q: %v, the reference says %v", pattern, s, got, want)
 					}
 					if other != nil && other.Match(s) != got {

@@ -18,6 +18,11 @@ type symbol struct {
 // naive is the language as its definition says it: a table of which first i
 // elements match which first j characters. It shares no code with the matcher.
 func naive(pattern, text string) bool {
+	return table(elements(pattern), split(text))
+}
+
+// elements reads a pattern.
+func elements(pattern string) []symbol {
 	var p []symbol
 	for _, s := range split(pattern) {
 		if s.text == "*" && len(p) > 0 && p[len(p)-1].star > 0 {
@@ -30,20 +35,24 @@ func naive(pattern, text string) bool {
 		s.one = s.text == "?"
 		p = append(p, s)
 	}
-	t := split(text)
-	holds := make([]bool, len(t)+1)
+	return p
+}
+
+func table(p, t []symbol) bool {
+	holds, next := make([]bool, len(t)+1), make([]bool, len(t)+1)
 	holds[0] = true
 	for _, e := range p {
-		next := make([]bool, len(t)+1)
 		for j := range next {
 			switch {
 			case e.star > 0:
 				next[j] = holds[j] || j > 0 && next[j-1] && (e.star == 2 || t[j-1].text != "/")
 			case j > 0:
 				next[j] = holds[j-1] && (e.one || e.text == t[j-1].text)
+			default:
+				next[j] = false
 			}
 		}
-		holds = next
+		holds, next = next, holds
 	}
 	return holds[len(t)]
 }
