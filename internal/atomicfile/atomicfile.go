@@ -42,7 +42,7 @@ func Write(path string, data []byte, o Options) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp) // gone already when the rename succeeded
+	defer func() { _ = os.Remove(tmp) }() // gone already when the rename succeeded
 	if o.Was != nil {
 		now, err := os.ReadFile(target)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Was) {
@@ -58,8 +58,12 @@ func Write(path string, data []byte, o Options) error {
 	if err := syncDir(filepath.Dir(target)); err != nil {
 		return fmt.Errorf("write %s: sync its directory: %w", path, err)
 	}
-	if back, err := os.ReadFile(target); err != nil || !bytes.Equal(back, data) {
-		return fmt.Errorf("write %s: it does not read back as written (%v)", path, err)
+	back, err := os.ReadFile(target)
+	if err == nil && !bytes.Equal(back, data) {
+		err = errors.New("other bytes than were written")
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: read it back: %w", path, err)
 	}
 	return nil
 }
@@ -103,7 +107,7 @@ func fill(target string, data []byte, old fs.FileInfo, mode fs.FileMode) (name s
 			err = cerr
 		}
 		if err != nil {
-			os.Remove(f.Name())
+			_ = os.Remove(f.Name())
 		}
 	}()
 	if mode == 0 {

@@ -57,3 +57,13 @@ func TestOwnerIsKept(t *testing.T) {
 		t.Errorf("owner %d:%d, want %d:%d", st.Uid, st.Gid, uid, gid)
 	}
 }
+
+func TestAPipeIsNotReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(path, []byte("x"), Options{}); err == nil || mode(t, path).Type() != os.ModeNamedPipe {
+		t.Errorf("%v, and it is now %v", err, mode(t, path))
+	}
+}

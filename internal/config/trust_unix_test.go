@@ -47,6 +47,7 @@ func TestWhatOthersCanWriteIsRefused(t *testing.T) {
 		{"readable by all", chmod(0o644, file), ""},
 		{"file, group", chmod(0o660, file), "chmod go-w"},
 		{"file, others", chmod(0o602, file), "chmod go-w"},
+		{"file, sticky", chmod(0o660|fs.ModeSticky, file), "chmod go-w"},
 		{"its folder, group", chmod(0o770, sub), "chmod go-w"},
 		{"its folder, others", chmod(0o707, sub), "chmod go-w"},
 		{"a folder above", chmod(0o777, top), "chmod go-w"},

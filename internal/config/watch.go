@@ -26,11 +26,11 @@ const (
 // that the file is missing or broken now and the last good policy should stand;
 // it is told once. When the last good policy comes back, it is told again.
 func Watch(ctx context.Context, from *Loaded, onChange func(*Loaded, error)) {
-	w := &watch{good: from, tell: onChange}
+	w := &watch{good: from, tell: onChange, sighted: sighted, blind: blind}
 	notes, err := fsnotify.NewWatcher()
 	if err == nil {
 		w.notes = notes
-		defer notes.Close()
+		defer func() { _ = notes.Close() }()
 	}
 	w.run(ctx)
 }
@@ -43,6 +43,8 @@ type watch struct {
 	last    string // what was read last: a digest or an error
 	trouble string // the error that was told last; "" when good stands
 	tell    func(*Loaded, error)
+
+	sighted, blind time.Duration
 }
 
 func (w *watch) run(ctx context.Context) {
@@ -61,7 +63,8 @@ func (w *watch) run(ctx context.Context) {
 			if w.folders[ev.Name] || slices.Contains(w.turns, ev.Name) {
 				again.Reset(quiet)
 			}
-		case <-errs: // an overflow: something was missed
+		case err := <-errs: // an overflow: something was missed
+			w.last = err.Error()
 			again.Reset(quiet)
 		case <-again.C:
 			again.Reset(w.look())
@@ -95,9 +98,9 @@ func (w *watch) look() time.Duration {
 		w.tell(next, nil)
 	}
 	if w.sees(t) {
-		return sighted
+		return w.sighted
 	}
-	return blind
+	return w.blind
 }
 
 // aim watches the folders of the trail, and only those; true when one is new.

@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 )
 
@@ -22,7 +24,8 @@ type news struct {
 	err  error
 }
 
-// watched loads and watches path; next waits for the next news.
+// watched loads and watches path, with events only; next waits for the next
+// news.
 func watched(t *testing.T, path string) (next func() news) {
 	t.Helper()
 	from, err := LoadPolicy(path, "")
@@ -31,15 +34,21 @@ func watched(t *testing.T, path string) (next func() news) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	told, done := make(chan news, 100), make(chan struct{})
+	w := &watch{good: from, sighted: time.Hour, blind: time.Hour, tell: func(l *Loaded, err error) {
+		n := news{err: err}
+		if l != nil {
+			n.text = string(l.Source)
+		}
+		told <- n
+	}}
+	w.notes, err = fsnotify.NewWatcher()
+	must(t, err)
+	for w.look() == quiet { // all is seen now; from here on there are only events
+	}
 	go func() {
 		defer close(done)
-		Watch(ctx, from, func(l *Loaded, err error) {
-			n := news{err: err}
-			if l != nil {
-				n.text = string(l.Source)
-			}
-			told <- n
-		})
+		defer w.notes.Close()
+		w.run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -170,7 +179,7 @@ func TestWatchWithoutNotifications(t *testing.T) {
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		var told []news
-		w := &watch{good: from, tell: func(l *Loaded, err error) { told = append(told, news{err: err}) }}
+		w := &watch{good: from, blind: blind, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.run(ctx)
@@ -191,7 +200,7 @@ func TestWatchDoesNotBelieveAHalfWrittenFile(t *testing.T) {
 	from, err := LoadPolicy(path, "")
 	must(t, err)
 	var told []string
-	w := &watch{good: from, tell: func(l *Loaded, _ error) { told = append(told, string(l.Source)) }}
+	w := &watch{good: from, blind: blind, tell: func(l *Loaded, _ error) { told = append(told, string(l.Source)) }}
 	w.look()
 	for n := range len(better) {
 		write(t, path, better[:n])
@@ -203,5 +212,55 @@ func TestWatchDoesNotBelieveAHalfWrittenFile(t *testing.T) {
 	w.look()
 	if w.look() != blind || len(told) != 1 || told[0] != better {
 		t.Errorf("told %q", told)
+	}
+}
+
+func TestTroubleIsToldOnce(t *testing.T) {
+	path := filepath.Join(folder(t), "policy.toml")
+	write(t, path, good)
+	from, err := LoadPolicy(path, "")
+	must(t, err)
+	var told []news
+	w := &watch{good: from, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
+	for _, text := range []string{bad, bad + "# the same fault\n", good} {
+		write(t, path, text)
+		for range 3 {
+			w.look()
+		}
+	}
+	if len(told) != 2 || told[0].err == nil || told[1].err != nil {
+		t.Errorf("told %v, want the trouble and its end", told)
+	}
+}
+
+// What happened between the reading and the watching was seen by nobody.
+func TestANewFolderIsLookedAtTwiceAndAnOldOneLeft(t *testing.T) {
+	dir := folder(t)
+	for _, name := range []string{"v1", "v2"} {
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		write(t, filepath.Join(dir, name, "policy.toml"), good)
+	}
+	link := filepath.Join(dir, "current")
+	must(t, os.Symlink("v1", link))
+	from, err := LoadPolicy(filepath.Join(link, "policy.toml"), "")
+	must(t, err)
+	w := &watch{good: from, sighted: sighted, tell: func(*Loaded, error) { t.Error("nothing changed") }}
+	w.notes, err = fsnotify.NewWatcher()
+	must(t, err)
+	defer w.notes.Close()
+	for _, name := range []string{"v1", "v2"} {
+		must(t, os.Remove(link))
+		must(t, os.Symlink(name, link))
+		if again := w.look(); again != quiet {
+			t.Errorf("%s: looked at again in %s", name, again)
+		}
+		if again := w.look(); again != sighted {
+			t.Errorf("%s: not believed: %s", name, again)
+		}
+		list := w.notes.WatchList()
+		slices.Sort(list)
+		if want := []string{dir, filepath.Join(dir, name)}; !slices.Equal(list, want) {
+			t.Errorf("watched %v, want %v", list, want)
+		}
 	}
 }

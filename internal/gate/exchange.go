@@ -45,6 +45,7 @@ type Verdict struct {
 // Stage names the step of the gate that decided.
 type Stage string
 
+// The stages.
 const (
 	StagePolicy Stage = "policy"
 	StageAsk    Stage = "ask"
@@ -55,6 +56,7 @@ const (
 // Code is the stable machine word of a verdict's reason.
 type Code = string
 
+// The codes; those of an allow come first.
 const (
 	CodeAllowedByRule    Code = "allowed_by_rule"
 	CodeUngoverned       Code = "ungoverned" // a method no rule governs

@@ -46,6 +46,7 @@ type Question struct {
 // Reply is what a person said. The zero value is a deny.
 type Reply uint8
 
+// What a person can say.
 const (
 	DenyOnce Reply = iota
 	AllowOnce
@@ -62,6 +63,7 @@ func (r Reply) String() string {
 		return "session"
 	case AllowAlways:
 		return "always"
+	case DenyOnce:
 	}
 	return "deny"
 }

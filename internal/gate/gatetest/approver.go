@@ -120,7 +120,7 @@ func answers(t testing.TB, r Rung) error {
 			return fmt.Errorf("%s: %w", reply, err)
 		}
 		if res.err != nil || res.Reply != reply || res.Digest != q.Digest || res.Rung == "" {
-			return fmt.Errorf("%s was said; got %s from %q for %x: %v", reply, res.Reply, res.Rung, res.Digest[:4], res.err)
+			return errors.Join(fmt.Errorf("%s was said; got %s from %q for %x", reply, res.Reply, res.Rung, res.Digest[:4]), res.err)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func stops(t testing.TB, r Rung) error {
 	q, reply := question(1), r.Replies[0]
 	res, err := r.ask(t.Context(), a, q, func() { person.Say(reply) })
 	if err == nil && (res.err != nil || res.Reply != reply || res.Digest != q.Digest) {
-		err = fmt.Errorf("after a question that was stopped: %s, %v", res.Reply, res.err)
+		err = errors.Join(fmt.Errorf("after a question that was stopped, %s was said; got %s", reply, res.Reply), res.err)
 	}
 	return err
 }
