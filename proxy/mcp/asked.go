@@ -75,7 +75,11 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 		return nil, refuse(f, CodeResponses, "inputResponses is not an object")
 	}
 	var calls []policy.Call
+	n := 0
 	all.ForEach(func(key, answer gjson.Result) bool {
+		if n++; n > maxInputs {
+			return false
+		}
 		own := answered(answer, server)
 		known := false
 		for i := range a.entries {
@@ -88,6 +92,9 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 		}
 		return true
 	})
+	if n > maxInputs {
+		return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
+	}
 	return calls, nil
 }
 
@@ -125,6 +132,7 @@ func answered(answer gjson.Result, server string) policy.Call {
 	if len(c.Names) == 0 {
 		c.Names = []string{""}
 	}
+	tooMany(&c)
 	return c
 }
 
@@ -132,9 +140,9 @@ func answered(answer gjson.Result, server string) policy.Call {
 func scalars(v gjson.Result, to *[]string) {
 	switch v.Type {
 	case gjson.String:
-		*to = append(*to, v.Str)
+		push(to, v.Str)
 	case gjson.Number, gjson.True, gjson.False:
-		*to = append(*to, v.Raw)
+		push(to, v.Raw)
 	case gjson.JSON:
 		v.ForEach(func(_, inner gjson.Result) bool {
 			scalars(inner, to)

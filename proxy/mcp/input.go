@@ -43,6 +43,9 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	return c.in, nil
 }
 
+// maxInputs bounds the requests of one frame, and the answers of one retry.
+const maxInputs = 256
+
 // collector gathers input requests; why is the first thing wrong with them.
 type collector struct {
 	base   []byte
@@ -99,6 +102,10 @@ func (c *collector) requests(v gjson.Result) {
 
 // request adds one input request.
 func (c *collector) request(key, method string, params, entry gjson.Result) {
+	if len(c.in.Calls) == maxInputs {
+		c.why = "more input requests than anyone would answer"
+		return
+	}
 	judged := call(policy.MethodSubject, method, c.server)
 	switch method {
 	case "sampling/createMessage", "elicitation/create":

@@ -89,6 +89,10 @@ func TestInputRequestsOfWrongShapeAreRefused(t *testing.T) {
 	for i := range 40 {
 		crowd += fmt.Sprintf(`,"m%d":0`, i)
 	}
+	many := ""
+	for i := range maxInputs {
+		many += fmt.Sprintf(`"k%d":%s,`, i, askRoots)
+	}
 	for _, members := range []string{
 		`"inputRequests":[` + askElicit + `]`,
 		`"inputRequests":"x"`,
@@ -110,6 +114,7 @@ func TestInputRequestsOfWrongShapeAreRefused(t *testing.T) {
 		`"error":{"data":{"elicitations":[{"Message":"m"}]}}`,
 		`"inputRequests":5,"error":{"data":{"elicitations":[]}}`,
 		`"inputRequests":{"k":{"method":"roots/list"` + crowd + `}}`,
+		`"inputRequests":{` + many + `"k":` + askRoots + `}`,
 	} {
 		f, err := frame.Parse([]byte(result(members)), frame.DefaultLimits())
 		if err != nil {
@@ -172,7 +177,11 @@ func TestAnswersOfUnknownRequestsAreJudgedByTheirOwnTexts(t *testing.T) {
 }
 
 func TestAnswersOfWrongShapeAreRefused(t *testing.T) {
-	for _, answers := range []string{`[]`, `"x"`, `5`} {
+	many := `{"k":{}`
+	for i := range maxInputs {
+		many += fmt.Sprintf(`,"k%d":{}`, i)
+	}
+	for _, answers := range []string{`[]`, `"x"`, `5`, many + `}`} {
 		f, m := retry(t, answers)
 		if calls, r := (&Asked{}).Answers(f, m, "s"); r == nil || r.Code != CodeResponses || !r.Request || calls != nil {
 			t.Errorf("%s: %+v %+v", answers, r, calls)

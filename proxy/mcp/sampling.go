@@ -10,7 +10,7 @@ import (
 // without text has the one text "".
 func readSampling(fs *fields, c *policy.Call) {
 	if system := fs.at[fSystemPrompt]; system.Type == gjson.String {
-		c.Names = append(c.Names, system.Str)
+		push(&c.Names, system.Str)
 	} else if system.Exists() && system.Type != gjson.Null {
 		c.Malformed = "params.systemPrompt is not a string"
 	}
@@ -27,7 +27,7 @@ func readSampling(fs *fields, c *policy.Call) {
 		descriptions(tools, &c.Names)
 	}
 	if len(c.Names) == 0 {
-		c.Names = append(c.Names, "")
+		push(&c.Names, "")
 	}
 }
 
@@ -59,7 +59,7 @@ func readBlock(block gjson.Result, c *policy.Call) {
 	switch kind := member(block, "type"); kind.Str {
 	case "text":
 		if text := member(block, "text"); text.Type == gjson.String {
-			c.Names = append(c.Names, text.Str)
+			push(&c.Names, text.Str)
 			return
 		}
 		c.Malformed = "a text block without text"
@@ -89,12 +89,12 @@ func readBlock(block gjson.Result, c *policy.Call) {
 func readElicitation(fs *fields, c *policy.Call) {
 	message, url := fs.at[fMessage], fs.at[fURL]
 	if message.Type == gjson.String {
-		c.Names = append(c.Names, message.Str)
+		push(&c.Names, message.Str)
 	} else {
 		c.Malformed = "params.message is missing or not a string"
 	}
 	if url.Type == gjson.String {
-		c.Names = append(c.Names, url.Str)
+		push(&c.Names, url.Str)
 	} else if url.Exists() {
 		c.Malformed = "params.url is not a string"
 	}
@@ -104,7 +104,7 @@ func readElicitation(fs *fields, c *policy.Call) {
 func texts(v gjson.Result, to *[]string) {
 	switch v.Type {
 	case gjson.String:
-		*to = append(*to, v.Str)
+		push(to, v.Str)
 	case gjson.JSON:
 		v.ForEach(func(_, inner gjson.Result) bool {
 			texts(inner, to)
@@ -121,7 +121,7 @@ func descriptions(v gjson.Result, to *[]string) {
 		if inner.Type == gjson.JSON {
 			descriptions(inner, to)
 		} else if inner.Type == gjson.String && (key.Str == "description" || key.Str == "title") {
-			*to = append(*to, inner.Str)
+			push(to, inner.Str)
 		}
 		return true
 	})

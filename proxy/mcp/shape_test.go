@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/policy"
@@ -54,13 +55,16 @@ func TestWrongShapesAreMalformed(t *testing.T) {
 		{ServerToClient, "sampling/createMessage", `{"messages":[{"role":"user","content":["hi"]}]}`},
 		{ServerToClient, "sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":5}}]}`},
 		{ServerToClient, "sampling/createMessage", `{"messages":[],"systemPrompt":{"text":"x"}}`},
+		{ServerToClient, "sampling/createMessage", `{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"q":[` + strings.Repeat(`"",`, 2*maxNames) + `""]}}]}]}`},
 		{ServerToClient, "elicitation/create", ``},
 		{ServerToClient, "elicitation/create", `{"message":["x"]}`},
 		{ServerToClient, "elicitation/create", `{"message":"x","url":["https://x.test"]}`},
 	} {
 		m, r := Read(parse(t, request(c.method, c.params, false)), c.d, "s")
 		if r != nil || m.Class != Judge || len(m.Calls) != 1 || m.Calls[0].Malformed == "" {
-			t.Errorf("%s %s: %+v %+v", c.method, c.params, r, m.Calls)
+			t.Errorf("%s %.200s: %+v %.200v", c.method, c.params, r, m.Calls)
+		} else if len(m.Calls[0].Names) > maxNames+1 {
+			t.Errorf("%d names", len(m.Calls[0].Names))
 		}
 	}
 }

@@ -5,6 +5,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// maxNames bounds the texts or URIs of one call, so that a frame of tiny ones
+// does not grow many times over in memory. One more is kept, to be told.
+const maxNames = 1 << 16
+
+func push(names *[]string, s string) {
+	if len(*names) <= maxNames {
+		*names = append(*names, s)
+	}
+}
+
 // judged fills in a call's Names, Args and Malformed.
 func (fs *fields) judged(s shape, c *policy.Call) {
 	switch s {
@@ -19,6 +29,13 @@ func (fs *fields) judged(s shape, c *policy.Call) {
 		readSampling(fs, c)
 	case elicitation:
 		readElicitation(fs, c)
+	}
+	tooMany(c)
+}
+
+func tooMany(c *policy.Call) {
+	if len(c.Names) > maxNames {
+		c.Malformed = "more texts than the gate reads"
 	}
 }
 
@@ -36,7 +53,7 @@ func readNamed(fs *fields, c *policy.Call) {
 	case args.Exists() && args.Type != gjson.Null:
 		c.Malformed = "params.arguments is not an object"
 	}
-	c.Names = append(c.Names, name.Str)
+	push(&c.Names, name.Str)
 }
 
 // readURI reads the methods that take one resource: params.uri.
@@ -46,7 +63,7 @@ func readURI(fs *fields, c *policy.Call) {
 		c.Malformed = "params.uri is missing or not a string"
 		return
 	}
-	c.Names = append(c.Names, uri.Str)
+	push(&c.Names, uri.Str)
 }
 
 // readSubscriptions reads subscriptions/listen: each URI of
@@ -76,7 +93,7 @@ func readSubscriptions(fs *fields, c *policy.Call) {
 			c.Malformed = "resourceSubscriptions holds something that is not a string"
 			return false
 		}
-		c.Names = append(c.Names, uri.Str)
+		push(&c.Names, uri.Str)
 		return true
 	})
 }
