@@ -100,6 +100,8 @@ func commands() []*cli.Command {
 		proxyCommand(),
 		policyCommand(),
 		logCommand(),
+		demoCommand(),
+		demoServerCommand(),
 		completionCommand(),
 		completeCommand(),
 	}

@@ -91,7 +91,7 @@ func (f Folder) Steps() []Step {
 		{"lists the project", "list_directory", map[string]any{"path": f.path("projects", "app")}},
 		{"reads the SSH key", "read_text_file", map[string]any{"path": f.path(".ssh", "id_ed25519")}},
 		{"reads it by another spelling", "read_text_file", map[string]any{"path": f.path("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
-		{"climbs out of the project", "read_text_file", map[string]any{"path": f.path("projects") + "/../../../etc/passwd"}},
+		{"climbs out of the project", "read_text_file", map[string]any{"path": f.path("projects") + "/../../../../../../etc/passwd"}},
 		{"writes a project file", "write_file", map[string]any{"path": f.path("projects", "app", "NOTES.md"), "content": "Written by the agent.\n"}},
 	}
 }

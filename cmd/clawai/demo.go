@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/demo"
+	"github.com/urfave/cli/v2"
+)
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "watch an agent try things against a real server under a policy",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "keep", Usage: "leave the demo's folder and print its path"},
+		},
+		Action: runDemo,
+	}
+}
+
+// demoServerCommand is the server the demo puts behind the proxy.
+func demoServerCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "demo-server",
+		Hidden: true,
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("demo-server needs one folder; it is started by: clawai demo")
+			}
+			return demo.Serve(c.Context, c.Args().First())
+		},
+	}
+}
+
+func runDemo(c *cli.Context) (err error) {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	folder, err := demo.Make(fixtures.FilesystemPolicy)
+	defer func() { err = errors.Join(err, cleanUp(c, folder)) }()
+	if err != nil {
+		return err
+	}
+	if err := tell(ctx, c.App.Writer, folder); err != nil {
+		if ctx.Err() != nil {
+			return &exitError{code: exitInterrupted, err: errors.New("interrupted")}
+		}
+		return fmt.Errorf("demo: %w", err)
+	}
+	return nil
+}
+
+func cleanUp(c *cli.Context, f demo.Folder) error {
+	if f.Root == "" {
+		return nil
+	}
+	if c.Bool("keep") {
+		fmt.Fprintf(c.App.Writer, "\nKept: %s\n", f.Root)
+		return nil
+	}
+	return f.Remove()
+}
+
+// tell plays the story: the agent behind the real proxy, as it happens, and the
+// record at the end.
+func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
+	proxy.Env = f.Environ()
+	proxy.Stderr = os.Stderr
+	agent, err := demo.Start(ctx, proxy)
+	if err != nil {
+		return err
+	}
+	defer agent.Close()
+	tools, err := agent.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
+	state := filepath.Join(f.Home, ".local", "state", "clawai", "audit")
+	for i, step := range f.Steps() {
+		if err := show(ctx, w, f, agent, state, i+1, step); err != nil {
+			return err
+		}
+	}
+	if err := agent.Close(); err != nil {
+		return err
+	}
+	return showRecord(w, f, state)
+}
+
+func show(ctx context.Context, w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
+	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.Short(step.ArgsJSON()))
+	got, err := agent.Try(ctx, step)
+	if err != nil {
+		return err
+	}
+	for entry, err := range audit.Read(state, audit.Filter{Kinds: []audit.Kind{audit.Decision}, Last: 1}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "   %s: %s\n", strings.ToUpper(entry.Decision), why(entry))
+	}
+	for line := range strings.Lines(strings.TrimSpace(got.Text)) {
+		fmt.Fprintf(w, "   | %s\n", f.Short(strings.TrimRight(line, "\n")))
+	}
+	return nil
+}
+
+// why is the rule that decided, or the reason when none did.
+func why(e audit.Entry) string {
+	if e.RuleFile == "" {
+		return e.Reason
+	}
+	text := fmt.Sprintf("%q (%s:%d)", e.RuleText, filepath.Base(e.RuleFile), e.RuleLine)
+	if e.Policy != e.Decision {
+		text += ", which asks; " + e.Reason
+	}
+	return text
+}
+
+// shortening writes the demo's folder as ~.
+type shortening struct {
+	w io.Writer
+	f demo.Folder
+}
+
+func (s shortening) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(s.w, s.f.Short(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func showRecord(w io.Writer, f demo.Folder, state string) error {
+	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
+	kinds := []audit.Kind{audit.Decision, audit.Answered, audit.Outcome}
+	lines := linePrinter{w: shortening{w, f}, color: wantsColor(w, os.Getenv)}
+	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
+		if err == nil {
+			err = lines.print(&entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	report, err := audit.Verify(state, "")
+	if err != nil {
+		return err
+	}
+	if !report.Intact() {
+		return fmt.Errorf("the record does not verify: %v", report.Findings)
+	}
+	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
+	fmt.Fprintf(w, "Next: put this policy at ~/.config/clawai/policy.toml with your own folders in it\n(fixtures/filesystem/policy.toml), and start your server through clawai proxy (README.md).\n")
+	return nil
+}
