@@ -76,7 +76,9 @@ const stories = {
     const progress = []
     await attempt('progress', () => call('trigger-long-running-operation', { duration: 1, steps: 4 },
       { onprogress: (p) => progress.push(p) }))
-    see('progress seen', progress)
+    // Not the last: the SDK forgets the handler when the result is in the same
+    // chunk of the pipe, proxy or not. The taps see that frame too.
+    see('progress seen', progress.slice(0, 3))
 
     await attempt('cancel', async () => {
       const stop = new AbortController()

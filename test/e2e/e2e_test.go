@@ -74,7 +74,7 @@ func newSite(t *testing.T, policy string) site {
 			s.env = append(s.env, v)
 		}
 	}
-	s.env = append(s.env, "HOME="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "catalog.json"))
+	s.env = append(s.env, "HOME="+home)
 	return s
 }
 
