@@ -2,9 +2,7 @@ package frame
 
 import "bytes"
 
-// members are the names JSON-RPC 2.0 gives an envelope, in exact case.
-var members = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
-
+// The members JSON-RPC 2.0 gives an envelope.
 const (
 	mVersion = iota
 	mID
@@ -12,14 +10,34 @@ const (
 	mParams
 	mResult
 	mError
+	members
 )
+
+// named is the member of exactly that name, or -1.
+func named(key []byte) int {
+	switch string(key) {
+	case "jsonrpc":
+		return mVersion
+	case "id":
+		return mID
+	case "method":
+		return mMethod
+	case "params":
+		return mParams
+	case "result":
+		return mResult
+	case "error":
+		return mError
+	}
+	return -1
+}
 
 // envelope is the outermost object of one message while it is read.
 type envelope struct {
 	Frame
-	token [len(members)][]byte // of each member's value, as written; nil when absent
-	at    [len(members)]int    // where it stands, or where the envelope does
-	seen  [len(members)]int    // how often; a case variant counts twice
+	token [members][]byte // of each member's value, as written; nil when absent
+	at    [members]int    // where it stands, or where the envelope does
+	seen  [members]int    // how often; a case variant counts twice
 }
 
 // envelope scans the object at i as one message and notes what is wrong with it.
@@ -87,22 +105,17 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 // define. A name that some readers would fold onto a member is as good as a
 // second one of it.
 func (s *scanner) which(e *envelope, n name) int {
-	key := s.key(n, false, 0)
-	for m, want := range members {
-		if string(key) == want {
-			if e.seen[m]++; e.seen[m] > 1 {
-				s.note(CodeDuplicate, n.from)
-			}
-			return m
+	m := named(s.key(n, false, 0))
+	if m >= 0 {
+		if e.seen[m]++; e.seen[m] > 1 {
+			s.note(CodeDuplicate, n.from)
 		}
+		return m
 	}
-	key = s.key(n, true, 0)
-	for m, want := range members {
-		if string(key) == want {
-			e.seen[m] += 2
-			s.note(CodeFolded, n.from)
-			return -1
-		}
+	if m = named(s.key(n, true, 0)); m >= 0 {
+		e.seen[m] += 2
+		s.note(CodeFolded, n.from)
+		return -1
 	}
 	s.note(CodeUnknown, n.from)
 	return -1

@@ -30,7 +30,7 @@ type slot struct{ tag, at uint32 }
 // fold, it is also wrong to differ from another name in case only.
 func (s *scanner) add(seen *names, n name, fold bool) {
 	tag, odd := quick(s.b[n.from:n.to])
-	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") {
+	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {
 		s.check(n)
 	}
 	if seen.n >= len(seen.few) {

@@ -9,6 +9,7 @@ const (
 	chunkSize = 64 << 10 // what one read of a pipe returns at most
 	minRead   = 4 << 10  // less room than this is not worth a read
 	maxChunk  = 4 << 20  // the chunks of a long line grow up to this
+	maxHead   = 1 << 10  // what is kept of a refused line, to tell what it was
 )
 
 // Reader cuts a stream into lines. Lines alias chunks that are never written
@@ -89,18 +90,16 @@ func (r *Reader) pending(end int) int {
 	return r.size + end - r.from
 }
 
-// maxHead is how much of a refused line is kept to tell what it was.
-const maxHead = 1 << 10
-
 // Refused is the beginning, at most 1 KiB, of the line Next last refused.
 func (r *Reader) Refused() []byte { return r.head }
 
 // drop forgets the line; what has not been read of it will be skipped.
 func (r *Reader) drop(end int) {
 	first := r.buf[r.from:]
-	if r.long != nil {
+	switch {
+	case r.long != nil:
 		first = r.long[0]
-	} else if end >= 0 {
+	case end >= 0:
 		first = r.buf[r.from:end]
 	}
 	r.head = bytes.Clone(first[:min(len(first), maxHead)])
@@ -133,7 +132,7 @@ func (r *Reader) take(end int) []byte {
 // end reports, once, a line the stream broke off.
 func (r *Reader) end() error {
 	if r.pending(-1) > 0 {
-		r.drop(len(r.buf) - 1) // there is no LF to skip
+		r.drop(-1)
 		return refuse(CodeTruncated, 0)
 	}
 	return r.err

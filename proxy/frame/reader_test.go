@@ -75,15 +75,16 @@ func TestReaderLines(t *testing.T) {
 	}
 }
 
-func TestStreamThatEndsInALongLine(t *testing.T) {
+func TestLinesThatAreNone(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                              "!EOF",
-		"\n":                            "|!EOF",
-		"{}":                            "!truncated|!EOF",
-		"{}\n{}":                        "{}|!truncated|!EOF",
-		strings.Repeat("x", 11):         "!too_long|!EOF",
-		strings.Repeat("x", 200_000):    "!too_long|!EOF",
-		"a\n" + strings.Repeat("x", 99): "a|!too_long|!EOF",
+		"":                                "!EOF",
+		"\n":                              "|!EOF",
+		"{}":                              "!truncated|!EOF",
+		"{}\n{}":                          "{}|!truncated|!EOF",
+		strings.Repeat("x", 11):           "!too_long|!EOF",
+		strings.Repeat("x", 11) + "\nb\n": "!too_long|b|!EOF",
+		strings.Repeat("x", 200_000):      "!too_long|!EOF",
+		"a\n" + strings.Repeat("x", 99):   "a|!too_long|!EOF",
 	} {
 		if got := strings.Join(readAll(t, frame.NewReader(strings.NewReader(in), 10)), "|"); got != want {
 			t.Errorf("%.20q: %s", in, got)

@@ -41,6 +41,15 @@ func run(b []byte, i int) (end int, high uint64) {
 // text scans the string whose content begins at i. It returns the index of the
 // closing quote and whether there is an escape before it.
 func (s *scanner) text(i int) (end int, escaped bool) {
+	if i <= len(s.b)-8 { // most names end within a word
+		w := binary.LittleEndian.Uint64(s.b[i:])
+		if m := special(w); m != 0 {
+			if end = i + bits.TrailingZeros64(m)/8; s.b[end] == '"' {
+				s.high |= w
+				return end, false
+			}
+		}
+	}
 	for i >= 0 {
 		var high uint64
 		i, high = run(s.b, i)
