@@ -14,7 +14,8 @@ import (
 // command line in a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"clawai": main,
+		"clawai":    main,
+		"toyserver": toyServer,
 	})
 }
 

@@ -1,0 +1,185 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+)
+
+func TestTheServersExitCodeIsOurs(t *testing.T) {
+	r := launchProxy(t)
+	r.call("1", "hang")
+	r.call("2", "die")
+	for range 2 {
+		if got := r.next(); !strings.Contains(got, `"error":{"code":4502`) || !strings.Contains(got, "exit code 3") {
+			t.Errorf("in flight when the server ended: %s", got)
+		}
+	}
+	if code := r.code(patience); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+	r.quiet()
+}
+
+func TestAKilledServer(t *testing.T) {
+	r := launchProxy(t)
+	r.call("1", "hang")
+	for !strings.Contains(r.read("heard"), "hang") {
+		time.Sleep(time.Millisecond)
+	}
+	_ = syscall.Kill(r.child(), syscall.SIGKILL)
+	if got := r.next(); !strings.Contains(got, `"id":1`) || !strings.Contains(got, "killed by signal 9") {
+		t.Errorf("in flight when the server was killed: %s", got)
+	}
+	if code := r.code(patience); code != 128+9 {
+		t.Errorf("exit code %d, want 137", code)
+	}
+}
+
+func TestAClientThatGoesAway(t *testing.T) {
+	for _, args := range [][]string{nil, {"-deaf"}} {
+		r := launchProxy(t, args...)
+		_ = r.in.Close()
+		if code := r.code(inTime); code != 0 {
+			t.Errorf("%v: exit code %d, want 0", args, code)
+		}
+		r.gone(100 * time.Millisecond)
+		r.quiet()
+	}
+}
+
+func TestSignalsStopEverything(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		r := launchProxy(t, "-deaf")
+		_ = r.cmd.Process.Signal(sig)
+		if code := r.code(inTime); code != 0 {
+			t.Errorf("%v: exit code %d, want 0", sig, code)
+		}
+		r.gone(100 * time.Millisecond)
+	}
+}
+
+func TestAKilledProxyLeavesNobody(t *testing.T) {
+	for _, args := range [][]string{nil, {"-deaf"}} {
+		r := launchProxy(t, args...)
+		_ = r.cmd.Process.Kill()
+		<-r.exited
+		r.gone(2 * time.Second)
+	}
+}
+
+// When the disk is full every call is answered, and none that is not on record
+// reaches the server.
+func TestAFullDisk(t *testing.T) {
+	r := prepare(t)
+	args := append([]string{"-c", `ulimit -f 64; exec "$0" "$@"`, r.cmd.Path}, r.cmd.Args[1:]...)
+	r.cmd = exec.Command("/bin/sh", args...)
+	r.start()
+	const n = 200
+	refused := 0
+	for i := range n {
+		r.call(strconv.Itoa(i), "hello")
+		switch got := r.next(); {
+		case strings.Contains(got, "record_failed"):
+			refused++
+		case !strings.Contains(got, `"result":{"content":[]}`):
+			t.Fatalf("call %d: %s", i, got)
+		}
+	}
+	if refused == 0 || refused == n {
+		t.Fatalf("%d of %d refused: the disk was not full half way", refused, n)
+	}
+	_ = r.in.Close()
+	r.code(inTime)
+	heard := strings.Count(r.read("heard"), "tools/call")
+	if recorded := len(r.records(audit.Decision)); heard > recorded {
+		t.Errorf("the server heard %d calls, the record has %d", heard, recorded)
+	}
+}
+
+// A state folder that cannot be written is found before the server starts.
+func TestAReadOnlyStateFolder(t *testing.T) {
+	r := prepare(t)
+	if err := os.Mkdir(r.path("state"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 { // to whom modes mean nothing: be somebody else
+		const nobody = 65534
+		for _, path := range []string{r.dir, r.path("state"), r.path("policy.toml")} {
+			if err := os.Chown(path, nobody, nobody); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		reachable(t, r.dir)
+		reachable(t, r.cmd.Path)
+	}
+	r.start()
+	if code := r.code(patience); code != 125 {
+		t.Errorf("exit code %d, want 125", code)
+	}
+	if text := r.read("stderr"); strings.Count(text, "\n") != 1 || !strings.Contains(text, r.path("state")) {
+		t.Errorf("stderr is not one line with the path: %q", text)
+	}
+	if r.read("pid") != "" {
+		t.Error("the server was started")
+	}
+}
+
+// reachable lets everybody pass the temporary folders on the way to path.
+func reachable(t *testing.T, path string) {
+	t.Helper()
+	for dir := filepath.Dir(path); dir != "/" && strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, info.Mode().Perm()|0o011); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestThePolicyIsFollowed(t *testing.T) {
+	r := launchProxy(t)
+	calls := 0
+	call := func() string {
+		calls++
+		r.call(strconv.Itoa(calls), "hello")
+		return r.next()
+	}
+	if err := os.Remove(r.path("policy.toml")); err != nil {
+		t.Fatal(err)
+	}
+	r.recorded(audit.Policy, "policy_kept")
+	if got := call(); !strings.Contains(got, `"content":[]`) {
+		t.Errorf("after the policy was deleted: %s", got)
+	}
+	r.write("policy.toml", "[[rule]]\naction = \"deny\"\ntool = \"*\"\n")
+	r.recorded(audit.Policy, "policy_loaded")
+	if got := call(); !strings.Contains(got, "denied_by_rule") {
+		t.Errorf("after the policy was changed: %s", got)
+	}
+	r.write("policy.toml", "[[rule]\n")
+	for kept := 0; kept < 2; {
+		kept = 0
+		for _, e := range r.records(audit.Policy) {
+			if e.Code == "policy_kept" {
+				kept++
+			}
+		}
+	}
+	if got := call(); !strings.Contains(got, "denied_by_rule") {
+		t.Errorf("after the policy was broken: %s", got)
+	}
+	r.quiet()
+}

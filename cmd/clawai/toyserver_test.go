@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// toyServer is a server the tests can order about: it answers every request,
+// dies at the word "die", stays silent at the word "hang", and may be deaf to
+// the end of its input and to SIGTERM.
+func toyServer() {
+	heard := flag.String("heard", "", "append every line to this file")
+	pid := flag.String("pid", "", "write the process id to this file")
+	deaf := flag.Bool("deaf", false, "never end by itself")
+	flag.Parse()
+	if *deaf {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if *pid != "" {
+		_ = os.WriteFile(*pid, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if *heard != "" {
+			appendLine(*heard, line)
+		}
+		_, after, ok := bytes.Cut(line, []byte(`"id":`))
+		switch {
+		case bytes.Contains(line, []byte("die")):
+			os.Exit(3)
+		case bytes.Contains(line, []byte("hang")) || !ok:
+		default:
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", after[:bytes.IndexAny(after, ",}")])
+		}
+	}
+	for *deaf {
+		time.Sleep(time.Hour)
+	}
+}
+
+func appendLine(path string, line []byte) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	_, _ = f.Write(append(line, '\n'))
+}
