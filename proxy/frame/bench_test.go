@@ -3,6 +3,7 @@ package frame_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -57,7 +58,7 @@ func strict(line []byte) bool {
 		return false
 	}
 	_, err := d.ReadToken()
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 func foldless(params []byte) bool {

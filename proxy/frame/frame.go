@@ -1,12 +1,13 @@
 // Package frame reads JSON-RPC messages from a byte stream, one per line, so
 // that no other parser can read them differently: whatever two parsers could
 // disagree on is refused. It is pure and judges nothing; proxy/mcp gives a
-// frame its meaning.
+// frame its meaning. docs/frames.md has the rules.
 package frame
 
 // Kind is the JSON-RPC shape of a frame. The zero value is no frame.
 type Kind uint8
 
+// The kinds of frames.
 const (
 	Invalid Kind = iota
 	Request

@@ -60,6 +60,7 @@ func TestLargeGenuineFrames(t *testing.T) {
 		"escaped": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + strings.ReplaceAll(many(20_000), `"k`, `"\u006b`) + `}}`),
 		"params":  []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{` + many(20_000) + `}}`),
 		"letters": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + variants(14) + `}}`),
+		"alike":   []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{` + alike(20, 1<<20) + `}}`),
 		"deepest": []byte(`{"jsonrpc":"2.0","id":1,"result":{"a":` + strings.Repeat("[", 62) + strings.Repeat("]", 62) + `}}`),
 	} {
 		f, err := frame.Parse(line, frame.DefaultLimits())
@@ -79,6 +80,23 @@ func variants(n int) string {
 		b.WriteByte('"')
 		for bit := range n {
 			b.WriteByte("aA"[i>>bit&1])
+		}
+		b.WriteString(`":0`)
+	}
+	return b.String()
+}
+
+// alike is n members with names of size bytes that differ in the last ones, by
+// what looks like case to a careless hash: "[" and "{", "]" and "}".
+func alike(n, size int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + strings.Repeat("[", size))
+		for bit := range 5 {
+			b.WriteByte("[{"[i>>bit&1])
 		}
 		b.WriteString(`":0`)
 	}

@@ -14,7 +14,7 @@ const (
 	deep = 62 // levels below envelope and params that still fit
 )
 
-// id1 ends with what stands in params, id1p with what stands in arguments.
+// The beginnings of a call, up to its params and up to its arguments.
 const (
 	id1  = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`
 	id1a = id1 + `"name":"safe","arguments":{`
@@ -70,6 +70,9 @@ var hostile = []struct {
 	{"sharp and capital sharp s", id1 + `"ß":1,"ẞ":2}}`, "folded_name", "1"},
 	{"three sigmas", id1 + `"σ":1,"ς":2}}`, "folded_name", "1"},
 	{"folded twin among many", id1[:len(id1)-1] + `{` + many(100) + `,"K50":0}}`, "folded_name", "1"},
+	{"long folded twins", id1 + `"` + strings.Repeat("k", 70) + `":1,"` + strings.Repeat("K", 70) + `":2}}`, "folded_name", "1"},
+	{"long folded twins of other length", id1 + `"` + strings.Repeat("k", 40) + `":1,"` + strings.Repeat("\u212a", 40) + `":2}}`, "folded_name", "1"},
+	{"long name twice", id1a + `"` + strings.Repeat("k", 64) + `\u006b":1,"` + strings.Repeat("k", 65) + `":2}}}`, "duplicate_name", "1"},
 	{"folded twin in an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"Code":2,"message":"m"}}`, "folded_name", ""},
 	{"Unicode twin in a notification", `{"jsonrpc":"2.0","method":"x","params":{"É":1,"é":2}}`, "folded_name", ""},
 

@@ -37,8 +37,8 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 		s.addMany(seen, n, fold)
 		return
 	}
-	if n.escaped || fold && odd {
-		tag, _ = quick(s.key(n, fold, 0))
+	if n.escaped || fold && odd || n.to-n.from > longName {
+		tag = s.tag(n, fold)
 	}
 	bit := uint64(1) << (tag & 63)
 	if seen.bits&bit != 0 && s.among(seen.few[:seen.n], tag, n, fold) {
@@ -47,6 +47,28 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 	seen.bits |= bit
 	seen.few[seen.n] = slot{tag, uint32(n.from)}
 	seen.n++
+}
+
+// longName is how long a name may be for the cheap hash. To compare long names
+// takes long, so nobody may choose which of them are compared.
+const longName = 64
+
+// tag hashes a name that differs from what is written, or is long.
+func (s *scanner) tag(n name, fold bool) uint32 {
+	key := s.key(n, fold, 0)
+	if len(key) > longName {
+		return s.hash(key)
+	}
+	tag, _ := quick(key)
+	return tag
+}
+
+// hash is seeded, so that nobody can choose names that collide.
+func (s *scanner) hash(key []byte) uint32 {
+	if s.seed == (maphash.Seed{}) {
+		s.seed = maphash.MakeSeed()
+	}
+	return uint32(maphash.Bytes(s.seed, key))
 }
 
 func (s *scanner) among(few []slot, tag uint32, n name, fold bool) bool {
@@ -61,15 +83,12 @@ func (s *scanner) among(few []slot, tag uint32, n name, fold bool) bool {
 // addMany is add once the list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.table == nil {
-		if s.seed == (maphash.Seed{}) {
-			s.seed = maphash.MakeSeed()
-		}
 		seen.table = make([]slot, 64)
 		for _, few := range seen.few {
-			put(seen.table, slot{s.hash(s.nameAt(few.at), fold), few.at})
+			put(seen.table, slot{s.hash(s.key(s.nameAt(few.at), fold, 0)), few.at})
 		}
 	}
-	v := slot{s.hash(n, fold), uint32(n.from)}
+	v := slot{s.hash(s.key(n, fold, 0)), uint32(n.from)}
 	for i := int(v.tag); ; i++ {
 		other := seen.table[i&(len(seen.table)-1)]
 		if other.at == 0 {
@@ -98,11 +117,6 @@ func put(table []slot, v slot) {
 		i++
 	}
 	table[i&(len(table)-1)] = v
-}
-
-// hash is seeded, so that nobody can choose names that collide.
-func (s *scanner) hash(n name, fold bool) uint32 {
-	return uint32(maphash.Bytes(s.seed, s.key(n, fold, 0)))
 }
 
 // nameAt finds again a name that was scanned before.
