@@ -14,8 +14,9 @@ import (
 // command line in a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"clawai":    main,
-		"toyserver": toyServer,
+		"clawai":       main,
+		"toyserver":    toyServer,
+		"parityserver": parityServer,
 	})
 }
 

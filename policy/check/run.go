@@ -14,6 +14,7 @@ type Result struct {
 	Path     string
 	Action   policy.Action
 	Rule     *policy.Rule // nil when none matched
+	Refused  bool         // the frame would not even reach the rules
 	Reason   string       // why, when no rule says it
 	Reading  string       // the reading that decided, when not the value as sent
 	Expected *policy.Action
@@ -35,14 +36,14 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		server = fx.Server
 	}
 	result := Result{Path: fx.Path, Expected: fx.Expected}
-	f, err := frame.Parse(fx.request(), frame.DefaultLimits())
+	f, err := frame.Parse(fx.Request(1), frame.DefaultLimits())
 	if err != nil {
-		result.Reason = fmt.Sprintf("refused before the rules: %v", err)
+		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", err)
 		return result
 	}
-	calls, refusal := callsOf(&f, server)
+	calls, refusal := callsOf(&f, fx.sender(), server)
 	if refusal != nil {
-		result.Reason = fmt.Sprintf("refused before the rules: %v", refusal)
+		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", refusal)
 		return result
 	}
 	if len(calls) == 0 {
@@ -62,8 +63,8 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 
 // callsOf is what the rules judge in a request. A retry's inputResponses are
 // judged by their own texts, for a fixture has no earlier request to remember.
-func callsOf(f *frame.Frame, server string) ([]policy.Call, *frame.Refusal) {
-	m, refusal := mcp.Read(f, sender(f.Method), server)
+func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
+	m, refusal := mcp.Read(f, from, server)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -72,24 +73,27 @@ func callsOf(f *frame.Frame, server string) ([]policy.Call, *frame.Refusal) {
 	return append(m.Calls, answers...), refusal
 }
 
+// FromServer reports a request that servers send to clients.
+func (fx Fixture) FromServer() bool { return fx.sender() == mcp.ServerToClient }
+
 // sender is the side that may send the method; the client where both may, or
 // where the method is of no version.
-func sender(method string) mcp.Direction {
+func (fx Fixture) sender() mcp.Direction {
 	for _, m := range mcp.Methods() {
-		if m.Name == method && m.From == mcp.ServerToClient {
+		if m.Name == fx.Method && m.From == mcp.ServerToClient {
 			return mcp.ServerToClient
 		}
 	}
 	return mcp.ClientToServer
 }
 
-// request is the fixture as the JSON-RPC request a client or server would send.
-func (fx Fixture) request() []byte {
+// Request is the fixture as the JSON-RPC request a client or server would send.
+func (fx Fixture) Request(id int) []byte {
 	method, err := json.Marshal(fx.Method)
 	if err != nil {
 		panic(err) // a string always marshals
 	}
-	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%s`, method)
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%s`, id, method)
 	if fx.Params != nil {
 		line = fmt.Appendf(line, `,"params":%s`, fx.Params)
 	}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// parityServer sends the lines of a file, then answers every request it is let
+// to hear, and keeps what it heard beside the file.
+func parityServer() {
+	script := os.Args[1]
+	lines, err := os.ReadFile(script)
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.Write(lines)
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		appendLine(script+".heard", bytes.TrimSuffix(line, []byte("\n")))
+		if _, after, ok := bytes.Cut(line, []byte(`"id":`)); ok && bytes.Contains(line, []byte(`"method":`)) {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", after[:bytes.IndexAny(after, ",}")])
+		}
+	}
+}
