@@ -108,10 +108,12 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, answered 
 		return q.unanswered(ctx), nil
 	}
 	// The rules, or an answer for the session, may have settled it meanwhile.
-	if v := s.judge(q.x); v.Action != policy.Prompt {
+	now := s.judge(q.x)
+	if now.Action != policy.Prompt {
 		close(q.pass)
-		return v, nil
+		return now, nil
 	}
+	q.rule = now.Rule // the one the person is shown
 	answers := s.put(ctx, q)
 	r, ok := await(ctx, s, q, answers)
 	if !ok {
@@ -201,7 +203,7 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 		return v
 	}
 	// An "always" holds here until its rule is loaded, which ends all grants.
-	if r.Reply != AllowOnce && grantable(q.x.Calls) {
+	if r.Reply != AllowOnce && v.Rule == q.rule && grantable(q.x.Calls) {
 		s.remember(v.Rule, q.x.Calls)
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,6 +79,36 @@ func TestASessionAnswerHoldsForItsRuleOnly(t *testing.T) {
 	})
 	if got := asks(t, p, AllowSession, tool("a"), tool("a")); got != 2 {
 		t.Errorf("asked %d times, want 2", got)
+	}
+}
+
+// The rules change twice: while the call waits its turn, so that the person is
+// shown the new one, and while the person thinks, so that the answer is about
+// another rule and lifts this one call only.
+func TestASessionAnswerIsAboutTheRuleThatWasShown(t *testing.T) {
+	j := newJournal()
+	s := session(t, j, always(promptRule))
+	second, third := rule(policy.Prompt, 12, "second"), rule(policy.Prompt, 13, "third")
+	var shown []string
+	j.person = func(ctx context.Context, q Question) (Answer, error) {
+		shown = append(shown, q.Rule.Description)
+		switch len(shown) {
+		case 1:
+			s.SetPolicy(always(second))
+		case 2:
+			s.SetPolicy(always(third))
+		}
+		return says(AllowSession)(ctx, q)
+	}
+	for _, batch := range [][]*Exchange{{j.call("x"), j.call("y")}, {j.call("y")}, {j.call("y")}} {
+		s.Do(t.Context(), batch...)
+		s.askers.Wait()
+		for _, x := range batch {
+			j.expect(t, x, "forward")
+		}
+	}
+	if want := []string{"ask me", "second", "third"}; !slices.Equal(shown, want) {
+		t.Errorf("shown %q, want %q", shown, want)
 	}
 }
 
