@@ -65,6 +65,18 @@ func TestArgumentValues(t *testing.T) {
 	}
 }
 
+// However many names the rules mention, each is found.
+func TestArgumentsByManyNames(t *testing.T) {
+	var names []string
+	for i := range 3 * fewNames {
+		names = append(names, fmt.Sprintf("name%d", i))
+	}
+	got, ok := valuesFor(names, `{"name1":"x","NAME23":"y","name24":"z"}`)
+	if want := "map[name1:[x] name23:[y <absent>]]"; fmt.Sprint(got) != want || !ok {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 // What is no JSON object is never half read.
 func TestArgumentsThatAreNone(t *testing.T) {
 	for _, args := range []string{

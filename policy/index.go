@@ -36,6 +36,10 @@ type argIndex struct {
 // worth looking up by it: that takes a look-up for each place in the name.
 const fewInner = 16
 
+// longName is the length of a text (of a sampling request, say) that is sooner
+// matched than looked up place by place.
+const longName = 1 << 12
+
 func (x *index) build(p *Policy, s Subject) {
 	var mine []int32
 	inner := 0
@@ -114,7 +118,9 @@ func (x *index) lookup(name string, v *view) {
 	if len(x.buckets) == 0 {
 		return
 	}
-	v.buckets = append(v.buckets, &x.buckets[x.rest])
+	if rest := &x.buckets[x.rest]; len(rest.rules)+len(rest.args) > 0 {
+		v.buckets = append(v.buckets, rest)
+	}
 	if b, found := x.literal[name]; found {
 		v.buckets = append(v.buckets, &x.buckets[b])
 	}
@@ -123,6 +129,12 @@ func (x *index) lookup(name string, v *view) {
 		for _, b := range list {
 			v.buckets = append(v.buckets, &x.buckets[b])
 		}
+	}
+	if len(name) > longName {
+		for _, b := range x.inner {
+			v.buckets = append(v.buckets, &x.buckets[b])
+		}
+		return
 	}
 	for _, size := range x.sizes {
 		for at := 0; at+size <= len(name); at++ {

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"strings"
 	"sync"
-
-	"github.com/clawai/clawai/policy/glob"
 )
 
 // Options is what a policy must be told of the place it governs.
@@ -24,14 +22,6 @@ type Policy struct {
 	readers  []reader                     // by slot
 	revision string
 	views    sync.Pool
-}
-
-// rule is a compiled rule.
-type rule struct {
-	action     Action
-	name       *glob.Pattern // nil for a resource: its URI is a condition
-	server     *glob.Pattern // nil when any will do
-	conditions []condition
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions.
@@ -134,87 +124,4 @@ func (v *view) decision(o outcome) Decision {
 		}
 	}
 	return d
-}
-
-// compile prepares rules for deciding. It reports every glob that is none.
-func compile(sources []ruleSource, o Options) (*Policy, Errors) {
-	c := compiler{
-		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1)},
-		home:     strings.TrimRight(o.Home, "/"),
-		patterns: map[string]*pattern{},
-	}
-	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
-	for i := range sources {
-		c.policy.rules[i] = c.rule(&sources[i])
-	}
-	if len(c.errs) > 0 {
-		return nil, c.errs
-	}
-	for i := range c.policy.readers {
-		c.policy.readers[i].home = c.home
-	}
-	for s := range c.policy.subjects {
-		c.policy.subjects[s].build(c.policy, Subject(s))
-	}
-	return c.policy, nil
-}
-
-// resourceSlot stands for the URI of a resource; arguments have the slots after
-// it, and 0 is none.
-const resourceSlot int32 = 1
-
-type compiler struct {
-	policy   *Policy
-	home     string
-	patterns map[string]*pattern // by text: rules repeat themselves
-	errs     Errors
-}
-
-func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action}
-	if src.subject == ResourceSubject {
-		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Pos))
-	} else {
-		r.name = c.glob(src.pattern, src.Pos)
-	}
-	if src.server != nil {
-		r.server = c.glob(*src.server, src.Pos)
-	}
-	for _, a := range src.args {
-		n := c.policy.args[src.subject].reach(a.path)
-		if n.slot == 0 {
-			n.slot = int32(len(c.policy.readers))
-			c.policy.readers = append(c.policy.readers, reader{})
-		}
-		r.conditions = append(r.conditions, c.condition(n.slot, a.globs, a.pos))
-	}
-	return r
-}
-
-func (c *compiler) condition(slot int32, globs []string, pos Position) condition {
-	cond := condition{slot: slot, patterns: make([]*pattern, 0, len(globs))}
-	rd := &c.policy.readers[slot]
-	for _, text := range globs {
-		p := c.patterns[text]
-		if p == nil {
-			var err error
-			if p, err = newPattern(text, c.home); err != nil {
-				c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
-				continue
-			}
-			c.patterns[text] = p
-		}
-		rd.effects |= p.effects
-		rd.paths = rd.paths || p.pathLike
-		cond.patterns = append(cond.patterns, p)
-	}
-	return cond
-}
-
-func (c *compiler) glob(text string, pos Position) *glob.Pattern {
-	g, err := glob.Compile(text)
-	if err != nil {
-		c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
-	}
-	return g
 }

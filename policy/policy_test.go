@@ -375,6 +375,10 @@ func TestIndexByInnerText(t *testing.T) {
 		return toolRule(Allow, fmt.Sprintf("*y%d?", i))
 	})
 	for name, want := range map[string]int{"a_x004_b": 4, "a_x005_b": -1, "ay5z": 5, "": -1, "_x098_": 98} {
+		long := strings.Repeat("z", longName) + name
+		if d := p.Decide(toolCall(long, "")); want >= 0 && (d.Rule == nil || d.Rule.Index != want) {
+			t.Errorf("%d bytes ending in %q: %+v, want rule %d", len(long), name, d.Rule, want)
+		}
 		d := p.Decide(toolCall(name, ""))
 		if index := -1; d.Rule != nil && d.Rule.Index != want || d.Rule == nil && want != index {
 			t.Errorf("%q: %+v, want rule %d", name, d.Rule, want)

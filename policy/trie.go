@@ -83,7 +83,7 @@ func (t *trie) collect(s string, lists [][]int32) [][]int32 {
 		if len(n.ids) > 0 {
 			lists = append(lists, n.ids)
 		}
-		if at == len(s) {
+		if n.heads == "" || at == len(s) {
 			return lists
 		}
 		i := strings.IndexByte(n.heads, t.byteAt(s, at))
@@ -91,16 +91,27 @@ func (t *trie) collect(s string, lists [][]int32) [][]int32 {
 			return lists
 		}
 		n = n.kids[i]
-		if len(s)-at < len(n.label) {
+		if !t.holds(s, at, n.label) {
 			return lists
-		}
-		for j := 1; j < len(n.label); j++ {
-			if t.byteAt(s, at+j) != n.label[j] {
-				return lists
-			}
 		}
 		at += len(n.label)
 	}
+}
+
+// holds says whether label stands in s at a distance from its start (or end).
+func (t *trie) holds(s string, at int, label string) bool {
+	if len(s)-at < len(label) {
+		return false
+	}
+	if !t.backward && s[at:at+len(label)] == label {
+		return true
+	}
+	for j := range len(label) {
+		if t.byteAt(s, at+j) != label[j] {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *trie) byteAt(s string, i int) byte {

@@ -3,7 +3,6 @@ package policy
 import (
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // view is one call taken apart, and the room to do it in.
@@ -74,7 +73,7 @@ func (v *view) judge(name string) outcome {
 
 // read makes the readings of the values that a rule in reach asks for.
 func (v *view) read() {
-	if !slices.IsSortedFunc(v.values, bySlot) {
+	if len(v.values) > 1 && !slices.IsSortedFunc(v.values, bySlot) {
 		slices.SortStableFunc(v.values, bySlot)
 	}
 	for i := range v.values {
@@ -114,6 +113,12 @@ func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
 // asked says whether a rule in reach has a condition on the slot.
 func (v *view) asked(slot int32) bool {
 	for _, b := range v.buckets {
+		if len(b.slots) == 0 {
+			continue
+		}
+		if b.slots[0] == slot {
+			return true
+		}
 		if _, found := slices.BinarySearch(b.slots, slot); found {
 			return true
 		}
@@ -290,135 +295,4 @@ func (v *view) span(slot int32) *span {
 		}
 	}
 	return nil
-}
-
-// candidates lists the rules that the readings of u, and the other arguments,
-// leave possible.
-func (v *view) candidates(main *span, u *unit) {
-	v.lists = v.lists[:0]
-	for _, b := range v.buckets {
-		if len(b.rules) > 0 {
-			v.lists = append(v.lists, b.rules)
-		}
-		for i := range b.args {
-			x := &b.args[i]
-			s := v.span(x.slot)
-			switch {
-			case s == nil:
-			case main != nil && s.slot == main.slot:
-				v.lists = x.collect(v.readings[u.lo:u.hi], v.lists)
-			case s.at >= 0:
-				v.lists = x.collect(v.readings[s.at:s.at+1], v.lists)
-			default:
-				v.lists = append(v.lists, x.all)
-			}
-		}
-	}
-}
-
-// collect appends the rules that some reading could match. Readings that match
-// by other means than their text get all rules.
-func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
-	for i := range readings {
-		if r := &readings[i]; r.kind == refused || r.unknownBase {
-			return append(lists, x.all)
-		}
-	}
-	for i := range readings {
-		r := &readings[i]
-		if r.kind == absent || i > 0 && sameText(r, &readings[i-1]) {
-			continue
-		}
-		lists = x.ends.collect(r.s, x.starts.collect(r.s, lists))
-		if r.unslashed != "" {
-			lists = x.ends.collect(r.unslashed, lists)
-		}
-		if r.pathOnly && r.how != 0 {
-			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
-		}
-		if r.normal != "" {
-			lists = x.ends.collect(r.normal, x.starts.collect(r.normal, lists))
-		}
-	}
-	return lists
-}
-
-// sameText says whether the index cannot tell two readings apart.
-func sameText(a, b *reading) bool {
-	if len(a.s) != len(b.s) || a.unslashed != b.unslashed || a.normal != b.normal {
-		return false
-	}
-	if a.s == b.s {
-		return true
-	}
-	for i := range len(a.s) {
-		if lower(a.s[i]) != lower(b.s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// next takes the first rule off the lists; -1 when they are empty.
-func (v *view) next() int32 {
-	least := int32(-1)
-	for _, list := range v.lists {
-		if len(list) > 0 && (least < 0 || list[0] < least) {
-			least = list[0]
-		}
-	}
-	for i, list := range v.lists {
-		if len(list) > 0 && list[0] == least {
-			v.lists[i] = list[1:]
-		}
-	}
-	return least
-}
-
-// maxDigits bounds the plain form of a number.
-const maxDigits = 400
-
-// decimal writes a JSON number without an exponent and without zeros that mean
-// nothing. One that would grow too long stays as it is.
-func decimal(s string) string {
-	digits, sign := s, ""
-	if strings.HasPrefix(s, "-") {
-		digits, sign = s[1:], "-"
-	}
-	mantissa, exponent := digits, 0
-	if i := strings.IndexAny(digits, "eE"); i >= 0 {
-		mantissa = digits[:i]
-		for _, c := range strings.TrimLeft(digits[i+1:], "+-") {
-			exponent = min(exponent*10+int(c-'0'), 2*maxDigits)
-		}
-		if digits[i+1] == '-' {
-			exponent = -exponent
-		}
-	}
-	whole, part, _ := strings.Cut(mantissa, ".")
-	if exponent > maxDigits || exponent < -maxDigits || len(mantissa) > maxDigits {
-		return s
-	}
-	for ; exponent > 0; exponent-- {
-		if part == "" {
-			part = "0"
-		}
-		whole, part = whole+part[:1], part[1:]
-	}
-	for ; exponent < 0; exponent++ {
-		if whole == "" {
-			whole = "0"
-		}
-		whole, part = whole[:len(whole)-1], whole[len(whole)-1:]+part
-	}
-	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")
-	switch {
-	case whole == "" && part == "":
-		return "0"
-	case part == "":
-		return sign + whole
-	case whole == "":
-		whole = "0"
-	}
-	return sign + whole + "." + part
 }

@@ -1,0 +1,51 @@
+package policy
+
+import "strings"
+
+// maxDigits bounds the plain form of a number.
+const maxDigits = 400
+
+// decimal writes a JSON number without an exponent and without zeros that mean
+// nothing. One that would grow too long stays as it is.
+func decimal(s string) string {
+	digits, sign := s, ""
+	if strings.HasPrefix(s, "-") {
+		digits, sign = s[1:], "-"
+	}
+	mantissa, exponent := digits, 0
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		mantissa = digits[:i]
+		for _, c := range strings.TrimLeft(digits[i+1:], "+-") {
+			exponent = min(exponent*10+int(c-'0'), 2*maxDigits)
+		}
+		if digits[i+1] == '-' {
+			exponent = -exponent
+		}
+	}
+	whole, part, _ := strings.Cut(mantissa, ".")
+	if exponent > maxDigits || exponent < -maxDigits || len(mantissa) > maxDigits {
+		return s
+	}
+	for ; exponent > 0; exponent-- {
+		if part == "" {
+			part = "0"
+		}
+		whole, part = whole+part[:1], part[1:]
+	}
+	for ; exponent < 0; exponent++ {
+		if whole == "" {
+			whole = "0"
+		}
+		whole, part = whole[:len(whole)-1], whole[len(whole)-1:]+part
+	}
+	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")
+	switch {
+	case whole == "" && part == "":
+		return "0"
+	case part == "":
+		return sign + whole
+	case whole == "":
+		whole = "0"
+	}
+	return sign + whole + "." + part
+}

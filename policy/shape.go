@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// shape is what one look at the bytes of a value shows.
+type shape uint8
+
+const (
+	hasNUL   shape = 1 << iota
+	hasBreak       // line feed, carriage return, tab
+	hasSpace       // white space of any kind
+	hasSlash       // or a backslash
+	hasUpper       // an ASCII capital
+	unplain        // some stage could change it, or refuse it
+)
+
+// shapeOf looks at every byte once. Plain is: printable ASCII without escapes,
+// backslashes and colons, without dots or blanks that end a name, and without
+// doubled slashes; then a path is its own cleaned form.
+func shapeOf(v string) shape {
+	var sh shape
+	prev := byte('/')
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		class := byteClass[c]
+		if class == plainByte {
+			prev = c
+			continue
+		}
+		switch class {
+		case upperByte:
+			sh |= hasUpper
+		case slashByte:
+			sh |= hasSlash
+			if prev == '/' && i > 0 || prev == '.' || prev == ' ' {
+				sh |= unplain
+			}
+		case dotByte:
+			if prev == '.' || prev == ' ' || prev == '/' && i+1 == len(v) {
+				sh |= unplain
+			}
+		case blankByte:
+			sh |= hasSpace
+			if i == 0 {
+				sh |= unplain
+			}
+		case oddByte:
+			sh |= oddShape(v, i)
+		}
+		prev = c
+	}
+	if len(v) > 1 && (prev == '/' || prev == '.' || prev == ' ') {
+		sh |= unplain
+	}
+	if v != "" && (v[0] == '~' || v[0] == '$') {
+		sh |= unplain
+	}
+	return sh
+}
+
+const (
+	plainByte = iota
+	upperByte
+	slashByte
+	dotByte
+	blankByte
+	oddByte
+)
+
+var byteClass = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			t[c] = upperByte
+		case c == '/':
+			t[c] = slashByte
+		case c == '.':
+			t[c] = dotByte
+		case c == ' ':
+			t[c] = blankByte
+		case c < ' ' || c >= 0x7F || c == '%' || c == '\\' || c == ':':
+			t[c] = oddByte
+		}
+	}
+	return t
+}()
+
+func oddShape(v string, i int) shape {
+	switch c := v[i]; {
+	case c == 0:
+		return hasNUL | unplain
+	case c == '\n' || c == '\r' || c == '\t':
+		return hasBreak | hasSpace | unplain
+	case c == '\\':
+		return hasSlash | unplain
+	case c == '\v' || c == '\f':
+		return hasSpace | unplain
+	case c >= utf8.RuneSelf:
+		if r, _ := utf8.DecodeRuneInString(v[i:]); unicode.IsSpace(r) {
+			return hasSpace | unplain
+		}
+	}
+	return unplain
+}
+
+// pathLike says whether a value can as a whole be one path or URI.
+func pathLike(v string, sh shape) bool {
+	if startsLikePath(v) {
+		return true
+	}
+	if sh&hasBreak != 0 {
+		return false
+	}
+	if sh&hasSlash != 0 && sh&hasSpace == 0 {
+		return true
+	}
+	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
+}
+
+func decodesToPath(v string) bool {
+	for range maxDecodings {
+		u := unescape(v)
+		if u == v {
+			return false
+		}
+		if v = u; startsLikePath(v) {
+			return true
+		}
+	}
+	return false
+}
