@@ -1,0 +1,123 @@
+package client
+
+// Row describes one kind of client file: where it is and how servers stand in
+// it. Everything the engines need to know of a client is data in a Row.
+type Row struct {
+	ID    string `toml:"id"`   // unique: "claude-code-local"
+	Name  string `toml:"name"` // for people: "Claude Code"
+	Scope Scope  `toml:"scope"`
+	Paths Paths  `toml:"paths"`
+	// Ancestors: project files are looked for in the parent folders as well.
+	Ancestors bool `toml:"ancestors"`
+
+	Format Format `toml:"format"`
+	BOMOK  bool   `toml:"bom_ok"` // the client reads a file that starts with a byte order mark
+
+	// KeyPath leads from the root to the container of servers. Segments are
+	// literal keys ("amp.mcpServers" is one); "*" walks every member. Empty: the
+	// root itself is the container.
+	KeyPath   []string  `toml:"key_path"`
+	Container Container `toml:"container"`
+	NameField string    `toml:"name_field"` // of an element, in a list or in tables
+	// Ignore names members of the container that are no servers unless they
+	// hold a command ("servers", where two forms of a file share a key).
+	Ignore []string `toml:"ignore"`
+
+	CommandForm CommandForm `toml:"command_form"`
+	Command     string      `toml:"command"` // key of the command, "command" when empty
+	Args        string      `toml:"args"`    // key of the arguments, "args" when empty
+	Env         string      `toml:"env"`     // key of the environment, "env" when empty
+	// Nested is a member that may hold command and args in the entry's stead
+	// ("transport").
+	Nested string `toml:"nested"`
+
+	// URLFields are the keys that make an entry remote; TypeField is the key
+	// that tells the transport. StdioTypes are its values for a local process;
+	// when empty every value is accepted for an entry with a command.
+	URLFields  []string `toml:"url_fields"`
+	TypeField  string   `toml:"type_field"`
+	StdioTypes []string `toml:"stdio_types"`
+
+	// Kept for remote servers.
+	HeadersField    string   `toml:"headers_field"`
+	RemoteTypes     []string `toml:"remote_types"`
+	ExclusiveFields []string `toml:"exclusive_fields"` // may not stand beside a url
+
+	StrictKeys       bool     `toml:"strict_keys"`   // an unknown key in an entry breaks the file
+	ExpandsArgs      bool     `toml:"expands_args"`  // variables are expanded in args as in the command
+	Interpolation    []string `toml:"interpolation"` // regular expressions of what the client expands
+	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
+
+	ReadOnly     bool     `toml:"read_only"`     // listed, never edited
+	RewritesFile bool     `toml:"rewrites_file"` // the client prints the file anew at times
+	Processes    []string `toml:"processes"`     // names; the file is edited only while none runs
+	Lock         string   `toml:"lock"`          // "directory": the client takes FILE.lock
+	Restart      string   `toml:"restart"`       // what a person does for the edit to take effect
+
+	Confidence Confidence `toml:"confidence"`
+	Source     string     `toml:"source"` // where the facts of the row come from
+}
+
+// Scope is for whom a file holds.
+type Scope string
+
+// The scopes.
+const (
+	User      Scope = "user"
+	Project   Scope = "project"
+	Profile   Scope = "profile"
+	Workspace Scope = "workspace"
+	Plugin    Scope = "plugin"
+	Managed   Scope = "managed"
+)
+
+// Format is the language a file is written in.
+type Format string
+
+// The formats.
+const (
+	JSON  Format = "json"  // RFC 8259
+	JSONC Format = "jsonc" // JSON with comments and trailing commas
+	JSON5 Format = "json5"
+	TOML  Format = "toml"
+	YAML  Format = "yaml"
+)
+
+// Container is how the servers of a file are kept together.
+type Container string
+
+// The containers.
+const (
+	Map    Container = "map"    // members by name
+	List   Container = "list"   // elements that hold their name
+	Tables Container = "tables" // TOML's array of tables; elements as in a list
+)
+
+// CommandForm is how an entry says what to start.
+type CommandForm string
+
+// The forms of a command.
+const (
+	StringCommand CommandForm = "string" // command: a string, args: a list
+	ArrayCommand  CommandForm = "array"  // command: a list that starts with the program
+	ObjectCommand CommandForm = "object" // command: {path, args}; a string is read as well
+)
+
+// Confidence says how well a row is known.
+type Confidence string
+
+// The degrees of confidence.
+const (
+	First        Confidence = "first"        // from the vendor's source or documentation
+	Experimental Confidence = "experimental" // not seen on a real install
+)
+
+func or(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+func (r Row) commandKey() string { return or(r.Command, "command") }
+func (r Row) argsKey() string    { return or(r.Args, "args") }
