@@ -355,6 +355,9 @@ func TestDecideConcurrently(t *testing.T) {
 }
 
 func TestDecideDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("with the race detector the pool of views forgets at random")
+	}
 	p := house(t)
 	for _, c := range []*Call{
 		pathCall("/p/a.go"), pathCall("/p/README.md"), pathCall("/srv/x"),
