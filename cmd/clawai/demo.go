@@ -15,6 +15,7 @@ import (
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/demo"
+	"github.com/clawai/clawai/policy"
 	"github.com/urfave/cli/v2"
 )
 
@@ -130,10 +131,13 @@ func why(e audit.Entry) string {
 		return e.Reason
 	}
 	text := fmt.Sprintf("%q (%s:%d)", e.RuleText, filepath.Base(e.RuleFile), e.RuleLine)
-	if e.Policy != e.Decision {
-		text += ", which asks; " + e.Reason
+	if e.Event.Policy != policy.Prompt.String() {
+		return text
 	}
-	return text
+	if e.Event.Decision == policy.Allow.String() {
+		return text + " asked, and you said yes"
+	}
+	return text + " asks: " + e.Reason
 }
 
 // shortening writes the demo's folder as ~.
