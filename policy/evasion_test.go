@@ -1,8 +1,12 @@
 package policy
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // house is a policy as a careful person writes it: what is denied stands first,
@@ -100,8 +104,10 @@ func run(t *testing.T, cases []callCase) {
 
 // Each name is a row of docs/evasions.md. A call of "read" must not be allowed
 // outside /p; a call of "anywhere" may do all but what a rule denies.
-func TestEvasion(t *testing.T) {
-	run(t, []callCase{
+func TestEvasion(t *testing.T) { run(t, evasions()) }
+
+func evasions() []callCase {
+	return []callCase{
 		{"dot-dot", pathCall("/p/../../etc/x"), Deny},
 		{"dot-dot", pathCall("/p/a/../.."), Deny},
 		{"dot-dot", anyPath("/p/../etc/x"), Deny},
@@ -235,7 +241,25 @@ func TestEvasion(t *testing.T) {
 		{"uri-percent", resource("file:///p/%2e%2e/etc/x"), Deny},
 		{"uri-case", resource("file:///P/x"), Deny},
 		{"uris", resource("file:///p/a", "file:///q/a"), Deny},
-	})
+	}
+}
+
+// docs/evasions.md names every test here, and none that is not.
+func TestEvasionsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../docs/evasions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, tested := map[string]bool{}, map[string]bool{}
+	for _, m := range regexp.MustCompile("`TestEvasion/([a-z0-9-]+)`").FindAllSubmatch(doc, -1) {
+		named[string(m[1])] = true
+	}
+	for _, c := range evasions() {
+		tested[c.name] = true
+	}
+	if diff := cmp.Diff(tested, named); diff != "" {
+		t.Errorf("tested (-) and documented (+) differ:\n%s", diff)
+	}
 }
 
 // What people do all day, beside what looks like it above.

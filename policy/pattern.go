@@ -61,6 +61,9 @@ func guiseText(text string, h how, home string) string {
 // effects collects the stages that change the pattern, alone or after others.
 func effects(text, home string) how {
 	var h how
+	if shapeOf(text)&(unplain|hasUpper) == 0 {
+		return h
+	}
 	seen := []string{text}
 	for _, stage := range stages {
 		for _, t := range seen {

@@ -389,6 +389,17 @@ func TestIndexByInnerText(t *testing.T) {
 	}
 }
 
+// Names are compared exactly, whatever the index makes of their letters.
+func TestIndexByOtherLetters(t *testing.T) {
+	names := []string{"É_*", "*_É", "é_x", "\u212a*", "*\u017f", "K_*"}
+	p := mustCompile(t, len(names), func(i int) ruleSource { return toolRule(Allow, names[i]) })
+	for name, want := range map[string]int{"É_x": 0, "x_É": 1, "é_x": 2, "\u212aelvin": 3, "long\u017f": 4, "K_x": 5, "k_x": -1, "é_y": -1, "longs": -1} {
+		if d := p.Decide(toolCall(name, "")); (d.Rule == nil) != (want < 0) || d.Rule != nil && d.Rule.Index != want {
+			t.Errorf("%q: %+v, want rule %d", name, d.Rule, want)
+		}
+	}
+}
+
 func TestActionWords(t *testing.T) {
 	for _, a := range []Action{Deny, Prompt, Allow} {
 		if b, err := ParseAction(a.String()); b != a || err != nil {

@@ -25,6 +25,9 @@ func lower(c byte) byte {
 }
 
 func (t *trie) key(s string) string {
+	if !t.backward && !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
+		return s
+	}
 	b := make([]byte, len(s))
 	for i := range b {
 		if t.backward {

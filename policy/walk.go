@@ -49,7 +49,6 @@ const (
 func (v *view) release() {
 	clear(v.values)
 	clear(v.readings)
-	clear(v.lists)
 	v.call, v.src = nil, ""
 }
 
