@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func segmentPaths(t testing.TB, dir string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "2*.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// A session that rotates is one chain over its segments, with one numbering.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir() + "/audit"
+	l := openLog(t, dir, Options{MaxBytes: 5000})
+	for i := range 100 {
+		if err := l.Record(usual(i), usual(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := verify(t, dir); !r.Intact() || len(r.Notes) > 0 {
+		t.Fatalf("while it runs: %+v", r)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	paths := segmentPaths(t, dir)
+	for _, p := range paths {
+		if fi, err := os.Stat(p); err != nil || !isClosed(fi) || fi.Size() > 7000 {
+			t.Errorf("%s: %v, %v", p, fi, err)
+		}
+	}
+	r := verify(t, dir)
+	if !r.Intact() || len(r.Notes) > 0 || len(paths) < 10 || r.Segments != len(paths) || r.Records != uint64(200+len(paths)) {
+		t.Fatalf("%d files: %+v", len(paths), r)
+	}
+	next := uint64(1)
+	for e, err := range Read(dir, Filter{Kinds: []Kind{Decision, Segment}}) {
+		if err != nil || e.Seq != next {
+			t.Fatalf("%v: %d after %d", err, e.Seq, next-1)
+		}
+		next++
+	}
+}
+
+// A rotation that cannot be done is no reason to stop.
+func TestRotationThatFails(t *testing.T) {
+	dir := t.TempDir() + "/audit"
+	l := openLog(t, dir, Options{MaxBytes: 3000})
+	l.tidy.Wait()
+	ledger := filepath.Join(dir, ledgerName)
+	if err := errors.Join(os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if err := l.Record(usual(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Remove(ledger), os.Rename(ledger+".away", ledger)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := l.Record(usual(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(t, dir); !r.Intact() || r.Segments < 2 || r.Records != uint64(25+r.Segments) {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// Retention removes the oldest closed segments, never one that is written to,
+// and what is left verifies.
+func TestRetention(t *testing.T) {
+	for name, o := range map[string]Options{
+		"by size": {MaxBytes: 3000, Keep: 10_000, KeepFor: -1},
+		"by age":  {MaxBytes: 3000, Keep: -1, KeepFor: 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir() + "/audit"
+			running := openLog(t, dir, Options{Keep: -1, KeepFor: -1})
+			writer := openLog(t, dir, Options{MaxBytes: o.MaxBytes, Keep: -1, KeepFor: -1})
+			for i := range 50 {
+				if err := writer.Record(usual(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := writer.Close(); err != nil {
+				t.Fatal(err)
+			}
+			before := segmentPaths(t, dir)
+			old := time.Now().Add(-48 * time.Hour)
+			for _, p := range before[:len(before)-3] {
+				if err := os.Chtimes(p, old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := openLog(t, dir, o).Close(); err != nil {
+				t.Fatal(err)
+			}
+			after := segmentPaths(t, dir)
+			if len(after) >= len(before) || after[0] != before[0] || after[len(after)-2] != before[len(before)-1] {
+				t.Fatalf("before %v\nafter %v", before, after)
+			}
+			if err := running.Record(usual(0)); err != nil {
+				t.Fatal(err)
+			}
+			r := verify(t, dir)
+			if !r.Intact() || len(r.Notes) > 0 {
+				t.Fatalf("%+v", r)
+			}
+			ledger, err := os.ReadFile(filepath.Join(dir, ledgerName))
+			if err != nil || strings.Count(string(ledger), `"kind":"removed"`) != len(before)+1-len(after) {
+				t.Fatalf("%v\n%s", err, ledger)
+			}
+			// What retention left still hangs on what it removed.
+			replaceInFile(t, after[1], `"kind":"segment"`, `"kind":"segmend"`)
+			if r := verify(t, dir); r.Intact() {
+				t.Fatal("a changed first line was not found")
+			}
+		})
+	}
+}
+
+func replaceInFile(t *testing.T, path, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, path, []byte(strings.Replace(string(b), from, to, 1)))
+}
+
+// A ledger that a crash or a full disk cut off in the middle of a line is
+// healed by the next session, and says so.
+func TestTornLedger(t *testing.T) {
+	for _, fragment := range []string{"{", `{"seq":3,"time":"2026-`, "a\nb"} {
+		dir := t.TempDir() + "/audit"
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(filepath.Join(dir, ledgerName), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(fragment); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if r := verify(t, dir); r.Intact() {
+			t.Fatal("half a line in the ledger was not found")
+		}
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); !r.Intact() || len(r.Notes) != 1 || r.Notes[0].File != ledgerName {
+			t.Fatalf("%q: %+v", fragment, r)
+		}
+	}
+}
+
+func TestClosedLogRecordsNothing(t *testing.T) {
+	l := openLog(t, t.TempDir()+"/audit", Options{})
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ev := usual(1)
+	if err := l.Record(ev); !errors.Is(err, ErrClosed) || ev.Record != "" {
+		t.Fatalf("%v, %q", err, ev.Record)
+	}
+}
