@@ -11,7 +11,8 @@ import (
 )
 
 // trusted refuses what somebody other than us and root can write. ACL entries
-// show too: the group bits are then the most that any of them grants.
+// show too: the group bits are then the most that any of them grants. A group
+// that holds only us may write.
 func trusted(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -25,7 +26,9 @@ func trusted(path string, info fs.FileInfo) error {
 	switch {
 	case mode&fs.ModeSymlink != 0: // a link has no mode of its own
 	case mode.IsDir() && mode&fs.ModeSticky != 0:
-	case mode.Perm()&0o022 != 0:
+	case mode.Perm()&0o022 == 0:
+	case mode.Perm()&0o002 == 0 && privateGroup(path, st.Gid):
+	default:
 		return fmt.Errorf("%s is refused: other users can write it (mode %04o); run: chmod go-w %s",
 			path, mode.Perm(), strconv.Quote(path))
 	}

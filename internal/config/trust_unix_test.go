@@ -32,6 +32,7 @@ func newPlace(t *testing.T) place {
 }
 
 func TestWhatOthersCanWriteIsRefused(t *testing.T) {
+	shareGroup(t)
 	chmod := func(mode fs.FileMode, of func(p place) string) func(p place) error {
 		return func(p place) error { return os.Chmod(of(p), mode) }
 	}
@@ -131,6 +132,7 @@ func TestAnotherUser(t *testing.T) {
 }
 
 func TestPrivateFolder(t *testing.T) {
+	shareGroup(t)
 	dir := folder(t)
 	path := filepath.Join(dir, "state", "clawai")
 	if err := PrivateFolder(path); err != nil {
