@@ -3,12 +3,15 @@ package client
 // Row describes one kind of client file: where it is and how servers stand in
 // it. Everything the engines need to know of a client is data in a Row.
 type Row struct {
-	ID    string `toml:"id"`   // unique: "claude-code-local"
-	Name  string `toml:"name"` // for people: "Claude Code"
-	Scope Scope  `toml:"scope"`
-	Paths Paths  `toml:"paths"`
-	// Ancestors: project files are looked for in the parent folders as well.
-	Ancestors bool `toml:"ancestors"`
+	ID     string `toml:"id"`     // unique: "claude-code-local"
+	Client string `toml:"client"` // the word --client takes: "claude-code"
+	Name   string `toml:"name"`   // for people: "Claude Code"
+	Scope  Scope  `toml:"scope"`
+	Paths  Paths  `toml:"paths"`
+	// Ancestors: the client looks for its project files in the project's
+	// directory and in every directory above it.
+	Ancestors bool     `toml:"ancestors"`
+	ReadBy    []string `toml:"read_by"` // other clients that read the same file, by name
 
 	Format Format `toml:"format"`
 	BOMOK  bool   `toml:"bom_ok"` // the client reads a file that starts with a byte order mark
@@ -64,6 +67,7 @@ type Scope string
 // The scopes.
 const (
 	User      Scope = "user"
+	Local     Scope = "local" // one project's part of the user's file
 	Project   Scope = "project"
 	Profile   Scope = "profile"
 	Workspace Scope = "workspace"

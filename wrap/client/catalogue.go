@@ -1,0 +1,156 @@
+package client
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed catalogue.toml
+var builtIn []byte
+
+// An Uncoverable is a place where servers come from that no edit of a file can
+// put clawai in front of.
+type Uncoverable struct {
+	ID      string `toml:"id"`
+	Client  string `toml:"client"`
+	Name    string `toml:"name"`    // what it is, for people
+	Paths   Paths  `toml:"paths"`   // seen on this machine when one exists; empty: it leaves no trace
+	Why     string `toml:"why"`     // why no edit reaches it
+	Instead string `toml:"instead"` // what a person can do; may be empty
+	Source  string `toml:"source"`
+}
+
+// Found are the places of u that exist here.
+func (u Uncoverable) Found(e Env) []string { return Row{Paths: u.Paths}.Files(e) }
+
+// A table is a catalogue file: the built-in one, or a user's clients.toml,
+// which holds [[file]] only.
+type table struct {
+	File        []Row         `toml:"file"`
+	Uncoverable []Uncoverable `toml:"uncoverable"`
+}
+
+// Catalogue is the built-in rows followed by the users' own, each of userRows
+// being the text of a clients.toml. The error joins one line for every finding
+// in the first text that has any.
+func Catalogue(userRows ...[]byte) ([]Row, error) {
+	t, err := load(builtIn)
+	if err != nil {
+		return nil, fmt.Errorf("built-in catalogue: %w", err)
+	}
+	rows := t.File
+	if err := check(rows, nil); err != nil {
+		return nil, fmt.Errorf("built-in catalogue: %w", err)
+	}
+	for _, src := range userRows {
+		user, err := load(src)
+		if err != nil {
+			return nil, err
+		}
+		if len(user.Uncoverable) > 0 {
+			return nil, errors.New("[[uncoverable]] is the built-in catalogue's; write [[file]] only")
+		}
+		for i := range user.File {
+			if user.File[i].Confidence == "" {
+				user.File[i].Confidence = Experimental
+			}
+		}
+		if err := check(user.File, rows); err != nil {
+			return nil, err
+		}
+		rows = append(rows, user.File...)
+	}
+	return rows, nil
+}
+
+// Uncoverables are the places the catalogue knows and cannot cover.
+func Uncoverables() ([]Uncoverable, error) {
+	t, err := load(builtIn)
+	if err != nil {
+		return nil, fmt.Errorf("built-in catalogue: %w", err)
+	}
+	return t.Uncoverable, nil
+}
+
+// load reads a catalogue's text and fills what may be left out.
+func load(src []byte) (table, error) {
+	var t table
+	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))))
+	if err := d.DisallowUnknownFields().Decode(&t); err != nil {
+		return table{}, positions(err)
+	}
+	for i := range t.File {
+		row := &t.File[i]
+		if row.Container == "" {
+			row.Container = Map
+		}
+		if row.CommandForm == "" {
+			row.CommandForm = StringCommand
+		}
+	}
+	return t, nil
+}
+
+// positions turns the decoder's errors into one line each, with its place.
+func positions(err error) error {
+	var unknown *toml.StrictMissingError
+	if errors.As(err, &unknown) {
+		var all []error
+		for _, e := range unknown.Errors {
+			line, column := e.Position()
+			key := e.Key()
+			all = append(all, fmt.Errorf("line %d, column %d: unknown key %q", line, column, key[len(key)-1]))
+		}
+		return errors.Join(all...)
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		line, column := decode.Position()
+		return fmt.Errorf("line %d, column %d: %w", line, column, err)
+	}
+	return err
+}
+
+// check tells everything that is wrong with rows, which join the known ones.
+func check(rows, known []Row) error {
+	var all []error
+	for i, row := range rows {
+		label := fmt.Sprintf("[[file]] %d (id %q)", i+1, row.ID)
+		if slices.ContainsFunc(known, func(k Row) bool { return k.ID == row.ID }) {
+			all = append(all, fmt.Errorf("%s: id %q is a built-in row's; choose another", label, row.ID))
+		}
+		if slices.ContainsFunc(rows[:i], func(k Row) bool { return k.ID == row.ID }) {
+			all = append(all, fmt.Errorf("%s: id %q is used twice", label, row.ID))
+		}
+		for _, err := range row.check() {
+			all = append(all, fmt.Errorf("%s: %w", label, err))
+		}
+		for _, other := range slices.Concat(known, rows[:i]) {
+			if path := collision(row, other); path != "" {
+				all = append(all, fmt.Errorf("%s: path %q with this key_path is row %q already", label, path, other.ID))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// collision is a path that both rows read at the same keys on some system: its
+// servers would be listed twice.
+func collision(a, b Row) string {
+	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {
+		return ""
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		for _, path := range a.Paths.on(system) {
+			if slices.Contains(b.Paths.on(system), path) {
+				return path
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,311 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Env is the machine as the catalogue may know it. Every path is resolved
+// through it, so that a test on one system can ask what another would find.
+type Env struct {
+	OS     string                        // "linux", "darwin" or "windows", as runtime.GOOS
+	Getenv func(name string) string      // "" when not set
+	Home   string                        // absolute; "" when unknown: paths below ~ are then not found
+	Dir    string                        // absolute, the project's directory; "" leaves project files out
+	Exists func(path string) bool        // a file (or link) stands there
+	Glob   func(pattern string) []string // as filepath.Glob, in the same order
+}
+
+// Paths are the places a file can be at: All on every system, then the
+// system's own.
+//
+// A pattern is written with slashes. It starts with ~ (the home), {config} (the
+// system's folder for applications' settings), {xdg} ($XDG_CONFIG_HOME, else
+// ~/.config, on every system), $NAME or ${NAME:-default}, / or a drive, or ./
+// (the project). Of globs it may use * ? and [...], never **.
+type Paths struct {
+	All     []string `toml:"all"`
+	Linux   []string `toml:"linux"`
+	MacOS   []string `toml:"macos"`
+	Windows []string `toml:"windows"`
+}
+
+func (p Paths) on(os string) []string {
+	own := map[string][]string{"linux": p.Linux, "darwin": p.MacOS, "windows": p.Windows}[os]
+	return slices.Concat(p.All, own)
+}
+
+func (p Paths) every() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
+
+// Files are the row's files that exist here, each once, in the row's order.
+func (r Row) Files(e Env) []string {
+	var found []string
+	add := func(path string) {
+		if !slices.Contains(found, path) {
+			found = append(found, path)
+		}
+	}
+	for _, c := range r.candidates(e) {
+		if !c.glob {
+			if e.Exists(c.path) {
+				add(c.path)
+			}
+			continue
+		}
+		for _, path := range e.Glob(c.pattern) {
+			add(path)
+		}
+	}
+	return found
+}
+
+// Candidates are where the row's files would be if they existed: the text to
+// show a person, so a glob stays one.
+func (r Row) Candidates(e Env) []string {
+	var paths []string
+	for _, c := range r.candidates(e) {
+		if !slices.Contains(paths, c.path) {
+			paths = append(paths, c.path)
+		}
+	}
+	return paths
+}
+
+func (r Row) candidates(e Env) []candidate { return e.candidates(r.Paths, r.Ancestors) }
+
+// A candidate is one place of a pattern. Path is what a person reads; pattern
+// is the same with the glob characters of expanded values made literal, for a
+// home may well be called "/home/a[b]".
+type candidate struct {
+	path, pattern string
+	glob          bool
+}
+
+func (e Env) candidates(p Paths, ancestors bool) []candidate {
+	var all []candidate
+	for _, pattern := range p.on(e.OS) {
+		rest, project := strings.CutPrefix(pattern, "./")
+		if !project {
+			if c, ok := e.resolve(pattern); ok {
+				all = append(all, c)
+			}
+			continue
+		}
+		for _, dir := range e.projects(ancestors) {
+			all = append(all, e.join(dir, rest))
+		}
+	}
+	return all
+}
+
+// projects is the project's directory and, for a client that looks upward, its
+// ancestors, nearest first.
+func (e Env) projects(ancestors bool) []string {
+	if !e.absolute(e.Dir) {
+		return nil
+	}
+	dir := e.native(e.Dir)
+	dirs := []string{dir}
+	for ancestors {
+		up := e.parent(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// resolve makes a pattern absolute. Not ok: it needs a variable or a home that
+// is not known, or a variable is relative and so means another place to each
+// program that reads it.
+func (e Env) resolve(pattern string) (candidate, bool) {
+	base, rest := cutBase(pattern)
+	dir, ok := e.base(base)
+	if !ok || !e.absolute(dir) {
+		return candidate{}, false
+	}
+	return e.join(dir, rest), true
+}
+
+// cutBase splits "${A:-~/x}/y/z" into "${A:-~/x}" and "y/z".
+func cutBase(pattern string) (base, rest string) {
+	depth := 0
+	for i := range len(pattern) {
+		switch pattern[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '/':
+			if depth == 0 && i > 0 {
+				return pattern[:i], pattern[i+1:]
+			}
+			if i == 0 {
+				return "/", pattern[1:]
+			}
+		}
+	}
+	return pattern, ""
+}
+
+// base is the directory that a pattern's first part stands for.
+func (e Env) base(part string) (string, bool) {
+	switch {
+	case part == "~":
+		return e.Home, e.Home != ""
+	case part == "{xdg}":
+		return e.variable("XDG_CONFIG_HOME", "~/.config")
+	case part == "{config}":
+		switch e.OS {
+		case "darwin":
+			return e.variable("", "~/Library/Application Support")
+		case "windows":
+			return e.variable("APPDATA", "~/AppData/Roaming")
+		}
+		return e.variable("XDG_CONFIG_HOME", "~/.config")
+	case strings.HasPrefix(part, "${") && strings.HasSuffix(part, "}"):
+		name, preset, _ := strings.Cut(part[2:len(part)-1], ":-")
+		return e.variable(name, preset)
+	case strings.HasPrefix(part, "$"):
+		return e.variable(part[1:], "")
+	case strings.HasSuffix(part, ":"):
+		return part + "/", true
+	}
+	return part, part != ""
+}
+
+// variable is the value of an environment variable, or the resolved preset. A
+// relative XDG variable counts as not set, as the XDG specification asks.
+func (e Env) variable(name, preset string) (string, bool) {
+	if value := e.Getenv(name); name != "" && value != "" {
+		if e.absolute(value) {
+			return value, true
+		}
+		if !strings.HasPrefix(name, "XDG_") {
+			return "", false
+		}
+	}
+	if preset == "" {
+		return "", false
+	}
+	c, ok := e.resolve(preset)
+	return c.path, ok
+}
+
+// join puts a pattern's rest below a directory, in the system's own writing.
+func (e Env) join(dir, rest string) candidate {
+	dir = e.native(dir)
+	sep := e.separator()
+	if rest == "" {
+		return candidate{path: dir, pattern: dir}
+	}
+	if !strings.HasSuffix(dir, sep) {
+		dir += sep
+	}
+	tail := strings.ReplaceAll(rest, "/", sep)
+	return candidate{
+		path:    dir + tail,
+		pattern: literal.Replace(dir) + tail,
+		glob:    strings.ContainsAny(tail, "*?["),
+	}
+}
+
+// A class of one character reads the same in filepath.Match on every system; a
+// backslash would escape only where it does not separate.
+var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+func (e Env) separator() string {
+	if e.OS == "windows" {
+		return `\`
+	}
+	return "/"
+}
+
+func (e Env) native(path string) string {
+	if e.OS == "windows" {
+		path = strings.ReplaceAll(path, "/", `\`)
+	}
+	root := e.root(path)
+	return root + strings.TrimRight(path[len(root):], e.separator())
+}
+
+func (e Env) absolute(path string) bool { return e.root(path) != "" }
+
+// root is the part of an absolute path that has no parent: "/", `C:\` or
+// `\\server\share`; "" for a path that is not absolute.
+func (e Env) root(path string) string {
+	if e.OS != "windows" {
+		if strings.HasPrefix(path, "/") {
+			return "/"
+		}
+		return ""
+	}
+	path = strings.ReplaceAll(path, "/", `\`)
+	if len(path) >= 3 && path[1] == ':' && path[2] == '\\' && isLetter(path[0]) {
+		return path[:3]
+	}
+	if share, ok := strings.CutPrefix(path, `\\`); ok {
+		server, rest, more := strings.Cut(share, `\`)
+		name, _, _ := strings.Cut(rest, `\`)
+		if more && server != "" && name != "" {
+			return path[:2+len(server)+1+len(name)]
+		}
+	}
+	return ""
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func (e Env) parent(path string) string {
+	root := e.root(path)
+	cut := strings.LastIndex(path, e.separator())
+	if cut < len(root) {
+		return root
+	}
+	return path[:cut]
+}
+
+// checkPattern says what is wrong with a pattern, or nil.
+func checkPattern(pattern string) error {
+	base, rest := cutBase(pattern)
+	switch {
+	case strings.Contains(pattern, `\`):
+		return fmt.Errorf("path %q has a backslash; write slashes, on Windows too", pattern)
+	case strings.Contains(pattern, "**"):
+		return fmt.Errorf("path %q has **; only * ? and [...] are known", pattern)
+	case slices.Contains(strings.Split(pattern, "/"), ".."):
+		return fmt.Errorf("path %q has ..; write the path out", pattern)
+	case strings.ContainsAny(rest, "$%{}~"):
+		return fmt.Errorf("path %q: a variable may only be its first part", pattern)
+	case base == "." && rest != "":
+		return nil
+	}
+	return checkBase(pattern, base)
+}
+
+func checkBase(pattern, base string) error {
+	bare := func(name string) bool {
+		return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	}
+	inner, braces := strings.CutPrefix(base, "${")
+	switch {
+	case base == "~", base == "{config}", base == "{xdg}", base == "/":
+		return nil
+	case len(base) == 2 && base[1] == ':' && isLetter(base[0]):
+		return nil
+	case braces && strings.HasSuffix(inner, "}"):
+		name, preset, more := strings.Cut(inner[:len(inner)-1], ":-")
+		if bare(name) && !more {
+			return nil
+		}
+		if bare(name) && preset != "" && !strings.ContainsAny(preset, "*?[") && !strings.HasPrefix(preset, "./") {
+			return checkPattern(preset)
+		}
+	case strings.HasPrefix(base, "$") && bare(base[1:]):
+		return nil
+	}
+	return fmt.Errorf("path %q must start with ~, {config}, {xdg}, $NAME, ${NAME:-default}, /, a drive, or ./ for the project", pattern)
+}
