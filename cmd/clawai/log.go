@@ -72,8 +72,10 @@ func showLog(c *cli.Context) error {
 
 // nothing is what is said when no record matches.
 func nothing(dir string) string {
-	for range audit.Read(dir, audit.Filter{}) {
-		return "No record matches."
+	for _, err := range audit.Read(dir, audit.Filter{}) {
+		if err == nil {
+			return "No record matches."
+		}
 	}
 	return "No records yet. They begin with the first session of: clawai proxy -- COMMAND"
 }

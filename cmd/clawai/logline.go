@@ -50,10 +50,10 @@ func (p *linePrinter) print(e *audit.Entry) error {
 func verdict(e *audit.Entry) (word, color string) {
 	switch e.Kind {
 	case audit.Decision:
-		if e.Event.Decision == "allow" {
+		if e.Decision == "allow" {
 			return "allow", green
 		}
-		return short(e.Event.Decision, 8), red
+		return short(e.Decision, 8), red
 	case audit.Outcome:
 		if e.IsError {
 			return "failed", yellow
@@ -63,8 +63,9 @@ func verdict(e *audit.Entry) (word, color string) {
 		return "answer", yellow
 	case audit.Dropped, audit.Recovery:
 		return string(e.Kind), yellow
+	default: // also a kind of a later version
+		return short(string(e.Kind), 8), dim
 	}
-	return short(string(e.Kind), 8), dim
 }
 
 // details are the parts of a line behind the fixed columns.
@@ -89,7 +90,7 @@ func details(e *audit.Entry) []string {
 	if e.Answer != "" {
 		add("%s (%s, after %.1f s)", short(e.Answer, shown), short(e.Rung, shown), e.Waited.Seconds())
 	}
-	if e.Event.Policy == "prompt" && e.Kind == audit.Decision {
+	if e.Policy == "prompt" && e.Kind == audit.Decision {
 		add("asked")
 	}
 	if e.RuleLine > 0 {

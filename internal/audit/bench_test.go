@@ -40,16 +40,6 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// usual is a decision as the proxy writes it for an ordinary call.
-func usual(i int) *Event {
-	return &Event{
-		Kind: Decision, Server: "files", Direction: "client", Method: "tools/call", ID: fmt.Append(nil, i),
-		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
-		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
-		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",
-	}
-}
-
 // cpuTime is what the process has used: on a busy machine the elapsed time says
 // little.
 func cpuTime(b *testing.B) time.Duration {

@@ -124,7 +124,7 @@ func (f *Filter) match(e *Entry) bool {
 	case "prompt":
 		return e.Policy == "prompt"
 	}
-	return e.Kind == Decision && e.Event.Decision == f.Decision
+	return e.Kind == Decision && e.Decision == f.Decision
 }
 
 func (f *Filter) matchKind(k Kind) bool {

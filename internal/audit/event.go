@@ -5,6 +5,7 @@ import "time"
 // Kind says what an event reports.
 type Kind string
 
+// What the proxy reports.
 const (
 	Start    Kind = "start"    // a proxy session began: server, command, policy
 	Decision Kind = "decision" // a judged message, written before it is forwarded or refused
@@ -16,8 +17,10 @@ const (
 	Answered Kind = "answered" // a person's answer: which rung, how long
 	Chatter  Kind = "chatter"  // a line on the server's stdout that is no frame
 	End      Kind = "end"      // the session ended: exit code or signal
+)
 
-	// Written by the log itself.
+// What the log writes by itself.
+const (
 	Segment  Kind = "segment"  // the first line of every file
 	Recovery Kind = "recovery" // a write failed before this line: what it left and what was lost
 )

@@ -133,6 +133,7 @@ func TestRecoverySaysWhatWasRefused(t *testing.T) {
 func TestOpenRefusesWhatOthersCanChange(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, dir string) error{
 		"directory that others can write": func(_ *testing.T, dir string) error { return os.Chmod(dir, 0o777) },
+		"directory for everybody's files": func(_ *testing.T, dir string) error { return os.Chmod(dir, os.ModeSticky|0o777) },
 		"parent that others can write":    func(_ *testing.T, dir string) error { return os.Chmod(filepath.Dir(dir), 0o777) },
 		"directory that is a link": func(_ *testing.T, dir string) error {
 			return errors.Join(os.Rename(dir, dir+"2"), os.Symlink(dir+"2", dir))

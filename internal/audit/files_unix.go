@@ -63,7 +63,7 @@ func checkPrivate(path string, fi fs.FileInfo) error {
 	if uid := os.Geteuid(); int(st.Uid) != uid && st.Uid != 0 {
 		return fmt.Errorf("%q belongs to another user (uid %d, not %d)", path, st.Uid, uid)
 	}
-	if fi.Mode().Perm()&0o022 != 0 && !(fi.IsDir() && fi.Mode()&fs.ModeSticky != 0) {
+	if fi.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%q can be written by other users (mode %04o); run: chmod go-w %q", path, fi.Mode().Perm(), path)
 	}
 	return nil

@@ -20,7 +20,7 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 		// The watch comes before the list, so that nothing falls between them.
 		watch, err := fsnotify.NewWatcher()
 		if err == nil {
-			defer watch.Close()
+			defer func() { _ = watch.Close() }()
 			err = watch.Add(dir)
 		}
 		if err != nil {

@@ -165,9 +165,9 @@ func (l *ledger) append(m mark) error {
 
 // openPrivate opens a regular file that nobody else can write.
 func openPrivate(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|openFlags, 0o600)
+	f, err := os.OpenFile(path, flags|openFlags, 0o600) //nolint:gosec // the caller names the folder
 	if err != nil {
-		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 { //nolint:gosec // as above
 			err = fmt.Errorf("%q is a symbolic link: %w", path, err)
 		}
 		return nil, err

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,4 +67,14 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 		}
 	}
 	t.Log(lines[1])
+}
+
+// usual is a decision as the proxy writes it for an ordinary call.
+func usual(i int) *Event {
+	return &Event{
+		Kind: Decision, Server: "files", Direction: "client", Method: "tools/call", ID: fmt.Append(nil, i),
+		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
+		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
+		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",
+	}
 }

@@ -13,6 +13,7 @@ import (
 // Redaction says what the record keeps of a secret.
 type Redaction uint8
 
+// The zero value is the product's default.
 const (
 	Redacted Redaction = iota // a marker with its kind and length
 	Hashed                    // the same and a keyed digest, so that equal secrets can be told

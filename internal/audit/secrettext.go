@@ -73,7 +73,7 @@ func assigned(s []byte, i, from int) span {
 	}
 	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
 	how := nameSecrecy(name)
-	if how == harmless && !(inQuery && isQuerySecret(name)) {
+	if how == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
 	}
 	from, to := valueAfter(s, i+1, inQuery, bytes.EqualFold(name, []byte("authorization")) || bytes.HasSuffix(bytes.ToLower(name), []byte("cookie")))
