@@ -124,12 +124,12 @@ func (c *call) denied(what *policy.Call, v gate.Verdict) []byte {
 	} else {
 		d.What = policy.Call{Method: c.method, Subject: policy.MethodSubject}
 	}
+	if v.Rule != nil {
+		d.Description = v.Rule.Description
+	}
 	switch v.Code {
 	case gate.CodeDeniedByRule:
-		// The rule's description says it; the gate's sentence would say it twice.
-		if d.Reason = ""; v.Rule != nil {
-			d.Description = v.Rule.Description
-		}
+		d.Reason = "" // the rule's own words say it
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany:
 		d.Unanswered = true
 	}

@@ -196,7 +196,7 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 	case sha256.Sum256(q.x.Raw) != q.digest:
 		return q.refusal(CodeChanged, "it changed while a person was asked", "")
 	case r.Reply == DenyOnce:
-		return q.refusal(CodeDeniedByPerson, "the person denied it", "")
+		return q.refusal(CodeDeniedByPerson, "the owner denied it", "")
 	}
 	v := s.judge(q.x)
 	if v.Action != policy.Prompt {

@@ -105,10 +105,10 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 }
 
-func TestTheAgentIsToldTheDescriptionAndNothingOfTheFile(t *testing.T) {
+func TestTheAgentIsToldWhyAndNothingOfTheFile(t *testing.T) {
 	tests := []struct{ name, want string }{
-		{"deny", "denied by the owner's policy: no shell"},
-		{"?", "denied by the owner's policy: no rule allows it"},
+		{"deny", "a rule denies it"},
+		{"?", "no rule allows it"},
 		{"malformed", "invisible character"},
 		{"panic", "tell the owner"},
 	}

@@ -38,7 +38,7 @@ type Verdict struct {
 	Rule   *policy.Rule  // nil when none matched
 	Stage  Stage
 	Code   Code
-	Reason string // for the agent: no rule position, no path, no secret; "" when allowed
+	Reason string // for the agent, a clause: no rule position, no path, no secret; "" when allowed
 	Record string // the record id to quote to the owner; "" when it could not be recorded
 }
 

@@ -56,22 +56,14 @@ func ruled(d policy.Decision) Verdict {
 	case d.Action == policy.Prompt:
 		v.Action = policy.Prompt
 	case d.Rule != nil:
-		v.Code, v.Reason = CodeDeniedByRule, "denied by the owner's policy"+described(d.Rule)
+		v.Code, v.Reason = CodeDeniedByRule, "a rule denies it"
 	case d.Reason != "":
-		v.Code, v.Reason = CodeMalformed, "denied, because no rule may allow it: "+d.Reason
+		v.Code, v.Reason = CodeMalformed, "no rule may allow it: "+d.Reason
 	default:
-		v.Code, v.Reason = CodeNoRule, "denied by the owner's policy: no rule allows it"
+		v.Code, v.Reason = CodeNoRule, "no rule allows it"
 	}
 	v.Policy = v.Action
 	return v
-}
-
-// described is the rule's own words, as a tail for a sentence.
-func described(r *policy.Rule) string {
-	if r == nil || r.Description == "" {
-		return ""
-	}
-	return ": " + r.Description
 }
 
 // note writes a verdict into the record of x; owner is the reason in words that
@@ -89,14 +81,14 @@ func (x *Exchange) note(v Verdict, owner string) {
 // panicked is the refusal of an exchange over which a stage of the gate fell.
 func (s *Session) panicked(x *Exchange, cause any) Verdict {
 	v := Verdict{Stage: StageGate, Code: CodePanic,
-		Reason: "not let through, because judging it failed inside clawai; tell the owner"}
+		Reason: "judging it failed inside clawai; tell the owner"}
 	x.refused(v, fmt.Sprintf("panic: %v", cause))
 	return v
 }
 
 // over is the refusal of everything that comes to a closed session.
 func (s *Session) over(x *Exchange) Verdict {
-	v := Verdict{Stage: StageGate, Code: CodeClosed, Reason: "not let through, because the session is over"}
+	v := Verdict{Stage: StageGate, Code: CodeClosed, Reason: "the session is over"}
 	x.refused(v, "")
 	return v
 }
@@ -111,5 +103,5 @@ func (x *Exchange) refused(v Verdict, owner string) {
 // unrecorded is the refusal of what could not be recorded.
 func unrecorded(v *Verdict) Verdict {
 	return Verdict{Policy: v.Policy, Rule: v.Rule, Stage: StageRecord, Code: CodeRecordFailed,
-		Reason: "not let through, because it could not be recorded; tell the owner"}
+		Reason: "it could not be recorded; tell the owner"}
 }

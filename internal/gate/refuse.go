@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusal is a prompt that no person lifted; why completes the sentence for the
-// agent, owner is for the record.
+// refusal is a prompt that no person lifted; why is for the agent, owner for the
+// record.
 func (q *question) refusal(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
-		Reason: "the owner's policy wants a person to approve this" + described(q.rule) + "; " + why,
+		Reason: why,
 	}
 	q.x.note(v, owner)
 	return v
@@ -23,7 +23,7 @@ func (q *question) refusal(code Code, why, owner string) Verdict {
 // unanswered is the refusal of a call whose asking ended before an answer.
 func (q *question) unanswered(ctx context.Context) Verdict {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return q.refusal(CodeNotAnswered, "nobody answered in time; "+howToAllow,
+		return q.refusal(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}
 	return q.refusal(CodeClosed, "the session ended meanwhile", "")
@@ -38,10 +38,8 @@ func (q *question) unasked(r reply) Verdict {
 	if r.Note != "" {
 		why += " (" + r.Note + ")"
 	}
-	return q.refusal(CodeNobodyToAsk, why+"; "+howToAllow, r.err.Error())
+	return q.refusal(CodeNobodyToAsk, why, r.err.Error())
 }
-
-const howToAllow = "ask the owner to add an allow rule or to approve at a terminal"
 
 // answered is the record of a person's answer.
 func (q *question) answered(r reply) *audit.Event {

@@ -36,7 +36,7 @@ type Denial struct {
 	Stage       string      // the stage of the gate that decided
 	Code        string      // stable machine word
 	Description string      // the deciding rule's description, as its owner wrote it
-	Reason      string      // why, when no rule says it; for an unanswered question, how to allow the call
+	Reason      string      // a clause that says why, when the rule does not; "" otherwise
 	Record      string      // the record id to quote to the owner
 	Unanswered  bool        // a person was to be asked and did not decide
 	AsError     bool        // answer tools/call with a JSON-RPC error too
@@ -67,22 +67,24 @@ func (d Denial) Answer(to Caller) []byte {
 func (d Denial) text() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
-	if d.Unanswered {
-		b.WriteString("Not done: the owner has to allow " + what + " and did not")
-	} else {
+	switch {
+	case d.Unanswered:
+		b.WriteString("Not done: " + what + " needs the owner's approval")
+	case d.Stage == "policy":
 		b.WriteString("Refused by the owner's policy: " + what)
+	default:
+		b.WriteString("Refused: " + what)
 	}
 	if d.Description != "" {
 		b.WriteString(" (" + visible(d.Description, 300) + ")")
 	}
-	b.WriteString(". ")
 	if d.Reason != "" {
-		b.WriteString(sentence(visible(d.Reason, 500)) + " ")
+		b.WriteString(": " + visible(d.Reason, 500))
 	}
 	if !d.Unanswered {
-		b.WriteString("Trying again will not help.")
+		b.WriteString(". Trying again will not help.")
 	} else {
-		b.WriteString("Only the owner can allow it: when asked, or with a rule.")
+		b.WriteString(". Only the owner can allow it: at a terminal when asked, or with a rule in the policy.")
 	}
 	if d.Record != "" {
 		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")

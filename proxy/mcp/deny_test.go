@@ -25,12 +25,12 @@ func TestDenialBytes(t *testing.T) {
 		{
 			"of type complete in the modern era", Denial{What: tool, Stage: "policy", Code: "no_rule", Reason: "no rule allows it", Record: "r2"},
 			Caller{ID: []byte(`"a"`), Method: "tools/call", Modern: true},
-			`{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","content":[{"type":"text","text":"Refused by the owner's policy: the tool \"shell\". no rule allows it. Trying again will not help. The owner finds it as record r2."}],"isError":true,"_meta":{"io.github.clawai/denial":{"decision":"deny","stage":"policy","code":"no_rule","record":"r2"}}}}`,
+			`{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","content":[{"type":"text","text":"Refused by the owner's policy: the tool \"shell\": no rule allows it. Trying again will not help. The owner finds it as record r2."}],"isError":true,"_meta":{"io.github.clawai/denial":{"decision":"deny","stage":"policy","code":"no_rule","record":"r2"}}}}`,
 		},
 		{
-			"or an error when its owner wants one", Denial{What: tool, Stage: "ask", Code: "not_answered", Reason: "Nobody answered in 45 s.", Record: "r3", Unanswered: true, AsError: true},
+			"or an error when its owner wants one", Denial{What: tool, Stage: "ask", Code: "not_answered", Reason: "nobody answered in 45 s", Record: "r3", Unanswered: true, AsError: true},
 			Caller{ID: []byte(`7`), Method: "tools/call", Modern: true},
-			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Not done: the owner has to allow the tool \"shell\" and did not. Nobody answered in 45 s. Only the owner can allow it: when asked, or with a rule. The owner finds it as record r3.","data":{"decision":"deny","stage":"ask","code":"not_answered","record":"r3"}}}`,
+			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Not done: the tool \"shell\" needs the owner's approval: nobody answered in 45 s. Only the owner can allow it: at a terminal when asked, or with a rule in the policy. The owner finds it as record r3.","data":{"decision":"deny","stage":"ask","code":"not_answered","record":"r3"}}}`,
 		},
 		{
 			"anything else is an error", Denial{What: policy.Call{Subject: policy.ResourceSubject, Names: []string{"file:///a", "file:///b"}}, Stage: "policy", Code: "no_rule", Record: "r4"},
