@@ -74,7 +74,7 @@ func (f Folder) Environ() []string {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if name == "HOME" || name == "USERPROFILE" || name == "AppData" || name == "APPDATA" || name == "LOCALAPPDATA" ||
-			strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "CLAWAI_") {
+			strings.HasPrefix(name, "XDG_") || name == "CLAWAI_CONFIG_DIR" || name == "CLAWAI_STATE_DIR" {
 			continue
 		}
 		env = append(env, v)
