@@ -131,7 +131,7 @@ func (a *Always) confirmation(p *proposal, foot string) page {
 		"Further arguments stay open: a call that has more of them than these is let through too.")
 	return page{
 		facts:    facts,
-		decision: "Write this rule, and let this call through?",
+		decision: "clawai asks: write this rule and allow?",
 		choices: []choice{
 			{wordDeny, "Deny, write nothing"},
 			{wordWrite, "Write the rule and allow"},
@@ -145,7 +145,7 @@ func (a *Always) confirmation(p *proposal, foot string) page {
 func refused(why error, foot string) page {
 	return page{
 		facts:    []string{"Nothing is written.", term.Text(why.Error())},
-		decision: "Let this call through?",
+		decision: "clawai asks: let this call through?",
 		choices:  []choice{{wordDeny, "Deny"}, {wordAllow, "Allow once"}},
 		footer:   foot,
 	}

@@ -79,7 +79,7 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 	s.walkToAlways()
 	s.see("This rule would be written", "[[rule]]", `action = "allow"`, `tool = "write_file"`, `server = "files"`,
 		`args.path = "/home/user/a.txt"`, `args.content = "hi \"you\""`, "Further arguments stay open",
-		"Write this rule, and let this call through?", "> Deny, write nothing")
+		"clawai asks: write this rule and allow?", "> Deny, write nothing")
 	if read(t, path) != policyBefore {
 		t.Fatal("the file was written before the rule was confirmed")
 	}
@@ -146,7 +146,7 @@ func TestAlwaysPlain(t *testing.T) {
 	s := start(t, o, 60, 80, "TERM=dumb")
 	s.prompt("always")
 	s.press("always\n")
-	s.prompt(`args.path = "/home/user/a.txt"`, "Write this rule")
+	s.prompt(`args.path = "/home/user/a.txt"`, "write this rule")
 	s.press("write\n")
 	if out := s.end(); out.Reply != gate.AllowAlways {
 		t.Errorf("got %+v", out)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/clawai/clawai/internal/term"
@@ -16,9 +15,6 @@ import (
 const maxValues = 1000
 
 var errTooMany = fmt.Errorf("the call has more than %d argument values, too many to show", maxValues)
-
-// bareKey is a member name that can be shown without quotes.
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // arguments lists every value in the JSON object args, one harmless line each,
 // in the order of the wire: strings decoded, for that is what a server acts on,
@@ -100,13 +96,19 @@ func (w *walker) add(name, value, clean string) error {
 }
 
 func join(name, key string) string {
-	if !bareKey.MatchString(key) {
+	if !bare(key) {
 		key = term.Value(key)
 	}
 	if name == "" {
 		return key
 	}
 	return name + "." + key
+}
+
+// bare says that a member name can be shown without quotes.
+func bare(key string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return key != "" && len(key) <= 64 && strings.Trim(key, letters) == ""
 }
 
 // cleaned is what a path that climbs or stutters comes to; "" when it is no

@@ -103,6 +103,13 @@ func (e *emulator) complaint() error {
 	return nil
 }
 
+// gone is a terminal that nobody can leave in order.
+func (e *emulator) gone() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.alt = false
+}
+
 func (e *emulator) Write(p []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

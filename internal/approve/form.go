@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -54,17 +55,28 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 	if err := tty.Keys(); err != nil {
 		return "", err
 	}
+	width, height, err := tty.Size()
+	if err != nil {
+		return "", errors.Join(err, tty.Lines())
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	in := &keyboard{end: cancel, read: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }}
-	_, err := tea.NewProgram(f,
+	program := tea.NewProgram(f,
 		tea.WithContext(ctx),
 		tea.WithInput(in),
-		tea.WithOutput(&screen{tty.File}),
+		tea.WithOutput(&screen{tty}),
+		tea.WithWindowSize(width, height),
 		tea.WithEnvironment(environment()),
 		tea.WithoutSignalHandler(), // Ask has its own; ours ends the question through ctx
-	).Run()
+	)
+	var resizing sync.WaitGroup
+	resizing.Go(func() {
+		tty.Resized(ctx, func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
+	})
+	_, err = program.Run()
 	cause := context.Cause(ctx)
 	in.stop()
+	resizing.Wait()
 	if cause != nil {
 		return "", errors.Join(cause, tty.Lines())
 	}
@@ -220,6 +232,6 @@ func (f *form) View() tea.View {
 	if !f.now().Before(f.settled) {
 		keys = "↑ ↓ choose, Return answers. " + f.page.footer
 	}
-	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(f.page.decision), f.sel.View(), clip(keys, f.width))
+	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(clip(f.page.decision, f.width)), f.sel.View(), clip(keys, f.width))
 	return tea.View{Content: strings.Join(rows, "\n"), AltScreen: true}
 }

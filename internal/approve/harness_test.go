@@ -4,9 +4,11 @@ package approve
 
 import (
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -28,7 +30,7 @@ import (
 // controlling terminal, and pipes as stdin, stdout and stderr, like a proxy.
 
 const (
-	envOrder = "APPROVE_TEST_ORDER"
+	envOrder = "APPROVE_TEST_ORDER" // set: the order comes on stdin, whose end takes it back
 	envStart = "APPROVE_TEST_START"
 )
 
@@ -70,8 +72,8 @@ type outcome struct {
 }
 
 func TestMain(m *testing.M) {
-	if raw := os.Getenv(envOrder); raw != "" {
-		os.Exit(asker(raw))
+	if os.Getenv(envOrder) != "" {
+		os.Exit(asker())
 	}
 	if os.Getenv(envStart) != "" {
 		color, had := os.LookupEnv("NO_COLOR")
@@ -84,9 +86,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func asker(raw string) int {
+func asker() int {
 	var o order
-	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+	if err := gob.NewDecoder(os.Stdin).Decode(&o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
@@ -102,12 +104,17 @@ func asker(raw string) int {
 	// A second line of defence against a test that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	others := goleak.IgnoreCurrent()
 	a, err := NewTerminal(o.Options).Ask(ctx, o.Question)
 	out := outcome{Reply: a.Reply, Digest: a.Digest, Rung: a.Rung, Note: a.Note}
 	if err != nil {
 		out.Err = err.Error()
 	}
-	if leak := goleak.Find(); leak != nil {
+	if leak := goleak.Find(others); leak != nil {
 		out.Err += " LEAK: " + leak.Error()
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -121,10 +128,6 @@ func asker(raw string) int {
 func client(o order) int {
 	kind, copies := o.Client, 1
 	o.Client = ""
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return 2
-	}
 	var attr syscall.SysProcAttr
 	switch kind {
 	case "pair":
@@ -146,10 +149,9 @@ func client(o order) int {
 	var all []*exec.Cmd
 	for range copies {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
-		cmd.Env = append(os.Environ(), envOrder+"="+string(raw))
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.SysProcAttr = &attr
-		if err := cmd.Start(); err != nil {
+		if _, err := begin(cmd, o); err != nil {
 			return 2
 		}
 		all = append(all, cmd)
@@ -163,13 +165,27 @@ func client(o order) int {
 	return 0
 }
 
+// begin starts cmd and gives it the order; closing what it returns takes the
+// question back.
+func begin(cmd *exec.Cmd, o order) (io.Closer, error) {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return stdin, gob.NewEncoder(stdin).Encode(o)
+}
+
 // session is one asking process on one pty.
 type session struct {
-	t      *testing.T
+	t      testing.TB
 	screen *emulator
 	pty    *os.File
 	tty    *os.File
 	cmd    *exec.Cmd
+	order  io.Closer
 	stdout strings.Builder
 	stderr strings.Builder
 	read   chan struct{} // closed when the pty has no more output
@@ -177,7 +193,7 @@ type session struct {
 }
 
 // start runs the order in a process on a new pty of the given size.
-func start(t *testing.T, o order, rows, cols int, env ...string) *session {
+func start(t testing.TB, o order, rows, cols int, env ...string) *session {
 	t.Helper()
 	s := open(t, rows, cols)
 	s.run(o, env...)
@@ -185,7 +201,7 @@ func start(t *testing.T, o order, rows, cols int, env ...string) *session {
 }
 
 // open makes the pty.
-func open(t *testing.T, rows, cols int) *session {
+func open(t testing.TB, rows, cols int) *session {
 	t.Helper()
 	p, tty, err := pty.Open()
 	if err != nil {
@@ -206,22 +222,20 @@ func (s *session) run(o order, env ...string) {
 	if o.Options.Lock == "" {
 		o.Options.Lock = filepath.Join(s.t.TempDir(), "terminal.lock")
 	}
-	s.cmd = s.command(o, env...)
+	s.cmd = s.command(env...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	s.cmd.ExtraFiles = []*os.File{s.tty}
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.order, err = begin(s.cmd, o); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(s.close)
 }
 
-func (s *session) command(o order, env ...string) *exec.Cmd {
-	raw, err := json.Marshal(o)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+func (s *session) command(env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "CLAWAI_ACCESSIBLE=", envOrder+"="+string(raw))
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "CLAWAI_ACCESSIBLE=", envOrder+"=1",
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdout, cmd.Stderr = &s.stdout, &s.stderr
 	return cmd
@@ -330,6 +344,16 @@ func (s *session) end() outcome {
 		s.t.Errorf("the terminal's mode was changed (%v)", err)
 	}
 	return all[0]
+}
+
+// hangUp takes the terminal away.
+func (s *session) hangUp() {
+	s.t.Helper()
+	if err := s.pty.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	<-s.read
+	s.screen.gone()
 }
 
 func (s *session) close() {

@@ -18,7 +18,7 @@ func TestPlainAnswers(t *testing.T) {
 	} {
 		for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1", "TERM="} {
 			s := start(t, writeCall(`{"path":"/p/a","n":1.50,"b":[true,null]}`), 24, 80, env)
-			s.see(`"files"`, `path = "/p/a"`, "n = 1.50", "b[0] = true", "b[1] = null", "Let this through?", "deny", "session")
+			s.see(`"files"`, `path = "/p/a"`, "n = 1.50", "b[0] = true", "b[1] = null", "clawai asks: let this through?", "deny", "session")
 			s.prompt()
 			s.press(typed)
 			if out := s.end(); out.Reply != want || out.Err != "" {
@@ -59,7 +59,7 @@ func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
 	s := open(t, 24, 80)
 	s.press("allow\n")
 	s.run(o, "TERM=dumb")
-	s.see("Let this through?")
+	s.see("clawai asks: let this through?")
 	s.press("session\n")
 	s.prompt()
 	s.press("no\n")

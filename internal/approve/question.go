@@ -37,7 +37,7 @@ func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
 	}
 	pg := page{
 		facts:    facts,
-		decision: "Let this through?",
+		decision: "clawai asks: let this through?",
 		choices: []choice{
 			{wordDeny, "Deny"},
 			{wordAllow, "Allow once"},
@@ -48,7 +48,7 @@ func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
 		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends"})
 	}
 	if len(q.Calls) > 1 {
-		pg.decision = fmt.Sprintf("Let all %d of these through?", len(q.Calls))
+		pg.decision = fmt.Sprintf("clawai asks: let all %d through?", len(q.Calls))
 	}
 	switch {
 	case p != nil:

@@ -3,7 +3,6 @@ package approve
 import (
 	"context"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,20 +18,20 @@ func environment() []string { return []string{"TERM=vt100", "NO_COLOR=1"} }
 // chatter is what bubbletea writes beside the picture: questions to the
 // terminal, whose answers would reach the program behind us when we end first,
 // and keyboard modes that a killed process would leave behind.
-var chatter = regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
+var chatter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
+})
 
-// screen is the terminal as bubbletea's output.
-type screen struct{ *os.File }
+// screen is the terminal as bubbletea's output. It is no file to bubbletea
+// either, which would look up its size from a goroutine that nobody waits for.
+type screen struct{ w io.Writer }
 
 func (s *screen) Write(p []byte) (int, error) {
-	if _, err := s.File.Write(chatter.ReplaceAll(p, nil)); err != nil {
+	if _, err := s.w.Write(chatter().ReplaceAll(p, nil)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
-
-// WriteString keeps io.WriteString from going round Write.
-func (s *screen) WriteString(p string) (int, error) { return s.Write([]byte(p)) }
 
 // keyboard is the terminal as bubbletea's input. It is not given as a file, for
 // bubbletea's way of cancelling a read leaves a goroutine behind. When the

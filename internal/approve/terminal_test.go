@@ -30,7 +30,7 @@ func TestAnswers(t *testing.T) {
 			s := start(t, writeCall(`{"path":"/p/a.txt","content":"hi"}`), 24, 80)
 			s.see(`server     "files"`, "method     tools/call", `tool       "write_file"`,
 				`rule       policy.toml:7 "Ask before writes"`, "arguments  2",
-				`  path = "/p/a.txt"`, `  content = "hi"`, "Let this through?", "> Deny", "Allow once")
+				`  path = "/p/a.txt"`, `  content = "hi"`, "clawai asks: let this through?", "> Deny", "Allow once")
 			s.answer(c.keys)
 			out := s.end()
 			if out.Reply != c.want || out.Err != "" || out.Rung != "terminal" || out.Digest != [32]byte{1, 2, 3} {
@@ -46,7 +46,9 @@ func TestStrayInput(t *testing.T) {
 		"a letter": "j", "a line": "go on then", "a paste": "\x1b[200~\x1b[B\r\x1b[201~", "a slash": "/", "tab": "\t",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, writeCall(`{}`), 24, 80)
+			o := writeCall(`{}`)
+			o.Options.Grace = time.Second // one burst, however slow the machine
+			s := start(t, o, 24, 80)
 			s.answer(down)
 			s.see("> Allow once")
 			s.press(stray)
@@ -102,12 +104,8 @@ func TestHangUpDenies(t *testing.T) {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
 		s := start(t, o, 24, 80)
-		s.see("Let this through?")
-		if err := s.pty.Close(); err != nil {
-			t.Fatal(err)
-		}
-		<-s.read
-		s.screen.alt = false // it had no chance to leave it
+		s.see("clawai asks: let this through?")
+		s.hangUp()
 		all := s.outcomes()
 		if len(all) != 1 || all[0].Reply != gate.DenyOnce || all[0].Err == "" {
 			t.Errorf("plain %v: got %+v", plain, all)
@@ -120,7 +118,7 @@ func TestSignalDenies(t *testing.T) {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
 		s := start(t, o, 24, 80)
-		s.see("Let this through?")
+		s.see("clawai asks: let this through?")
 		if err := s.cmd.Process.Signal(sigterm); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +134,7 @@ func TestResize(t *testing.T) {
 	s.see("> Allow once")
 	for _, size := range [][2]int{{40, 120}, {14, 50}, {24, 80}} {
 		s.resize(size[0], size[1])
-		s.see("path = ", "Let this through?", "> Allow once", "Return answers")
+		s.see("path = ", "clawai asks: let this through?", "> Allow once", "Return answers")
 	}
 	s.press(enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
@@ -168,11 +166,11 @@ func TestManyArguments(t *testing.T) {
 		b.WriteString(`,"arg` + strings.Repeat("i", i) + `":"value"`)
 	}
 	s := start(t, writeCall(`{"first":1`+b.String()+`,"last":"the end"}`), 24, 80)
-	s.see("first = 1", "arguments  62", "PgDn show the rest", "Let this through?", "> Deny", "Allow once")
+	s.see("first = 1", "arguments  62", "PgDn show the rest", "clawai asks: let this through?", "> Deny", "Allow once")
 	s.answer("\x1b[6~")
 	s.see("argiiiiiiiiiiiii = ", "> Deny")
 	s.press("\x1b[F")
-	s.see(`last = "the end"`, "Let this through?", "> Deny")
+	s.see(`last = "the end"`, "clawai asks: let this through?", "> Deny")
 	s.press(down + enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
 		t.Errorf("got %+v", out)
@@ -195,7 +193,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 	}
 	s := start(t, o, 24, 80)
 	s.see("request 1 of 2", `text       "be kind"`, `text       "what is 2+2?"`, "server     not named",
-		"request 2 of 2", `asks       "Your name?"`, "Let all 2 of these through?", "> Deny")
+		"request 2 of 2", `asks       "Your name?"`, "clawai asks: let all 2 through?", "> Deny")
 	if strings.Contains(s.screen.text(), "session") {
 		t.Error("an answer for the session is offered where it cannot hold")
 	}
@@ -218,6 +216,9 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 			if n := lipgloss.Width(c.label); n > minWidth-6 {
 				t.Errorf("%q is %d wide", c.label, n)
 			}
+		}
+		if n := lipgloss.Width(p.decision); n > minWidth {
+			t.Errorf("%q is %d wide", p.decision, n)
 		}
 		if p.choices[0].word != wordDeny {
 			t.Errorf("the preset is %q", p.choices[0].word)

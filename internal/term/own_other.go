@@ -27,4 +27,8 @@ func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, ErrH
 
 func (t *Tty) ReadLine(context.Context) (string, error) { return "", ErrHungUp }
 
+func (t *Tty) Size() (width, height int, err error) { return 0, 0, errors.ErrUnsupported }
+
+func (t *Tty) Resized(context.Context, func(width, height int)) {}
+
 func (t *Tty) Flush() error { return errors.ErrUnsupported }

@@ -203,6 +203,33 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	return n > 0, err
 }
 
+// Size is how many columns and rows the terminal has.
+func (t *Tty) Size() (width, height int, err error) {
+	size, err := unix.IoctlGetWinsize(int(t.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, &NotOwned{NoTerminal, err}
+	}
+	return int(size.Col), int(size.Row), nil
+}
+
+// Resized calls changed with the size, and again whenever the window gets
+// another one, until ctx ends.
+func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGWINCH)
+	defer signal.Stop(signals)
+	for {
+		if width, height, err := t.Size(); err == nil {
+			changed(width, height)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+		}
+	}
+}
+
 // Flush throws away what was typed and not yet read.
 func (t *Tty) Flush() error { return flushInput(int(t.Fd())) }
 

@@ -130,7 +130,8 @@ func (w *writer) markShown(r rune) bool {
 // plain says that r has one spelling, is drawn, reads left to right, and is not
 // another form of an ASCII character.
 func plain(r rune) bool {
-	if strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
+	if r == utf8.RuneError || // what a terminal draws for text it cannot read
+		strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
 		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
 		return false

@@ -32,7 +32,7 @@ func TestVisible(t *testing.T) {
 		{"many spaces", "a      b", `a   \u{20}\u{20}\u{20}b`},
 		{"private and unassigned", "\ue000\U00100000\u0378\uffff", `\u{e000}\u{100000}\u{378}\u{ffff}`},
 		{"not UTF-8", "a\xffb\xc0\xaf\xed\xa0\x80", `a\x{ff}b\x{c0}\x{af}\x{ed}\x{a0}\x{80}`},
-		{"replacement character", "a\ufffd", "a\ufffd"},
+		{"replacement character", "a\ufffd", `a\u{fffd}`},
 		{"letters", "Größe naïve żółć", "Größe naïve żółć"},
 		{"cyrillic", "привет мир", "привет мир"},
 		{"greek", "Καλημέρα", "Καλημέρα"},

@@ -1,0 +1,105 @@
+//go:build linux || darwin
+
+package approve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/gate/gatetest"
+)
+
+// desk asks in another process on a pty of its own, and is the person there.
+type desk struct {
+	t      testing.TB
+	order  order
+	asking chan *session
+}
+
+var _ gate.Approver = (*desk)(nil)
+
+func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	o := d.order
+	o.Question = q
+	s := start(d.t, o, 40, 80)
+	d.asking <- s
+	defer func() { // nobody spoke
+		select {
+		case <-d.asking:
+		default:
+		}
+	}()
+	stop := context.AfterFunc(ctx, func() { _ = s.order.Close() })
+	defer stop()
+	all := s.outcomes()
+	if len(all) != 1 {
+		return gate.Answer{}, errors.New("no outcome")
+	}
+	var err error
+	if all[0].Err != "" {
+		err = errors.New(all[0].Err)
+	}
+	return gate.Answer{Reply: all[0].Reply, Digest: all[0].Digest, Rung: all[0].Rung, Note: all[0].Note}, err
+}
+
+func (d *desk) Say(r gate.Reply) {
+	s := <-d.asking
+	switch r {
+	case gate.DenyOnce:
+		s.answer(enter)
+	case gate.AllowOnce:
+		s.answer(down + enter)
+	case gate.AllowSession:
+		s.answer(down + down + enter)
+	case gate.AllowAlways:
+		s.walkToAlways()
+		s.see("> Deny, write nothing")
+		s.answer(down + enter)
+	}
+}
+
+func (d *desk) Leave() {
+	s := <-d.asking
+	s.see("clawai asks: let this through?")
+	s.hangUp()
+}
+
+const contractPolicy = `
+
+[[rule]]
+action = "prompt"
+tool = "write_*"
+description = "writes need a look"
+`
+
+func TestTerminalKeepsTheContract(t *testing.T) {
+	gatetest.Run(t, gatetest.Rung{
+		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
+			path := filepath.Join(t.TempDir(), "policy.toml")
+			if err := os.WriteFile(path, []byte(contractPolicy), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := &desk{t: t, asking: make(chan *session, 1), order: order{
+				Options: Options{Grace: testGrace, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
+				Policy:  path,
+			}}
+			return d, d
+		},
+		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways},
+	})
+}
+
+func TestNeverKeepsTheContract(t *testing.T) {
+	gatetest.Run(t, gatetest.Rung{
+		New: func(testing.TB) (gate.Approver, gatetest.Person) { return Never{}, nobody{} },
+	})
+}
+
+type nobody struct{}
+
+func (nobody) Say(gate.Reply) {}
+func (nobody) Leave()         {}
