@@ -1,0 +1,94 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Kind says how a client reaches a server.
+type Kind uint8
+
+// The kinds. Only Stdio can be wrapped.
+const (
+	Other  Kind = iota // nothing the engines know how to start; Entry.Why says more
+	Stdio              // a process the client starts
+	Remote             // a url
+)
+
+func (k Kind) String() string {
+	return [...]string{"other", "stdio", "remote"}[k]
+}
+
+// Entry is one server of a file.
+type Entry struct {
+	Name    string
+	KeyPath []string // from the root, the name last; what "*" stood for is filled in
+	Line    int      // of the name, from 1
+	Column  int      // in characters, from 1
+
+	Kind Kind
+	Why  string // why it cannot be covered; "" for Stdio
+
+	// Command and Args are the server's own: a wrapper is taken off them.
+	Command string
+	Args    []string
+	Wrapped *Wrapper // nil: clawai does not stand in front of it
+
+	// Problem, an *EditError, says why a Stdio entry cannot be edited as it
+	// stands; nil when it can be.
+	Problem error
+}
+
+// Wrapper is clawai in front of a server.
+type Wrapper struct {
+	Path   string   // the command: where clawai is
+	Server string   // the name it gives the rules; "" when it gives none
+	Flags  []string // of clawai proxy besides --server, as words: {"--observe"}
+
+	// Outdated is filled in by Read: the words between command and -- are not
+	// those that Wrap would write for this entry. The path is not weighed.
+	Outdated bool
+}
+
+// EditError says why a file, or a server in it, was left alone.
+type EditError struct {
+	Line   int // from 1
+	Column int // in characters, from 1
+	What   string
+	Next   string // what the owner can do about it
+}
+
+func (e *EditError) Error() string {
+	s := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
+	if e.Next != "" {
+		s += "; " + e.Next
+	}
+	return s
+}
+
+// refuse is the error for the byte at an offset of src.
+func refuse(src []byte, at int, next, what string, values ...any) *EditError {
+	line, column := position(src, at)
+	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
+}
+
+// position counts columns in characters, as editors do, and a byte order mark
+// not at all.
+func position(src []byte, at int) (line, column int) {
+	at = min(at, len(src))
+	from := bytes.LastIndexByte(src[:at], '\n') + 1
+	start := from
+	if from == 0 {
+		start = min(bom(src), at)
+	}
+	return bytes.Count(src[:from], []byte{'\n'}) + 1, utf8.RuneCount(src[start:at]) + 1
+}
+
+// bom is the length of the byte order mark that src starts with.
+func bom(src []byte) int {
+	if bytes.HasPrefix(src, []byte("\ufeff")) {
+		return len("\ufeff")
+	}
+	return 0
+}

@@ -1,0 +1,267 @@
+package client
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep values may nest.
+const maxDepth = 512
+
+// reading says what becomes of a value: read past it, look in it for the key
+// path, or keep all of it.
+type reading uint8
+
+const (
+	skip reading = iota
+	follow
+	keep
+)
+
+// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the
+// bytes. All of a file is checked; only what the key path leads to is kept, for
+// these files can hold many megabytes of something else.
+type jsonReader struct {
+	src    []byte
+	at     int
+	format Format
+	depth  int
+	err    *EditError
+}
+
+// parseJSON reads a whole file; nil when it holds nothing but blanks.
+func parseJSON(src []byte, format Format, path []string) (*node, error) {
+	j := &jsonReader{src: src, at: bom(src), format: format}
+	j.space()
+	if j.err == nil && j.at == len(src) {
+		return nil, nil
+	}
+	root := j.value(path, follow)
+	if j.err == nil {
+		j.space()
+	}
+	if j.err == nil && j.at < len(src) {
+		j.fail(j.at, "%q stands after the end of the value", j.here())
+	}
+	if j.err != nil {
+		return nil, j.err
+	}
+	return root, nil
+}
+
+const nextRepair = "correct the file, then run the command again"
+
+func (j *jsonReader) fail(at int, what string, values ...any) {
+	if j.err == nil {
+		j.err = refuse(j.src, at, nextRepair, what, values...)
+	}
+	j.at = len(j.src)
+}
+
+// here is the character at the place of reading, for messages.
+func (j *jsonReader) here() string {
+	_, size := utf8.DecodeRune(j.src[j.at:])
+	return string(j.src[j.at : j.at+size])
+}
+
+func (j *jsonReader) peek() byte {
+	if j.at < len(j.src) {
+		return j.src[j.at]
+	}
+	return 0
+}
+
+// space reads past blanks and comments.
+func (j *jsonReader) space() {
+	for j.at < len(j.src) {
+		switch c := j.src[j.at]; {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			j.at++
+		case c == '/':
+			j.comment()
+		case j.format == JSON5 && j.wideSpace() > 0:
+			j.at += j.wideSpace()
+		default:
+			return
+		}
+	}
+}
+
+func (j *jsonReader) comment() {
+	rest := j.src[j.at:]
+	switch {
+	case len(rest) < 2 || rest[1] != '/' && rest[1] != '*':
+		j.fail(j.at, "a lone /")
+	case j.format == JSON:
+		j.fail(j.at, "a comment, which this client's JSON does not allow")
+	case rest[1] == '/':
+		n := bytes.IndexAny(rest, "\r\n")
+		if n < 0 {
+			n = len(rest)
+		}
+		j.at += n
+	default:
+		n := bytes.Index(rest[2:], []byte("*/"))
+		if n < 0 {
+			j.fail(j.at, "a comment that does not end")
+			return
+		}
+		j.at += n + 4
+	}
+}
+
+// value reads one value. The path is what still leads to the container.
+func (j *jsonReader) value(path []string, how reading) *node {
+	if how == follow && len(path) == 0 {
+		how = keep
+	}
+	start := j.at
+	switch c := j.peek(); {
+	case j.at == len(j.src):
+		j.fail(j.at, "the file ends inside a value")
+		return nil
+	case c == '{':
+		return j.object(path, how)
+	case c == '[':
+		return j.list(how)
+	case c == '"' || c == '\'' && j.format == JSON5:
+		j.skipString()
+		return j.scalar(start, stringKind, how)
+	case j.word("null"):
+		return j.scalar(start, nullKind, how)
+	case j.word("true") || j.word("false") || j.number():
+		return j.scalar(start, otherKind, how)
+	default:
+		j.fail(start, "%q cannot start a value", j.here())
+		return nil
+	}
+}
+
+func (j *jsonReader) scalar(start int, k kind, how reading) *node {
+	if how == skip || j.err != nil {
+		return nil
+	}
+	n := &node{kind: k, start: start, end: j.at}
+	if k == stringKind && how == keep {
+		n.text = decodeString(j.src[start:j.at])
+	}
+	return n
+}
+
+// open reads an opening bracket; what is skipped gets no node.
+func (j *jsonReader) open(k kind, how reading) *node {
+	start := j.at
+	if j.depth++; j.depth > maxDepth {
+		j.fail(j.at, "values are nested deeper than %d", maxDepth)
+	}
+	j.at = min(j.at+1, len(j.src))
+	if how == skip {
+		return nil
+	}
+	return &node{kind: k, start: start}
+}
+
+func (j *jsonReader) object(path []string, how reading) *node {
+	n := j.open(objectKind, how)
+	for {
+		if j.space(); j.closes('}', "an object") {
+			return n.endAt(j.at)
+		}
+		start := j.at
+		if !j.key() {
+			return nil
+		}
+		end := j.at
+		if j.space(); j.peek() != ':' {
+			j.fail(j.at, "a : is missing after a key")
+			return nil
+		}
+		j.at++
+		j.space()
+		inside, rest := j.choose(start, end, path, how)
+		v := j.value(rest, inside)
+		if inside != skip {
+			name := decodeString(j.src[start:end])
+			n.members = append(n.members, member{name: name, start: start, last: start, end: end, value: v})
+		}
+		if !j.comma('}', "an object") {
+			return nil
+		}
+	}
+}
+
+// choose says how to read the member whose key stands from start to end.
+func (j *jsonReader) choose(start, end int, path []string, how reading) (reading, []string) {
+	if how != follow {
+		return how, nil
+	}
+	if path[0] == "*" || isKey(j.src[start:end], path[0]) {
+		return follow, path[1:]
+	}
+	return skip, nil
+}
+
+// isKey compares a raw key with a name, without decoding where that can be told.
+func isKey(raw []byte, name string) bool {
+	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1:len(raw)-1]) == name
+	}
+	return decodeString(raw) == name
+}
+
+func (j *jsonReader) list(how reading) *node {
+	n := j.open(listKind, how)
+	if how == follow { // a key path does not lead through a list
+		how = skip
+	}
+	for {
+		if j.space(); j.closes(']', "a list") {
+			return n.endAt(j.at)
+		}
+		v := j.value(nil, how)
+		if how != skip {
+			n.items = append(n.items, v)
+		}
+		if !j.comma(']', "a list") {
+			return nil
+		}
+	}
+}
+
+// closes reads the closing bracket if it is there.
+func (j *jsonReader) closes(bracket byte, of string) bool {
+	if j.at == len(j.src) {
+		j.fail(j.at, "the file ends inside %s", of)
+		return false
+	}
+	if j.src[j.at] != bracket {
+		return false
+	}
+	j.at++
+	j.depth--
+	return true
+}
+
+// comma reads what may stand between two members: a comma, or nothing before
+// the closing bracket, which it leaves. False when reading cannot go on.
+func (j *jsonReader) comma(bracket byte, of string) bool {
+	if j.err != nil {
+		return false
+	}
+	j.space()
+	switch {
+	case j.at == len(j.src):
+		j.fail(j.at, "the file ends inside %s", of)
+	case j.src[j.at] == bracket:
+		return true
+	case j.src[j.at] != ',':
+		j.fail(j.at, "a comma is missing before %q", j.here())
+	default:
+		at := j.at
+		j.at++
+		if j.space(); j.peek() == bracket && j.format == JSON {
+			j.fail(at, "a comma before the closing bracket, which this client's JSON does not allow")
+		}
+	}
+	return j.err == nil
+}

@@ -1,0 +1,102 @@
+package client
+
+import "slices"
+
+// Read finds the servers of a file. The error, an *EditError, says that the
+// file cannot be read exactly or that a key on the way to the servers stands
+// twice; what is wrong with one server alone is that Entry's Problem. A file
+// without content has no servers.
+func Read(r Row, src []byte) ([]Entry, error) {
+	file, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(file.slots))
+	for _, s := range file.slots {
+		entries = append(entries, file.entry(s))
+	}
+	return entries, nil
+}
+
+// file is a client's file as read.
+type file struct {
+	row   Row
+	src   []byte
+	slots []slot
+}
+
+func open(r Row, src []byte) (*file, error) {
+	root, err := parse(r, src)
+	if err != nil {
+		return nil, err
+	}
+	slots, err := locate(r, src, root)
+	if err != nil {
+		return nil, err
+	}
+	return &file{row: r, src: src, slots: slots}, nil
+}
+
+func (f *file) entry(s slot) Entry {
+	e := Entry{Name: s.name, KeyPath: s.path}
+	e.Line, e.Column = position(f.src, s.at)
+	sh := readShape(f.row, f.src, s)
+	e.Kind, e.Why = sh.kind, sh.why
+	if sh.kind != Stdio {
+		return e
+	}
+	f.fill(&e, sh)
+	if p := f.problem(s, sh); p != nil {
+		e.Problem = p
+	}
+	return e
+}
+
+// fill says what the entry starts, as far as it can be read.
+func (f *file) fill(e *Entry, sh shape) {
+	words := texts(sh.words)
+	if v, ok := readInvocation(sh.words); ok {
+		w := &Wrapper{Path: words[0], Server: v.server, Flags: v.flags}
+		w.Outdated = !slices.Equal(words[1:v.inner], proxyWords(Wrapper{Server: e.Name, Flags: v.flags}, nil))
+		e.Wrapped = w
+		words = words[v.inner:]
+	}
+	if len(words) > 0 {
+		e.Command, e.Args = words[0], words[1:]
+	}
+}
+
+// problem is what stands in the way of an edit.
+func (f *file) problem(s slot, sh shape) *EditError {
+	if sh.problem != nil {
+		return sh.problem
+	}
+	v, wrapped := readInvocation(sh.words)
+	if !wrapped {
+		return sh.checkExpansion(f.row, f.src, s.name)
+	}
+	if v.inner == len(sh.words) {
+		return refuse(f.src, sh.words[v.inner-1].start, "write the server's command after it",
+			"nothing stands after the -- of %q", s.name)
+	}
+	return nil
+}
+
+// target finds the slot of an entry that may be edited.
+func (f *file) target(e Entry) (slot, shape, error) {
+	key := pathKey(e.KeyPath)
+	for _, s := range f.slots {
+		if pathKey(s.path) != key {
+			continue
+		}
+		sh := readShape(f.row, f.src, s)
+		if sh.kind != Stdio {
+			return s, sh, refuse(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
+		}
+		if p := f.problem(s, sh); p != nil {
+			return s, sh, p
+		}
+		return s, sh, nil
+	}
+	return slot{}, shape{}, refuse(f.src, 0, "read the file again", "the server %q is no longer in the file", e.Name)
+}

@@ -1,0 +1,216 @@
+package client
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// shape is how one entry says what to start.
+type shape struct {
+	kind    Kind
+	why     string     // why it is not Stdio
+	problem *EditError // why it must not be edited
+
+	command *member // nil unless kind is Stdio
+	args    *member // nil when missing, and where the command is a list
+	words   []*node // the program, then its arguments
+	list    *node   // the list that words stand in; nil when args are missing
+}
+
+// shapeReader reads the shape of one slot.
+type shapeReader struct {
+	row  Row
+	src  []byte
+	slot slot
+	shape
+}
+
+func readShape(r Row, src []byte, s slot) shape {
+	reader := shapeReader{row: r, src: src, slot: s}
+	reader.read()
+	return reader.shape
+}
+
+func (s *shapeReader) other(why string) { s.kind, s.why = Other, why }
+
+// refuse keeps the first problem.
+func (s *shapeReader) refuse(at int, next, what string, values ...any) {
+	if s.problem == nil {
+		s.problem = refuse(s.src, at, next, what, values...)
+	}
+}
+
+func (s *shapeReader) read() {
+	n := s.slot.value
+	if n.kind != objectKind {
+		s.other("the entry is " + n.kind.String())
+		return
+	}
+	if s.row.Container == List || s.row.Container == Tables {
+		if m, _ := n.get(s.row.NameField); m == nil || m.value.kind != stringKind {
+			s.other("the entry has no name")
+			return
+		}
+	}
+	if s.slot.twice {
+		s.refuse(s.slot.at, nextDuplicate, "the server %q is defined twice", s.slot.name)
+	}
+	if m := n.duplicate(); m != nil {
+		s.refuse(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
+	}
+	s.touch(n)
+	holder := s.holder(n)
+	s.command, _ = holder.get(s.row.commandKey())
+	if s.command != nil && s.command.value.kind == nullKind {
+		s.command = nil
+	}
+	s.classify(n, holder)
+	if s.kind == Stdio {
+		s.readCommand(holder)
+	}
+}
+
+// touch refuses a node that the engine must not edit or look through.
+func (s *shapeReader) touch(n *node) {
+	if n.refused != "" {
+		s.refuse(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
+	}
+}
+
+// holder is the object that holds the command: the entry, or a member of it.
+func (s *shapeReader) holder(n *node) *node {
+	nested, _ := n.get(s.row.Nested)
+	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
+		return n
+	}
+	s.touch(nested.value)
+	if m, _ := n.get(s.row.commandKey()); m != nil {
+		if inner, _ := nested.value.get(s.row.commandKey()); inner != nil {
+			s.refuse(inner.start, nextDuplicate, "the entry of %q has a command of its own and one in %q", s.slot.name, s.row.Nested)
+		}
+		return n
+	}
+	return nested.value
+}
+
+// classify tells a process from a url. A type that is written decides; without
+// one, an entry with both is refused, for clients differ in which they take.
+func (s *shapeReader) classify(entry, holder *node) {
+	url := s.url(entry)
+	if url == nil {
+		url = s.url(holder)
+	}
+	typ, _ := holder.get(s.row.TypeField)
+	if typ == nil {
+		typ, _ = entry.get(s.row.TypeField)
+	}
+	typed := s.row.TypeField != "" && typ != nil && typ.value.kind == stringKind && len(s.row.StdioTypes) > 0
+	process := typed && slices.Contains(s.row.StdioTypes, typ.value.text)
+	switch {
+	case typed && !process && url != nil, url != nil && s.command == nil:
+		s.kind, s.why = Remote, "remote, not yet covered"
+	case typed && !process:
+		s.other("its type is " + quote(typ.value.text))
+	case s.command == nil:
+		s.other("it has no command")
+	default:
+		s.kind = Stdio
+		if url != nil && !process {
+			s.refuse(url.start, nextDuplicate, "the entry of %q has a command and a url", s.slot.name)
+		}
+	}
+}
+
+func (s *shapeReader) url(n *node) *member {
+	for _, field := range s.row.URLFields {
+		if m, _ := n.get(field); m != nil && m.value.kind != nullKind {
+			return m
+		}
+	}
+	return nil
+}
+
+func (s *shapeReader) readCommand(holder *node) {
+	switch v := s.command.value; {
+	case s.row.CommandForm == ArrayCommand:
+		if v.kind != listKind {
+			s.refuse(v.start, nextCommand, "the command of %q is %s, not a list", s.slot.name, v.kind)
+			return
+		}
+		s.list = v
+		s.words = v.items
+		if len(v.items) == 0 {
+			s.refuse(v.start, nextCommand, "the command of %q is empty", s.slot.name)
+		}
+	case s.row.CommandForm == ObjectCommand && v.kind == objectKind:
+		s.touch(v)
+		path, _ := v.get("path")
+		if path == nil {
+			s.refuse(v.start, nextCommand, "the command of %q has no path", s.slot.name)
+			return
+		}
+		s.command = path
+		s.readArgs(v, "args")
+	default:
+		s.readArgs(holder, s.row.argsKey())
+	}
+	s.checkWords()
+}
+
+const nextCommand = "write it as the client's documentation shows"
+
+func (s *shapeReader) readArgs(holder *node, key string) {
+	s.words = []*node{s.command.value}
+	s.args, _ = holder.get(key)
+	if s.args == nil {
+		return
+	}
+	v := s.args.value
+	if v.kind != listKind {
+		s.refuse(v.start, "write [] or take the key out", "the arguments of %q are %s, not a list", s.slot.name, v.kind)
+		return
+	}
+	s.list = v
+	s.words = append(s.words, v.items...)
+}
+
+func (s *shapeReader) checkWords() {
+	if s.list != nil {
+		s.touch(s.list)
+	}
+	for i, w := range s.words {
+		s.touch(w)
+		if w.kind == stringKind {
+			continue
+		}
+		what := "an argument"
+		if i == 0 {
+			what = "the command"
+		}
+		s.refuse(w.start, "write it as a string", "%s of %q is %s, not a string", what, s.slot.name, w.kind)
+	}
+	if s.problem == nil && s.words[0].text == "" {
+		s.refuse(s.words[0].start, nextCommand, "the command of %q is empty", s.slot.name)
+	}
+}
+
+// checkExpansion refuses to move a command that the client rewrites to a place
+// where it would not.
+func (s *shape) checkExpansion(r Row, src []byte, name string) *EditError {
+	if r.ExpandsArgs || r.CommandForm == ArrayCommand {
+		return nil
+	}
+	w := s.words[0]
+	found := strings.Contains(w.text, "${")
+	for _, pattern := range r.Interpolation {
+		if re, err := regexp.Compile(pattern); err != nil || re.MatchString(w.text) {
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return refuse(src, w.start, "write the command out",
+		"the command of %q holds a variable, which this client fills in only there", name)
+}

@@ -1,0 +1,93 @@
+package client
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+)
+
+// edit puts text in the place of the bytes from start to end.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// splice makes edits that do not overlap.
+func splice(src []byte, edits []edit) []byte {
+	sort.SliceStable(edits, func(i, j int) bool { return edits[i].start < edits[j].start })
+	size := len(src)
+	for _, e := range edits {
+		size += len(e.text) - (e.end - e.start)
+	}
+	out := make([]byte, 0, size)
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, src[at:e.start]...), e.text...)
+		at = e.end
+	}
+	return append(out, src[at:]...)
+}
+
+// raw is a node as the file has it.
+func (f *file) raw(n *node) string { return string(f.src[n.start:n.end]) }
+
+// The separators of inserted words. A list that Wrap made itself is compact, so
+// that Unwrap tells it from one that was empty.
+const (
+	spaced  = ", "
+	compact = ","
+)
+
+// insert puts words, as the file writes them, at the head of a list. In the
+// block style a word is a line, set as the first item is.
+func insert(src []byte, list *node, words []string) edit {
+	if list.block {
+		lead := list.items[0].lead
+		between := lineBreak(src, lineEnd(src, lead)) + indent(src, lead) + "- "
+		return edit{lead, lead, "- " + strings.Join(words, between) + strings.TrimSuffix(between, "- ")}
+	}
+	text := strings.Join(words, spaced)
+	if len(list.items) > 0 {
+		text += spaced
+	}
+	return edit{list.start + 1, list.start + 1, text}
+}
+
+// indent is what stands on a line before an offset.
+func indent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
+
+// newArgs is where missing arguments go, and the text up to their bracket:
+// right after the command, or in the block style on the next line.
+func (f *file) newArgs(command *member, key string) (at int, text string) {
+	switch {
+	case f.row.Format == TOML && command.block:
+		at = lineEnd(f.src, command.value.end)
+		prefix := string(f.src[lineStart(f.src, command.start):command.last])
+		return at, lineBreak(f.src, at) + prefix + tomlKey(key) + " = "
+	case f.row.Format == TOML:
+		prefix := string(f.src[command.start:command.last])
+		return command.value.end, "," + prefix + tomlKey(key) + "="
+	case f.row.Format == YAML && command.block:
+		at = lineEnd(f.src, command.value.end)
+		blank := strings.Repeat(" ", command.start-lineStart(f.src, command.start))
+		return at, lineBreak(f.src, at) + blank + key + ": "
+	case f.row.Format == YAML:
+		return command.value.end, "," + key + ": "
+	default:
+		return command.value.end, "," + quote(key) + ":"
+	}
+}
+
+// tomlKey writes a key bare where TOML allows it.
+func tomlKey(key string) string {
+	bare := key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+	if bare {
+		return key
+	}
+	return quote(key)
+}
+
+// blank says that only white space stands between two offsets.
+func (f *file) blank(from, to int) bool {
+	return len(bytes.TrimSpace(f.src[from:to])) == 0
+}

@@ -1,0 +1,160 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Unwrap takes clawai away again. A file that stands as Wrap left it comes back
+// byte for byte; one that was printed anew or edited since keeps its present
+// layout. An entry that is not wrapped is given back as it is. On an error, an
+// *EditError, no bytes are given.
+func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
+	f, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	s, sh, err := f.target(e)
+	if err != nil {
+		return nil, err
+	}
+	v, wrapped := readInvocation(sh.words)
+	if !wrapped {
+		return slices.Clone(src), nil
+	}
+	after, err := f.taken(sh, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.prove(s, after, texts(sh.words)[v.inner:], false); err != nil {
+		return nil, err
+	}
+	return after, nil
+}
+
+// unwrap takes a wrapper away without reading the outcome.
+func (f *file) unwrap(e Entry) ([]byte, bool, error) {
+	_, sh, err := f.target(e)
+	if err != nil {
+		return nil, false, err
+	}
+	v, wrapped := readInvocation(sh.words)
+	if !wrapped {
+		return f.src, false, nil
+	}
+	after, err := f.taken(sh, v)
+	return after, true, err
+}
+
+func (f *file) taken(sh shape, v invocation) ([]byte, error) {
+	if f.row.CommandForm == ArrayCommand {
+		edits, err := f.remove(sh.list, nil, v.inner)
+		return splice(f.src, edits), err
+	}
+	program, inner := sh.words[0], sh.words[v.inner]
+	text := f.raw(inner)
+	if at, ok := f.ownArgs(sh, v); ok {
+		if at == program.end {
+			return splice(f.src, []edit{{program.start, sh.list.end, text}}), nil
+		}
+		return splice(f.src, []edit{{program.start, program.end, text}, {at, sh.list.end, ""}}), nil
+	}
+	edits, err := f.remove(sh.list, sh.args, v.inner)
+	return splice(f.src, append(edits, edit{program.start, program.end, text})), err
+}
+
+// ownArgs tells whether Wrap made the list of arguments: it stands right where
+// and how Wrap puts it, and holds nothing else.
+func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
+	if v.inner != len(sh.words)-1 || sh.list.block {
+		return 0, false
+	}
+	at, text := f.newArgs(sh.command, f.argsKey(sh))
+	if !bytes.HasPrefix(f.src[at:], []byte(text)) || at+len(text) != sh.list.start {
+		return 0, false
+	}
+	var words []string
+	for _, item := range sh.list.items {
+		words = append(words, f.raw(item))
+	}
+	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
+}
+
+// remove takes the first words out of a list; member is the list's own key.
+func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
+	gone := list.items[:count]
+	if err := f.together(list, gone); err != nil {
+		return nil, err
+	}
+	if list.block {
+		return f.removeLines(list, key, count)
+	}
+	start, end := gone[0].start, gone[count-1].end
+	asWritten := start == list.start+1
+	for i := range gone[1:] {
+		asWritten = asWritten && f.between(gone[i], gone[i+1]) == spaced
+	}
+	next := f.pastBlank(end)
+	comma := f.src[next] == ','
+	switch {
+	case len(list.items) > count && !comma:
+		return nil, f.comment(gone[count-1])
+	case len(list.items) > count && asWritten && next == end:
+		end = next + 1
+		if f.src[end] == ' ' {
+			end++
+		}
+	case comma:
+		end = f.pastBlank(next + 1)
+	case !asWritten && f.blank(list.start+1, start) && f.src[next] == ']':
+		start, end = list.start+1, next
+	}
+	return []edit{{start, end, ""}}, nil
+}
+
+// removeLines takes whole lines out of a list in the block style.
+func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
+	start := lineStart(f.src, list.items[0].lead)
+	end := lineEnd(f.src, list.items[count-1].end)
+	if !f.blank(list.items[count-1].end, end) {
+		return nil, f.comment(list.items[count-1])
+	}
+	if len(list.items) > count {
+		end += len(lineBreak(f.src, end))
+		return []edit{{start, end, ""}}, nil
+	}
+	if key == nil {
+		return nil, f.comment(list.items[0])
+	}
+	colon := key.end + bytes.IndexByte(f.src[key.end:], ':') + 1
+	start -= len(lineBreak(f.src, lineEnd(f.src, colon)))
+	return []edit{{colon, colon, " []"}, {start, end, ""}}, nil
+}
+
+// together refuses words that something else stands between.
+func (f *file) together(list *node, words []*node) error {
+	for i := range words[1:] {
+		between := f.src[words[i].end:words[i+1].start]
+		mark := byte(',')
+		if list.block {
+			mark = '-'
+		}
+		comma := bytes.IndexByte(between, mark)
+		if comma < 0 || len(bytes.TrimSpace(between[:comma])) > 0 || len(bytes.TrimSpace(between[comma+1:])) > 0 {
+			return f.comment(words[i])
+		}
+	}
+	return nil
+}
+
+func (f *file) comment(after *node) *EditError {
+	return refuse(f.src, after.end, "move it, then run the command again", "something stands among the words of clawai")
+}
+
+func (f *file) pastBlank(at int) int {
+	for at < len(f.src) && bytes.IndexByte([]byte(" \t\r\n"), f.src[at]) >= 0 {
+		at++
+	}
+	return at
+}

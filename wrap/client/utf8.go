@@ -1,0 +1,18 @@
+package client
+
+import "unicode/utf8"
+
+// invalidUTF8 is the offset of the first byte that is no UTF-8, or -1.
+func invalidUTF8(src []byte) int {
+	if utf8.Valid(src) {
+		return -1
+	}
+	at := 0
+	for {
+		r, size := utf8.DecodeRune(src[at:])
+		if r == utf8.RuneError && size <= 1 {
+			return at
+		}
+		at += size
+	}
+}

@@ -1,0 +1,158 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Wrap puts clawai in front of a server: the command's bytes move into the
+// arguments, behind "proxy --server NAME --", and w.Path takes their place.
+// A wrapper that stands already is brought up to w where it stands; one that is
+// as w says is left alone, to the byte. w.Server is the entry's name when empty.
+//
+// Before it answers Wrap reads its own result and takes it back; what would not
+// come back byte for byte is refused. On an error, an *EditError, no bytes are
+// given.
+func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
+	f, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	s, sh, err := f.target(e)
+	if err != nil {
+		return nil, err
+	}
+	w.Server = or(w.Server, s.name)
+	if err := f.checkWrapper(s, w); err != nil {
+		return nil, err
+	}
+	v, wrapped := readInvocation(sh.words)
+	words := proxyWords(w, v.flags)
+	edits, err := f.wrapEdits(sh, w.Path, words)
+	if wrapped {
+		edits, err = f.updateEdits(sh, v, w.Path, words)
+	}
+	if err != nil {
+		return nil, err
+	}
+	after := splice(src, edits)
+	want := append(append([]string{w.Path}, words...), texts(sh.words)[v.inner:]...)
+	if err := f.prove(s, after, want, !wrapped); err != nil {
+		return nil, err
+	}
+	return after, nil
+}
+
+// checkWrapper refuses what cannot be handed to a program as an argument.
+func (f *file) checkWrapper(s slot, w Wrapper) error {
+	words := append([]string{w.Path, w.Server}, w.Flags...)
+	if slices.ContainsFunc(words, func(word string) bool { return strings.ContainsRune(word, 0) }) {
+		return refuse(f.src, s.at, "rename the server", "the name %q holds a zero byte", s.name)
+	}
+	if !isClawai(w.Path) {
+		return refuse(f.src, s.at, "install the program as clawai",
+			"the command %q would not be recognised as clawai when it is to be taken out", w.Path)
+	}
+	return nil
+}
+
+// wrapEdits puts a wrapper where none stands.
+func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) {
+	quoted := quoteAll(words)
+	if f.row.CommandForm == ArrayCommand {
+		return []edit{insert(f.src, sh.list, append([]string{quote(path)}, quoted...))}, nil
+	}
+	command := sh.words[0]
+	if err := f.movable(command, sh.list); err != nil {
+		return nil, err
+	}
+	quoted = append(quoted, f.raw(command))
+	edits := []edit{{command.start, command.end, quote(path)}}
+	if sh.list != nil {
+		return append(edits, insert(f.src, sh.list, quoted)), nil
+	}
+	at, text := f.newArgs(sh.command, f.argsKey(sh))
+	if at == command.end { // one edit, for two at one place have no order
+		edits[0].text += text + "[" + strings.Join(quoted, compact) + "]"
+		return edits, nil
+	}
+	return append(edits, edit{at, at, text + "[" + strings.Join(quoted, compact) + "]"}), nil
+}
+
+func (f *file) argsKey(sh shape) string {
+	if f.row.CommandForm == ObjectCommand && sh.command.name == "path" {
+		return "args"
+	}
+	return f.row.argsKey()
+}
+
+func quoteAll(words []string) []string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quote(word)
+	}
+	return quoted
+}
+
+// movable refuses a bare YAML scalar that would mean something else between
+// brackets.
+func (f *file) movable(command, list *node) error {
+	if !command.plain || list != nil && list.block {
+		return nil
+	}
+	if !strings.ContainsAny(command.text, ",[]{}") && !strings.HasSuffix(command.text, ":") && !strings.HasPrefix(command.text, "-") {
+		return nil
+	}
+	return refuse(f.src, command.start, "put it in double quotes",
+		"the command %q would read otherwise inside a list", command.text)
+}
+
+// updateEdits changes what differs in a wrapper that stands.
+func (f *file) updateEdits(sh shape, v invocation, path string, words []string) ([]edit, error) {
+	var edits []edit
+	if program := sh.words[0]; program.text != path {
+		edits = append(edits, edit{program.start, program.end, quote(path)})
+	}
+	older := sh.words[1:v.inner]
+	if slices.Equal(texts(older), words) {
+		return edits, nil
+	}
+	if err := f.together(sh.list, older); err != nil {
+		return nil, err
+	}
+	separator := f.between(older[0], older[1])
+	text := strings.Join(quoteAll(words), separator)
+	return append(edits, edit{older[0].start, older[len(older)-1].end, text}), nil
+}
+
+// between is the text that parts two neighbouring words.
+func (f *file) between(a, b *node) string { return string(f.src[a.end:b.start]) }
+
+// prove reads the outcome of an edit: every other entry is as it was, this one
+// starts the wanted words, and a new wrapper can be taken back exactly.
+func (f *file) prove(s slot, after []byte, want []string, undo bool) error {
+	failed := refuse(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
+	g, err := open(f.row, after)
+	if err != nil || len(g.slots) != len(f.slots) {
+		return failed
+	}
+	for i := range g.slots {
+		before, now := readShape(f.row, f.src, f.slots[i]), readShape(f.row, after, g.slots[i])
+		words := texts(before.words)
+		if pathKey(f.slots[i].path) == pathKey(s.path) {
+			words = want
+		}
+		if pathKey(f.slots[i].path) != pathKey(g.slots[i].path) || !slices.Equal(texts(now.words), words) {
+			return failed
+		}
+	}
+	if !undo {
+		return nil
+	}
+	back, _, err := g.unwrap(Entry{Name: s.name, KeyPath: s.path})
+	if err != nil || !bytes.Equal(back, f.src) {
+		return failed
+	}
+	return nil
+}
