@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const top = "../.."
+
+// TestEvasionsNameRealTests: a table that claims protection must name tests
+// that exist.
+func TestEvasionsNameRealTests(t *testing.T) {
+	defined := map[string]bool{}
+	definition := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	eachFile(t, "_test.go", func(_, src string) {
+		for _, m := range definition.FindAllStringSubmatch(src, -1) {
+			defined[m[1]] = true
+		}
+	})
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)")
+	found := named.FindAllStringSubmatch(read(t, "docs/evasions.md"), -1)
+	if len(found) < 50 {
+		t.Errorf("only %d tests are named", len(found))
+	}
+	for _, m := range found {
+		if !defined[m[1]] {
+			t.Errorf("docs/evasions.md names %s, which is no test", m[1])
+		}
+	}
+}
+
+// TestShownCommandsAreRun: each command line in a code block of the README or
+// the documentation stands, word for word, in a script that runs it.
+func TestShownCommandsAreRun(t *testing.T) {
+	var scripts strings.Builder
+	eachFile(t, ".txtar", func(_, src string) { scripts.WriteString(src) })
+	run := scripts.String()
+	shown := 0
+	eachFile(t, ".md", func(path, src string) {
+		for _, line := range commandLines(src) {
+			shown++
+			runs := regexp.MustCompile(`(?m)^(!? ?exec|exits \d+) ` + regexp.QuoteMeta(line) + `( &\w*&?)?$`)
+			if !runs.MatchString(run) {
+				t.Errorf("%s shows %q, and no script runs it", path, line)
+			}
+		}
+	})
+	if shown < 5 {
+		t.Errorf("only %d command lines found", shown)
+	}
+}
+
+// commandLines are the lines of fenced blocks without a language that start
+// clawai; a block in a language is a sample of that language.
+func commandLines(markdown string) []string {
+	var lines []string
+	fence, plain := false, false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimRight(line, "\r\n")
+		if lang, ok := strings.CutPrefix(strings.TrimSpace(line), "```"); ok {
+			fence = !fence
+			plain = fence && (lang == "" || lang == "sh" || lang == "bash")
+			continue
+		}
+		if command, _, _ := strings.Cut(strings.TrimSpace(line), "  #"); plain && strings.HasPrefix(command, "clawai ") {
+			lines = append(lines, strings.TrimSpace(command))
+		}
+	}
+	return lines
+}
+
+func eachFile(t *testing.T, suffix string, see func(path, src string)) {
+	t.Helper()
+	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git" || entry.Name() == "bin" || entry.Name() == "dist") {
+			return fs.SkipDir
+		}
+		if !entry.IsDir() && strings.HasSuffix(path, suffix) {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			see(path, string(src))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	src, err := os.ReadFile(filepath.Join(top, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(src)
+}
