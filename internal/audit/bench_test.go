@@ -40,6 +40,70 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
+// BenchmarkRecordSync waits for the disk on every record.
+func BenchmarkRecordSync(b *testing.B) {
+	l, err := Open(b.TempDir()+"/audit", Options{Sync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for b.Loop() {
+		if err := l.Record(usual(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen is what the record costs a session before its first call, with
+// a thousand closed sessions beside it.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir() + "/audit"
+	open := func() *Log {
+		l, err := Open(dir, Options{Keep: -1, KeepFor: -1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return l
+	}
+	for range 1000 {
+		if err := open().Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		l := open()
+		b.StopTimer()
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// BenchmarkVerify reads a segment of about 16 MiB.
+func BenchmarkVerify(b *testing.B) {
+	dir := b.TempDir() + "/audit"
+	l, err := Open(dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 25_000 {
+		if err := l.Record(usual(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		r := verify(b, dir)
+		if !r.Intact() {
+			b.Fatal(r)
+		}
+		b.SetBytes(r.Bytes)
+	}
+}
+
 // cpuTime is what the process has used: on a busy machine the elapsed time says
 // little.
 func cpuTime(b *testing.B) time.Duration {

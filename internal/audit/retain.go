@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -9,14 +10,13 @@ import (
 
 // removeOld deletes closed segments that are older than KeepFor, and the oldest
 // beyond Keep bytes, and says so in the ledger before it does.
-func removeOld(dir string, o Options) error {
-	victims, err := old(dir, o)
-	if err != nil || len(victims) == 0 {
-		return err
+func removeOld(dir string, all []fs.FileInfo, o Options) error {
+	if len(old(dir, all, o)) == 0 {
+		return nil
 	}
 	return withLedger(dir, o.Now, func(led *ledger) error {
-		victims, err := old(dir, o) // another session may have been here
-		for _, v := range victims {
+		all, err := segments(dir) // another session may have been here
+		for _, v := range old(dir, all, o) {
 			if err != nil {
 				break
 			}
@@ -29,11 +29,7 @@ func removeOld(dir string, o Options) error {
 // victim is a segment that retention removes.
 type victim struct{ path, why string }
 
-func old(dir string, o Options) ([]victim, error) {
-	all, err := segments(dir)
-	if err != nil {
-		return nil, err
-	}
+func old(dir string, all []fs.FileInfo, o Options) []victim {
 	var total int64
 	for _, fi := range all {
 		if isClosed(fi) {
@@ -57,7 +53,7 @@ func old(dir string, o Options) ([]victim, error) {
 		total -= fi.Size()
 		victims = append(victims, v)
 	}
-	return victims, nil
+	return victims
 }
 
 // remove deletes one segment, unless somebody writes it after all.

@@ -14,7 +14,8 @@ func (l *Log) keepTidy() {
 	l.tidy.Go(func() {
 		l.tidyMu.Lock()
 		defer l.tidyMu.Unlock()
-		l.tidyErr = errors.Join(closeCrashed(l.dir, l.o), removeOld(l.dir, l.o))
+		all, err := segments(l.dir) // one listing: there may be thousands
+		l.tidyErr = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o))
 	})
 }
 
@@ -45,11 +46,7 @@ func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 
 // closeCrashed closes in the ledger every segment whose writer is gone, telling
 // how far it is whole and what lies behind that. The file stays as it is.
-func closeCrashed(dir string, o Options) error {
-	all, err := segments(dir)
-	if err != nil {
-		return err
-	}
+func closeCrashed(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
 	for _, fi := range all {
 		if !isClosed(fi) {
