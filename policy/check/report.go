@@ -59,8 +59,12 @@ func WriteText(w io.Writer, results []Result) error {
 		}
 	}
 	s := Summarize(results)
-	_, err := fmt.Fprintf(w, "\n%d fixtures: %d as expected, %d mismatched, %d without expectation, %d unreadable\n",
-		s.Fixtures, s.AsExpected, s.Mismatched, s.Unchecked, s.Unreadable)
+	noun := "fixtures"
+	if s.Fixtures == 1 {
+		noun = "fixture"
+	}
+	_, err := fmt.Fprintf(w, "\n%d %s: %d as expected, %d mismatched, %d without expectation, %d unreadable\n",
+		s.Fixtures, noun, s.AsExpected, s.Mismatched, s.Unchecked, s.Unreadable)
 	return err
 }
 
