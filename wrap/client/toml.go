@@ -1,5 +1,150 @@
 package client
 
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// tomlReader builds one tree out of tables, dotted keys and inline tables. The
+// parser gives syntax and places alone; that nothing is defined twice is checked
+// by decoding the whole text first.
+type tomlReader struct {
+	src    []byte
+	base   int // the parser starts behind a byte order mark
+	parser unstable.Parser
+	root   *node
+	table  *node // the one that pairs belong to
+}
+
+// parseTOML reads a whole file.
 func parseTOML(src []byte) (*node, error) {
-	return nil, refuse(src, 0, "", "this format cannot be read yet")
+	t := &tomlReader{src: src, base: bom(src), root: &node{kind: objectKind}}
+	text := src[t.base:]
+	var sink map[string]any
+	if err := toml.Unmarshal(text, &sink); err != nil {
+		return nil, t.syntax(err)
+	}
+	t.table = t.root
+	t.parser.Reset(text)
+	for t.parser.NextExpression() {
+		t.expression(t.parser.Expression())
+	}
+	if err := t.parser.Error(); err != nil {
+		return nil, t.syntax(err)
+	}
+	return t.root, nil
+}
+
+func (t *tomlReader) syntax(err error) *EditError {
+	at, what := t.base, err.Error()
+	var failure *toml.DecodeError
+	if errors.As(err, &failure) {
+		line, column := failure.Position()
+		what = failure.Error()
+		for ; line > 1; line-- {
+			at += bytes.IndexByte(t.src[at:], '\n') + 1
+		}
+		at += column - 1
+	}
+	return refuse(t.src, at, nextRepair, "%s", strings.TrimPrefix(what, "toml: "))
+}
+
+func (t *tomlReader) span(n *unstable.Node) span {
+	start := t.base + int(n.Raw.Offset)
+	return span{start, start + int(n.Raw.Length)}
+}
+
+func (t *tomlReader) expression(n *unstable.Node) {
+	switch n.Kind {
+	case unstable.KeyValue:
+		t.pair(t.table, n, true)
+	case unstable.Table:
+		t.table = t.descend(t.root, t.key(n))
+	case unstable.ArrayTable:
+		parts := t.key(n)
+		last := parts[len(parts)-1]
+		m := t.member(t.descend(t.root, parts[:len(parts)-1]), last, listKind)
+		t.table = &node{kind: objectKind, start: last.start}
+		m.value.items = append(m.value.items, t.table)
+	}
+}
+
+// tomlPart is one name of a dotted key.
+type tomlPart struct {
+	span
+	name string
+}
+
+func (t *tomlReader) key(n *unstable.Node) []tomlPart {
+	var parts []tomlPart
+	for it := n.Key(); it.Next(); {
+		parts = append(parts, tomlPart{t.span(it.Node()), string(it.Node().Data)})
+	}
+	return parts
+}
+
+// member finds or makes the value of a name.
+func (t *tomlReader) member(in *node, part tomlPart, k kind) *member {
+	if m, _ := in.get(part.name); m != nil {
+		return m
+	}
+	v := &node{kind: k, start: part.start}
+	in.members = append(in.members, member{name: part.name, start: part.start, last: part.start, end: part.end, value: v})
+	return &in.members[len(in.members)-1]
+}
+
+// descend walks a dotted key; of an array of tables it takes the last.
+func (t *tomlReader) descend(in *node, parts []tomlPart) *node {
+	for _, part := range parts {
+		v := t.member(in, part, objectKind).value
+		if v.kind == listKind && len(v.items) > 0 {
+			v = v.items[len(v.items)-1]
+		}
+		in = v
+	}
+	return in
+}
+
+// pair reads key = value into a table; block when it is a line of its own.
+func (t *tomlReader) pair(in *node, n *unstable.Node, block bool) {
+	parts := t.key(n)
+	place, last := t.span(n), parts[len(parts)-1]
+	holder := t.descend(in, parts[:len(parts)-1])
+	at := t.blank(last.end) + 1 // behind the =
+	holder.members = append(holder.members, member{
+		name: last.name, start: place.start, last: last.start, end: last.end,
+		block: block, value: t.value(n.Value(), span{t.blank(at), place.end}),
+	})
+}
+
+func (t *tomlReader) blank(at int) int {
+	for t.src[at] == ' ' || t.src[at] == '\t' {
+		at++
+	}
+	return at
+}
+
+// value converts a value that stands at a place. Where the elements of a list
+// stand is known of strings alone: a list of anything else is not edited.
+func (t *tomlReader) value(n *unstable.Node, place span) *node {
+	v := &node{start: place.start, end: place.end}
+	switch n.Kind {
+	case unstable.String:
+		v.kind, v.text = stringKind, string(n.Data)
+	case unstable.Array:
+		v.kind = listKind
+		for it := n.Children(); it.Next(); {
+			v.items = append(v.items, t.value(it.Node(), t.span(it.Node())))
+		}
+	case unstable.InlineTable:
+		v.kind = objectKind
+		for it := n.Children(); it.Next(); {
+			t.pair(v, it.Node(), false)
+		}
+	}
+	return v
 }

@@ -1,7 +1,188 @@
 package client
 
-const nextYAML = "write it out"
+import (
+	"errors"
+	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const nextYAML = "write it out plainly, or edit the entry by hand"
+
+// yamlReader gives the parser's nodes the bytes they stand at. The parser's own
+// offsets drift; the texts the lexer cut, put together, are the file.
+type yamlReader struct {
+	src    []byte
+	spans  map[*token.Token]span
+	broken *token.Token // a token whose text is not what stands there
+}
+
+type span struct{ start, end int }
+
+// parseYAML reads a file of one document; nil when it holds nothing.
 func parseYAML(src []byte) (*node, error) {
-	return nil, refuse(src, 0, "", "this format cannot be read yet")
+	y := &yamlReader{src: src, spans: map[*token.Token]span{}}
+	tokens := lexer.Tokenize(string(src[bom(src):]))
+	if !y.place(tokens) {
+		return nil, refuse(src, bom(src), nextRepair, "the file cannot be read exactly")
+	}
+	parsed, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, y.syntax(err)
+	}
+	var root *node
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if _, directive := doc.Body.(*ast.DirectiveNode); directive || root != nil {
+			return nil, refuse(src, y.span(doc.Body.GetToken(), 0).start, nextYAML, "the file holds a directive or more than one document")
+		}
+		root = y.node(doc.Body, bom(src))
+	}
+	if y.broken != nil {
+		return nil, refuse(src, y.spans[y.broken].start, nextRepair, "the text here cannot be read exactly")
+	}
+	return root, nil
+}
+
+// place finds the bytes of each token; false when the tokens do not add up to
+// the file, but for blanks at its end.
+func (y *yamlReader) place(tokens token.Tokens) bool {
+	at := bom(y.src)
+	for _, tk := range tokens {
+		if !strings.HasPrefix(string(y.src[at:min(len(y.src), at+len(tk.Origin))]), tk.Origin) {
+			return false
+		}
+		text := strings.TrimSpace(tk.Origin)
+		start := at + strings.Index(tk.Origin, text)
+		y.spans[tk] = span{start, start + len(text)}
+		at += len(tk.Origin)
+	}
+	return len(strings.TrimSpace(string(y.src[at:]))) == 0
+}
+
+// span is where a token stands. The parser makes some up, for values that are
+// left out: those stand at the place given.
+func (y *yamlReader) span(tk *token.Token, fallback int) span {
+	if s, known := y.spans[tk]; known {
+		return s
+	}
+	return span{fallback, fallback}
+}
+
+func (y *yamlReader) syntax(err error) *EditError {
+	var at interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &at) {
+		return refuse(y.src, bom(y.src), nextRepair, "the file is no YAML")
+	}
+	return refuse(y.src, y.span(at.GetToken(), bom(y.src)).start, nextRepair, "%s", at.GetMessage())
+}
+
+// node converts a value; at is where it would stand if it is left out.
+func (y *yamlReader) node(n ast.Node, at int) *node {
+	if n == nil {
+		return &node{kind: nullKind, start: at, end: at}
+	}
+	place := y.span(n.GetToken(), at)
+	plain := &node{start: place.start, end: place.end}
+	switch v := n.(type) {
+	case *ast.MappingNode:
+		return y.mapping(v.Values, v.IsFlowStyle, place)
+	case *ast.MappingValueNode:
+		return y.mapping([]*ast.MappingValueNode{v}, v.IsFlowStyle, place)
+	case *ast.SequenceNode:
+		return y.sequence(v, place)
+	case *ast.StringNode:
+		return y.scalar(v, place)
+	case *ast.LiteralNode:
+		plain.kind, plain.refused = stringKind, "a string over several lines"
+	case *ast.AnchorNode:
+		return y.refused(v.Value, place, "an anchor")
+	case *ast.TagNode:
+		return y.refused(v.Value, place, "a tag")
+	case *ast.AliasNode:
+		plain.refused = "an alias"
+	case *ast.NullNode:
+		plain.kind = nullKind
+	}
+	return plain
+}
+
+// refused converts a value behind a mark that an edit would have to respect.
+func (y *yamlReader) refused(value ast.Node, place span, mark string) *node {
+	n := y.node(value, place.end)
+	n.start, n.refused = place.start, mark
+	return n
+}
+
+func (y *yamlReader) mapping(values []*ast.MappingValueNode, flow bool, place span) *node {
+	n := &node{kind: objectKind, start: place.start, end: place.end}
+	for i, v := range values {
+		tk := v.Key.GetToken()
+		key := y.span(tk, place.end)
+		if i == 0 && !flow {
+			n.start = key.start
+		}
+		switch v.Key.(type) {
+		case *ast.MergeKeyNode:
+			n.refused = "a merge key"
+		case *ast.MappingKeyNode, *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+			n.refused = "a key that is no plain name"
+		}
+		n.members = append(n.members, member{
+			name: tk.Value, start: key.start, last: key.start, end: key.end,
+			block: !flow, value: y.node(v.Value, y.span(v.Start, key.end).end),
+		})
+	}
+	return n
+}
+
+func (y *yamlReader) sequence(v *ast.SequenceNode, place span) *node {
+	n := &node{kind: listKind, start: place.start, block: !v.IsFlowStyle}
+	if v.IsFlowStyle {
+		n.end = y.span(v.End, place.end).end
+	}
+	for i, value := range v.Values {
+		lead := place
+		if n.block && i < len(v.Entries) {
+			lead = y.span(v.Entries[i].Start, place.end)
+		}
+		item := y.node(value, lead.end)
+		item.lead = lead.start
+		if n.block && strings.Trim(indent(y.src, lead.start), " ") != "" {
+			n.refused = "a list that begins inside a line"
+		}
+		n.items = append(n.items, item)
+	}
+	return n
+}
+
+// scalar checks that the bytes found are the string and nothing else.
+func (y *yamlReader) scalar(v *ast.StringNode, place span) *node {
+	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
+	raw := string(y.src[place.start:place.end])
+	exact := false
+	switch v.Token.Type {
+	case token.SingleQuoteType:
+		exact = len(raw) > 1 && raw[0] == '\'' && raw[len(raw)-1] == '\''
+	case token.DoubleQuoteType:
+		exact = len(raw) > 1 && raw[0] == '"' && raw[len(raw)-1] == '"'
+	default:
+		n.plain = true
+		exact = raw == v.Value || strings.Contains(raw, "\n")
+	}
+	if strings.Contains(raw, "\n") {
+		n.refused = "a string over several lines"
+	}
+	if !exact {
+		y.broken = v.Token
+	}
+	return n
 }
