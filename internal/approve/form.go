@@ -195,12 +195,8 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 func (f *form) forward(msg tea.Msg) tea.Cmd {
 	m, cmd := f.sel.Update(msg)
 	f.sel = m.(*huh.Form)
-	switch f.sel.State {
-	case huh.StateCompleted:
+	if f.sel.State == huh.StateCompleted {
 		f.answer = f.word
-		return tea.Quit
-	case huh.StateAborted:
-		f.answer = wordDeny
 		return tea.Quit
 	}
 	return cmd

@@ -15,6 +15,7 @@ import (
 // Reason says why a terminal may not be used. The zero value is NoTerminal.
 type Reason uint8
 
+// Reasons, worded for the owner by String.
 const (
 	NoTerminal Reason = iota // there is no controlling terminal
 	Background               // another process group is in front; a read would stop us
@@ -31,8 +32,9 @@ func (r Reason) String() string {
 		return "another program's interface owns the terminal"
 	case Busy:
 		return "another question was still open on the terminal"
+	default:
+		return "there is no terminal"
 	}
-	return "there is no terminal"
 }
 
 // NotOwned is the error of Own and Recheck.

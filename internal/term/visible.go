@@ -136,11 +136,9 @@ func plain(r rune) bool {
 			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
 		return false
 	}
+	// A terminal that orders text by direction would move what stands around it.
 	p, _ := bidi.LookupRune(r)
-	switch p.Class() {
-	case bidi.R, bidi.AL, bidi.AN:
-		// A terminal that orders text by direction would move what stands
-		// around them.
+	if c := p.Class(); c == bidi.R || c == bidi.AL || c == bidi.AN {
 		return false
 	}
 	s := string(r)

