@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ func proxyCommand() *cli.Command {
 			&cli.DurationFlag{Name: "ask-timeout", Value: 45 * time.Second, Usage: "how long a call waits for a person; clients give up at about 60s"},
 			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
 			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
+			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
 		},
 		Action: runProxy,
@@ -51,9 +53,18 @@ type proxyRun struct {
 	ask     time.Duration
 	limits  frame.Limits
 	asError bool
+	observe bool // for the gate, which alone acts on it
 }
 
+// fewestProcessors is what two loops in blocking system calls need beside each
+// other: with fewer, each call waits until the runtime's monitor has taken a
+// processor back from the loop that sleeps (docs/benchmarks.md).
+const fewestProcessors = 4
+
 func runProxy(c *cli.Context) error {
+	if runtime.GOMAXPROCS(0) < fewestProcessors && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(fewestProcessors)
+	}
 	p, err := newProxyRun(c)
 	if err != nil {
 		return err
@@ -75,7 +86,9 @@ func runProxy(c *cli.Context) error {
 // newProxyRun reads the command line and the policy, before anything is
 // started. Mistakes on the command line are exit 2, everything else 125.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
-	p := &proxyRun{command: c.Args().Slice(), name: c.String("server"), ask: c.Duration("ask-timeout")}
+	p := &proxyRun{
+		command: c.Args().Slice(), name: c.String("server"), ask: c.Duration("ask-timeout"), observe: c.Bool("observe"),
+	}
 	if err := p.checkCommand(); err != nil {
 		return nil, err
 	}
@@ -161,6 +174,7 @@ func (p *proxyRun) approver() gate.Approver {
 func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	guard, err := gate.New(gate.Options{
 		Policy: p.policy.Policy, Recorder: log, Approver: p.approver(), Server: p.name, AskTimeout: p.ask,
+		ObserveOnly: p.observe,
 	})
 	if err != nil {
 		return exitProxy, err
