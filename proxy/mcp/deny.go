@@ -99,7 +99,7 @@ func Refused(r *frame.Refusal, record string) []byte {
 	if !r.Request || len(r.ID) == 0 {
 		return nil
 	}
-	text := "Refused: the request can be read in more than one way or breaks the protocol: " + sentence(visible(r.Reason, 300))
+	text := "Refused: the request can be read in more than one way or breaks the protocol: " + visible(r.Reason, 300) + "."
 	return errorReply(r.ID, CodeRefused, text, func(b []byte) []byte {
 		return machine(b, "frame", r.Code, record)
 	})
@@ -110,7 +110,7 @@ func Refused(r *frame.Refusal, record string) []byte {
 func Gone(id []byte, detail string) []byte {
 	text := "The server ended before it answered."
 	if detail != "" {
-		text = "The server ended before it answered: " + sentence(visible(detail, 300))
+		text = "The server ended before it answered: " + visible(detail, 300) + "."
 	}
 	return errorReply(id, CodeGone, text, nil)
 }

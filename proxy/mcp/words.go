@@ -39,14 +39,6 @@ func quoted(s string) string { return `"` + escape(s, 200, `"\`) + `"` }
 // visible is a text of the owner's, or one that stands outside quotes.
 func visible(s string, limit int) string { return escape(s, limit, "") }
 
-// sentence ends a text with a full stop.
-func sentence(s string) string {
-	if strings.HasSuffix(s, ".") {
-		return s
-	}
-	return s + "."
-}
-
 // escape keeps at most limit characters and writes those that cannot be seen as
 // escapes, and puts a backslash before those of special, so that a text can
 // neither hide a part of itself nor end the quotes around it.
