@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/gate"
 	xterm "golang.org/x/term"
 )
 
@@ -50,6 +51,9 @@ func (p *linePrinter) print(e *audit.Entry) error {
 func verdict(e *audit.Entry) (word, color string) {
 	switch e.Kind {
 	case audit.Decision:
+		if observed(e) {
+			return "observed", yellow
+		}
 		if e.Decision == "allow" {
 			return "allow", green
 		}
@@ -61,7 +65,12 @@ func verdict(e *audit.Entry) (word, color string) {
 		return "done", dim
 	case audit.Answered:
 		return "answer", yellow
-	case audit.Dropped, audit.Recovery:
+	case audit.Start:
+		if observed(e) {
+			return string(e.Kind), yellow
+		}
+		return string(e.Kind), dim
+	case audit.Dropped, audit.Recovery, audit.Upkeep:
 		return string(e.Kind), yellow
 	default: // also a kind of a later version
 		return short(string(e.Kind), 8), dim
@@ -90,7 +99,10 @@ func details(e *audit.Entry) []string {
 	if e.Answer != "" {
 		add("%s (%s, after %.1f s)", short(e.Answer, shown), short(e.Rung, shown), e.Waited.Seconds())
 	}
-	if e.Policy == "prompt" && e.Kind == audit.Decision {
+	switch {
+	case observed(e) && e.Kind == audit.Decision:
+		add("NOT ENFORCED (%s)", short(would(e), shown))
+	case e.Policy == "prompt" && e.Kind == audit.Decision:
 		add("asked")
 	}
 	if e.RuleLine > 0 {
@@ -108,6 +120,21 @@ func details(e *audit.Entry) []string {
 		add("of %s", short(e.Ref, shown))
 	}
 	return parts
+}
+
+// observed says that the session of a record enforced nothing, so that its
+// allows are not the policy's.
+func observed(e *audit.Entry) bool { return e.Stage == string(gate.StageObserve) }
+
+// would is what the policy alone would have done.
+func would(e *audit.Entry) string {
+	switch e.Policy {
+	case "prompt":
+		return "would ask"
+	case "deny", "allow":
+		return "would " + e.Policy
+	}
+	return "policy: " + e.Policy
 }
 
 // short makes s harmless and cuts it.

@@ -97,7 +97,7 @@ func (d *Damage) Error() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line
 type Filter struct {
 	Server   func(string) bool // of the name, or of the guess when there is none
 	Tool     func(string) bool // of the tool's name
-	Decision string            // allow or deny: what was done; prompt: what the rules said
+	Decision string            // allow or deny: what was done, or would have been; prompt: what the rules said
 	Session  string            // or its beginning
 	Record   string            // this record and those that refer to it
 	Kinds    []Kind
@@ -124,7 +124,7 @@ func (f *Filter) match(e *Entry) bool {
 	case "prompt":
 		return e.Policy == "prompt"
 	}
-	return e.Kind == Decision && e.Decision == f.Decision
+	return e.Kind == Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Policy == f.Decision)
 }
 
 func (f *Filter) matchKind(k Kind) bool {

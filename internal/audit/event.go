@@ -23,6 +23,7 @@ const (
 const (
 	Segment  Kind = "segment"  // the first line of every file
 	Recovery Kind = "recovery" // a write failed before this line: what it left and what was lost
+	Upkeep   Kind = "upkeep"   // closing a crashed session's segment, or removing old ones, failed
 )
 
 // Event is one record. Empty fields are not written. Text from the wire is

@@ -182,3 +182,27 @@ func TestClosedLogRecordsNothing(t *testing.T) {
 		t.Fatalf("%v, %q", err, ev.Record)
 	}
 }
+
+// What others left is no reason for a session to fail: it is recorded.
+func TestUpkeepThatFailsIsRecorded(t *testing.T) {
+	dir := t.TempDir() + "/audit"
+	if err := openLog(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	strange := filepath.Join(dir, segmentName(time.Now(), "0123456789"))
+	if err := errors.Join(os.WriteFile(strange, nil, 0o600), os.Chmod(strange, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := openLog(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for e, err := range Read(dir, Filter{Kinds: []Kind{Upkeep}}) {
+		if n++; err != nil || !strings.Contains(e.Detail, "can be written by other users") {
+			t.Fatalf("%v: %q", err, e.Detail)
+		}
+	}
+	if n != 1 {
+		t.Fatalf("%d upkeep records", n)
+	}
+}

@@ -25,7 +25,7 @@ type Log struct {
 
 	tidy    sync.WaitGroup
 	tidyMu  sync.Mutex // one at a time
-	tidyErr error
+	closing bool       // no further tidying begins
 }
 
 // Session is the id that every record of this log begins with.
@@ -118,9 +118,11 @@ func (l *Log) spare() {
 // record whose last write failed, and fails again, is left to the next session
 // to account for.
 func (l *Log) Close() error {
-	err := l.close()
+	l.mu.Lock()
+	l.closing = true
+	l.mu.Unlock()
 	l.tidy.Wait()
-	if err = errors.Join(err, l.tidyErr); err != nil {
+	if err := l.close(); err != nil {
 		return fmt.Errorf("closing the record: %w", err)
 	}
 	return nil

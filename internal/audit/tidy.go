@@ -9,13 +9,19 @@ import (
 )
 
 // keepTidy looks after the other segments beside the session's work: what
-// crashed sessions left, and what is too old. Close waits for it.
+// crashed sessions left, and what is too old. Close waits for it. What goes
+// wrong there is recorded, and no concern of this session's calls.
 func (l *Log) keepTidy() {
+	if l.closing {
+		return
+	}
 	l.tidy.Go(func() {
 		l.tidyMu.Lock()
 		defer l.tidyMu.Unlock()
 		all, err := segments(l.dir) // one listing: there may be thousands
-		l.tidyErr = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o))
+		if err = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
+			_ = l.Record(&Event{Kind: Upkeep, Detail: err.Error()})
+		}
 	})
 }
 
