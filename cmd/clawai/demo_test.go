@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// screen is what a terminal has been sent so far.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Write(b)
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (s *screen) has(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(s.text.String(), text)
+}
+
+// TestDemoAsksAtTheTerminal: with a terminal, the write is asked for, and a yes
+// lets it through.
+func TestDemoAsksAtTheTerminal(t *testing.T) {
+	cmd := exec.Command("clawai", "demo")
+	cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	out := &screen{more: make(chan struct{}, 1)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		out.follow(tty)
+	}()
+	// The question takes nothing typed before it can be read, so the answer is
+	// given again until it is taken.
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	deadline := time.After(30 * time.Second)
+	for running := true; running; {
+		select {
+		case <-again.C:
+			if out.has("> ") && !out.has("Verified") {
+				_, _ = tty.WriteString("allow\n")
+			}
+		case <-out.more:
+		case <-ended:
+			running = false
+		case <-deadline:
+			t.Fatalf("no end in sight:\n%s", out.text.String())
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, out.text.String())
+	}
+	for _, want := range []string{"asked, and you said yes", "wrote 22 bytes", "Verified: "} {
+		if !out.has(want) {
+			t.Errorf("the screen lacks %q:\n%s", want, out.text.String())
+		}
+	}
+}
+
+// follow copies until the terminal is gone, which a pty says with an error.
+func (s *screen) follow(tty *os.File) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := tty.Read(buf)
+		_, _ = s.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
