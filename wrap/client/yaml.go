@@ -38,10 +38,11 @@ func parseYAML(src []byte) (*node, error) {
 		if doc.Body == nil {
 			continue
 		}
+		body := y.node(doc.Body, bom(src))
 		if _, directive := doc.Body.(*ast.DirectiveNode); directive || root != nil {
-			return nil, refuse(src, y.span(doc.Body.GetToken(), 0).start, nextYAML, "the file holds a directive or more than one document")
+			return nil, refuse(src, body.start, nextYAML, "the file holds a directive or more than one document")
 		}
-		root = y.node(doc.Body, bom(src))
+		root = body
 	}
 	if y.broken != nil {
 		return nil, refuse(src, y.spans[y.broken].start, nextRepair, "the text here cannot be read exactly")
