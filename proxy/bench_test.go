@@ -333,4 +333,3 @@ func BenchmarkMemory(b *testing.B) {
 func us(d time.Duration) float64 { return float64(d) / 1e3 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
-

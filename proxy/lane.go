@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -39,8 +38,7 @@ func newLane(s *session, from mcp.Direction, in io.Reader, out, back *writer) *l
 	}
 }
 
-// run reads until the stream ends. The thread is locked because the reads are
-// blocking system calls on the path of every message.
+// run reads until the stream ends.
 func (l *lane) run(ctx context.Context) {
 	defer close(l.ended)
 	defer func() {
@@ -48,8 +46,6 @@ func (l *lane) run(ctx context.Context) {
 			l.s.fail(r)
 		}
 	}()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	l.begin()
 	for {
 		line, err := l.in.Next()

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -306,4 +307,30 @@ func TestAClientThatDoesNotReadDelaysNoEnd(t *testing.T) {
 		t.Errorf("the end took %v", took)
 	}
 	_ = w.client.in.Close() // lets the writer go, for the leak check
+}
+
+// faulty is a stream that panics once it has been read from.
+type faulty struct {
+	first io.Reader
+	ready chan struct{}
+}
+
+func (f *faulty) Read(p []byte) (int, error) {
+	if n, err := f.first.Read(p); err == nil {
+		return n, nil
+	}
+	<-f.ready
+	panic("a defect")
+}
+
+func TestADefectEndsTheSessionInGoodOrder(t *testing.T) {
+	f := &faulty{first: strings.NewReader(tool("1", "ok") + "\n"), ready: make(chan struct{})}
+	w := newWorld(t, func(o *proxy.Options, _ *gate.Options) { o.ClientIn = f })
+	w.server.wants(tool("1", "ok"))
+	close(f.ready)
+	w.client.wantsLike(`"id":1`, `"error":{"code":4502`)
+	if err := w.end(); err == nil || !strings.Contains(err.Error(), "a defect") {
+		t.Errorf("Run returned %v", err)
+	}
+	w.record.has(t, audit.Dropped, "panic")
 }
