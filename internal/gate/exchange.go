@@ -51,6 +51,10 @@ const (
 	StageAsk    Stage = "ask"
 	StageRecord Stage = "record"
 	StageGate   Stage = "gate" // a panic or a closed session
+
+	// StageObserve stands on every judged exchange, and on the start, of a
+	// session that enforces nothing (Options.ObserveOnly).
+	StageObserve Stage = "observe"
 )
 
 // Code is the stable machine word of a verdict's reason.
@@ -62,6 +66,7 @@ const (
 	CodeUngoverned       Code = "ungoverned" // a method no rule governs
 	CodeAllowedByPerson  Code = "allowed_by_person"
 	CodeAllowedInSession Code = "allowed_in_session" // a person said so earlier
+	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
 
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeNoRule         Code = "no_rule"

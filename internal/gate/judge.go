@@ -9,7 +9,8 @@ import (
 )
 
 // judge asks the rules, writes what they say into x.Event, and lifts a prompt
-// that a person has answered for the session. A panic denies.
+// that a person has answered for the session, or anything when the session only
+// observes. A panic denies.
 func (s *Session) judge(x *Exchange) (v Verdict) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -37,7 +38,10 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	if d.Reading != "" {
 		owner = fmt.Sprintf("read as %q", d.Reading)
 	}
-	if v.Action == policy.Prompt && s.granted(d.Rule, x.Calls) {
+	switch {
+	case s.observing:
+		v, owner = observed(v, owner)
+	case v.Action == policy.Prompt && s.granted(d.Rule, x.Calls):
 		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 	}
 	x.note(v, owner)
