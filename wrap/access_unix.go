@@ -1,0 +1,8 @@
+//go:build unix
+
+package wrap
+
+import "golang.org/x/sys/unix"
+
+// mayWrite asks for the user that started the program.
+func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }

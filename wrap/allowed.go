@@ -1,0 +1,107 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// allowed says why a file must not be edited now.
+func (o Options) allowed(c Change) error {
+	if !o.Follow && !o.own(c) {
+		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
+	}
+	if err := writable(c.Real); err != nil {
+		return err
+	}
+	return o.idle(c)
+}
+
+// own says that the file lies where the owner keeps things, links resolved.
+func (o Options) own(c Change) bool {
+	if c.Real == filepath.Clean(c.Path) {
+		return true
+	}
+	for _, dir := range []string{o.Home, o.Dir} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && dir != "" && inside(c.Real, real) {
+			return true
+		}
+	}
+	return false
+}
+
+// writable refuses a file that is marked read-only: a rename would not mind the
+// mark, its owner does.
+func writable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return plain(err)
+	}
+	if info.Mode().Perm()&0o222 == 0 || !mayWrite(path) {
+		return fmt.Errorf("it is read-only for you (%s); make it writable or edit it as its owner", info.Mode().Perm())
+	}
+	return nil
+}
+
+// idle refuses while a client runs that would write its own idea of the file
+// over ours.
+func (o Options) idle(c Change) error {
+	var names []string
+	for _, e := range c.Edits {
+		names = append(names, e.Row.Processes...)
+	}
+	if len(names) == 0 || o.WhileRunning {
+		return nil
+	}
+	list := o.Running
+	if list == nil {
+		list = Running
+	}
+	running, err := list()
+	if err != nil {
+		return fmt.Errorf("cannot tell whether %s is running (%w); quit it and give --while-running", c.Edits[0].Row.Name, err)
+	}
+	for _, name := range running {
+		if slices.ContainsFunc(names, func(n string) bool { return n == name || goos == "windows" && strings.EqualFold(n, name) }) {
+			return fmt.Errorf("%s is running and would write over the edit; quit it and run the command again, or give --while-running", c.Edits[0].Row.Name)
+		}
+	}
+	return nil
+}
+
+// tidy removes what a clawai that was killed in the middle of a write has left
+// beside the file. Nobody else with our lock writes such a name.
+func tidy(real string, now time.Time) {
+	dir, base := filepath.Split(real)
+	ours := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9]+\.tmp$`)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // the write will say so
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !ours.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > time.Minute {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// advice is what to do about the usual failures of a write.
+func advice(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "; make room on the disk and run the command again"
+	case errors.Is(err, fs.ErrPermission):
+		return "; its folder must be writable for you, as a new file takes the old one's place"
+	}
+	return ""
+}

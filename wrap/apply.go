@@ -1,0 +1,183 @@
+package wrap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// Options of Apply. The folders are absolute.
+type Options struct {
+	State   string // clawai's state folder, which exists: the journal and the locks
+	Version string // of clawai, for the journal
+	Home    string
+	Dir     string // the project's folder
+	// Follow edits files outside Home and Dir that a symlink leads to.
+	Follow bool
+	// WhileRunning edits a file whose client must not run meanwhile.
+	WhileRunning bool
+	Running      func() ([]string, error) // names of running programs; nil: Running
+	LockWait     time.Duration            // for each lock; 0: 5 s
+	// Settle is how long a client that writes its file from memory gets to undo
+	// an edit, before Apply looks again; 0: 1.5 s.
+	Settle time.Duration
+	Now    func() time.Time // nil: time.Now
+
+	at func(point string) // tests stop the world here
+}
+
+func (o Options) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
+}
+
+func (o Options) lockWait() time.Duration {
+	if o.LockWait == 0 {
+		return 5 * time.Second
+	}
+	return o.LockWait
+}
+
+func (o Options) settle() time.Duration {
+	if o.Settle == 0 {
+		return 1500 * time.Millisecond
+	}
+	return o.Settle
+}
+
+func (o Options) reach(point string) {
+	if o.at != nil {
+		o.at(point)
+	}
+}
+
+// Apply writes the changes, each file by itself: one that is refused leaves its
+// old bytes and an error at its index, nil stands for those that are written.
+func Apply(ctx context.Context, changes []Change, o Options) []error {
+	errs := make([]error, len(changes))
+	watch := false
+	for i, c := range changes {
+		if err := apply(ctx, c, o); err != nil {
+			errs[i] = fmt.Errorf("%s: %w", c.Path, err)
+			continue
+		}
+		watch = watch || c.rewritten()
+	}
+	if !watch {
+		return errs
+	}
+	select {
+	case <-time.After(o.settle()):
+	case <-ctx.Done(): // the second look is a service, not a promise
+	}
+	for i, c := range changes {
+		if errs[i] == nil && c.rewritten() {
+			if err := c.stands(); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", c.Path, err)
+			}
+		}
+	}
+	return errs
+}
+
+func (c Change) rewritten() bool {
+	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
+}
+
+func apply(ctx context.Context, c Change, o Options) error {
+	if err := o.allowed(c); err != nil {
+		return err
+	}
+	unlock, err := lockFile(ctx, o, c.Real)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.Lock == "directory" }) {
+		unlock, err := lockDirectory(ctx, o, c.Real)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.reach("locked")
+	tidy(c.Real, o.now())
+	return write(c, o)
+}
+
+// write journals first: after a crash the journal may tell of an edit that was
+// not made, never keep silent about one that was.
+func write(c Change, o Options) error {
+	if real, err := filepath.EvalSymlinks(c.Path); err != nil || real != c.Real {
+		return errors.New("its symlink leads elsewhere by now; nothing was written, run the command again")
+	}
+	if err := record(c, o, nil); err != nil {
+		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
+	}
+	o.reach("journaled")
+	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Was: c.Before})
+	o.reach("written")
+	if err == nil {
+		return nil
+	}
+	if bytesOf(c.Real, c.Before) {
+		err = fmt.Errorf("nothing was changed: %w", plainWrite(err))
+	}
+	if errors.Is(err, atomicfile.ErrChanged) {
+		err = fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
+	}
+	return errors.Join(err, record(c, o, err))
+}
+
+// bytesOf says whether the file holds exactly these bytes.
+func bytesOf(path string, want []byte) bool {
+	now, err := read(path)
+	return err == nil && bytes.Equal(now, want)
+}
+
+// plainWrite drops the path, which our own errors name already, and gives the
+// usual causes a next step.
+func plainWrite(err error) error {
+	return fmt.Errorf("%w%s", err, advice(err))
+}
+
+// stands looks whether a client has undone the edits meanwhile. Other changes of
+// its own are its own.
+func (c Change) stands() error {
+	now, err := read(c.Real)
+	if err != nil {
+		return fmt.Errorf("after the edit: %w", err)
+	}
+	if bytes.Equal(now, c.After) {
+		return nil
+	}
+	var undone []string
+	for _, e := range c.Edits {
+		entries, err := client.Read(e.Row, now)
+		if err != nil {
+			return fmt.Errorf("the client has written the file again, and now it cannot be read: %w", err)
+		}
+		for _, is := range entries {
+			if slices.Equal(is.KeyPath, e.Entry.KeyPath) && (is.Wrapped != nil) != (c.Op == Wrap) {
+				undone = append(undone, e.Entry.Name)
+			}
+		}
+	}
+	if len(undone) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has undone the edit of %s; quit it and run the command again", c.Edits[0].Row.Name, strings.Join(undone, ", "))
+}

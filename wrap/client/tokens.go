@@ -1,0 +1,21 @@
+package client
+
+// Tokens are the words of an entry that an edit moves or puts in, as the file
+// writes them: the command, and when it is wrapped everything from clawai's path
+// to the server's own command. No argument of the server is among them.
+func Tokens(r Row, src []byte, e Entry) ([]string, error) {
+	f, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	_, sh, err := f.target(e)
+	if err != nil {
+		return nil, err
+	}
+	v, _ := readInvocation(sh.words)
+	tokens := make([]string, 0, v.inner+1)
+	for _, w := range sh.words[:v.inner+1] {
+		tokens = append(tokens, f.raw(w))
+	}
+	return tokens, nil
+}

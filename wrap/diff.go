@@ -1,0 +1,155 @@
+package wrap
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// longLine is how much of a line is shown around what changes in it: some
+// clients keep megabytes on one line.
+const longLine = 240
+
+// Diff shows a change as a unified diff without context lines: what stands
+// around an edit may be an environment block, whose secrets belong on no screen
+// and in no log. Each hunk is headed by its servers instead. Characters that a
+// terminal would act on are written \u{hex}.
+func (c Change) Diff(name string) string {
+	before, after := bytes.SplitAfter(c.Before, []byte{'\n'}), bytes.SplitAfter(c.After, []byte{'\n'})
+	var b strings.Builder
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", harmless(name), harmless(name))
+	for _, h := range hunks(before, after) {
+		fmt.Fprintf(&b, "@@ -%s +%s @@%s\n", span(h.a, h.aEnd), span(h.b, h.bEnd), c.heading(h))
+		olds, news := before[h.a:h.aEnd], after[h.b:h.bEnd]
+		for i, line := range olds {
+			show(&b, '-', line, at(news, i))
+		}
+		for i, line := range news {
+			show(&b, '+', line, at(olds, i))
+		}
+	}
+	return b.String()
+}
+
+// heading names the servers whose entry starts last before the hunk ends.
+func (c Change) heading(h hunk) string {
+	best := -1
+	for i, e := range c.Edits {
+		if e.Entry.Line <= max(h.aEnd, h.a+1) && (best < 0 || e.Entry.Line > c.Edits[best].Entry.Line) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return " " + harmless(c.Edits[best].Entry.Name)
+}
+
+// hunk is the lines from a to aEnd that become those from b to bEnd, from 0.
+type hunk struct{ a, aEnd, b, bEnd int }
+
+func span(from, to int) string {
+	switch n := to - from; n {
+	case 0:
+		return fmt.Sprintf("%d,0", from)
+	case 1:
+		return fmt.Sprint(from + 1)
+	default:
+		return fmt.Sprintf("%d,%d", from+1, n)
+	}
+}
+
+// hunks finds what differs. Edits change lines or put a few in, and never move
+// one, so that looking ahead for the next line that both have is enough.
+func hunks(before, after [][]byte) []hunk {
+	var all []hunk
+	for a, b := 0, 0; a < len(before) || b < len(after); {
+		if a < len(before) && b < len(after) && bytes.Equal(before[a], after[b]) {
+			a, b = a+1, b+1
+			continue
+		}
+		aEnd, bEnd := meet(before, after, a, b)
+		all = append(all, hunk{a, aEnd, b, bEnd})
+		a, b = aEnd, bEnd
+	}
+	return all
+}
+
+// meet is where, nearest after a and b, both have the same line again; of
+// several as near, where the numbers of skipped lines differ least.
+func meet(before, after [][]byte, a, b int) (int, int) {
+	for far := 1; far <= len(before)-a+len(after)-b; far++ {
+		best, skew := -1, 0
+		for i := range far + 1 {
+			s := max(2*i-far, far-2*i)
+			if same(before, after, a+i, b+far-i) && (best < 0 || s < skew) {
+				best, skew = i, s
+			}
+		}
+		if best >= 0 {
+			return a + best, b + far - best
+		}
+	}
+	return len(before), len(after)
+}
+
+// same says that both go on alike here. Blank lines prove nothing.
+func same(before, after [][]byte, i, j int) bool {
+	if i >= len(before) || j >= len(after) {
+		return i == len(before) && j == len(after)
+	}
+	return len(bytes.TrimSpace(before[i])) > 0 && bytes.Equal(before[i], after[j])
+}
+
+func at(lines [][]byte, i int) []byte {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return nil
+}
+
+// show writes one line; of a long one, what differs from its other form and a
+// little around it.
+func show(b *strings.Builder, sign byte, line, other []byte) {
+	text := bytes.TrimRight(line, "\r\n")
+	ended := len(text) < len(line)
+	if len(text) > longLine {
+		text = clip(text, other)
+	}
+	b.WriteByte(sign)
+	b.WriteString(harmless(string(text)))
+	b.WriteByte('\n')
+	if !ended {
+		b.WriteString("\\ No newline at end of file\n")
+	}
+}
+
+func clip(line, other []byte) []byte {
+	const around = 40
+	first := 0
+	for first < len(line) && first < len(other) && line[first] == other[first] {
+		first++
+	}
+	last, o := len(line), len(other)
+	for last > first && o > first && line[last-1] == other[o-1] {
+		last, o = last-1, o-1
+	}
+	from, to := max(0, first-around), min(len(line), last+around)
+	to = min(to, from+4*longLine)
+	out := append([]byte("… "), line[from:to]...)
+	return append(out, " …"...)
+}
+
+// harmless is text from a file, safe for a terminal.
+func harmless(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,135 @@
+package wrap
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// line is one server's edit in the journal. It is written before the file is;
+// a line with Failed takes back the one before it.
+type line struct {
+	Time   time.Time `json:"time"`
+	Clawai string    `json:"clawai"` // version
+	Op     Op        `json:"op"`
+	File   string    `json:"file"` // symlinks resolved
+	Key    []string  `json:"key"`
+	Old    []string  `json:"old,omitempty"` // words as the file wrote them
+	New    []string  `json:"new,omitempty"`
+	// Withheld: the command may hold a secret, so the words are not kept.
+	Withheld bool   `json:"withheld,omitempty"`
+	Before   string `json:"before"` // SHA-256 of the whole file
+	After    string `json:"after"`
+	Failed   string `json:"failed,omitempty"`
+}
+
+func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
+
+// record appends a change to the journal and sees it on the disk.
+func record(c Change, o Options, failed error) error {
+	var text []byte
+	for _, e := range c.Edits {
+		l := line{
+			Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
+			Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
+		}
+		if secretive(e.Entry.Command) {
+			l.Old, l.New, l.Withheld = nil, nil, true
+		}
+		if failed != nil {
+			l.Failed = failed.Error()
+		}
+		b, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, b...), '\n')
+	}
+	return appendLines(journalPath(o.State), text)
+}
+
+// secretive says that a command is a whole line, or sets something, and so may
+// hold a key.
+func secretive(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
+
+func sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// appendLines adds whole lines in one write; behind a line that a crash has cut
+// it starts anew.
+func appendLines(path string, text []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	last := []byte{'\n'}
+	if info.Size() > 0 {
+		if _, err := f.ReadAt(last, info.Size()-1); err != nil {
+			return err
+		}
+	}
+	if last[0] != '\n' {
+		text = append([]byte{'\n'}, text...)
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// Journal is what clawai last did to each server, for telling a server that was
+// never wrapped from one whose wrapper was taken out by something else.
+type Journal map[string]bool
+
+// ReadJournal reads the journal of a state folder; lines that a crash has cut
+// are passed over. No journal is an empty one.
+func ReadJournal(state string) (Journal, error) {
+	f, err := os.Open(journalPath(state))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Journal{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	j, earlier := Journal{}, map[string]bool{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var l line
+		if json.Unmarshal(lines.Bytes(), &l) != nil {
+			continue
+		}
+		key := journalKey(l.File, l.Key)
+		if l.Failed != "" {
+			j[key] = earlier[key]
+			continue
+		}
+		earlier[key], j[key] = j[key], l.Op == Wrap
+	}
+	return j, lines.Err()
+}
+
+func (j Journal) wrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }
+
+func journalKey(file string, path []string) string { return fmt.Sprintf("%q %q", file, path) }

@@ -1,0 +1,69 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockPoll = 50 * time.Millisecond
+	// deadLock is when a client's lock is a dead one's. The library that Cline
+	// uses touches the directory of a living lock every 5 seconds and takes one
+	// over after 10.
+	deadLock = 20 * time.Second
+)
+
+// lockFile keeps other clawais from the file while this one writes it. The lock
+// lies in the state folder, for nothing of ours belongs beside a client's file.
+func lockFile(ctx context.Context, o Options, real string) (unlock func(), err error) {
+	dir := filepath.Join(o.State, "wrap-locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, sum([]byte(real))[:32]+".lock"), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(ctx, o.lockWait())
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		_ = lock.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, errors.New("another clawai is editing it; try again when that has ended")
+		}
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// lockDirectory takes the lock of a client that makes FILE.lock, a directory,
+// while it writes.
+func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), err error) {
+	dir := real + ".lock"
+	ctx, cancel := context.WithTimeout(ctx, o.lockWait())
+	defer cancel()
+	for {
+		err := os.Mkdir(dir, 0o700)
+		if err == nil {
+			return func() { _ = os.Remove(dir) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("lock: %w", err)
+		}
+		if info, err := os.Stat(dir); err == nil && o.now().Sub(info.ModTime()) > deadLock {
+			_ = os.Remove(dir) // of a directory only when it is empty
+		}
+		select {
+		case <-ctx.Done():
+			if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				return nil, err
+			}
+			return nil, fmt.Errorf("its client holds %s; try again, or remove that directory when the client is not running", dir)
+		case <-time.After(lockPoll):
+		}
+	}
+}

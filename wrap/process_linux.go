@@ -1,0 +1,36 @@
+package wrap
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Running are the names of the programs that run: what the kernel calls each,
+// and the last part of its executable and of its first word, for the kernel's
+// name is cut at 15 bytes.
+func Running() ([]string, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		dir := filepath.Join("/proc", e.Name())
+		if comm, err := os.ReadFile(filepath.Join(dir, "comm")); err == nil { // it may have ended
+			names = append(names, string(bytes.TrimSpace(comm)))
+		}
+		if exe, err := os.Readlink(filepath.Join(dir, "exe")); err == nil {
+			names = append(names, filepath.Base(exe))
+		}
+		if line, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
+			word, _, _ := bytes.Cut(line, []byte{0})
+			names = append(names, filepath.Base(string(word)))
+		}
+	}
+	return names, nil
+}

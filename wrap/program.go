@@ -1,0 +1,153 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/clawai/clawai/wrap/client"
+)
+
+const goos = runtime.GOOS
+
+// Program is how files name clawai.
+type Program struct {
+	Path string // absolute, and good after an upgrade; "" when Err
+	Err  error  // why this binary must not be written into a file
+}
+
+// For is the command that a place shall have: a machine's path has no business
+// in a file that is shared through git.
+func (p Program) For(place *Place) (string, error) {
+	if place.Tracked {
+		return "clawai", nil
+	}
+	if p.Err != nil {
+		return "", p.Err
+	}
+	path := p.Path
+	if strings.Contains(path, " ") && !place.Row.SpaceInCommandOK {
+		if path = short(path); strings.Contains(path, " ") {
+			return "", fmt.Errorf("%s cannot start a command with a space in its path (%s); install clawai in a folder without one", place.Row.Name, path)
+		}
+	}
+	return path, nil
+}
+
+// FindProgram looks for a lasting path of the running binary.
+func FindProgram() Program {
+	exe, err := os.Executable()
+	if err != nil {
+		return Program{Err: fmt.Errorf("the path of this program is not known: %w", err)}
+	}
+	temp := []string{os.TempDir()}
+	if real, err := filepath.EvalSymlinks(os.TempDir()); err == nil {
+		temp = append(temp, real)
+	}
+	return search{exe: exe, arg0: os.Args[0], path: filepath.SplitList(os.Getenv("PATH")), temp: temp, same: sameFile}.find()
+}
+
+// search is a look for the program, its system given.
+type search struct {
+	exe  string   // as the system says; on Linux with every symlink resolved
+	arg0 string   // as the shell said
+	path []string // folders, in order
+	temp []string
+	same func(a, b string) bool
+}
+
+// find prefers the path the user started, then PATH, then what the system says:
+// a package manager's link outlives the versioned folder that it leads to.
+func (s search) find() Program {
+	if s.temporary(s.exe) {
+		return Program{Err: fmt.Errorf("this is a temporary binary (%s), which a client could not start later; install clawai (go install github.com/clawai/clawai/cmd/clawai@latest) and run that", s.exe)}
+	}
+	for _, path := range s.candidates() {
+		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned.MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {
+			return Program{Path: path}
+		}
+	}
+	if !isClawai(s.exe) {
+		return Program{Err: fmt.Errorf("this program is called %s; it must be called clawai to be recognised in a client's file", filepath.Base(s.exe))}
+	}
+	return Program{Err: fmt.Errorf("this program runs from %s, which the next upgrade takes away; put a link to it into a folder on PATH (ln -s %s ~/.local/bin/clawai) and run that", s.exe, s.exe)}
+}
+
+func (s search) candidates() []string {
+	var all []string
+	if strings.ContainsAny(s.arg0, `/`+string(filepath.Separator)) {
+		if abs, err := filepath.Abs(s.arg0); err == nil {
+			all = append(all, abs)
+		}
+	}
+	name := "clawai"
+	if goos == "windows" {
+		name += ".exe"
+	}
+	for _, dir := range s.path {
+		all = append(all, filepath.Join(dir, name))
+	}
+	return append(all, s.exe)
+}
+
+func (s search) temporary(path string) bool {
+	for _, dir := range s.temp {
+		if inside(path, dir) {
+			return true
+		}
+	}
+	return strings.Contains(filepath.ToSlash(path), "/go-build")
+}
+
+// versioned matches the folders that package managers make anew for every
+// version (Homebrew, Nix, Guix, asdf, mise, scoop, pnpm, npx) and Go's cache.
+var versioned = regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
+
+func isClawai(path string) bool {
+	base := filepath.Base(path)
+	return base == "clawai" || strings.EqualFold(base, "clawai.exe")
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// inside says whether path is dir or below it; both are clean.
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// startable says what keeps a wrapper's command from starting this clawai.
+func (p Program) startable(command string) error {
+	path, err := exec.LookPath(command)
+	switch {
+	case err != nil && filepath.IsAbs(command):
+		return errors.New("there is no clawai at " + command + " any more")
+	case err != nil:
+		return errors.New("clawai is not on PATH")
+	case p.Path != "" && !sameFile(path, p.Path):
+		return errors.New("it starts another program: " + path)
+	}
+	return nil
+}
+
+// wrapper is what stands in front of an entry once it is wrapped.
+func (p Program) wrapper(place *Place, e client.Entry) (client.Wrapper, error) {
+	path, err := p.For(place)
+	w := client.Wrapper{Path: path, Server: e.Name}
+	if e.Wrapped != nil {
+		w.Flags = e.Wrapped.Flags
+	}
+	return w, err
+}

@@ -1,0 +1,135 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// maxFile bounds what is read into memory. Claude Code's own file has been seen
+// at tens of megabytes.
+const maxFile = 256 << 20
+
+// Place is one file of a client and the servers in it.
+type Place struct {
+	Row     client.Row
+	Path    string // where the client looks
+	Real    string // what is edited: Path with its symlinks resolved; "" when Err
+	Tracked bool   // a project's file that git keeps, so shared with others
+	Entries []client.Entry
+	Err     error // why the file cannot be read; nothing in it can be edited
+
+	src []byte
+}
+
+// System is this machine, as the catalogue asks for it.
+func System() (client.Env, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return client.Env{}, fmt.Errorf("the current folder is not known: %w", err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return client.Env{}, errors.New("no home folder is known; set HOME to an absolute path")
+	}
+	return client.Env{
+		OS: goos, Getenv: os.Getenv, Home: home, Dir: dir,
+		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
+		Glob: func(pattern string) []string {
+			found, err := filepath.Glob(pattern)
+			if err != nil {
+				return nil // the catalogue has checked its patterns
+			}
+			return found
+		},
+	}, nil
+}
+
+// Survey reads every file of the rows that exists here. A file that two rows
+// read at the same keys is listed once, for the first of them.
+func Survey(e client.Env, rows []client.Row) []Place {
+	var places []Place
+	files := map[string]file{}
+	for _, row := range rows {
+		for _, path := range row.Files(e) {
+			same := func(p Place) bool { return p.Path == path && slices.Equal(p.Row.KeyPath, row.KeyPath) }
+			if !slices.ContainsFunc(places, same) {
+				places = append(places, look(row, path, files))
+			}
+		}
+	}
+	return places
+}
+
+// Look reads one file as a row says, wherever it is.
+func Look(row client.Row, path string) Place { return look(row, path, map[string]file{}) }
+
+type file struct {
+	src []byte
+	err error
+}
+
+func look(row client.Row, path string, files map[string]file) Place {
+	p := Place{Row: row, Path: path}
+	real, err := resolve(path)
+	if err != nil {
+		p.Err = err
+		return p
+	}
+	f, seen := files[real]
+	if !seen {
+		f.src, f.err = read(real)
+		files[real] = f
+	}
+	if p.Err = f.err; p.Err != nil {
+		return p
+	}
+	if p.Entries, p.Err = client.Read(row, f.src); p.Err != nil {
+		return p
+	}
+	p.Real, p.src = real, f.src
+	p.Tracked = (row.Scope == client.Project || row.Scope == client.Workspace) && tracked(path)
+	return p
+}
+
+// resolve follows symlinks, as a rename would replace the link.
+func resolve(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("it is a symlink to a file that does not exist; mend the link or remove it")
+	}
+	return real, plain(err)
+}
+
+// plain takes the path off an error that is told beside the path.
+func plain(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
+}
+
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return src, plain(err)
+}
