@@ -7,6 +7,7 @@ import "fmt"
 // The zero value is Deny, so that a forgotten field refuses.
 type Action uint8
 
+// The three actions, strictest first.
 const (
 	Deny Action = iota
 	Prompt

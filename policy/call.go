@@ -4,6 +4,7 @@ package policy
 // and is denied.
 type Subject uint8
 
+// What a rule can be about.
 const (
 	NoSubject Subject = iota
 	ToolSubject

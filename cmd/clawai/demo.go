@@ -89,7 +89,7 @@ func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
 	if err != nil {
 		return err
 	}
-	defer agent.Close()
+	defer func() { _ = agent.Close() }()
 	tools, err := agent.Tools(ctx)
 	if err != nil {
 		return err

@@ -214,4 +214,3 @@ func (r *running) quiet() {
 		r.t.Errorf("stderr is not empty: %s", text)
 	}
 }
-

@@ -22,7 +22,7 @@ func Serve(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	return newServer(files{root, dir}).Run(ctx, &mcp.StdioTransport{})
 }
 

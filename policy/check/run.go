@@ -26,7 +26,7 @@ func (r Result) Mismatch() bool {
 	return r.Err == nil && r.Expected != nil && *r.Expected != r.Action
 }
 
-const passedOn = "no rule governs this method; it is passed on and recorded"
+const ungoverned = "no rule governs this method; it is passed on and recorded"
 
 // Judge runs one fixture through the frame reader, the method table and the
 // policy, the way the proxy would. server stands in where the fixture names
@@ -47,7 +47,7 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		return result
 	}
 	if len(calls) == 0 {
-		result.Action, result.Reason = policy.Allow, passedOn
+		result.Action, result.Reason = policy.Allow, ungoverned
 		return result
 	}
 	d := p.DecideAll(calls)
@@ -55,7 +55,7 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 	if d.Rule == nil && d.Reason == "" {
 		result.Reason = "no rule matches"
 		if d.Action == policy.Allow {
-			result.Reason = passedOn
+			result.Reason = ungoverned
 		}
 	}
 	return result
