@@ -25,12 +25,13 @@ var marks = []string{"MARKBEFORE", "MARKAFTER", "MARKINSIDE", "MARKARGUMENT"}
 type generator struct {
 	t      *rapid.T
 	eol    string
+	step   string // of indentation, in YAML
 	format Format
 }
 
 func newGenerator(t *rapid.T, f Format) *generator {
 	g := &generator{t: t, format: f}
-	g.eol = pick(g, "\n", "\n", "\r\n")
+	g.eol, g.step = pick(g, "\n", "\n", "\r\n"), pick(g, "  ", "    ", " ")
 	return g
 }
 

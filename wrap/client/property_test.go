@@ -21,6 +21,8 @@ func TestProperties(t *testing.T) {
 		{JSON, jsonSamples(JSON)},
 		{JSONC, jsonSamples(JSONC)},
 		{JSON5, jsonSamples(JSON5)},
+		{TOML, tomlSamples},
+		{YAML, yamlSamples},
 	} {
 		t.Run(string(c.format), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { checkProperties(t, c.samples.Draw(t, "file")) })

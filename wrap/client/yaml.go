@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -55,15 +56,46 @@ func parseYAML(src []byte) (*node, error) {
 func (y *yamlReader) place(tokens token.Tokens) bool {
 	at := bom(y.src)
 	for _, tk := range tokens {
-		if !strings.HasPrefix(string(y.src[at:min(len(y.src), at+len(tk.Origin))]), tk.Origin) {
+		text := strings.TrimSpace(tk.Origin)
+		before, after, _ := strings.Cut(tk.Origin, text)
+		if !y.reads(&at, before) {
 			return false
 		}
-		text := strings.TrimSpace(tk.Origin)
-		start := at + strings.Index(tk.Origin, text)
-		y.spans[tk] = span{start, start + len(text)}
-		at += len(tk.Origin)
+		start := at
+		if tk.Type == token.DoubleQuoteType {
+			at = y.pastQuotes(at)
+		} else if !y.reads(&at, text) {
+			return false
+		}
+		y.spans[tk] = span{start, at}
+		if !y.reads(&at, after) {
+			return false
+		}
 	}
-	return len(strings.TrimSpace(string(y.src[at:]))) == 0
+	return len(bytes.TrimSpace(y.src[at:])) == 0
+}
+
+// reads moves on over a text that must stand there.
+func (y *yamlReader) reads(at *int, text string) bool {
+	if !bytes.HasPrefix(y.src[*at:], []byte(text)) {
+		return false
+	}
+	*at += len(text)
+	return true
+}
+
+// pastQuotes finds the end of a string in double quotes. The lexer's own text of
+// one lacks the digits of its escapes.
+func (y *yamlReader) pastQuotes(at int) int {
+	for i := at + 1; i < len(y.src); i++ {
+		switch y.src[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(y.src)
 }
 
 // span is where a token stands. The parser makes some up, for values that are
