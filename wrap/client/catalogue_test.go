@@ -81,6 +81,21 @@ func TestCatalogueTraits(t *testing.T) {
 	}
 }
 
+func TestCheckUncoverable(t *testing.T) {
+	var got []string
+	for _, err := range (Uncoverable{ID: "A", Paths: Paths{All: []string{"x"}}}).check() {
+		got = append(got, err.Error())
+	}
+	want := []string{
+		"id must be lower-case words joined by -", "client must be lower-case words joined by -", "name is missing", "why is missing",
+		"source is missing: say where these facts come from",
+		`path "x" must start with ~, {config}, {xdg}, $NAME, ${NAME:-default}, /, a drive, or ./ for the project`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
 const goodUser = `
 [[file]]
 id = "mine"
@@ -106,6 +121,11 @@ func TestCatalogueUserRows(t *testing.T) {
 	mine := rows[built]
 	if mine.ID != "mine" || mine.Confidence != Experimental || mine.Container != Map || mine.CommandForm != StringCommand {
 		t.Errorf("got %+v", mine)
+	}
+	for _, path := range []string{"$X/a", "${X}/a", "${X:-${Y:-/z}}/a", "C:/a/[bc]?.json", "/a", "{config}/a", "$X"} {
+		if _, err := Catalogue([]byte(strings.Replace(goodUser, "~/.mine/mcp.json", path, 1))); err != nil {
+			t.Errorf("path %q: %v", path, err)
+		}
 	}
 	if _, err := Catalogue([]byte("\xef\xbb\xbf"+goodUser), nil); err != nil {
 		t.Errorf("with a byte order mark: %v", err)
@@ -159,6 +179,13 @@ func TestCatalogueRefuses(t *testing.T) {
 		{"dots", with("~/.mine", "~/../x"), label + `path "~/../x/mcp.json" has ..; write the path out`},
 		{"late variable", with("~/.mine", "~/$X"), label + `path "~/$X/mcp.json": a variable may only be its first part`},
 		{"relative", with("~/.mine", "mine"), label + `path "mine/mcp.json" must start with ~, {config}, {xdg}, $NAME, ${NAME:-default}, /, a drive, or ./ for the project`},
+		{"no variable's name", with("~/.mine", "$/x"), label + `path "$/x/mcp.json" must start with`},
+		{"a variable left open", with("~/.mine/mcp.json", "${X"), label + `path "${X" must start with`},
+		{"no default", with("~/.mine", "${X:-}"), label + `path "${X:-}/mcp.json" must start with`},
+		{"a default that is relative", with("~/.mine", "${X:-x}"), label + `path "x" must start with`},
+		{"a default with a star", with("~/.mine", "${X:-~/*}"), label + `path "${X:-~/*}/mcp.json" must start with`},
+		{"a default below the project", with("~/.mine", "${X:-./x}"), label + `path "${X:-./x}/mcp.json" must start with`},
+		{"the project itself", with("~/.mine/mcp.json", "./"), label + `path "./" must start with`},
 		{"empty key", with(`["mcpServers"]`, `["a", ""]`), label + "key_path has an empty key"},
 		{"star last", with(`["mcpServers"]`, `["a", "*"]`), label + `key_path must not end with "*"`},
 		{"list at the root", with(`key_path = ["mcpServers"]`, "container = \"list\"\nname_field = \"name\""), label + `container "list" needs a key_path`},
