@@ -1,6 +1,10 @@
 package client
 
-import "slices"
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
 
 // Read finds the servers of a file. The error, an *EditError, says that the
 // file cannot be read exactly or that a key on the way to the servers stands
@@ -23,6 +27,8 @@ type file struct {
 	row   Row
 	src   []byte
 	slots []slot
+
+	counted, line int // the line, from 1, that the offset counted last is on
 }
 
 func open(r Row, src []byte) (*file, error) {
@@ -39,17 +45,30 @@ func open(r Row, src []byte) (*file, error) {
 
 func (f *file) entry(s slot) Entry {
 	e := Entry{Name: s.name, KeyPath: s.path}
-	e.Line, e.Column = position(f.src, s.at)
-	sh := readShape(f.row, f.src, s)
+	e.Line, e.Column = f.position(s.at)
+	sh := readShape(f.row, s)
 	e.Kind, e.Why = sh.kind, sh.why
 	if sh.kind != Stdio {
 		return e
 	}
 	f.fill(&e, sh)
 	if p := f.problem(s, sh); p != nil {
-		e.Problem = p
+		line, column := f.position(p.at)
+		e.Problem = &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 	}
 	return e
+}
+
+// position goes on counting lines where it last stopped, for a file may hold
+// thousands of entries.
+func (f *file) position(at int) (line, column int) {
+	if at < f.counted || f.line == 0 {
+		f.counted, f.line = 0, 1
+	}
+	f.line += bytes.Count(f.src[f.counted:at], []byte{'\n'})
+	f.counted = at
+	_, column = position(f.src[lineStart(f.src, at):], at-lineStart(f.src, at))
+	return f.line, column
 }
 
 // fill says what the entry starts, as far as it can be read.
@@ -67,17 +86,17 @@ func (f *file) fill(e *Entry, sh shape) {
 }
 
 // problem is what stands in the way of an edit.
-func (f *file) problem(s slot, sh shape) *EditError {
+func (f *file) problem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem
 	}
 	v, wrapped := readInvocation(sh.words)
 	if !wrapped {
-		return sh.checkExpansion(f.row, f.src, s.name)
+		return sh.checkExpansion(f.row, s.name)
 	}
 	if v.inner == len(sh.words) {
-		return refuse(f.src, sh.words[v.inner-1].start, "write the server's command after it",
-			"nothing stands after the -- of %q", s.name)
+		return &fault{sh.words[v.inner-1].start, "write the server's command after it",
+			fmt.Sprintf("nothing stands after the -- of %q", s.name)}
 	}
 	return nil
 }
@@ -89,12 +108,12 @@ func (f *file) target(e Entry) (slot, shape, error) {
 		if pathKey(s.path) != key {
 			continue
 		}
-		sh := readShape(f.row, f.src, s)
+		sh := readShape(f.row, s)
 		if sh.kind != Stdio {
 			return s, sh, refuse(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
 		}
 		if p := f.problem(s, sh); p != nil {
-			return s, sh, p
+			return s, sh, refuse(f.src, p.at, p.next, "%s", p.what)
 		}
 		return s, sh, nil
 	}

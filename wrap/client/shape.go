@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,8 +10,8 @@ import (
 // shape is how one entry says what to start.
 type shape struct {
 	kind    Kind
-	why     string     // why it is not Stdio
-	problem *EditError // why it must not be edited
+	why     string // why it is not Stdio
+	problem *fault // why it must not be edited
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and where the command is a list
@@ -21,23 +22,29 @@ type shape struct {
 // shapeReader reads the shape of one slot.
 type shapeReader struct {
 	row  Row
-	src  []byte
 	slot slot
 	shape
 }
 
-func readShape(r Row, src []byte, s slot) shape {
-	reader := shapeReader{row: r, src: src, slot: s}
+func readShape(r Row, s slot) shape {
+	reader := shapeReader{row: r, slot: s}
 	reader.read()
 	return reader.shape
 }
 
 func (s *shapeReader) other(why string) { s.kind, s.why = Other, why }
 
+// fault is an EditError whose line is not counted yet: a file can hold many
+// entries that nobody wants to edit.
+type fault struct {
+	at         int
+	next, what string
+}
+
 // refuse keeps the first problem.
 func (s *shapeReader) refuse(at int, next, what string, values ...any) {
 	if s.problem == nil {
-		s.problem = refuse(s.src, at, next, what, values...)
+		s.problem = &fault{at, next, fmt.Sprintf(what, values...)}
 	}
 }
 
@@ -197,7 +204,7 @@ func (s *shapeReader) checkWords() {
 
 // checkExpansion refuses to move a command that the client rewrites to a place
 // where it would not.
-func (s *shape) checkExpansion(r Row, src []byte, name string) *EditError {
+func (s *shape) checkExpansion(r Row, name string) *fault {
 	if r.ExpandsArgs || r.CommandForm == ArrayCommand {
 		return nil
 	}
@@ -211,6 +218,6 @@ func (s *shape) checkExpansion(r Row, src []byte, name string) *EditError {
 	if !found {
 		return nil
 	}
-	return refuse(src, w.start, "write the command out",
-		"the command of %q holds a variable, which this client fills in only there", name)
+	return &fault{w.start, "write the command out",
+		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
 }

@@ -138,7 +138,7 @@ func (f *file) prove(s slot, after []byte, want []string, undo bool) error {
 		return failed
 	}
 	for i := range g.slots {
-		before, now := readShape(f.row, f.src, f.slots[i]), readShape(f.row, after, g.slots[i])
+		before, now := readShape(f.row, f.slots[i]), readShape(f.row, g.slots[i])
 		words := texts(before.words)
 		if pathKey(f.slots[i].path) == pathKey(s.path) {
 			words = want
