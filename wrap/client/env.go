@@ -1,7 +1,6 @@
 package client
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,27 +15,6 @@ type Env struct {
 	Exists func(path string) bool        // a file (or link) stands there
 	Glob   func(pattern string) []string // as filepath.Glob, in the same order
 }
-
-// Paths are the places a file can be at: All on every system, then the
-// system's own.
-//
-// A pattern is written with slashes. It starts with ~ (the home), {config} (the
-// system's folder for applications' settings), {xdg} ($XDG_CONFIG_HOME, else
-// ~/.config, on every system), $NAME or ${NAME:-default}, / or a drive, or ./
-// (the project). Of globs it may use * ? and [...], never **.
-type Paths struct {
-	All     []string `toml:"all"`
-	Linux   []string `toml:"linux"`
-	MacOS   []string `toml:"macos"`
-	Windows []string `toml:"windows"`
-}
-
-func (p Paths) on(os string) []string {
-	own := map[string][]string{"linux": p.Linux, "darwin": p.MacOS, "windows": p.Windows}[os]
-	return slices.Concat(p.All, own)
-}
-
-func (p Paths) every() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
 
 // Files are the row's files that exist here, each once, in the row's order.
 func (r Row) Files(e Env) []string {
@@ -266,46 +244,4 @@ func (e Env) parent(path string) string {
 		return root
 	}
 	return path[:cut]
-}
-
-// checkPattern says what is wrong with a pattern, or nil.
-func checkPattern(pattern string) error {
-	base, rest := cutBase(pattern)
-	switch {
-	case strings.Contains(pattern, `\`):
-		return fmt.Errorf("path %q has a backslash; write slashes, on Windows too", pattern)
-	case strings.Contains(pattern, "**"):
-		return fmt.Errorf("path %q has **; only * ? and [...] are known", pattern)
-	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		return fmt.Errorf("path %q has ..; write the path out", pattern)
-	case strings.ContainsAny(rest, "$%{}~"):
-		return fmt.Errorf("path %q: a variable may only be its first part", pattern)
-	case base == "." && rest != "":
-		return nil
-	}
-	return checkBase(pattern, base)
-}
-
-func checkBase(pattern, base string) error {
-	bare := func(name string) bool {
-		return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
-	}
-	inner, braces := strings.CutPrefix(base, "${")
-	switch {
-	case base == "~", base == "{config}", base == "{xdg}", base == "/":
-		return nil
-	case len(base) == 2 && base[1] == ':' && isLetter(base[0]):
-		return nil
-	case braces && strings.HasSuffix(inner, "}"):
-		name, preset, more := strings.Cut(inner[:len(inner)-1], ":-")
-		if bare(name) && !more {
-			return nil
-		}
-		if bare(name) && preset != "" && !strings.ContainsAny(preset, "*?[") && !strings.HasPrefix(preset, "./") {
-			return checkPattern(preset)
-		}
-	case strings.HasPrefix(base, "$") && bare(base[1:]):
-		return nil
-	}
-	return fmt.Errorf("path %q must start with ~, {config}, {xdg}, $NAME, ${NAME:-default}, /, a drive, or ./ for the project", pattern)
 }
