@@ -38,6 +38,7 @@ func proxyCommand() *cli.Command {
 			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
 			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
 			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
+			&cli.StringFlag{Name: "redact", Value: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
 			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
 		},
 		Action: runProxy,
@@ -53,6 +54,7 @@ type proxyRun struct {
 	ask     time.Duration
 	limits  frame.Limits
 	asError bool
+	redact  audit.Redaction
 	observe bool // for the gate, which alone acts on it
 }
 
@@ -108,6 +110,9 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	default:
 		return nil, usagef("--deny-as is result or error, not %q", c.String("deny-as"))
 	}
+	if p.redact, err = audit.ParseRedaction(c.String("redact")); err != nil {
+		return nil, usagef("--redact: %w", err)
+	}
 	if p.folders, err = config.Dirs(); err != nil {
 		return nil, proxyError(err)
 	}
@@ -148,7 +153,7 @@ func (p *proxyRun) openRecord() (*audit.Log, error) {
 	if err := config.PrivateFolder(p.folders.State); err != nil {
 		return nil, fmt.Errorf("cannot keep a record: %w", err)
 	}
-	log, err := audit.Open(p.recordDir(), audit.Options{})
+	log, err := audit.Open(p.recordDir(), audit.Options{Redact: p.redact})
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep a record: %w", err)
 	}
@@ -207,17 +212,18 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	return code, err
 }
 
-// pump carries the frames. A server that ended by itself gives its exit code, a
-// stop that was asked for gives 0.
+// pump carries the frames. A server that ended by itself, also at the end of its
+// input, gives its exit code; one that had to be signalled for a stop that was
+// asked for gives 0.
 func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *stdio.Child) (int, error) {
 	err := proxy.Run(ctx, proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), Server: child, Gate: guard,
 		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
 	})
 	switch {
-	case err == nil:
+	case err == nil && child.Forced():
 		return exitOK, nil
-	case errors.Is(err, proxy.ErrServerEnded):
+	case err == nil, errors.Is(err, proxy.ErrServerEnded):
 		return max(child.ExitCode(), 0), nil // its stderr has said the rest
 	}
 	return exitProxy, err

@@ -28,6 +28,7 @@ type Child struct {
 	done   chan struct{} // closed when the direct child has ended
 	reaped chan struct{} // closed when the goroutine that started it has
 	once   sync.Once
+	forced bool // we had to signal it; settled when Close has returned
 }
 
 // Read reads from the server's stdout.
@@ -46,6 +47,7 @@ func (c *Child) Close() error {
 	c.once.Do(func() {
 		c.in.close()
 		if !c.gone(graceEOF) {
+			c.forced = c.ExitCode() < 0
 			c.group.terminate()
 			if !c.gone(graceTerm) {
 				c.group.kill()
@@ -93,6 +95,10 @@ func (c *Child) ExitCode() int {
 		return -1
 	}
 }
+
+// Forced reports, after Close, that the server did not end with its input and
+// had to be signalled: its exit code is then our doing.
+func (c *Child) Forced() bool { return c.forced }
 
 // Status says how the server ended, for people.
 func (c *Child) Status() string {
