@@ -16,7 +16,7 @@ const longLine = 240
 // and in no log. Each hunk is headed by its servers instead. Characters that a
 // terminal would act on are written \u{hex}.
 func (c Change) Diff(name string) string {
-	before, after := bytes.SplitAfter(c.Before, []byte{'\n'}), bytes.SplitAfter(c.After, []byte{'\n'})
+	before, after := lines(c.Before), lines(c.After)
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", harmless(name), harmless(name))
 	for _, h := range hunks(before, after) {
@@ -30,6 +30,15 @@ func (c Change) Diff(name string) string {
 		}
 	}
 	return b.String()
+}
+
+// lines keep their ends, so that one without an end differs from one with.
+func lines(b []byte) [][]byte {
+	all := bytes.SplitAfter(b, []byte{'\n'})
+	if last := len(all) - 1; len(all[last]) == 0 {
+		all = all[:last]
+	}
+	return all
 }
 
 // heading names the servers whose entry starts last before the hunk ends.

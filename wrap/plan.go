@@ -68,12 +68,13 @@ func (j Judge) Pending(op Op, t Target) bool {
 
 // Change is one file before and after.
 type Change struct {
-	Op     Op
-	Path   string // where the client looks
-	Real   string
-	Before []byte
-	After  []byte
-	Edits  []Edit // from the end of the file to its beginning
+	Op      Op
+	Path    string // where the client looks
+	Real    string
+	Tracked bool
+	Before  []byte
+	After   []byte
+	Edits   []Edit // from the end of the file to its beginning
 }
 
 // Edit is one server's part of a change.
@@ -111,7 +112,7 @@ func (j Judge) Plan(op Op, targets []Target) ([]Change, []error) {
 // file is still there.
 func (j Judge) plan(op Op, group []Target) (Change, []error) {
 	first := group[0].Place
-	change := Change{Op: op, Path: first.Path, Real: first.Real, Before: first.src, After: first.src}
+	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
 	slices.SortStableFunc(group, func(a, b Target) int {
 		return cmp.Or(cmp.Compare(b.Entry.Line, a.Entry.Line), cmp.Compare(b.Entry.Column, a.Entry.Column))
 	})
@@ -138,9 +139,14 @@ func (j Judge) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if op == Unwrap {
 		return client.Unwrap(t.Place.Row, src, t.Entry)
 	}
-	w, err := j.Program.wrapper(t.Place, t.Entry)
+	path, err := j.Program.For(t.Place)
 	if err != nil {
 		return nil, err
+	}
+	// Other flags of a wrapper that stands are its owner's, and stay.
+	w := client.Wrapper{Path: path, Server: t.Entry.Name}
+	if j.Observe {
+		w.Flags = []string{observeFlag}
 	}
 	return client.Wrap(t.Place.Row, src, t.Entry, w)
 }

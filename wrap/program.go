@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-
-	"github.com/clawai/clawai/wrap/client"
 )
 
 const goos = runtime.GOOS
@@ -140,14 +138,4 @@ func (p Program) startable(command string) error {
 		return errors.New("it starts another program: " + path)
 	}
 	return nil
-}
-
-// wrapper is what stands in front of an entry once it is wrapped.
-func (p Program) wrapper(place *Place, e client.Entry) (client.Wrapper, error) {
-	path, err := p.For(place)
-	w := client.Wrapper{Path: path, Server: e.Name}
-	if e.Wrapped != nil {
-		w.Flags = e.Wrapped.Flags
-	}
-	return w, err
 }

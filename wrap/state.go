@@ -1,6 +1,10 @@
 package wrap
 
-import "github.com/clawai/clawai/wrap/client"
+import (
+	"slices"
+
+	"github.com/clawai/clawai/wrap/client"
+)
 
 // State is how a server stands.
 type State string
@@ -8,6 +12,7 @@ type State string
 // The states. Bare and Drifted servers should be wrapped and are not.
 const (
 	Wrapped   State = "wrapped"
+	Observed  State = "observed" // wrapped to watch: nothing is enforced
 	Bare      State = "bare"
 	Drifted   State = "drifted"       // wrapped once, and no longer as it should be
 	Remote    State = "remote"        // reached by a url; not yet covered
@@ -18,6 +23,7 @@ const (
 type Judge struct {
 	Program Program
 	Journal Journal
+	Observe bool // Wrap puts in proxies that enforce nothing
 }
 
 // State is the state of an entry of a place, and why when that is not plain.
@@ -42,6 +48,9 @@ func (j Judge) State(p *Place, e client.Entry) (State, string) {
 	if e.Wrapped.Outdated {
 		return Drifted, outdated(e)
 	}
+	if observes(e) {
+		return Observed, "NOTHING IS ENFORCED: every call passes"
+	}
 	return Wrapped, ""
 }
 
@@ -55,9 +64,15 @@ func outdated(e client.Entry) string {
 	return "the wrapper tells the rules another server's name"
 }
 
+const observeFlag = "--observe"
+
+func observes(e client.Entry) bool {
+	return e.Wrapped != nil && slices.Contains(e.Wrapped.Flags, observeFlag)
+}
+
 // stale says that Wrap would change an entry.
 func (j Judge) stale(p *Place, e client.Entry) bool {
-	if e.Wrapped == nil || e.Wrapped.Outdated {
+	if e.Wrapped == nil || e.Wrapped.Outdated || observes(e) != j.Observe {
 		return true
 	}
 	path, err := j.Program.For(p)

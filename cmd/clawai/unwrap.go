@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/clawai/clawai/wrap"
+	"github.com/urfave/cli/v2"
+)
+
+func unwrapCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "unwrap",
+		Usage:     "take clawai away from servers again, byte for byte",
+		UsageText: "clawai unwrap [SERVER...] [options]",
+		Flags:     append(selectionFlags(), editFlags()...),
+		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Unwrap) },
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/wrap"
+	"github.com/urfave/cli/v2"
+)
+
+func wrapCommand() *cli.Command {
+	flags := append(selectionFlags(), editFlags()...)
+	return &cli.Command{
+		Name:      "wrap",
+		Usage:     "put clawai in front of the servers your MCP clients have",
+		UsageText: "clawai wrap [SERVER...] [options]",
+		Flags:     append(flags, &cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"}),
+		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
+	}
+}
+
+// editFlags are those of wrap and unwrap besides the selection.
+func editFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "dry-run", Usage: "show what would change and write nothing"},
+		&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
+		&cli.BoolFlag{Name: "follow", Usage: "edit files outside your home folder that a symlink leads to"},
+		&cli.BoolFlag{Name: "while-running", Usage: "edit a file although its client runs and may write over it"},
+	}
+}
+
+func runWrap(c *cli.Context, op wrap.Op) error {
+	r, err := newWrapRun(c, op)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	targets, err := r.targets(ctx)
+	if err != nil {
+		return err
+	}
+	if len(targets) == 0 {
+		return r.nothing()
+	}
+	changes, refused := r.judge.Plan(op, targets)
+	for _, change := range changes {
+		fmt.Fprint(r.out, change.Diff(r.short(change.Path)))
+	}
+	if len(changes) == 0 {
+		return r.end(refused)
+	}
+	if err := r.ready(); err != nil {
+		return err
+	}
+	if r.dryRun {
+		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
+		r.uncovered()
+		return r.end(refused)
+	}
+	if ok, err := r.confirmed(len(changes)); !ok {
+		return err
+	}
+	if err := config.PrivateFolder(r.folders.State); err != nil {
+		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
+	}
+	failed := wrap.Apply(ctx, changes, r.options())
+	r.report(changes, failed)
+	return r.end(append(refused, failed...))
+}
+
+// ready says why wrapping would leave servers that do not start.
+func (r *wrapRun) ready() error {
+	if r.op == wrap.Unwrap {
+		return nil
+	}
+	path := r.folders.PolicyFile()
+	_, err := config.LoadPolicy(path, r.folders.Home)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; write one there first", path)
+	default:
+		err = fmt.Errorf("a wrapped server would not start: %w", err)
+	}
+	if r.dryRun {
+		fmt.Fprintf(r.errs, "clawai: %v\n", err)
+		return nil
+	}
+	return err
+}
+
+func (r *wrapRun) options() wrap.Options {
+	return wrap.Options{
+		State: r.folders.State, Version: version, Home: r.env.Home, Dir: r.env.Dir,
+		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"),
+	}
+}
+
+// end tells every error and turns them into one exit code.
+func (r *wrapRun) end(errs []error) error {
+	bad := r.unreadable()
+	for _, err := range errs {
+		if err != nil {
+			fmt.Fprintf(r.errs, "clawai: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+			bad = true
+		}
+	}
+	if bad {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// unreadable tells of the files that could not be read. With names that were
+// found elsewhere it is a warning: the file may well not be meant.
+func (r *wrapRun) unreadable() bool {
+	bad := false
+	for _, p := range r.places {
+		if p.Err != nil && r.meant(&p) {
+			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.short(p.Path), p.Row.Name, p.Err)
+			bad = bad || len(r.selection.Names) == 0
+		}
+	}
+	return bad
+}
+
+func (r *wrapRun) confirmed(files int) (bool, error) {
+	if !r.terminal {
+		return true, nil
+	}
+	question := fmt.Sprintf("Write %s? [y/N] ", count(files, "this file", "these %d files"))
+	fmt.Fprint(r.out, question)
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") && !strings.EqualFold(strings.TrimSpace(line), "yes") {
+		fmt.Fprintln(r.out, "Nothing was written.")
+		return false, nil
+	}
+	return true, nil
+}

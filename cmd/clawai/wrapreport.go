@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// meant says that a place is within what was asked for.
+func (r *wrapRun) meant(p *wrap.Place) bool {
+	s := r.selection
+	return (s.Client == "" || s.Client == p.Row.Client) && (s.Scope == "" || s.Scope == p.Row.Scope) &&
+		(s.File == "" || s.File == p.Path || s.File == p.Real)
+}
+
+// report tells what was done, what to do for it to take effect, what could not
+// be covered, and the way back.
+func (r *wrapRun) report(changes []wrap.Change, failed []error) {
+	verb, back := "Wrapped", "unwrap"
+	if r.op == wrap.Unwrap {
+		verb, back = "Unwrapped", "wrap"
+	}
+	var done []string
+	for i, c := range changes {
+		if failed[i] != nil {
+			continue
+		}
+		done = append(done, c.Names()...)
+		fmt.Fprintf(r.out, "%s %s in %s.\n", verb, names(c.Names()), r.short(c.Path))
+		r.aftercare(c)
+	}
+	if r.op == wrap.Wrap {
+		r.uncovered()
+	}
+	if len(done) == 0 {
+		return
+	}
+	if r.judge.Observe {
+		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
+	}
+	fmt.Fprintf(r.out, "Undo: clawai %s %s\n", back, r.again(done))
+}
+
+// aftercare is what a person must know about one changed file.
+func (r *wrapRun) aftercare(c wrap.Change) {
+	var restarts, readers []string
+	experimental := false
+	for _, e := range c.Edits {
+		restarts = append(restarts, e.Row.Name+": "+e.Row.Restart)
+		readers = append(readers, e.Row.ReadBy...)
+		experimental = experimental || e.Row.Confidence == client.Experimental
+	}
+	for _, restart := range compact(restarts) {
+		fmt.Fprintf(r.out, "  To take effect in %s.\n", restart)
+	}
+	if readers = compact(readers); len(readers) > 0 {
+		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
+	}
+	if c.Real != c.Path {
+		fmt.Fprintf(r.out, "  The file edited is %s, where the symlink leads.\n", r.short(c.Real))
+	}
+	if r.op == wrap.Wrap && c.Tracked {
+		fmt.Fprintln(r.out, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
+	}
+	if experimental {
+		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+	}
+}
+
+// again is the rest of the command that takes back what was done.
+func (r *wrapRun) again(done []string) string {
+	var args []string
+	if len(r.selection.Names) == 0 && r.all {
+		args = append(args, "--all")
+	} else {
+		for _, name := range compact(done) {
+			args = append(args, term.Text(quoteWords([]string{name})))
+		}
+	}
+	for _, name := range []string{"client", "scope", "file"} {
+		if value := r.c.String(name); value != "" {
+			args = append(args, "--"+name, term.Text(quoteWords([]string{value})))
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// uncovered lists the servers within the selection that stay without clawai.
+func (r *wrapRun) uncovered() {
+	var lines []string
+	for _, t := range wrap.Select(r.places, r.selection) {
+		if state, why := r.judge.State(t.Place, t.Entry); state == wrap.Remote || state == wrap.Uncovered {
+			lines = append(lines, r.where(t)+": "+term.Text(why))
+		}
+	}
+	if len(r.selection.Names) == 0 {
+		for _, u := range r.sources(r.selection.Client) {
+			line := u.Name + ": " + u.Why
+			if u.Instead != "" {
+				line += "; " + u.Instead
+			}
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(r.out, "Not covered:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+}
+
+func names(all []string) string {
+	shown := make([]string, 0, len(all))
+	for _, name := range compact(all) {
+		shown = append(shown, term.Visible(name))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// compact drops repetitions and keeps the order.
+func compact(all []string) []string {
+	var once []string
+	for _, s := range all {
+		if !slices.Contains(once, s) {
+			once = append(once, s)
+		}
+	}
+	return once
+}

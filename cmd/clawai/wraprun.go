@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+	"github.com/urfave/cli/v2"
+)
+
+// wrapRun is one run of wrap or unwrap: the command line and what was found.
+type wrapRun struct {
+	c         *cli.Context
+	op        wrap.Op
+	out, errs io.Writer
+	found
+	selection wrap.Selection
+	all       bool // every server that the selection leaves
+	dryRun    bool
+	terminal  bool // a person can be asked
+}
+
+// found is what is on the machine.
+type found struct {
+	folders config.Folders
+	env     client.Env
+	rows    []client.Row
+	places  []wrap.Place
+	judge   wrap.Judge
+}
+
+// look reads the catalogue, the files and the journal.
+func look() (f found, err error) {
+	if f.folders, err = config.Dirs(); err != nil {
+		return f, err
+	}
+	if f.env, err = wrap.System(); err != nil {
+		return f, err
+	}
+	var own [][]byte
+	src, err := config.ReadFile(f.folders.ClientsFile())
+	switch {
+	case err == nil:
+		own = append(own, src)
+	case !errors.Is(err, fs.ErrNotExist):
+		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
+	}
+	if f.rows, err = client.Catalogue(own...); err != nil {
+		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
+	}
+	f.places = wrap.Survey(f.env, f.rows)
+	f.judge.Program = wrap.FindProgram()
+	if f.judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
+		return f, fmt.Errorf("the journal cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
+	r := &wrapRun{c: c, op: op, out: c.App.Writer, errs: c.App.ErrWriter}
+	names, err := interspersed(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Bool("all") && len(names) > 0 {
+		return nil, usagef("--all means every server; name servers or give --all, not both")
+	}
+	if r.found, err = look(); err != nil {
+		return nil, err
+	}
+	if r.selection, err = r.selectionOf(c, names); err != nil {
+		return nil, err
+	}
+	if op == wrap.Wrap && r.judge.Program.Err != nil {
+		return nil, r.judge.Program.Err
+	}
+	r.all = c.Bool("all") || c.String("client") == "all" && len(names) > 0
+	r.judge.Observe = op == wrap.Wrap && c.Bool("observe")
+	r.dryRun = c.Bool("dry-run")
+	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
+	return r, nil
+}
+
+// sources are the places here that no edit of a file reaches: those that leave a
+// trace by it, those that leave none when their client is in use. Of one client,
+// or of all when it is "".
+func (f *found) sources(of string) []client.Uncoverable {
+	all, err := client.Uncoverables()
+	if err != nil {
+		return nil // look has read the same table
+	}
+	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
+		if of != "" && of != u.Client {
+			return true
+		}
+		if len(u.Paths.All)+len(u.Paths.Linux)+len(u.Paths.MacOS)+len(u.Paths.Windows) > 0 {
+			return len(u.Found(f.env)) == 0
+		}
+		return !slices.ContainsFunc(f.places, func(p wrap.Place) bool { return p.Row.Client == u.Client })
+	})
+}
+
+// short writes a path below the home folder with ~, harmless for a terminal.
+func (f *found) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, f.env.Home+string(filepath.Separator)); ok {
+		path = filepath.Join("~", rest)
+	}
+	return term.Text(path)
+}
+
+// count is text for one, or for n with %d in it.
+func count(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(several, n)
+}

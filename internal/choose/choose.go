@@ -1,0 +1,75 @@
+// Package choose lets a person pick some of several things at the terminal. It
+// is for commands a person has typed, never for a proxy: it takes the whole
+// screen and believes what is typed. What it shows must be harmless already.
+package choose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/huh/v2"
+	"golang.org/x/term"
+)
+
+// Option is one thing to pick.
+type Option struct {
+	Label  string // one line
+	Chosen bool   // to begin with
+}
+
+// ErrLeft says that the person left without an answer.
+var ErrLeft = errors.New("nothing was chosen")
+
+// Terminal says whether a person is at both ends.
+func Terminal(in, out *os.File) bool {
+	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+// rim is what the form needs besides its options: title, help, and the lines
+// that tell of more above and below.
+const rim = 4
+
+// Several asks and returns the indices that were chosen, in order; none is an
+// answer too.
+func Several(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
+	width, height, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	picked := []int{}
+	all := make([]huh.Option[int], len(options))
+	for i, o := range options {
+		all[i] = huh.NewOption(o.Label, i).Selected(o.Chosen)
+	}
+	field := huh.NewMultiSelect[int]().Title(title).Options(all...).Value(&picked).
+		Filterable(len(options) > height).
+		Height(max(min(len(options)+2, height-rim), 3))
+	keys := huh.NewDefaultKeyMap()
+	keys.Quit.SetKeys("ctrl+c", "esc")
+	form := huh.NewForm(huh.NewGroup(field)).WithKeyMap(keys).WithTheme(huh.ThemeFunc(huh.ThemeBase)).
+		WithWidth(width).WithAccessible(false).
+		WithProgramOptions(tea.WithInput(in), tea.WithOutput(&screen{out}), tea.WithWindowSize(width, height),
+			tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"}))
+	err = form.RunWithContext(ctx)
+	if errors.Is(err, huh.ErrUserAborted) || errors.Is(err, tea.ErrInterrupted) {
+		return nil, ErrLeft
+	}
+	return picked, err
+}
+
+// chatter is what bubbletea asks of the terminal beside the picture. The answers
+// of a terminal can come after we have ended, and would be typed into the shell.
+var chatter = regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
+
+// screen is the terminal without the chatter.
+type screen struct{ *os.File }
+
+func (s *screen) Write(p []byte) (int, error) {
+	if _, err := s.File.Write(chatter.ReplaceAll(p, nil)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
