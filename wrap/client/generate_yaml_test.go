@@ -58,18 +58,26 @@ func (g *generator) yamlTarget(s sample, flow bool) [][2]string {
 		}
 		return append(members, [2]string{"args", text})
 	}
-	blank := func() string { return pick(g, "", " ") }
-	text := "[" + blank() + strings.Join(words, pick(g, ", ", " , ", ", ")) + blank() + "]"
-	return append(members, [2]string{"args", text})
+	blank := func() string {
+		return pick(g, "", "", " ", g.eol+"INDENT ", " # c ]"+g.eol+"INDENT  ")
+	}
+	text := "[" + blank()
+	for i, word := range words {
+		if text += word + blank(); i < len(words)-1 || g.chance(4) {
+			text += "," + pick(g, " ", " "+blank())
+		}
+	}
+	return append(members, [2]string{"args", text + "]"})
 }
 
 func (g *generator) yamlServer(r Row, name string, members [][2]string, flow bool) string {
 	if flow {
 		var parts []string
 		for _, m := range members {
-			parts = append(parts, m[0]+": "+m[1])
+			value := strings.ReplaceAll(m[1], "INDENT", g.step+" ")
+			parts = append(parts, g.yamlName(m[0])+": "+value)
 		}
-		text := "{" + strings.Join(parts, ", ") + pick(g, "", " ") + "}"
+		text := "{" + strings.Join(parts, pick(g, ", ", " , ", ","+g.eol+g.step)) + pick(g, "", " ", ", ") + "}"
 		if r.Container == List {
 			return text
 		}
@@ -86,11 +94,11 @@ func (g *generator) yamlServer(r Row, name string, members [][2]string, flow boo
 		if i > 0 {
 			text += g.yamlEnd() + lead
 		}
-		value := " " + m[1]
-		if strings.Contains(value, "INDENT") {
+		value := pick(g, " ", " ", "   ") + strings.ReplaceAll(m[1], "INDENT", lead+" ")
+		if strings.Contains(m[1], "INDENT- ") {
 			value = strings.ReplaceAll(m[1], "INDENT", lead+pick(g, "", "  "))
 		}
-		text += m[0] + ":" + value
+		text += g.yamlName(m[0]) + ":" + value
 	}
 	return text + g.yamlEnd()
 }
@@ -115,11 +123,16 @@ func (g *generator) yamlFile(r Row, servers []string, flow bool) string {
 
 // yamlEnd ends a line: with a comment, with empty lines after it.
 func (g *generator) yamlEnd() string {
-	return pick(g, "", "", "", " # c: [\"") + g.eol + pick(g, "", "", "", g.eol, "# c '"+g.eol, "      # - x"+g.eol)
+	return pick(g, "", "", "", " # c: [\"", "  ", "\t") + g.eol + pick(g, "", "", "", g.eol, "# c '"+g.eol, "      # - x"+g.eol)
+}
+
+// yamlName writes a key that needs no quotes, in quotes at times.
+func (g *generator) yamlName(s string) string {
+	return pick(g, s, s, s, `"`+s+`"`, "'"+s+"'")
 }
 
 func (g *generator) yamlKey(s string) string {
-	if bare(s, "_.") && s != "1" && s != "null" && s != "true" && g.chance(2) {
+	if bare(s, "_.") && !strings.ContainsAny(s[:1], "0123456789") && s != "null" && s != "true" && g.chance(2) {
 		return s
 	}
 	return g.yamlQuoted(s)
@@ -128,7 +141,7 @@ func (g *generator) yamlKey(s string) string {
 func (g *generator) yamlString(s string, flow bool) string {
 	marks := "_./-@~ \\:é"
 	plain := bare(s, marks) && strings.TrimSpace(s) == s && !strings.HasSuffix(s, ":") && !strings.Contains(s, ": ") &&
-		!strings.ContainsAny(s[:1], "-@~1.:") && s != "null" && s != "true" && !(flow && strings.Contains(s, ":"))
+		!strings.ContainsAny(s[:1], "-@~.:0123456789") && s != "null" && s != "true" && !(flow && strings.Contains(s, ":"))
 	if plain && g.chance(2) {
 		return s
 	}

@@ -14,7 +14,8 @@ import (
 const nextYAML = "write it out plainly, or edit the entry by hand"
 
 // yamlReader gives the parser's nodes the bytes they stand at. The parser's own
-// offsets drift; the texts the lexer cut, put together, are the file.
+// offsets drift; the texts the lexer cut, put together, are the file but for
+// blanks.
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
@@ -51,37 +52,40 @@ func parseYAML(src []byte) (*node, error) {
 	return root, nil
 }
 
+const yamlBlanks = " \t\r\n"
+
 // place finds the bytes of each token; false when the tokens do not add up to
-// the file, but for blanks at its end.
+// the file. Blanks are not compared: the lexer drops those that end a line.
 func (y *yamlReader) place(tokens token.Tokens) bool {
 	at := bom(y.src)
 	for _, tk := range tokens {
-		text := strings.TrimSpace(tk.Origin)
-		before, after, _ := strings.Cut(tk.Origin, text)
-		if !y.reads(&at, before) {
-			return false
-		}
+		at = y.pastBlanks(at)
 		start := at
-		if tk.Type == token.DoubleQuoteType {
+		if tk.Type == token.DoubleQuoteType && at < len(y.src) && y.src[at] == '"' {
 			at = y.pastQuotes(at)
-		} else if !y.reads(&at, text) {
+		} else if at = y.pastText(at, strings.Trim(tk.Origin, yamlBlanks)); at < 0 {
 			return false
 		}
 		y.spans[tk] = span{start, at}
-		if !y.reads(&at, after) {
-			return false
-		}
 	}
-	return len(bytes.TrimSpace(y.src[at:])) == 0
+	return y.pastBlanks(at) == len(y.src)
 }
 
-// reads moves on over a text that must stand there.
-func (y *yamlReader) reads(at *int, text string) bool {
-	if !bytes.HasPrefix(y.src[*at:], []byte(text)) {
-		return false
+func (y *yamlReader) pastBlanks(at int) int {
+	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
+}
+
+// pastText moves on over a text that stands there, but for blanks; -1 when it
+// does not.
+func (y *yamlReader) pastText(at int, text string) int {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
+		at = y.pastBlanks(at)
+		if !bytes.HasPrefix(y.src[at:], []byte(part)) {
+			return -1
+		}
+		at += len(part)
 	}
-	*at += len(text)
-	return true
+	return at
 }
 
 // pastQuotes finds the end of a string in double quotes. The lexer's own text of
