@@ -103,6 +103,7 @@ func commands() []*cli.Command {
 		proxyCommand(),
 		policyCommand(),
 		logCommand(),
+		doctorCommand(),
 		demoCommand(),
 		demoServerCommand(),
 		completionCommand(),

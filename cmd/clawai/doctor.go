@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "check this installation and say how to mend what is broken",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: runDoctor,
+	}
+}
+
+// Health is how a finding stands. Only broken makes the command fail.
+type health string
+
+const (
+	healthy  health = "ok"
+	doubtful health = "warning" // works, and may surprise
+	broken   health = "broken"  // something of the product does not work, or does not protect
+)
+
+// finding is one thing a check has to say.
+type finding struct {
+	Check  string `json:"check"`
+	Health health `json:"health"`
+	Text   string `json:"text"`
+	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
+}
+
+// diagnosis is what --json prints.
+type diagnosis struct {
+	OK       bool      `json:"ok"` // nothing is broken
+	Findings []finding `json:"findings"`
+}
+
+func runDoctor(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	p := patient{ctx: c.Context}
+	p.folders, p.foldersErr = config.Dirs()
+	d := diagnosis{OK: true, Findings: []finding{}}
+	for _, check := range checks {
+		for _, f := range check.look(&p) {
+			f.Check = check.name
+			d.OK = d.OK && f.Health != broken
+			d.Findings = append(d.Findings, f)
+		}
+	}
+	var err error
+	if c.Bool("json") {
+		err = writeJSON(c.App.Writer, d)
+	} else {
+		err = d.tell(c.App.Writer)
+	}
+	if err == nil && !d.OK {
+		err = &exitError{code: exitFailed}
+	}
+	return err
+}
+
+// tell prints a line for each finding and one below it for what to do.
+func (d diagnosis) tell(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range d.Findings {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Health, f.Check, plainText(f.Text))
+		if f.Fix != "" {
+			fmt.Fprintf(t, "\t\tfix: %s\n", plainText(f.Fix))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	verdict := "Nothing is broken."
+	if n := d.count(broken); n > 0 {
+		verdict = fmt.Sprintf("%d broken.", n)
+	}
+	if n := d.count(doubtful); n == 1 {
+		verdict += " 1 warning."
+	} else if n > 1 {
+		verdict += fmt.Sprintf(" %d warnings.", n)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
+	return err
+}
+
+func (d diagnosis) count(h health) int {
+	return len(slices.DeleteFunc(slices.Clone(d.Findings), func(f finding) bool { return f.Health != h }))
+}

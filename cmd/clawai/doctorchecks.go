@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+)
+
+// checks is everything doctor looks at, in the order in which it tells. A new
+// one is a function below and a line here; it must leave no file behind.
+var checks = []struct {
+	name string
+	look func(*patient) []finding
+}{
+	{"program", checkProgram},
+	{"system", checkSystem},
+	{"environment", checkEnvironment},
+	{"folders", checkFolders},
+	{"policy", checkPolicy},
+	{"state", checkState},
+	{"record", checkRecord},
+	{"terminal", checkTerminal},
+}
+
+// patient is what the checks share.
+type patient struct {
+	ctx        context.Context
+	folders    config.Folders
+	foldersErr error
+}
+
+func fine(format string, a ...any) []finding {
+	return []finding{{Health: healthy, Text: fmt.Sprintf(format, a...)}}
+}
+
+func checkProgram(*patient) []finding {
+	name := "clawai " + version + revisionOf(debug.ReadBuildInfo())
+	switch p := wrap.FindProgram(); {
+	case p.Err != nil:
+		return []finding{{Health: doubtful, Text: name + ", which clients cannot be given", Fix: p.Err.Error()}}
+	case p.Path != "":
+		return fine("%s at %s", name, p.Path)
+	}
+	return fine("%s", name)
+}
+
+// revisionOf is the commit a binary was built from, where the build knows.
+func revisionOf(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	commit := set["vcs.revision"]
+	switch {
+	case commit == "":
+		return ""
+	case set["vcs.modified"] == "true":
+		return fmt.Sprintf(" (%.12s, modified)", commit)
+	}
+	return fmt.Sprintf(" (%.12s)", commit)
+}
+
+func checkSystem(*patient) []finding {
+	where := fmt.Sprintf("%s/%s, %s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
+	if runtime.GOOS == "windows" {
+		return []finding{{Health: doubtful, Text: where + "; never run on Windows by its makers, and a prompt rule denies there",
+			Fix: "see docs/rough-edges.md"}}
+	}
+	return fine("%s", where)
+}
+
+// variables are those that change what clawai does.
+var variables = []string{
+	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
+	"HOME", "TERM", "CLAWAI_ACCESSIBLE", "NO_COLOR", "GOMAXPROCS",
+}
+
+func checkEnvironment(*patient) []finding {
+	var set []string
+	for _, name := range variables {
+		windows := strings.HasSuffix(name, "AppData")
+		if value, ok := os.LookupEnv(name); ok && (!windows || runtime.GOOS == "windows") {
+			set = append(set, name+"="+quoteWords([]string{value}))
+		}
+	}
+	if len(set) == 0 {
+		return fine("no variable that matters is set")
+	}
+	return fine("%s", strings.Join(set, " "))
+}
+
+func checkFolders(p *patient) []finding {
+	if p.foldersErr != nil {
+		return []finding{{Health: broken, Text: p.foldersErr.Error(),
+			Fix: "set HOME, or CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, to absolute paths where the client starts clawai"}}
+	}
+	return fine("configuration in %s, state in %s", p.folders.Config, p.folders.State)
+}
+
+func checkPolicy(p *patient) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	path := p.folders.PolicyFile()
+	loaded, err := config.LoadPolicy(path, p.folders.Home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",
+			Fix: "clawai policy init --profile NAME (see: clawai policy init --list)"}}
+	case err != nil:
+		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
+			Fix: "correct the file, or begin anew with: clawai policy init --profile NAME --force"}}
+	}
+	text := fmt.Sprintf("%s: %s, revision %s", path, countRules(loaded.Policy), loaded.Policy.Revision())
+	if len(loaded.Policy.Rules()) == 0 {
+		return []finding{{Health: doubtful, Text: text, Fix: "add rules (docs/policy.md), or: clawai policy init --profile NAME --force"}}
+	}
+	return fine("%s", text)
+}
+
+// checkState looks at the folder as the proxy would, but does not make it.
+func checkState(p *patient) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	dir := p.folders.State
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fine("%s is not there yet; the first session makes it", dir)
+	}
+	if err == nil {
+		err = config.PrivateFolder(dir)
+	}
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
+		return []finding{{Health: broken, Text: err.Error() + "; without a record every call is refused",
+			Fix: "make " + dir + " a folder that you alone can write, or name another with CLAWAI_STATE_DIR"}}
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s can be looked into by other users (mode %04o)", dir, info.Mode().Perm()),
+			Fix: "chmod go-rwx " + quoteWords([]string{dir})}}
+	}
+	return fine("%s is writable, by you alone", dir)
+}
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func checkRecord(p *patient) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	report, err := audit.Verify(filepath.Join(p.folders.State, "audit"), "")
+	switch {
+	case err != nil:
+		return []finding{{Health: broken, Text: "the record cannot be read: " + err.Error(), Fix: "clawai log verify"}}
+	case !report.Intact():
+		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %d findings, the first in %s", len(report.Findings), where(report.Findings[0])),
+			Fix: "look at all of them with: clawai log verify; keep a copy of the folder, then move it away to begin a new record"}}
+	case report.Segments == 0:
+		return fine("no records yet")
+	}
+	return fine("intact: %d records in %d files, %d bytes", report.Records, report.Segments, report.Bytes)
+}
+
+// checkTerminal tries what a question would need here. A client may start the
+// proxy elsewhere, so that this is never broken.
+func checkTerminal(p *patient) []finding {
+	dir := p.folders.State
+	if _, err := os.Stat(dir); p.foldersErr != nil || err != nil {
+		if dir, err = os.MkdirTemp("", "clawai-doctor-"); err != nil {
+			return []finding{{Health: doubtful, Text: err.Error(), Fix: "make the folder for temporary files writable"}}
+		}
+		defer os.RemoveAll(dir)
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, 200*time.Millisecond)
+	defer cancel()
+	tty, err := term.Own(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
+	if err != nil {
+		return []finding{{Health: doubtful, Text: "nobody could be asked here, so that a prompt rule denies: " + err.Error(),
+			Fix: "start the client from a terminal of its own, or let rules say allow or deny where they say prompt"}}
+	}
+	if err := tty.Close(); err != nil {
+		return []finding{{Health: doubtful, Text: "the terminal could not be given back: " + err.Error(), Fix: "reset"}}
+	}
+	return fine("a question can be asked here; a client with an interface of its own on the terminal does not leave it free")
+}
