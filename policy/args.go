@@ -1,6 +1,9 @@
 package policy
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // argNames is the tree of the argument names that rules mention.
 type argNames struct {
@@ -71,7 +74,18 @@ type scanner struct {
 	values []value
 }
 
-const maxDepth = 1000
+const (
+	maxDepth  = 1000
+	maxValues = 1 << 20 // that one call's arguments hold for the rules
+)
+
+// failure says why scan gave up.
+func (sc *scanner) failure() string {
+	if len(sc.values) > maxValues {
+		return "arguments with more values than the rules read"
+	}
+	return "arguments that are no JSON object"
+}
 
 // scan appends the values the names ask for; false when src is not one JSON
 // object.
@@ -153,9 +167,16 @@ func (sc *scanner) member(n *argNames) bool {
 // that lacks the member is a reading without it.
 func (sc *scanner) element(n *argNames) bool {
 	before := len(sc.values)
+	if before > maxValues {
+		return false
+	}
 	below := argNames{kids: n.kids, order: n.order, flat: n.flat}
+	list := sc.peek() == '['
 	if !sc.member(&below) {
 		return false
+	}
+	if list && len(sc.values) > before {
+		return true // its own elements have seen to it
 	}
 	for _, k := range n.flat {
 		k.absentUnless(sc, before)
@@ -165,11 +186,8 @@ func (sc *scanner) element(n *argNames) bool {
 
 // absentUnless is absent for the conditions that got no value since before.
 func (n *argNames) absentUnless(sc *scanner, before int) {
-	found := n.slot == 0
-	for _, v := range sc.values[before:] {
-		found = found || v.slot == n.slot
-	}
-	if !found {
+	bySlot := func(v value) bool { return v.slot == n.slot }
+	if n.slot != 0 && !slices.ContainsFunc(sc.values[before:], bySlot) {
 		sc.values = append(sc.values, value{slot: n.slot, absent: true})
 	}
 	for _, k := range n.flat {
@@ -180,6 +198,9 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 // leaf reads a value as what conditions on it are matched against. Inside an
 // object only strings, numbers and booleans count, beside "no match".
 func (sc *scanner) leaf(slot int32, inside bool) bool {
+	if len(sc.values) > maxValues {
+		return false
+	}
 	v := value{slot: slot}
 	switch c := sc.peek(); c {
 	case '"':

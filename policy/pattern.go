@@ -104,14 +104,14 @@ func (p *pattern) under(h how) *guise {
 	return &p.asWritten
 }
 
-func (f *guise) match(s string) bool {
+func (f *guise) match(s string, left *effort) bool {
 	if f.file && !(strings.HasPrefix(s, "/") || hasDrive(s)) {
 		return false
 	}
 	if f.quoted {
 		s = quoteWildcards.Replace(s)
 	}
-	return f.glob.Match(s) || f.home != nil && f.home.Match(s)
+	return left.match(f.glob, s) || f.home != nil && left.match(f.home, s)
 }
 
 // verdict is what a condition says of a reading, or of all readings of a value.
@@ -124,17 +124,17 @@ const (
 )
 
 // match compares one reading with the pattern.
-func (p *pattern) match(r *reading) verdict {
+func (p *pattern) match(r *reading, left *effort) verdict {
 	if r.pathOnly && !p.pathLike {
-		return certain(p.asWritten.match(r.raw))
+		return certain(p.asWritten.match(r.raw, left))
 	}
 	f := p.under(r.how)
 	switch {
-	case f.match(r.s), r.unslashed != "" && f.match(r.unslashed), r.normal != "" && p.under(r.how|located).match(r.normal):
+	case f.match(r.s, left), r.unslashed != "" && f.match(r.unslashed, left), r.normal != "" && p.under(r.how|located).match(r.normal, left):
 		return yes
 	case r.unknownBase && p.absolute, p.homeless && r.rooted:
 		return maybe
-	case r.relative && f.rest != nil && (f.rest.Match(r.s) || r.unslashed != "" && f.rest.Match(r.unslashed)):
+	case r.relative && f.rest != nil && (left.match(f.rest, r.s) || r.unslashed != "" && left.match(f.rest, r.unslashed)):
 		return maybe
 	}
 	return no
@@ -156,16 +156,17 @@ type condition struct {
 
 // match judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything.
-func (c *condition) match(r *reading, a Action) verdict {
+func (c *condition) match(r *reading, a Action, left *effort) verdict {
 	switch {
 	case r.kind == absent:
 		return no
 	case r.kind == refused && !(r.pathOnly && !c.pathLike()):
 		return certain(a != Allow)
 	}
+	left.spend(patternEffort * len(c.patterns))
 	best := no
 	for _, p := range c.patterns {
-		if best = max(best, p.match(r)); best == yes {
+		if best = max(best, p.match(r, left)); best == yes {
 			break
 		}
 	}

@@ -55,14 +55,20 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
+	d, _ := p.decide(c, maxEffort)
+	return d
+}
+
+// decide judges a call with the effort that is left, and says what remains.
+func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
 	if why := malformed(c); why != "" {
-		return Decision{Reason: why}
+		return Decision{Reason: why}, left
 	}
 	v, _ := p.views.Get().(*view)
 	if v == nil {
 		v = &view{policy: p}
 	}
-	v.call = c
+	v.call, v.left = c, left
 	var d Decision
 	for i, name := range c.Names {
 		if o := v.judge(name); i == 0 || o.action < d.Action {
@@ -72,17 +78,19 @@ func (p *Policy) Decide(c *Call) Decision {
 			break
 		}
 	}
+	left = v.left
 	v.release()
 	p.views.Put(v)
-	return d
+	return d, left
 }
 
 // DecideAll judges several calls that stand or fall together: the strictest
 // decision. Of none it is deny.
 func (p *Policy) DecideAll(cs []Call) Decision {
-	var worst Decision
+	var worst, d Decision
+	left := maxEffort // for all of them: they came in one frame
 	for i := range cs {
-		if d := p.Decide(&cs[i]); i == 0 || d.Action < worst.Action {
+		if d, left = p.decide(&cs[i], left); i == 0 || d.Action < worst.Action {
 			worst = d
 		}
 	}

@@ -44,7 +44,7 @@ type reader struct {
 }
 
 // read appends the readings of a value to rs.
-func (rd *reader) read(rs []reading, v string, fold *folder) []reading {
+func (rd *reader) read(rs []reading, v string, w *view) []reading {
 	if len(v) > maxValue {
 		return append(rs, reading{s: v[:64], raw: v[:64], kind: refused, refusal: "value longer than 1 MiB"})
 	}
@@ -57,9 +57,9 @@ func (rd *reader) read(rs []reading, v string, fold *folder) []reading {
 	case !path && (!rd.paths || shape&hasBreak != 0):
 		return append(rs, reading{s: v, raw: v})
 	case shape&unplain == 0:
-		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, fold)
+		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, &w.fold)
 	}
-	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path})
+	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path}, &w.left)
 }
 
 // folder folds ASCII without an allocation for each text. What it gives is
@@ -106,7 +106,7 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) 
 // readPath puts a value through every stage, on and off, and keeps each result
 // that differs. A stage that leaves a value as it is may still change a
 // pattern: then the same text is a reading with it, too.
-func (rd *reader) readPath(rs []reading, r reading) []reading {
+func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	first := len(rs)
 	rs = append(rs, r)
 	free := []how{0}
@@ -114,6 +114,9 @@ func (rd *reader) readPath(rs []reading, r reading) []reading {
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
+			if left.transform(before.s, stage); *left <= 0 {
+				return append(rs[:first+1], refusedFor(r, tooMuch))
+			}
 			after, reason := rd.through(before, stage)
 			if reason != "" {
 				why = reason

@@ -26,17 +26,13 @@ func decimal(s string) string {
 	if exponent > maxDigits || exponent < -maxDigits || len(mantissa) > maxDigits {
 		return s
 	}
-	for ; exponent > 0; exponent-- {
-		if part == "" {
-			part = "0"
-		}
-		whole, part = whole+part[:1], part[1:]
-	}
-	for ; exponent < 0; exponent++ {
-		if whole == "" {
-			whole = "0"
-		}
-		whole, part = whole[:len(whole)-1], whole[len(whole)-1:]+part
+	switch {
+	case exponent > 0:
+		part += strings.Repeat("0", max(0, exponent-len(part)))
+		whole, part = whole+part[:exponent], part[exponent:]
+	case exponent < 0:
+		whole = strings.Repeat("0", max(0, -exponent-len(whole))) + whole
+		whole, part = whole[:len(whole)+exponent], whole[len(whole)+exponent:]+part
 	}
 	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")
 	switch {

@@ -291,7 +291,7 @@ func readingsOf(p *Policy, name, v string) []reading {
 			return nil
 		}
 	}
-	v2 := view{policy: p}
+	v2 := view{policy: p, left: maxEffort}
 	v2.readValue(&value{slot: n.slot, s: v})
 	return v2.readings
 }
@@ -348,7 +348,8 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 		}
 		for _, cond := range r.conditions {
 			if one := readings[cond.slot]; one != nil {
-				v = min(v, cond.match(one, r.action))
+				left := maxEffort
+				v = min(v, cond.match(one, r.action, &left))
 			} else {
 				v = no
 			}

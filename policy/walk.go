@@ -16,6 +16,7 @@ type view struct {
 	buckets  []*bucket
 	lists    [][]int32
 	fold     folder
+	left     effort
 }
 
 // unit is the readings of one string: they go through the rules together.
@@ -63,7 +64,7 @@ func (v *view) judge(name string) outcome {
 		v.values = append(v.values, value{slot: resourceSlot, s: name})
 	} else if names := p.args[subject]; names != nil && len(names.kids) > 0 {
 		if !v.scan(v.call.Args, names) {
-			return outcome{rule: -1, reason: "arguments that are no JSON object"}
+			return outcome{rule: -1, reason: v.failure()}
 		}
 	}
 	v.read()
@@ -90,6 +91,9 @@ func (v *view) read() {
 		}
 		v.units = append(v.units, unit{lo, len(v.readings)})
 		v.spans[n-1].units[1], v.spans[n-1].hi = len(v.units), len(v.readings)
+		if len(v.readings) > maxAll {
+			return
+		}
 	}
 }
 
@@ -103,7 +107,7 @@ func (v *view) readValue(val *value) {
 			v.readings = append(v.readings, reading{s: plain, raw: val.s})
 		}
 	default:
-		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, &v.fold)
+		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
 	}
 }
 
@@ -130,11 +134,11 @@ func (v *view) asked(slot int32) bool {
 // Where there are too many combinations the arguments are judged as wholes, by
 // one walk in which a condition may be a maybe; that can only be stricter.
 func (v *view) walkAll(name string) outcome {
-	if len(v.spans) == 0 {
-		return v.walk(name, nil, nil)
-	}
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
+	}
+	if len(v.spans) == 0 {
+		return v.walk(name, nil, nil)
 	}
 	main, combinations, several := 0, 1, 0
 	for i := range v.spans {
@@ -195,7 +199,10 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	v.candidates(main, u)
 	for id := v.next(); id >= 0; id = v.next() {
 		r := &v.policy.rules[id]
-		if r.name != nil && !r.name.Match(name) {
+		if v.left.spend(ruleEffort + len(v.lists)); v.left <= 0 {
+			return outcome{rule: -1, reason: tooMuch}
+		}
+		if r.name != nil && !v.left.match(r.name, name) {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
@@ -236,7 +243,7 @@ func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (s
 	for i := range r.conditions {
 		c := &r.conditions[i]
 		if main != nil && c.slot == main.slot {
-			sure, perhaps = c.among(readings, sure, perhaps, r.action)
+			sure, perhaps = v.among(c, readings, sure, perhaps, r.action)
 		} else if whole = min(whole, v.whole(c, r.action)); whole == no {
 			return 0, 0
 		}
@@ -252,11 +259,11 @@ func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (s
 
 // among narrows the readings a rule matches, or may match, to those its
 // condition lets pass.
-func (c *condition) among(readings []reading, sure, perhaps uint64, a Action) (uint64, uint64) {
+func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		switch c.match(&readings[i], a) {
+		switch c.match(&readings[i], a, &v.left) {
 		case no:
 			sure, perhaps = sure&^bit, perhaps&^bit
 		case maybe:
@@ -275,11 +282,11 @@ func (v *view) whole(c *condition, a Action) verdict {
 		return no
 	}
 	if s.at >= 0 {
-		return c.match(&v.readings[s.at], a)
+		return c.match(&v.readings[s.at], a, &v.left)
 	}
 	least, most := yes, no
 	for i := s.lo; i < s.hi; i++ {
-		m := c.match(&v.readings[i], a)
+		m := c.match(&v.readings[i], a, &v.left)
 		if least, most = min(least, m), max(most, m); least < most {
 			return maybe
 		}

@@ -106,3 +106,31 @@ func BenchmarkCompile(b *testing.B) {
 		})
 	}
 }
+
+// Whoever bounds the work of many matches goes by Cost.
+func TestCost(t *testing.T) {
+	long := "/p/" + strings.Repeat("ab/", 1000)
+	for _, c := range []struct {
+		pattern, text string
+		least, most   int
+	}{
+		{"/p/x", long, 0, 0},
+		{"/q/**", long, 0, 0},
+		{"**x", long, 0, 0},
+		{"/p/**", long, 0, 0},
+		{"/p/*", long, 100, 3003},
+		{"**a**b**", long, 100, 3003},
+		{"**a*b**", strings.Repeat("ab", 1500), 100, 3000},
+		{"**a*b**", long, 3003, 30030},
+		{"**a?b**", long, 3003, 30030},
+		{"**" + strings.Repeat("?", 640) + "**", long, 10 * 3003, 20 * 3003},
+	} {
+		p, err := Compile(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Cost(c.text); got < c.least || got > c.most {
+			t.Errorf("%s: %d, want %d to %d", c.pattern, got, c.least, c.most)
+		}
+	}
+}
