@@ -92,7 +92,7 @@ func (f *file) problem(s slot, sh shape) *fault {
 	}
 	v, wrapped := readInvocation(sh.words)
 	if !wrapped {
-		return sh.checkExpansion(f.row, s.name)
+		return sh.unfit(f.row, s.name)
 	}
 	if v.inner == len(sh.words) {
 		return &fault{sh.words[v.inner-1].start, "write the server's command after it",
@@ -103,6 +103,9 @@ func (f *file) problem(s slot, sh shape) *fault {
 
 // target finds the slot of an entry that may be edited.
 func (f *file) target(e Entry) (slot, shape, error) {
+	if f.row.ReadOnly {
+		return slot{}, shape{}, refuse(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)
+	}
 	key := pathKey(e.KeyPath)
 	for _, s := range f.slots {
 		if pathKey(s.path) != key {

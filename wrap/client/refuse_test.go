@@ -10,6 +10,8 @@ func TestWrapRefuses(t *testing.T) {
 	in := func(entry string) string { return `{"mcpServers": {` + entry + `}}` }
 	expanding := rowJSON
 	expanding.ExpandsArgs = true
+	readOnly := rowJSON
+	readOnly.ReadOnly = true
 	dollar := rowJSON
 	dollar.Interpolation = []string{`\$\w+`}
 	for _, c := range []struct {
@@ -45,6 +47,10 @@ func TestWrapRefuses(t *testing.T) {
 		{"a variable", rowJSON, in(`"fs": {"command": "${HOME}/x"}`), `1:35 the command of "fs" holds a variable`},
 		{"a variable that args know", expanding, in(`"fs": {"command": "${HOME}/x"}`), ""},
 		{"a variable of the client's own kind", dollar, in(`"fs": {"command": "$HOME/x"}`), `1:35 the command of "fs" holds a variable`},
+		{"a name that the client would fill in", expanding, in(`"${X:-fs}": {"command": "x"}`), `1:17 the name "${X:-fs}" would not reach the rules as it is written`},
+		{"a file that is only listed", readOnly, in(`"fs": {"command": "x"}`), `1:1 files of json are not edited`},
+		{"a list in the entry with a key twice", rowJSON, in(`"fs": {"command": "x", "y": [1, {"a": 1, "a": 2}]}`), `1:58 the key "a" stands twice in the entry`},
+		{"an unknown format", Row{Format: "xml"}, `<a/>`, `1:1 "xml" is no format`},
 		{"a dollar", rowJSON, in(`"fs": {"command": "$HOME/x"}`), ""},
 		{"a url and a command", rowJSON, in(`"fs": {"command": "x", "url": "y"}`), `1:40 the entry of "fs" has a command and a url`},
 		{"a url, a command and a type", rowJSON, in(`"fs": {"type": "stdio", "command": "x", "url": "y"}`), ""},
@@ -59,6 +65,12 @@ func TestWrapRefuses(t *testing.T) {
 		{"no path", rowObject, `{"context_servers": {"fs": {"command": {}}}}`, `1:40 the command of "fs" has no path`},
 		{"two commands", rowNested, in(`"fs": {"command": "x", "transport": {"command": "y"}}`), `1:54 the entry of "fs" has a command of its own and one in "transport"`},
 		{"json5 escape", rowJSON5, `{a: '\1'}`, `1:6 an escape that does not exist`},
+		{"json5 hex escape", rowJSON5, `{a: '\xg1'}`, `1:6 an escape that does not exist`},
+		{"json5 names", rowJSON5, `{$_é1\u0041: 1, "\v": '\
+\0\v', x‌y: 2, 1a: 3}`, `2:16 a key is missing before "1"`},
+		{"a string that ends in an escape", rowJSON, `{"a\`, `1:2 a string that does not end`},
+		{"a comment that does not end", rowJSONC, `{} /* x`, `1:4 a comment that does not end`},
+		{"a lone slash", rowJSONC, `{} / x`, `1:4 a lone /`},
 		{"json5 line end in a string", rowJSON5, "{a: 'x\n'}", `1:7 a control character inside a string`},
 
 		{"not TOML", rowTOML, "a = 1\nb = \n", `2:5 `},
@@ -67,6 +79,10 @@ func TestWrapRefuses(t *testing.T) {
 		{"TOML: args", rowTOML, "[mcp_servers.fs]\ncommand = 'x'\nargs = ['a', 1]", `3:14 an argument of "fs" is a number or boolean`},
 		{"TOML: no name", rowTables, "[[mcp_servers]]\ncommand='x'\n", `1:3 "" cannot be covered: the entry has no name`},
 
+		{"YAML: a directive", rowYAML, "%YAML 1.2\n---\nextensions: {}\n", `1:1 the file holds a directive`},
+		{"YAML: a key that is no name", rowYAML, "extensions:\n  fs:\n    cmd: x\n    *a : b\n", `3:5 the entry of "fs" uses a key that is no plain name`},
+		{"YAML: a list in a list", rowList, "mcpServers:\n- - command: x\n", `2:3 "" cannot be covered: the entry is a list`},
+		{"YAML: words that begin inside a line", rowYAMLArray, "extensions:\n  fs:\n    cmd: [[x]]\n", `3:11 the command of "fs" is a list, not a string`},
 		{"not YAML", rowYAML, "a: [1\nb: 2\n", `2:1 `},
 		{"YAML: an anchor on the command", rowYAML, "extensions:\n  fs:\n    cmd: &c npx\n", `3:10 the entry of "fs" uses an anchor`},
 		{"YAML: an alias as arguments", rowYAML, "x: &a [b]\nextensions:\n  fs:\n    cmd: npx\n    args: *a\n", `5:11 `},
@@ -116,6 +132,27 @@ func wrapNamed(r Row, src []byte, name string, w Wrapper) ([]byte, error) {
 		}
 	}
 	return nil, nil
+}
+
+// A wrapper comes off an entry that must not be wrapped.
+func TestUnwrapMixed(t *testing.T) {
+	src := `{"mcpServers": {"fs": {"command": "clawai", "args": ["proxy", "--", "x"], "url": "y"}}}`
+	back, err := Unwrap(rowJSON, []byte(src), entryOf(t, rowJSON, src, "fs"))
+	if want := `{"mcpServers": {"fs": {"command": "x", "args": [], "url": "y"}}}`; err != nil || string(back) != want {
+		t.Errorf("%v %s", err, back)
+	}
+}
+
+// What is not wrapped is given back, in bytes of its own.
+func TestUnwrapBare(t *testing.T) {
+	src := []byte(`{"mcpServers": {"fs": {"command": "x"}}}`)
+	back, err := Unwrap(rowJSON, src, entryOf(t, rowJSON, string(src), "fs"))
+	if err != nil || string(back) != string(src) || &back[0] == &src[0] {
+		t.Errorf("%v %s", err, back)
+	}
+	if _, err := Unwrap(rowJSON, src, Entry{Name: "gone", KeyPath: []string{"mcpServers", "gone"}}); err == nil {
+		t.Error("unwrapped what is not there")
+	}
 }
 
 func TestReadEmpty(t *testing.T) {

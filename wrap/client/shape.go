@@ -12,6 +12,7 @@ type shape struct {
 	kind    Kind
 	why     string // why it is not Stdio
 	problem *fault // why it must not be edited
+	mixed   *fault // it has a url as well: it must not be wrapped
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and where the command is a list
@@ -124,7 +125,7 @@ func (s *shapeReader) classify(entry, holder *node) {
 	default:
 		s.kind = Stdio
 		if url != nil && !process {
-			s.refuse(url.start, nextDuplicate, "the entry of %q has a command and a url", s.slot.name)
+			s.mixed = &fault{url.start, nextDuplicate, fmt.Sprintf("the entry of %q has a command and a url", s.slot.name)}
 		}
 	}
 }
@@ -202,21 +203,23 @@ func (s *shapeReader) checkWords() {
 	}
 }
 
-// checkExpansion refuses to move a command that the client rewrites to a place
-// where it would not.
-func (s *shape) checkExpansion(r Row, name string) *fault {
-	if r.ExpandsArgs || r.CommandForm == ArrayCommand {
-		return nil
+// expands says that the client may put something else in the place of a text.
+func (r Row) expands(text string) bool {
+	if strings.Contains(text, "${") {
+		return true
 	}
+	return slices.ContainsFunc(r.Interpolation, func(pattern string) bool {
+		re, err := regexp.Compile(pattern)
+		return err != nil || re.MatchString(text)
+	})
+}
+
+// unfit says why a wrapper must not be put here. A command that the client
+// fills in is not moved to a place where it would not.
+func (s *shape) unfit(r Row, name string) *fault {
 	w := s.words[0]
-	found := strings.Contains(w.text, "${")
-	for _, pattern := range r.Interpolation {
-		if re, err := regexp.Compile(pattern); err != nil || re.MatchString(w.text) {
-			found = true
-		}
-	}
-	if !found {
-		return nil
+	if s.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expands(w.text) {
+		return s.mixed
 	}
 	return &fault{w.start, "write the command out",
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}

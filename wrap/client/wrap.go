@@ -44,15 +44,16 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// checkWrapper refuses what cannot be handed to a program as an argument.
+// checkWrapper refuses what cannot be handed to a program as an argument, or
+// would not arrive there as it is written.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
-	words := append([]string{w.Path, w.Server}, w.Flags...)
-	if slices.ContainsFunc(words, func(word string) bool { return strings.ContainsRune(word, 0) }) {
-		return refuse(f.src, s.at, "rename the server", "the name %q holds a zero byte", s.name)
-	}
-	if !isClawai(w.Path) {
-		return refuse(f.src, s.at, "install the program as clawai",
-			"the command %q would not be recognised as clawai when it is to be taken out", w.Path)
+	switch {
+	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expands(w.Path):
+		return refuse(f.src, s.at, "install the program as clawai, at a plain path",
+			"the command %q would not be known as clawai", w.Path)
+	case strings.ContainsRune(w.Server, 0) || f.row.expands(w.Server):
+		return refuse(f.src, s.at, "rename the server",
+			"the name %q would not reach the rules as it is written", w.Server)
 	}
 	return nil
 }

@@ -3,8 +3,9 @@ package client
 import "testing"
 
 var (
-	rowYAML = Row{Name: "yaml", Format: YAML, KeyPath: []string{"extensions"}, Command: "cmd", TypeField: "type", StdioTypes: []string{"stdio"}, URLFields: []string{"uri"}}
-	rowList = Row{Name: "list", Format: YAML, KeyPath: []string{"mcpServers"}, Container: List, NameField: "name", URLFields: []string{"url"}}
+	rowYAML      = Row{Name: "yaml", Format: YAML, KeyPath: []string{"extensions"}, Command: "cmd", TypeField: "type", StdioTypes: []string{"stdio"}, URLFields: []string{"uri"}}
+	rowYAMLArray = Row{Name: "yaml array", Format: YAML, KeyPath: []string{"extensions"}, Command: "cmd", CommandForm: ArrayCommand}
+	rowList      = Row{Name: "list", Format: YAML, KeyPath: []string{"mcpServers"}, Container: List, NameField: "name", URLFields: []string{"url"}}
 )
 
 var yamlPairs = []pair{
@@ -32,6 +33,9 @@ var yamlPairs = []pair{
 	{"a list of servers", rowList, "fs",
 		"name: x\nmcpServers:\n  - name: web\n    url: http://x\n  - name: fs\n    command: npx\n    args:\n      - -y\n",
 		"name: x\nmcpServers:\n  - name: web\n    url: http://x\n  - name: fs\n    command: \"/usr/local/bin/clawai\"\n    args:\n      - \"proxy\"\n      - \"--server\"\n      - \"fs\"\n      - \"--\"\n      - npx\n      - -y\n"},
+	{"a command that is a list", rowYAMLArray, "fs",
+		"extensions:\n  fs:\n    cmd:\n      - npx # run\n      - -y\n",
+		"extensions:\n  fs:\n    cmd:\n      - \"/usr/local/bin/clawai\"\n      - \"proxy\"\n      - \"--server\"\n      - \"fs\"\n      - \"--\"\n      - npx # run\n      - -y\n"},
 	{"a list of servers, the command first", rowList, "fs",
 		"mcpServers:\n- command: npx\n  name: fs\n",
 		"mcpServers:\n- command: \"/usr/local/bin/clawai\"\n  args: [\"proxy\",\"--server\",\"fs\",\"--\",npx]\n  name: fs\n"},

@@ -5,13 +5,6 @@ import (
 	"strings"
 )
 
-// valueFlags are the flags of clawai proxy that take a value, and bareFlags
-// those that take none. An invocation with another flag is not ours to read.
-var (
-	valueFlags = []string{"server", "policy", "ask-timeout", "max-frame", "deny-as", "state"}
-	bareFlags  = []string{"observe"}
-)
-
 // invocation is clawai proxy as an entry's words say it.
 type invocation struct {
 	server string
@@ -20,10 +13,12 @@ type invocation struct {
 }
 
 // readInvocation recognises a wrapper by its shape and by the name of the
-// program, wherever that stands: clawai proxy, flags it has, --.
+// program, wherever that stands: clawai, proxy, flags, --. Every flag is taken,
+// for the wrapper may be that of another version; only --server must be known,
+// because a server may be called "--".
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
-		return v, false
+		return invocation{}, false
 	}
 	for i := 2; i < len(words); i++ {
 		word := words[i].text
@@ -31,26 +26,30 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 			v.inner = i + 1
 			return v, true
 		}
-		name, value, inline := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
-		takesValue := slices.Contains(valueFlags, name)
-		if word[:min(1, len(word))] != "-" || !takesValue && !slices.Contains(bareFlags, name) {
-			return v, false
+		name, value, inline := flagName(word)
+		if name != "server" {
+			v.flags = append(v.flags, word)
+			continue
 		}
-		flag := []string{word}
-		if takesValue && !inline {
+		if !inline {
 			if i++; i == len(words) {
-				return v, false
+				break
 			}
 			value = words[i].text
-			flag = append(flag, value)
 		}
-		if name == "server" {
-			v.server = value
-		} else {
-			v.flags = append(v.flags, flag...)
-		}
+		v.server = value
 	}
-	return v, false
+	return invocation{}, false
+}
+
+// flagName takes --name and --name=value apart, with one dash as well; the name
+// is "" for a word that is no flag.
+func flagName(word string) (name, value string, inline bool) {
+	flag, dashed := strings.CutPrefix(word, "-")
+	if !dashed {
+		return "", "", false
+	}
+	return strings.Cut(strings.TrimPrefix(flag, "-"), "=")
 }
 
 // isClawai looks at the last part of a path of any system.
@@ -60,30 +59,25 @@ func isClawai(command string) bool {
 }
 
 // proxyWords are what Wrap writes after the command. A flag that stands in an
-// older wrapper stays unless w says it; --observe stands only if w says so.
+// older wrapper stays, with its value, unless w says it too; --observe stands
+// only if w says so.
 func proxyWords(w Wrapper, older []string) []string {
 	words := append([]string{"proxy", "--server", w.Server}, w.Flags...)
-	for i := 0; i < len(older); i++ {
-		flag := older[i : i+1]
-		name, _, inline := strings.Cut(strings.TrimLeft(older[i], "-"), "=")
-		if slices.Contains(valueFlags, name) && !inline {
-			flag = older[i : i+2]
-			i++
-		} else if slices.Contains(bareFlags, name) {
-			continue
+	said := []string{"observe"}
+	for _, flag := range w.Flags {
+		name, _, _ := flagName(flag)
+		said = append(said, name)
+	}
+	stays := true
+	for _, word := range older {
+		if name, _, _ := flagName(word); name != "" {
+			stays = !slices.Contains(said, name)
 		}
-		if !mentions(w.Flags, name) {
-			words = append(words, flag...)
+		if stays {
+			words = append(words, word)
 		}
 	}
 	return append(words, "--")
-}
-
-func mentions(flags []string, name string) bool {
-	return slices.ContainsFunc(flags, func(flag string) bool {
-		said, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-		return strings.HasPrefix(flag, "-") && said == name
-	})
 }
 
 func texts(words []*node) []string {
