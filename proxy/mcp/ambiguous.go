@@ -26,24 +26,32 @@ func ambiguous(fs *fields, row *Method) *frame.Refusal {
 			return frame.CheckFolded(fs.span(asked), "resourceSubscriptions")
 		}
 	case policy.SamplingSubject:
-		if foldingMessages(fs.at[fMessages]) {
-			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only"}
+		if foldingMessages(fs.at[fMessages], 0) {
+			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only, or lie too deep"}
 		}
 	default: // nothing further inside is read by name
 	}
 	return nil
 }
 
+// deepestMessage is the depth below params.messages of a resource in a tool
+// result, with one level of tool results more than any version has.
+const deepestMessage = 2 + 2*maxResults + 2
+
 // foldingMessages looks at sampling messages, their blocks, and the blocks of
-// tool results.
-func foldingMessages(v gjson.Result) bool {
+// tool results. It gives up, as on a doubt, below where a member may stand: each
+// level is walked again.
+func foldingMessages(v gjson.Result, depth int) bool {
 	if v.Type != gjson.JSON {
 		return false
+	}
+	if depth > deepestMessage {
+		return true
 	}
 	found := folding(v)
 	v.ForEach(func(key, inner gjson.Result) bool {
 		if !found && (v.IsArray() || key.Str == "content" || key.Str == "resource") {
-			found = foldingMessages(inner)
+			found = foldingMessages(inner, depth+1)
 		}
 		return !found
 	})

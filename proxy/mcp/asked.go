@@ -127,7 +127,7 @@ func answered(answer gjson.Result, server string) policy.Call {
 	case policy.ElicitationSubject:
 		scalars(member(answer, "content"), &c.Names)
 	default:
-		readMessage(answer, &c)
+		readMessage(answer, &c, 0)
 	}
 	if len(c.Names) == 0 {
 		c.Names = []string{""}
@@ -138,18 +138,13 @@ func answered(answer gjson.Result, server string) policy.Call {
 
 // scalars adds every string, number and boolean in v, at any depth.
 func scalars(v gjson.Result, to *[]string) {
-	switch v.Type {
-	case gjson.String:
-		push(to, v.Str)
-	case gjson.Number, gjson.True, gjson.False:
-		push(to, v.Raw)
-	case gjson.JSON:
-		v.ForEach(func(_, inner gjson.Result) bool {
-			scalars(inner, to)
-			return true
-		})
-	case gjson.Null:
-	}
+	leaves(v, func(_ string, leaf gjson.Result) {
+		if leaf.Type == gjson.String {
+			push(to, leaf.Str)
+		} else {
+			push(to, leaf.Raw)
+		}
+	})
 }
 
 func (a *Asked) has(key string, digest [sha256.Size]byte) bool {

@@ -19,7 +19,7 @@ func readSampling(fs *fields, c *policy.Call) {
 		c.Malformed = "params.messages is missing or not an array"
 	} else {
 		messages.ForEach(func(_, message gjson.Result) bool {
-			readMessage(message, c)
+			readMessage(message, c, 0)
 			return true
 		})
 	}
@@ -31,27 +31,32 @@ func readSampling(fs *fields, c *policy.Call) {
 	}
 }
 
-// readMessage adds the texts of one sampling message, whose content is one
-// block or, since 2025-11-25, an array of them.
-func readMessage(message gjson.Result, c *policy.Call) {
+// maxResults bounds how many tool results may lie inside each other. No version
+// puts one into another, and each level is walked again.
+const maxResults = 2
+
+// readMessage adds the texts of one sampling message, or of a tool result inside
+// that many others, whose content is one block or, since 2025-11-25, an array of
+// them.
+func readMessage(message gjson.Result, c *policy.Call, results int) {
 	content := member(message, "content")
 	if !content.IsObject() && !content.IsArray() {
 		c.Malformed = "a message has no content"
 		return
 	}
 	if content.IsObject() {
-		readBlock(content, c)
+		readBlock(content, c, results)
 		return
 	}
 	content.ForEach(func(_, block gjson.Result) bool {
-		readBlock(block, c)
+		readBlock(block, c, results)
 		return true
 	})
 }
 
 // readBlock adds the texts of one content block. Pictures and sound have none;
 // a block of a kind no version defines gives every string it holds.
-func readBlock(block gjson.Result, c *policy.Call) {
+func readBlock(block gjson.Result, c *policy.Call, results int) {
 	if !block.IsObject() {
 		c.Malformed = "a content block that is not an object"
 		return
@@ -68,9 +73,14 @@ func readBlock(block gjson.Result, c *policy.Call) {
 		texts(member(block, "input"), &c.Names)
 	case "tool_result":
 		texts(member(block, "structuredContent"), &c.Names)
-		if content := member(block, "content"); content.IsArray() || content.IsObject() {
-			readMessage(block, c)
+		if content := member(block, "content"); !content.IsArray() && !content.IsObject() {
+			return
 		}
+		if results == maxResults {
+			c.Malformed = "tool results inside each other"
+			return
+		}
+		readMessage(block, c, results+1)
 	case "resource":
 		resource := member(block, "resource")
 		texts(member(resource, "uri"), &c.Names)
@@ -102,27 +112,19 @@ func readElicitation(fs *fields, c *policy.Call) {
 
 // texts adds every string in v, at any depth.
 func texts(v gjson.Result, to *[]string) {
-	switch v.Type {
-	case gjson.String:
-		push(to, v.Str)
-	case gjson.JSON:
-		v.ForEach(func(_, inner gjson.Result) bool {
-			texts(inner, to)
-			return true
-		})
-	default: // numbers and the like are no text
-	}
+	leaves(v, func(_ string, leaf gjson.Result) {
+		if leaf.Type == gjson.String {
+			push(to, leaf.Str)
+		}
+	})
 }
 
 // descriptions adds every string that a member named description or title
 // holds, at any depth: what a tool's schema tells a model.
 func descriptions(v gjson.Result, to *[]string) {
-	v.ForEach(func(key, inner gjson.Result) bool {
-		if inner.Type == gjson.JSON {
-			descriptions(inner, to)
-		} else if inner.Type == gjson.String && (key.Str == "description" || key.Str == "title") {
-			push(to, inner.Str)
+	leaves(v, func(name string, leaf gjson.Result) {
+		if leaf.Type == gjson.String && (name == "description" || name == "title") {
+			push(to, leaf.Str)
 		}
-		return true
 	})
 }

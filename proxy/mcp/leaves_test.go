@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/tidwall/gjson"
+)
+
+// leavesByLevel is leaves as one would write it first.
+func leavesByLevel(v gjson.Result, name string, visit func(name string, leaf gjson.Result)) {
+	switch v.Type {
+	case gjson.JSON:
+		v.ForEach(func(key, inner gjson.Result) bool {
+			leavesByLevel(inner, key.Str, visit)
+			return true
+		})
+	case gjson.Null:
+	default:
+		visit(name, v)
+	}
+}
+
+func TestLeavesAreThoseOfEveryLevel(t *testing.T) {
+	for _, text := range []string{
+		``, `null`, `"a"`, `-1.5e3`, `true`, `[]`, `{}`, `[null , {} ,[ ]]`,
+		`{"a":"b" , "c" :["d",1 ,true,{"e":false}],"f":{"g":null,"description" :"h"}}`,
+		`{"a\"}":"b\\","\u0061":["\"", ":" , "x:"] ,"t" : "\u00e9}"}`,
+		`[[["a"],"b"],{"title":["c"],"d":{"title":"e"}},1,-0.5 ]`,
+	} {
+		var got, want []string
+		note := func(to *[]string) func(string, gjson.Result) {
+			return func(name string, leaf gjson.Result) {
+				*to = append(*to, name+"="+leaf.Raw+"="+leaf.Str+"="+leaf.Type.String())
+			}
+		}
+		v := gjson.Parse(text)
+		leaves(v, note(&got))
+		leavesByLevel(v, "", note(&want))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+// A message is read in a few passes, however deep a server hides its bulk.
+func TestDepthCostsNothing(t *testing.T) {
+	bulk := "[" + strings.Repeat("{},", 1<<20) + "{}]"
+	within := func(open, end string, depth int) string {
+		return strings.Repeat(open, depth) + bulk + strings.Repeat(end, depth)
+	}
+	text := func(content string) string { return `{"messages":[{"role":"user","content":` + content + `}]}` }
+	for name, params := range map[string]func(depth int) string{
+		"a schema":     func(n int) string { return `{"messages":[],"tools":[` + within(`{"a":`, `}`, n) + `]}` },
+		"an odd block": func(n int) string { return text(`{"type":"x","x":` + within(`{"a":`, `}`, n) + `}`) },
+		"lists":        func(n int) string { return text(within("[", "]", n)) },
+		"tool results": func(n int) string { return text(within(`{"type":"tool_result","content":[`, `]}`, n/2)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			took := func(depth int) time.Duration {
+				f := parse(t, request("sampling/createMessage", params(depth), false))
+				least := time.Hour
+				for range 3 {
+					start := time.Now()
+					_, _ = Read(f, ServerToClient, "s")
+					least = min(least, time.Since(start))
+				}
+				return least
+			}
+			if flat, deep := took(2), took(52); deep > 12*flat {
+				t.Errorf("%v at depth 2, %v at depth 52", flat, deep)
+			}
+		})
+	}
+}
+
+func TestToolResultsInsideEachOther(t *testing.T) {
+	for depth, wrong := range []bool{false, false, false, true} {
+		content := `{"type":"text","text":"x"}`
+		for range depth {
+			content = `{"type":"tool_result","content":[` + content + `]}`
+		}
+		m, r := Read(parse(t, request("sampling/createMessage", `{"messages":[{"role":"user","content":`+content+`}]}`, false)), ServerToClient, "s")
+		if r != nil || (m.Calls[0].Malformed != "") != wrong || m.Calls[0].Subject != policy.SamplingSubject {
+			t.Errorf("%d: %+v, %v", depth, m.Calls, r)
+		}
+	}
+}
