@@ -67,7 +67,7 @@ func TestWrapRefuses(t *testing.T) {
 		{"json5 escape", rowJSON5, `{a: '\1'}`, `1:6 an escape that does not exist`},
 		{"json5 hex escape", rowJSON5, `{a: '\xg1'}`, `1:6 an escape that does not exist`},
 		{"json5 names", rowJSON5, `{$_é1\u0041: 1, "\v": '\
-\0\v', x‌y: 2, 1a: 3}`, `2:16 a key is missing before "1"`},
+\0\v', x` + "\u200c" + `y: 2, 1a: 3}`, `2:16 a key is missing before "1"`},
 		{"a string that ends in an escape", rowJSON, `{"a\`, `1:2 a string that does not end`},
 		{"a comment that does not end", rowJSONC, `{} /* x`, `1:4 a comment that does not end`},
 		{"a lone slash", rowJSONC, `{} / x`, `1:4 a lone /`},
@@ -83,6 +83,9 @@ func TestWrapRefuses(t *testing.T) {
 		{"YAML: a key that is no name", rowYAML, "extensions:\n  fs:\n    cmd: x\n    *a : b\n", `3:5 the entry of "fs" uses a key that is no plain name`},
 		{"YAML: a list in a list", rowList, "mcpServers:\n- - command: x\n", `2:3 "" cannot be covered: the entry is a list`},
 		{"YAML: words that begin inside a line", rowYAMLArray, "extensions:\n  fs:\n    cmd: [[x]]\n", `3:11 the command of "fs" is a list, not a string`},
+		{"YAML: too deep", rowYAML, strings.Repeat("[", 600), `1:513 values are nested deeper than 512`},
+		{"YAML: too deep in dashes", rowYAML, "a:\n" + strings.Repeat("- ", 600), `2:1025 values are nested deeper than 512`},
+		{"YAML: too large", rowYAML, strings.Repeat("# xxxxx\n", 1<<18), `1:1 the file is larger than 1 MiB`},
 		{"not YAML", rowYAML, "a: [1\nb: 2\n", `2:1 `},
 		{"YAML: an anchor on the command", rowYAML, "extensions:\n  fs:\n    cmd: &c npx\n", `3:10 the entry of "fs" uses an anchor`},
 		{"YAML: an alias as arguments", rowYAML, "x: &a [b]\nextensions:\n  fs:\n    cmd: npx\n    args: *a\n", `5:11 `},

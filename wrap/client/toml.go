@@ -18,11 +18,18 @@ type tomlReader struct {
 	parser unstable.Parser
 	root   *node
 	table  *node // the one that pairs belong to
+
+	known map[tomlName]int // where a name stands among the members of its table
+}
+
+type tomlName struct {
+	in   *node
+	name string
 }
 
 // parseTOML reads a whole file.
 func parseTOML(src []byte) (*node, error) {
-	t := &tomlReader{src: src, base: bom(src), root: &node{kind: objectKind}}
+	t := &tomlReader{src: src, base: bom(src), root: &node{kind: objectKind}, known: map[tomlName]int{}}
 	text := src[t.base:]
 	var sink map[string]any
 	if err := toml.Unmarshal(text, &sink); err != nil {
@@ -89,12 +96,18 @@ func (t *tomlReader) key(n *unstable.Node) []tomlPart {
 
 // member finds or makes the value of a name.
 func (t *tomlReader) member(in *node, part tomlPart, k kind) *member {
-	if m, _ := in.get(part.name); m != nil {
-		return m
+	i, known := t.known[tomlName{in, part.name}]
+	if !known {
+		v := &node{kind: k, start: part.start}
+		i = t.add(in, member{name: part.name, start: part.start, last: part.start, end: part.end, value: v})
 	}
-	v := &node{kind: k, start: part.start}
-	in.members = append(in.members, member{name: part.name, start: part.start, last: part.start, end: part.end, value: v})
-	return &in.members[len(in.members)-1]
+	return &in.members[i]
+}
+
+func (t *tomlReader) add(in *node, m member) int {
+	in.members = append(in.members, m)
+	t.known[tomlName{in, m.name}] = len(in.members) - 1
+	return len(in.members) - 1
 }
 
 // descend walks a dotted key; of an array of tables it takes the last.
@@ -115,7 +128,7 @@ func (t *tomlReader) pair(in *node, n *unstable.Node, block bool) {
 	place, last := t.span(n), parts[len(parts)-1]
 	holder := t.descend(in, parts[:len(parts)-1])
 	at := t.blank(last.end) + 1 // behind the =
-	holder.members = append(holder.members, member{
+	t.add(holder, member{
 		name: last.name, start: place.start, last: last.start, end: last.end,
 		block: block, value: t.value(n.Value(), span{t.blank(at), place.end}),
 	})

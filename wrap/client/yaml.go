@@ -24,16 +24,19 @@ type yamlReader struct {
 
 type span struct{ start, end int }
 
+// maxYAML bounds a file, in bytes: the parser's time grows with the square of
+// some of them, and a project's file is anybody's.
+const maxYAML = 1 << 20
+
 // parseYAML reads a file of one document; nil when it holds nothing.
 func parseYAML(src []byte) (*node, error) {
-	y := &yamlReader{src: src, spans: map[*token.Token]span{}}
-	tokens := lexer.Tokenize(string(src[bom(src):]))
-	if !y.place(tokens) {
-		return nil, refuse(src, bom(src), nextRepair, "the file cannot be read exactly")
+	if len(src) > maxYAML {
+		return nil, refuse(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
 	}
-	parsed, err := parser.Parse(tokens, 0)
+	y := &yamlReader{src: src, spans: map[*token.Token]span{}}
+	parsed, err := y.parse()
 	if err != nil {
-		return nil, y.syntax(err)
+		return nil, err
 	}
 	var root *node
 	for _, doc := range parsed.Docs {
@@ -53,6 +56,50 @@ func parseYAML(src []byte) (*node, error) {
 }
 
 const yamlBlanks = " \t\r\n"
+
+// parse runs the library. That it may fail on a text in ways of its own is no
+// reason to fall with it: the file is then one we cannot read.
+func (y *yamlReader) parse() (parsed *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			parsed, err = nil, refuse(y.src, bom(y.src), nextRepair, "the file cannot be read exactly")
+		}
+	}()
+	tokens := lexer.Tokenize(string(y.src[bom(y.src):]))
+	if !y.place(tokens) {
+		return nil, refuse(y.src, bom(y.src), nextRepair, "the file cannot be read exactly")
+	}
+	if at := y.tooDeep(tokens); at >= 0 {
+		return nil, refuse(y.src, at, nextRepair, "values are nested deeper than %d", maxDepth)
+	}
+	if parsed, err = parser.Parse(tokens, 0); err != nil {
+		return nil, y.syntax(err)
+	}
+	return parsed, nil
+}
+
+// tooDeep finds where brackets, or dashes on one line, nest too deep; -1 when
+// they do not. Indentation cannot: it would take more bytes than a file may have.
+func (y *yamlReader) tooDeep(tokens token.Tokens) int {
+	brackets, dashes, line := 0, 0, 0
+	for _, tk := range tokens {
+		switch tk.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType:
+			if start := lineStart(y.src, y.spans[tk].start); start != line {
+				line, dashes = start, 0
+			}
+			dashes++
+		}
+		if max(brackets, dashes) > maxDepth {
+			return y.spans[tk].start
+		}
+	}
+	return -1
+}
 
 // place finds the bytes of each token; false when the tokens do not add up to
 // the file. Blanks are not compared: the lexer drops those that end a line.
