@@ -48,7 +48,7 @@ func TestLeavesAreThoseOfEveryLevel(t *testing.T) {
 
 // A message is read in a few passes, however deep a server hides its bulk.
 func TestDepthCostsNothing(t *testing.T) {
-	bulk := "[" + strings.Repeat("{},", 1<<20) + "{}]"
+	bulk := "[" + strings.Repeat("{},", 1<<18) + "{}]"
 	within := func(open, end string, depth int) string {
 		return strings.Repeat(open, depth) + bulk + strings.Repeat(end, depth)
 	}
