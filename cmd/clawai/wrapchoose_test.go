@@ -1,0 +1,200 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// person is somebody at a terminal on which clawai was started.
+type person struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	tty  *os.File
+	mu   sync.Mutex
+	seen strings.Builder
+	done chan struct{}
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]`)
+
+// sit starts clawai on a terminal of 80 columns and 24 rows.
+func sit(t *testing.T, home string, args ...string) *person {
+	t.Helper()
+	path, err := exec.LookPath("clawai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = home
+	cmd.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "TMPDIR=" + home + "/tmp", "TERM=xterm-256color"}
+	p := &person{t: t, cmd: cmd, done: make(chan struct{})}
+	if p.tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := p.tty.Read(buf)
+			p.mu.Lock()
+			p.seen.Write(buf[:n])
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-p.done
+		_ = p.tty.Close()
+	})
+	return p
+}
+
+func (p *person) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return escapes.ReplaceAllString(p.seen.String(), "")
+}
+
+// sees waits for text, and forgets what was on the screen before.
+func (p *person) sees(want ...string) {
+	p.t.Helper()
+	for _, w := range want {
+		for end := time.Now().Add(20 * time.Second); !strings.Contains(p.text(), w); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				p.t.Fatalf("%q is not to be seen:\n%s", w, p.text())
+			}
+		}
+	}
+}
+
+func (p *person) types(keys string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.seen.Reset()
+	p.mu.Unlock()
+	if _, err := io.WriteString(p.tty, keys); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *person) leaves(code int) string {
+	p.t.Helper()
+	<-p.done
+	_ = p.cmd.Wait()
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Errorf("exit code %d, want %d\n%s", got, code, p.text())
+	}
+	return p.text()
+}
+
+const twoServers = `{"mcpServers":{
+  "one":{"command":"npx","args":["one"]},
+  "two":{"command":"npx","args":["two"]}
+}}`
+
+func homeWithServers(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	for path, text := range map[string]string{
+		".cursor/mcp.json":           twoServers,
+		".claude.json":               twoServers,
+		".config/clawai/policy.toml": "[[rule]]\naction = \"allow\"\ntool = \"*\"\n",
+	} {
+		path = filepath.Join(home, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
+func readHome(t *testing.T, home, rel string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(home, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestChoosingAtATerminal(t *testing.T) {
+	home := homeWithServers(t)
+	p := sit(t, home, "wrap")
+	p.sees("Which servers to wrap?", "one  Claude Code  ~/.claude.json", "two  Cursor  ~/.cursor/mcp.json")
+	p.types("\x1b[B ") // the second line: two of Claude Code
+	p.sees("•")
+	p.types("\r")
+	p.sees("+++ ~/.claude.json", `"--server", "two"`, "Write this file? [y/N]")
+	p.types("y\r")
+	p.sees("Wrapped two in ~/.claude.json", "Undo: clawai unwrap two")
+	p.leaves(0)
+	got := readHome(t, home, ".claude.json")
+	if !strings.Contains(got, `"one":{"command":"npx","args":["one"]}`) || !strings.Contains(got, `"--server", "two", "--", "npx", "two"`) {
+		t.Errorf("got\n%s", got)
+	}
+	if readHome(t, home, ".cursor/mcp.json") != twoServers {
+		t.Error("a file that was not chosen is written")
+	}
+	p = sit(t, home, "unwrap", "two", "--yes")
+	p.leaves(0)
+	if got := readHome(t, home, ".claude.json"); got != twoServers {
+		t.Errorf("came back as\n%s", got)
+	}
+}
+
+func TestANameInTwoFilesIsAskedFor(t *testing.T) {
+	home := homeWithServers(t)
+	p := sit(t, home, "wrap", "one")
+	p.sees("Which servers to wrap?", "one  Claude Code", "one  Cursor")
+	p.types("\r") // both are chosen to begin with
+	p.sees("Write these 2 files? [y/N]")
+	p.types("\r")
+	p.sees("Nothing was written.")
+	p.leaves(0)
+	if readHome(t, home, ".claude.json") != twoServers || readHome(t, home, ".cursor/mcp.json") != twoServers {
+		t.Error("written without a yes")
+	}
+}
+
+func TestLeavingTheChoiceWritesNothing(t *testing.T) {
+	for keys, code := range map[string]int{"\x03": 130, "\x1b": 130, "\r": 1} {
+		home := homeWithServers(t)
+		p := sit(t, home, "wrap")
+		p.sees("Which servers to wrap?", "two  Cursor")
+		p.types(keys)
+		p.leaves(code)
+		if readHome(t, home, ".claude.json") != twoServers {
+			t.Errorf("%q: written", keys)
+		}
+	}
+}
+
+// A hostile name moves no cursor and hides nothing.
+func TestChoicesAreHarmless(t *testing.T) {
+	home := homeWithServers(t)
+	evil := `{"mcpServers":{"a\u001b[2J\u202eb\nc":{"command":"npx\u001b]0;x\u0007","args":["x"]},"z":{"command":"z"}}}`
+	if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(evil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := sit(t, home, "wrap", "--client", "claude-code")
+	p.sees(`a\u{1b}[2J\u{202e}b\u{a}c  Claude Code`)
+	p.types("\x03")
+	p.leaves(130)
+}
