@@ -173,6 +173,6 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 		return fmt.Errorf("the record does not verify: %v", report.Findings)
 	}
 	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
-	fmt.Fprintf(w, "Next: put this policy at ~/.config/clawai/policy.toml with your own folders in it\n(fixtures/filesystem/policy.toml), and start your server through clawai proxy (README.md).\n")
+	fmt.Fprintf(w, "Next: clawai policy init --profile filesystem writes this policy for you to put your own\nfolders in; then start your server through clawai proxy (README.md).\n")
 	return nil
 }

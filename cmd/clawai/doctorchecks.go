@@ -193,7 +193,7 @@ func checkTerminal(p *patient) []finding {
 		if dir, err = os.MkdirTemp("", "clawai-doctor-"); err != nil {
 			return []finding{{Health: doubtful, Text: err.Error(), Fix: "make the folder for temporary files writable"}}
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 200*time.Millisecond)
 	defer cancel()
