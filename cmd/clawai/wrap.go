@@ -87,7 +87,7 @@ func (r *wrapRun) ready() error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; write one there first", path)
+		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; write one first, for example with: clawai policy init --profile filesystem", path)
 	default:
 		err = fmt.Errorf("a wrapped server would not start: %w", err)
 	}

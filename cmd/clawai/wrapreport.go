@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -42,6 +44,7 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 	if r.judge.Observe {
 		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}
+	r.elsewhere()
 	fmt.Fprintf(r.out, "Undo: clawai %s %s\n", back, r.again(done))
 }
 
@@ -66,8 +69,25 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	if r.op == wrap.Wrap && c.Tracked {
 		fmt.Fprintln(r.out, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
 	}
+	if bytes.HasPrefix(c.Before, []byte("\ufeff")) && !c.Edits[0].Row.BOMOK {
+		fmt.Fprintf(r.out, "  The file starts with a byte order mark, which %s may not read: save it without.\n", c.Edits[0].Row.Name)
+	}
 	if experimental {
 		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+	}
+}
+
+// elsewhere tells of variables that say where clawai's folders are: the proxy
+// looks there only if its client hands them on.
+func (r *wrapRun) elsewhere() {
+	var set []string
+	for _, name := range []string{"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		if r.op == wrap.Wrap && os.Getenv(name) != "" {
+			set = append(set, name)
+		}
+	}
+	if len(set) > 0 {
+		fmt.Fprintf(r.out, "%s must be set for the clients too, or the proxy will look for its policy elsewhere.\n", strings.Join(set, ", "))
 	}
 }
 
