@@ -175,6 +175,7 @@ func evasions() []callCase {
 		{"trailing-blank", anyPath("/p/.env "), Deny},
 		{"trailing-blank", anyPath("/p/.ssh /id"), Deny},
 		{"leading-blank", anyPath(" /etc/x"), Deny},
+		{"leading-blank", anyPath("\u00a0/etc/x\u3000"), Deny},
 		{"case", pathCall("/P/x"), Deny},
 		{"case", anyPath("/ETC/x"), Deny},
 		{"case", anyPath("/p/.ENV"), Deny},

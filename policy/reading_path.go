@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -110,7 +111,7 @@ func dropNames(s string) string {
 	if schemeLen(s) > 0 {
 		return s
 	}
-	t := strings.Trim(s, " ")
+	t := strings.TrimFunc(s, unicode.IsSpace)
 	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") {
 		t = t[4:]
 	}
