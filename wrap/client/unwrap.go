@@ -71,7 +71,7 @@ func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 		return 0, false
 	}
 	at, text := f.newArgs(sh.command, f.argsKey(sh))
-	if !bytes.HasPrefix(f.src[at:], []byte(text)) || at+len(text) != sh.list.start {
+	if !bytes.HasPrefix(f.src[at:], []byte(text)) {
 		return 0, false
 	}
 	var words []string
@@ -100,7 +100,7 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 	switch {
 	case len(list.items) > count && !comma:
 		return nil, f.comment(gone[count-1])
-	case len(list.items) > count && asWritten && next == end:
+	case len(list.items) > count && asWritten:
 		end = next + 1
 		if f.src[end] == ' ' {
 			end++
