@@ -1,0 +1,120 @@
+//go:build e2e
+
+package e2e
+
+import "runtime"
+
+// realClient is a client from npm that starts the servers of its file without an
+// account.
+type realClient struct {
+	name   string
+	id     string   // the client whose form the file has, as clawai status names it
+	file   string   // in the home folder
+	config string   // the vendor's documented form; SERVER and FOLDER are put in
+	check  []string // the command; FILE is put in
+	stdin  []string // lines the client waits for, each until it has answered
+	env    []string
+	want   string // what it prints of a server that answered
+	lists  bool   // it asks for the tools as well
+}
+
+var realClients = []realClient{
+	{
+		name: "Claude Code", id: "claude-code", file: ".claude.json",
+		config: `{
+  "mcpServers": {
+    "filesystem": {
+      "type": "stdio",
+      "command": "node",
+      "args": ["SERVER", "FOLDER"],
+      "env": {}
+    }
+  }
+}
+`,
+		check: []string{"node_modules/.bin/claude", "mcp", "list"},
+		want:  `filesystem: .*Connected`,
+	},
+	{
+		name: "Codex", id: "codex", file: ".codex/config.toml",
+		config: `# The servers of my projects
+[mcp_servers.filesystem]
+command = "node"
+args = ["SERVER", "FOLDER"] # read and write
+
+[mcp_servers.filesystem.env]
+LANG = "C"
+`,
+		check: []string{"node_modules/.bin/codex", "app-server"},
+		stdin: []string{
+			`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","title":"e2e","version":"1"}}}`,
+			`{"method":"initialized"}` + "\n" + `{"id":2,"method":"mcpServerStatus/list","params":{}}`,
+		},
+		want:  `"id":2,"result":.*"name":"list_allowed_directories"`,
+		lists: true,
+	},
+	{
+		name: "Gemini CLI", id: "gemini", file: ".gemini/settings.json",
+		config: `{
+  // The servers of my projects
+  "mcpServers": {
+    "filesystem": {
+      "command": "node",
+      "args": ["SERVER", "FOLDER"],
+      "timeout": 30000
+    }
+  }
+}
+`,
+		check: []string{"node_modules/.bin/gemini", "mcp", "list"},
+		env:   []string{"GEMINI_CLI_TRUST_WORKSPACE=true"},
+		want:  `filesystem: .*Connected`,
+	},
+	{
+		name: "Qwen Code", id: "qwen", file: ".qwen/settings.json",
+		config: `{
+  // The servers of my projects
+  "mcpServers": {
+    "filesystem": {
+      "command": "node",
+      "args": ["SERVER", "FOLDER"]
+    }
+  }
+}
+`,
+		check: []string{"node_modules/.bin/qwen", "mcp", "list"},
+		want:  `filesystem: .*Connected`,
+	},
+	{
+		name: "opencode", id: "opencode", file: ".config/opencode/opencode.json",
+		config: `{
+  "$schema": "https://opencode.ai/config.json",
+  "mcp": {
+    // The servers of my projects
+    "filesystem": {
+      "type": "local",
+      "command": ["node", "SERVER", "FOLDER"],
+      "enabled": true,
+    },
+  },
+}
+`,
+		check: []string{opencode(), "mcp", "list"},
+		want:  `✓ filesystem .*connected`,
+		lists: true,
+	},
+	{
+		name: "Inspector", id: "cursor", file: "inspector.json",
+		config: `{ "mcpServers": { "filesystem": { "command": "node", "args": [ "SERVER", "FOLDER" ] } } }`,
+		check:  []string{"node_modules/.bin/mcp-inspector", "--cli", "-q", "--config", "FILE", "--server", "filesystem", "--method", "tools/list"},
+		want:   `list_allowed_directories`,
+		lists:  true,
+	},
+}
+
+// opencode is its program inside the package for this machine: the one that a
+// script of its main package would link.
+func opencode() string {
+	arch := map[string]string{"amd64": "x64-baseline", "arm64": "arm64"}[runtime.GOARCH]
+	return "node_modules/opencode-linux-" + arch + "/bin/opencode"
+}
