@@ -41,9 +41,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	targets, err := r.targets(ctx)
+	targets, err := r.targets(c.Context)
 	if err != nil {
 		return err
 	}
@@ -71,6 +69,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := config.PrivateFolder(r.folders.State); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
 	}
+	// Only now: until here an interrupt ends us at once, also at the question.
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	failed := wrap.Apply(ctx, changes, r.options())
 	r.report(changes, failed)
 	return r.end(append(refused, failed...))

@@ -168,6 +168,10 @@ func TestANameInTwoFilesIsAskedFor(t *testing.T) {
 	p.types("\r")
 	p.sees("Nothing was written.")
 	p.leaves(0)
+	p = sit(t, home, "wrap", "one", "--client", "cursor")
+	p.sees("Write this file? [y/N]")
+	p.types("\x03")
+	p.leaves(-1) // by the signal
 	if readHome(t, home, ".claude.json") != twoServers || readHome(t, home, ".cursor/mcp.json") != twoServers {
 		t.Error("written without a yes")
 	}
