@@ -92,7 +92,10 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 			return err
 		}
 		next = max(how, flagSecrecy(w.src[from:w.at]))
-		w.shorten(mark, cut)
+		if w.shorten(mark, cut) {
+			w.dst = append(w.dst, ']')
+			return w.leave()
+		}
 		if w.take(']') {
 			w.dst = append(w.dst, ']')
 			return nil
@@ -115,11 +118,34 @@ func flagSecrecy(element []byte) secrecy {
 }
 
 // shorten takes back the element or member written since mark when the block is
-// full, or was before it. Reading goes on, to know that the rest is JSON.
-func (w *walker) shorten(mark int, wasCut bool) {
+// full, and reports whether it is.
+func (w *walker) shorten(mark int, wasCut bool) bool {
 	if wasCut || !w.cut && len(w.dst) > w.full {
 		w.dst, w.cut = w.dst[:mark], true
 	}
+	return w.cut
+}
+
+// leave moves behind the end of the object or array the cursor is in. What is
+// left out is not searched for secrets: that takes long, and nobody reads it.
+func (w *walker) leave() error {
+	for open := 1; open > 0; w.at++ {
+		if w.at == len(w.src) {
+			return errNotJSON
+		}
+		switch w.src[w.at] {
+		case '"':
+			if _, err := w.raw(); err != nil {
+				return err
+			}
+			w.at-- // raw ends behind the string
+		case '{', '[':
+			open++
+		case '}', ']':
+			open--
+		}
+	}
+	return nil
 }
 
 // object copies members. {"name": "API_KEY", "value": ...} names its value too.
@@ -140,7 +166,10 @@ func (w *walker) object(how secrecy, depth int) error {
 		if err := w.member(how, &named, depth); err != nil {
 			return err
 		}
-		w.shorten(mark, cut)
+		if w.shorten(mark, cut) {
+			w.dst = append(w.dst, '}')
+			return w.leave()
+		}
 		if w.take('}') {
 			w.dst = append(w.dst, '}')
 			return nil
