@@ -69,12 +69,14 @@ func (l *lane) begin() {
 	l.burst.open.Store(true)
 }
 
-// flush judges what is left of this read and writes what may go on.
+// flush judges what is left of this read and writes what may go on. The record
+// of plain replies comes last: whoever waits for them has them by then.
 func (l *lane) flush(ctx context.Context) {
 	l.judge(ctx)
 	l.burst.open.Store(false)
 	l.out.flush()
 	l.back.flush()
+	_ = l.s.o.Gate.Settle() // the gate refuses what comes after a failure
 }
 
 // take reads one line and puts its exchange into the group.

@@ -19,8 +19,15 @@ func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 }
 
 // Observe takes replies. One with Calls (a result that carries requests to the
-// client) is judged as Do judges; any other is recorded and forwarded.
+// client) is judged as Do judges; a list result is recorded and forwarded. When
+// all of xs are plain replies they are forwarded first: the decision is on
+// record, and the client need not wait for that of the outcome. It follows with
+// Settle, or with whatever is recorded before that.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
+	if s.plain(xs) {
+		s.pass(xs)
+		return
+	}
 	s.cross(ctx, audit.Outcome, xs)
 }
 
@@ -66,17 +73,26 @@ func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) {
 	s.deliver(x, v)
 }
 
-// record writes events before anything goes on; a panic is a failed record.
+// record writes what is owed and then events, before anything goes on; a panic
+// is a failed record.
 func (s *Session) record(events []*audit.Event) (err error) {
-	if len(events) == 0 {
+	all := s.owed.take()
+	n := len(all)
+	if n == 0 {
+		all = events
+	} else {
+		all = append(all, events...)
+	}
+	if len(all) == 0 {
 		return nil
 	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("record: panic: %v", r)
 		}
+		s.owed.settled(all, n, err)
 	}()
-	return s.recorder.Record(events...)
+	return s.recorder.Record(all...)
 }
 
 // deliver calls the one Outlet method that v names. What the outlet loses is
@@ -88,10 +104,15 @@ func (s *Session) deliver(x *Exchange, v Verdict) {
 		return
 	}
 	if lost := forward(x); lost != "" {
-		_ = s.Note(&audit.Event{ // there is no one left to tell when this fails too
-			Kind: audit.Dropped, Ref: x.Event.Record, Code: CodeForwardFailed, Reason: lost,
-			Server: x.Event.Server, Direction: x.Event.Direction, Method: x.Event.Method, ID: x.Event.ID,
-		})
+		_ = s.Note(loss(&x.Event, x.Event.Record, lost)) // there is no one left to tell when this fails too
+	}
+}
+
+// loss is the record of a message that an outlet lost.
+func loss(of *audit.Event, ref, why string) *audit.Event {
+	return &audit.Event{
+		Kind: audit.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
+		Server: of.Server, Direction: of.Direction, Method: of.Method, ID: of.ID,
 	}
 }
 

@@ -37,15 +37,6 @@ func TestAFailedRecordRefusesTheWholeBatch(t *testing.T) {
 	}
 }
 
-func TestAFailedRecordRefusesAReply(t *testing.T) {
-	j := newJournal()
-	j.record = func() error { panic("log fell") }
-	s := session(t, j, byName)
-	x := j.message("reply")
-	s.Observe(t.Context(), x)
-	j.expect(t, x, CodeRecordFailed)
-}
-
 func TestWhatIsRecorded(t *testing.T) {
 	two := func(j *journal) *Exchange {
 		x := j.call("allow")
@@ -86,6 +77,7 @@ func TestWhatIsRecorded(t *testing.T) {
 			x := tt.make(j)
 			if tt.observe {
 				s.Observe(t.Context(), x)
+				_ = s.Settle()
 			} else {
 				s.Do(t.Context(), x)
 			}

@@ -9,7 +9,8 @@ import (
 
 // Exchange is one message that wants to cross the gate. A transport fills it
 // in, hands it to Session.Do or Session.Observe, and touches neither it nor
-// the bytes behind it until the Outlet's Forward or Refuse is called.
+// the bytes behind it until the Outlet's Forward or Refuse is called. The Event
+// of a plain reply, and the bytes it names, stay the gate's until it is recorded.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
@@ -22,7 +23,7 @@ type Exchange struct {
 // goroutine when a person was asked. There is no other way through.
 type Outlet interface {
 	// Forward sends x.Raw on. After an error the gate reads x.Event once more,
-	// to record that it was lost; otherwise x is the transport's again.
+	// to record that it was lost.
 	Forward(x *Exchange) error
 	Refuse(x *Exchange, v Verdict)
 	// Waiting is called while a person is being asked, so that the caller can

@@ -53,7 +53,7 @@ func (p *script) exchange() *Exchange {
 }
 
 func (p *script) step() {
-	switch p.next(8) {
+	switch p.next(9) {
 	case 0, 1:
 		var batch []*Exchange
 		for range p.next(5) + 1 {
@@ -82,6 +82,8 @@ func (p *script) step() {
 		p.j.mu.Unlock()
 	case 7:
 		synctest.Wait()
+	case 8:
+		_ = p.s.Settle()
 	}
 }
 
@@ -138,6 +140,9 @@ func FuzzDo(f *testing.F) {
 			for len(p.ops) > 0 {
 				p.step()
 			}
+			j.mu.Lock()
+			j.record = nil // what is owed must come through once there is room
+			j.mu.Unlock()
 			s.Close()
 			p.check()
 		})

@@ -16,7 +16,8 @@ type Policy interface {
 }
 
 // Recorder writes the audit record. Record returns only when every event is in
-// the log; an error means none of the exchanges they describe may go on.
+// the log; an error means none of the exchanges they describe may go on, but
+// plain replies, which have: their events come again.
 type Recorder interface {
 	// Record fills in each event's record id (ev.Record) and writes them, in
 	// order, in one write. It is safe for concurrent use and keeps neither the

@@ -38,6 +38,7 @@ type Session struct {
 
 	policy atomic.Pointer[Policy]
 	closed atomic.Bool
+	owed   owed
 
 	askers  sync.WaitGroup
 	mu      sync.Mutex    // guards what follows
@@ -117,7 +118,8 @@ func (s *Session) Withdraw(x *Exchange) bool {
 }
 
 // Close refuses everything that waits for a person and everything that comes
-// later, and returns when no goroutine of the session is left.
+// later, records what is owed, and returns when no goroutine of the session is
+// left.
 func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
@@ -126,4 +128,5 @@ func (s *Session) Close() {
 	}
 	s.mu.Unlock()
 	s.askers.Wait()
+	_ = s.Settle() // a record that fails has nobody left to refuse
 }
