@@ -54,6 +54,13 @@ func unlock(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
+// nameless reports a file that has no name any more: nobody will read what is
+// written to it.
+func nameless(f *os.File) bool {
+	var st unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink == 0
+}
+
 // checkPrivate refuses what another user owns or may write.
 func checkPrivate(path string, fi fs.FileInfo) error {
 	st, ok := fi.Sys().(*syscall.Stat_t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // ErrClosed is returned by Record after Close.
@@ -21,7 +22,8 @@ type Log struct {
 	rotateAt int64
 	buf      []byte
 	ids      []byte
-	failed   failure // reset by the next write that succeeds
+	failed   failure   // reset by the next write that succeeds
+	look     time.Time // when to see again whether the file is still there
 
 	tidy    sync.WaitGroup
 	tidyMu  sync.Mutex // one at a time
@@ -43,6 +45,9 @@ func (l *Log) Record(events ...*Event) error {
 		return ErrClosed
 	}
 	now := l.o.Now()
+	if err := l.findable(now); err != nil {
+		return err
+	}
 	if l.seg.size >= l.rotateAt {
 		l.rotate(now)
 	}
@@ -67,6 +72,20 @@ func (l *Log) Record(events ...*Event) error {
 	}
 	l.name(events, first)
 	l.spare()
+	return nil
+}
+
+// findable looks about once a second whether the file still has a name: what is
+// written to one that was removed, nobody will read. More often would cost a
+// system call for each record.
+func (l *Log) findable(now time.Time) error {
+	if now.Before(l.look) {
+		return nil
+	}
+	if nameless(l.seg.file) {
+		return fmt.Errorf("the record: %q was removed while it was in use; start the client again", l.seg.path)
+	}
+	l.look = now.Add(time.Second)
 	return nil
 }
 

@@ -6,7 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
+
+// tidyAfter lets the session begin first: its server is being started, and
+// whoever waits for that should not wait for a sweep.
+const tidyAfter = 50 * time.Millisecond
 
 // keepTidy looks after the other segments beside the session's work: what
 // crashed sessions left, and what is too old. Close waits for it. What goes
@@ -16,6 +21,7 @@ func (l *Log) keepTidy() {
 		return
 	}
 	l.tidy.Go(func() {
+		time.Sleep(tidyAfter)
 		l.tidyMu.Lock()
 		defer l.tidyMu.Unlock()
 		all, err := segments(l.dir) // one listing: there may be thousands
