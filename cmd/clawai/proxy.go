@@ -63,6 +63,10 @@ type proxyRun struct {
 // processor back from the loop that sleeps (docs/benchmarks.md).
 const fewestProcessors = 4
 
+// watchAfter is when the policy file is watched from: starting that beside the
+// server would make the client wait for both.
+const watchAfter = 50 * time.Millisecond
+
 func runProxy(c *cli.Context) error {
 	if runtime.GOMAXPROCS(0) < fewestProcessors && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(fewestProcessors)
@@ -203,7 +207,11 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		config.Watch(watching, p.policy, p.reload(guard))
+		select { // the server begins first; Watch looks at the file as it is then
+		case <-watching.Done():
+		case <-time.After(watchAfter):
+			config.Watch(watching, p.policy, p.reload(guard))
+		}
 	}()
 	code, err := p.pump(ctx, guard, child)
 	unwatch()

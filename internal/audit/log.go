@@ -26,8 +26,9 @@ type Log struct {
 	look     time.Time // when to see again whether the file is still there
 
 	tidy    sync.WaitGroup
-	tidyMu  sync.Mutex // one at a time
-	closing bool       // no further tidying begins
+	tidyMu  sync.Mutex    // one at a time
+	closing bool          // no further tidying begins
+	ending  chan struct{} // closed with closing
 }
 
 // Session is the id that every record of this log begins with.
@@ -138,7 +139,10 @@ func (l *Log) spare() {
 // to account for.
 func (l *Log) Close() error {
 	l.mu.Lock()
-	l.closing = true
+	if !l.closing {
+		l.closing = true
+		close(l.ending)
+	}
 	l.mu.Unlock()
 	l.tidy.Wait()
 	if err := l.close(); err != nil {

@@ -47,7 +47,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the record: %w", err)
 	}
-	l := &Log{dir: dir, o: o.withDefaults(dir), chain: newChain()}
+	l := &Log{dir: dir, o: o.withDefaults(dir), chain: newChain(), ending: make(chan struct{})}
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
 	}

@@ -21,7 +21,10 @@ func (l *Log) keepTidy() {
 		return
 	}
 	l.tidy.Go(func() {
-		time.Sleep(tidyAfter)
+		select {
+		case <-l.ending:
+		case <-time.After(tidyAfter):
+		}
 		l.tidyMu.Lock()
 		defer l.tidyMu.Unlock()
 		all, err := segments(l.dir) // one listing: there may be thousands
