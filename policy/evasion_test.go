@@ -194,6 +194,12 @@ func evasions() []callCase {
 		{"broken-text", toolCall("anywhere", "{\"path\":\"/p/\xff\"}"), Deny},
 		{"nul-in-text", toolCall("say", `{"text":"hello\u0000"}`), Deny},
 		{"control", anyPath("/p/x\n"), Deny},
+		{"control", anyPath("/p/x\ny"), Deny},
+		{"surrounding-break", anyPath("\n/etc/x"), Deny},
+		{"surrounding-break", anyPath("\r\n\t/p/../etc/x \n"), Deny},
+		{"surrounding-break", anyPath(".env\n"), Deny},
+		{"surrounding-break", pathCall("/p/x\n"), Deny},
+		{"surrounding-break", fetch("\nHTTPS://evil.example/x"), Deny},
 		{"control", pathCall("/p/x\x1b[2J"), Deny},
 		{"list", toolCall("read", `{"path":["/p/a","/etc/x"]}`), Deny},
 		{"list", toolCall("read", `{"path":["/p/a",["/q/x"]]}`), Deny},
@@ -297,6 +303,12 @@ func TestBenign(t *testing.T) {
 		{"prose", text("Dear all, 50% of 1/2 is 25%. See C: or D:, and/or ../x."), Allow},
 		{"prose", text("We gave 100%25 and ~5 minutes; cost: $5/day."), Allow},
 		{"prose-lines", text("Line one\nLine two: a/b\r\n\tindented \\n\n"), Allow},
+		{"prose-lines", text("// A comment, and /etc/x\npackage a // b\n"), Allow},
+		{"prose-lines", text("/usr/bin/env sh -c '\n\tcd ../x && ./make %2e\n'"), Allow},
+		{"prose-lines", text("// One line\n"), Allow},
+		{"prose-lines", text("\n\n"), Allow},
+		{"prose-lines", text("~/bin/x\n~/bin/y"), Allow},
+		{"prose-lines", text("/* the\npassword */"), Deny},
 		{"prose-emoji", text("family 👩‍👩‍👧 and \u200f"), Allow},
 		{"prose-hit", text("my password is x"), Deny},
 		{"prose-blanks", text("a\u00a0/b"), Allow},
@@ -338,7 +350,6 @@ func TestDocumentedLimit(t *testing.T) {
 		{"shell-text", toolCall("query", `{"sql":"DROP/**/TABLE x"}`), Allow},
 		{"variable-inside", anyPath("/p/$HOME/x"), Allow},
 		{"relative-base", anyPath("x"), Allow},
-		{"blank-before-line", anyPath("\n/etc/x"), Allow},
 	})
 }
 

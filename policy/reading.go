@@ -54,12 +54,35 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 		rs = append(rs, reading{s: v, raw: v, kind: refused, refusal: "NUL in a value"})
 	}
 	switch {
-	case !path && (!rd.paths || shape&hasBreak != 0):
+	case shape&hasBreak != 0 && schemeLen(v) == 0:
+		return rd.readLines(rs, v, path, w)
+	case !path && !rd.paths:
 		return append(rs, reading{s: v, raw: v})
 	case shape&unplain == 0:
 		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, &w.fold)
 	}
 	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path}, &w.left)
+}
+
+// readLines reads a value with breaks that is no URL (there they are dropped
+// wherever they stand). It is text; but if it starts like a path, as a source file
+// with a comment on top does, it opens nothing under patterns about paths. What
+// has breaks around it alone is also read without them, as programs do.
+func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
+	r := reading{s: v, raw: v, pathOnly: path}
+	rs = append(rs, r)
+	if path {
+		rs = append(rs, refusedFor(r, "control character in a path"))
+	}
+	line, first := strings.TrimSpace(v), len(rs)
+	if line == "" || strings.ContainsAny(line, "\n\r\t") {
+		return rs
+	}
+	rs = rd.read(rs, line, w)
+	for i := range rs[first:] {
+		rs[first+i].raw = v
+	}
+	return rs
 }
 
 // folder folds ASCII without an allocation for each text. What it gives is
