@@ -28,6 +28,9 @@ const (
 type chain struct {
 	next uint64
 	prev [hashLen]byte
+
+	second int64    // of the Unix time that is written in date
+	date   [20]byte // the time up to the point behind it; nothing while it is zero
 }
 
 func newChain() chain {
@@ -42,7 +45,12 @@ func (c *chain) open(dst []byte, at time.Time) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = strconv.AppendUint(dst, c.next, 10)
 	dst = append(dst, `,"time":"`...)
-	dst = appendTime(dst, at)
+	if second := at.Unix(); second != c.second || c.date[0] == 0 {
+		c.second = second
+		appendDate(c.date[:0], at)
+	}
+	dst = append(dst, c.date[:]...)
+	dst = digits(dst, at.Nanosecond(), 9, 'Z')
 	return append(dst, '"')
 }
 
@@ -53,7 +61,9 @@ func (c *chain) seal(dst []byte, start int) []byte {
 	dst = append(dst, c.prev[:]...)
 	dst = append(dst, '"')
 	sum := sha256.Sum256(dst[start:])
-	hex.Encode(c.prev[:], sum[:])
+	for i, b := range sum {
+		*(*[2]byte)(c.prev[2*i:]) = hexPairs[b]
+	}
 	c.next++
 	dst = append(dst, hashMember[1:]...)
 	dst = append(dst, c.prev[:]...)
@@ -70,9 +80,18 @@ func (c *chain) skip(lines []byte) {
 	}
 }
 
-// appendTime writes RFC 3339 in UTC with all nine digits of the nanosecond, so
-// that times compare as text. By hand: AppendFormat reads its layout each time.
-func appendTime(dst []byte, t time.Time) []byte {
+// hexPairs are the two digits of each byte.
+var hexPairs = func() (t [256][2]byte) {
+	for b := range t {
+		t[b] = [2]byte{hexDigits[b>>4], hexDigits[b&15]}
+	}
+	return t
+}()
+
+// appendDate writes RFC 3339 in UTC up to the point behind the second. With all
+// nine digits of the nanosecond after it, times compare as text. By hand: AppendFormat reads
+// its layout each time.
+func appendDate(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -81,8 +100,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 	dst = digits(dst, day, 2, 'T')
 	dst = digits(dst, hour, 2, ':')
 	dst = digits(dst, minute, 2, ':')
-	dst = digits(dst, second, 2, '.')
-	return digits(dst, t.Nanosecond(), 9, 'Z')
+	return digits(dst, second, 2, '.')
 }
 
 // digits writes the last width digits of n and what follows them.

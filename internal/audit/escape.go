@@ -13,6 +13,10 @@ const hexDigits = "0123456789abcdef"
 func appendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
+		if i+8 <= len(s) && plainWord(eight(s, i)) {
+			i += 8
+			continue
+		}
 		if isPlain[s[i]] {
 			i++
 			continue
@@ -24,6 +28,26 @@ func appendEscaped[text []byte | string](dst []byte, s text) []byte {
 		plain = i
 	}
 	return append(dst, s[plain:]...)
+}
+
+// eight are the eight bytes of s from i on.
+func eight[text []byte | string](s text, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// plainWord reports that isPlain holds for all eight bytes of w, at once. It may
+// be false for a word that is plain, never true for one that is not.
+func plainWord(w uint64) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	quote, slash := w^each*'"', w^each*'\\'
+	odd := w | // beyond ASCII
+		(w - each*' ') | // controls: the borrow of a byte below a blank
+		(w + each) | // DEL
+		(quote - each) | // zero where there is a quote
+		(slash - each)
+	return odd&high == 0
 }
 
 // isPlain holds for the bytes that stand for themselves in a string.

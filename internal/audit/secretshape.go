@@ -60,8 +60,21 @@ var shapesAt = func() (t [256][]shape) {
 	return t
 }()
 
+// seconds holds, for each first byte, the second bytes of the shapes that begin
+// with it, one bit for each value modulo 64: most words end there.
+var seconds = func() (t [256]uint64) {
+	for _, s := range shapes {
+		t[s.start[0]] |= 1 << (s.start[1] & 63)
+	}
+	t['e'] |= 1 << ('y' & 63) // of a JSON web token
+	return t
+}()
+
 // shapeAt returns the length and kind of the secret that begins s, if one does.
 func shapeAt(s []byte) (int, string) {
+	if len(s) < 2 || seconds[s[0]]&(1<<(s[1]&63)) == 0 {
+		return 0, ""
+	}
 	for i := range shapesAt[s[0]] {
 		sh := &shapesAt[s[0]][i]
 		if len(s) < len(sh.start)+sh.min || string(s[:len(sh.start)]) != sh.start {

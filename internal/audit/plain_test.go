@@ -1,0 +1,26 @@
+package audit
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Eight bytes at once say what the table says of each, or that they do not know.
+func TestPlainWordIsNeverWrong(t *testing.T) {
+	odd := rapid.SampledFrom([]byte{0, 1, 31, ' ', '!', '"', '#', '[', '\\', ']', '~', 127, 128, 255})
+	letter := rapid.OneOf(rapid.ByteRange(' ', '~'), odd)
+	rapid.Check(t, func(rt *rapid.T) {
+		s := rapid.SliceOfN(letter, 8, 8).Draw(rt, "s")
+		all := true
+		for _, c := range s {
+			all = all && isPlain[c]
+		}
+		if plainWord(eight(s, 0)) && !all {
+			rt.Fatalf("%q is taken for plain", s)
+		}
+	})
+	if !plainWord(eight("read_fil", 0)) || !plainWord(eight("/home/us", 0)) || !plainWord(eight("~~~~ ! }", 0)) {
+		t.Error("ordinary text is not taken for plain")
+	}
+}
