@@ -344,6 +344,8 @@ func TestBenign(t *testing.T) {
 func TestDocumentedLimit(t *testing.T) {
 	run(t, []callCase{
 		{"symlink", pathCall("/p/link/id_rsa"), Allow},
+		{"system-link", anyPath("/proc/self/root/etc/x"), Allow},
+		{"system-link", anyPath("/private/etc/x"), Allow},
 		{"look-alike", anyPath("/p/.\u0435nv"), Allow},
 		{"alias", toolCall("query", `{"path":"/etc/x"}`), Deny},
 		{"alias", toolCall("query", `{"file_path":"/etc/x"}`), Allow},
