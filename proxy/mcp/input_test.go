@@ -45,6 +45,7 @@ func TestInputCallsWhereverTheyRide(t *testing.T) {
 		{result(`"taskId":"t","status":"completed","result":{"resultType":"input_required","inputRequests":{"k":` + askElicit + `}}`), elicitation},
 		{result(`"\u0069nputRequests":{"k":` + strings.Replace(askElicit, "message", `m\u0065ssage`, 1) + `}`), elicitation},
 		{`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t","status":"input_required","inputRequests":{"k":` + askElicit + `}}}`, elicitation},
+		{result(`"task":{"taskId":"t","status":"input_required","inputRequests":{"k":` + askElicit + `}}`), elicitation},
 		{`{"jsonrpc":"2.0","id":1,"error":` + url + `}`, visit},
 		{result(`"taskId":"t","status":"failed","error":` + url), visit},
 		{result(`"inputRequests":{"a":` + askSampling + `,"b":` + askURL + `,"c":` + askRoots + `}`), []policy.Call{samplingCall("s", "capital?"), elicitCall("log in", "https://x.test"), rootsCall()}},
