@@ -74,7 +74,8 @@ func (l *lane) request(ctx context.Context, f *frame.Frame) {
 		l.unreadable(f.Raw, refusal)
 		return
 	}
-	c.x = gate.Exchange{Raw: f.Raw, Calls: calls, Event: l.event(f, calls), Out: c}
+	c.x.Raw, c.x.Calls, c.x.Out = f.Raw, calls, c
+	l.describe(&c.x.Event, f, calls)
 	c.waiting = &c.x
 	l.enqueue(ctx, &c.x, false)
 }

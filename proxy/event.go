@@ -8,16 +8,14 @@ import (
 	"github.com/clawai/clawai/proxy/frame"
 )
 
-// event is what the pump tells the record of a frame that reaches the gate.
-func (l *lane) event(f *frame.Frame, calls []policy.Call) audit.Event {
-	ev := audit.Event{
-		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(),
-		Method: f.Method, ID: f.ID,
-	}
+// describe fills in what the pump tells the record of a frame that reaches the
+// gate. An event is large: it is written in place, never copied.
+func (l *lane) describe(ev *audit.Event, f *frame.Frame, calls []policy.Call) {
+	ev.Server, ev.ServerGuess, ev.Direction = l.s.o.Name, l.s.o.Guess, l.from.String()
+	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
 		ev.Subject, ev.Names, ev.Args = subjectKey(calls[0].Subject), calls[0].Names, calls[0].Args
 	}
-	return ev
 }
 
 // dropped records a frame that goes nowhere and returns the record's id.

@@ -23,8 +23,9 @@ type notice struct {
 // notification puts a notification into the group, unless what it belongs to
 // is not in flight.
 func (l *lane) notification(ctx context.Context, f *frame.Frame) {
-	n := &notice{lane: l, burst: l.burst, x: gate.Exchange{Raw: f.Raw, Event: l.event(f, nil)}}
+	n := &notice{lane: l, burst: l.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
+	l.describe(&n.x.Event, f, nil)
 	refusal := n.read(f)
 	if refusal != nil {
 		l.unreadable(f.Raw, refusal)

@@ -56,7 +56,9 @@ func (l *lane) stray(f *frame.Frame, why string) {
 // read fills in the exchange.
 func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	l, c := r.lane, r.call
-	ev := l.event(f, nil)
+	r.x.Raw, r.x.Out = f.Raw, r
+	ev := &r.x.Event
+	l.describe(ev, f, nil)
 	ev.Method, ev.Ref, ev.IsError = c.method, c.x.Event.Record, failed(f)
 	if c.class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = audit.Listed, mcp.Declared(c.method, f.Result)
@@ -67,7 +69,6 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	if c.token != nil && becameTask(f.Result) {
 		l.s.table.lend(c)
 	}
-	r.x = gate.Exchange{Raw: f.Raw, Event: ev, Out: r}
 	if l.from != mcp.ServerToClient {
 		return nil
 	}
