@@ -19,9 +19,9 @@ type Inputs struct {
 
 // InputCalls finds what a server asks of the client in a response or a
 // notification of its own: inputRequests of a result (MCP 2026-07-28 basic/mrtr),
-// of a task's state in tasks/get and notifications/tasks (tasks extension), and
-// of the task a result of 2025-11-25 holds, and of the result or error a finished one holds; and the elicitations of the error
-// -32042 (MCP 2025-11-25 client/elicitation). Each is judged like the request it
+// of a task's state in tasks/get, notifications/tasks (tasks extension) or a
+// result's task, and of the result or error a finished task holds; and the
+// elicitations of the error -32042 (MCP 2025-11-25 client/elicitation). Each is judged like the request it
 // stands for; one of a method the protocol does not allow there is malformed.
 // Wrong shapes refuse the frame. resultType is not asked: a client may not either.
 func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
