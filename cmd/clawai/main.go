@@ -97,6 +97,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 // commands lists every command in the order of the help text.
 func commands() []*cli.Command {
 	return []*cli.Command{
+		initCommand(),
 		wrapCommand(),
 		unwrapCommand(),
 		statusCommand(),
