@@ -35,8 +35,9 @@ func build(b *testing.B) string {
 	binaries.Do(func() {
 		binaries.dir, binaries.err = os.MkdirTemp("", "clawai-bench-")
 		for _, pkg := range []string{"../cmd/clawai", "./testdata/echo", "./testdata/relay"} {
-			// As a release is built: see .goreleaser.yaml.
-			cmd := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", binaries.dir+"/", pkg)
+			// As a release is built (see .goreleaser.yaml), but with the names of
+			// functions, which are not loaded.
+			cmd := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-w", "-o", binaries.dir+"/", pkg)
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				binaries.err = fmt.Errorf("%s: %w\n%s", pkg, err, out)
@@ -73,6 +74,16 @@ func targets(b *testing.B, serverArgs ...string) []*target {
 
 func launch(b *testing.B, name string, serverArgs ...string) *stdio.Child {
 	b.Helper()
+	child, err := stdio.Start(stdio.Options{Args: commandLine(b, name, serverArgs...), Stderr: os.Stderr})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return child
+}
+
+// commandLine is what reaches the echo server by this way.
+func commandLine(b *testing.B, name string, serverArgs ...string) []string {
+	b.Helper()
 	dir := build(b)
 	args := append([]string{filepath.Join(dir, "echo")}, serverArgs...)
 	switch name {
@@ -86,11 +97,7 @@ func launch(b *testing.B, name string, serverArgs ...string) *stdio.Child {
 		}
 		args = append([]string{filepath.Join(dir, "clawai"), "proxy", "--policy", policy, "--state", filepath.Join(work, "state"), "--"}, args...)
 	}
-	child, err := stdio.Start(stdio.Options{Args: args, Stderr: os.Stderr})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return child
+	return args
 }
 
 const benchRules = `
@@ -106,7 +113,11 @@ args.path = "/home/user/projects/**"
 
 func (t *target) request() []byte {
 	t.next++
-	return []byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(t.next) + `,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/app/main.go"}}}` + "\n")
+	return request(t.next)
+}
+
+func request(id int) []byte {
+	return []byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/user/projects/app/main.go"}}}` + "\n")
 }
 
 // call makes one call and waits for its answer.
