@@ -16,9 +16,13 @@ type slow struct {
 	got  bytes.Buffer
 	fail error
 	hold chan struct{} // when not nil, each write waits for one
+	held chan struct{} // when not nil, gets a word of each write that waits
 }
 
 func (s *slow) Write(p []byte) (int, error) {
+	if s.held != nil {
+		s.held <- struct{}{}
+	}
 	if s.hold != nil {
 		<-s.hold
 	}
@@ -69,11 +73,12 @@ func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 }
 
 func TestTheQueueIsBounded(t *testing.T) {
-	out := &slow{hold: make(chan struct{})}
+	out := &slow{hold: make(chan struct{}), held: make(chan struct{}, 1000)}
 	w := newWriter(out)
 	line := bytes.Repeat([]byte("x"), copyLimit)
 	_ = w.add(line)
 	go w.flush()
+	<-out.held
 	full := make(chan int)
 	go func() {
 		n := 0

@@ -6,6 +6,7 @@ package choose
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"regexp"
 
@@ -47,11 +48,18 @@ func Several(ctx context.Context, in, out *os.File, title string, options []Opti
 	field := huh.NewMultiSelect[int]().Title(title).Options(all...).Value(&picked).
 		Filterable(len(options) > height).
 		Height(max(min(len(options)+2, height-rim), 3))
-	keys := huh.NewDefaultKeyMap()
-	keys.Quit.SetKeys("ctrl+c", "esc")
-	form := huh.NewForm(huh.NewGroup(field)).WithKeyMap(keys).WithTheme(huh.ThemeFunc(huh.ThemeBase)).
+	bindings := huh.NewDefaultKeyMap()
+	bindings.Quit.SetKeys("ctrl+c", "esc")
+	was, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = term.Restore(int(in.Fd()), was) }()
+	keyboard := newKeys(in)
+	defer keyboard.stop()
+	form := huh.NewForm(huh.NewGroup(field)).WithKeyMap(bindings).WithTheme(huh.ThemeFunc(huh.ThemeBase)).
 		WithWidth(width).WithAccessible(false).
-		WithProgramOptions(tea.WithInput(in), tea.WithOutput(&screen{out}), tea.WithWindowSize(width, height),
+		WithProgramOptions(tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithWindowSize(width, height),
 			tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"}))
 	err = form.RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || errors.Is(err, tea.ErrInterrupted) {
@@ -64,11 +72,12 @@ func Several(ctx context.Context, in, out *os.File, title string, options []Opti
 // of a terminal can come after we have ended, and would be typed into the shell.
 var chatter = regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
 
-// screen is the terminal without the chatter.
-type screen struct{ *os.File }
+// screen is the terminal without the chatter, and no file to bubbletea, which
+// would ask a file for its size while it draws.
+type screen struct{ tty io.Writer }
 
-func (s *screen) Write(p []byte) (int, error) {
-	if _, err := s.File.Write(chatter.ReplaceAll(p, nil)); err != nil {
+func (s screen) Write(p []byte) (int, error) {
+	if _, err := s.tty.Write(chatter.ReplaceAll(p, nil)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -55,6 +55,7 @@ func TestObserveLiftsTheRulesAndNothingElse(t *testing.T) {
 			}
 			half := len(xs) / 2
 			s.Do(t.Context(), xs[:half]...)
+			s.askers.Wait() // a record that fails is then known to both
 			s.Observe(t.Context(), xs[half:]...)
 			s.askers.Wait()
 			return xs
