@@ -11,9 +11,9 @@ import (
 
 const top = "../.."
 
-// TestEvasionsNameRealTests: a table that claims protection must name tests
-// that exist.
-func TestEvasionsNameRealTests(t *testing.T) {
+// TestTablesNameRealTests: a table that claims protection must name tests that
+// exist.
+func TestTablesNameRealTests(t *testing.T) {
 	defined := map[string]bool{}
 	definition := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	eachFile(t, "_test.go", func(_, src string) {
@@ -22,13 +22,15 @@ func TestEvasionsNameRealTests(t *testing.T) {
 		}
 	})
 	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)")
-	found := named.FindAllStringSubmatch(read(t, "docs/evasions.md"), -1)
-	if len(found) < 50 {
-		t.Errorf("only %d tests are named", len(found))
-	}
-	for _, m := range found {
-		if !defined[m[1]] {
-			t.Errorf("docs/evasions.md names %s, which is no test", m[1])
+	for _, page := range []string{"docs/evasions.md", "docs/wrap-tests.md"} {
+		found := named.FindAllStringSubmatch(read(t, page), -1)
+		if len(found) < 50 {
+			t.Errorf("%s: only %d tests are named", page, len(found))
+		}
+		for _, m := range found {
+			if !defined[m[1]] {
+				t.Errorf("%s names %s, which is no test", page, m[1])
+			}
 		}
 	}
 }
