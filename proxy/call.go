@@ -20,13 +20,13 @@ type call struct {
 	from    mcp.Direction
 	method  string
 	id      []byte
-	key     string // idKey of the id
+	key     string // frame.IDKey of the id
 	class   mcp.Class
 	modern  bool
 	first   bool         // initialize: its answer settles the version
 	judged  *policy.Call // what the rules saw, for denials
 	token   []byte       // the progress token; nil without one
-	report  string       // idKey of the token
+	report  string       // frame.IDKey of the token
 	steps   int          // progress messages of ours
 	waiting *gate.Exchange
 
@@ -52,14 +52,14 @@ func (l *lane) newCall(f *frame.Frame) (*call, []policy.Call, *frame.Refusal) {
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
 	c := &call{
-		lane: l, burst: l.burst, from: l.from, method: f.Method, id: f.ID, key: idKey(f.ID),
+		lane: l, burst: l.burst, from: l.from, method: f.Method, id: f.ID, key: frame.IDKey(f.ID),
 		class: m.Class, modern: m.Modern, first: m.Initialize(),
 	}
 	if len(calls) > 0 {
 		c.judged = &calls[0]
 	}
 	if m.ProgressToken != nil {
-		c.token, c.report = m.ProgressToken, idKey(m.ProgressToken)
+		c.token, c.report = m.ProgressToken, frame.IDKey(m.ProgressToken)
 	}
 	return c, calls, nil
 }

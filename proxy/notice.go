@@ -92,12 +92,12 @@ func (l *lane) loose(f *frame.Frame) (why string) {
 	switch f.Method {
 	case progressMethod:
 		token := gjson.GetBytes(f.Params, "progressToken")
-		if !l.s.table.reports(l.opposite(), idKey([]byte(token.Raw))) {
+		if !l.s.table.reports(l.opposite(), frame.IDKey([]byte(token.Raw))) {
 			return "progress for no request in flight"
 		}
 	case cancelledMethod:
 		id := gjson.GetBytes(f.Params, "requestId")
-		return l.cancel(idKey([]byte(id.Raw)))
+		return l.cancel(frame.IDKey([]byte(id.Raw)))
 	default:
 		return l.unsubscribed(f)
 	}
@@ -135,7 +135,7 @@ func (l *lane) unsubscribed(f *frame.Frame) (why string) {
 		return ""
 	}
 	id := gjson.GetBytes(f.Params, `_meta.io\.modelcontextprotocol/subscriptionId`)
-	if !id.Exists() || l.s.table.open(mcp.ClientToServer, idKey([]byte(id.Raw))) {
+	if !id.Exists() || l.s.table.open(mcp.ClientToServer, frame.IDKey([]byte(id.Raw))) {
 		return ""
 	}
 	return "belongs to no subscription in flight"

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 
@@ -51,22 +50,6 @@ func index(from mcp.Direction) int {
 	return 0
 }
 
-// idKey is equal for two id tokens exactly if they are the same JSON value: a
-// string never equals a number, and a number has one text because proxy/frame
-// admits only plain integers.
-func idKey(token []byte) string {
-	for _, b := range token {
-		if b == '\\' {
-			var s string
-			if json.Unmarshal(token, &s) == nil {
-				return `"` + s + `"`
-			}
-			break
-		}
-	}
-	return string(token)
-}
-
 // reserve takes the ids of all the calls, or of none when one of them is taken.
 func (t *table) reserve(cs ...*call) bool {
 	t.mu.Lock()
@@ -107,7 +90,7 @@ const (
 // claim finds the request of side from that r answers, and keeps a second
 // answer away from it. why says what is wrong with an answer to no such request.
 func (t *table) claim(from mcp.Direction, id []byte, r *reply) (c *call, why string) {
-	key := idKey(id)
+	key := frame.IDKey(id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.side(from)

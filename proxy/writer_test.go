@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/proxy/frame"
 )
 
 // slow collects what is written, a piece at a time.
@@ -121,14 +123,14 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestIdKeysAreEqualForEqualValues(t *testing.T) {
 	same := [][2]string{{`"a"`, `"\u0061"`}, {`"\/"`, `"/"`}, {`1`, `1`}, {`"😀"`, `"\ud83d\ude00"`}}
 	for _, p := range same {
-		if idKey([]byte(p[0])) != idKey([]byte(p[1])) {
+		if frame.IDKey([]byte(p[0])) != frame.IDKey([]byte(p[1])) {
 			t.Errorf("%s and %s are the same value", p[0], p[1])
 		}
 	}
 	all := []string{`1`, `"1"`, `"\"1\""`, `""`, `"a"`, `"a\""`, `"\\"`, `"\\u0061"`, `10`, `-1`}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
-			if idKey([]byte(a)) == idKey([]byte(b)) {
+			if frame.IDKey([]byte(a)) == frame.IDKey([]byte(b)) {
 				t.Errorf("%s and %s are different values", a, b)
 			}
 		}

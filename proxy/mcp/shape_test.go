@@ -139,7 +139,7 @@ func TestEnvelope(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":"x"}}`, Message{}},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, Message{Modern: true}},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":5}}}`, Message{}},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":"t1","inputResponses":{"k":{}}}}`, Message{TaskID: "t1", InputResponses: []byte(`{"k":{}}`)}},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":"t1","inputResponses":{"k":{}}}}`, Message{InputResponses: []byte(`{"k":{}}`)}},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":1}}`, Message{}},
 		{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}`, Message{Subscription: []byte(`"s1"`)}},
 		{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":{}}}}`, Message{}},
