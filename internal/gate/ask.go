@@ -191,11 +191,11 @@ func (q *question) stillWaiting() {
 // have changed while the person thought, and only a prompt can be lifted.
 func (s *Session) weigh(q *question, r reply) Verdict {
 	switch {
-	case r.Digest != q.digest || r.Reply > AllowAlways:
+	case r.Digest != q.digest || r.Reply > DenyAlways:
 		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
 	case sha256.Sum256(q.x.Raw) != q.digest:
 		return q.refusal(CodeChanged, "it changed while a person was asked", "")
-	case r.Reply == DenyOnce:
+	case !r.Reply.Allows():
 		return q.refusal(CodeDeniedByPerson, "the owner denied it", "")
 	}
 	v := s.judge(q.x)

@@ -190,7 +190,7 @@ var faults = []fault{
 	{"zero answer", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) {
 		j.person = func(context.Context, Question) (Answer, error) { return Answer{}, nil }
 	}},
-	{"unknown reply", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) { j.person = says(AllowAlways + 1) }},
+	{"unknown reply", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) { j.person = says(DenyAlways + 1) }},
 	{"fallen approver", CodePanic, func(j *journal, _ *Session, _ context.CancelFunc) {
 		j.person = func(context.Context, Question) (Answer, error) { panic("approver fell") }
 	}},

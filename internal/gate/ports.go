@@ -40,8 +40,31 @@ type Question struct {
 	Calls    []policy.Call // at least one; more for one result with several input requests
 	Rule     policy.Rule   // the first rule that asked
 	Digest   [32]byte      // of the frame's bytes; the answer holds for these only
+	Asked    time.Time
 	Deadline time.Time
-	Session  bool // AllowSession can hold for these calls; otherwise it counts as AllowOnce
+	Session  bool   // AllowSession can hold for these calls; otherwise it counts as AllowOnce
+	Server   string // the server's name, or what is shown for it
+	Revision string // of the policy that asked; "" when it has none
+	Client   Client // the caller's own form; nil when it cannot be used
+}
+
+// Client is whoever made the call, as somebody who can be asked through its own
+// interface (MCP elicitation). An Outlet that is one too is offered to the
+// Approver with the question. What it answers need not come from a person.
+type Client interface {
+	// Elicit shows message and the flat form that schema (a JSON Schema object)
+	// describes, and gives what came back. It is safe to call once for each
+	// Question and ends with ctx.
+	Elicit(ctx context.Context, message string, schema []byte) (Elicited, error)
+	// Name is how the client calls itself, and its version. Both are hostile.
+	Name() (name, version string)
+}
+
+// Elicited is the result of an elicitation (MCP 2025-06-18 and later): Action is
+// accept, decline or cancel; Content the JSON object of the form, when accepted.
+type Elicited struct {
+	Action  string
+	Content []byte
 }
 
 // Reply is what a person said. The zero value is a deny.
@@ -53,7 +76,11 @@ const (
 	AllowOnce
 	AllowSession // this call again, until the session ends or the policy changes
 	AllowAlways  // a rule has been written above the one that asked
+	DenyAlways   // the same, and the rule denies
 )
+
+// Allows says whether the reply lets the call through.
+func (r Reply) Allows() bool { return r == AllowOnce || r == AllowSession || r == AllowAlways }
 
 // String gives the word that records use.
 func (r Reply) String() string {
@@ -64,6 +91,8 @@ func (r Reply) String() string {
 		return "session"
 	case AllowAlways:
 		return "always"
+	case DenyAlways:
+		return "deny always"
 	case DenyOnce:
 	}
 	return "deny"
@@ -73,7 +102,9 @@ func (r Reply) String() string {
 type Answer struct {
 	Reply  Reply
 	Digest [32]byte // the question's; a different one is a deny
-	Rung   string   // "terminal", ...
+	Rung   string   // "terminal", "queue", "elicitation", ...
+	By     string   // who answered, as far as the rung knows: an account, a client's name
+	Words  string   // what the person wants the agent to know; hostile to nobody but shown as text
 	// Note says what was written, for the record; or, beside an error, why
 	// nobody could be asked: then the agent reads it, so it names no path.
 	Note string

@@ -1,0 +1,65 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// Status is where a request stands.
+type Status string
+
+// The statuses. A request leaves Pending once.
+const (
+	Pending  Status = "pending"
+	Approved Status = "approved"
+	Denied   Status = "denied"
+	Expired  Status = "expired" // the deadline, a withdrawn call, the end of its proxy; Outcome says which
+)
+
+// Request is one question with everything an answerer shows. What came from the
+// wire in it (Calls, Client) is hostile.
+type Request struct {
+	ID       string // a random UUID; a prefix of at least 8 characters names it
+	Session  string // of the proxy that asks; random
+	Created  time.Time
+	Deadline time.Time // by the proxy's clock, which alone expires it
+
+	Server   string        // as the client's configuration calls it, or what is shown for it
+	Client   string        // name and version of the MCP client; "" when unknown
+	Project  string        // the folder the proxy runs in
+	Calls    []policy.Call // exactly as they will be executed; redacted once the request is settled
+	Digest   [32]byte      // of the frame
+	Rule     policy.Rule   // the one that asked
+	Reason   string        // why it is asked, beside the rule: a finding of the screen; "" for none
+	Findings []byte        // JSON of what a screen found; nil for none
+	Risk     string        // "routine" or "dangerous" (package view says why)
+	Revision string        // of the policy that asked
+	Lasting  bool          // an answer for the session can hold
+	Offers   []Offer       // rules that "always" could write, narrowest first
+	NoOffer  string        // why there are none
+
+	Status  Status
+	Decided time.Time // zero while pending
+	Answer  Answer    // what was said; zero when it expired
+	Outcome string    // what became of it, in words, from the proxy: "went on", "denied: the rules changed"
+}
+
+// Offer is a rule an "always" answer can write.
+type Offer struct {
+	Scope   string // "exact", "folder", "tool": the word on the command line
+	Title   string // for people: "this tool in ~/projects/x"
+	Allow   string // the TOML that allows
+	Deny    string // the TOML that denies; "" when it cannot be written
+	Example string // a call it would let through beside this one; "" when there is none
+}
+
+// Answer is what a person said to one request.
+type Answer struct {
+	Reply gate.Reply
+	Scope string // of the offer, for AllowAlways and DenyAlways
+	Rung  string // "console", "web", "decide", "terminal", "elicitation"
+	By    string // the account, or the client's name
+	Words string // a note for the agent
+}
