@@ -137,7 +137,7 @@ type reply struct {
 // put asks the person.
 func (s *Session) put(ctx context.Context, q *question) <-chan reply {
 	deadline, _ := ctx.Deadline()
-	asked := Question{Calls: q.x.Calls, Digest: q.digest, Deadline: deadline, Session: grantable(q.x.Calls)}
+	asked := Question{Calls: q.x.Calls, Digest: q.digest, Deadline: deadline, Session: grantable(q.x.Calls), Client: q.x.caller()}
 	if q.rule != nil {
 		asked.Rule = *q.rule
 	}

@@ -32,6 +32,21 @@ type Outlet interface {
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
+// Asker is an Outlet that knows its caller as somebody who can be asked.
+type Asker interface {
+	// Client is the caller of this exchange, nil when it has no form to show. It
+	// is called once, before the Approver is, and its Elicit at most once.
+	Client() Client
+}
+
+// caller is whoever stands behind an exchange, as somebody to ask.
+func (x *Exchange) caller() Client {
+	if a, ok := x.Out.(Asker); ok {
+		return a.Client()
+	}
+	return nil
+}
+
 // Verdict is what the gate decided and why. The zero value is a deny.
 type Verdict struct {
 	Action policy.Action // Allow or Deny once it reaches an Outlet
