@@ -46,6 +46,10 @@ type Question struct {
 	Server   string // the server's name, or what is shown for it
 	Revision string // of the policy that asked; "" when it has none
 	Client   Client // the caller's own form; nil when it cannot be used
+
+	// Ticket names the question in the queue, where it can be answered too. The
+	// gate leaves it empty; an Approver that queues it fills it in for the others.
+	Ticket string
 }
 
 // Client is whoever made the call, as somebody who can be asked through its own
