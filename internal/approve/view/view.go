@@ -1,0 +1,167 @@
+package view
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// The bounds of one question. Nobody reads more before they answer.
+const (
+	maxRequests = 100
+	maxValues   = 1000 // names and argument values of all requests
+)
+
+// ErrTooMany says that the calls hold more than a person can be shown. It is a
+// deny.
+var ErrTooMany = fmt.Errorf("the call holds more than can be shown (%d requests, %d values)", maxRequests, maxValues)
+
+// ErrUnreadable says that arguments are not JSON. No admitted frame has such.
+var ErrUnreadable = errors.New("the arguments cannot be read")
+
+// Options is what Of knows beside the calls.
+type Options struct {
+	Server  string      // the name to show; "" takes the first call's
+	Rule    policy.Rule // the one that asked; the zero value shows none
+	Digest  [32]byte    // of the frame; the zero value shows none
+	Project string      // absolute folder the work is in; "" when unknown
+	Home    string      // the owner's home, for ~; "" when unknown
+	// ReadFile reads a file that a call would change; nil gives no Diff. It is
+	// asked for absolute, clean paths only, which an attacker chooses: it must
+	// refuse everything but a regular file, must not wait for one (O_NONBLOCK)
+	// or follow a link in the last name (O_NOFOLLOW), must stop after MaxFile
+	// bytes with ErrTooLarge, and gives an fs.ErrNotExist for a missing file.
+	ReadFile func(path string) ([]byte, error)
+}
+
+// Question is what is shown. All of it is harmless text.
+type Question struct {
+	Title    string    // what is asked for, in a few words: `"write_file" on "files"`
+	Server   string    // in quotes; "not named" without one
+	Rule     string    // file, line and description of the rule that asked; "" without one
+	Digest   string    // the first 12 hex digits of the frame's SHA-256; "" without one
+	Requests []Request // one for each call, in their order
+	Dangers  []string  // why it needs care, in plain words, each once; nil when it is routine
+}
+
+// Request is one call.
+type Request struct {
+	Server  string // in quotes, as the call names it
+	Method  string
+	Word    string     // what Names are: "tool", "resource", "prompt", "text", "asks" or "method"
+	Names   []string   // in quotes; long ones are folded
+	Named   []Arg      // the same, with their whole text
+	Args    []Arg      // in the order of the wire
+	Diff    []DiffLine // what a call that writes files would change; nil when it cannot be known
+	Dangers []string
+}
+
+// Arg is one value of a call's arguments: a string, a number, true, false,
+// null, an empty object or an empty array.
+type Arg struct {
+	Path   string   // where it stands: edits[0].newText; odd member names are in quotes
+	Type   string   // "string", "number", "boolean", "null", "object", "array"
+	Value  string   // one line; strings are in quotes; a long one is head, tail, length and digest
+	Clean  string   // in quotes, what a path with .. or // in it comes to; "" for none
+	Whole  []string // the entire value, a line for each of its lines
+	Folded bool     // Value is not all of it
+	Hidden int      // characters of the value that Whole leaves out, where a line of it says so
+	Marks  []string // what is odd about its text: "mixed scripts", "hidden characters", ...
+}
+
+// DiffLine is one line of a change.
+type DiffLine struct {
+	Op   byte   // '+' comes, '-' goes, ' ' stays, '#' a word of ours about the lines below
+	Text string // without its line end
+}
+
+// Of makes the question about calls. Its errors wrap ErrTooMany and
+// ErrUnreadable; each is a reason to deny.
+func Of(calls []policy.Call, o Options) (Question, error) {
+	if len(calls) == 0 {
+		return Question{}, errors.New("a question without a call")
+	}
+	if len(calls) > maxRequests {
+		return Question{}, ErrTooMany
+	}
+	if o.Server == "" {
+		o.Server = calls[0].Server
+	}
+	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule)}
+	if o.Digest != [32]byte{} {
+		q.Digest = hex.EncodeToString(o.Digest[:6])
+	}
+	left := maxValues
+	for i := range calls {
+		r, err := request(&calls[i], &left)
+		if err != nil {
+			return Question{}, err
+		}
+		q.Requests = append(q.Requests, r)
+	}
+	q.Title = title(q)
+	return q, nil
+}
+
+func request(c *policy.Call, left *int) (Request, error) {
+	r := Request{Server: serverName(c.Server), Method: term.Visible(c.Method), Word: word(c.Subject)}
+	for _, name := range c.Names {
+		if *left--; *left < 0 {
+			return r, ErrTooMany
+		}
+		a := stringArg(r.Word, name)
+		r.Names, r.Named = append(r.Names, a.Value), append(r.Named, a)
+	}
+	var err error
+	r.Args, err = arguments(c.Args, left)
+	return r, err
+}
+
+func word(s policy.Subject) string {
+	switch s {
+	case policy.ToolSubject:
+		return "tool"
+	case policy.ResourceSubject:
+		return "resource"
+	case policy.PromptSubject:
+		return "prompt"
+	case policy.SamplingSubject:
+		return "text"
+	case policy.ElicitationSubject:
+		return "asks"
+	default:
+		return "method"
+	}
+}
+
+func serverName(s string) string {
+	if s == "" {
+		return "not named"
+	}
+	return term.Value(s)
+}
+
+func ruleText(r policy.Rule) string {
+	if r.Pos.Line == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%s:%d", term.Visible(r.Pos.File), r.Pos.Line)
+	if r.Description != "" {
+		s += " " + term.Value(r.Description)
+	}
+	return s
+}
+
+func title(q Question) string {
+	if n := len(q.Requests); n > 1 {
+		return fmt.Sprintf("%d requests of %s", n, q.Server)
+	}
+	r := q.Requests[0]
+	if (r.Word == "tool" || r.Word == "prompt" || r.Word == "resource") && len(r.Names) > 0 {
+		return r.Names[0] + " on " + q.Server
+	}
+	return r.Method + " of " + q.Server
+}
