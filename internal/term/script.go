@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // together are scripts that are written within one word in East Asian text.
@@ -20,16 +22,36 @@ const latinLike = "асԁеһіјӏорԛѕухѵԝАВЕНІЈКМОРЅТХУ�
 // the joining punctuation of names. 0 when it starts with something else.
 func wordEnd(s string) int {
 	for i, r := range s {
-		if r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && r != '_' {
+		if r < utf8.RuneSelf {
+			if !asciiWord(byte(r)) {
+				return i
+			}
+		} else if r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
 			return i
 		}
 	}
 	return len(s)
 }
 
+func asciiWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // oneScript says whether a word can be shown as it is: its letters come from
 // one script (or from those written together) and are not all look-alikes.
 func oneScript(word string) bool {
+	if isASCII(word) {
+		return true
+	}
 	var first *unicode.RangeTable
 	mixed, alike := false, true
 	eastAsian := true
@@ -40,14 +62,20 @@ func oneScript(word string) bool {
 		if r < utf8.RuneSelf || !strings.ContainsRune(latinLike, r) {
 			alike = false
 		}
-		eastAsian = eastAsian && unicode.In(r, together...)
 		if first == nil {
 			first = script(r)
-		} else if first != nil && !unicode.Is(first, r) {
+		} else if !unicode.Is(first, r) {
 			mixed = true
 		}
+		eastAsian = eastAsian && unicode.In(r, together...)
 	}
 	return first == nil || (!mixed || eastAsian) && !alike
+}
+
+// usual are the scripts most text is in, looked through before all the others.
+var usual = []*unicode.RangeTable{
+	unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Greek, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Common, unicode.Inherited,
 }
 
 // script finds the table of a letter; nil when it has none.
@@ -55,10 +83,43 @@ func script(r rune) *unicode.RangeTable {
 	if r < utf8.RuneSelf {
 		return unicode.Latin
 	}
+	for _, t := range usual {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
 	for _, t := range unicode.Scripts {
 		if unicode.Is(t, r) {
 			return t
 		}
 	}
 	return nil
+}
+
+// Lookalike says whether s holds text that looks like other text: a word of
+// mixed scripts, one of foreign letters that all look Latin, another form of an
+// ASCII letter, or a sign drawn like an ASCII one.
+func Lookalike(s string) bool {
+	for len(s) > 0 {
+		n := wordEnd(s)
+		if n > 0 {
+			if word := s[:n]; !isASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, disguised)) {
+				return true
+			}
+		} else {
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s); disguised(r) {
+				return true
+			}
+		}
+		s = s[n:]
+	}
+	return false
+}
+
+// disguised says that r is drawn like an ASCII letter, digit, or sign.
+func disguised(r rune) bool {
+	return r >= utf8.RuneSelf && (strings.ContainsRune(lookalikes, r) ||
+		unicode.In(r, unicode.L, unicode.Nd) && strings.ContainsFunc(norm.NFKC.String(string(r)), func(r rune) bool { return r < utf8.RuneSelf }) ||
+		r >= 0xff01 && r <= 0xff5e && !strings.ContainsRune(proseForms, r))
 }

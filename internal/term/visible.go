@@ -142,6 +142,9 @@ func plain(r rune) bool {
 		return false
 	}
 	s := string(r)
+	if norm.NFKC.IsNormalString(s) {
+		return true
+	}
 	if norm.NFC.String(s) != s {
 		return false
 	}
