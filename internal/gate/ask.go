@@ -121,7 +121,13 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, answered 
 		return q.unanswered(ctx), nil
 	}
 	defer close(q.pass) // not before the answer is weighed: it may settle the next question too
-	if r.err != nil {
+	_, back := await(ctx, s, q, q.x.back())
+	switch {
+	case !back && r.err == nil:
+		return q.away(ctx), q.answered(r)
+	case !back:
+		return q.away(ctx), nil
+	case r.err != nil:
 		return q.unasked(r), nil
 	}
 	return s.weigh(q, r), q.answered(r)

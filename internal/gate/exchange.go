@@ -37,6 +37,10 @@ type Asker interface {
 	// Client is the caller of this exchange, nil when it has no form to show. It
 	// is called once, before the Approver is, and its Elicit at most once.
 	Client() Client
+	// Back is closed while the caller can be answered. One that was given a form
+	// in place of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until
+	// it returns with another request; only then is the answer weighed.
+	Back() <-chan struct{}
 }
 
 // caller is whoever stands behind an exchange, as somebody to ask.
@@ -45,6 +49,16 @@ func (x *Exchange) caller() Client {
 		return a.Client()
 	}
 	return nil
+}
+
+// back is the Back of the caller; everybody but an Asker waits for the answer.
+func (x *Exchange) back() <-chan struct{} {
+	if a, ok := x.Out.(Asker); ok {
+		return a.Back()
+	}
+	here := make(chan struct{})
+	close(here)
+	return here
 }
 
 // Verdict is what the gate decided and why. The zero value is a deny.
@@ -92,7 +106,8 @@ const (
 	CodeNobodyToAsk    Code = "nobody_to_ask"
 	CodeWrongAnswer    Code = "wrong_answer" // for another question, or not one we know
 	CodeTooMany        Code = "too_many_questions"
-	CodeWithdrawn      Code = "withdrawn" // the caller cancelled it: expects no reply
+	CodeWithdrawn      Code = "withdrawn"   // the caller cancelled it: expects no reply
+	CodeCallerAway     Code = "caller_away" // it never returned from its own form: nobody expects a reply
 	CodeRecordFailed   Code = "record_failed"
 	CodeChanged        Code = "bytes_changed"
 	CodePanic          Code = "panic"

@@ -29,6 +29,15 @@ func (q *question) unanswered(ctx context.Context) Verdict {
 	return q.refusal(CodeClosed, "the session ended meanwhile", "")
 }
 
+// away is the refusal of a call whose caller did not return from its own form
+// while there was time.
+func (q *question) away(ctx context.Context) Verdict {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return q.refusal(CodeCallerAway, "the caller did not return with its answer in time", "")
+	}
+	return q.unanswered(ctx)
+}
+
 // unasked is the refusal of a call that no person saw.
 func (q *question) unasked(r reply) Verdict {
 	if r.panics {
