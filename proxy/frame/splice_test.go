@@ -1,0 +1,51 @@
+package frame
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever the message, a splice changes the bytes of one token and no other.
+func TestSpliceChangesOneTokenOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := rapid.SliceOfN(rapid.Byte(), 1, -1).Draw(t, "raw")
+		from := rapid.IntRange(0, len(raw)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(raw)).Draw(t, "to")
+		token := rapid.SliceOf(rapid.Byte()).Draw(t, "token")
+		before := bytes.Clone(raw)
+		got := Splice(raw, raw[from:to:to], token)
+		if !bytes.Equal(got[:from], before[:from]) || !bytes.Equal(got[from:from+len(token)], token) ||
+			!bytes.Equal(got[from+len(token):], before[to:]) {
+			t.Fatalf("%q with %q at %d:%d became %q", before, token, from, to, got)
+		}
+		if !bytes.Equal(raw, before) {
+			t.Fatal("the original was written to")
+		}
+	})
+}
+
+func TestSplicingTheIDGivesTheSameFrameUnderAnother(t *testing.T) {
+	f, err := Parse([]byte(`  {"result": {"id":1}, "id" : 1 ,"jsonrpc":"2.0"} `), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(Splice(f.Raw, f.ID, []byte(`"new"`))); got != `{"result": {"id":1}, "id" : "new" ,"jsonrpc":"2.0"}` {
+		t.Error(got)
+	}
+}
+
+func TestSpliceRefusesWhatIsNotThere(t *testing.T) {
+	raw := []byte(`{"id":1}`)
+	for _, part := range [][]byte{nil, raw[3:3], []byte("1"), append(raw, raw...)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q was spliced", part)
+				}
+			}()
+			Splice(raw, part, []byte("2"))
+		}()
+	}
+}
