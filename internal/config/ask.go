@@ -1,0 +1,133 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// SettingsFile is where settings that are no rules stand.
+func (f Folders) SettingsFile() string { return filepath.Join(f.Config, "config.toml") }
+
+// LoadAsk reads what config.toml says of asking a person and what the
+// environment says above it; the file need not exist. Like a policy, it is
+// refused when somebody else could have written it, and as a whole when any of
+// it is wrong. The error names the file and line, or the variable.
+func LoadAsk(path string, getenv func(string) string) (Ask, error) {
+	a := defaultAsk()
+	src, err := ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Ask{}, fmt.Errorf("settings %s: %w", path, err)
+	}
+	if err == nil {
+		if err := a.file(path, src); err != nil {
+			return Ask{}, err
+		}
+	}
+	for _, s := range settings() {
+		if text := getenv(s.env); text != "" {
+			if err := s.set(&a, text, s.env); err != nil {
+				return Ask{}, fmt.Errorf("%s: %w", s.env, err)
+			}
+		}
+	}
+	return a, nil
+}
+
+// settingsFile is the shape of config.toml.
+type settingsFile struct {
+	Ask struct {
+		Order     *[]string `toml:"order"`
+		Timeout   *string   `toml:"timeout"`
+		Nobody    *string   `toml:"nobody"`
+		PerMinute *int      `toml:"per_minute"`
+		Notify    *bool     `toml:"notify"`
+	} `toml:"ask"`
+}
+
+func (a *Ask) file(path string, src []byte) error {
+	var f settingsFile
+	d := toml.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return wrong(path, err)
+	}
+	texts := map[string]string{}
+	if p := f.Ask.Order; p != nil {
+		texts["order"] = strings.Join(*p, ",")
+	}
+	if p := f.Ask.Timeout; p != nil {
+		texts["timeout"] = *p
+	}
+	if p := f.Ask.Nobody; p != nil {
+		texts["nobody"] = *p
+	}
+	if p := f.Ask.PerMinute; p != nil {
+		texts["per_minute"] = strconv.Itoa(*p)
+	}
+	if p := f.Ask.Notify; p != nil {
+		texts["notify"] = strconv.FormatBool(*p)
+	}
+	lines := keyLines(src)
+	for _, s := range settings() {
+		text, ok := texts[s.key]
+		if !ok {
+			continue
+		}
+		from := fmt.Sprintf("%s:%d", path, lines["ask."+s.key])
+		if err := s.set(a, text, from); err != nil {
+			return fmt.Errorf("%s: ask.%s: %w", from, s.key, err)
+		}
+	}
+	return nil
+}
+
+// wrong says where a file is no config.toml: file:line:column.
+func wrong(path string, err error) error {
+	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
+		line, column := strict.Errors[0].Position()
+		key := []string(strict.Errors[0].Key())
+		known := []string{"ask"}
+		if len(key) > 1 && key[0] == "ask" {
+			known = nil
+			for _, s := range settings() {
+				known = append(known, s.key)
+			}
+		}
+		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), meant(key[len(key)-1], known))
+	}
+	if broken, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := broken.Position()
+		return fmt.Errorf("%s:%d:%d: %s", path, line, column, strings.TrimPrefix(broken.Error(), "toml: "))
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// keyLines finds the line of each key of a text that is TOML.
+func keyLines(src []byte) map[string]int {
+	lines, table := map[string]int{}, ""
+	var p unstable.Parser
+	p.Reset(src)
+	for p.NextExpression() {
+		e := p.Expression()
+		var names []string
+		line := 0
+		for k := e.Key(); k.Next(); {
+			names = append(names, string(k.Node().Data))
+			line = p.Shape(k.Node().Raw).Start.Line
+		}
+		if name := strings.Join(names, "."); e.Kind == unstable.KeyValue {
+			lines[strings.TrimPrefix(table+"."+name, ".")] = line
+		} else {
+			table = name
+		}
+	}
+	return lines
+}
