@@ -23,6 +23,7 @@ const (
 	fURL
 	fTaskID
 	fRequestID
+	fRequestState
 	fieldsRead // fields after this one are known, not read
 )
 
@@ -32,8 +33,9 @@ const (
 var fieldNames = [...]string{
 	"name", "arguments", "uri", "_meta", "inputResponses", "notifications",
 	"systemPrompt", "messages", "tools", "message", "url", "taskId", "requestId",
+	"requestState",
 
-	"requestState", "task", "mode", "requestedSchema", "elicitationId", "ref",
+	"task", "mode", "requestedSchema", "elicitationId", "ref",
 	"argument", "context", "cursor", "level", "includeContext", "toolChoice",
 	"protocolVersion", "capabilities", "progressToken", "inputRequests",
 }

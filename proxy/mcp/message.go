@@ -21,6 +21,7 @@ type Message struct {
 	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
 	Subscription   []byte // the JSON id token of the subscriptions/listen a notification belongs to; nil when it names none
 	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
+	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
 
 	// Modern: the frame belongs to the era of 2026-07-28, in which results
 	// carry a resultType. It is a property of each frame, not of a connection.
@@ -145,6 +146,9 @@ func call(s policy.Subject, method, server string) *one {
 // readEnvelope fills in what the pump needs to know beside the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	m.InputResponses = fs.span(fs.at[fInputResponses])
+	if state := fs.at[fRequestState]; state.Type == gjson.String {
+		m.RequestState = fs.span(state)
+	}
 	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
 		m.Cancels = fs.span(id)
 	}
