@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
@@ -171,7 +172,7 @@ func (p *proxyRun) recordDir() string { return filepath.Join(p.folders.State, "a
 func (p *proxyRun) approver() gate.Approver {
 	return approve.NewTerminal(approve.Options{
 		Lock: filepath.Join(p.folders.State, "terminal.lock"),
-		Always: &approve.Always{
+		Always: &remember.Keeper{
 			Policy:  p.policy.Path,
 			Options: policy.Options{Home: p.folders.Home},
 			Denied:  deniedCalls{p.recordDir()},

@@ -3,7 +3,7 @@ package main
 import (
 	"iter"
 
-	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 )
@@ -12,8 +12,8 @@ import (
 type deniedCalls struct{ dir string }
 
 // Calls yields them, oldest first.
-func (d deniedCalls) Calls() iter.Seq2[approve.DeniedCall, error] {
-	return func(yield func(approve.DeniedCall, error) bool) {
+func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
+	return func(yield func(remember.DeniedCall, error) bool) {
 		for e, err := range audit.Read(d.dir, audit.Filter{Decision: "deny", Kinds: []audit.Kind{audit.Decision}}) {
 			if err == nil && e.Policy != policy.Deny.String() {
 				continue
@@ -21,7 +21,7 @@ func (d deniedCalls) Calls() iter.Seq2[approve.DeniedCall, error] {
 			call := policy.Call{
 				Server: e.Server, Method: e.Method, Subject: subjects[e.Subject], Names: e.Names, Args: e.Args,
 			}
-			if !yield(approve.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
+			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
 				return
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -51,7 +52,7 @@ func asksFor(t *testing.T, src, args string) (order, string) {
 	if d.Action != policy.Prompt {
 		t.Fatalf("the test's policy says %v", d.Action)
 	}
-	o.Question.Rule = *d.Rule
+	o.Question.Rule, o.Question.Revision = *d.Rule, p.Revision()
 	return o, path
 }
 
@@ -78,7 +79,7 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 	s := start(t, o, 40, 80)
 	s.walkToAlways()
 	s.see("This rule would be written", "[[rule]]", `action = "allow"`, `tool = "write_file"`, `server = "files"`,
-		`args.path = "/home/user/a.txt"`, `args.content = "hi \"you\""`, "Further arguments stay open",
+		`args.path = "/home/user/a.txt"`, `args.content = "hi \"you\""`, "Arguments it does not name stay open",
 		"clawai asks: write this rule and allow?", "> Deny, write nothing")
 	if read(t, path) != policyBefore {
 		t.Fatal("the file was written before the rule was confirmed")
@@ -200,26 +201,28 @@ tool = "*"
 		return policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"write_file"}, Args: []byte(args)}
 	}
 	for name, c := range map[string]struct {
-		denied DeniedCall
+		denied remember.DeniedCall
 		told   string
 	}{
 		"a redacted value counts as ours": {
-			DeniedCall{Call: call(`{"path":"/home/user/a.txt","content":"[redacted:member:9]","secret":"[redacted:x:1]"}`)},
+			remember.DeniedCall{Call: call(`{"path":"/home/user/a.txt","content":"[redacted:member:9]","secret":"[redacted:x:1]"}`)},
 			"would also let through a call that the policy denied"},
 		"what was cut counts as ours": {
-			DeniedCall{Call: call(`{"path":"/home/user/a.txt"}`), Cut: true},
+			remember.DeniedCall{Call: call(`{"path":"/home/user/a.txt"}`), Cut: true},
 			"would also let through a call that the policy denied"},
 		"arguments that are no object": {
-			DeniedCall{Call: call(`"[cut:"`), Cut: true},
+			remember.DeniedCall{Call: call(`"[cut:"`), Cut: true},
 			"would also let through a call that the policy denied"},
 		"a damaged record": {
-			DeniedCall{Call: policy.Call{Method: "damaged"}}, "the record cannot be read whole"},
+			remember.DeniedCall{Call: policy.Call{Method: "damaged"}}, "the record cannot be read whole"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, path := asksFor(t, src, writeArgs)
-			o.Denied = []DeniedCall{{Call: call(`{"path":"/other"}`)}, c.denied}
+			o.Denied = []remember.DeniedCall{{Call: call(`{"path":"/other"}`)}, c.denied}
 			s := start(t, o, 40, 80)
 			s.walkToAlways()
+			s.see("> Deny, write nothing")
+			s.answer(down + enter)
 			s.see("Nothing is written.", c.told, "> Deny")
 			s.answer(down + enter)
 			if out := s.end(); out.Reply != gate.AllowOnce {
@@ -239,7 +242,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 	other.Args = []byte(`{"path":"/etc/passwd","content":"[redacted:member:9]"}`)
 	shell.Names, shell.Args = []string{"shell_run"}, nil
 	// This very call was denied under an earlier policy; now it is asked about.
-	o.Denied = []DeniedCall{{Call: other}, {Call: shell}, {Call: c}}
+	o.Denied = []remember.DeniedCall{{Call: other}, {Call: shell}, {Call: c}}
 	s := start(t, o, 40, 80)
 	s.walkToAlways()
 	s.see("> Deny, write nothing")
@@ -262,7 +265,7 @@ func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.answer(down + enter)
-	s.see("Nothing is written.", "changed by someone else", "> Deny")
+	s.see("Nothing is written.", "the policy file has changed", "> Deny")
 	s.answer(enter)
 	if out := s.end(); out.Reply != gate.DenyOnce {
 		t.Errorf("got %+v", out)

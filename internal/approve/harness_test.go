@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 	xterm "golang.org/x/term"
 
+	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -41,14 +42,14 @@ type order struct {
 	Timeout  time.Duration
 	Client   string // what starts the asking process; see client
 	Policy   string // the file an "always" rule goes into; "": none
-	Denied   []DeniedCall
+	Denied   []remember.DeniedCall
 }
 
 // denied is a record that marks what it redacted like the real one.
-type denied []DeniedCall
+type denied []remember.DeniedCall
 
-func (d denied) Calls() iter.Seq2[DeniedCall, error] {
-	return func(yield func(DeniedCall, error) bool) {
+func (d denied) Calls() iter.Seq2[remember.DeniedCall, error] {
+	return func(yield func(remember.DeniedCall, error) bool) {
 		for _, c := range d {
 			var err error
 			if c.Call.Method == "damaged" {
@@ -99,7 +100,7 @@ func asker() int {
 		o.Question.Deadline = time.Now().Add(o.Timeout)
 	}
 	if o.Policy != "" {
-		o.Options.Always = &Always{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
+		o.Options.Always = &remember.Keeper{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
 	}
 	// A second line of defence against a test that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
@@ -25,12 +26,13 @@ const (
 	wordAllow   = "allow"
 	wordSession = "session"
 	wordAlways  = "always"
+	wordNever   = "never"
 	wordMore    = "more"
 )
 
-// ask is the page of a question. Without a proposal "always" is not offered,
-// and whyNot, when not empty, says why.
-func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
+// ask is the page of a question. Without offers "always" is no answer, and
+// whyNot, when not empty, says why.
+func ask(q gate.Question, offers []queue.Offer, whyNot string) (page, error) {
 	facts, err := describe(q)
 	if err != nil {
 		return page{}, err
@@ -51,8 +53,11 @@ func ask(q gate.Question, p *proposal, whyNot string) (page, error) {
 		pg.decision = fmt.Sprintf("clawai asks: let all %d through?", len(q.Calls))
 	}
 	switch {
-	case p != nil:
+	case len(offers) > 0:
 		pg.choices = append(pg.choices, choice{wordAlways, "Always allow… (shows the rule)"})
+		if len(denying(offers)) > 0 {
+			pg.choices = append(pg.choices, choice{wordNever, "Always deny… (shows the rule)"})
+		}
 	case whyNot != "":
 		pg.facts = append(pg.facts, "always     not offered: "+whyNot)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -22,11 +24,11 @@ const defaultGrace = 300 * time.Millisecond
 
 // Options say how a Terminal asks.
 type Options struct {
-	Always *Always       // writes "always" rules; nil: not offered
-	Lock   string        // a file all proxies of this user share; needed
-	TTY    string        // default /dev/tty
-	Grace  time.Duration // default 300 ms
-	Plain  bool          // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	Always *remember.Keeper // writes "always" rules; nil: not offered
+	Lock   string           // a file all proxies of this user share; needed
+	TTY    string           // default /dev/tty
+	Grace  time.Duration    // default 300 ms
+	Plain  bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
 // Terminal asks on the controlling terminal when this process may own it.
@@ -97,8 +99,7 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 	if len(q.Calls) == 0 {
 		return answer, errors.New("a question without a call")
 	}
-	proposal, whyNot := t.o.Always.propose(q)
-	p, err := ask(q, proposal, whyNot)
+	h, err := t.prepare(q)
 	if err != nil {
 		return answer, err
 	}
@@ -114,7 +115,7 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 		}
 		err = errors.Join(err, tty.Close())
 	}()
-	word, err := t.show(ctx, tty, p)
+	word, err := t.show(ctx, tty, h.page)
 	if err != nil {
 		return answer, err
 	}
@@ -124,31 +125,24 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 	case wordSession:
 		answer.Reply = gate.AllowSession
 	case wordAlways:
-		return t.always(ctx, tty, proposal, p.footer)
+		return t.always(ctx, tty, h, gate.AllowAlways)
+	case wordNever:
+		return t.always(ctx, tty, h, gate.DenyAlways)
 	}
 	return answer, nil
 }
 
-// always shows the rule, has it confirmed and writes it. When it must not or
-// cannot be written, the person is told and may still allow the call once.
-func (t *Terminal) always(ctx context.Context, tty *term.Tty, p *proposal, foot string) (answer gate.Answer, err error) {
-	word := wordWrite
-	why := t.o.Always.check(ctx, p)
-	if why == nil {
-		word, err = t.show(ctx, tty, t.o.Always.confirmation(p, foot))
-	}
-	if err == nil && why == nil && word == wordWrite {
-		if why = t.o.Always.write(p); why == nil {
-			return gate.Answer{Reply: gate.AllowAlways, Note: p.note()}, nil
-		}
-	}
-	if err == nil && why != nil {
-		word, err = t.show(ctx, tty, refused(why, foot))
-	}
-	if err == nil && word == wordAllow {
-		answer.Reply = gate.AllowOnce
-	}
-	return answer, err
+// asked is a question in hand, with the rules that an answer could write.
+type asked struct {
+	question gate.Question
+	page     page
+	offers   []queue.Offer
+}
+
+func (t *Terminal) prepare(q gate.Question) (*asked, error) {
+	offers, whyNot := t.o.Always.Offers(q)
+	p, err := ask(q, offers, whyNot)
+	return &asked{question: q, page: p, offers: offers}, err
 }
 
 func (t *Terminal) show(ctx context.Context, tty *term.Tty, p page) (string, error) {

@@ -9,6 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -206,8 +207,12 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 // A label that wraps would push another choice out of sight.
 func TestLabelsFitTheSmallestWindow(t *testing.T) {
 	q := writeCall(`{}`).Question
-	pages := []page{(&Always{}).confirmation(&proposal{}, ""), refused(errTooMany, "")}
-	p, err := ask(q, &proposal{}, "")
+	offers := []queue.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
+	pages := []page{refused(errTooMany, "")}
+	for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
+		pages = append(pages, scopes(offers, r, ""), confirmation("", offers[0], r, ""))
+	}
+	p, err := ask(q, offers, "")
 	if err != nil {
 		t.Fatal(err)
 	}

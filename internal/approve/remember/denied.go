@@ -1,27 +1,44 @@
-package approve
+package remember
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
 
+// Denied is what the record knows of calls that the rules denied.
+type Denied interface {
+	// Calls yields them, oldest or newest first. An error means that the record
+	// cannot be read whole; no rule is written then.
+	Calls() iter.Seq2[DeniedCall, error]
+	// Redacted says that a text of the record is not, or may not be, what was
+	// sent.
+	Redacted(text string) bool
+}
+
+// DeniedCall is one recorded call, as far as the record keeps it.
+type DeniedCall struct {
+	Call policy.Call
+	Cut  bool // arguments were left out
+}
+
 // check judges the new policy against what the record says was denied. An error
 // says for the person why the rule must not be written.
-func (a *Always) check(ctx context.Context, p *proposal) error {
-	for d, err := range a.Denied.Calls() {
+func (k *Keeper) check(ctx context.Context, p *proposal) error {
+	for d, err := range k.Denied.Calls() {
 		if err != nil {
 			return fmt.Errorf("the record cannot be read whole, so the rule cannot be checked against it: %w", err)
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if a.opens(p, d) {
+		if k.opens(p, d) {
 			return fmt.Errorf("the rule would also let through a call that the policy denied: %s", named(&d.Call))
 		}
 	}
@@ -30,8 +47,8 @@ func (a *Always) check(ctx context.Context, p *proposal) error {
 
 // opens says whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
-func (a *Always) opens(p *proposal, d DeniedCall) bool {
-	c, exact := a.worst(&p.call, d)
+func (k *Keeper) opens(p *proposal, d DeniedCall) bool {
+	c, exact := k.worst(&p.call, d)
 	if p.new.Decide(&c).Action != policy.Allow {
 		return false
 	}
@@ -43,11 +60,11 @@ func (a *Always) opens(p *proposal, d DeniedCall) bool {
 
 // worst is the recorded call with everything unknown set to what the asking call
 // has there. It is exact when nothing else was unknown.
-func (a *Always) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
+func (k *Keeper) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
 	c.Names = slices.Clone(c.Names)
 	for i, name := range c.Names {
-		if !a.Denied.Redacted(name) {
+		if !k.Denied.Redacted(name) {
 			continue
 		}
 		if len(asked.Names) != 1 {
@@ -56,7 +73,7 @@ func (a *Always) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact b
 		}
 		c.Names[i] = asked.Names[0]
 	}
-	if a.Denied.Redacted(c.Server) {
+	if k.Denied.Redacted(c.Server) {
 		c.Server = asked.Server
 	}
 	if len(c.Args) == 0 && !d.Cut {
@@ -69,7 +86,7 @@ func (a *Always) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact b
 		return c, false
 	}
 	for name, value := range known {
-		if !a.unknown(value) {
+		if !k.unknown(value) {
 			continue
 		}
 		if own, ok := ours[name]; ok {
@@ -90,13 +107,13 @@ func (a *Always) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact b
 }
 
 // unknown says whether a text anywhere in the value was redacted.
-func (a *Always) unknown(value json.RawMessage) bool {
+func (k *Keeper) unknown(value json.RawMessage) bool {
 	for d := json.NewDecoder(bytes.NewReader(value)); ; {
 		t, err := d.Token()
 		if err != nil {
 			return false
 		}
-		if s, ok := t.(string); ok && a.Denied.Redacted(s) {
+		if s, ok := t.(string); ok && k.Denied.Redacted(s) {
 			return true
 		}
 	}
