@@ -1,0 +1,166 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+const (
+	defaultEvery = 10 * time.Second
+	limit        = 5 * time.Second // for the program that posts
+)
+
+// Options of New. The zero value is this system.
+type Options struct {
+	Every time.Duration // the least time between two; others in between are dropped; default 10 s
+
+	System string // as runtime.GOOS
+	Getenv func(string) string
+	Look   func(name string) (string, error) // as exec.LookPath
+}
+
+// Desktop posts notifications. Close waits for the last.
+type Desktop struct {
+	o       Options
+	posting sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	last time.Time
+	over bool
+}
+
+// New gives a Desktop; it looks for nothing before it is used.
+func New(o Options) *Desktop {
+	if o.Every <= 0 {
+		o.Every = defaultEvery
+	}
+	if o.System == "" {
+		o.System = runtime.GOOS
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Look == nil {
+		o.Look = exec.LookPath
+	}
+	return &Desktop{o: o}
+}
+
+// Available is nil when a notification could be posted, or says why not.
+// Whether one is then shown is the desktop's business.
+func (d *Desktop) Available() error {
+	_, err := d.program("")
+	return err
+}
+
+// Asks points to a question of server and returns at once.
+func (d *Desktop) Asks(server string, calls []policy.Call) { d.post(asks(server, calls)) }
+
+// Muted says that server asked too often and returns at once.
+func (d *Desktop) Muted(server string) {
+	d.post("Server " + name(server) + " asked too often and is denied for a while. See: clawai log")
+}
+
+// Close returns when nothing is being posted any more.
+func (d *Desktop) Close() {
+	d.mu.Lock()
+	d.over = true
+	d.mu.Unlock()
+	d.posting.Wait()
+}
+
+func (d *Desktop) post(text string) {
+	now := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over || !d.last.IsZero() && now.Sub(d.last) < d.o.Every {
+		return
+	}
+	d.last = now
+	d.posting.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		p, err := d.program(text)
+		if err != nil {
+			return
+		}
+		cmd := exec.CommandContext(ctx, p.path, p.args...)
+		cmd.Env, cmd.WaitDelay = append(os.Environ(), p.env...), time.Second
+		_ = cmd.Run() // nobody waits for it; the question stands without
+	})
+}
+
+// program is what posts one notification.
+type program struct {
+	path      string
+	args, env []string
+}
+
+var errNoProgram = errors.New("no program that posts a notification was found")
+
+func (d *Desktop) program(text string) (program, error) {
+	switch d.o.System {
+	case "linux", "freebsd", "openbsd", "netbsd":
+		return d.freedesktop(text)
+	case "darwin":
+		return d.found("osascript", nil,
+			"-e", "on run argv", "-e", `display notification (item 1 of argv) with title "clawai"`, "-e", "end run", text)
+	case "windows":
+		return d.found("powershell.exe", []string{"CLAWAI_NOTICE=" + text},
+			"-NoProfile", "-NonInteractive", "-Command", toast)
+	}
+	return program{}, fmt.Errorf("notifications are not known on %s", d.o.System)
+}
+
+// freedesktop posts by org.freedesktop.Notifications, which needs a session bus.
+func (d *Desktop) freedesktop(text string) (program, error) {
+	var env []string
+	if d.o.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
+		// Clients start servers with few variables; the bus is in a known place.
+		dir := d.o.Getenv("XDG_RUNTIME_DIR")
+		if dir == "" {
+			dir = fmt.Sprintf("/run/user/%d", os.Getuid())
+		}
+		bus := filepath.Join(dir, "bus")
+		if _, err := os.Stat(bus); err != nil {
+			return program{}, errors.New("there is no desktop session: no session bus")
+		}
+		env = []string{"DBUS_SESSION_BUS_ADDRESS=unix:path=" + bus}
+	}
+	p, err := d.found("notify-send", env, "--app-name=clawai", "--expire-time=10000", "--", "clawai", text)
+	if err == nil {
+		return p, nil
+	}
+	return d.found("busctl", env, "--user", "--timeout=2", "call", "org.freedesktop.Notifications",
+		"/org/freedesktop/Notifications", "org.freedesktop.Notifications", "Notify",
+		"susssasa{sv}i", "clawai", "0", "", "clawai", text, "0", "0", "10000")
+}
+
+func (d *Desktop) found(name string, env []string, args ...string) (program, error) {
+	path, err := d.o.Look(name)
+	if err != nil {
+		return program{}, fmt.Errorf("%w: %s is missing", errNoProgram, name)
+	}
+	return program{path: path, args: args, env: env}, nil
+}
+
+// toast shows the text of a variable: as a node of the document it is never
+// read as markup, and as a variable never as a script.
+var toast = strings.Join([]string{
+	`$m = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]`,
+	`$x = $m::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)`,
+	`$t = $x.GetElementsByTagName('text')`,
+	`$null = $t.Item(0).AppendChild($x.CreateTextNode('clawai'))`,
+	`$null = $t.Item(1).AppendChild($x.CreateTextNode($env:CLAWAI_NOTICE))`,
+	`$m::CreateToastNotifier('{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\WindowsPowerShell\v1.0\powershell.exe').Show([Windows.UI.Notifications.ToastNotification]::new($x))`,
+}, "; ")

@@ -1,0 +1,68 @@
+package notify
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// maxName is how many characters of a name are shown.
+const maxName = 40
+
+// scripts are written from left to right and need no marks.
+var scripts = []*unicode.RangeTable{
+	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+}
+
+// name is what is left of a name from the wire: every other character is a dot.
+// No link survives it, for there is no colon and no slash.
+func name(s string) string {
+	var b strings.Builder
+	for i, n := 0, 0; i < len(s); n++ {
+		if n == maxName {
+			b.WriteString("…")
+			break
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		switch {
+		case r >= '0' && r <= '9', r == '_', r == '-', unicode.IsLetter(r) && unicode.In(r, scripts...):
+			b.WriteRune(r)
+		default:
+			b.WriteRune('·')
+		}
+	}
+	return b.String()
+}
+
+// asks is the sentence about one question. It begins with a word of ours, so
+// that no program takes it for an option.
+func asks(server string, calls []policy.Call) string {
+	text := "Server"
+	if server != "" {
+		text += " " + name(server)
+	}
+	text += " asks"
+	switch {
+	case len(calls) > 1:
+		text += " for several things"
+	case len(calls) == 1 && len(calls[0].Names) > 0:
+		text += verb(calls[0].Subject) + name(calls[0].Names[0])
+	}
+	return text + ". Run: clawai approve"
+}
+
+func verb(s policy.Subject) string {
+	switch s {
+	case policy.ToolSubject:
+		return " to run "
+	case policy.ResourceSubject:
+		return " to read "
+	case policy.PromptSubject:
+		return " for the prompt "
+	default:
+		return " about "
+	}
+}
