@@ -41,6 +41,7 @@ type parser struct {
 
 	// Of the current rule, which is the last of rules:
 	open      bool
+	acts      bool          // its action is one of the three
 	broken    bool          // some of it is no TOML: what is missing is not reported
 	where     [keyCount]int // offset of each key, plus 1; 0 when it is not given
 	arguments int           // conditions on arguments, wrong ones too

@@ -69,7 +69,7 @@ func (p *parser) filePair(e expression) {
 // openRule starts a rule at its header.
 func (p *parser) openRule(e expression) {
 	p.closeRule()
-	p.open, p.broken, p.scope = true, false, ruleScope
+	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
 	p.where, p.arguments = [keyCount]int{}, 0
 	p.rules = append(p.rules, ruleSource{start: e.start, end: e.end})
 	r := p.rule()
@@ -89,6 +89,7 @@ func (p *parser) closeRule() {
 	if !p.broken && r.subject == NoSubject {
 		p.failRule("rule without a subject", "add one of "+listWords(subjectKeys))
 	}
+	p.checkAsk(r)
 	at := p.where[argsKey] - 1
 	if at < 0 {
 		return

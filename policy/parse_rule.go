@@ -19,17 +19,19 @@ const (
 	methodKey
 	argsKey
 	serverKey
+	askKey
 	descriptionKey
 	keyCount
 )
 
 var (
-	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "server", "description"}
+	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "server", "ask", "description"}
 	subjectKeys = ruleKeys[toolKey:argsKey]
 	actionWords = []string{"allow", "deny", "prompt"}
+	askWords    = []string{"out-of-band"}
 
 	// laterKeys belong to the language but not to this version of it.
-	laterKeys = []string{"where", "when", "limit", "ask", "pinned"}
+	laterKeys = []string{"where", "when", "limit", "pinned"}
 	allKeys   = slices.Concat(ruleKeys, laterKeys)
 )
 
@@ -116,6 +118,8 @@ func (p *parser) field(k ruleKey, e expression) {
 		if s, ok := p.pattern(label{key: k}, e.key, e.value); ok {
 			r.server = &s
 		}
+	case askKey:
+		p.ask(r, e)
 	default:
 		p.subject(r, e)
 	}
@@ -133,7 +137,29 @@ func (p *parser) action(r *ruleSource, e expression) {
 		start, end, _ := e.value.span()
 		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, actionWords, choice))
 	}
-	r.Action = action
+	r.Action, p.acts = action, err == nil
+}
+
+// ask takes the demand that a person be asked by clawai itself, not through the
+// client, whose form an agent might fill in.
+func (p *parser) ask(r *ruleSource, e expression) {
+	choice := fmt.Sprintf("it can be %q", listWords(askWords))
+	if !e.value.isString() {
+		p.wrongType(label{key: askKey}, "a string", e.key, e.value, choice)
+		return
+	}
+	if word := e.value.text(); word != askWords[0] {
+		start, end, _ := e.value.span()
+		p.fail(start, end, fmt.Sprintf("unknown ask %q", word), suggest(word, askWords, choice))
+	}
+	r.OutOfBand = true
+}
+
+// checkAsk reports a demand about asking in a rule that asks nobody.
+func (p *parser) checkAsk(r *ruleSource) {
+	if at := p.where[askKey] - 1; at >= 0 && p.acts && r.Action != Prompt {
+		p.fail(at, at+len("ask"), fmt.Sprintf("ask beside action %q", r.Action), `only action = "prompt" asks`)
+	}
 }
 
 func (p *parser) subject(r *ruleSource, e expression) {

@@ -157,8 +157,8 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"key of another case", ruleWith(`Tool = "x"`), `4:1: unknown key "Tool" (did you mean "tool"?)`},
 		{"swapped letters", ruleWith(`agrs.path = "x"`), `4:1: unknown key "agrs" (did you mean "args"?)`},
 		{"shortened key", ruleWith(`desc = "x"`), `4:1: unknown key "desc" (did you mean "description"?)`},
-		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, description)`},
-		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, description)`},
+		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, ask, description)`},
+		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, ask, description)`},
 		{"one slip is one finding", "[[rule]]\nactoin='allow'\ntol='x'", "2:1: unknown key \"actoin\" (did you mean \"action\"?)\n3:1: unknown key \"tol\" (did you mean \"tool\"?)"},
 		{"unknown action", "[[rule]]\naction = \"Alow\"\ntool='t'", `2:10: unknown action "Alow" (did you mean "allow"?)`},
 		{"far action", "[[rule]]\naction = \"yes\"\ntool='t'", `2:10: unknown action "yes" (one of allow, deny, prompt)`},
@@ -204,15 +204,24 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
 		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
 		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] tables)"},
-		{"later keys", ruleWith("where.path = {under=['/x']}\nwhen='x'\nlimit=1\nask='x'\npinned=true"), `4:1: "where" is known but not supported by this version
+		{"later keys", ruleWith("where.path = {under=['/x']}\nwhen='x'\nlimit=1\npinned=true"), `4:1: "where" is known but not supported by this version
 5:1: "when" is known but not supported by this version
 6:1: "limit" is known but not supported by this version
-7:1: "ask" is known but not supported by this version
-8:1: "pinned" is known but not supported by this version`},
+7:1: "pinned" is known but not supported by this version`},
 		{"later tables", "extends='x'\nserver.y=1\n[server.x]\ntrust=true\n" + ruleWith("[rule.where]\npath='x'"), `1:1: "extends" is known but not supported by this version
 2:1: "server" is known but not supported by this version
 3:2: "server" is known but not supported by this version
 8:7: "where" is known but not supported by this version`},
+		{"ask beside allow", ruleWith("ask='out-of-band'"), `4:1: ask beside action "allow" (only action = "prompt" asks)`},
+		{"ask beside deny", "[[rule]]\nask='out-of-band'\naction='deny'\ntool='t'", `2:1: ask beside action "deny" (only action = "prompt" asks)`},
+		{"ask beside no action", "[[rule]]\nask='out-of-band'\ntool='t'", `1:1: rule without an action (add action = "allow", "deny" or "prompt")`},
+		{"ask beside an unknown action", "[[rule]]\naction='aks'\nask='out-of-band'\ntool='t'", `2:8: unknown action "aks" (one of allow, deny, prompt)`},
+		{"unknown ask", "[[rule]]\naction='prompt'\nask='terminal'\ntool='t'", `3:5: unknown ask "terminal" (it can be "out-of-band")`},
+		{"near ask", "[[rule]]\naction='prompt'\nask='out of band'\ntool='t'", `3:5: unknown ask "out of band" (did you mean "out-of-band"?)`},
+		{"ask of a wrong type", "[[rule]]\naction='prompt'\nask=true\ntool='t'", `3:5: ask must be a string, not a boolean (it can be "out-of-band")`},
+		{"ask is a table", "[[rule]]\naction='prompt'\nask.x='out-of-band'\ntool='t'", `3:1: ask must be a string, not a table`},
+		{"ask twice", "[[rule]]\naction='prompt'\nask='out-of-band'\nask='out-of-band'\ntool='t'", `4:1: ask is given twice (the first is on line 3)`},
+		{"a misspelt ask", "[[rule]]\naction='prompt'\naks='out-of-band'\ntool='t'", `3:1: unknown key "aks" (did you mean "ask"?)`},
 		{"byte order mark", "\xef\xbb\xbf[[rule]]\nactoin='allow'\ntool='t'", "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n2:1: unknown key \"actoin\" (did you mean \"action\"?)"},
 		{"UTF-16", "\xff\xfe[\x00[\x00", `1:1: the file is UTF-16 (save it as UTF-8)`},
 		{"UTF-16, big end first", "\xfe\xff\x00[\x00[", `1:1: the file is UTF-16 (save it as UTF-8)`},
@@ -241,6 +250,17 @@ func TestParseSourceRefuses(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Only the rule that demands it, and no other, wants a person out of band.
+func TestAskOutOfBand(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='a'\nask='out-of-band'\n[[rule]]\naction='prompt'\ntool='b'\n")
+	for i, want := range []bool{true, false} {
+		call := Call{Subject: ToolSubject, Names: []string{string("ab"[i])}}
+		if d := p.Decide(&call); d.Action != Prompt || d.Rule.OutOfBand != want {
+			t.Errorf("%q: %+v", call.Names, d.Rule)
+		}
 	}
 }
 

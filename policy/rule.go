@@ -12,7 +12,8 @@ type Rule struct {
 	Action      Action
 	Pos         Position
 	Description string
-	Index       int // place in the policy, from 0
+	Index       int  // place in the policy, from 0
+	OutOfBand   bool // a person must be asked by other means than the client's own form
 }
 
 // Decision is a policy's answer. The zero value is a deny by no rule.
