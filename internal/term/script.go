@@ -47,7 +47,8 @@ func isASCII(s string) bool {
 }
 
 // oneScript says whether a word can be shown as it is: its letters come from
-// one script (or from those written together) and are not all look-alikes.
+// one script (or from those written together) and are not all look-alikes, and
+// no digits of another script stand among ASCII ones (UTS 39, mixed numbers).
 func oneScript(word string) bool {
 	if isASCII(word) {
 		return true
@@ -55,7 +56,13 @@ func oneScript(word string) bool {
 	var first *unicode.RangeTable
 	mixed, alike := false, true
 	eastAsian := true
+	arabic, digits := false, false
 	for _, r := range word {
+		if '0' <= r && r <= '9' {
+			arabic = true
+		} else if unicode.Is(unicode.Nd, r) {
+			digits = true
+		}
 		if !unicode.In(r, unicode.L, unicode.Nd) || unicode.In(r, unicode.Common, unicode.Inherited) {
 			continue
 		}
@@ -68,6 +75,9 @@ func oneScript(word string) bool {
 			mixed = true
 		}
 		eastAsian = eastAsian && unicode.In(r, together...)
+	}
+	if arabic && digits {
+		return false
 	}
 	return first == nil || (!mixed || eastAsian) && !alike
 }

@@ -42,6 +42,8 @@ func TestVisible(t *testing.T) {
 		{"hindi", "नमस्ते", "नमस्ते"},
 		{"mixed scripts", "pаypal", `p\u{430}ypal`},
 		{"mixed by digit", "a०", `a\u{966}`},
+		{"mixed digits", "1१2", `1\u{967}2`},
+		{"digits of a script", "१०", "१०"},
 		{"all look-alikes", "сору", `\u{441}\u{43e}\u{440}\u{443}`},
 		{"look-alike between slashes", "/рас/x", `/\u{440}\u{430}\u{441}/x`},
 		{"hebrew", "שלום", `\u{5e9}\u{5dc}\u{5d5}\u{5dd}`},

@@ -3,65 +3,164 @@ package view
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
-// Lines is the question as plain text, at most width cells a line; 0 wraps
-// nothing. The labels and their order are fixed: dangers, server, method,
-// names, rule, arguments, changes.
-func (q Question) Lines(_ int) []string {
+// Gutter begins every line of a value or a change that Lines, Entire and Changes
+// give. No value can show its character, so no line of one passes for ours.
+const Gutter = "  ┆ "
+
+// label pads the word that begins a line.
+func label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
+
+// Lines is the question as plain text, in rows of at most width cells; 0 does
+// not wrap. Labels and order are fixed: dangers, server, then for each request
+// method, names, arguments and changes; the rule stands before the first
+// arguments. Long values are folded; Entire has them whole.
+func (q Question) Lines(width int) []string {
 	var lines []string
 	for _, d := range q.Dangers {
-		lines = append(lines, "careful    "+d)
+		lines = append(lines, label("careful", d))
 	}
 	for i := range q.Requests {
-		r := &q.Requests[i]
-		if len(q.Requests) > 1 {
-			lines = append(lines, fmt.Sprintf("request %d of %d", i+1, len(q.Requests)))
-		}
-		lines = append(lines, "server     "+r.Server, "method     "+r.Method)
-		for _, name := range r.Names {
-			lines = append(lines, fmt.Sprintf("%-11s%s", r.Word, name))
-		}
-		if i == 0 && q.Rule != "" {
-			lines = append(lines, "rule       "+q.Rule)
-		}
-		lines = append(lines, r.argumentLines()...)
+		lines = append(lines, q.requestLines(i)...)
 	}
-	return lines
+	return wrap(lines, width)
 }
 
-func (r *Request) argumentLines() []string {
+func (q *Question) requestLines(i int) []string {
+	r := &q.Requests[i]
+	var lines []string
+	if n := len(q.Requests); n > 1 {
+		lines = append(lines, fmt.Sprintf("request %d of %d", i+1, n))
+	}
+	if i == 0 {
+		lines = append(lines, label("server", q.Server))
+	}
+	if r.Server != q.Server {
+		lines = append(lines, label("by server", r.Server))
+	}
+	lines = append(lines, label("method", r.Method))
+	for j := range r.Named {
+		lines = append(lines, label(r.Word, r.Named[j].shown()))
+	}
+	if i == 0 && q.Rule != "" {
+		lines = append(lines, label("rule", q.Rule))
+	}
 	if len(r.Args) == 0 {
-		return []string{"arguments  none"}
+		return append(lines, label("arguments", "none"))
 	}
-	lines := []string{fmt.Sprintf("arguments  %d", len(r.Args))}
-	for _, a := range r.Args {
-		lines = append(lines, "  "+a.line())
+	lines = append(lines, label("arguments", fmt.Sprint(len(r.Args))))
+	for j := range r.Args {
+		lines = append(lines, "  "+r.Args[j].Line())
 	}
-	return lines
+	return append(lines, r.Changes()...)
 }
 
-// line is the value on one line.
-func (a *Arg) line() string {
-	s := a.Path + " = " + a.Value
+// Line is path and value on one line, with what is odd about it.
+func (a *Arg) Line() string { return a.Path + " = " + a.shown() }
+
+func (a *Arg) shown() string {
+	s := a.Value
 	if a.Clean != "" {
 		s += " → " + a.Clean
+	}
+	if len(a.Marks) > 0 {
+		s += " ← " + strings.Join(a.Marks, ", ")
 	}
 	return s
 }
 
-// Short is the question on one line of at most n characters.
-func (q Question) Short(n int) string {
-	parts := []string{q.Title}
-	for i := range q.Requests {
-		for _, a := range q.Requests[i].Args {
-			parts = append(parts, a.line())
+// Changes is Diff as plain text, nil without one.
+func (r *Request) Changes() []string {
+	if len(r.Diff) == 0 {
+		return nil
+	}
+	plus, minus := 0, 0
+	for _, d := range r.Diff {
+		switch d.Op {
+		case '+':
+			plus++
+		case '-':
+			minus++
 		}
 	}
-	s := strings.Join(parts, "  ")
-	if utf8.RuneCountInString(s) <= n {
-		return s
+	lines := []string{label("changes", fmt.Sprintf("%d lines come, %d go", plus, minus))}
+	for _, d := range r.Diff {
+		if d.Op == '#' {
+			lines = append(lines, "  "+d.Text)
+			continue
+		}
+		lines = append(lines, Gutter+string(d.Op)+" "+d.Text)
 	}
-	return string([]rune(s)[:max(0, n-1)]) + "…"
+	return lines
+}
+
+// Entire is every value that Lines folds, line by line, wrapped like Lines; nil
+// when it folds none.
+func (q Question) Entire(width int) []string {
+	var lines []string
+	for i := range q.Requests {
+		r := &q.Requests[i]
+		for _, list := range [2][]Arg{r.Named, r.Args} {
+			for j := range list {
+				a := &list[j]
+				if !a.Folded {
+					continue
+				}
+				head := a.Path + ", entire"
+				if len(q.Requests) > 1 {
+					head = fmt.Sprintf("request %d: %s", i+1, head)
+				}
+				lines = append(lines, head)
+				for _, line := range a.Whole {
+					lines = append(lines, Gutter+line)
+				}
+			}
+		}
+	}
+	return wrap(lines, width)
+}
+
+// Short is the question on one line of at most n characters: whether it is
+// dangerous, what is asked, and as much of the arguments as there is room for.
+func (q Question) Short(n int) string {
+	var b strings.Builder
+	if len(q.Dangers) > 0 {
+		b.WriteString("careful: ")
+	}
+	b.WriteString(q.Title)
+	for i := range q.Requests {
+		for j := range q.Requests[i].Args {
+			if b.Len() > 4*n {
+				break
+			}
+			b.WriteString("  " + q.Requests[i].Args[j].Line())
+		}
+	}
+	s := []rune(b.String())
+	if len(s) <= n {
+		return string(s)
+	}
+	return string(clipped(s, n-1)) + "…"
+}
+
+// clipped is at most n characters of harmless text, which does not end within
+// an escape.
+func clipped(s []rune, n int) []rune {
+	for i := 0; i < n; {
+		end := i + 1
+		if s[i] == '\\' {
+			end++
+			if s[i+1] == 'u' || s[i+1] == 'x' {
+				for s[end-1] != '}' {
+					end++
+				}
+			}
+		}
+		if end > n {
+			return s[:i]
+		}
+		i = end
+	}
+	return s[:max(n, 0)]
 }

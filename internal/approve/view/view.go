@@ -63,13 +63,15 @@ type Request struct {
 // null, an empty object or an empty array.
 type Arg struct {
 	Path   string   // where it stands: edits[0].newText; odd member names are in quotes
-	Type   string   // "string", "number", "boolean", "null", "object", "array"
+	Type   string   // "string", "number", "boolean", "null"; "object" or "array" when empty; "name": a long member name
 	Value  string   // one line; strings are in quotes; a long one is head, tail, length and digest
 	Clean  string   // in quotes, what a path with .. or // in it comes to; "" for none
 	Whole  []string // the entire value, a line for each of its lines
 	Folded bool     // Value is not all of it
 	Hidden int      // characters of the value that Whole leaves out, where a line of it says so
-	Marks  []string // what is odd about its text: "mixed scripts", "hidden characters", ...
+	Marks  []string // what is odd about its text: "look-alike letters", "hidden characters", ...
+
+	text string // of a value that Whole leaves something out of
 }
 
 // DiffLine is one line of a change.
@@ -94,9 +96,9 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if o.Digest != [32]byte{} {
 		q.Digest = hex.EncodeToString(o.Digest[:6])
 	}
-	left := maxValues
+	var m maker
 	for i := range calls {
-		r, err := request(&calls[i], &left)
+		r, err := m.request(&calls[i])
 		if err != nil {
 			return Question{}, err
 		}
@@ -106,17 +108,17 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	return q, nil
 }
 
-func request(c *policy.Call, left *int) (Request, error) {
+func (m *maker) request(c *policy.Call) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: term.Visible(c.Method), Word: word(c.Subject)}
 	for _, name := range c.Names {
-		if *left--; *left < 0 {
-			return r, ErrTooMany
+		a, err := m.value(r.Word, "string", name)
+		if err != nil {
+			return r, err
 		}
-		a := stringArg(r.Word, name)
 		r.Names, r.Named = append(r.Names, a.Value), append(r.Named, a)
 	}
 	var err error
-	r.Args, err = arguments(c.Args, left)
+	r.Args, _, err = walk(c.Args, m)
 	return r, err
 }
 

@@ -15,7 +15,7 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 	}
 	want := []string{
 		`server     "files"`, "method     tools/call", `tool       "edit_file"`, "arguments  8",
-		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A"`, `  edits[0].newText = "a\u{a}b"`, "  edits[1] = 1.50", "  edits[2] = true",
+		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A" ← bytes that are no text`, `  edits[0].newText = "a\u{a}b"`, "  edits[1] = 1.50", "  edits[2] = true",
 		"  edits[3] = null", "  edits[4] = {}", "  edits[5] = []", `  "a.b"."" = ""`,
 	}
 	if got := strings.Join(q.Lines(0), "\n"); got != strings.Join(want, "\n") {

@@ -11,26 +11,43 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// arguments lists every value in the JSON text src in the order of the wire.
-func arguments(src []byte, left *int) ([]Arg, error) {
-	if len(bytes.TrimSpace(src)) == 0 {
-		return nil, nil
-	}
-	if !json.Valid(src) {
-		return nil, ErrUnreadable
-	}
-	w := walker{src: src, left: left}
-	w.value("")
-	return w.args, w.err
+// maxName is the length in bytes of a member name that is shown in a path;
+// maxBare of one that is shown without quotes.
+const (
+	maxName = 4096
+	maxBare = 64
+)
+
+// leaf is one value as those who look for dangers and changes need it. Nothing
+// in it is harmless.
+type leaf struct {
+	path   string // as in its Arg, where odd names are in quotes
+	key    string // the name of the nearest member it is in
+	text   string // of a string
+	string bool
 }
 
-// walker walks text that is known to be valid JSON.
+// walker walks text that is known to be valid JSON, in the order of the wire.
 type walker struct {
-	src  []byte
-	at   int
-	left *int
-	args []Arg
-	err  error
+	src    []byte
+	at     int
+	make   *maker
+	args   []Arg
+	leaves []leaf
+	err    error
+}
+
+// walk gives every value in the JSON text src.
+func walk(src []byte, m *maker) ([]Arg, []leaf, error) {
+	if len(bytes.TrimSpace(src)) == 0 {
+		return nil, nil, nil
+	}
+	if !json.Valid(src) {
+		return nil, nil, ErrUnreadable
+	}
+	w := walker{src: src, make: m}
+	w.value("", "")
+	return w.args, w.leaves, w.err
 }
 
 // next skips blanks and gives the byte that follows them.
@@ -45,26 +62,42 @@ func (w *walker) next() byte {
 	}
 }
 
-func (w *walker) value(path string) {
+func (w *walker) value(path, key string) {
 	switch w.next() {
 	case '{':
-		w.inside(path, '}')
+		w.inside(path, key, '}')
 	case '[':
-		w.inside(path, ']')
+		w.inside(path, key, ']')
 	case '"':
-		w.add(stringArg(path, w.string()))
+		text := w.string()
+		w.add(path, "string", text)
+		w.leaves = append(w.leaves, leaf{path, key, text, true})
 	default:
-		w.add(tokenArg(path, w.token()))
+		token := w.token()
+		w.add(path, kindOf(token), token)
 	}
 }
 
+// kindOf is the type of a token that is no string.
+func kindOf(token string) string {
+	switch token[0] {
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
 // inside walks an object or array to its end.
-func (w *walker) inside(path string, end byte) {
+func (w *walker) inside(path, key string, end byte) {
 	w.at++
 	if w.next() == end {
 		w.at++
-		if path != "" {
-			w.add(tokenArg(path, map[byte]string{'}': "{}", ']': "[]"}[end]))
+		if end == ']' {
+			w.add(path, "array", "[]")
+		} else if path != "" {
+			w.add(path, "object", "{}")
 		}
 		return
 	}
@@ -72,20 +105,18 @@ func (w *walker) inside(path string, end byte) {
 		w.next()
 		member := fmt.Sprintf("%s[%d]", path, i)
 		if end == '}' {
-			member = join(path, w.string())
+			key = w.string()
+			member = w.join(path, key)
 			w.next()
 			w.at++ // the colon
 		}
-		w.value(member)
-		if w.err != nil {
-			return
+		w.value(member, key)
+		if w.err != nil || w.next() == end {
+			break
 		}
-		c := w.next()
-		w.at++
-		if c == end {
-			return
-		}
+		w.at++ // the comma
 	}
+	w.at++
 }
 
 // token gives a number, true, false or null as it is written.
@@ -116,12 +147,32 @@ func (w *walker) string() string {
 	return unescape(raw)
 }
 
-func (w *walker) add(a Arg) {
-	if *w.left--; *w.left < 0 {
-		w.err = ErrTooMany
+func (w *walker) add(path, kind, text string) {
+	if w.err != nil {
 		return
 	}
-	w.args = append(w.args, a)
+	a, err := w.make.value(path, kind, text)
+	w.args, w.err = append(w.args, a), err
+}
+
+// join is the path of a member. A name that would be folded in it is listed as
+// a value of its own, so that all of it can be seen.
+func (w *walker) join(path, key string) string {
+	if len(key) > maxName {
+		w.err = ErrTooMany
+		return ""
+	}
+	shown := key
+	if !bare(key) {
+		shown = term.Value(key)
+	}
+	if folded(key) {
+		w.add(strings.TrimSpace(path+" (name)"), "name", key)
+	}
+	if path == "" {
+		return shown
+	}
+	return path + "." + shown
 }
 
 // unescape undoes the escapes of a valid JSON string. A lone surrogate keeps
@@ -178,18 +229,8 @@ func hex4(b []byte) rune {
 	return r
 }
 
-func join(path, key string) string {
-	if !bare(key) {
-		key = term.Value(key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
 // bare says that a member name can be shown without quotes.
 func bare(key string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return key != "" && len(key) <= 64 && strings.Trim(key, letters) == ""
+	return key != "" && len(key) <= maxBare && strings.Trim(key, letters) == ""
 }

@@ -1,0 +1,115 @@
+package view
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/term"
+)
+
+// What Marks say, in their order.
+const (
+	markControl   = "control characters"
+	markDirection = "characters that turn the direction of text"
+	markTags      = "hidden tag characters"
+	markHidden    = "hidden characters"
+	markRight     = "right-to-left letters"
+	markAlike     = "look-alike letters"
+	markStacked   = "stacked marks"
+	markPrivate   = "private or unassigned characters"
+	markBroken    = "bytes that are no text"
+	markBlanks    = "long runs of blanks"
+)
+
+var allMarks = []string{markControl, markDirection, markTags, markHidden, markRight, markAlike, markStacked,
+	markPrivate, markBroken, markBlanks}
+
+const (
+	manyBlanks = 40      // in a row, line ends included
+	manyMarks  = 4       // combining, on one letter
+	maxAlike   = 1 << 20 // bytes in which look-alike letters are looked for
+)
+
+// marks says what is odd about s, all of it, but for look-alike letters, which
+// are found in the first and last half of maxAlike bytes: finding them is slow.
+func marks(s string) []string {
+	found := map[string]bool{}
+	blanks, stacked, letters := 0, 0, false
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		switch {
+		case r == ' ' || r == '\n' || r == '\t' || r == '\r':
+			blanks++
+		default:
+			blanks = 0
+		}
+		if unicode.IsMark(r) {
+			stacked++
+		} else {
+			stacked = 0
+		}
+		switch {
+		case blanks > manyBlanks:
+			found[markBlanks] = true
+		case stacked > manyMarks:
+			found[markStacked] = true
+		case r < utf8.RuneSelf:
+			if r < ' ' && r != '\n' && r != '\t' && (r != '\r' || i+1 == len(s) || s[i+1] != '\n') || r == 0x7f {
+				found[markControl] = true
+			}
+		case r == utf8.RuneError && n == 1:
+			found[markBroken] = true
+		default:
+			if mark := markOf(r); mark != "" {
+				found[mark] = true
+			} else {
+				letters = true
+			}
+		}
+		i += n
+	}
+	if letters && alike(s) {
+		found[markAlike] = true
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	var list []string
+	for _, mark := range allMarks {
+		if found[mark] {
+			list = append(list, mark)
+		}
+	}
+	return list
+}
+
+// markOf is what one character beyond ASCII is marked with by itself.
+func markOf(r rune) string {
+	switch {
+	case r >= 0xe0000 && r <= 0xe007f:
+		return markTags
+	case unicode.Is(unicode.Cc, r):
+		return markControl
+	case unicode.Is(unicode.Bidi_Control, r):
+		return markDirection
+	case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point),
+		r != 0x3000 && unicode.Is(unicode.Zs, r), r == 0x2800, r == 0x1d159:
+		return markHidden
+	case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
+		return markRight
+	case !unicode.IsGraphic(r):
+		return markPrivate
+	}
+	return ""
+}
+
+// alike looks for look-alike letters in as much of s as is affordable.
+func alike(s string) bool {
+	if len(s) <= maxAlike {
+		return term.Lookalike(s)
+	}
+	return term.Lookalike(s[:cut(s, maxAlike/2)]) || term.Lookalike(s[cut(s, len(s)-maxAlike/2):])
+}
