@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,11 +13,6 @@ import (
 // maxWaiting is how many exchanges of one session may wait for a person; a
 // flood beyond it is refused, so that it holds neither memory nor the person.
 const maxWaiting = 64
-
-var (
-	errWithdrawn = errors.New("withdrawn by the caller")
-	errClosed    = errors.New("the session is over")
-)
 
 // question is an exchange that waits for a person. The state is guarded by
 // Session.mu and leaves waiting once: that picks the winner between the caller

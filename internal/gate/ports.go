@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
@@ -26,17 +27,41 @@ type Recorder interface {
 }
 
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,
-// or when nobody can be asked; every error is a deny. Implementations must
-// answer only for the Question they were given. A session asks one question at
-// a time and does not wait for an answer beyond ctx, but asks no other before
-// Ask has returned. Package gatetest holds what every implementation must do.
+// or when nobody can be asked; every error is a deny. It is called once for each
+// question that waits, any number of them at once, each from a goroutine of its
+// own: whoever can show only one lets the others wait in a line. Implementations
+// must answer only for the Question they were given. Package gatetest holds what
+// every implementation must do.
+//
+// When ctx ends, context.Cause says what the person may be told: ErrWithdrawn,
+// ErrSettled, ErrClosed (or any other cause: the connection is gone) or
+// context.DeadlineExceeded. What Ask answers after that changes nothing.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
+}
+
+// Why a question is over before it was answered.
+var (
+	ErrWithdrawn = errors.New("the caller withdrew the call")
+	ErrClosed    = errors.New("the session is over")
+	// ErrSettled is wrapped by an error that goes on in words: which way it went,
+	// and whether the rules or an earlier answer decided.
+	ErrSettled = errors.New("settled")
+)
+
+// Concluder is an Approver that tells the person what became of an answer.
+type Concluder interface {
+	// Concluded is called once for each question for which Ask gave an Answer
+	// without an error, whether the answer was in time or not; Number says which
+	// question. v is what was done, and it is done: Forward or Refuse has been
+	// called. Close waits for it.
+	Concluded(q Question, v Verdict)
 }
 
 // Question is what a person is shown: the calls exactly as they would be
 // executed. Everything in it but Rule comes from the wire and is hostile.
 type Question struct {
+	Number   uint64        // of this session's questions, from 1
 	Calls    []policy.Call // at least one; more for one result with several input requests
 	Rule     policy.Rule   // the first rule that asked
 	Digest   [32]byte      // of the frame's bytes; the answer holds for these only
@@ -78,9 +103,9 @@ type Reply uint8
 const (
 	DenyOnce Reply = iota
 	AllowOnce
-	AllowSession // this call again, until the session ends or the policy changes
+	AllowSession // this call again, until the session ends, the policy changes, or it is revoked
 	AllowAlways  // a rule has been written above the one that asked
-	DenyAlways   // the same, and the rule denies
+	DenyAlways   // a rule that denies has been written there
 )
 
 // Allows says whether the reply lets the call through.

@@ -107,7 +107,7 @@ func (s *Session) Withdraw(x *Exchange) bool {
 	q := s.pending[x]
 	if q != nil && q.state == waiting {
 		q.state = withdrawn
-		q.cancel(errWithdrawn)
+		q.cancel(ErrWithdrawn)
 	}
 	gone := q != nil && q.state == withdrawn
 	s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
 	for _, q := range s.pending {
-		q.cancel(errClosed)
+		q.cancel(ErrClosed)
 	}
 	s.mu.Unlock()
 	s.askers.Wait()
