@@ -1,0 +1,93 @@
+package remote
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// binding is one argument of a tool that is repeated in a header: its schema
+// says x-mcp-header (MCP 2026-07-28).
+type binding struct {
+	path   []string // member names, outermost first
+	header string   // without Mcp-Param-
+}
+
+// bindings are those of the tools a server has listed, by name.
+type bindings map[string][]binding
+
+// maxBound and maxSchemaDepth keep a server's list from costing more than it is
+// worth.
+const (
+	maxBound       = 64
+	maxSchemaDepth = 16
+)
+
+// learn takes in one answer to tools/list.
+func (b *bindings) learn(result []byte) {
+	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
+		name := tool.Get("name").Str
+		if found := collect(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
+			if *b == nil {
+				*b = make(bindings)
+			}
+			(*b)[name] = found
+		} else {
+			delete(*b, name)
+		}
+		return true
+	})
+}
+
+func collect(to []binding, properties gjson.Result, path []string) []binding {
+	if len(path) > maxSchemaDepth {
+		return to
+	}
+	properties.ForEach(func(key, schema gjson.Result) bool {
+		here := append(path[:len(path):len(path)], key.Str)
+		if h := schema.Get("x-mcp-header"); h.Type == gjson.String && token(h.Str) && len(to) < maxBound {
+			to = append(to, binding{here, h.Str})
+		}
+		to = collect(to, schema.Get("properties"), here)
+		return true
+	})
+	return to
+}
+
+// value is the argument as the header has it; false when it is absent, null or
+// no string, boolean or integer.
+func (b *binding) value(args gjson.Result) (string, bool) {
+	for _, name := range b.path {
+		found := gjson.Result{}
+		args.ForEach(func(key, v gjson.Result) bool { // a name is data, never a path
+			if key.Str == name {
+				found = v
+			}
+			return found.Type == gjson.Null && found.Raw == ""
+		})
+		args = found
+	}
+	switch args.Type {
+	case gjson.String:
+		return args.Str, true
+	case gjson.True, gjson.False:
+		return args.Raw, true
+	case gjson.Number:
+		return args.Raw, !strings.ContainsAny(args.Raw, ".eE")
+	}
+	return "", false
+}
+
+// token reports a name that a header may have (RFC 9110, section 5.6.2).
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,90 @@
+package remote
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// The headers of Streamable HTTP.
+const (
+	headerVersion = "Mcp-Protocol-Version"
+	headerSession = "Mcp-Session-Id"
+	headerEvent   = "Last-Event-Id"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
+	headerParam   = "Mcp-Param-"
+)
+
+// era is what a frame says of the protocol it belongs to. Since 2026-07-28 that
+// is a property of each frame.
+type era struct {
+	modern  bool
+	version string // of a modern frame
+}
+
+// eraOf reads the version that a modern frame carries.
+func eraOf(f *frame.Frame) era {
+	if f.Kind != frame.Request && f.Kind != frame.Notification {
+		return era{}
+	}
+	m, refusal := mcp.Read(f, mcp.ClientToServer, "")
+	if refusal != nil || !m.Modern {
+		return era{}
+	}
+	v := gjson.GetBytes(f.Params, `_meta.io\.modelcontextprotocol/protocolVersion`)
+	return era{modern: true, version: v.Str}
+}
+
+// mirror sets the headers that repeat the body of a modern request (MCP
+// 2026-07-28 basic/transports/streamable-http): what a server's front reads
+// there must be what the server reads in the body.
+func mirror(h http.Header, f *frame.Frame, bound []binding) {
+	h.Set(headerMethod, f.Method)
+	if name, ok := mirroredName(f); ok {
+		h.Set(headerName, encodeHeader(name))
+	}
+	if f.Method != "tools/call" {
+		return
+	}
+	args := gjson.GetBytes(f.Params, "arguments")
+	for _, b := range bound {
+		if v, ok := b.value(args); ok {
+			h.Set(headerParam+b.header, encodeHeader(v))
+		}
+	}
+}
+
+// mirroredName is the value of Mcp-Name.
+func mirroredName(f *frame.Frame) (string, bool) {
+	member := ""
+	switch f.Method {
+	case "tools/call", "prompts/get":
+		member = "name"
+	case "resources/read":
+		member = "uri"
+	case "tasks/get", "tasks/cancel", "tasks/update", "tasks/result":
+		member = "taskId"
+	default:
+		return "", false
+	}
+	v := gjson.GetBytes(f.Params, member)
+	return v.Str, v.Type == gjson.String
+}
+
+// encodeHeader writes a value as a header can hold it.
+func encodeHeader(s string) string {
+	const open, end = "=?base64?", "?="
+	plain := s != "" && s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, open) && strings.HasSuffix(s, end))
+	for i := 0; plain && i < len(s); i++ {
+		plain = s[i] >= 0x20 && s[i] <= 0x7e
+	}
+	if plain || s == "" {
+		return s
+	}
+	return open + base64.StdEncoding.EncodeToString([]byte(s)) + end
+}

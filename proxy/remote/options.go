@@ -1,0 +1,89 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// Credentials put the owner's authority on the requests to one server.
+type Credentials interface {
+	// Apply sets what the request needs; without a token it sets nothing.
+	Apply(ctx context.Context, r *http.Request) error
+	// Challenged takes in a 401 or 403, whose body it does not read, and says
+	// whether the request is worth sending again. It may ask a person.
+	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
+}
+
+// Options of Dial. URL is required.
+type Options struct {
+	URL         *url.URL
+	Header      http.Header // sent with every request, to this origin only
+	Credentials Credentials // nil: none
+	Limits      frame.Limits
+
+	// Note is told what the owner may want to read in the record and the client
+	// has no message for: a session that was begun anew, a stream that was lost.
+	Note func(code, text string)
+
+	// Transport carries the requests; default: one with the bounds of this room.
+	Transport http.RoundTripper
+
+	// Patience is how long a stream that was cut waits before it is taken up
+	// again, when the server does not say; default 1 s, doubling.
+	Patience time.Duration
+}
+
+// Bounds that do not depend on the server.
+const (
+	dialTimeout    = 10 * time.Second
+	ackTimeout     = 10 * time.Second // for messages that are only acknowledged
+	closeTimeout   = 700 * time.Millisecond
+	maxHeaderBytes = 64 << 10
+	maxRedirects   = 3
+	maxResumes     = 5 // in a row without an event
+	maxWait        = 30 * time.Second
+)
+
+// Dial makes an upstream; it opens no connection before the first message.
+func Dial(o Options) (*Upstream, error) {
+	if err := CheckURL(o.URL); err != nil {
+		return nil, err
+	}
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	o.Limits.AllowBatch = true // the pump has judged which may cross
+	o.Patience = cmp.Or(o.Patience, time.Second)
+	if o.Note == nil {
+		o.Note = func(string, string) {}
+	}
+	u := &Upstream{
+		o: o, http: newClient(o), inFlight: make(map[string]*exchange), done: make(chan struct{}),
+	}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	u.out, u.in = io.Pipe()
+	return u, nil
+}
+
+// CheckURL says why no MCP server can be at u.
+func CheckURL(u *url.URL) error {
+	switch {
+	case u == nil || u.Host == "":
+		return errors.New("the address needs a host, as in https://host/mcp")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("the address begins with http:// or https://, not %q", u.Scheme)
+	case u.User != nil:
+		return errors.New("the address must not hold a name or a password; put them into a header file")
+	case u.Fragment != "":
+		return errors.New("the address must not hold a #fragment")
+	}
+	return nil
+}

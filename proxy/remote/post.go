@@ -1,0 +1,116 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/tidwall/gjson"
+)
+
+// maxChallenges is how often one request is sent again for credentials: a token
+// (401) and a wider one (403).
+const maxChallenges = 2
+
+// post sends x, again where the credentials or the session had to be renewed.
+func (u *Upstream) post(x *exchange) (*http.Response, error) {
+	renewed := false
+	for challenged := 0; ; {
+		u.mu.Lock()
+		id := u.session.id
+		u.mu.Unlock()
+		resp, err := u.postOnce(x)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) &&
+			u.o.Credentials != nil && challenged < maxChallenges:
+			challenged++
+			again, err := u.o.Credentials.Challenged(x.ctx, resp)
+			if err != nil {
+				finish(resp.Body)
+				return nil, err
+			}
+			if !again {
+				return resp, nil
+			}
+		case resp.StatusCode == http.StatusNotFound && id != "" && !x.era.modern && !renewed && x.frame.Method != "initialize":
+			renewed = true
+			if !u.renew(x.ctx, id) {
+				return resp, nil
+			}
+		default:
+			return resp, nil
+		}
+		finish(resp.Body)
+	}
+}
+
+// postOnce sends x; the caller closes the body.
+func (u *Upstream) postOnce(x *exchange) (*http.Response, error) {
+	ctx := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { x.sent.now() },
+	})
+	to := u.o.URL.String()
+	if at := u.endpoint(); at != "" {
+		to = at
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(x.frame.Raw))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if err := u.dress(r, x.era); err != nil {
+		return nil, err
+	}
+	if x.era.modern && x.frame.Kind == frame.Request {
+		mirror(r.Header, &x.frame, u.boundTo(&x.frame))
+	}
+	return u.http.Do(r)
+}
+
+// dress sets what every request carries.
+func (u *Upstream) dress(r *http.Request, e era) error {
+	maps.Copy(r.Header, u.o.Header)
+	r.Header.Set("Accept-Encoding", "identity")
+	u.identify(r.Header, e)
+	if u.o.Credentials == nil {
+		return nil
+	}
+	return u.o.Credentials.Apply(r.Context(), r)
+}
+
+func (u *Upstream) boundTo(f *frame.Frame) []binding {
+	if f.Method != "tools/call" {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.bound[gjson.GetBytes(f.Params, "name").Str]
+}
+
+// words says for people what went wrong with a request. The address in it is
+// the owner's own; what net/http quotes of a reply is escaped by whoever shows it.
+func (u *Upstream) words(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "the request was given up"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the server did not answer in time"
+	}
+	return "the server cannot be reached: " + err.Error()
+}
+
+// finish reads what little is left, so that the connection can be used again.
+func finish(body io.ReadCloser) {
+	const rest = 64 << 10
+	_, _ = io.CopyN(io.Discard, body, rest)
+	_ = body.Close()
+}

@@ -1,0 +1,184 @@
+package remote
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// session is what a legacy server knows a client by. It is guarded by
+// Upstream.mu.
+type session struct {
+	id      string
+	version string // as negotiated
+	// The frames that began it, to begin another when the server has forgotten
+	// it: a dead session is a 404, and the client begins anew without its id
+	// (MCP 2025-11-25 basic/transports).
+	initialize, initialized []byte
+	settled                 chan struct{} // closed when initialize has its answer
+	listening               bool
+	renewing                chan struct{} // closed when a renewal under way has ended
+}
+
+func (s *session) begin(initialize []byte) {
+	s.initialize, s.settled = slices.Clone(initialize), make(chan struct{})
+	s.id, s.version = "", ""
+}
+
+// begun lets the messages through that waited for initialize.
+func (s *session) begun() {
+	if s.settled != nil {
+		close(s.settled)
+		s.settled = nil
+	}
+}
+
+// opened takes in the answer to initialize: the session's id comes with it.
+func (s *session) opened(h http.Header, result []byte) {
+	s.version = mcp.Negotiated(result)
+	if id := h.Get(headerSession); visibleASCII(id) {
+		s.id = id
+	}
+}
+
+func visibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// identify sets the headers by which a server knows session and version.
+func (u *Upstream) identify(h http.Header, e era) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case e.modern:
+		h.Set(headerVersion, e.version)
+		return
+	case u.session.id != "":
+		h.Set(headerSession, u.session.id)
+	}
+	if u.session.version != "" {
+		h.Set(headerVersion, u.session.version)
+	}
+}
+
+// initialized notes that the session is open, and listens to what the server
+// has to say outside of answers.
+func (u *Upstream) initialized(line []byte) {
+	u.mu.Lock()
+	first := !u.session.listening && u.sse == nil
+	u.session.initialized, u.session.listening = slices.Clone(line), true
+	u.mu.Unlock()
+	if first {
+		u.run(u.listen)
+	}
+}
+
+// renew begins the session anew after the server has forgotten it. Only one does
+// it; the others wait for that one. It reports whether there is a new session.
+func (u *Upstream) renew(ctx context.Context, dead string) bool {
+	u.mu.Lock()
+	if u.session.id != dead { // done meanwhile
+		u.mu.Unlock()
+		return true
+	}
+	if wait := u.session.renewing; wait != nil {
+		u.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return u.session.id != dead
+	}
+	initialize, initialized := u.session.initialize, u.session.initialized
+	if initialize == nil {
+		u.mu.Unlock()
+		return false
+	}
+	done := make(chan struct{})
+	u.session.renewing = done
+	u.mu.Unlock()
+
+	ok := u.beginAnew(ctx, initialize, initialized)
+	u.mu.Lock()
+	u.session.renewing = nil
+	u.mu.Unlock()
+	close(done)
+	if ok {
+		u.lost("session_renewed", "the server had forgotten the session; a new one was begun, and what the old one knew is gone")
+	}
+	return ok
+}
+
+// beginAnew repeats the frames that began the session. The client has had its
+// answer; this one is for us.
+func (u *Upstream) beginAnew(ctx context.Context, initialize, initialized []byte) bool {
+	f, err := frame.Parse(initialize, u.o.Limits)
+	if err != nil {
+		return false
+	}
+	u.mu.Lock()
+	old := u.session
+	u.session.id, u.session.version = "", ""
+	u.mu.Unlock()
+	x := newExchange(ctx, f)
+	defer x.cancel()
+	resp, err := u.postOnce(x)
+	if err == nil {
+		var result []byte
+		if result, err = u.quietAnswer(x, resp); err == nil {
+			u.mu.Lock()
+			u.session.opened(resp.Header, result)
+			u.mu.Unlock()
+		}
+		finish(resp.Body)
+	}
+	if err != nil {
+		u.mu.Lock()
+		u.session.id, u.session.version = old.id, old.version
+		u.mu.Unlock()
+		return false
+	}
+	if f, err = frame.Parse(initialized, u.o.Limits); err != nil {
+		return initialized == nil
+	}
+	x = newExchange(ctx, f)
+	defer x.cancel()
+	if resp, err = u.postOnce(x); err != nil {
+		return false
+	}
+	finish(resp.Body)
+	u.initialized(initialized) // the old session's stream has ended with it
+	return true
+}
+
+// leave ends the session at the server, which may not want to know (405).
+func (u *Upstream) leave() {
+	u.mu.Lock()
+	id := u.session.id
+	u.mu.Unlock()
+	if id == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(u.ctx, closeTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, u.o.URL.String(), nil)
+	if err != nil {
+		return
+	}
+	if u.dress(r, era{}) != nil {
+		return
+	}
+	if resp, err := u.http.Do(r); err == nil {
+		finish(resp.Body)
+	}
+}

@@ -1,0 +1,112 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// Upstream is one client's connection to a server: frames in as lines, frames
+// out as lines, HTTP between.
+type Upstream struct {
+	o      Options
+	http   *http.Client
+	ctx    context.Context // of the connection: Close ends it. No caller's context lives as long
+	cancel context.CancelFunc
+	out    *io.PipeReader // what the server said, for Read
+	in     *io.PipeWriter
+	tasks  sync.WaitGroup
+	closed sync.Once
+	done   chan struct{}
+	half   []byte // a line whose end has not been written yet
+
+	mu       sync.Mutex // guards what follows
+	session  session
+	inFlight map[string]*exchange // by frame.IDKey of the request
+	bound    bindings
+	sse      *twoWay // the HTTP+SSE transport, once the server turned out to speak it
+	failure  string  // the last thing that went wrong, for Status
+}
+
+// Read gives what the server sent, as lines.
+func (u *Upstream) Read(p []byte) (int, error) { return u.out.Read(p) }
+
+// Write sends lines. It returns when each is on its way: a request when it has
+// been written, anything else when the server has acknowledged it, so that a
+// server sees them in the order in which the client sent them.
+func (u *Upstream) Write(p []byte) (int, error) {
+	for rest := p; ; {
+		line, tail, whole := bytes.Cut(rest, []byte{'\n'})
+		u.half = append(u.half, line...)
+		if !whole {
+			return len(p), nil
+		}
+		if u.ctx.Err() != nil {
+			return 0, io.ErrClosedPipe
+		}
+		u.send(u.half)
+		u.half, rest = nil, tail
+	}
+}
+
+// Done is never closed: a server that cannot be reached may be reached again.
+func (u *Upstream) Done() <-chan struct{} { return u.done }
+
+// Close ends the session with the server and every stream.
+func (u *Upstream) Close() error {
+	u.closed.Do(func() {
+		u.leave()
+		u.mu.Lock()
+		u.cancel() // under the lock: no task is begun after it
+		u.mu.Unlock()
+		_ = u.in.Close()
+		u.tasks.Wait()
+		u.http.CloseIdleConnections()
+	})
+	return nil
+}
+
+// Status says how the connection stands, for people.
+func (u *Upstream) Status() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.failure != "" {
+		return u.failure
+	}
+	return "the connection was closed"
+}
+
+// run begins a task that Close waits for; after Close it begins none.
+func (u *Upstream) run(task func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ctx.Err() == nil {
+		u.tasks.Go(task)
+	}
+}
+
+// deliver hands one frame to the reader.
+func (u *Upstream) deliver(line []byte) {
+	line = oneLine(line)
+	_, _ = u.in.Write(append(line, '\n')) // closed: nobody reads any more
+}
+
+// oneLine replaces line breaks, which in JSON stand between tokens only, by
+// blanks. Where they stand elsewhere the frame is not JSON, and is refused as
+// what it is now.
+func oneLine(frame []byte) []byte {
+	frame = bytes.TrimSpace(frame)
+	for i, c := range frame {
+		if c == '\n' || c == '\r' {
+			frame[i] = ' '
+		}
+	}
+	return frame
+}
+
+// key names a request among those in flight.
+func key(f *frame.Frame) string { return frame.IDKey(f.ID) }
