@@ -58,6 +58,7 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 		&audit.Event{Kind: audit.Outcome, ServerGuess: "guessed", Ref: "abc-2", IsError: true},
 		&audit.Event{Kind: audit.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
 		&audit.Event{Kind: audit.Answered, Server: "files", Answer: "once", Rung: "terminal", Waited: 2100 * time.Millisecond},
+		&audit.Event{Kind: audit.Answered, Server: "files", Answer: "deny", Rung: "queue", By: "anna", Words: "use the test folder", Waited: time.Second},
 	)
 	code, out, errs := clawai(t, "log")
 	if code != 0 || errs != "" {
@@ -71,6 +72,7 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 		"failed    of abc-2",
 		"listed    tools/list  2 declared: read_file, write_file",
 		"answer    once (terminal, after 2.1 s)",
+		"answer    deny (queue, by anna, after 1.0 s)  told: use the test folder",
 	} {
 		if i >= len(lines) || !strings.Contains(lines[i], want) {
 			t.Errorf("line %d of\n%s\nlacks %q", i+1, out, want)
@@ -86,7 +88,7 @@ func TestLogIsHarmlessOnATerminal(t *testing.T) {
 	evil := "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028\u200b\x00\x9b31m"
 	ev := call(evil, `{"`+`\u001b[2J`+`":"\u202e\u009b31m"}`, "allow")
 	ev.Server, ev.RuleText, ev.Reason, ev.Detail, ev.Code, ev.Method = evil, evil, evil, evil, evil, evil
-	ev.Declared, ev.ServerGuess, ev.Answer, ev.Rung, ev.Ref = []string{evil}, evil, evil, evil, evil
+	ev.Declared, ev.ServerGuess, ev.Answer, ev.Rung, ev.Ref, ev.By, ev.Words = []string{evil}, evil, evil, evil, evil, evil, evil
 	recorded(t, ev)
 	for _, args := range [][]string{{"log"}, {"log", "--json"}} {
 		code, out, errs := clawai(t, args...)

@@ -70,7 +70,7 @@ func verdict(e *audit.Entry) (word, color string) {
 			return string(e.Kind), yellow
 		}
 		return string(e.Kind), dim
-	case audit.Dropped, audit.Recovery, audit.Upkeep:
+	case audit.Dropped, audit.Muted, audit.Recovery, audit.Upkeep:
 		return string(e.Kind), yellow
 	default: // also a kind of a later version
 		return short(string(e.Kind), 8), dim
@@ -97,7 +97,7 @@ func details(e *audit.Entry) []string {
 		add("%d declared: %s", n, short(strings.Join(e.Declared, ", "), shown))
 	}
 	if e.Answer != "" {
-		add("%s (%s, after %.1f s)", short(e.Answer, shown), short(e.Rung, shown), e.Waited.Seconds())
+		add("%s (%s, after %.1f s)", short(e.Answer, shown), answerer(e), e.Waited.Seconds())
 	}
 	switch {
 	case observed(e) && e.Kind == audit.Decision:
@@ -107,6 +107,9 @@ func details(e *audit.Entry) []string {
 	}
 	if e.RuleLine > 0 {
 		add("%s:%d", plainText(e.RuleFile), e.RuleLine)
+	}
+	if e.Words != "" {
+		add("told: %s", short(e.Words, 2*shown))
 	}
 	for _, s := range []string{e.RuleText, e.Reason, e.Detail} {
 		if s != "" {
@@ -120,6 +123,14 @@ func details(e *audit.Entry) []string {
 		add("of %s", short(e.Ref, shown))
 	}
 	return parts
+}
+
+// answerer is where and by whom an answer was given.
+func answerer(e *audit.Entry) string {
+	if e.By == "" {
+		return short(e.Rung, shown)
+	}
+	return short(e.Rung, shown) + ", by " + short(e.By, shown)
 }
 
 // observed says that the session of a record enforced nothing, so that its

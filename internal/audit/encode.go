@@ -43,6 +43,8 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 	dst = word(dst, "ref", ev.Ref)
 	dst = word(dst, "rung", ev.Rung)
 	dst = word(dst, "answer", ev.Answer)
+	dst = e.member(dst, "by", ev.By)
+	dst = e.member(dst, "words", ev.Words)
 	dst = number(dst, "waited_ms", ev.Waited.Milliseconds())
 	if ev.IsError {
 		dst = append(dst, `,"is_error":true`...)

@@ -50,6 +50,8 @@ type stored struct {
 	Ref         string          `json:"ref"`
 	Rung        string          `json:"rung"`
 	Answer      string          `json:"answer"`
+	By          string          `json:"by"`
+	Words       string          `json:"words"`
 	WaitedMS    int64           `json:"waited_ms"`
 	IsError     bool            `json:"is_error"`
 	Declared    []string        `json:"declared"`
@@ -71,7 +73,7 @@ func parseEntry(file string, it item) (Entry, error) {
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args,
 			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
-			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Rung: w.Rung, Answer: w.Answer,
+			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Rung: w.Rung, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,

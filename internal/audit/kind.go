@@ -3,7 +3,7 @@ package audit
 import "slices"
 
 var kinds = []Kind{
-	Start, Decision, Outcome, Passed, Dropped, Listed, Policy, Answered, Chatter, End, Segment, Recovery, Upkeep,
+	Start, Decision, Outcome, Passed, Dropped, Listed, Policy, Asked, Answered, Muted, Chatter, End, Segment, Recovery, Upkeep,
 }
 
 // Kinds lists the words of every kind.

@@ -205,6 +205,7 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 			Kind: Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
 			Subject: s("subject"), Names: []string{s("name")}, Args: []byte(s("args")), Policy: s("policy"), Code: s("code"),
 			Reason: s("reason"), RuleFile: s("file"), Ref: s("ref"), Declared: []string{s("declared")}, Detail: s("detail"),
+			Rung: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"),
 		}
 		raw, _ := line(t, Redaction(rapid.IntRange(0, 2).Draw(rt, "mode")), ev)
 		for _, c := range []byte(raw) {
@@ -226,10 +227,10 @@ func TestTextSurvives(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		_, e := line(t, Full, Event{Detail: s, Args: quoted})
+		_, e := line(t, Full, Event{Detail: s, By: s, Words: s, Args: quoted})
 		var back map[string]string
-		if err := json.Unmarshal(e.Args, &back); err != nil || back[s] != s || e.Detail != s {
-			rt.Fatalf("%q came back as %q and %q (%v)", s, e.Detail, e.Args, err)
+		if err := json.Unmarshal(e.Args, &back); err != nil || back[s] != s || e.Detail != s || e.By != s || e.Words != s {
+			rt.Fatalf("%q came back as %q, %q, %q and %q (%v)", s, e.Detail, e.By, e.Words, e.Args, err)
 		}
 	})
 }
