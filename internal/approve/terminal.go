@@ -76,8 +76,6 @@ func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error
 	return answer, nil
 }
 
-var errUnanswered = errors.New("nobody answered in time")
-
 // noted is a deny that nobody decided. The note goes to the agent and names no
 // path; the error goes to the owner's record and says what would help.
 func noted(a gate.Answer, err error) (gate.Answer, error) {

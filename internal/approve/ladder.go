@@ -1,0 +1,177 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// LadderOptions say whom a Ladder asks. Without rungs and queue it denies.
+type LadderOptions struct {
+	Rungs   []Rung                           // in the order in which they are tried
+	Queue   *Line                            // where every question waits beside; nil: nowhere
+	Keeper  Keeper                           // writes the rules of "always" answers; nil: not offered
+	Wait    bool                             // when no rung is available, wait for an answer from the queue
+	Risk    func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
+	Project string                           // the folder the proxy runs in, for people
+	Point   func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
+	Trouble func(err error)                  // hears what did not work beside the asking; nil: nobody does
+}
+
+// Keeper writes what is to be remembered for good; *remember.Keeper is the one
+// there is.
+type Keeper interface {
+	Offers(q gate.Question) (offers []queue.Offer, whyNot string)
+	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
+}
+
+// Ladder asks where a person is known to be looking: each question waits in the
+// queue, and at the first rung that is available; the first answer wins and the
+// other is told. A rung that fails without an answer hands the question to the
+// next. It is safe for concurrent use. Close waits for what is left to be told.
+type Ladder struct {
+	o    LadderOptions
+	busy sync.WaitGroup
+
+	mu     sync.Mutex
+	places map[uint64]*place // answered, until the gate says what became of it
+}
+
+var (
+	_ gate.Approver  = (*Ladder)(nil)
+	_ gate.Concluder = (*Ladder)(nil)
+)
+
+// NewLadder gives a ladder that opens nothing before the first question.
+func NewLadder(o LadderOptions) *Ladder {
+	if o.Risk == nil {
+		o.Risk = func(gate.Question) bool { return true }
+	}
+	if o.Point == nil {
+		o.Point = func(gate.Question) {}
+	}
+	if o.Trouble == nil {
+		o.Trouble = func(error) {}
+	}
+	return &Ladder{o: o, places: map[uint64]*place{}}
+}
+
+// Close returns when nothing of the ladder runs any more. No question may be
+// open or asked after it.
+func (l *Ladder) Close() { l.busy.Wait() }
+
+// Why a question ends at a rung without an answer of its own.
+var (
+	errElsewhere  = errors.New("answered elsewhere")
+	errUnanswered = errors.New("nobody answered in time")
+)
+
+// HowNext is what the agent and the record read when nobody could be asked.
+const HowNext = "to answer such calls, the owner runs: clawai approve"
+
+// Ask returns the first answer. An error means that nobody decided.
+func (l *Ladder) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	if len(q.Calls) == 0 {
+		return gate.Answer{Digest: q.Digest}, errors.New("a question without a call")
+	}
+	ctx, stop := until(ctx, q.Deadline)
+	defer stop()
+	if ctx.Err() != nil {
+		return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
+	}
+	racing, over := context.WithCancelCause(ctx)
+	defer over(errElsewhere)
+	p := l.enter(racing, q)
+	q.Ticket = p.id()
+	return l.race(ctx, q, p, l.climb(racing, q))
+}
+
+func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, deadline, errUnanswered)
+}
+
+// race waits for the rungs and the queue. When the rungs have nobody to ask, the
+// queue alone is left.
+func (l *Ladder) race(ctx context.Context, q gate.Question, p *place, climbed <-chan answered) (gate.Answer, error) {
+	queued := p.answers
+	var none, lost error
+	for {
+		select {
+		case r := <-climbed:
+			if r.err == nil {
+				return l.settled(ctx, q, p, r.Answer)
+			}
+			none, climbed = r.err, nil
+			if ctx.Err() == nil && l.o.Wait && lost == nil {
+				l.o.Point(q)
+			}
+		case r := <-queued:
+			if r.err == nil {
+				return l.taken(ctx, q, p, r.Answer)
+			}
+			lost, queued = r.err, nil
+		case <-ctx.Done():
+			return l.ended(ctx, q, p)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return l.ended(ctx, q, p)
+		case climbed == nil && (queued == nil || !l.o.Wait):
+			return l.unasked(ctx, q, p, none, lost)
+		}
+	}
+}
+
+// answered is what came back from a rung.
+type answered struct {
+	gate.Answer
+	err error
+}
+
+// climb asks at one rung after the other until one has an answer.
+func (l *Ladder) climb(ctx context.Context, q gate.Question) <-chan answered {
+	out := make(chan answered, 1)
+	l.busy.Go(func() {
+		var none reasons
+		for _, r := range l.o.Rungs {
+			a, err := guarded(func() (gate.Answer, error) {
+				if err := r.Available(ctx, q); err != nil {
+					return gate.Answer{}, err
+				}
+				return r.Ask(ctx, q)
+			})
+			if err == nil || ctx.Err() != nil {
+				out <- answered{a, err}
+				return
+			}
+			none = append(none, fmt.Errorf("%s: %w", r.Name(), err))
+		}
+		out <- answered{err: none}
+	})
+	return out
+}
+
+// reasons are why no rung had an answer, one error for each.
+type reasons []error
+
+func (n reasons) Error() string {
+	whys := make([]string, len(n))
+	for i, err := range n {
+		whys[i] = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	if len(n) == 0 {
+		return "nobody could be asked"
+	}
+	return "nobody could be asked: " + strings.Join(whys, "; ")
+}
+
+func (n reasons) Unwrap() []error { return n }

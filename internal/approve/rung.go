@@ -1,0 +1,37 @@
+package approve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// Rung is one way of asking a person.
+type Rung interface {
+	gate.Approver
+	// Name is the word of the configuration and of records.
+	Name() string
+	// Available is nil when q could be asked here now, or says why not. It takes
+	// part of a second at most, asks nobody, and promises nothing: Ask may fail.
+	Available(ctx context.Context, q gate.Question) error
+}
+
+// Dangerous says that a question needs care, or cannot be shown: it is never
+// answered together with others.
+func Dangerous(q gate.Question, project, home string) bool {
+	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Rule: q.Rule, Project: project, Home: home})
+	return err != nil || len(v.Dangers) > 0
+}
+
+// guarded turns a panic of whatever asks into an error: the question must get
+// an answer, and the other ways of asking must go on.
+func guarded(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a, err = gate.Answer{}, fmt.Errorf("asking failed: %v", p)
+		}
+	}()
+	return ask()
+}

@@ -1,0 +1,133 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+const nothingRan = "; nothing was executed"
+
+// settled is the answer of a rung, unless the queue had one first.
+func (l *Ladder) settled(ctx context.Context, q gate.Question, p *place, a gate.Answer) (gate.Answer, error) {
+	if ctx.Err() != nil {
+		return l.ended(ctx, q, p)
+	}
+	status := queue.Denied
+	if a.Reply.Allows() {
+		status = queue.Approved
+	}
+	first, ours := l.settle(p, status, queue.Answer{Reply: a.Reply, Rung: a.Rung, By: a.By, Words: a.Words}, "")
+	if !ours {
+		other, err := l.taken(ctx, q, p, first)
+		other.Note = joined(other.Note, a.Note) // a rule may have been written at the rung
+		return other, err
+	}
+	p.note = a.Note
+	l.keep(q, p)
+	return a, nil
+}
+
+// taken is the answer of the queue.
+func (l *Ladder) taken(ctx context.Context, q gate.Question, p *place, said queue.Answer) (gate.Answer, error) {
+	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Rung: said.Rung, By: said.By, Words: said.Words}
+	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
+		note, err := l.write(ctx, q, said)
+		if err != nil {
+			note = "nothing was written: " + err.Error()
+			a.Reply = gate.DenyOnce
+			if said.Reply == gate.AllowAlways {
+				a.Reply = gate.AllowOnce
+			}
+		}
+		a.Note, p.note = note, note
+	}
+	l.keep(q, p)
+	return a, nil
+}
+
+func (l *Ladder) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
+	if l.o.Keeper == nil {
+		return "", errors.New("rules cannot be written here")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("writing failed: %v", r)
+		}
+	}()
+	return l.o.Keeper.Write(ctx, q, said.Scope, said.Reply)
+}
+
+// ended is a question that was taken back, or whose time is up. An answer that
+// was in the queue by then is too late for the gate, and its giver reads so.
+func (l *Ladder) ended(ctx context.Context, q gate.Question, p *place) (gate.Answer, error) {
+	cause := context.Cause(ctx)
+	text := ending(cause)
+	if _, ours := l.settle(p, queue.Expired, queue.Answer{}, text); !ours {
+		l.outcome(p, "too late: "+text)
+	}
+	return gate.Answer{Digest: q.Digest}, cause
+}
+
+// ending is the cause of an end, in words for the one who would have answered.
+func ending(cause error) string {
+	switch {
+	case errors.Is(cause, gate.ErrSettled):
+		return cause.Error()
+	case errors.Is(cause, gate.ErrWithdrawn):
+		return "withdrawn by the client" + nothingRan
+	case errors.Is(cause, errUnanswered), errors.Is(cause, context.DeadlineExceeded):
+		return "expired at " + time.Now().Format(time.TimeOnly) + nothingRan
+	case errors.Is(cause, gate.ErrClosed):
+		return "the session is over" + nothingRan
+	}
+	return "the connection is gone" + nothingRan
+}
+
+// keep remembers an answered question until Concluded.
+func (l *Ladder) keep(q gate.Question, p *place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.places[q.Number] = p
+}
+
+// Concluded tells those who read the queue what became of an answered call.
+func (l *Ladder) Concluded(q gate.Question, v gate.Verdict) {
+	l.mu.Lock()
+	p := l.places[q.Number]
+	delete(l.places, q.Number)
+	l.mu.Unlock()
+	if p == nil {
+		return
+	}
+	text := "went on"
+	if v.Action != policy.Allow {
+		text = "denied: " + v.Reason + nothingRan
+	}
+	l.outcome(p, joined(text, p.note))
+}
+
+// unasked is a question nobody is there to answer.
+func (l *Ladder) unasked(ctx context.Context, q gate.Question, p *place, none, lost error) (gate.Answer, error) {
+	first, ours := l.settle(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked"+nothingRan)
+	if !ours && lost == nil {
+		return l.taken(ctx, q, p, first)
+	}
+	err := fmt.Errorf("%w; %s", none, HowNext)
+	if lost != nil && l.o.Queue != nil {
+		err = fmt.Errorf("%w; queue: %w; %s", none, lost, HowNext)
+	}
+	return gate.Answer{Digest: q.Digest, Note: HowNext}, err
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

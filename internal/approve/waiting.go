@@ -1,0 +1,218 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+const (
+	// patience is how long the rungs wait for the queue to take a question, so
+	// that those who answer through it know its name. A database that is locked
+	// must not keep the terminal waiting.
+	patience = 500 * time.Millisecond
+	// settling bounds what is told to the queue after a question has ended.
+	settling = 500 * time.Millisecond
+	// reopen is how long a queue that could not be opened is left alone.
+	reopen = 10 * time.Second
+)
+
+// Line is the queue, opened at the first question and again some time after
+// that failed.
+type Line struct {
+	open func() (Desk, error)
+
+	mu     sync.Mutex
+	desk   Desk
+	failed error
+	again  time.Time
+}
+
+// Desk takes questions into the queue; see Desked.
+type Desk interface {
+	Put(ctx context.Context, r queue.Request) (Ticket, error)
+}
+
+// Ticket is one question in the queue; *queue.Ticket is the one there is.
+type Ticket interface {
+	ID() string
+	Wait(ctx context.Context) (queue.Answer, error)
+	Settle(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
+	Outcome(ctx context.Context, text string) error
+}
+
+// Desked is a session's side of the queue as a Desk.
+func Desked(p *queue.Proxy) Desk { return desked{p} }
+
+type desked struct{ *queue.Proxy }
+
+func (d desked) Put(ctx context.Context, r queue.Request) (Ticket, error) {
+	t, err := d.Proxy.Put(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// NewLine gives a Line that calls open when it must.
+func NewLine(open func() (Desk, error)) *Line { return &Line{open: open} }
+
+func (l *Line) put(ctx context.Context, r queue.Request) (Ticket, error) {
+	d, err := l.opened()
+	if err != nil {
+		return nil, err
+	}
+	return d.Put(ctx, r)
+}
+
+func (l *Line) opened() (Desk, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.desk != nil || time.Now().Before(l.again) {
+		return l.desk, l.failed
+	}
+	l.desk, l.failed = l.open()
+	if l.failed != nil {
+		l.desk, l.again = nil, time.Now().Add(reopen)
+	}
+	return l.desk, l.failed
+}
+
+// place is a question's place in the queue.
+type place struct {
+	taken   chan struct{} // closed when ticket or why stands
+	ticket  Ticket        // nil when the queue did not take it
+	answers chan inQueue  // the answer from the queue, or why there will be none
+	note    string        // what an "always" answer came to
+}
+
+type inQueue struct {
+	queue.Answer
+	err error
+}
+
+// enter puts q into the queue and waits a little until it is there.
+func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
+	p := &place{taken: make(chan struct{}), answers: make(chan inQueue, 1)}
+	if l.o.Queue == nil {
+		close(p.taken)
+		p.answers <- inQueue{err: errors.New("there is no queue")}
+		return p
+	}
+	l.busy.Go(func() {
+		var got inQueue
+		defer func() {
+			if r := recover(); r != nil {
+				got.err = fmt.Errorf("the queue failed: %v", r)
+			}
+			if got.err != nil && ctx.Err() == nil {
+				l.o.Trouble(fmt.Errorf("the queue does not take questions: %w", got.err))
+			}
+			p.answers <- got
+		}()
+		func() {
+			defer close(p.taken)
+			p.ticket, got.err = l.o.Queue.put(ctx, l.request(q))
+		}()
+		if got.err == nil {
+			got.Answer, got.err = p.ticket.Wait(ctx)
+		}
+	})
+	select {
+	case <-p.taken:
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	return p
+}
+
+// request is q with everything an answerer shows.
+func (l *Ladder) request(q gate.Question) queue.Request {
+	r := queue.Request{
+		Deadline: q.Deadline, Server: q.Server, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
+		Rule: q.Rule, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
+	}
+	if q.Client != nil {
+		name, version := q.Client.Name()
+		r.Client = name
+		if version != "" {
+			r.Client += " " + version
+		}
+	}
+	if l.o.Risk(q) {
+		r.Risk = "dangerous"
+	}
+	if l.o.Keeper != nil {
+		r.Offers, r.NoOffer = l.o.Keeper.Offers(q)
+	}
+	return r
+}
+
+// id names the question in the queue; "" when it is not there yet.
+func (p *place) id() string {
+	if t := p.there(); t != nil {
+		return t.ID()
+	}
+	return ""
+}
+
+func (p *place) there() Ticket {
+	select {
+	case <-p.taken:
+		return p.ticket
+	default:
+		return nil
+	}
+}
+
+// settle ends the question in the queue. False means that the queue had another
+// answer first, which holds. A queue that does not answer in time is told later:
+// what a person said elsewhere holds then.
+func (l *Ladder) settle(p *place, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
+	type settled struct {
+		queue.Answer
+		ours bool
+		err  error
+	}
+	done := make(chan settled, 1)
+	l.busy.Go(func() {
+		<-p.taken
+		if p.ticket == nil {
+			done <- settled{ours: true}
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), reopen)
+		defer cancel()
+		first, ours, err := p.ticket.Settle(ctx, s, a, outcome)
+		if err != nil {
+			l.o.Trouble(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
+		}
+		done <- settled{first, ours, err}
+	})
+	select {
+	case r := <-done:
+		return r.Answer, r.ours || r.err != nil
+	case <-time.After(settling):
+		return queue.Answer{}, true
+	}
+}
+
+// outcome tells the answerers what became of the question.
+func (l *Ladder) outcome(p *place, text string) {
+	t := p.there()
+	if t == nil {
+		return
+	}
+	l.busy.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), reopen)
+		defer cancel()
+		if err := t.Outcome(ctx, text); err != nil {
+			l.o.Trouble(fmt.Errorf("the queue could not be told what became of a call: %w", err))
+		}
+	})
+}
