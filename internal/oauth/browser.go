@@ -1,0 +1,48 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// Browser opens a page in the owner's browser, by a program that gets the
+// address as one argument: no shell reads it. name is that program; "" is the
+// system's own.
+func Browser(ctx context.Context, name, page string) error {
+	if err := CheckPage(page); err != nil {
+		return err
+	}
+	args := []string{page}
+	if name == "" {
+		switch runtime.GOOS {
+		case "darwin":
+			name = "open"
+		case "windows":
+			name, args = "rundll32", []string{"url.dll,FileProtocolHandler", page}
+		default:
+			name = "xdg-open"
+		}
+	}
+	// The program may be the browser itself and stay: it is not waited for, and
+	// it outlives us.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%w; open it yourself: %s", err, page)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- cmd.Wait() }()
+	t := time.NewTimer(2 * time.Second)
+	defer t.Stop()
+	select {
+	case err := <-failed:
+		if err != nil {
+			return fmt.Errorf("%s: %w; open it yourself: %s", name, err, page)
+		}
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return nil
+}

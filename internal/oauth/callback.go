@@ -1,0 +1,89 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+)
+
+const callbackPath = "/callback"
+
+// fetch sends the owner's browser to page and waits for it to come back with a
+// code (RFC 8252, section 7.3: a loopback address that lives as long as this).
+func (c *Client) fetch(ctx context.Context, page string, back net.Listener) (*auth.AuthorizationResult, error) {
+	if err := CheckPage(page); err != nil {
+		return nil, err
+	}
+	asked, err := url.Parse(page)
+	if err != nil {
+		return nil, err
+	}
+	came := make(chan *auth.AuthorizationResult, 1)
+	refused := make(chan error, 1)
+	server := &http.Server{
+		Handler:           returned(back.Addr().String(), asked.Query().Get("state"), came, refused),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(back)
+	}()
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = server.Shutdown(end)
+		_ = server.Close()
+		<-served
+	}()
+	if err := c.o.Browse(ctx, page); err != nil {
+		return nil, fmt.Errorf("open the sign-in page: %w", err)
+	}
+	select {
+	case result := <-came:
+		return result, nil
+	case err := <-refused:
+		return nil, err
+	case <-ctx.Done():
+		return nil, errors.New("nobody signed in in time")
+	}
+}
+
+// returned is the page the browser comes back to. Only a request with our state
+// ends the waiting: anybody on this machine can make another.
+func returned(host, state string, came chan<- *auth.AuthorizationResult, refused chan<- error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", "default-src 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		q := r.URL.Query()
+		switch {
+		case r.Host != host || r.URL.Path != callbackPath || r.Method != http.MethodGet:
+			http.NotFound(w, r)
+		case state == "" || q.Get("state") != state:
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintln(w, "This is not the sign-in that clawai waits for. Close this page and try again.")
+		case q.Get("error") != "":
+			fmt.Fprintln(w, "The sign-in was refused. Close this page; clawai says more.")
+			select {
+			case refused <- fmt.Errorf("the server refused: %.100q", q.Get("error")):
+			default:
+			}
+		default:
+			fmt.Fprintln(w, "Signed in. Close this page and go back to your work.")
+			select {
+			case came <- &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}:
+			default:
+			}
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/oauth2"
+)
+
+// Options of New. Server, Store, Lock and Browse are required.
+type Options struct {
+	Server *url.URL
+	Store  Store
+	Lock   string // a file all processes of this user share: one signs in, or refreshes, at a time
+
+	// Browse opens a page for the owner to sign in at. The address is http or
+	// https, and comes from the server.
+	Browse func(ctx context.Context, page string) error
+
+	ClientID, ClientSecret string // of a client the owner registered; "" registers one
+	MetadataURL            string // a client id metadata document of the owner's; "" for none
+
+	HTTP *http.Client  // for discovery and tokens; default: one that follows no redirection to another origin
+	Wait time.Duration // how long a person may take to sign in; default 5 min
+}
+
+// Client is the owner's authority at one server. It is safe for concurrent use.
+type Client struct {
+	o   Options
+	key string
+
+	mu     sync.Mutex // guards entry and loaded
+	entry  Entry
+	loaded bool
+
+	signing chan struct{} // held by whoever signs in or refreshes
+}
+
+// New makes a client; nothing is read or asked yet.
+func New(o Options) *Client {
+	o.Wait = cmp.Or(o.Wait, 5*time.Minute)
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: 30 * time.Second}
+	}
+	return &Client{o: o, key: Key(o.Server), signing: make(chan struct{}, 1)}
+}
+
+// Apply puts the token on a request to the server, refreshed if it has expired.
+// Without a sign-in it puts nothing: the server says whether it wants one.
+func (c *Client) Apply(ctx context.Context, r *http.Request) error {
+	if r.URL.Scheme != c.o.Server.Scheme || r.URL.Host != c.o.Server.Host {
+		return errors.New("a token was about to leave the server it is for")
+	}
+	e, err := c.current()
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !e.token().Valid() && e.RefreshToken != "" {
+		if renewed, err := c.refresh(ctx, e.AccessToken); err == nil {
+			e = renewed
+		}
+	}
+	if e.AccessToken == "" {
+		return nil
+	}
+	r.Header.Set("Authorization", "Bearer "+e.AccessToken)
+	return nil
+}
+
+// current is the entry as this process knows it.
+func (c *Client) current() (Entry, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded {
+		if c.entry.Server == "" {
+			return Entry{}, ErrNone
+		}
+		return c.entry, nil
+	}
+	e, err := c.o.Store.Load(c.key)
+	if err == nil || errors.Is(err, ErrNone) {
+		c.entry, c.loaded = e, true
+	}
+	return e, err
+}
+
+// keep stores a new state of the entry.
+func (c *Client) keep(e Entry) error {
+	c.mu.Lock()
+	c.entry, c.loaded = e, true
+	c.mu.Unlock()
+	return c.o.Store.Save(e)
+}
+
+// reload forgets what this process knows: another may have signed in.
+func (c *Client) reload() (Entry, error) {
+	c.mu.Lock()
+	c.loaded = false
+	c.mu.Unlock()
+	return c.current()
+}
+
+// Challenged takes in a 401 or 403. A token that has become invalid is refreshed;
+// otherwise the owner signs in, for the wider scope if that is what the server
+// wants. The request whose answer this is may end before that has.
+func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
+	used := bearer(resp.Request)
+	type outcome struct {
+		again bool
+		err   error
+	}
+	done := make(chan outcome, 1)
+	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Wait)
+	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
+	go func() {
+		defer cancel()
+		again, err := c.meet(long, challenge, used)
+		done <- outcome{again, err}
+	}()
+	select {
+	case o := <-done:
+		return o.again, o.err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func bearer(r *http.Request) string {
+	const scheme = "Bearer "
+	if h := r.Header.Get("Authorization"); len(h) > len(scheme) {
+		return h[len(scheme):]
+	}
+	return ""
+}
+
+func (c *Client) meet(ctx context.Context, resp *http.Response, used string) (again bool, err error) {
+	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) {
+		return false, nil
+	}
+	if e, err := c.reload(); err == nil && e.AccessToken != used && e.AccessToken != "" {
+		return true, nil // somebody was faster
+	}
+	if resp.StatusCode == http.StatusUnauthorized && used != "" {
+		if _, err := c.refresh(ctx, used); err == nil {
+			return true, nil
+		}
+	}
+	if err := c.SignIn(ctx, resp, used); err != nil {
+		return false, fmt.Errorf("sign-in at %s: %w", c.key, err)
+	}
+	return true, nil
+}
+
+// alone runs do while no other process of the owner's signs in or refreshes at
+// any server.
+func (c *Client) alone(ctx context.Context, do func() error) error {
+	select {
+	case c.signing <- struct{}{}:
+		defer func() { <-c.signing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	lock := flock.New(c.o.Lock)
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("wait for another sign-in: %w", err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	return do()
+}
+
+// refresh gets a new access token in place of used, unless somebody has.
+func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) {
+	err = c.alone(ctx, func() error {
+		if e, err = c.reload(); err != nil {
+			return err
+		}
+		if e.AccessToken != used && e.token().Valid() {
+			return nil
+		}
+		if e.RefreshToken == "" {
+			return errors.New("there is no refresh token")
+		}
+		config := oauth2.Config{
+			ClientID: e.ClientID, ClientSecret: e.ClientSecret,
+			Endpoint: oauth2.Endpoint{TokenURL: e.TokenURL, AuthStyle: e.AuthStyle},
+		}
+		stale := e.token()
+		stale.AccessToken = ""
+		client := &http.Client{Transport: naming{c.o.HTTP.Transport, e.TokenURL, c.key}, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
+		fresh, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
+		if err != nil {
+			return withoutBody(err)
+		}
+		e.take(fresh)
+		return c.keep(e)
+	})
+	return e, err
+}
+
+// withoutBody drops what a token endpoint wrote: it may repeat a secret.
+func withoutBody(err error) error {
+	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		code := failed.ErrorCode
+		if code == "" && failed.Response != nil {
+			code = failed.Response.Status
+		}
+		return fmt.Errorf("the token endpoint refused: %.100q", code)
+	}
+	return err
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// wider are the scopes to ask for: those granted before and the new ones (MCP
+// 2025-11-25 basic/authorization, step-up).
+func wider(had, wanted []string) []string {
+	all := slices.Clone(had)
+	for _, s := range wanted {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

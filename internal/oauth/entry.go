@@ -1,0 +1,77 @@
+package oauth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// Entry is what is kept of one sign-in.
+type Entry struct {
+	Server       string           `json:"server"` // the address it is for
+	ClientID     string           `json:"client_id"`
+	ClientSecret string           `json:"client_secret,omitempty"`
+	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
+	TokenURL     string           `json:"token_url"`
+	Scopes       []string         `json:"scopes,omitempty"`
+	AccessToken  string           `json:"access_token"`
+	TokenType    string           `json:"token_type,omitempty"`
+	RefreshToken string           `json:"refresh_token,omitempty"`
+	Expiry       time.Time        `json:"expiry,omitzero"`
+	Since        time.Time        `json:"since"` // of the sign-in
+}
+
+// ErrNone is what a Store says of a server it has nothing for.
+var ErrNone = errors.New("not signed in")
+
+// Store keeps entries, by server. Its methods are safe for concurrent use, also
+// by several processes.
+type Store interface {
+	Load(server string) (Entry, error) // ErrNone when there is none
+	Save(e Entry) error
+	Delete(server string) error // ErrNone when there is none
+	List() ([]Entry, error)
+	Name() string // for people: where the entries are
+}
+
+// Key is the address by which a server is known: scheme and host in lower case,
+// no default port, no fragment, and no query.
+func Key(u *url.URL) string {
+	host := strings.ToLower(u.Hostname())
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if p := u.Port(); p != "" && !(u.Scheme == "https" && p == "443") && !(u.Scheme == "http" && p == "80") {
+		host += ":" + p
+	}
+	return strings.ToLower(u.Scheme) + "://" + host + u.EscapedPath()
+}
+
+func (e *Entry) token() *oauth2.Token {
+	return &oauth2.Token{AccessToken: e.AccessToken, TokenType: e.TokenType, RefreshToken: e.RefreshToken, Expiry: e.Expiry}
+}
+
+// take puts a new token into e. A server may keep the refresh token it gave.
+func (e *Entry) take(t *oauth2.Token) {
+	e.AccessToken, e.TokenType, e.Expiry = t.AccessToken, t.TokenType, t.Expiry
+	if t.RefreshToken != "" {
+		e.RefreshToken = t.RefreshToken
+	}
+	if scope, ok := t.Extra("scope").(string); ok && scope != "" {
+		e.Scopes = strings.Fields(scope)
+	}
+}
+
+func encode(e Entry) ([]byte, error) { return json.Marshal(e) }
+
+func decode(data []byte) (e Entry, err error) {
+	if err = json.Unmarshal(data, &e); err != nil || e.Server == "" {
+		return Entry{}, fmt.Errorf("a stored sign-in cannot be read; sign in again: %w", err)
+	}
+	return e, nil
+}

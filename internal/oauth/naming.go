@@ -1,0 +1,40 @@
+package oauth
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// naming adds the resource a token is for to requests at the token endpoint
+// (RFC 8707): a refresh must name it too, and the library does not.
+type naming struct {
+	next     http.RoundTripper
+	endpoint string
+	resource string
+}
+
+func (n naming) RoundTrip(r *http.Request) (*http.Response, error) {
+	next := n.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	if r.Method != http.MethodPost || r.URL.String() != n.endpoint || r.Body == nil {
+		return next.RoundTrip(r)
+	}
+	form, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	_ = r.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	body := string(form)
+	if values, err := url.ParseQuery(body); err == nil && !values.Has("resource") {
+		values.Set("resource", n.resource)
+		body = values.Encode()
+	}
+	named := r.Clone(r.Context())
+	named.Body = io.NopCloser(strings.NewReader(body))
+	named.ContentLength = int64(len(body))
+	return next.RoundTrip(named)
+}

@@ -1,0 +1,123 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// SignIn sends the owner to the server's sign-in page and keeps the token. resp
+// is the challenge; used is the token it refused, "" without one.
+func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
+	return c.alone(ctx, func() error {
+		had, err := c.reload()
+		if err == nil && had.AccessToken != used && had.AccessToken != "" {
+			return nil // somebody signed in while we waited
+		}
+		back, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = back.Close() }()
+		redirect := "http://" + back.Addr().String() + callbackPath
+		var got Entry
+		handler, err := auth.NewAuthorizationCodeHandler(c.handlerConfig(redirect, had.Scopes, back, &got))
+		if err != nil {
+			return err
+		}
+		if err := handler.Authorize(ctx, resp.Request, resp); err != nil {
+			return withoutBody(err)
+		}
+		if got.AccessToken == "" {
+			return errors.New("the server gave no token")
+		}
+		return c.keep(got)
+	})
+}
+
+// handlerConfig is the SDK's flow with our browser, our callback and our store.
+func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, got *Entry) *auth.AuthorizationCodeHandlerConfig {
+	config := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL:           redirect,
+		RequestRefreshToken:   true,
+		AcceptUnadvertisedIss: false,
+		Client:                c.o.HTTP,
+		ScopeFilter:           func(wanted []string) []string { return wider(had, wanted) },
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			return c.fetch(ctx, args.URL, back)
+		},
+		NewTokenSource: func(_ context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+			*got = Entry{
+				Server: c.key, ClientID: o.ClientID, ClientSecret: o.ClientSecret, AuthStyle: o.Endpoint.AuthStyle,
+				TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
+			}
+			got.take(t)
+			return oauth2.StaticTokenSource(t), nil
+		},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName:    "clawai",
+			RedirectURIs:  []string{redirect},
+			GrantTypes:    []string{"authorization_code", "refresh_token"},
+			ResponseTypes: []string{"code"},
+		}},
+	}
+	if c.o.ClientID != "" {
+		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.o.ClientID}
+		if c.o.ClientSecret != "" {
+			config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.o.ClientSecret}
+		}
+	}
+	if c.o.MetadataURL != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.o.MetadataURL}
+	}
+	return config
+}
+
+// stepUp reports a 403 that asks for a wider scope.
+func stepUp(resp *http.Response) bool {
+	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(challenges, func(ch oauthex.Challenge) bool {
+		return strings.EqualFold(ch.Scheme, "bearer") && ch.Params["error"] == "insufficient_scope"
+	})
+}
+
+// CheckPage says why a page must not be opened: the address comes from the
+// server, and a browser opens more than pages (CVE-2025-6514).
+func CheckPage(page string) error {
+	u, err := url.Parse(page)
+	switch {
+	case err != nil || u.Host == "":
+		return errors.New("the sign-in page's address cannot be read")
+	case u.Scheme == "https":
+	case u.Scheme == "http" && loopback(u.Hostname()):
+	default:
+		return fmt.Errorf("the sign-in page's address is not https (%.20q)", u.Scheme)
+	}
+	for i := range len(page) {
+		if page[i] <= ' ' || page[i] >= 0x7f || strings.IndexByte("\"'`<>\\^{}|", page[i]) >= 0 {
+			return errors.New("the sign-in page's address holds characters that no address has")
+		}
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
