@@ -105,7 +105,7 @@ func (m *maker) lines(s string) (lines []string, hidden int) {
 
 // cut is the greatest offset up to n at which a character starts.
 func cut(s string, n int) int {
-	for n > 0 && !utf8.RuneStart(s[n]) {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return n

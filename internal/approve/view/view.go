@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
@@ -29,6 +30,7 @@ type Options struct {
 	Digest  [32]byte    // of the frame; the zero value shows none
 	Project string      // absolute folder the work is in; "" when unknown
 	Home    string      // the owner's home, for ~; "" when unknown
+	Own     []string    // folders of clawai's own: rules, record
 	// ReadFile reads a file that a call would change; nil gives no Diff. It is
 	// asked for absolute, clean paths only, which an attacker chooses: it must
 	// refuse everything but a regular file, must not wait for one (O_NONBLOCK)
@@ -98,17 +100,22 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	}
 	var m maker
 	for i := range calls {
-		r, err := m.request(&calls[i])
+		r, err := m.request(&calls[i], o)
 		if err != nil {
 			return Question{}, err
 		}
 		q.Requests = append(q.Requests, r)
+		for _, d := range r.Dangers {
+			if !slices.Contains(q.Dangers, d) {
+				q.Dangers = append(q.Dangers, d)
+			}
+		}
 	}
 	q.Title = title(q)
 	return q, nil
 }
 
-func (m *maker) request(c *policy.Call) (Request, error) {
+func (m *maker) request(c *policy.Call, o Options) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: term.Visible(c.Method), Word: word(c.Subject)}
 	for _, name := range c.Names {
 		a, err := m.value(r.Word, "string", name)
@@ -117,9 +124,13 @@ func (m *maker) request(c *policy.Call) (Request, error) {
 		}
 		r.Names, r.Named = append(r.Names, a.Value), append(r.Named, a)
 	}
-	var err error
-	r.Args, _, err = walk(c.Args, m)
-	return r, err
+	w, err := walk(c.Args, m)
+	if err != nil {
+		return r, err
+	}
+	r.Args = w.args
+	r.Dangers = dangers(c, &r, &w, o)
+	return r, nil
 }
 
 func word(s policy.Subject) string {

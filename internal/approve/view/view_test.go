@@ -14,6 +14,7 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"careful    holds text that hides or passes for other text (bytes that are no text)",
 		`server     "files"`, "method     tools/call", `tool       "edit_file"`, "arguments  8",
 		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A" ← bytes that are no text`, `  edits[0].newText = "a\u{a}b"`, "  edits[1] = 1.50", "  edits[2] = true",
 		"  edits[3] = null", "  edits[4] = {}", "  edits[5] = []", `  "a.b"."" = ""`,

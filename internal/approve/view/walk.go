@@ -34,20 +34,21 @@ type walker struct {
 	make   *maker
 	args   []Arg
 	leaves []leaf
+	odd    []string // member names that are in quotes in a path
 	err    error
 }
 
-// walk gives every value in the JSON text src.
-func walk(src []byte, m *maker) ([]Arg, []leaf, error) {
+// walk visits every value in the JSON text src.
+func walk(src []byte, m *maker) (walker, error) {
+	w := walker{src: src, make: m}
 	if len(bytes.TrimSpace(src)) == 0 {
-		return nil, nil, nil
+		return w, nil
 	}
 	if !json.Valid(src) {
-		return nil, nil, ErrUnreadable
+		return w, ErrUnreadable
 	}
-	w := walker{src: src, make: m}
 	w.value("", "")
-	return w.args, w.leaves, w.err
+	return w, w.err
 }
 
 // next skips blanks and gives the byte that follows them.
@@ -165,6 +166,7 @@ func (w *walker) join(path, key string) string {
 	shown := key
 	if !bare(key) {
 		shown = term.Value(key)
+		w.odd = append(w.odd, key)
 	}
 	if folded(key) {
 		w.add(strings.TrimSpace(path+" (name)"), "name", key)

@@ -1,0 +1,38 @@
+package view
+
+import (
+	"slices"
+	"strings"
+)
+
+// What an argument is, by its member name in lower case without _ and -.
+var (
+	commandKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "args", "argv", "arguments", "shell", "exec",
+		"bash", "powershell", "run", "code", "program", "executable", "expression", "function", "javascript", "python", "applescript"}
+	laterKeys = []string{"args", "argv", "arguments"}
+	queryKeys = []string{"sql", "query", "queries", "statement", "statements"}
+	proseKeys = []string{"content", "contents", "text", "body", "message", "description", "title", "comment", "comments", "summary", "note",
+		"notes", "thought", "thoughts", "prompt", "subject", "caption", "reason", "question", "answer", "newtext", "oldtext", "newstr", "oldstr",
+		"newstring", "oldstring", "filetext", "inserttext", "markdown", "html", "patch", "diff", "data", "observations", "documentation", "explanation"}
+	// toldKeys are prose even for a shell.
+	toldKeys = []string{"description", "title", "reason", "thought", "thoughts", "explanation", "summary", "comment"}
+	pathKeys = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "directory", "folder", "source", "sources", "src",
+		"destination", "dest", "dst", "target", "from", "to", "output", "location", "uri", "link", "notebook", "image"}
+	hostKeys = []string{"host", "hostname", "address", "ip", "domain", "server", "endpoint", "origin", "url", "uri", "baseurl", "proxy"}
+)
+
+func plainKey(key string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
+}
+
+func isPathKey(key string) bool {
+	if slices.Contains(pathKeys, key) {
+		return true
+	}
+	for _, end := range []string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package view
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// place is one row of the table of places that hold secrets, or that make
+// something run later.
+type place struct {
+	pattern string // parts of a path; * is any run within a part; a leading / is the root
+	why     string
+	write   bool     // only a write is dangerous
+	spare   []string // last parts that look like it and are none
+	hit     string
+	miss    string
+}
+
+const (
+	whySecrets  = "touches a place where secrets are kept"
+	whyLater    = "changes what runs by itself later"
+	whySystem   = "changes the system's own settings"
+	whyClient   = "changes what an editor or MCP client runs"
+	whyOwn      = "touches clawai's own rules or record"
+	whyPersonal = "reads what a browser keeps"
+)
+
+var places = []place{
+	{".ssh", whySecrets, false, nil, "~/.ssh/id_ed25519", "/p/openssh/readme"},
+	{".gnupg", whySecrets, false, nil, "~/.gnupg/secring.gpg", "/p/gnupg.md"},
+	{".aws", whySecrets, false, nil, "~/.aws/credentials", "/p/aws/main.tf"},
+	{".azure", whySecrets, false, nil, "~/.azure/accessTokens.json", "/p/azure.go"},
+	{".config/gcloud", whySecrets, false, nil, "~/.config/gcloud/credentials.db", "/p/gcloud/x"},
+	{".config/gh", whySecrets, false, nil, "~/.config/gh/hosts.yml", "/p/.github/labels.yml"},
+	{".kube", whySecrets, false, nil, "~/.kube/config", "/p/kube/config.yaml"},
+	{".docker/config.json", whySecrets, false, nil, "~/.docker/config.json", "/p/docker/config.json"},
+	{".password-store", whySecrets, false, nil, "~/.password-store/bank.gpg", "/p/password-store.md"},
+	{".env", whySecrets, false, nil, "/p/.env", "/p/env.go"},
+	{".env.*", whySecrets, false, []string{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}, "/p/.env.production", "/p/.env.example"},
+	{".netrc", whySecrets, false, nil, "~/.netrc", "/p/netrc.go"},
+	{".pgpass", whySecrets, false, nil, "~/.pgpass", "/p/pgpass_test.go"},
+	{".npmrc", whySecrets, false, nil, "~/.npmrc", "/p/npm.rc"},
+	{".pypirc", whySecrets, false, nil, "~/.pypirc", "/p/pypi.toml"},
+	{".git-credentials", whySecrets, false, nil, "~/.git-credentials", "/p/git-credentials.md"},
+	{".vault-token", whySecrets, false, nil, "~/.vault-token", "/p/vault-token.go"},
+	{"id_rsa", whySecrets, false, nil, "/backup/id_rsa", "/p/id_rsa.pub"},
+	{"id_ed25519", whySecrets, false, nil, "/backup/id_ed25519", "/p/id_ed25519.pub"},
+	{"id_ecdsa", whySecrets, false, nil, "/backup/id_ecdsa", "/p/id_ecdsa.pub"},
+	{".*_history", whySecrets, false, nil, "~/.bash_history", "/p/history.go"},
+	{"Library/Keychains", whySecrets, false, nil, "~/Library/Keychains/login.keychain-db", "/p/Library/x"},
+	{"share/keyrings", whySecrets, false, nil, "~/.local/share/keyrings/login.keyring", "/p/keyrings/x"},
+	{"/etc/shadow", whySecrets, false, nil, "/etc/shadow", "/p/etc/shadow"},
+	{"/proc/*/environ", whySecrets, false, nil, "/proc/self/environ", "/proc/cpuinfo"},
+	{"/proc/*/mem", whySecrets, false, nil, "/proc/1/mem", "/proc/meminfo"},
+	{"Login Data", whyPersonal, false, nil, "~/.config/chromium/Default/Login Data", "/p/login data.md"},
+	{"cookies.sqlite", whyPersonal, false, nil, "~/.mozilla/firefox/x/cookies.sqlite", "/p/cookies.go"},
+	{"key4.db", whyPersonal, false, nil, "~/.mozilla/firefox/x/key4.db", "/p/key.db"},
+
+	{".config/clawai", whyOwn, false, nil, "~/.config/clawai/policy.toml", "/p/clawai/policy.toml"},
+	{".local/state/clawai", whyOwn, false, nil, "~/.local/state/clawai/audit/x", "/p/state/clawai.go"},
+	{"AppData/*/clawai", whyOwn, false, nil, `C:\Users\a\AppData\Roaming\clawai\policy.toml`, "/p/AppData/x"},
+
+	{".bashrc", whyLater, true, nil, "~/.bashrc", "/p/bashrc.md"},
+	{".bash_profile", whyLater, true, nil, "~/.bash_profile", "/p/bash_profile"},
+	{".bash_login", whyLater, true, nil, "~/.bash_login", "/p/bash_login"},
+	{".bash_logout", whyLater, true, nil, "~/.bash_logout", "/p/bash_logout"},
+	{".profile", whyLater, true, nil, "~/.profile", "/p/profile.go"},
+	{".zshrc", whyLater, true, nil, "~/.zshrc", "/p/zshrc.txt"},
+	{".zshenv", whyLater, true, nil, "~/.zshenv", "/p/zshenv.txt"},
+	{".zprofile", whyLater, true, nil, "~/.zprofile", "/p/zprofile"},
+	{"config.fish", whyLater, true, nil, "~/.config/fish/config.fish", "/p/fish.go"},
+	{"*profile.ps1", whyLater, true, nil, `C:\Users\a\Documents\PowerShell\Microsoft.PowerShell_profile.ps1`, "/p/profile.ps1.md"},
+	{".envrc", whyLater, true, nil, "/p/.envrc", "/p/envrc.md"},
+	{".vimrc", whyLater, true, nil, "~/.vimrc", "/p/vimrc.md"},
+	{".gitconfig", whyLater, true, nil, "~/.gitconfig", "/p/.gitignore"},
+	{".git/config", whyLater, true, nil, "/p/.git/config", "/p/git/config.go"},
+	{".git/hooks", whyLater, true, nil, "/p/.git/hooks/pre-commit", "/p/hooks/use.ts"},
+	{".husky", whyLater, true, nil, "/p/.husky/pre-commit", "/p/husky.md"},
+	{".config/autostart", whyLater, true, nil, "~/.config/autostart/x.desktop", "/p/autostart.go"},
+	{".config/systemd", whyLater, true, nil, "~/.config/systemd/user/x.service", "/p/systemd/x.service"},
+	{"Library/LaunchAgents", whyLater, true, nil, "~/Library/LaunchAgents/x.plist", "/p/LaunchAgents.md"},
+	{"Library/LaunchDaemons", whyLater, true, nil, "/Library/LaunchDaemons/x.plist", "/p/Library/daemons.md"},
+	{"Programs/Startup", whyLater, true, nil, `C:\Users\a\AppData\Roaming\Microsoft\Windows\Start Menu\Programs\Startup\x.bat`, "/p/startup/x.bat"},
+	{"/etc/cron*", whyLater, true, nil, "/etc/cron.d/x", "/p/etc/cron.d/x"},
+	{"/var/spool/cron", whyLater, true, nil, "/var/spool/cron/root", "/p/cron.go"},
+	{"/etc/systemd", whyLater, true, nil, "/etc/systemd/system/x.service", "/p/etc/systemd/x"},
+	{"/etc/profile*", whyLater, true, nil, "/etc/profile.d/x.sh", "/p/etc/profile"},
+	{"/etc/ld.so.preload", whyLater, true, nil, "/etc/ld.so.preload", "/p/ld.so.preload"},
+	{"/etc", whySystem, true, nil, "/etc/hosts", "/p/etc/hosts"},
+	{"/boot", whySystem, true, nil, "/boot/grub/grub.cfg", "/p/boot/x"},
+	{"/usr", whySystem, true, nil, "/usr/local/bin/ls", "/p/usr/x"},
+	{"/System", whySystem, true, nil, "/System/Library/x", "/p/System/x"},
+	{"/Windows", whySystem, true, nil, `C:\Windows\System32\drivers\etc\hosts`, "/p/Windows/x"},
+
+	{".vscode/settings.json", whyClient, true, nil, "/p/.vscode/settings.json", "/p/.vscode/extensions.md"},
+	{".vscode/tasks.json", whyClient, true, nil, "/p/.vscode/tasks.json", "/p/tasks.json"},
+	{".vscode/mcp.json", whyClient, true, nil, "/p/.vscode/mcp.json", "/p/mcp.json.md"},
+	{".cursor/mcp.json", whyClient, true, nil, "/p/.cursor/mcp.json", "/p/.cursor/rules/x.md"},
+	{".mcp.json", whyClient, true, nil, "/p/.mcp.json", "/p/mcp.jsonc"},
+	{"claude_desktop_config.json", whyClient, true, nil, "~/Library/Application Support/Claude/claude_desktop_config.json", "/p/claude.json"},
+	{".claude/settings*", whyClient, true, nil, "/p/.claude/settings.local.json", "/p/.claude/notes.md"},
+	{".claude.json", whyClient, true, nil, "~/.claude.json", "/p/claude.json"},
+	{".codex/config.toml", whyClient, true, nil, "~/.codex/config.toml", "/p/codex/config.toml"},
+	{".gemini/settings.json", whyClient, true, nil, "~/.gemini/settings.json", "/p/gemini/settings.json"},
+}
+
+// holds says whether the row is about a path that located has made plain.
+func (p *place) holds(plain string) bool {
+	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
+	want := strings.Split(strings.TrimPrefix(strings.ToLower(p.pattern), "/"), "/")
+	for _, s := range p.spare {
+		if parts[len(parts)-1] == s {
+			return false
+		}
+	}
+	for i := 0; i+len(want) <= len(parts); i++ {
+		if strings.HasPrefix(p.pattern, "/") && (i > 0 || !rooted(plain)) {
+			break
+		}
+		same := true
+		for j, w := range want {
+			ok, err := path.Match(w, parts[i+j])
+			same = same && ok && err == nil
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+func rooted(plain string) bool { return strings.HasPrefix(plain, "/") }
+
+// located are the readings of a path: each with / between its parts, no . and
+// no .. but at the start, home in the place of ~, no drive and no scheme. A path
+// that is rooted begins with /; one from an unknown base with a variable or ~.
+func located(s, home string) []string {
+	s = strings.TrimSpace(s)
+	if len(s) > 5 && strings.EqualFold(s[:5], "file:") {
+		s = strings.TrimPrefix(s[5:], "//")
+		if s != "" && s[0] != '/' && s[0] != '\\' { // a host
+			_, s, _ = strings.Cut(s, "/")
+			s = "/" + s
+		}
+	}
+	readings := []string{s}
+	for range 2 { // %252e is decoded twice by some
+		decoded, err := url.PathUnescape(s)
+		if err != nil || decoded == s {
+			break
+		}
+		s = decoded
+		readings = append(readings, s)
+	}
+	for i, r := range readings {
+		r = strings.ReplaceAll(r, `\`, "/")
+		if len(r) > 1 && r[1] == ':' && ('a' <= r[0]|0x20 && r[0]|0x20 <= 'z') {
+			r = r[2:]
+			if !rooted(r) {
+				r = "$drive/" + r
+			}
+		}
+		for _, v := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+			if rest, ok := strings.CutPrefix(r, v); ok && home != "" && (rest == "" || rest[0] == '/') {
+				r = home + rest
+			}
+		}
+		readings[i] = path.Clean(strings.ReplaceAll(r, "//", "/"))
+	}
+	return readings
+}
+
+// outside says whether a reading of a path lies outside the folder.
+func outside(plain, folder string) bool {
+	switch {
+	case rooted(plain):
+		folder = located(folder, "")[0]
+		return folder == "." || folder != "/" && plain != folder && !strings.HasPrefix(plain, folder+"/")
+	case plain == ".." || strings.HasPrefix(plain, "../"):
+		return true
+	}
+	return plain != "" && strings.ContainsRune("~$%", rune(plain[0]))
+}
