@@ -54,8 +54,8 @@ type waiter struct {
 	ctx   context.Context // of its Ask, which waits for it
 	q     gate.Question
 	alone bool
-	lead  chan struct{} // one token: it shows the next page
-	done  chan answered // its answer, when another's page has one
+	lead  chan time.Duration // one token: it shows the next page after waiting this long for company
+	done  chan answered      // its answer, when another's page has one
 }
 
 // Name is the rung's.
@@ -73,12 +73,13 @@ func (g *Gather) Available(ctx context.Context, q gate.Question) error {
 
 // Ask waits in the line, and for the page with q on it.
 func (g *Gather) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
-	w := &waiter{ctx: ctx, q: q, alone: g.alone(q), lead: make(chan struct{}, 1), done: make(chan answered, 1)}
+	w := &waiter{ctx: ctx, q: q, alone: g.alone(q), lead: make(chan time.Duration, 1), done: make(chan answered, 1)}
 	g.join(w)
 	select {
 	case r := <-w.done:
 		return r.Answer, r.err
-	case <-w.lead:
+	case company := <-w.lead:
+		return g.leadUntilAnswered(w, company)
 	case <-ctx.Done():
 		if !g.leave(w) {
 			r := <-w.done // it is on a page, which closes for it
@@ -86,7 +87,6 @@ func (g *Gather) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 		}
 		return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
 	}
-	return g.leadUntilAnswered(w)
 }
 
 var (
@@ -102,7 +102,7 @@ func (g *Gather) join(w *waiter) {
 	switch _, lists := g.rung.(Lister); {
 	case !g.open:
 		g.open = true
-		w.lead <- struct{}{}
+		w.lead <- gathering
 	case lists && !w.alone && g.more != nil && time.Since(g.since) < joining:
 		g.more(errMore)
 	}
@@ -129,15 +129,15 @@ func (g *Gather) leave(w *waiter) bool {
 func (g *Gather) handOver() {
 	g.since = time.Time{}
 	if g.open = len(g.line) > 0; g.open {
-		g.line[0].lead <- struct{}{}
+		g.line[0].lead <- 0
 	}
 }
 
 // leadUntilAnswered shows page after page until w, which is first in the line,
 // has its answer.
-func (g *Gather) leadUntilAnswered(w *waiter) (gate.Answer, error) {
+func (g *Gather) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answer, error) {
 	select {
-	case <-time.After(gathering):
+	case <-time.After(company):
 	case <-w.ctx.Done():
 	}
 	for {

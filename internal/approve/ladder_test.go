@@ -1,0 +1,452 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/policy"
+)
+
+var numbers atomic.Uint64
+
+func aQuestion() gate.Question {
+	n := numbers.Add(1)
+	return gate.Question{
+		Number: n, Digest: [32]byte{byte(n), byte(n >> 8), 1}, Deadline: time.Now().Add(time.Minute), Session: true, Server: "files",
+		Calls: []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}}},
+	}
+}
+
+// asking is a question that is open.
+type asking struct {
+	q      gate.Question
+	cancel context.CancelCauseFunc
+	result chan answered
+}
+
+func askOn(a gate.Approver) *asking {
+	k := &asking{q: aQuestion(), result: make(chan answered, 1)}
+	var ctx context.Context
+	ctx, k.cancel = context.WithCancelCause(context.Background())
+	go func() {
+		answer, err := a.Ask(ctx, k.q)
+		k.result <- answered{answer, err}
+	}()
+	return k
+}
+
+func (k *asking) end(t testing.TB) answered {
+	t.Helper()
+	select {
+	case r := <-k.result:
+		return r
+	case <-time.After(5 * time.Second):
+		t.Fatal("no answer in time")
+	}
+	return answered{}
+}
+
+func (k *asking) wants(t testing.TB, reply gate.Reply, rung string) gate.Answer {
+	t.Helper()
+	r := k.end(t)
+	if r.err != nil || r.Reply != reply || r.Rung != rung || r.Digest != k.q.Digest || r.By == "" {
+		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Rung, r.By, r.err, reply, rung)
+	}
+	return r.Answer
+}
+
+func TestLadderKeepsTheContract(t *testing.T) {
+	for name, o := range map[string]func(LadderOptions) LadderOptions{
+		"with a queue":      func(o LadderOptions) LadderOptions { o.Queue = newSlate().line(); return o },
+		"without a queue":   func(o LadderOptions) LadderOptions { return o },
+		"with a dead queue": func(o LadderOptions) LadderOptions { o.Queue = (&slate{refuse: errors.New("full")}).line(); return o },
+		"behind an empty rung": func(o LadderOptions) LadderOptions {
+			o.Rungs = append([]Rung{&seat{absent: errLeft}}, o.Rungs...)
+			return o
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gatetest.Run(t, gatetest.Rung{
+				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
+					s := newSeat("terminal")
+					l := NewLadder(o(LadderOptions{Rungs: []Rung{NewGather(s, func(gate.Question) bool { return false })}}))
+					t.Cleanup(l.Close)
+					return l, s
+				},
+				Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
+			})
+		})
+	}
+}
+
+// attendant answers in the queue.
+type attendant struct {
+	slate *slate
+	here  *atomic.Bool
+}
+
+func (a attendant) Say(r gate.Reply) { (<-a.slate.came).say(r) }
+func (a attendant) Leave()           { <-a.slate.came; a.here.Store(false) }
+
+func TestTheQueueKeepsTheContract(t *testing.T) {
+	gatetest.Run(t, gatetest.Rung{
+		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
+			p := attendant{newSlate(), new(atomic.Bool)}
+			p.here.Store(true)
+			l := NewLadder(LadderOptions{
+				Queue: p.slate.line(), Keeper: &pen{},
+				Rungs: []Rung{attended(p.here)},
+			})
+			t.Cleanup(l.Close)
+			return l, p
+		},
+		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
+	})
+}
+
+func attended(here *atomic.Bool) *Attended {
+	a := NewAttended("console", func() ([]string, error) {
+		if here.Load() {
+			return []string{"web", "console"}, nil
+		}
+		return nil, nil
+	})
+	a.every = 10 * time.Millisecond
+	return a
+}
+
+func TestTheFirstAnswerWins(t *testing.T) {
+	s, desk := newSlate(), newSeat("terminal")
+	l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+	defer l.Close()
+
+	k := askOn(l)
+	ticket := <-s.came
+	if q := <-desk.asked; q.Ticket != ticket.id {
+		t.Errorf("the rung is asked for %q, in the queue it is %q", q.Ticket, ticket.id)
+	}
+	desk.Say(gate.AllowOnce)
+	k.wants(t, gate.AllowOnce, "terminal")
+	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Rung != "terminal" || ticket.answer.By != "somebody" {
+		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
+	}
+	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
+	within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on" })
+
+	k = askOn(l)
+	ticket = <-s.came
+	<-desk.asked
+	ticket.say(gate.AllowSession)
+	k.wants(t, gate.AllowSession, "console")
+	if cause := <-desk.ended; !errors.Is(cause, errElsewhere) {
+		t.Errorf("the terminal ends by %v", cause)
+	}
+	l.Concluded(k.q, gate.Verdict{Action: policy.Deny, Reason: "the rules changed"})
+	within(t, "the outcome", func() bool {
+		_, o := ticket.fate()
+		return o == "denied: the rules changed; nothing was executed"
+	})
+	if len(l.places) != 0 {
+		t.Error("concluded questions are kept")
+	}
+}
+
+// Both answer at the same moment: one of them is what the gate gets and what
+// the queue holds, whichever it is.
+func TestARaceHasOneWinner(t *testing.T) {
+	s, desk := newSlate(), newSeat("terminal")
+	l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+	defer l.Close()
+	won := map[string]int{}
+	for range 300 {
+		k := askOn(l)
+		ticket := <-s.came
+		<-desk.asked
+		var both sync.WaitGroup
+		both.Go(func() { desk.Say(gate.AllowOnce) })
+		both.Go(func() { ticket.say(gate.DenyOnce) })
+		r := k.end(t)
+		both.Wait()
+		if r.err != nil || r.Reply.Allows() != (r.Rung == "terminal") || ticket.answer.Rung != r.Rung {
+			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Rung, r.err, ticket.answer)
+		}
+		won[r.Rung]++
+		for len(desk.says) > 0 {
+			<-desk.says
+		}
+	}
+	t.Log(won)
+}
+
+func TestEveryRungFailsInTurn(t *testing.T) {
+	first, second, third, last := newSeat("terminal"), newSeat("popup"), newSeat("elicitation"), newSeat("web")
+	second.absent = errors.New("not in tmux")
+	first.Leave()
+	s := newSlate()
+	l := NewLadder(LadderOptions{Rungs: []Rung{first, second, third, falling{}, last}, Queue: s.line()})
+	defer l.Close()
+	k := askOn(l)
+	<-third.asked
+	third.Leave()
+	<-last.asked
+	last.Say(gate.DenyOnce)
+	k.wants(t, gate.DenyOnce, "web")
+	if len(second.asked) != 0 {
+		t.Error("asked where it was not available")
+	}
+}
+
+// A deny is an answer: nobody else is asked.
+func TestADenyEndsIt(t *testing.T) {
+	first, second := newSeat("terminal"), newSeat("web")
+	l := NewLadder(LadderOptions{Rungs: []Rung{first, second}})
+	defer l.Close()
+	k := askOn(l)
+	first.Say(gate.DenyOnce)
+	k.wants(t, gate.DenyOnce, "terminal")
+	if len(second.asked) != 0 {
+		t.Error("asked again after a deny")
+	}
+}
+
+type falling struct{}
+
+func (falling) Name() string                                   { return "falling" }
+func (falling) Available(context.Context, gate.Question) error { return nil }
+func (falling) Ask(context.Context, gate.Question) (gate.Answer, error) {
+	panic("over")
+}
+
+func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
+	s, desk := newSlate(), newSeat("terminal")
+	desk.absent = errors.New("there is no terminal")
+	l := NewLadder(LadderOptions{Rungs: []Rung{desk, falling{}}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
+	defer l.Close()
+	r := askOn(l).end(t)
+	if r.err == nil || !strings.Contains(r.Note, "run") || !strings.Contains(r.Note, "clawai approve") {
+		t.Errorf("%q, %v", r.Note, r.err)
+	}
+	for _, want := range []string{"terminal: there is no terminal", "falling: asking failed: over", "clawai approve"} {
+		if r.err != nil && !strings.Contains(r.err.Error(), want) {
+			t.Errorf("%v lacks %q", r.err, want)
+		}
+	}
+	if st, o := (<-s.came).fate(); st != queue.Expired || o != "denied: nobody was there to be asked; nothing was executed" {
+		t.Errorf("in the queue: %s, %q", st, o)
+	}
+}
+
+func TestNobodyWaitsInTheQueue(t *testing.T) {
+	s, pointed := newSlate(), make(chan string, 1)
+	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Point: func(q gate.Question) { pointed <- q.Ticket }})
+	defer l.Close()
+	k := askOn(l)
+	ticket := <-s.came
+	if got := <-pointed; got != ticket.id {
+		t.Errorf("pointed to %q", got)
+	}
+	ticket.say(gate.AllowOnce)
+	k.wants(t, gate.AllowOnce, "console")
+}
+
+// How a question ends without an answer is told to those who would have
+// answered, in words.
+func TestEndingsInWords(t *testing.T) {
+	tests := []struct {
+		cause error
+		want  string
+	}{
+		{gate.ErrWithdrawn, "withdrawn by the client; nothing was executed"},
+		{gate.ErrClosed, "the session is over; nothing was executed"},
+		{fmt.Errorf("%w: the new rules allow it", gate.ErrSettled), "settled: the new rules allow it"},
+		{context.DeadlineExceeded, "expired at " + time.Now().Format("15:04")},
+		{context.Canceled, "the connection is gone; nothing was executed"},
+	}
+	for _, tt := range tests {
+		s, desk := newSlate(), newSeat("terminal")
+		l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+		k := askOn(l)
+		ticket := <-s.came
+		<-desk.asked
+		k.cancel(tt.cause)
+		if r := k.end(t); !errors.Is(r.err, tt.cause) {
+			t.Errorf("%v: ended by %v", tt.cause, r.err)
+		}
+		if st, o := ticket.fate(); st != queue.Expired || !strings.HasPrefix(o, tt.want) {
+			t.Errorf("%v: in the queue: %s, %q", tt.cause, st, o)
+		}
+		if ticket.say(gate.AllowOnce) {
+			t.Error("an answer after the end is taken")
+		}
+		l.Close()
+	}
+}
+
+// The deadline ends it even where the caller's context has none, and the words
+// say when.
+func TestTheDeadlineEndsIt(t *testing.T) {
+	s := newSlate()
+	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+	defer l.Close()
+	q := aQuestion()
+	q.Deadline = time.Now().Add(30 * time.Millisecond)
+	if _, err := l.Ask(t.Context(), q); err == nil {
+		t.Error("answered after the deadline")
+	}
+	ticket := <-s.came
+	if st, o := ticket.fate(); st != queue.Expired || !strings.HasPrefix(o, "expired at ") || !strings.HasSuffix(o, "; nothing was executed") {
+		t.Errorf("in the queue: %s, %q", st, o)
+	}
+}
+
+// An answer that was in the queue before the end, and was not seen in time: the
+// call is denied, and its giver reads that it was too late.
+func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
+	s := newSlate()
+	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+	defer l.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	q := aQuestion()
+	p := l.enter(ctx, q)
+	ticket := <-s.came
+	ticket.say(gate.AllowOnce)
+	cancel(context.DeadlineExceeded)
+	if a, err := l.ended(ctx, q, p); err == nil || a.Reply.Allows() {
+		t.Errorf("%s, %v", a.Reply, err)
+	}
+	within(t, "the outcome", func() bool { _, o := ticket.fate(); return strings.HasPrefix(o, "too late: expired at ") })
+}
+
+// However broken the queue is, the terminal asks as if there were none, and the
+// trouble is told.
+func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
+	full := errors.New("database or disk is full")
+	stuck := make(chan struct{})
+	lines := map[string]*Line{
+		"cannot be opened": NewLine(func() (Desk, error) { return nil, full }),
+		"refuses":          (&slate{refuse: full}).line(),
+		"cannot settle":    (&slate{broken: full, came: make(chan *slip, 9)}).line(),
+		"falls over":       NewLine(func() (Desk, error) { panic("malformed") }),
+		"is locked":        NewLine(func() (Desk, error) { <-stuck; return nil, full }),
+	}
+	for name, line := range lines {
+		t.Run(name, func(t *testing.T) {
+			trouble := make(chan error, 9)
+			desk := newSeat("terminal")
+			l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: line, Wait: true, Trouble: func(err error) { trouble <- err }})
+			began := time.Now()
+			k := askOn(l)
+			<-desk.asked
+			desk.Say(gate.AllowOnce)
+			k.wants(t, gate.AllowOnce, "terminal")
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if name == "is locked" {
+				close(stuck)
+				l.Close()
+				return
+			}
+			select {
+			case err := <-trouble:
+				if !strings.Contains(err.Error(), "the queue ") {
+					t.Error(err)
+				}
+			case <-time.After(5 * time.Second):
+				t.Error("the trouble is not told")
+			}
+			l.Close()
+		})
+	}
+}
+
+// With nobody else to ask, a dead queue denies and says why.
+func TestADeadQueueAloneDenies(t *testing.T) {
+	l := NewLadder(LadderOptions{Queue: (&slate{refuse: errors.New("disk is full")}).line(), Wait: true})
+	defer l.Close()
+	r := askOn(l).end(t)
+	if r.err == nil || !strings.Contains(r.err.Error(), "queue: disk is full") || r.Note == "" {
+		t.Errorf("%q, %v", r.Note, r.err)
+	}
+}
+
+func TestAQueueThatFailedIsTriedAgain(t *testing.T) {
+	s, tries := newSlate(), 0
+	line := NewLine(func() (Desk, error) {
+		if tries++; tries == 1 {
+			return nil, errors.New("locked")
+		}
+		return s, nil
+	})
+	for range 3 {
+		if _, err := line.opened(); err == nil || tries != 1 {
+			t.Fatalf("after a failure: %v, %d tries", err, tries)
+		}
+	}
+	line.again = time.Now()
+	for range 3 {
+		if _, err := line.opened(); err != nil || tries != 2 {
+			t.Fatalf("later: %v, %d tries", err, tries)
+		}
+	}
+}
+
+// "Always" from the queue is written here, and when it cannot be, the call is
+// answered once and the giver reads why.
+func TestAlwaysFromTheQueue(t *testing.T) {
+	full := errors.New("the policy file has changed")
+	tests := []struct {
+		said  gate.Reply
+		fails error
+		want  gate.Reply
+		note  string
+	}{
+		{gate.AllowAlways, nil, gate.AllowAlways, "wrote a rule"},
+		{gate.DenyAlways, nil, gate.DenyAlways, "wrote a rule"},
+		{gate.AllowAlways, full, gate.AllowOnce, "nothing was written: the policy file has changed"},
+		{gate.DenyAlways, full, gate.DenyOnce, "nothing was written: the policy file has changed"},
+	}
+	for _, tt := range tests {
+		s, keeper := newSlate(), &pen{fails: tt.fails}
+		l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Keeper: keeper})
+		k := askOn(l)
+		ticket := <-s.came
+		if len(ticket.request.Offers) != 1 {
+			t.Errorf("offers: %+v", ticket.request.Offers)
+		}
+		ticket.say(tt.said)
+		if a := k.wants(t, tt.want, "console"); a.Note != tt.note {
+			t.Errorf("%s: note %q", tt.said, a.Note)
+		}
+		if (tt.fails == nil) != (len(keeper.wrote) == 1) {
+			t.Errorf("%s: wrote %q", tt.said, keeper.wrote)
+		}
+		l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
+		within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on; "+tt.note })
+		l.Close()
+	}
+}
+
+// What the answerers see of a question is the question.
+func TestTheRequestIsTheQuestion(t *testing.T) {
+	s := newSlate()
+	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Project: "/work", Risk: func(gate.Question) bool { return false }})
+	defer l.Close()
+	k := askOn(l)
+	r := (<-s.came).request
+	if r.Digest != k.q.Digest || r.Server != "files" || r.Project != "/work" || !r.Lasting || r.Risk != "routine" ||
+		!r.Deadline.Equal(k.q.Deadline) || len(r.Calls) != 1 || len(r.Offers) != 0 {
+		t.Errorf("%+v", r)
+	}
+	k.cancel(gate.ErrClosed)
+	k.end(t)
+}

@@ -1,0 +1,183 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// slate is a queue in memory, which can fail.
+type slate struct {
+	mu     sync.Mutex
+	slips  []*slip
+	came   chan *slip
+	refuse error // Put fails with it
+	broken error // Settle fails with it
+}
+
+func newSlate() *slate { return &slate{came: make(chan *slip, 100)} }
+
+func (s *slate) line() *Line { return NewLine(func() (Desk, error) { return s, nil }) }
+
+func (s *slate) Put(ctx context.Context, r queue.Request) (Ticket, error) {
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &slip{slate: s, id: "slip-" + time.Duration(len(s.slips)).String(), request: r, over: make(chan struct{})}
+	s.slips = append(s.slips, t)
+	s.came <- t
+	return t, nil
+}
+
+// slip is one request on it.
+type slip struct {
+	slate   *slate
+	id      string
+	request queue.Request
+	over    chan struct{} // closed when status leaves pending
+
+	// Guarded by slate.mu:
+	status   queue.Status
+	answer   queue.Answer
+	outcomes []string
+}
+
+func (s *slip) ID() string { return s.id }
+
+func (s *slip) Wait(ctx context.Context) (queue.Answer, error) {
+	select {
+	case <-s.over:
+	case <-ctx.Done():
+		return queue.Answer{}, ctx.Err()
+	}
+	s.slate.mu.Lock()
+	defer s.slate.mu.Unlock()
+	if s.status == queue.Expired {
+		return queue.Answer{}, &queue.Settled{}
+	}
+	return s.answer, nil
+}
+
+func (s *slip) end(st queue.Status, a queue.Answer) bool {
+	s.slate.mu.Lock()
+	defer s.slate.mu.Unlock()
+	if s.status != "" {
+		return false
+	}
+	s.status, s.answer = st, a
+	close(s.over)
+	return true
+}
+
+// say answers like somebody in another process; false when it is too late.
+func (s *slip) say(r gate.Reply) bool {
+	st := queue.Denied
+	if r.Allows() {
+		st = queue.Approved
+	}
+	return s.end(st, queue.Answer{Reply: r, Rung: "console", By: "me", Scope: "exact"})
+}
+
+func (s *slip) Settle(_ context.Context, st queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error) {
+	if s.slate.broken != nil {
+		return queue.Answer{}, false, s.slate.broken
+	}
+	if !s.end(st, a) {
+		s.slate.mu.Lock()
+		defer s.slate.mu.Unlock()
+		return s.answer, false, nil
+	}
+	if outcome != "" {
+		_ = s.Outcome(context.Background(), outcome)
+	}
+	return a, true, nil
+}
+
+func (s *slip) Outcome(_ context.Context, text string) error {
+	s.slate.mu.Lock()
+	defer s.slate.mu.Unlock()
+	s.outcomes = append(s.outcomes, text)
+	return nil
+}
+
+// fate is status and outcome.
+func (s *slip) fate() (queue.Status, string) {
+	s.slate.mu.Lock()
+	defer s.slate.mu.Unlock()
+	if len(s.outcomes) == 0 {
+		return s.status, ""
+	}
+	return s.status, s.outcomes[len(s.outcomes)-1]
+}
+
+// seat is a rung whose person is the test.
+type seat struct {
+	name   string
+	absent error           // why it is not available
+	says   chan gate.Reply // closed: hangs up
+	asked  chan gate.Question
+	ended  chan error // the cause of each Ask that was told to stop
+}
+
+func newSeat(name string) *seat {
+	return &seat{name: name, says: make(chan gate.Reply, 100), asked: make(chan gate.Question, 100), ended: make(chan error, 100)}
+}
+
+func (s *seat) Name() string                                   { return s.name }
+func (s *seat) Available(context.Context, gate.Question) error { return s.absent }
+func (s *seat) Say(r gate.Reply)                               { s.says <- r }
+func (s *seat) Leave()                                         { close(s.says) }
+
+var errLeft = errors.New("the person left")
+
+func (s *seat) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	s.asked <- q
+	select {
+	case r, ok := <-s.says:
+		if !ok {
+			return gate.Answer{}, errLeft
+		}
+		return gate.Answer{Reply: r, Digest: q.Digest, Rung: s.name, By: "somebody"}, nil
+	case <-ctx.Done():
+		s.ended <- context.Cause(ctx)
+		return gate.Answer{}, context.Cause(ctx)
+	}
+}
+
+// pen is a keeper that writes what it is told to, or fails.
+type pen struct {
+	mu    sync.Mutex
+	wrote []string
+	fails error
+}
+
+func (p *pen) Offers(gate.Question) ([]queue.Offer, string) {
+	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "allow", Deny: "deny"}}, ""
+}
+
+func (p *pen) Write(_ context.Context, _ gate.Question, scope string, r gate.Reply) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fails != nil {
+		return "", p.fails
+	}
+	p.wrote = append(p.wrote, scope+" "+r.String())
+	return "wrote a rule", nil
+}
+
+func within(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("not in time: %s", what)
+}
