@@ -104,6 +104,7 @@ func commands() []*cli.Command {
 		proxyCommand(),
 		policyCommand(),
 		logCommand(),
+		authCommand(),
 		doctorCommand(),
 		demoCommand(),
 		demoServerCommand(),

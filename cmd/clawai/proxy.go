@@ -31,7 +31,7 @@ func proxyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "proxy",
 		Usage:     "run an MCP server and let through only what the policy allows",
-		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]",
+		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
@@ -40,6 +40,7 @@ func proxyCommand() *cli.Command {
 			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
 			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "redact", Value: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
+			&cli.StringFlag{Name: "header-file", Usage: "headers for a remote server: lines `Name: value` in a `FILE` that only you can read; ${NAME} is taken from the environment"},
 			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
 		},
 		Action: runProxy,
@@ -49,6 +50,7 @@ func proxyCommand() *cli.Command {
 // proxyRun is one run of the command: what its flags and files came to.
 type proxyRun struct {
 	command []string
+	remote  *remoteServer // nil for a command
 	name    string
 	folders config.Folders
 	policy  *config.Loaded
@@ -97,6 +99,9 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 		command: c.Args().Slice(), name: c.String("server"), ask: c.Duration("ask-timeout"), observe: c.Bool("observe"),
 	}
 	if err := p.checkCommand(); err != nil {
+		return nil, err
+	}
+	if err := p.readRemote(c.String("header-file")); err != nil {
 		return nil, err
 	}
 	if p.ask <= 0 {
@@ -195,12 +200,8 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	if err := guard.Note(p.started()); err != nil {
 		return exitProxy, fmt.Errorf("cannot keep a record: %w", err)
 	}
-	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: os.Stderr})
+	child, code, err := p.start(guard)
 	if err != nil {
-		code := exitProxy
-		if failed, ok := errors.AsType[*stdio.StartError](err); ok {
-			code = failed.Code
-		}
 		p.ended(guard, code, err.Error())
 		return code, err
 	}
@@ -214,7 +215,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 			config.Watch(watching, p.policy, p.reload(guard))
 		}
 	}()
-	code, err := p.pump(ctx, guard, child)
+	code, err = p.pump(ctx, guard, child)
 	unwatch()
 	<-watched
 	p.ended(guard, code, child.Status())
@@ -224,16 +225,16 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 // pump carries the frames. A server that ended by itself, also at the end of its
 // input, gives its exit code; one that had to be signalled for a stop that was
 // asked for gives 0.
-func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *stdio.Child) (int, error) {
+func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server) (int, error) {
 	err := proxy.Run(ctx, proxy.Options{
-		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), Server: child, Gate: guard,
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), Server: child.Upstream, Gate: guard,
 		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
 	})
 	switch {
-	case err == nil && child.Forced():
+	case err == nil && child.forced():
 		return exitOK, nil
 	case err == nil, errors.Is(err, proxy.ErrServerEnded):
-		return max(child.ExitCode(), 0), nil // its stderr has said the rest
+		return max(child.exitCode(), 0), nil // its stderr has said the rest
 	}
 	return exitProxy, err
 }
@@ -256,8 +257,8 @@ func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
 func (p *proxyRun) started() *audit.Event {
 	return &audit.Event{
 		Kind: audit.Start, ServerGuess: guessName(p.command, p.name),
-		Detail: fmt.Sprintf("clawai %s; command %s; policy %s, revision %s",
-			version, quoteWords(p.command), p.policy.Path, p.policy.Policy.Revision()),
+		Detail: fmt.Sprintf("clawai %s; %s; policy %s, revision %s",
+			version, p.describe(), p.policy.Path, p.policy.Policy.Revision()),
 	}
 }
 

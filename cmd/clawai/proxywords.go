@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +17,9 @@ var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "p
 func guessName(command []string, name string) string {
 	if name != "" || len(command) == 0 {
 		return ""
+	}
+	if u, err := url.Parse(command[0]); err == nil && u.Host != "" && isRemote(command) {
+		return u.Hostname()
 	}
 	base := func(path string) string {
 		return strings.TrimSuffix(filepath.Base(path), ".exe")

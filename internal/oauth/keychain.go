@@ -32,8 +32,16 @@ const keychainTimeout = 20 * time.Second
 // Name is what people call it.
 func (Keychain) Name() string { return "the system's keychain" }
 
-// Load asks the keychain.
+// Load asks the keychain, if it was ever given something for this server: one
+// that is locked, or slow, or missing, is not asked for nothing.
 func (k Keychain) Load(server string) (e Entry, err error) {
+	known, err := k.servers()
+	if err != nil {
+		return Entry{}, err
+	}
+	if !slices.Contains(known, server) {
+		return Entry{}, ErrNone
+	}
 	data, err := bounded(func() (string, error) { return keyring.Get(service, server) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return Entry{}, ErrNone

@@ -71,8 +71,14 @@ func TestEither(t *testing.T) {
 	if err := both.Delete("https://a/"); !errors.Is(err, oauth.ErrNone) {
 		t.Error(err)
 	}
+	if err := both.Save(oauth.Entry{Server: "https://c/"}); err != nil {
+		t.Fatal(err)
+	}
 	keyring.MockInitWithError(errors.New("no desktop"))
-	if _, err := both.Load("https://c/"); err == nil {
-		t.Error("a keychain that cannot be read is no answer")
+	if _, err := both.Load("https://c/"); err == nil || errors.Is(err, oauth.ErrNone) {
+		t.Error("a keychain that cannot be read says that nothing is there:", err)
+	}
+	if _, err := both.Load("https://d/"); !errors.Is(err, oauth.ErrNone) {
+		t.Error("the keychain was asked for nothing:", err)
 	}
 }

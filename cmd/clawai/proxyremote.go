@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// What a client's configuration hands a remote server over in: neither headers
+// nor an address with a secret in it belong on a command line, which every
+// process of the machine can read.
+const (
+	envReference = "env:"           // -- env:NAME: the address is the value of NAME
+	envHeader    = "CLAWAI_HEADER_" // CLAWAI_HEADER_1="Name: value"
+)
+
+// remoteServer is what follows "--" when it is an address.
+type remoteServer struct {
+	url    *url.URL
+	header http.Header
+}
+
+// isRemote reports a command that is an address, and no program.
+func isRemote(command []string) bool {
+	first := command[0]
+	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
+}
+
+// readRemote finds out whether the server is remote.
+func (p *proxyRun) readRemote(headerFile string) (err error) {
+	if !isRemote(p.command) {
+		if headerFile != "" {
+			return usagef("--header-file is for remote servers: clawai proxy --header-file FILE -- https://HOST/PATH")
+		}
+		return nil
+	}
+	p.remote, err = newRemoteServer(p.command, headerFile)
+	return err
+}
+
+// newRemoteServer reads address and headers. Errors name no value.
+func newRemoteServer(command []string, headerFile string) (*remoteServer, error) {
+	if len(command) != 1 {
+		return nil, usagef("nothing follows the address of a remote server; headers go into a file (--header-file)")
+	}
+	address := command[0]
+	if name, ok := strings.CutPrefix(address, envReference); ok {
+		if address, ok = os.LookupEnv(name); !ok || address == "" {
+			return nil, usagef("the environment has no %q, which should hold the server's address", name)
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, usagef("the server's address cannot be read; write it like https://host/mcp")
+	}
+	if err := remote.CheckURL(u); err != nil {
+		return nil, usagef("%w", err)
+	}
+	r := &remoteServer{url: u}
+	if r.header, err = readHeaders(headerFile, os.Environ()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readHeaders collects the headers of the file and of the environment.
+func readHeaders(file string, environ []string) (http.Header, error) {
+	var lines strings.Builder
+	slices.Sort(environ)
+	for _, v := range environ {
+		if name, line, _ := strings.Cut(v, "="); strings.HasPrefix(name, envHeader) {
+			if strings.ContainsAny(line, "\r\n") {
+				return nil, usagef("%s holds more than one line", name)
+			}
+			lines.WriteString(line + "\n")
+		}
+	}
+	none := func(string) (string, bool) { return "", false }
+	h, err := remote.ParseHeaders(lines.String(), none)
+	if err != nil {
+		return nil, usagef("the headers in %s*: %w", envHeader, err)
+	}
+	if file == "" {
+		return h, nil
+	}
+	src, err := config.ReadSecret(file)
+	if err != nil {
+		return nil, usagef("--header-file: %w", err)
+	}
+	more, err := remote.ParseHeaders(string(src), os.LookupEnv)
+	if err != nil {
+		return nil, usagef("--header-file %s: %w", file, err)
+	}
+	for name, values := range more {
+		h[name] = values // the file is the nearer of the two
+	}
+	return h, nil
+}
+
+// named is the address as the record and messages show it: a query may hold a key.
+func (r *remoteServer) named() string {
+	shown := *r.url
+	shown.RawQuery = ""
+	if r.url.RawQuery != "" {
+		return shown.String() + "?…"
+	}
+	return shown.String()
+}
+
+// dial makes the upstream. With an Authorization header the owner has said who
+// they are; otherwise they can sign in when the server asks for it.
+func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
+	o := remote.Options{
+		URL: p.remote.url, Header: p.remote.header, Limits: p.limits,
+		Note: func(code, text string) {
+			_ = guard.Note(&audit.Event{Kind: audit.Chatter, Code: code, Detail: text})
+		},
+	}
+	if o.Header.Get("Authorization") == "" {
+		o.Credentials = oauth.New(signInOptions(p.folders, p.remote.url, browse))
+	}
+	return remote.Dial(o)
+}
+
+// signInOptions are those of every sign-in, on the path of a call or not.
+func signInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
+	dir := f.SignIns()
+	private := func(dir string) error {
+		if err := config.PrivateFolder(f.State); err != nil {
+			return err
+		}
+		return config.PrivateFolder(dir)
+	}
+	return oauth.Options{
+		Server: server, Lock: dir + ".lock", Store: signIns(dir, private), Browse: open,
+	}
+}
+
+// signIns are the stores in the order in which they are tried.
+func signIns(dir string, private func(string) error) oauth.Store {
+	files := oauth.Files{Dir: dir, Private: private}
+	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
+		return files
+	}
+	return oauth.Either{oauth.Keychain{Index: dir + string(os.PathSeparator) + "keychain", Dir: dir, Private: private}, files}
+}
+
+var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")
+
+// browse opens the page. What went wrong is not for the agent to read: the page's
+// address is for the owner alone.
+func browse(ctx context.Context, page string) error {
+	if err := oauth.Browser(ctx, os.Getenv("BROWSER"), page); err != nil {
+		return errNoBrowser
+	}
+	return nil
+}
+
+// describe is the server for the record.
+func (p *proxyRun) describe() string {
+	if p.remote != nil {
+		return "server " + p.remote.named()
+	}
+	return "command " + quoteWords(p.command)
+}

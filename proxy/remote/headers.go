@@ -1,0 +1,77 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// ownHeaders are set by this room, or by HTTP itself.
+var ownHeaders = []string{
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host",
+	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
+}
+
+// ParseHeaders reads lines of the form "Name: value". Empty lines and lines that
+// begin with # count for nothing. ${NAME} in a value is what getenv knows by that
+// name; an unknown one is an error. An error names the line and never a value.
+func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Header, error) {
+	h := make(http.Header)
+	n := 0
+	for line := range strings.Lines(src) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if err := addHeader(h, line, getenv); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return h, nil
+}
+
+func addHeader(h http.Header, line string, getenv func(string) (string, bool)) error {
+	name, value, colon := strings.Cut(line, ":")
+	if !colon || !token(name) {
+		return fmt.Errorf("a header is written as Name: value")
+	}
+	name = http.CanonicalHeaderKey(name)
+	if slices.Contains(ownHeaders, name) || strings.HasPrefix(name, headerParam) {
+		return fmt.Errorf("%s is set by clawai itself", name)
+	}
+	value, err := expand(strings.TrimSpace(value), getenv)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for i := range len(value) {
+		if value[i] < ' ' && value[i] != '\t' || value[i] == 0x7f {
+			return fmt.Errorf("%s: the value holds a control character", name)
+		}
+	}
+	h.Add(name, value)
+	return nil
+}
+
+// expand replaces ${NAME}; nothing else has a meaning.
+func expand(value string, getenv func(string) (string, bool)) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(value, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return "", fmt.Errorf("a ${ has no }")
+		}
+		known, ok := getenv(name)
+		if !ok {
+			return "", fmt.Errorf("the environment has no %.60q", name)
+		}
+		b.WriteString(known)
+		value = after
+	}
+}
