@@ -71,7 +71,14 @@ func (l *lane) requests(ctx context.Context, f *frame.Frame) {
 func (b *batch) add(f *frame.Frame) *frame.Refusal {
 	l := b.lane
 	if f.Kind == frame.Request {
-		c, calls, refusal := l.newCall(f)
+		m, refusal := mcp.Read(f, l.from, l.s.o.Name)
+		if refusal == nil && l.returns(&m) {
+			refusal = &frame.Refusal{Code: "late_form", Reason: "the answer to a form comes in a request of its own"}
+		}
+		if refusal != nil {
+			return refusal
+		}
+		c, calls, refusal := l.newCall(f, &m)
 		if refusal != nil {
 			return refusal
 		}
@@ -84,7 +91,7 @@ func (b *batch) add(f *frame.Frame) *frame.Refusal {
 	if refusal := n.read(f); refusal != nil {
 		return refusal
 	}
-	if why := l.loose(f); why != "" {
+	if why := n.loose(f); why != "" {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
 	}
 	b.x.Calls = append(b.x.Calls, n.x.Calls...)
@@ -103,12 +110,19 @@ func (l *lane) responses(ctx context.Context, f *frame.Frame) {
 		e := &f.Elements[i]
 		r := &reply{lane: l, burst: l.burst}
 		c, why := l.s.table.claim(l.opposite(), e.ID, r)
+		if c != nil && c.asked != nil {
+			l.elicited(c, e)
+			c, why = nil, ownAnswer
+		}
 		if c == nil {
 			refusal = &frame.Refusal{Code: why, Reason: "the array holds an answer to no request in flight"}
 			continue
 		}
 		r.call = c
 		b.replies = append(b.replies, r)
+		if c.form != nil { // 2026-07-28 has no arrays
+			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
+		}
 		if why := r.read(e); why != nil {
 			refusal = why
 		}
@@ -155,7 +169,7 @@ func (b *batch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, c := range b.calls {
 		if !b.lane.s.table.releaseHeld(c) {
-			lines = append(lines, c.denied(c.judged, v))
+			lines = append(lines, c.denied(c.caller, c.judged, v))
 		}
 	}
 	b.lane.answerAll(b.burst, lines)

@@ -19,14 +19,11 @@ type call struct {
 
 	from    mcp.Direction
 	method  string
-	id      []byte
-	key     string // frame.IDKey of the id
+	caller  // as the request has it, and the other side knows it
 	class   mcp.Class
 	modern  bool
-	first   bool         // initialize: its answer settles the version
+	first   mcp.Client   // of initialize: who introduces itself
 	judged  *policy.Call // what the rules saw, for denials
-	token   []byte       // the progress token; nil without one
-	report  string       // frame.IDKey of the token
 	steps   int          // progress messages of ours
 	waiting *gate.Exchange
 
@@ -35,38 +32,63 @@ type call struct {
 	withdrawn bool   // its caller expects no answer
 	task      bool   // the result is a task: the token lives on
 	reply     *reply // while answering
+	form      *form  // the caller was given one in place of its answer
+	settled   bool   // it gets none any more
+
+	asked *asking // this is a request of ours (MCP 2025-06-18 client/elicitation)
 }
 
-// newCall reads a request; a refusal means that it must not cross.
-func (l *lane) newCall(f *frame.Frame) (*call, []policy.Call, *frame.Refusal) {
-	m, refusal := mcp.Read(f, l.from, l.s.o.Name)
-	if refusal != nil {
-		return nil, nil, refusal
+// caller is whom to answer: the id and the progress token that it waits under.
+type caller struct {
+	id     []byte
+	key    string // frame.IDKey of the id
+	token  []byte // nil without one
+	report string // frame.IDKey of the token
+}
+
+func newCaller(f *frame.Frame, m *mcp.Message) caller {
+	c := caller{id: f.ID, key: frame.IDKey(f.ID)}
+	if m.ProgressToken != nil {
+		c.token, c.report = m.ProgressToken, frame.IDKey(m.ProgressToken)
 	}
+	return c
+}
+
+// newCall makes the call of a request; a refusal means that it must not cross.
+func (l *lane) newCall(f *frame.Frame, m *mcp.Message) (*call, []policy.Call, *frame.Refusal) {
 	calls := m.Calls
 	if m.InputResponses != nil {
-		answers, refusal := l.s.table.answers(f, &m, l.s.o.Name)
+		answers, refusal := l.s.table.answers(f, m, l.s.o.Name)
 		if refusal != nil {
 			return nil, nil, refusal
 		}
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
 	c := &call{
-		lane: l, burst: l.burst, from: l.from, method: f.Method, id: f.ID, key: frame.IDKey(f.ID),
-		class: m.Class, modern: m.Modern, first: m.Initialize(),
+		lane: l, burst: l.burst, from: l.from, method: f.Method, caller: newCaller(f, m),
+		class: m.Class, modern: m.Modern,
 	}
 	if len(calls) > 0 {
 		c.judged = &calls[0]
 	}
-	if m.ProgressToken != nil {
-		c.token, c.report = m.ProgressToken, frame.IDKey(m.ProgressToken)
+	if m.Initialize() {
+		c.first = mcp.Introduced(f.Params)
 	}
 	return c, calls, nil
 }
 
 // request reserves the id and puts the request into the group.
 func (l *lane) request(ctx context.Context, f *frame.Frame) {
-	c, calls, refusal := l.newCall(f)
+	m, refusal := mcp.Read(f, l.from, l.s.o.Name)
+	if refusal == nil && l.returns(&m) {
+		l.resume(f, &m)
+		return
+	}
+	var c *call
+	var calls []policy.Call
+	if refusal == nil {
+		c, calls, refusal = l.newCall(f, &m)
+	}
 	if refusal == nil && !l.s.table.reserve(c) {
 		refusal = duplicate(f)
 	}
@@ -86,15 +108,17 @@ func duplicate(f *frame.Frame) *frame.Refusal {
 
 // Forward sends the request on.
 func (c *call) Forward(x *gate.Exchange) error {
-	c.lane.s.table.forwarded(c)
+	if !c.lane.s.table.forwarded(c) {
+		return errAway
+	}
 	return c.lane.send(c.burst, x.Raw)
 }
 
-// Refuse answers the request; a withdrawn one expects no answer.
+// Refuse answers the request; a withdrawn one expects no answer, and neither
+// does a caller that is away.
 func (c *call) Refuse(_ *gate.Exchange, v gate.Verdict) {
-	c.lane.s.table.release(c)
-	if v.Code != gate.CodeWithdrawn {
-		c.lane.answer(c.burst, c.denied(c.judged, v))
+	if to, here := c.lane.s.table.release(c); here && v.Code != gate.CodeWithdrawn {
+		c.lane.answer(c.burst, c.denied(to, c.judged, v))
 	}
 }
 
@@ -107,15 +131,16 @@ func (c *call) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 
 // alive is the next sign of life for the caller; nil when it wants none.
 func (c *call) alive(elapsed time.Duration) []byte {
-	if c.token == nil {
+	to, here := c.lane.s.table.caller(c)
+	if to.token == nil || !here {
 		return nil
 	}
 	c.steps++
-	return mcp.Progress(c.token, c.steps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
+	return mcp.Progress(to.token, c.steps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
 // denied is what the caller gets instead of the other side's answer.
-func (c *call) denied(what *policy.Call, v gate.Verdict) []byte {
+func (c *call) denied(to caller, what *policy.Call, v gate.Verdict) []byte {
 	d := mcp.Denial{
 		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
 		AsError: c.lane.s.o.DenyAsError,
@@ -134,5 +159,5 @@ func (c *call) denied(what *policy.Call, v gate.Verdict) []byte {
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany:
 		d.Unanswered = true
 	}
-	return d.Answer(mcp.Caller{ID: c.id, Method: c.method, Modern: c.modern})
+	return d.Answer(mcp.Caller{ID: to.id, Method: c.method, Modern: c.modern})
 }

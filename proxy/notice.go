@@ -34,7 +34,7 @@ func (l *lane) notification(ctx context.Context, f *frame.Frame) {
 	if f.Method == cancelledMethod || l.replies {
 		l.judge(ctx) // what it is about may be in this very read
 	}
-	if why := l.loose(f); why != "" {
+	if why := n.loose(f); why != "" {
 		if why != withdrawnCall { // which the gate has recorded
 			l.dropped(&audit.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
@@ -88,20 +88,43 @@ const (
 // loose says why a notification about a request must not go on: the other side
 // does not know, or no longer knows, the request. A cancellation is carried out
 // here as far as it concerns the proxy.
-func (l *lane) loose(f *frame.Frame) (why string) {
+func (n *notice) loose(f *frame.Frame) (why string) {
+	l := n.lane
 	switch f.Method {
 	case progressMethod:
-		token := gjson.GetBytes(f.Params, "progressToken")
-		if !l.s.table.reports(l.opposite(), frame.IDKey([]byte(token.Raw))) {
+		token := member(f, "progressToken")
+		to, ok := l.s.table.reports(l.opposite(), frame.IDKey(token))
+		if !ok {
 			return "progress for no request in flight"
 		}
+		n.rename(f, token, to)
 	case cancelledMethod:
-		id := gjson.GetBytes(f.Params, "requestId")
-		return l.cancel(frame.IDKey([]byte(id.Raw)))
+		id := member(f, "requestId")
+		to := l.s.table.sentAs(l.from, frame.IDKey(id))
+		if why := l.cancel(frame.IDKey(id)); why != "" {
+			return why
+		}
+		n.rename(f, id, to)
 	default:
 		return l.unsubscribed(f)
 	}
 	return ""
+}
+
+// member is the JSON token of a member of params; nil when there is none.
+func member(f *frame.Frame, name string) []byte {
+	v := gjson.GetBytes(f.Params, name)
+	if !v.Exists() {
+		return nil
+	}
+	return f.Params[v.Index : v.Index+len(v.Raw)]
+}
+
+// rename gives the notification another token, the one its reader knows.
+func (n *notice) rename(f *frame.Frame, token, to []byte) {
+	if to != nil {
+		n.x.Raw = frame.Splice(f.Raw, token, to)
+	}
 }
 
 // cancel withdraws a call that has not been forwarded, or marks one that has.

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
@@ -27,6 +26,7 @@ type table struct {
 	mu    sync.Mutex
 	sides [2]side   // by the direction of the requests
 	asked mcp.Asked // the input requests that were let through
+	forms forms     // the client as somebody to ask
 
 	// batches: version 2025-03-26 was negotiated. Read for every frame.
 	batches atomic.Bool
@@ -34,11 +34,12 @@ type table struct {
 
 // side is one direction's requests.
 type side struct {
-	calls  map[string]*call // by idKey
-	tokens map[string]int   // progress tokens of forwarded requests, by idKey
-	lent   ring             // tokens that outlive their request: its result is a task
-	past   ring             // ids answered not long ago
-	late   ring             // ids cancelled not long ago
+	calls  map[string]*call  // by idKey; one that returned with a form, by both its ids
+	tokens map[string]int    // progress tokens of forwarded requests, by idKey
+	renew  map[string][]byte // what a token became when its caller returned with a form; nil: it has none
+	lent   ring              // tokens that outlive their request: its result is a task
+	past   ring              // ids answered not long ago
+	late   ring              // ids cancelled not long ago
 }
 
 func (t *table) side(from mcp.Direction) *side { return &t.sides[index(from)] }
@@ -56,28 +57,33 @@ func (t *table) reserve(cs ...*call) bool {
 	defer t.mu.Unlock()
 	for i, c := range cs {
 		s := t.side(c.from)
-		if s.calls[c.key] != nil {
+		if s.calls[c.key] != nil || c.from == mcp.ServerToClient && t.forms.ours(c.key) {
 			for _, c := range cs[:i] {
 				delete(s.calls, c.key)
 			}
 			return false
 		}
-		if s.calls == nil {
-			s.calls, s.tokens = make(map[string]*call), make(map[string]int)
-		}
-		s.calls[c.key] = c
+		s.keep(c.key, c)
 	}
 	return true
 }
 
-// forwarded notes that the request is about to be written.
-func (t *table) forwarded(c *call) {
+// forwarded notes that the request is about to be written; false when its caller
+// is away, and it must not be.
+func (t *table) forwarded(c *call) bool {
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	to, here := c.to()
+	if !here {
+		return false
+	}
 	c.state = sent
 	if c.report != "" {
-		t.side(c.from).tokens[c.report]++
+		s := t.side(c.from)
+		s.tokens[c.report]++
+		s.renewed(c, to)
 	}
-	t.mu.Unlock()
+	return true
 }
 
 // Why an answer may not go on.
@@ -98,7 +104,7 @@ func (t *table) claim(from mcp.Direction, id []byte, r *reply) (c *call, why str
 	switch {
 	case c == nil && s.past.has(key), c != nil && c.state == answering:
 		return nil, secondAnswer
-	case c == nil || c.state == held: // of a held one the other side knows nothing
+	case c == nil || c.state == held || c.key != key: // of these the other side knows nothing
 		return nil, unsolicited
 	case c.state == cancelled:
 		t.forget(c)
@@ -116,14 +122,17 @@ func (t *table) settle(r *reply) {
 	t.mu.Unlock()
 	if r.version != "" {
 		t.batches.Store(r.version == "2025-03-26")
+		t.introduce(r.call.first, r.version)
 	}
 }
 
-// release forgets a request that was answered by us, or withdrawn.
-func (t *table) release(c *call) {
+// release forgets a request that was answered by us, or withdrawn. It tells whom
+// to answer, and whether anybody is there.
+func (t *table) release(c *call) (to caller, here bool) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.forget(c)
-	t.mu.Unlock()
+	return c.to()
 }
 
 // releaseHeld forgets a request of a refused batch and reports whether its
@@ -141,6 +150,9 @@ func (t *table) forget(c *call) {
 		return
 	}
 	delete(s.calls, c.key)
+	if c.form != nil {
+		t.forms.over(s, c)
+	}
 	if c.state == held {
 		return
 	}
@@ -150,6 +162,9 @@ func (t *table) forget(c *call) {
 	}
 	if s.tokens[c.report]--; s.tokens[c.report] == 0 {
 		delete(s.tokens, c.report)
+		if !c.task {
+			delete(s.renew, c.report)
+		}
 	}
 	if c.task {
 		s.lent.add(c.report)
@@ -168,7 +183,8 @@ func (t *table) lend(c *call) {
 func (t *table) withdraw(from mcp.Direction, key string) (c *call, waiting *gate.Exchange, st state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c = t.side(from).calls[key]; c == nil {
+	c = t.side(from).calls[key]
+	if c == nil || c.asked != nil || c.stale(key) {
 		return nil, nil, held
 	}
 	switch c.state {
@@ -220,9 +236,9 @@ func (t *table) open(from mcp.Direction, key string) bool {
 func (t *table) only(from mcp.Direction) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.side(from).calls {
+	for key, c := range t.side(from).calls {
 		switch {
-		case c.state != sent:
+		case c.state != sent || key != c.key:
 		case id != "":
 			return ""
 		default:
@@ -233,49 +249,30 @@ func (t *table) only(from mcp.Direction) (id string) {
 }
 
 // reports says whether progress with this token belongs to a request in flight,
-// or to the task that one became.
-func (t *table) reports(from mcp.Direction, token string) bool {
+// or to the task that one became, and what its caller calls it now if that is
+// something else.
+func (t *table) reports(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.side(from)
-	return s.tokens[token] > 0 || s.lent.has(token)
+	if s.tokens[token] == 0 && !s.lent.has(token) {
+		return nil, false
+	}
+	to, renewed := s.renew[token]
+	return to, !renewed || to != nil
 }
 
-// unanswered empties one direction and returns the requests whose callers still
-// wait.
-func (t *table) unanswered(from mcp.Direction) (cs []*call) {
+// unanswered empties one direction and returns the callers that still wait.
+func (t *table) unanswered(from mcp.Direction) (callers []caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.side(from)
-	for _, c := range s.calls {
-		if c.state != cancelled && !c.withdrawn {
-			cs = append(cs, c)
+	for key, c := range s.calls {
+		to, here := c.to()
+		if here && key == to.key && c.state != cancelled && !c.withdrawn {
+			callers = append(callers, to)
 		}
 	}
 	clear(s.calls)
-	return cs
-}
-
-// answers is what the rules judge in the inputResponses of a retry.
-func (t *table) answers(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.asked.Answers(f, m, server)
-}
-
-// known reports input requests that were let through before.
-func (t *table) known(in mcp.Inputs) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.asked.Known(in)
-}
-
-// remember notes input requests that are being let through.
-func (t *table) remember(in mcp.Inputs) {
-	if len(in.Calls) == 0 {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.asked.Remember(in)
+	return callers
 }

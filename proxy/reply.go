@@ -34,6 +34,13 @@ func (l *lane) response(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	r.call = c
+	if c.asked != nil {
+		l.elicited(c, f)
+		return
+	}
+	if c.form != nil {
+		f = l.readdress(f, c)
+	}
 	if refusal := r.read(f); refusal != nil {
 		r.refused(f, refusal)
 		return
@@ -63,7 +70,7 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	if c.class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = audit.Listed, mcp.Declared(c.method, f.Result)
 	}
-	if c.first && f.Result != nil {
+	if c.method == "initialize" && f.Result != nil {
 		r.version = mcp.Negotiated(f.Result)
 	}
 	if c.token != nil && becameTask(f.Result) {
@@ -92,9 +99,9 @@ func (r *reply) refused(f *frame.Frame, refusal *frame.Refusal) {
 		Code: refusal.Code, Reason: refusal.Reason, ID: f.ID, Bytes: len(f.Raw),
 		Method: r.call.method, Ref: r.call.x.Event.Record,
 	})
-	l.s.table.release(r.call)
+	to, _ := l.s.table.release(r.call)
 	_ = l.send(r.burst, mcp.Refused(&frame.Refusal{
-		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: r.call.id, Request: true,
+		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: to.id, Request: true,
 	}, record))
 }
 
@@ -107,7 +114,7 @@ func (r *reply) Forward(x *gate.Exchange) error {
 
 // Refuse answers the call in the other side's place.
 func (r *reply) Refuse(x *gate.Exchange, v gate.Verdict) {
-	r.lane.s.table.release(r.call)
+	to, _ := r.lane.s.table.release(r.call)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
@@ -115,7 +122,7 @@ func (r *reply) Refuse(x *gate.Exchange, v gate.Verdict) {
 	if len(x.Calls) > 0 {
 		what = &x.Calls[0]
 	}
-	_ = r.lane.send(r.burst, r.call.denied(what, v))
+	_ = r.lane.send(r.burst, r.call.denied(to, what, v))
 }
 
 // Waiting keeps the caller alive while a person looks at the answer.

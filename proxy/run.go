@@ -136,8 +136,8 @@ func (s *session) answerAll(cause error) {
 	} else if cause != nil {
 		how = "clawai failed; tell the owner"
 	}
-	for _, c := range s.table.unanswered(mcp.ClientToServer) {
-		_ = s.lanes[0].back.add(mcp.Gone(c.id, how))
+	for _, to := range s.table.unanswered(mcp.ClientToServer) {
+		_ = s.lanes[0].back.add(mcp.Gone(to.id, how))
 	}
 }
 

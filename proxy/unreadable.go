@@ -47,6 +47,10 @@ func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
 		return false
 	}
 	r.call = c
+	if c.asked != nil {
+		l.unelicited(c, line, refusal)
+		return true
+	}
 	r.refused(&frame.Frame{ID: c.id, Raw: line}, refusal)
 	return true
 }

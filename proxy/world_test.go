@@ -40,6 +40,10 @@ sampling = "fine"
 [[rule]]
 action = "prompt"
 sampling = "maybe"
+
+[[rule]]
+action = "allow"
+elicitation = "fine?"
 `
 
 // patience is how long a test waits for what must come; nothing sleeps.
