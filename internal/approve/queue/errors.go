@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// What can be wrong with an id, or a queue.
+var (
+	ErrUnknown   = errors.New("nothing in the queue has this id; see what waits with: clawai approve --list")
+	ErrAmbiguous = errors.New("this could mean several in the queue; give more of the id's characters (at least 8)")
+	ErrClosed    = errors.New("the queue is closed")
+	ErrTooLarge  = errors.New("too large for the queue")
+	// ErrLocked: another program holds the database's write lock for longer
+	// than we wait.
+	ErrLocked = errors.New("another program keeps the queue locked; close what edits it (sqlite3?) and try again")
+	ErrFull   = errors.New("the queue cannot be written; if the disk is full, make room and try again")
+	// ErrDamaged: nothing is deleted, because a person may want to look.
+	ErrDamaged = errors.New("the queue is damaged; stop every clawai and move queue.db, queue.db-wal and queue.db-shm away: a new one is made, and only waiting questions and their history are lost")
+	// ErrNewer: a later version has marked the database as not for this one.
+	ErrNewer = errors.New("the queue belongs to a newer clawai; update this one, or stop every clawai and move queue.db away")
+)
+
+// Settled is returned to whoever comes second: it tells how the request ended.
+type Settled struct{ Request Request }
+
+func (e *Settled) Error() string {
+	r := &e.Request
+	at := r.Decided.Local().Format("15:04:05")
+	if r.Status != Approved && r.Status != Denied {
+		return fmt.Sprintf("too late: it expired at %s (%s); nothing was executed", at, unsaid(r.Outcome))
+	}
+	by := "somebody"
+	if r.Answer.By != "" {
+		by = fmt.Sprintf("%q", r.Answer.By)
+	}
+	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, unsaid(r.Answer.Rung), at)
+}
+
+func unsaid(s string) string {
+	if s == "" {
+		return "not said"
+	}
+	return s
+}
+
+// explain gives what SQLite says a name and a way on.
+func explain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	var known error
+	switch e.Code() & 0xff { // the rest says more of the same
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		known = ErrLocked
+	case lib.SQLITE_FULL:
+		known = ErrFull
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		known = ErrDamaged
+	case lib.SQLITE_IOERR:
+		switch e.Code() {
+		case lib.SQLITE_IOERR_WRITE, lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_SHMSIZE:
+			known = ErrFull
+		case lib.SQLITE_IOERR_SHORT_READ:
+			known = ErrDamaged
+		}
+	}
+	if known == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", known, err)
+}

@@ -1,0 +1,180 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Grant is an answer for the session, as the gate holds it.
+type Grant struct {
+	ID      string
+	Session string // this and the next three are the session's, filled in by Grants
+	Server  string
+	Client  string
+	Project string
+	Rule    policy.Rule   // that asked
+	Calls   []policy.Call // what was allowed; redacted in what Grants returns
+	Since   time.Time
+	Uses    int // calls it has let through
+}
+
+// SetGrants replaces what the session shows as granted. One that was revoked
+// meanwhile stays revoked.
+func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return ErrClosed
+	}
+	if err := p.hold(); err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	p.used, p.granted = true, len(grants) > 0
+	if p.granted {
+		p.lookOut()
+	}
+	p.mu.Unlock()
+	return p.q.write(context.WithoutCancel(ctx), func(ctx context.Context, t tx) error {
+		keep := make([]any, 1, len(grants)+1)
+		keep[0] = p.s.ID
+		for _, g := range grants {
+			if err := p.grant(ctx, t, &g); err != nil {
+				return err
+			}
+			keep = append(keep, g.ID)
+		}
+		_, err := t.exec(ctx, "DELETE FROM grants WHERE session = ? AND id NOT IN ("+
+			strings.TrimSuffix(strings.Repeat("?,", len(grants)), ",")+")", keep...)
+		return err
+	})
+}
+
+func (p *Proxy) grant(ctx context.Context, t tx, g *Grant) error {
+	calls, err := packCalls(scrubCalls(g.Calls))
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO grants (session, id, server, client, project,
+			rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET uses = excluded.uses, since = excluded.since`,
+		p.s.ID, g.ID, p.s.Server, p.s.Client, p.s.Project,
+		g.Rule.Action.String(), g.Rule.Pos.File, g.Rule.Pos.Line, g.Rule.Pos.Column, g.Rule.Index, g.Rule.Description,
+		calls, packTime(g.Since), g.Uses)
+	return err
+}
+
+// Revoked gives the ids of grants that somebody revoked, each once. It closes
+// with the Proxy.
+func (p *Proxy) Revoked() <-chan string { return p.revoked }
+
+// lookAtGrants passes on what was revoked.
+func (p *Proxy) lookAtGrants(ctx context.Context) error {
+	p.mu.Lock()
+	granted := p.granted
+	p.mu.Unlock()
+	if !granted {
+		return nil
+	}
+	ids, err := p.q.words(ctx, "SELECT id FROM grants WHERE session = ? AND revoked = 1", p.s.ID)
+	for _, id := range ids {
+		if p.told[id] {
+			continue
+		}
+		select {
+		case p.revoked <- id:
+			p.told[id] = true
+		default: // the next look tries again
+		}
+	}
+	return err
+}
+
+// Grants lists what is granted in all sessions that live, oldest first.
+func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
+	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM grants")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		if q.alive(s) {
+			continue
+		}
+		if err := q.bury(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return q.grants(ctx, "WHERE revoked = 0 ORDER BY since, session, id")
+}
+
+func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Grant, err error) {
+	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		rows, err := conn.QueryContext(ctx, `SELECT session, id, server, client, project,
+			rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses FROM grants `+where, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var g Grant
+			var action, since string
+			var calls sql.NullString
+			err := rows.Scan(&g.Session, &g.ID, &g.Server, &g.Client, &g.Project,
+				&action, &g.Rule.Pos.File, &g.Rule.Pos.Line, &g.Rule.Pos.Column, &g.Rule.Index, &g.Rule.Description, &calls, &since, &g.Uses)
+			if err != nil {
+				return err
+			}
+			g.Rule.Action, _ = policy.ParseAction(action)
+			g.Since, g.Calls = unpackTime(since), unpackCalls(calls, &err)
+			if err != nil {
+				return errors.Join(ErrDamaged, err)
+			}
+			all = append(all, g)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// Revoke ends a grant, named by its id or, when it is longer, at least 8
+// characters of it. The gate forgets it as soon as its proxy has heard of it.
+func (q *Queue) Revoke(ctx context.Context, id string) error {
+	all, err := q.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	var found []Grant
+	for _, g := range all {
+		if g.ID == id {
+			found = []Grant{g}
+			break
+		}
+		if len(id) >= shortest && strings.HasPrefix(g.ID, id) {
+			found = append(found, g)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return ErrUnknown
+	case 1:
+	default:
+		return ErrAmbiguous
+	}
+	err = q.write(ctx, func(ctx context.Context, t tx) error {
+		n, err := t.exec(ctx, "UPDATE grants SET revoked = 1 WHERE session = ? AND id = ?", found[0].Session, found[0].ID)
+		if err == nil && n == 0 {
+			err = ErrUnknown
+		}
+		return err
+	})
+	if err == nil {
+		q.call(found[0].Session)
+	}
+	return err
+}

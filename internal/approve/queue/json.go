@@ -1,0 +1,147 @@
+package queue
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// text is a string in a JSON column. JSON has only UTF-8, so other bytes are
+// {"bytes": "base64"}.
+type text string
+
+type rawText struct {
+	Bytes []byte `json:"bytes"`
+}
+
+func (t text) MarshalJSON() ([]byte, error) {
+	if !utf8.ValidString(string(t)) {
+		return json.Marshal(rawText{[]byte(t)})
+	}
+	return marshal(string(t))
+}
+
+func (t *text) UnmarshalJSON(src []byte) error {
+	if len(src) > 0 && src[0] == '{' {
+		var raw rawText
+		err := json.Unmarshal(src, &raw)
+		*t = text(raw.Bytes)
+		return err
+	}
+	return json.Unmarshal(src, (*string)(t))
+}
+
+// marshal leaves <, > and & readable.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// pack is what a JSON column holds of a list; nil is NULL.
+func pack[T any](v []T) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	b, err := marshal(v)
+	return string(b), err
+}
+
+// unpack is the other way; it keeps an earlier error.
+func unpack[T any](s sql.NullString, err *error) (v T) {
+	if s.Valid && *err == nil {
+		*err = json.Unmarshal([]byte(s.String), &v)
+	}
+	return v
+}
+
+func texts(in []string) (out []text) {
+	if in != nil {
+		out = make([]text, len(in))
+	}
+	for i, s := range in {
+		out[i] = text(s)
+	}
+	return out
+}
+
+func plain(in []text) (out []string) {
+	if in != nil {
+		out = make([]string, len(in))
+	}
+	for i, t := range in {
+		out[i] = string(t)
+	}
+	return out
+}
+
+// storedCall is a call in a JSON column.
+type storedCall struct {
+	Server    text   `json:"server"`
+	Method    text   `json:"method"`
+	Subject   string `json:"subject"`
+	Names     []text `json:"names"`
+	Arguments *text  `json:"arguments"`
+	Malformed text   `json:"malformed"`
+}
+
+func packCalls(calls []policy.Call) (any, error) {
+	var out []storedCall // none is NULL
+	for _, c := range calls {
+		s := storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), texts(c.Names), nil, text(c.Malformed)}
+		if c.Args != nil {
+			args := text(c.Args)
+			s.Arguments = &args
+		}
+		out = append(out, s)
+	}
+	return pack(out)
+}
+
+func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
+	for _, in := range unpack[[]storedCall](s, err) {
+		c := policy.Call{Server: string(in.Server), Method: string(in.Method), Subject: unpackSubject(in.Subject),
+			Names: plain(in.Names), Malformed: string(in.Malformed)}
+		if in.Arguments != nil {
+			c.Args = []byte(*in.Arguments)
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// storedOffer is an Offer in a JSON column.
+type storedOffer struct {
+	Scope   text `json:"scope"`
+	Title   text `json:"title"`
+	Allow   text `json:"allow"`
+	Deny    text `json:"deny"`
+	Example text `json:"example"`
+}
+
+func packOffers(offers []Offer) (any, error) {
+	var out []storedOffer
+	if offers != nil {
+		out = make([]storedOffer, len(offers))
+	}
+	for i, o := range offers {
+		out[i] = storedOffer{text(o.Scope), text(o.Title), text(o.Allow), text(o.Deny), text(o.Example)}
+	}
+	return pack(out)
+}
+
+func unpackOffers(s sql.NullString, err *error) (offers []Offer) {
+	stored := unpack[[]storedOffer](s, err)
+	if stored != nil {
+		offers = make([]Offer, len(stored))
+	}
+	for i, o := range stored {
+		offers[i] = Offer{string(o.Scope), string(o.Title), string(o.Allow), string(o.Deny), string(o.Example)}
+	}
+	return offers
+}

@@ -1,0 +1,171 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"time"
+)
+
+// lookOut has the session's answers noticed from now on, for as long as there is
+// something to wait for. The caller has p.mu.
+func (p *Proxy) lookOut() {
+	if p.looking {
+		return
+	}
+	p.looking = true
+	p.lookouts.Go(p.lookout)
+}
+
+// again is after how long a look that failed is tried again.
+const again = 500 * time.Millisecond
+
+// lookout is one goroutine for all that the session waits for: however many
+// requests there are, a ring costs one query for those that changed.
+func (p *Proxy) lookout() {
+	heard, stop := p.q.ears.listen(p.q.path(proxies, p.s.ID))
+	defer stop()
+	check := time.NewTicker(p.q.o.Check)
+	defer check.Stop()
+	for {
+		err := p.look()
+		if p.idle() {
+			return
+		}
+		var retry <-chan time.Time
+		if err != nil {
+			retry = time.After(min(again, p.q.o.Check))
+		}
+		select {
+		case <-p.stop:
+			return
+		case <-heard:
+		case <-retry:
+		case <-check.C:
+			p.compare()
+		}
+	}
+}
+
+// idle ends the lookout when nothing is waited for.
+func (p *Proxy) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looking = len(p.waiting) > 0 || len(p.owed) > 0 || p.granted
+	return !p.looking
+}
+
+// look hands out the answers since the last look.
+func (p *Proxy) look() error {
+	ctx := context.Background()
+	err := p.q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		p.mu.Lock()
+		seen := p.seen
+		p.mu.Unlock()
+		rows, err := conn.QueryContext(ctx, `SELECT changed, id, status, reply, scope, rung, decided_by, note
+			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, p.s.ID, seen)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, status, reply string
+			var a Answer
+			if err := rows.Scan(&seen, &id, &status, &reply, &a.Scope, &a.Rung, &a.By, &a.Words); err != nil {
+				return err
+			}
+			var s Status
+			s, a.Reply = unpackStatus(status, reply)
+			p.hear(seen, id, s, a)
+		}
+		return rows.Err()
+	})
+	return errors.Join(err, p.lookAtGrants(ctx))
+}
+
+// hear takes in one change.
+func (p *Proxy) hear(change int64, id string, s Status, a Answer) {
+	p.mu.Lock()
+	p.seen = max(p.seen, change)
+	t := p.waiting[id]
+	if s == Pending || t == nil {
+		p.mu.Unlock()
+		return
+	}
+	delete(p.waiting, id)
+	p.mu.Unlock()
+	p.q.untidy()
+	t.decided(s, a)
+}
+
+// compare looks at everything that waits, as a check on what was heard: rows
+// may have been changed by hand, or a whole database put in the place of ours.
+func (p *Proxy) compare() {
+	ctx := context.Background()
+	before := p.tickets()
+	ids, err := p.q.words(ctx, "SELECT id FROM requests WHERE session = ? AND status = 'pending'", p.s.ID)
+	if err != nil {
+		return
+	}
+	after := p.tickets()
+	for _, id := range ids {
+		if t := before[id]; t != nil {
+			delete(before, id)
+		} else if after[id] == nil {
+			p.owe(id, debt{Expired, Answer{}, "nobody waited for the answer"})
+		}
+	}
+	for id, t := range before {
+		switch r, err := p.q.exact(ctx, id); {
+		case err == nil:
+			p.hear(0, id, r.Status, r.Answer)
+		case errors.Is(err, ErrUnknown) && t.stored.Load():
+			p.forget(t)
+			t.end(Answer{}, ErrUnknown)
+		}
+	}
+	p.pay(ctx)
+}
+
+// tickets copies what waits.
+func (p *Proxy) tickets() map[string]*Ticket {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.waiting)
+}
+
+// debt is how a request ended that could not be stored.
+type debt struct {
+	status  Status
+	answer  Answer
+	outcome string
+}
+
+// owe has the end of a request stored later.
+func (p *Proxy) owe(id string, d debt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed { // Close ends it
+		p.owed[id] = d
+		p.lookOut()
+	}
+}
+
+// pay stores what is owed. Somebody may have answered meanwhile, in vain.
+func (p *Proxy) pay(ctx context.Context) {
+	p.mu.Lock()
+	owed := maps.Clone(p.owed)
+	p.mu.Unlock()
+	for id, d := range owed {
+		r, won, err := p.q.settle(ctx, id, d.status, d.answer, d.outcome)
+		if err == nil && !won && r.Outcome == "" {
+			err = p.q.outcome(ctx, id, "the answer came too late: "+or(d.outcome, "it was answered elsewhere"))
+		}
+		if err == nil || errors.Is(err, ErrUnknown) {
+			p.mu.Lock()
+			delete(p.owed, id)
+			p.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"sync"
+)
+
+// Session says who asks.
+type Session struct {
+	ID      string // 1 to 64 letters, digits, - and _; unlike every other session's
+	Server  string // what a request says that names none
+	Client  string // the same
+	Project string // the same
+	PID     int    // 0 means this process
+}
+
+// Proxy is one session's side of the queue. It is safe for concurrent use.
+type Proxy struct {
+	q *Queue
+	s Session
+
+	mu       sync.Mutex
+	here     *presence
+	closed   bool
+	used     bool               // something is in the database
+	waiting  map[string]*Ticket // by id
+	owed     map[string]debt    // ends that could not be stored
+	granted  bool
+	told     map[string]bool // revoked grants that the channel has had
+	seen     int64           // the last change that was looked at
+	looking  bool            // the goroutine below runs
+	stop     chan struct{}
+	revoked  chan string
+	lookouts sync.WaitGroup
+}
+
+var isSession = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+
+// Attach makes this process the proxy of a session until Close. The system
+// knows when it ends, however it ends, and what it left is then expired by
+// whoever looks. The database is not opened.
+func (q *Queue) Attach(s Session) (*Proxy, error) {
+	if !isSession.MatchString(s.ID) {
+		return nil, fmt.Errorf("the queue: %q cannot name a session", s.ID)
+	}
+	if s.PID == 0 {
+		s.PID = os.Getpid()
+	}
+	p := &Proxy{q: q, s: s, waiting: map[string]*Ticket{}, owed: map[string]debt{}, told: map[string]bool{},
+		stop: make(chan struct{}), revoked: make(chan string, 64)}
+	_ = sweep(q.path(proxies)) // what cannot be removed harms nobody
+	if err := p.hold(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// hold takes the session's file, anew when somebody removed it. The caller has
+// p.mu, or p alone.
+func (p *Proxy) hold() error {
+	if p.here != nil {
+		if p.here.holds() {
+			return nil
+		}
+		_ = p.here.leave()
+		p.here = nil
+	}
+	if err := p.q.folders(); err != nil {
+		return fmt.Errorf("the queue in %q cannot be used: %w", p.q.dir, err)
+	}
+	here, err := appear(p.q.path(proxies, p.s.ID))
+	if err != nil {
+		return fmt.Errorf("the queue in %q: session %s: %w", p.q.dir, p.s.ID, err)
+	}
+	p.here = here
+	return nil
+}
+
+// alive says whether a session's proxy is. Where that cannot be told it is.
+func (q *Queue) alive(session string) bool {
+	if !isSession.MatchString(session) {
+		return false
+	}
+	there, err := present(q.path(proxies, session))
+	return there || err != nil
+}
+
+// call wakes a session's proxy.
+func (q *Queue) call(session string) {
+	if isSession.MatchString(session) {
+		ring(q.path(proxies, session))
+	}
+}
+
+// maxRequest is how many bytes of calls one request may hold. Nobody reads more
+// before answering.
+const maxRequest = 16 << 20
+
+// Put adds a pending request; it fills in what the Request and the session do
+// not say. The Ticket must be settled, or the Proxy closed.
+func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
+	if len(r.Calls) == 0 {
+		return nil, errors.New("the queue: a request without a call")
+	}
+	if size(&r) > maxRequest {
+		return nil, ErrTooLarge
+	}
+	r.Session, r.Status, r.Created = p.s.ID, Pending, p.q.o.Clock()
+	r.Decided, r.Answer, r.Outcome = r.Decided.Truncate(0), Answer{}, ""
+	r.Server, r.Client, r.Project = or(r.Server, p.s.Server), or(r.Client, p.s.Client), or(r.Project, p.s.Project)
+	for {
+		t, err := p.put(ctx, r)
+		if !errors.Is(err, errLost) {
+			return t, err
+		}
+	}
+}
+
+// newID draws a random UUID (RFC 9562, version 4).
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails (crypto/rand, since Go 1.24)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// size is about what the calls take.
+func size(r *Request) (n int) {
+	for _, c := range r.Calls {
+		n += len(c.Args)
+		for _, name := range c.Names {
+			n += len(name)
+		}
+	}
+	return n
+}
+
+// put stores r under a new id; errLost when another request begins like it.
+func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
+	r.ID = newID()
+	v, err := values(&r)
+	if err != nil {
+		return nil, err
+	}
+	v = append(v, p.s.PID, int64(r.Deadline.Sub(r.Created).Seconds()), r.ID[:shortest], r.ID[:shortest])
+	t, err := p.await(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = p.q.write(ctx, func(ctx context.Context, tx tx) error {
+		n, err := tx.exec(ctx, `INSERT INTO requests (`+columns+`, pid, timeout_seconds, changed)
+			SELECT `+marks+`, ?, ?, `+thisChange+`
+			WHERE NOT EXISTS (SELECT 1 FROM requests WHERE id BETWEEN ? AND ? || 'g')`, v...)
+		if err == nil && n == 0 {
+			return errLost
+		}
+		return err
+	})
+	if err != nil {
+		p.forget(t)
+		return nil, err
+	}
+	t.stored.Store(true)
+	return t, nil
+}
+
+// await makes a ticket before the request can be answered, so that no answer
+// comes too early to be noticed.
+func (p *Proxy) await(id string) (*Ticket, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	if err := p.hold(); err != nil {
+		return nil, err
+	}
+	t := &Ticket{p: p, id: id, done: make(chan struct{})}
+	p.waiting[id] = t
+	p.used = true
+	p.lookOut()
+	return t, nil
+}
+
+func (p *Proxy) forget(t *Ticket) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, t.id)
+}
+
+// Close expires what is pending and gives the session up.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	close(p.stop)
+	used := p.used
+	left := p.waiting
+	p.waiting = nil
+	p.mu.Unlock()
+	p.lookouts.Wait()
+
+	var err error
+	if used {
+		err = p.q.bury(context.Background(), p.s.ID)
+	}
+	for _, t := range left {
+		t.end(Answer{}, ErrClosed)
+	}
+	err = errors.Join(err, p.here.leave())
+	close(p.revoked)
+	p.q.changed()
+	return err
+}

@@ -1,0 +1,143 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Options of Open. The zero value is the product's default.
+type Options struct {
+	Clock   func() time.Time // of what people read; it expires nothing. nil means time.Now
+	Check   time.Duration    // how often to look without being told; 0 means 5 s
+	Keep    int              // settled requests to keep; 0 means 10,000
+	KeepFor time.Duration    // their age; 0 means 30 days
+
+	patience   time.Duration // for another program's write lock
+	migrations []migration
+	step       func(string) // called between the steps of a transaction
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Check == 0 {
+		o.Check = 5 * time.Second
+	}
+	if o.Keep == 0 {
+		o.Keep = 10_000
+	}
+	if o.KeepFor == 0 {
+		o.KeepFor = 30 * 24 * time.Hour
+	}
+	if o.patience == 0 {
+		o.patience = 3 * time.Second
+	}
+	if o.migrations == nil {
+		o.migrations = migrations
+	}
+	if o.step == nil {
+		o.step = func(string) {}
+	}
+	return o
+}
+
+// Queue is the queue in one folder. It is safe for concurrent use.
+type Queue struct {
+	dir   string
+	o     Options
+	store store
+	ears  ears
+
+	closing chan struct{}
+	once    sync.Once
+	tasks   sync.WaitGroup // of goroutines that end with closing
+	tidy    tidying
+}
+
+// Open makes the folder when it is missing and refuses one that other users can
+// change. The database is opened by the first call that needs it. The folder
+// above is for the caller to check.
+func Open(dir string, o Options) (*Queue, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the queue: %w", err)
+	}
+	q := &Queue{dir: dir, o: o.withDefaults(), closing: make(chan struct{})}
+	q.store = store{q: q, turn: make(chan struct{}, 1)}
+	q.ears = ears{check: q.o.Check}
+	if err := q.folders(); err != nil {
+		return nil, fmt.Errorf("the queue in %q cannot be used: %w", dir, err)
+	}
+	return q, nil
+}
+
+// folders makes what is missing, and refuses what others can change.
+func (q *Queue) folders() error {
+	for _, dir := range []string{q.dir, q.path(proxies), q.path(attending)} {
+		if err := privateFolder(dir); err != nil {
+			return err
+		}
+	}
+	return privateFile(q.path(bell), true)
+}
+
+// What lies in the folder.
+const (
+	database  = "queue.db"
+	bell      = "bell"      // touched whenever anything changed
+	proxies   = "proxies"   // a file for each session, locked by its proxy, touched when there is something for it
+	attending = "attending" // a file for each answerer that is looking, locked by it
+)
+
+func (q *Queue) path(name ...string) string {
+	return filepath.Join(append([]string{q.dir}, name...)...)
+}
+
+// Close lets go of the database and ends every Watch. Proxies and attendances
+// are closed before, by who has them.
+func (q *Queue) Close() (err error) {
+	q.once.Do(func() {
+		q.stopTidying()
+		close(q.closing)
+		q.tasks.Wait()
+		err = q.store.close()
+	})
+	return err
+}
+
+// changed tells everybody that looks at the queue.
+func (q *Queue) changed() { ring(q.path(bell)) }
+
+// Watch ticks once at the start, and then when anything may have changed. Ticks
+// that nobody takes become one. It closes when ctx ends, or the queue.
+func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	heard, stop := q.ears.listen(q.path(bell))
+	out <- struct{}{}
+	q.tasks.Go(func() {
+		defer close(out)
+		defer stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-q.closing:
+				return
+			case <-heard:
+				tick(out)
+			}
+		}
+	})
+	return out
+}
+
+func tick(ch chan<- struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

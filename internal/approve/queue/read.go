@@ -1,0 +1,212 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+)
+
+// marks stand for the columns in a statement.
+var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+
+// list reads the requests that follow in the words of where.
+func (q *Queue) list(ctx context.Context, where string, args ...any) (all []Request, err error) {
+	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		rows, err := conn.QueryContext(ctx, "SELECT "+columns+" FROM requests "+where, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			r, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, r)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// exact reads the request with this very id.
+func (q *Queue) exact(ctx context.Context, id string) (Request, error) {
+	all, err := q.list(ctx, "WHERE id = ?", id)
+	if err == nil && len(all) == 0 {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	return all[0], nil
+}
+
+// words reads one column of texts.
+func (q *Queue) words(ctx context.Context, query string, args ...any) (all []string, err error) {
+	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		rows, err := conn.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var s string
+			if err := rows.Scan(&s); err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// Pending lists what waits for an answer, oldest first.
+func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
+	dead, err := q.reap(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := q.list(ctx, "WHERE status = 'pending' ORDER BY number")
+	if err != nil || len(dead) == 0 {
+		return all, err
+	}
+	waiting := all[:0]
+	for _, r := range all {
+		if !dead[r.Session] {
+			waiting = append(waiting, r)
+		}
+	}
+	return waiting, nil
+}
+
+// History lists the last n that do not wait any more, newest first.
+func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
+	if _, err := q.reap(ctx); err != nil {
+		return nil, err
+	}
+	return q.list(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
+}
+
+// shortest is how much of an id names it. No two requests begin alike for so
+// long.
+const shortest = 8
+
+// Get finds a request by its id, or a prefix of at least 8 characters. The
+// error is ErrUnknown or ErrAmbiguous when that names none, or not one.
+func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
+	prefix = strings.ToLower(prefix)
+	if strings.Trim(prefix, "0123456789abcdef-") != "" {
+		return Request{}, ErrUnknown
+	}
+	if len(prefix) < shortest {
+		return Request{}, ErrAmbiguous
+	}
+	all, err := q.list(ctx, "WHERE id BETWEEN ? AND ? || 'g' LIMIT 2", prefix, prefix)
+	switch {
+	case err != nil:
+		return Request{}, err
+	case len(all) == 0:
+		return Request{}, ErrUnknown
+	case len(all) > 1:
+		return Request{}, ErrAmbiguous
+	}
+	r := all[0]
+	if r.Outcome != "" || q.alive(r.Session) {
+		return r, nil
+	}
+	if err := q.bury(ctx, r.Session); err != nil {
+		return Request{}, err
+	}
+	return q.exact(ctx, r.ID)
+}
+
+// Decide answers a request, which is named as for Get. The first answer wins;
+// *Settled tells everybody else who or what was first.
+func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
+	r, err := q.Get(ctx, id)
+	if err != nil {
+		return Request{}, err
+	}
+	if r.Status != Pending {
+		return r, &Settled{r}
+	}
+	r, won, err := q.settle(ctx, r.ID, statusOf(a.Reply), a, "")
+	if err != nil {
+		return Request{}, err
+	}
+	if !won {
+		return r, &Settled{r}
+	}
+	q.call(r.Session)
+	return r, nil
+}
+
+// Await returns when it is known what became of a request, or ctx ends.
+func (q *Queue) Await(ctx context.Context, id string) (Request, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range q.Watch(ctx) {
+		r, err := q.Get(ctx, id)
+		if err != nil || r.Status != Pending && r.Outcome != "" {
+			return r, err
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Request{}, err
+	}
+	return Request{}, ErrClosed
+}
+
+// reap ends what proxies left that died, and says which ones did.
+func (q *Queue) reap(ctx context.Context) (dead map[string]bool, err error) {
+	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
+	for _, s := range sessions {
+		if q.alive(s) {
+			continue
+		}
+		if dead == nil {
+			dead = map[string]bool{}
+		}
+		dead[s] = true
+		// Where this fails, the next one who looks does it; the caller leaves
+		// them out meanwhile.
+		if e := q.bury(ctx, s); errors.Is(e, ErrClosed) || ctx.Err() != nil {
+			return dead, errors.Join(err, e)
+		}
+	}
+	return dead, err
+}
+
+// What becomes of the requests of a proxy that is gone.
+const (
+	itsProxyEnded = "its proxy ended"
+	untold        = "its proxy ended before it said what became of the call"
+)
+
+// bury ends everything of a session whose proxy is gone.
+func (q *Queue) bury(ctx context.Context, session string) error {
+	waiting, err := q.list(ctx, "WHERE session = ? AND status = 'pending'", session)
+	if err != nil {
+		return err
+	}
+	err = q.write(ctx, func(ctx context.Context, t tx) error {
+		for _, r := range waiting {
+			end := q.ended(r, Expired, Answer{}, itsProxyEnded)
+			if err := t.finish(ctx, &end); err != nil && !errors.Is(err, errLost) {
+				return err
+			}
+		}
+		if len(q.o.migrations) > 1 {
+			if _, err := t.exec(ctx, "DELETE FROM grants WHERE session = ?", session); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec(ctx, "UPDATE requests SET outcome = ?, changed = "+thisChange+
+			" WHERE session = ? AND status <> 'pending' AND outcome = ''", untold, session)
+		return err
+	})
+	q.untidy()
+	return err
+}

@@ -1,0 +1,158 @@
+package queue
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// columns are what a Request is stored in, in the order of values and scan.
+const columns = `id, status, created_at, deadline_at, session, server, client, project,
+	call_server, method, subject, names, arguments, malformed, more_calls, digest,
+	rule_action, rule_file, rule_line, rule_column, rule_index, rule,
+	policy_revision, reason, findings, risk, lasting, offers, no_offer,
+	decided_at, decided_by, reply, scope, rung, note, outcome`
+
+// values are what is stored of r, which has at least one call.
+func values(r *Request) ([]any, error) {
+	first := &r.Calls[0]
+	names, err1 := pack(texts(first.Names))
+	more, err2 := packCalls(r.Calls[1:])
+	offers, err3 := packOffers(r.Offers)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	digest := ""
+	if r.Digest != [32]byte{} {
+		digest = hex.EncodeToString(r.Digest[:])
+	}
+	return []any{r.ID, string(r.Status), packTime(r.Created), packTime(r.Deadline), r.Session, r.Server, r.Client, r.Project,
+		first.Server, first.Method, packSubject(first.Subject), names, packBytes(first.Args), first.Malformed, more, digest,
+		r.Rule.Action.String(), r.Rule.Pos.File, r.Rule.Pos.Line, r.Rule.Pos.Column, r.Rule.Index, r.Rule.Description,
+		r.Revision, r.Reason, packBytes(r.Findings), r.Risk, r.Lasting, offers, r.NoOffer,
+		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Rung, r.Answer.Words, r.Outcome}, nil
+}
+
+// scan reads one row. What a newer clawai or a person wrote there that has no
+// meaning here is a deny.
+func scan(row interface{ Scan(...any) error }) (Request, error) {
+	var (
+		r                                           Request
+		first                                       policy.Call
+		created, deadline, decided, subject, action string
+		status, digest, reply                       string
+		names, args, more, findings, offers         sql.NullString
+	)
+	err := row.Scan(&r.ID, &status, &created, &deadline, &r.Session, &r.Server, &r.Client, &r.Project,
+		&first.Server, &first.Method, &subject, &names, &args, &first.Malformed, &more, &digest,
+		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
+		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
+		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Rung, &r.Answer.Words, &r.Outcome)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
+	r.Rule.Action, _ = policy.ParseAction(action) // deny when it is none
+	first.Subject = unpackSubject(subject)
+	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
+	first.Names = plain(unpack[[]text](names, &err))
+	r.Calls = append([]policy.Call{first}, unpackCalls(more, &err)...)
+	r.Offers = unpackOffers(offers, &err)
+	if err != nil {
+		// Part of a request is never shown as if it were the whole.
+		return Request{}, fmt.Errorf("%w: request %q: %w", ErrDamaged, r.ID, err)
+	}
+	if n, _ := hex.Decode(r.Digest[:], []byte(digest)); n != len(r.Digest) {
+		r.Digest = [32]byte{}
+	}
+	r.Status, r.Answer.Reply = unpackStatus(status, reply)
+	return r, nil
+}
+
+// packReply is empty for a request that nobody answered.
+func packReply(r *Request) string {
+	if r.Status != Approved && r.Status != Denied {
+		return ""
+	}
+	return r.Answer.Reply.String()
+}
+
+func unpackStatus(status, reply string) (Status, gate.Reply) {
+	said := gate.DenyOnce
+	for r := gate.DenyOnce; r <= gate.DenyAlways; r++ {
+		if r.String() == reply {
+			said = r
+		}
+	}
+	switch s := Status(status); s {
+	case Pending, Expired:
+		return s, gate.DenyOnce
+	case Approved:
+		if said.Allows() {
+			return s, said
+		}
+	case Denied:
+		if !said.Allows() {
+			return s, said
+		}
+	}
+	return Denied, gate.DenyOnce
+}
+
+// clock is how times are written: always the same length, so that they sort.
+const clock = "2006-01-02T15:04:05.000000000Z"
+
+func packTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(clock)
+}
+
+func unpackTime(s string) time.Time {
+	t, _ := time.Parse(clock, s) // the zero time when it is none
+	return t
+}
+
+// packBytes keeps nil and empty apart. The text is stored as it is, UTF-8 or not.
+func packBytes(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+func unpackBytes(s sql.NullString) []byte {
+	if !s.Valid {
+		return nil
+	}
+	return []byte(s.String)
+}
+
+var subjects = map[policy.Subject]string{
+	policy.ToolSubject: "tool", policy.ResourceSubject: "resource", policy.PromptSubject: "prompt",
+	policy.SamplingSubject: "sampling", policy.ElicitationSubject: "elicitation", policy.MethodSubject: "method",
+}
+
+func packSubject(s policy.Subject) string {
+	if word, ok := subjects[s]; ok {
+		return word
+	}
+	return strconv.Itoa(int(s))
+}
+
+func unpackSubject(s string) policy.Subject {
+	for subject, word := range subjects {
+		if s == word {
+			return subject
+		}
+	}
+	n, _ := strconv.ParseUint(s, 10, 8)
+	return policy.Subject(n)
+}

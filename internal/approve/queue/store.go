@@ -1,0 +1,150 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// store is the one connection of a process. SQLite has one writer anyway, and a
+// turn that everybody takes bounds how long any of them waits.
+type store struct {
+	q    *Queue
+	turn chan struct{} // holds one while somebody has the connection
+
+	db   *sql.DB
+	file fs.FileInfo // that is open
+}
+
+// idle is after how long an unused connection gives its memory and files back.
+const idle = time.Minute
+
+// use gives fn the connection. It waits for its turn as long as ctx lives, but
+// not for ever; fn is then not interrupted: each statement is bounded by the
+// patience with locks.
+func (s *store) use(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
+	patience := time.NewTimer(2 * s.q.o.patience)
+	defer patience.Stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return fmt.Errorf("the queue in %q: %w", s.q.dir, ErrLocked)
+	}
+	defer func() { <-s.turn }()
+	ctx = context.WithoutCancel(ctx)
+	err := s.ready(ctx)
+	if err == nil {
+		err = s.with(ctx, fn)
+	}
+	if err == nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrAmbiguous) || errors.Is(err, ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("the queue in %q: %w", s.q.dir, explain(err))
+}
+
+func (s *store) with(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return fn(ctx, conn)
+}
+
+// ready opens the database, anew when its file is not at its place any more.
+func (s *store) ready(ctx context.Context) error {
+	select {
+	case <-s.q.closing:
+		return ErrClosed
+	default:
+	}
+	path := s.q.path(database)
+	if s.db != nil {
+		if there, err := os.Lstat(path); err == nil && os.SameFile(there, s.file) {
+			return nil
+		}
+		s.abandon(ctx)
+	}
+	if err := s.q.folders(); err != nil {
+		return err
+	}
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := privateFile(path+end, end == ""); err != nil {
+			return err
+		}
+	}
+	c, err := sqlite.NewConnector(address(path, s.q.o.patience))
+	if err != nil {
+		return err
+	}
+	s.db = sql.OpenDB(c)
+	s.db.SetMaxOpenConns(1)
+	s.db.SetConnMaxIdleTime(idle)
+	if err = s.with(ctx, s.prepare); err != nil {
+		err = errors.Join(err, s.db.Close())
+		s.db = nil
+	}
+	return err
+}
+
+// prepare makes a database of the file, or finds that it is one.
+func (s *store) prepare(ctx context.Context, conn *sql.Conn) (err error) {
+	if err = migrate(ctx, conn, s.q.o.migrations, s.q.o.step); err != nil {
+		return err
+	}
+	s.file, err = os.Lstat(s.q.path(database))
+	return err
+}
+
+// address names the database and how every connection to it behaves. What is
+// deleted is overwritten, and nothing is written to temporary files.
+func address(path string, patience time.Duration) string {
+	path = filepath.ToSlash(path)
+	if path[0] != '/' { // C:/...
+		path = "/" + path
+	}
+	how := url.Values{
+		"mode": {"rw"}, "_txlock": {"immediate"}, "_defensive": {"1"}, "_error_rc": {"1"},
+		"_busy_timeout": {fmt.Sprint(patience.Milliseconds())},
+		"_journal_mode": {"WAL"}, "_synchronous": {"NORMAL"},
+		"_pragma": {"secure_delete=1", "temp_store=2", "trusted_schema=0", "cell_size_check=1", "cache_size=-1024"},
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: how.Encode()}).String()
+}
+
+// abandon closes a database whose file was removed or replaced. SQLite would
+// remove the log by its name, which may be another database's by now.
+func (s *store) abandon(ctx context.Context) {
+	_ = s.with(ctx, func(_ context.Context, conn *sql.Conn) error {
+		return conn.Raw(func(c any) error {
+			_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+			return err
+		})
+	})
+	_ = s.db.Close()
+	s.db = nil
+}
+
+func (s *store) close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.db == nil {
+		return nil
+	}
+	err := s.db.Close()
+	s.db = nil
+	return err
+}

@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Ticket is a request that was put into the queue, for the proxy that put it.
+type Ticket struct {
+	p      *Proxy
+	id     string
+	stored atomic.Bool // its row is there
+
+	once   sync.Once
+	done   chan struct{} // closed when answer and err are there
+	answer Answer
+	err    error
+}
+
+// ID names the request.
+func (t *Ticket) ID() string { return t.id }
+
+// end lets Wait return. Only the first one counts.
+func (t *Ticket) end(a Answer, err error) {
+	t.once.Do(func() {
+		t.answer, t.err = a, err
+		close(t.done)
+	})
+}
+
+// decided is end for a request that stands like this in the database.
+func (t *Ticket) decided(s Status, a Answer) {
+	if s == Approved || s == Denied {
+		t.end(a, nil)
+		return
+	}
+	r, err := t.p.q.exact(context.Background(), t.id)
+	if err == nil {
+		err = &Settled{r}
+	}
+	t.end(Answer{}, err)
+}
+
+// Wait returns the answer, whoever gave it. The end of ctx is an error and
+// changes nothing in the queue. *Settled says that the request ended without an
+// answer, ErrClosed that the Proxy was closed, ErrUnknown that somebody removed
+// it.
+func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
+	select {
+	case <-t.done:
+		return t.answer, t.err
+	default:
+	}
+	select {
+	case <-t.done:
+		return t.answer, t.err
+	case <-ctx.Done():
+		return Answer{}, context.Cause(ctx)
+	}
+}
+
+// Settle ends the request: answered elsewhere (Approved, Denied), or Expired.
+// When somebody was first, that answer comes back, and false. *Settled says that
+// it ended without an answer before. It takes its (bounded) time even when ctx
+// has ended, and on any other error it is tried again for as long as the proxy
+// lives, so that nobody is asked in vain.
+func (t *Ticket) Settle(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
+	if s == Pending || s != Expired && s != statusOf(a.Reply) {
+		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)
+	}
+	if s == Expired {
+		a, outcome = Answer{}, or(outcome, "nobody answered in time")
+	}
+	r, won, err := t.p.q.settle(context.WithoutCancel(ctx), t.id, s, a, outcome)
+	t.p.forget(t)
+	if err != nil {
+		t.p.owe(t.id, debt{s, a, outcome})
+		t.end(Answer{}, err)
+		return Answer{}, false, err
+	}
+	if !won && r.Status == Expired {
+		err = &Settled{r}
+		t.end(Answer{}, err)
+		return Answer{}, false, err
+	}
+	if s == Expired && won {
+		t.end(Answer{}, &Settled{r})
+	} else {
+		t.end(r.Answer, nil)
+	}
+	return r.Answer, won, nil
+}
+
+// Outcome says what became of the call after an answer, for the one who
+// answered and for the history.
+func (t *Ticket) Outcome(ctx context.Context, text string) error {
+	return t.p.q.outcome(context.WithoutCancel(ctx), t.id, text)
+}
+
+func (q *Queue) outcome(ctx context.Context, id, text string) error {
+	return q.write(ctx, func(ctx context.Context, t tx) error {
+		n, err := t.exec(ctx, "UPDATE requests SET outcome = ?, changed = "+thisChange+
+			" WHERE id = ? AND status <> 'pending'", text, id)
+		if err == nil && n == 0 {
+			err = errors.New("a request that nobody answered has no outcome")
+		}
+		return err
+	})
+}

@@ -1,0 +1,113 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// tidying removes what was redacted from the disk too, and what is old. It runs
+// a moment after the last change, so that a burst costs one run.
+type tidying struct {
+	mu    sync.Mutex
+	timer *time.Timer // nil when there is nothing to do
+	over  bool
+	runs  sync.WaitGroup
+}
+
+// soon is how long a run waits for further changes.
+const soon = time.Second
+
+// untidy sees to it that a run follows.
+func (q *Queue) untidy() { q.tidyIn(soon) }
+
+func (q *Queue) tidyIn(d time.Duration) {
+	t := &q.tidy
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil || t.over {
+		return
+	}
+	t.runs.Add(1)
+	t.timer = time.AfterFunc(d, func() {
+		defer t.runs.Done()
+		t.mu.Lock()
+		t.timer = nil
+		t.mu.Unlock()
+		if q.tidyUp(context.Background()) != nil {
+			q.tidyIn(q.o.Check)
+		}
+	})
+}
+
+// stopTidying runs what is due at once, and nothing from then on.
+func (q *Queue) stopTidying() {
+	t := &q.tidy
+	t.mu.Lock()
+	due := t.timer != nil && t.timer.Stop()
+	t.timer, t.over = nil, true
+	t.mu.Unlock()
+	if due {
+		_ = q.tidyUp(context.Background())
+		t.runs.Done()
+	}
+	t.runs.Wait()
+}
+
+// tidyUp prunes, and empties the log, in which redacted arguments stand still.
+func (q *Queue) tidyUp(ctx context.Context) error {
+	for more := true; more; {
+		err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
+			more, err = q.prune(ctx, conn)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		return emptyLog(ctx, conn, q.o.patience)
+	})
+}
+
+// atOnce bounds how many rows one transaction removes.
+const atOnce = 500
+
+// prune removes settled requests that are old or too many.
+func (q *Queue) prune(ctx context.Context, conn *sql.Conn) (more bool, err error) {
+	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
+	for which, limit := range map[string]any{
+		"decided_at > '' AND decided_at < ?":                                       packTime(q.o.Clock().Add(-q.o.KeepFor)),
+		"number <= (SELECT max(number) FROM requests) - ? AND status <> 'pending'": q.o.Keep,
+	} {
+		done, err := conn.ExecContext(ctx, fmt.Sprintf(remove, which, atOnce), limit)
+		if err != nil {
+			return false, err
+		}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return false, err
+		}
+		more = more || n == atOnce
+	}
+	return more, nil
+}
+
+// emptyLog copies the log into the database and cuts it off, without waiting
+// for those who read: it is tried again.
+func emptyLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return err
+	}
+	var busy, frames, copied int
+	err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
+	if _, e := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", patience.Milliseconds())); e != nil {
+		return e
+	}
+	if err == nil && busy != 0 {
+		err = ErrLocked
+	}
+	return err
+}

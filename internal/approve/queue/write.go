@@ -1,0 +1,111 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// errLost: the row had been changed before.
+var errLost = errors.New("somebody was first")
+
+// tx is a transaction that has the write lock from its beginning.
+type tx struct {
+	*sql.Tx
+	step func(string)
+}
+
+// write runs fn in a transaction and then tells everybody. When fn fails nothing
+// has happened.
+func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) error) error {
+	err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		inner, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer inner.Rollback()
+		t := tx{inner, q.o.step}
+		t.step("begun")
+		if _, err := t.exec(ctx, "UPDATE about SET value = value + 1 WHERE name = 'changes'"); err != nil {
+			return err
+		}
+		if err := fn(ctx, t); err != nil {
+			return err
+		}
+		if err := t.Commit(); err != nil {
+			return err
+		}
+		t.step("committed")
+		return nil
+	})
+	if err == nil {
+		q.changed()
+		q.o.step("rung")
+	}
+	return err
+}
+
+// exec gives the number of rows it changed.
+func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	done, err := t.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	t.step("statement")
+	return done.RowsAffected()
+}
+
+// thisChange is the number of the transaction's change.
+const thisChange = "(SELECT value FROM about WHERE name = 'changes')"
+
+// finish stores the end of a request that is still pending.
+func (t tx) finish(ctx context.Context, end *Request) error {
+	v, err := values(end)
+	if err != nil {
+		return err
+	}
+	v = append(v, end.ID)
+	n, err := t.exec(ctx, `UPDATE requests SET (`+columns+`, changed) = (`+marks+`, `+thisChange+`)
+		WHERE id = ? AND status = 'pending'`, v...)
+	if err == nil && n == 0 {
+		return errLost
+	}
+	return err
+}
+
+// settle ends a pending request: the first who does it wins. Then r is as it is
+// now; otherwise it is as another one left it.
+func (q *Queue) settle(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
+	r, err = q.exact(ctx, id)
+	if err != nil || r.Status != Pending {
+		return r, false, err
+	}
+	end := q.ended(r, s, a, outcome)
+	err = q.write(ctx, func(ctx context.Context, t tx) error { return t.finish(ctx, &end) })
+	if errors.Is(err, errLost) {
+		r, err = q.exact(ctx, id)
+		return r, false, err
+	}
+	if err != nil {
+		return r, false, err
+	}
+	q.untidy()
+	return end, true, nil
+}
+
+// ended is a pending request as it is kept afterwards.
+func (q *Queue) ended(r Request, s Status, a Answer, outcome string) Request {
+	r = scrubbed(r)
+	r.Status, r.Decided, r.Answer, r.Outcome = s, q.o.Clock(), a, outcome
+	return r
+}
+
+// statusOf is how an answered request stands.
+func statusOf(r gate.Reply) Status {
+	if r.Allows() {
+		return Approved
+	}
+	return Denied
+}
