@@ -10,6 +10,7 @@ import (
 // rule is a compiled rule.
 type rule struct {
 	action     Action
+	rank       rank
 	name       *glob.Pattern // nil for a resource: its URI is a condition
 	server     *glob.Pattern // nil when any will do
 	conditions []condition
@@ -60,7 +61,7 @@ type compiler struct {
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action}
+	r := rule{action: src.Action, rank: src.rank()}
 	if src.subject == ResourceSubject {
 		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Pos))
 	} else {

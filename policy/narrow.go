@@ -6,179 +6,245 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// maxPinned is the longest value, in bytes, that is worth a line of a policy.
-const maxPinned = 4096
+// Narrowed is a rule that a person's answer writes above the rule that asked.
+type Narrowed struct {
+	Text   string  // TOML of the rule, for InsertAbove
+	Policy *Policy // as it will be with the rule in its place; it has no revision
 
-// Narrow writes the rule that allows a call from now on, after a person said so
-// to rule r, which asked. It names the subject, the server and every argument
-// exactly as the call has them, which keeps every condition of r; what it does
-// not name stays open, and its comment says so. The text is TOML for
-// InsertAbove.
+	Name   string   // the subject's glob
+	Server string   // "" when the rule is about every server
+	Limits []Limit  // what it says of arguments
+	Open   []string // arguments of the call that it says nothing of
+}
+
+// Limit is a condition on one argument.
+type Limit struct {
+	Name  string   // as a policy writes it below args: path, "a.b", options.mode
+	Globs []string // one of these
+	Kept  bool     // as the rule that asked has it
+}
+
+// Narrow writes the rule that allows, or denies, a call from now on, after a
+// person said so to rule r, which asked. The rule keeps every condition of r,
+// and names the call's own tool and server; what it names beside that is for the
+// scope to say:
+//
+//   - Exact: every argument, as the call has it;
+//   - Folder: every argument that is a path or URL, by its folder, or the URI;
+//   - Tool: nothing more.
+//
+// So whatever the rule matches, in any reading, r matches too, and a call whose
+// answer it changes was one that r asked about.
 //
 // The error says, for a person, why no such rule can be written: globs cannot
-// name a star, a question mark, an empty text, a list, an object or null.
-func (p *Policy) Narrow(r Rule, c *Call) (text string, err error) {
+// name a star, a question mark, an empty text, a list, an object or null, and
+// not that two globs on one argument must both match.
+func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
-		return "", errors.New("the rule is not one of this policy")
+		return nil, errors.New("the rule is not one of this policy")
 	}
 	asked := &p.sources[r.Index]
 	if asked.Action != Prompt || asked.subject != c.Subject {
-		return "", errors.New("the rule did not ask about this call")
+		return nil, errors.New("the rule did not ask about this call")
 	}
-	rule, err := pin(asked, c)
+	if a == Prompt {
+		return nil, errors.New("an answer allows or denies")
+	}
+	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
+	n.rule.subject, n.rule.Action = c.Subject, a
+	if err := n.narrow(); err != nil {
+		return nil, err
+	}
+	out := &Narrowed{Text: n.rule.toml(), Name: n.rule.pattern, Limits: n.limits, Open: n.open}
+	if n.rule.server != nil {
+		out.Server = *n.rule.server
+	}
+	var err error
+	out.Policy, err = p.try(out.Text, r, c, a)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	text = narrowComment(rule.subject) + rule.toml()
-	if err := p.try(text, r, c); err != nil {
-		return "", err
-	}
-	return text, nil
+	return out, nil
 }
 
-// try says why the policy would not allow a call with the text above rule r.
-func (p *Policy) try(text string, r Rule, c *Call) error {
+func (p *Policy) home() string { return p.readers[resourceSlot].home }
+
+// try is the policy with the text above rule r, if it answers a call with a.
+func (p *Policy) try(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
 	written, errs := parseSource("always", []byte(text))
 	if len(errs) == 0 {
 		rules := slices.Insert(slices.Clone(p.sources), r.Index, written...)
-		q, errs = compile(rules, Options{Home: p.readers[resourceSlot].home})
+		q, errs = compile(rules, Options{Home: p.home()})
 	}
 	if len(errs) > 0 {
-		return fmt.Errorf("the rule cannot be written: %w", errs)
+		return nil, fmt.Errorf("the rule cannot be written: %w", errs)
 	}
 	d := q.Decide(c)
 	switch {
-	case d.Action == Allow:
-		return nil
+	case d.Action == a:
+		return q, nil
 	case d.Rule != nil && d.Rule.Pos != r.Pos:
-		return fmt.Errorf("the rule on line %d would still say %s", d.Rule.Pos.Line, d.Action)
+		return nil, fmt.Errorf("the rule on line %d would still say %s", d.Rule.Pos.Line, d.Action)
 	default:
-		return fmt.Errorf("a server may read the call in another way, which no exact rule allows: %s", cmp.Or(d.Reason, strconv.Quote(d.Reading)))
+		return nil, fmt.Errorf("a server may read the call in another way, which no such rule allows: %s", cmp.Or(d.Reason, strconv.Quote(d.Reading)))
 	}
 }
 
-func narrowComment(s Subject) string {
-	if s == ToolSubject || s == PromptSubject {
-		return "# Written after the answer \"always\". Arguments it does not name stay open.\n"
-	}
-	return "# Written after the answer \"always\".\n"
+// narrower makes one rule.
+type narrower struct {
+	asked *ruleSource
+	call  *Call
+	home  string
+	scope Scope
+
+	rule   ruleSource
+	limits []Limit
+	open   []string
 }
 
-// pin makes the rule that names a call exactly.
-func pin(asked *ruleSource, c *Call) (*ruleSource, error) {
-	if len(c.Names) != 1 {
-		return nil, fmt.Errorf("the call has %d texts, and a rule names one", len(c.Names))
+func (n *narrower) narrow() error {
+	if len(n.call.Names) != 1 {
+		return fmt.Errorf("the call has %d texts, and a rule names one", len(n.call.Names))
 	}
-	r := &ruleSource{subject: c.Subject, pattern: c.Names[0]}
-	r.Action = Allow
-	if err := pinnable("the "+subjectKey(c.Subject), r.pattern); err != nil {
-		return nil, err
+	if n.asked.Description != "" {
+		n.rule.Description = map[Action]string{Allow: "Always: ", Deny: "Never: "}[n.rule.Action] + n.asked.Description
 	}
-	switch {
-	case c.Server != "":
-		if err := pinnable("the server's name", c.Server); err != nil {
-			return nil, err
+	if err := n.name(); err != nil {
+		return err
+	}
+	if err := n.server(); err != nil {
+		return err
+	}
+	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
+		return nil
+	}
+	return n.arguments()
+}
+
+// name gives the rule the call's name; of a resource, the URI or its folder.
+func (n *narrower) name() error {
+	name := n.call.Names[0]
+	key := subjectKey(n.call.Subject)
+	switch n.call.Subject {
+	case ToolSubject:
+	case PromptSubject:
+		if n.scope == Folder {
+			return errors.New("a prompt lies in no folder")
 		}
-		r.server = &c.Server
-	case asked.server != nil:
-		return nil, errors.New("the rule that asked is about a server, and this server's name is not known")
+	case ResourceSubject:
+		return n.resource(name)
+	default:
+		if n.scope != Exact {
+			return fmt.Errorf("there is no %s to widen %s to", n.scope, key)
+		}
 	}
-	if asked.Description != "" {
-		r.Description = "Always: " + asked.Description
-	}
-	var err error
-	if c.Subject == ToolSubject || c.Subject == PromptSubject {
-		r.args, err = pinArguments(c.Args)
-	}
-	return r, err
+	n.rule.pattern = name
+	return pinnable("the "+key, name)
 }
 
-// pinArguments names every argument of a call.
-func pinArguments(args []byte) (pinned []argSource, err error) {
-	sc := scanner{src: string(args)}
-	sc.blanks()
-	if len(args) == 0 {
-		return nil, nil
+func (n *narrower) resource(uri string) error {
+	wanted := uri
+	switch n.scope {
+	case Exact:
+		if err := pinnable("the resource", uri); err != nil {
+			return err
+		}
+	case Folder:
+		var found bool
+		if wanted, found = folderOf(uri, n.home); !found {
+			return errors.New("the resource names no folder")
+		}
+	default:
+		return errors.New("a resource belongs to no tool")
 	}
-	whole := sc.members(func(name string) bool {
-		var globs []string
-		globs, err = sc.pinned(name)
-		pinned = append(pinned, argSource{path: []string{name}, globs: globs})
-		return err == nil
-	})
-	if err == nil && !whole {
-		err = errors.New("the arguments cannot be read")
+	both := meet([]string{n.asked.pattern}, []string{wanted}, n.home)
+	if len(both) != 1 {
+		return fmt.Errorf("no one pattern keeps to %q and to the rule's %q", wanted, n.asked.pattern)
 	}
-	return pinned, err
+	n.rule.pattern = both[0]
+	return nil
 }
 
-// pinned reads a value as the globs that match it alone: its text and, of a
-// number, its plain form as well.
-func (sc *scanner) pinned(name string) ([]string, error) {
-	what := fmt.Sprintf("argument %q", name)
-	start := sc.at
-	switch sc.peek() {
-	case '[':
-		return nil, fmt.Errorf("%s is a list, and no pattern names a whole list", what)
-	case '{':
-		return nil, fmt.Errorf("%s is an object, and no pattern names a whole object", what)
-	case 'n':
-		return nil, fmt.Errorf("%s is null, which no pattern matches", what)
-	case '"':
-		text, _ := sc.str()
-		return []string{text}, pinnable(what, text)
-	case 't', 'f':
-		sc.skip()
-		return []string{sc.src[start:sc.at]}, nil
+// server binds the rule to the call's server.
+func (n *narrower) server() error {
+	switch {
+	case n.call.Server != "":
+		n.rule.server = &n.call.Server
+		return pinnable("the server's name", n.call.Server)
+	case n.asked.server != nil && n.rule.Action == Allow:
+		return errors.New("the rule that asked is about a server, and this server's name is not known")
 	}
-	sc.skip()
-	number := sc.src[start:sc.at]
-	if plain := decimal(number); plain != number {
-		return []string{number, plain}, nil
-	}
-	return []string{number}, nil
+	n.rule.server = n.asked.server
+	return nil
 }
 
-// pinnable says why no glob matches exactly this text, if none does.
-func pinnable(what, text string) error {
-	switch i := strings.IndexAny(text, "*?"); {
-	case text == "":
-		return fmt.Errorf("%s is empty, which no pattern matches", what)
-	case len(text) > maxPinned:
-		return fmt.Errorf("%s is %d bytes long, too long for a rule", what, len(text))
-	case i >= 0:
-		return fmt.Errorf("%s holds %q, which a pattern takes for any text", what, text[i:i+1])
+// arguments gives the rule its conditions on arguments: in the call's order
+// where the call has them, and then what else the rule that asked demands.
+func (n *narrower) arguments() error {
+	args, err := readArguments(n.call.Args)
+	if err != nil {
+		return err
+	}
+	taken := map[int]bool{}
+	wants := false
+	for i := range args {
+		globs, err := n.wanted(&args[i])
+		if err != nil {
+			return err
+		}
+		path := []string{args[i].name}
+		own := slices.IndexFunc(n.asked.args, func(a argSource) bool { return slices.Equal(a.path, path) })
+		below := slices.ContainsFunc(n.asked.args, func(a argSource) bool { return a.path[0] == path[0] })
+		switch {
+		case globs == nil && !below:
+			n.open = append(n.open, tomlKey(args[i].name))
+		case globs == nil:
+		case own < 0:
+			n.limit(path, globs, false)
+			wants = true
+		default:
+			both := meet(n.asked.args[own].globs, globs, n.home)
+			if len(both) == 0 {
+				return fmt.Errorf("no pattern keeps argument %q to %q and to what the rule says of it", args[i].name, globs)
+			}
+			n.limit(path, both, slices.Equal(both, n.asked.args[own].globs))
+			wants, taken[own] = true, true
+		}
+	}
+	if n.scope == Folder && !wants {
+		return errors.New("no argument names a folder")
+	}
+	for i, a := range n.asked.args {
+		if !taken[i] {
+			n.limit(a.path, a.globs, true)
+		}
 	}
 	return nil
 }
 
-// toml writes a rule as a person would.
-func (r *ruleSource) toml() string {
-	var b strings.Builder
-	line := func(key, text string) { fmt.Fprintf(&b, "%s = %s\n", key, text) }
-	b.WriteString("[[rule]]\n")
-	line("action", tomlString(r.Action.String()))
-	line(subjectKey(r.subject), tomlString(r.pattern))
-	if r.server != nil {
-		line("server", tomlString(*r.server))
-	}
-	for _, a := range r.args {
-		globs := make([]string, len(a.globs))
-		for i, g := range a.globs {
-			globs[i] = tomlString(g)
+func (n *narrower) limit(path, globs []string, kept bool) {
+	n.rule.args = append(n.rule.args, argSource{path: path, globs: globs})
+	n.limits = append(n.limits, Limit{Name: argName(path)[len("args."):], Globs: globs, Kept: kept})
+}
+
+// wanted lists the globs that the scope asks of an argument; nil when none.
+func (n *narrower) wanted(a *argument) (globs []string, err error) {
+	switch n.scope {
+	case Exact:
+		return a.exact, a.inexact
+	case Folder:
+		for _, text := range a.texts {
+			glob, found := folderOf(text, n.home)
+			if !found {
+				return nil, nil
+			}
+			if !slices.Contains(globs, glob) {
+				globs = append(globs, glob)
+			}
 		}
-		text := globs[0]
-		if len(globs) > 1 {
-			text = "[" + strings.Join(globs, ", ") + "]"
-		}
-		line(argName(a.path), text)
 	}
-	if r.Description != "" {
-		line("description", tomlString(r.Description))
-	}
-	return b.String()
+	return globs, nil
 }

@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const home = "/home/user"
@@ -17,16 +19,19 @@ func mustLoad(t testing.TB, src string) *Policy {
 }
 
 func TestNarrow(t *testing.T) {
+	tool := func(args string) Call {
+		return Call{Server: "fs", Subject: ToolSubject, Names: []string{"write"}, Args: []byte(args)}
+	}
+	const head = "action = \"allow\"\ntool = \"write\"\nserver = \"fs\"\n"
 	for _, c := range []struct {
 		name, rule string
+		scope      Scope
 		call       Call
-		want       string
+		want       string // of the rule, below [[rule]]
 	}{
-		{"a tool", "tool = 'write_*'\ndescription = 'Ask \"first\"'",
+		{"a tool", "tool = 'write_*'\ndescription = 'Ask \"first\"'", Exact,
 			Call{Server: "fs", Subject: ToolSubject, Names: []string{"write_file"}, Args: []byte(` {"path": "/p/a b.txt", "n": -12, "m": 1e2, "ok": true, "a.b": "1\n\r\t\u202e\u00e9\\"} `)},
-			`# Written after the answer "always". Arguments it does not name stay open.
-[[rule]]
-action = "allow"
+			`action = "allow"
 tool = "write_file"
 server = "fs"
 args.path = "/p/a b.txt"
@@ -36,40 +41,66 @@ args.ok = "true"
 args."a.b" = "1\n\r\t\U0000202Eé\\"
 description = "Always: Ask \"first\""
 `},
-		{"conditions are kept in the exact values", "tool = '**'\nargs.path = ['/q/**', '/p/**']",
-			Call{Subject: ToolSubject, Names: []string{"x/y"}, Args: []byte(`{"path":"/p/x"}`)},
-			`# Written after the answer "always". Arguments it does not name stay open.
-[[rule]]
-action = "allow"
-tool = "x/y"
-args.path = "/p/x"
-`},
-		{"no arguments", "prompt = '*'\nserver = 'g*'",
-			Call{Server: "git", Subject: PromptSubject, Names: []string{"review"}},
-			`# Written after the answer "always". Arguments it does not name stay open.
-[[rule]]
-action = "allow"
-prompt = "review"
-server = "git"
-`},
-		{"a resource", "resource = 'file:///**'",
-			Call{Subject: ResourceSubject, Names: []string{"file:///p/x"}},
-			`# Written after the answer "always".
-[[rule]]
-action = "allow"
-resource = "file:///p/x"
-`},
+		{"conditions are kept in the exact values", "tool = '**'\nargs.path = ['/q/**', '/p/**']", Exact, tool(`{"path":"/p/x"}`), head + "args.path = \"/p/x\"\n"},
+		{"no arguments", "prompt = '*'\nserver = 'g*'", Exact, Call{Server: "git", Subject: PromptSubject, Names: []string{"review"}},
+			"action = \"allow\"\nprompt = \"review\"\nserver = \"git\"\n"},
+		{"a prompt", "prompt = '*'\nargs.lang = ['go', 'c*']", Tool, Call{Subject: PromptSubject, Names: []string{"review"}, Args: []byte(`{"lang":"c++","of":"x"}`)},
+			"action = \"allow\"\nprompt = \"review\"\nargs.lang = [\"go\", \"c*\"]\n"},
+		{"a resource", "resource = 'file:///**'", Exact, Call{Subject: ResourceSubject, Names: []string{"file:///p/x"}},
+			"action = \"allow\"\nresource = \"file:///p/x\"\n"},
+		{"resources of a folder", "resource = '**'", Folder, Call{Subject: ResourceSubject, Names: []string{"file:///srv/p/x?y#z"}},
+			"action = \"allow\"\nresource = \"file:///srv/p/**\"\n"},
+		{"resources as far as the rule goes", "resource = 'note://a/b/*'", Folder, Call{Subject: ResourceSubject, Names: []string{"note://a/b/c"}},
+			"action = \"allow\"\nresource = \"note://a/b/*\"\n"},
+		{"a text", "sampling = '**'", Exact, Call{Subject: SamplingSubject, Names: []string{"hello"}},
+			"action = \"allow\"\nsampling = \"hello\"\n"},
+		{"a folder", "tool = '**'", Folder, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":"/q"}}`), head + "args.path = \"/srv/p/**\"\n"},
+		{"two folders", "tool = '**'", Folder, tool(`{"from":"~/p/x","to":"https://h/a/b?c"}`), head + "args.from = \"~/p/**\"\nargs.to = \"https://h/a/**\"\n"},
+		{"a list of paths", "tool = '**'", Folder, tool(`{"paths":["/srv/p/x","/srv/q/y","/srv/p/z"]}`), head + "args.paths = [\"/srv/p/**\", \"/srv/q/**\"]\n"},
+		{"a folder inside the rule's", "tool='**'\nargs.path='~/**'\nargs.mode=['a','b']", Folder, tool(`{"path":"/home/user/p/x","mode":"b"}`),
+			head + "args.path = \"/home/user/p/**\"\nargs.mode = [\"a\", \"b\"]\n"},
+		{"a folder around the rule's", "tool='**'\nargs.path=['/srv/p/*.txt','/srv/p/*.md','/etc/**']", Folder, tool(`{"path":"/srv/p/x.md"}`),
+			head + "args.path = [\"/srv/p/*.txt\", \"/srv/p/*.md\"]\n"},
+		{"the tool", "tool = '*'\nargs.path = ['/p/**', '~/**']\nargs.o.x = 'y'", Tool, tool(`{"path":"/p/x","o":{"x":"y"},"content":""}`),
+			head + "args.path = [\"/p/**\", \"~/**\"]\nargs.o.x = \"y\"\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
-			text, err := p.Narrow(p.Rules()[0], &c.call)
+			n, err := p.Narrow(p.Rules()[0], &c.call, c.scope, Allow)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text != c.want {
-				t.Errorf("wrote\n%s\nwant\n%s", text, c.want)
+			if want := "[[rule]]\n" + c.want; n.Text != want {
+				t.Errorf("wrote\n%s\nwant\n%s", n.Text, want)
+			}
+			d, err := p.Narrow(p.Rules()[0], &c.call, c.scope, Deny)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.Replace(strings.Replace(n.Text, "allow", "deny", 1), "Always:", "Never:", 1); d.Text != want {
+				t.Errorf("wrote\n%s\nwant\n%s", d.Text, want)
+			}
+			if d.Policy.Decide(&c.call).Action != Deny || n.Policy.Decide(&c.call).Action != Allow {
+				t.Error("the policies it gives are others")
 			}
 		})
+	}
+}
+
+// What stays open is said.
+func TestNarrowTells(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.mode='x'\nargs.o.p='1'\nargs.dir='/srv/a/*'")
+	call := Call{Server: "fs", Subject: ToolSubject, Names: []string{"t"},
+		Args: []byte(`{"a.b":"text","path":"/srv/q/x","mode":"x","o":{"p":1,"q":2},"dir":"/srv/a/b","n":2}`)}
+	n, err := p.Narrow(p.Rules()[0], &call, Folder, Allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Narrowed{
+		Text: n.Text, Policy: n.Policy, Name: "t", Server: "fs", Open: []string{`"a.b"`, "n"},
+		Limits: []Limit{{"path", []string{"/srv/q/**"}, false}, {"dir", []string{"/srv/a/*"}, true}, {"mode", []string{"x"}, true}, {"o.p", []string{"1"}, true}},
+	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b })); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -77,57 +108,142 @@ func TestNarrowRefuses(t *testing.T) {
 	args := func(s string) Call {
 		return Call{Subject: ToolSubject, Names: []string{"t"}, Args: []byte(s)}
 	}
+	resource := func(s string) Call { return Call{Subject: ResourceSubject, Names: []string{s}} }
 	for _, c := range []struct {
 		name, rule string
+		scope      Scope
 		call       Call
 		want       string
 	}{
-		{"star", "tool='**'", args(`{"path":"/p/*"}`), `argument "path" holds "*", which a pattern takes for any text`},
-		{"question mark", "tool='**'", args(`{"q":"why?"}`), `argument "q" holds "?"`},
-		{"empty text", "tool='**'", args(`{"q":""}`), `argument "q" is empty`},
-		{"null", "tool='**'", args(`{"q":null}`), `argument "q" is null`},
-		{"list", "tool='**'", args(`{"q":["a"]}`), `argument "q" is a list`},
-		{"object", "tool='**'", args(`{"q\u0007":{}}`), `argument "q\a" is an object`},
-		{"long", "tool='**'", args(`{"q":"` + strings.Repeat("x", 5000) + `"}`), `argument "q" is 5000 bytes long`},
-		{"not JSON", "tool='**'", args(`{"q":"a"`), `the arguments cannot be read`},
-		{"twice", "tool='**'", args(`{"q":"a","q":"b"}`), `the rule cannot be written: always:6:1: args.q is given twice`},
-		{"other reading", "tool='**'", args(`{"path":"/p/../q"}`), `a server may read the call in another way, which no exact rule allows: "/q"`},
-		{"refused reading", "tool='**'", args(`{"path":"/p/\u0000"}`), `no exact rule allows: NUL in a value`},
-		{"another rule", "tool='**'\n[[rule]]\naction='prompt'\ntool='a'", Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule on line 1 would still say prompt`},
-		{"tool name", "tool='**'", Call{Subject: ToolSubject, Names: []string{"a*"}}, `the tool holds "*"`},
-		{"server name", "tool='**'", Call{Server: "?", Subject: ToolSubject, Names: []string{"a"}}, `the server's name holds "?"`},
-		{"unknown server", "tool='**'\nserver='x'", Call{Subject: ToolSubject, Names: []string{"a"}}, `this server's name is not known`},
-		{"several", "sampling='**'", Call{Subject: SamplingSubject, Names: []string{"a", "b"}}, `the call has 2 texts`},
-		{"other subject", "prompt='**'", Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule did not ask about this call`},
-		{"no method rule opens", "method='x/*'", Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no exact rule allows: why`},
+		{"star", "tool='**'", Exact, args(`{"path":"/p/*"}`), `argument "path" holds "*", which a pattern takes for any text`},
+		{"question mark", "tool='**'", Exact, args(`{"q":"why?"}`), `argument "q" holds "?"`},
+		{"empty text", "tool='**'", Exact, args(`{"q":""}`), `argument "q" is empty`},
+		{"null", "tool='**'", Exact, args(`{"q":null}`), `argument "q" is null`},
+		{"list", "tool='**'", Exact, args(`{"q":["a"]}`), `argument "q" is a list`},
+		{"object", "tool='**'", Exact, args(`{"q\u0007":{}}`), `argument "q\a" is an object`},
+		{"long", "tool='**'", Exact, args(`{"q":"` + strings.Repeat("x", 5000) + `"}`), `argument "q" is 5000 bytes long`},
+		{"not JSON", "tool='**'", Exact, args(`{"q":"a"`), `the arguments cannot be read`},
+		{"not JSON in a list", "tool='**'", Tool, args(`{"q":["a}`), `the arguments cannot be read`},
+		{"twice", "tool='**'", Exact, args(`{"q":"a","q":"b"}`), `the rule cannot be written: always:5:1: args.q is given twice`},
+		{"other reading", "tool='**'", Exact, args(`{"path":"/p/../q"}`), `a server may read the call in another way, which no such rule allows: "/q"`},
+		{"refused reading", "tool='**'", Exact, args(`{"path":"/p/\u0000"}`), `no such rule allows: NUL in a value`},
+		{"another rule", "tool='**'\n[[rule]]\naction='prompt'\ntool='a'", Exact, Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule on line 1 would still say prompt`},
+		{"tool name", "tool='**'", Tool, Call{Subject: ToolSubject, Names: []string{"a*"}}, `the tool holds "*"`},
+		{"server name", "tool='**'", Tool, Call{Server: "?", Subject: ToolSubject, Names: []string{"a"}}, `the server's name holds "?"`},
+		{"unknown server", "tool='**'\nserver='x'", Tool, Call{Subject: ToolSubject, Names: []string{"a"}}, `this server's name is not known`},
+		{"several", "sampling='**'", Exact, Call{Subject: SamplingSubject, Names: []string{"a", "b"}}, `the call has 2 texts`},
+		{"other subject", "prompt='**'", Exact, Call{Subject: ToolSubject, Names: []string{"a"}}, `the rule did not ask about this call`},
+		{"no method rule opens", "method='x/*'", Exact, Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no such rule allows: why`},
+		{"a wider text", "sampling='**'", Tool, Call{Subject: SamplingSubject, Names: []string{"a"}}, `there is no tool to widen sampling to`},
+		{"a prompt's folder", "prompt='**'", Folder, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt lies in no folder`},
+		{"a resource's tool", "resource='**'", Tool, resource("file:///p/x"), `a resource belongs to no tool`},
+		{"a resource's star", "resource='**'", Exact, resource("file:///p/*"), `the resource holds "*"`},
+		{"a resource without a folder", "resource='**'", Folder, resource("note:x"), `the resource names no folder`},
+		{"a resource beside the rule", "resource='**/x'", Folder, resource("/srv/p/x"), `no one pattern keeps to "/srv/p/**" and to the rule's "**/x"`},
+		{"no folder", "tool='**'", Folder, args(`{"q":"a","paths":["/p/x",1],"list":[]}`), `no argument names a folder`},
+		{"a folder beside the rule", "tool='**'\nargs.p='**/x'", Folder, args(`{"p":"/srv/p/x"}`), `no pattern keeps argument "p" to ["/srv/p/**"] and to what the rule says of it`},
 	} {
 		p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
-		text, err := p.Narrow(p.Rules()[len(p.Rules())-1], &c.call)
-		if err == nil || !strings.Contains(err.Error(), c.want) || text != "" {
-			t.Errorf("%s: %q, %v; want %q", c.name, text, err, c.want)
+		n, err := p.Narrow(p.Rules()[len(p.Rules())-1], &c.call, c.scope, Allow)
+		if err == nil || !strings.Contains(err.Error(), c.want) || n != nil {
+			t.Errorf("%s: %+v, %v; want %q", c.name, n, err, c.want)
 		}
 	}
 }
 
+// A call of a server whose name is not known can be denied by the rule's own
+// condition on it.
+func TestNarrowDeniesAnUnknownServer(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='**'\nserver='x*'\n[[rule]]\naction='allow'\ntool='*'")
+	n, err := p.Narrow(p.Rules()[0], &Call{Subject: ToolSubject, Names: []string{"a"}}, Tool, Deny)
+	if err != nil || n.Server != "x*" {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
 func TestNarrowKnowsItsRules(t *testing.T) {
-	p := mustLoad(t, "[[rule]]\naction='deny'\ntool='t'")
+	p := mustLoad(t, "[[rule]]\naction='deny'\ntool='t'\n[[rule]]\naction='prompt'\ntool='*'")
 	call := Call{Subject: ToolSubject, Names: []string{"t"}}
 	moved := p.Rules()[0]
 	moved.Pos.Line++
 	for want, r := range map[string]Rule{
-		"did not ask":     p.Rules()[0],
-		"not one of this": moved,
+		"did not ask":       p.Rules()[0],
+		"not one of this":   moved,
+		"allows or denies":  p.Rules()[1],
+		"not one of this p": {Index: -1},
 	} {
-		if _, err := p.Narrow(r, &call); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.Narrow(r, &call, Exact, Prompt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for _, index := range []int{-1, 1} {
-		if _, err := p.Narrow(Rule{Index: index}, &call); err == nil {
+	for _, index := range []int{-1, 2} {
+		if _, err := p.Narrow(Rule{Index: index}, &call, Exact, Allow); err == nil {
 			t.Errorf("index %d is taken", index)
 		}
 	}
-	if _, err := new(Policy).Narrow(Rule{}, &call); err == nil {
+	if _, err := new(Policy).Narrow(Rule{}, &call, Exact, Allow); err == nil {
 		t.Error("an empty policy has a rule")
+	}
+}
+
+func TestScopeWords(t *testing.T) {
+	for _, s := range Scopes() {
+		if got, err := ParseScope(s.String()); err != nil || got != s {
+			t.Errorf("%v, %v, want %v", got, err, s)
+		}
+	}
+	if s, err := ParseScope("all"); err == nil || s != Exact || !strings.Contains(err.Error(), "exact, folder, tool") {
+		t.Errorf("%v, %v", s, err)
+	}
+	if got := Scope(7).String(); got != "Scope(7)" {
+		t.Error(got)
+	}
+}
+
+func TestFolderOf(t *testing.T) {
+	for value, want := range map[string]string{
+		"/srv/p/x":               "/srv/p/**",
+		"/srv/p/":                "/srv/p/**",
+		"/srv/p q/x y":           "/srv/p q/**",
+		"/srv/p/a*b":             "/srv/p/**",
+		"~/p/x":                  "~/p/**",
+		"src/a.go":               "src/**",
+		`C:\Users\me\x`:          `C:\Users\me\**`,
+		"C:/Users/me/x":          "C:/Users/me/**",
+		"file:///srv/p/x":        "file:///srv/p/**",
+		"https://h":              "",
+		"https://h/":             "https://h/**",
+		"https://h/a/b?c=/d#e/f": "https://h/a/**",
+		"note://a/b":             "note://a/**",
+
+		// What would open too much opens its own folder only.
+		"/x":               "/*",
+		"/etc/passwd":      "/etc/*",
+		"/home/x":          "/home/*",
+		"/home/user/x":     "/home/user/*",
+		"/HOME/User/x":     "/HOME/User/*",
+		"~/x":              "~/*",
+		`C:\x`:             `C:\*`,
+		"C:/Users/x":       "C:/Users/*",
+		"file:///etc/x":    "file:///etc/*",
+		"file:/etc/x":      "file:/etc/*",
+		"/home/username/x": "/home/username/**",
+
+		// No folder, or none for certain.
+		"": "", "plain": "", "x.txt": "", "~": "", "/a*b/x": "", "/a/../b": "", "//a/b": "", "./x": "", "../a/b": "", ".ssh/id": "",
+		"$HOME/x": "", "%41/x": "", "a b/c": "", "https://h/a b": "", "and/or maybe": "", "/a\n/b": "", "/a\u200b/b": "", `\\host\a\b`: "",
+		"/a/" + strings.Repeat("b", maxPinned): "",
+	} {
+		if got, found := folderOf(value, home); got != want || found != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", value, got, found, want)
+		}
+	}
+	for value, want := range map[string]string{"~/x": "~/*", "~/p/x": "~/p/**"} {
+		if got, _ := folderOf(value, ""); got != want {
+			t.Errorf("without a home %q: %q, want %q", value, got, want)
+		}
+	}
+	if got, _ := folderOf("C:/Users/Me/x", "C:/users/me"); got != "C:/Users/Me/*" {
+		t.Errorf("a home on a drive: %q", got)
 	}
 }

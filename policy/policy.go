@@ -70,11 +70,12 @@ func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
 	}
 	v.call, v.left = c, left
 	var d Decision
-	for i, name := range c.Names {
-		if o := v.judge(name); i == 0 || o.action < d.Action {
-			d = v.decision(o)
+	worst := none
+	for _, name := range c.Names {
+		if o := v.judge(name); o.rank < worst {
+			d, worst = v.decision(o), o.rank
 		}
-		if d.Action == Deny {
+		if worst == denies {
 			break
 		}
 	}
@@ -90,7 +91,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	left := maxEffort // for all of them: they came in one frame
 	for i := range cs {
-		if d, left = p.decide(&cs[i], left); i == 0 || d.Action < worst.Action {
+		if d, left = p.decide(&cs[i], left); i == 0 || d.stricter(&worst) {
 			worst = d
 		}
 	}
@@ -119,7 +120,7 @@ func malformed(c *Call) string {
 
 // decision puts an outcome into the words of the room's door.
 func (v *view) decision(o outcome) Decision {
-	d := Decision{Action: o.action, Reason: o.reason}
+	d := Decision{Action: o.rank.action(), Reason: o.reason}
 	if o.rule >= 0 && o.rule < len(v.policy.sources) {
 		d.Rule = &v.policy.sources[o.rule].Rule
 	}

@@ -23,3 +23,43 @@ type Decision struct {
 	Reading string // the reading that decided, when it is not the value as sent
 	Reason  string // why, when no rule says it: malformed call, refused reading
 }
+
+// rank is how strict an outcome is: an action, and of two questions the one that
+// fewer may answer first. The zero value denies.
+type rank uint8
+
+const (
+	denies rank = iota
+	asksOutOfBand
+	asks
+	allows
+	none // nothing has been said
+)
+
+func (r *Rule) rank() rank {
+	switch {
+	case r.Action == Deny:
+		return denies
+	case r.Action == Allow:
+		return allows
+	case r.OutOfBand:
+		return asksOutOfBand
+	}
+	return asks
+}
+
+func (r rank) action() Action {
+	switch r {
+	case denies:
+		return Deny
+	case allows:
+		return Allow
+	}
+	return Prompt
+}
+
+// stricter says whether d is to hold rather than other.
+func (d *Decision) stricter(other *Decision) bool {
+	return d.Action < other.Action ||
+		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand
+}

@@ -34,7 +34,7 @@ func (s *span) size() int { return s.hi - s.lo }
 
 // outcome is a decision in the making.
 type outcome struct {
-	action  Action
+	rank    rank
 	rule    int // -1: no rule
 	reading *reading
 	reason  string
@@ -158,11 +158,11 @@ func (v *view) walkAll(name string) outcome {
 		}
 		return v.walk(name, nil, nil)
 	}
-	worst := outcome{action: Allow + 1}
-	for more := true; more && worst.action != Deny; more = v.step(main) {
+	worst := outcome{rank: none}
+	for more := true; more && worst.rank != denies; more = v.step(main) {
 		s := &v.spans[main]
-		for i := s.units[0]; i < s.units[1] && worst.action != Deny; i++ {
-			if o := v.walk(name, s, &v.units[i]); o.action < worst.action {
+		for i := s.units[0]; i < s.units[1] && worst.rank != denies; i++ {
+			if o := v.walk(name, s, &v.units[i]); o.rank < worst.rank {
 				worst = o
 			}
 		}
@@ -195,7 +195,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 		readings = v.readings[u.lo:u.hi]
 		pending = 1<<len(readings) - 1
 	}
-	worst := outcome{action: Allow + 1}
+	worst := outcome{rank: none}
 	v.candidates(main, u)
 	for id := v.next(); id >= 0; id = v.next() {
 		r := &v.policy.rules[id]
@@ -206,19 +206,19 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
-		if hit := sure | perhaps; hit != 0 && r.action < worst.action {
-			worst = outcome{action: r.action, rule: int(id)}
+		if hit := sure | perhaps; hit != 0 && r.rank < worst.rank {
+			worst = outcome{rank: r.rank, rule: int(id)}
 			if u != nil {
 				worst.reading = &readings[bits.TrailingZeros64(hit)]
 			}
 		}
-		if pending &^= sure; pending == 0 || worst.action == Deny {
+		if pending &^= sure; pending == 0 || worst.rank == denies {
 			return worst
 		}
 	}
 	if v.call.Subject == MethodSubject {
-		if worst.action > Allow {
-			return outcome{action: Allow, rule: -1}
+		if worst.rank == none {
+			return outcome{rank: allows, rule: -1}
 		}
 		return worst
 	}

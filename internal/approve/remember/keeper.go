@@ -96,9 +96,11 @@ func (k *Keeper) propose(q gate.Question) (*proposal, error) {
 		return nil, errors.New("the policy file has changed since the rule asked")
 	}
 	p.rule = *d.Rule
-	if p.text, err = p.old.Narrow(p.rule, &p.call); err != nil {
+	n, err := p.old.Narrow(p.rule, &p.call, policy.Exact, policy.Allow)
+	if err != nil {
 		return nil, err
 	}
+	p.text = n.Text
 	if p.next, err = policy.InsertAbove(p.src, p.rule, p.text); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxPinned is the longest value, in bytes, that is worth a line of a policy.
+const maxPinned = 4096
+
+// argument is one argument of a call, as far as globs can name it.
+type argument struct {
+	name    string
+	exact   []string // what matches its value alone: the text and, of a number, its plain form
+	inexact error    // why there is no such glob
+	texts   []string // the strings it holds, when it is a string or a list of strings
+}
+
+// readArguments reads the members of the arguments' object, in their order.
+func readArguments(src []byte) (args []argument, err error) {
+	if len(src) == 0 {
+		return nil, nil
+	}
+	sc := scanner{src: string(src)}
+	sc.blanks()
+	if !sc.members(func(name string) bool {
+		a, ok := sc.argument(name)
+		args = append(args, a)
+		return ok
+	}) {
+		return nil, errors.New("the arguments cannot be read")
+	}
+	return args, nil
+}
+
+func (sc *scanner) argument(name string) (a argument, ok bool) {
+	a.name = name
+	what := fmt.Sprintf("argument %q", name)
+	start := sc.at
+	switch sc.peek() {
+	case '"':
+		text, ok := sc.str()
+		a.exact, a.inexact, a.texts = []string{text}, pinnable(what, text), []string{text}
+		return a, ok
+	case '[':
+		a.inexact = fmt.Errorf("%s is a list, and no pattern names a whole list", what)
+		a.texts, ok = sc.texts()
+		return a, ok
+	case '{':
+		a.inexact = fmt.Errorf("%s is an object, and no pattern names a whole object", what)
+		return a, sc.skip()
+	case 'n':
+		a.inexact = fmt.Errorf("%s is null, which no pattern matches", what)
+		return a, sc.skip()
+	case 't', 'f':
+		ok = sc.skip()
+		a.exact = []string{sc.src[start:sc.at]}
+		return a, ok
+	}
+	ok = sc.skip()
+	number := sc.src[start:sc.at]
+	a.exact = []string{number}
+	if plain := decimal(number); plain != number {
+		a.exact = append(a.exact, plain)
+	}
+	return a, ok
+}
+
+// texts reads a list; nil unless it holds strings alone.
+func (sc *scanner) texts() (texts []string, ok bool) {
+	whole := true
+	ok = sc.elements(func() bool {
+		if sc.peek() != '"' {
+			whole = false
+			return sc.skip()
+		}
+		text, ok := sc.str()
+		texts = append(texts, text)
+		return ok
+	})
+	if !whole {
+		return nil, ok
+	}
+	return texts, ok
+}
+
+// pinnable says why no glob matches exactly this text, if none does.
+func pinnable(what, text string) error {
+	switch i := strings.IndexAny(text, "*?"); {
+	case text == "":
+		return fmt.Errorf("%s is empty, which no pattern matches", what)
+	case len(text) > maxPinned:
+		return fmt.Errorf("%s is %d bytes long, too long for a rule", what, len(text))
+	case i >= 0:
+		return fmt.Errorf("%s holds %q, which a pattern takes for any text", what, text[i:i+1])
+	}
+	return nil
+}
+
+// toml writes a rule as a person would.
+func (r *ruleSource) toml() string {
+	var b strings.Builder
+	line := func(key, text string) { fmt.Fprintf(&b, "%s = %s\n", key, text) }
+	b.WriteString("[[rule]]\n")
+	line("action", tomlString(r.Action.String()))
+	line(subjectKey(r.subject), tomlString(r.pattern))
+	if r.server != nil {
+		line("server", tomlString(*r.server))
+	}
+	for _, a := range r.args {
+		globs := make([]string, len(a.globs))
+		for i, g := range a.globs {
+			globs[i] = tomlString(g)
+		}
+		text := globs[0]
+		if len(globs) > 1 {
+			text = "[" + strings.Join(globs, ", ") + "]"
+		}
+		line(argName(a.path), text)
+	}
+	if r.Description != "" {
+		line("description", tomlString(r.Description))
+	}
+	return b.String()
+}
