@@ -75,18 +75,13 @@ func (r *Request) Changes() []string {
 	if len(r.Diff) == 0 {
 		return nil
 	}
-	plus, minus := 0, 0
-	for _, d := range r.Diff {
-		switch d.Op {
-		case '+':
-			plus++
-		case '-':
-			minus++
-		}
-	}
-	lines := []string{label("changes", fmt.Sprintf("%d lines come, %d go", plus, minus))}
-	for _, d := range r.Diff {
-		if d.Op == '#' {
+	var lines []string
+	for i, d := range r.Diff {
+		switch {
+		case i == 0:
+			lines = append(lines, label("changes", d.Text))
+			continue
+		case d.Op == '#':
 			lines = append(lines, "  "+d.Text)
 			continue
 		}

@@ -43,6 +43,7 @@ type maker struct {
 	values int // how many have been made
 	whole  int // bytes of text in their Whole
 	shown  int // bytes of everything else
+	diff   int // lines of changes that there is still room for
 }
 
 // value makes one value of s, the text of a string (Type "string") or the token

@@ -76,10 +76,13 @@ type Arg struct {
 	text string // of a value that Whole leaves something out of
 }
 
-// DiffLine is one line of a change.
+// DiffLine is one line of a change. Diff begins with one of ours, which names the
+// file and counts all its lines, and so does every further file in it. Those
+// that go and stay are the owner's: show them to nobody else, like the client
+// that asked.
 type DiffLine struct {
-	Op   byte   // '+' comes, '-' goes, ' ' stays, '#' a word of ours about the lines below
-	Text string // without its line end
+	Op   byte   // '+' comes, '-' goes, ' ' stays, '@' is neither (of a patch), '#' a word of ours
+	Text string // without its line end; '#' apart never ours
 }
 
 // Of makes the question about calls. Its errors wrap ErrTooMany and
@@ -98,7 +101,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if o.Digest != [32]byte{} {
 		q.Digest = hex.EncodeToString(o.Digest[:6])
 	}
-	var m maker
+	m := maker{diff: maxDiff}
 	for i := range calls {
 		r, err := m.request(&calls[i], o)
 		if err != nil {
@@ -130,6 +133,9 @@ func (m *maker) request(c *policy.Call, o Options) (Request, error) {
 	}
 	r.Args = w.args
 	r.Dangers = dangers(c, &r, &w, o)
+	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
+		r.Diff = diff(words(c.Names[0]), w.leaves, o, &m.diff)
+	}
 	return r, nil
 }
 

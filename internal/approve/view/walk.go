@@ -23,7 +23,7 @@ const (
 type leaf struct {
 	path   string // as in its Arg, where odd names are in quotes
 	key    string // the name of the nearest member it is in
-	text   string // of a string
+	text   string // a string decoded, or the token
 	string bool
 }
 
@@ -76,6 +76,7 @@ func (w *walker) value(path, key string) {
 	default:
 		token := w.token()
 		w.add(path, kindOf(token), token)
+		w.leaves = append(w.leaves, leaf{path, key, token, false})
 	}
 }
 

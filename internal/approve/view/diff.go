@@ -1,0 +1,335 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/term"
+)
+
+// MaxFile is how many bytes of a file, and of what would be written, are
+// compared.
+const MaxFile = 1 << 20
+
+// ErrTooLarge is Options.ReadFile's word for a file of more than MaxFile bytes.
+var ErrTooLarge = errors.New("too large for a comparison")
+
+const (
+	maxDiff = 2000 // lines of all changes of a question
+	context = 3    // lines that stay, before and after each change
+)
+
+// Names of members, without _ and - and in lower case, by which file-writing
+// tools of well-known servers tell what they do.
+var (
+	fileKeys    = []string{"path", "filepath", "file", "filename", "targetfile"}
+	contentKeys = []string{"content", "contents", "filetext", "newcontent", "filecontent"}
+	oldKeys     = []string{"oldtext", "oldstr", "oldstring", "search", "oldcode"}
+	newKeys     = []string{"newtext", "newstr", "newstring", "replace", "newcode"}
+	insertKeys  = []string{"inserttext", "newstr", "text"}
+	patchKeys   = []string{"patch", "diff", "input"}
+)
+
+// replacement is one text that takes the place of another.
+type replacement struct{ old, new string }
+
+// change is what a call would do to one file. At most one of content, edits and
+// inserted is there.
+type change struct {
+	path     string
+	content  *string
+	edits    []replacement
+	inserted *string
+	at       string // where inserted goes
+}
+
+// size is how many bytes would be written.
+func (c *change) size() int {
+	n := 0
+	for _, s := range []*string{c.content, c.inserted} {
+		if s != nil {
+			n += len(*s)
+		}
+	}
+	for _, e := range c.edits {
+		n += len(e.old) + len(e.new)
+	}
+	return n
+}
+
+// differ makes the lines of all changes of a call.
+type differ struct {
+	read  func(string) ([]byte, error)
+	lines []DiffLine
+	left  *int
+}
+
+// diff is what a tool call would change in files; nil when it cannot be told.
+func diff(list []string, leaves []leaf, o Options, left *int) []DiffLine {
+	d := differ{read: o.ReadFile, left: left}
+	if patch, ok := member(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
+		d.patch(patch)
+		return d.lines
+	}
+	if !writes(list) {
+		return nil
+	}
+	for _, c := range changes(list, leaves) {
+		d.change(&c)
+	}
+	return d.lines
+}
+
+// member is the text of the first string member of the object at parent that
+// has one of the names.
+func member(leaves []leaf, parent string, names []string) (string, bool) {
+	for i := range leaves {
+		a := &leaves[i]
+		at, key := "", a.path
+		if j := strings.LastIndexByte(a.path, '.'); j >= 0 {
+			at, key = a.path[:j], a.path[j+1:]
+		}
+		if a.string && at == parent && slices.Contains(names, plainKey(key)) {
+			return a.text, true
+		}
+	}
+	return "", false
+}
+
+// changes reads what the arguments say: a file and its content, one text for
+// another, or a list of either.
+func changes(list []string, leaves []leaf) []change {
+	var parents []string
+	for i := range leaves {
+		parent := leaves[i].path[:max(0, strings.LastIndexByte(leaves[i].path, '.'))]
+		if !slices.Contains(parents, parent) && len(parents) < maxRequests {
+			parents = append(parents, parent)
+		}
+	}
+	var all []change
+	for _, parent := range parents {
+		file, ok := member(leaves, parent, fileKeys)
+		if !ok {
+			continue
+		}
+		c := change{path: file}
+		command, _ := member(leaves, parent, []string{"command"})
+		content, written := member(leaves, parent, contentKeys)
+		inserted, inserts := member(leaves, parent, insertKeys)
+		switch {
+		case command == "insert" && inserts:
+			c.inserted, c.at = &inserted, "after line "+number(leaves, parent, "insertline")
+		case written && hasAny(list, []string{"append", "prepend", "insert"}):
+			c.inserted, c.at = &content, "into the file"
+		case written:
+			c.content = &content
+		default:
+			c.edits = replacements(leaves, parents, parent)
+		}
+		if c.content != nil || c.inserted != nil || c.edits != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// number is a number member as written, in harmless text.
+func number(leaves []leaf, parent, name string) string {
+	for i := range leaves {
+		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
+			return term.Value(a.text)
+		}
+	}
+	return "?"
+}
+
+// replacements are those of the object at parent and of the objects in its
+// list edits.
+func replacements(leaves []leaf, parents []string, parent string) []replacement {
+	var edits []replacement
+	below := strings.TrimPrefix(parent+".edits[", ".")
+	for _, p := range parents {
+		if p != parent && !strings.HasPrefix(p, below) {
+			continue
+		}
+		was, ok1 := member(leaves, p, oldKeys)
+		will, ok2 := member(leaves, p, newKeys)
+		if ok1 && (ok2 || p == parent) {
+			edits = append(edits, replacement{was, will})
+		}
+	}
+	return edits
+}
+
+// change shows one change, against the file on disk where that can be read.
+func (d *differ) change(c *change) {
+	was, note, known := d.onDisk(c.path)
+	name := term.Value(c.path)
+	if c.size() > MaxFile {
+		d.lines = append(d.lines, DiffLine{'#', name + ": too large for a comparison"})
+		return
+	}
+	if c.inserted != nil {
+		d.show(name, c.at, compare(nil, split(*c.inserted)))
+		return
+	}
+	if c.content != nil {
+		if note == "" && !known {
+			return
+		}
+		d.show(name, cmp.Or(note, lastLine(was, *c.content)), compare(split(was), split(*c.content)))
+		return
+	}
+	will := was
+	for i, e := range c.edits {
+		at := fmt.Sprintf("change %d of %d", i+1, len(c.edits))
+		n := strings.Count(will, e.old)
+		switch {
+		case e.old == "" || note != "" || !known:
+		case n == 0:
+			note = at + ": the text to replace is not in the file"
+		case n > 1:
+			note = fmt.Sprintf("%s: the text to replace is in the file %d times; which of them goes, the server decides", at, n)
+		default:
+			will = strings.Replace(will, e.old, e.new, 1)
+			continue
+		}
+		known = false
+	}
+	if known {
+		d.show(name, lastLine(was, will), compare(split(was), split(will)))
+		return
+	}
+	var edits []edit
+	for _, e := range c.edits {
+		edits = append(edits, compare(split(e.old), split(e.new))...)
+	}
+	d.show(name, cmp.Or(note, "not compared with the file"), edits)
+}
+
+// onDisk is the file as it is; a note says what is to be known about it, and
+// known is false when there is nothing to compare with.
+func (d *differ) onDisk(name string) (text, note string, known bool) {
+	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
+	if d.read == nil || len(name) > maxName || !drive && (!rooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", "", false
+	}
+	b, err := d.read(name)
+	var failed *fs.PathError
+	switch {
+	case err == nil && len(b) <= MaxFile:
+		return string(b), "", true
+	case err == nil, errors.Is(err, ErrTooLarge):
+		return "", "the file on disk is too large for a comparison", false
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "a new file", true
+	case errors.As(err, &failed):
+		err = failed.Err
+	}
+	return "", "the file on disk cannot be read: " + term.Text(err.Error()), false
+}
+
+// lastLine says what the comparison of lines does not show.
+func lastLine(was, will string) string {
+	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
+	case was == will:
+		return "the file stays as it is"
+	case was == "" || will == "" || before == after:
+		return ""
+	case after:
+		return "the last line gets a line end"
+	}
+	return "the last line loses its line end"
+}
+
+// split cuts a text into lines without their ends.
+func split(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// patch shows a patch as it is.
+func (d *differ) patch(text string) {
+	if len(text) > MaxFile {
+		d.lines = append(d.lines, DiffLine{'#', "a patch: too large for a comparison"})
+		return
+	}
+	var edits []edit
+	for _, line := range split(text) {
+		op := byte('@')
+		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
+			op, line = line[0], line[1:]
+		}
+		edits = append(edits, edit{op, line})
+	}
+	d.show("a patch", "", edits)
+}
+
+// show adds the lines of one file below a headline.
+func (d *differ) show(name, note string, edits []edit) {
+	plus, minus := 0, 0
+	for _, e := range edits {
+		switch e.op {
+		case '+':
+			plus++
+		case '-':
+			minus++
+		}
+	}
+	head := fmt.Sprintf("%s: %s, %s", name, lines(plus, "comes", "come"), lines(minus, "goes", "go"))
+	if note != "" {
+		head += "; " + note
+	}
+	d.lines = append(d.lines, DiffLine{'#', head})
+	stays := 0
+	for i := range edits {
+		if !near(edits, i) {
+			stays++
+			continue
+		}
+		d.gap(&stays)
+		if *d.left == 0 {
+			d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… the next %s not shown here …", lines(len(edits)-i, "is", "are"))})
+			return
+		}
+		*d.left--
+		text := lineText(edits[i].line)
+		if folded(edits[i].line) {
+			text = term.Value(edits[i].line)
+		}
+		d.lines = append(d.lines, DiffLine{edits[i].op, text})
+	}
+	d.gap(&stays)
+}
+
+func (d *differ) gap(stays *int) {
+	if *stays > 0 {
+		d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… %s …", lines(*stays, "stays", "stay"))})
+	}
+	*stays = 0
+}
+
+func lines(n int, one, many string) string {
+	if n == 1 {
+		return "1 line " + one
+	}
+	return fmt.Sprintf("%d lines %s", n, many)
+}
+
+// near says whether a line is a change or stands close to one.
+func near(edits []edit, i int) bool {
+	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
+		if edits[j].op != ' ' {
+			return true
+		}
+	}
+	return false
+}

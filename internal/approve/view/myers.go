@@ -1,0 +1,118 @@
+package view
+
+import "slices"
+
+// maxSteps bounds how many lines may differ before the comparison gives up; it
+// costs the square of it.
+const maxSteps = 1000
+
+// edit is one line of a comparison.
+type edit struct {
+	op   byte // '+', '-' or ' '
+	line string
+}
+
+// compare gives the lines of a and b in one order: first what goes, then what
+// comes, at each place where they differ. It finds the fewest changes (E. Myers,
+// "An O(ND) Difference Algorithm and Its Variations", 1986); when these are more
+// than maxSteps, everything between the first and the last of them counts as
+// changed.
+func compare(a, b []string) []edit {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	edits := make([]edit, 0, len(a)+len(b)-head-tail)
+	edits = appendAll(edits, ' ', a[:head])
+	edits = append(edits, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	return appendAll(edits, ' ', a[len(a)-tail:])
+}
+
+func appendAll(edits []edit, op byte, lines []string) []edit {
+	for _, line := range lines {
+		edits = append(edits, edit{op, line})
+	}
+	return edits
+}
+
+// middle compares lines whose first and last differ.
+func middle(a, b []string) []edit {
+	reached := walkDiagonals(a, b)
+	if reached == nil {
+		return appendAll(appendAll(nil, '-', a), '+', b)
+	}
+	var edits []edit // from the end
+	x, y := len(a), len(b)
+	for d := len(reached) - 1; d > 0; d-- {
+		k, before := x-y, reached[d-1]
+		from := k - 1
+		if before.down(k, d) {
+			from = k + 1
+		}
+		fromX := before.at(from)
+		for x > fromX && y > fromX-from {
+			x, y = x-1, y-1
+			edits = append(edits, edit{' ', a[x]})
+		}
+		if x == fromX {
+			y--
+			edits = append(edits, edit{'+', b[y]})
+		} else {
+			x--
+			edits = append(edits, edit{'-', a[x]})
+		}
+	}
+	for ; x > 0; x-- {
+		edits = append(edits, edit{' ', a[x-1]})
+	}
+	slices.Reverse(edits)
+	return edits
+}
+
+// diagonals is how far each diagonal k (lines of a less lines of b) has come,
+// in lines of a; k runs from -d to d.
+type diagonals []int32
+
+func (v diagonals) at(k int) int {
+	if i := k + len(v)/2; i >= 0 && i < len(v) {
+		return int(v[i])
+	}
+	return -1
+}
+
+// down says whether diagonal k is best reached, as the d-th change, by a line
+// that comes; otherwise it is by one that goes.
+func (v diagonals) down(k, d int) bool { return k == -d || k != d && v.at(k-1) < v.at(k+1) }
+
+// walkDiagonals gives how far each diagonal comes with 0, 1, 2, ... changes,
+// until both ends are reached; nil when that takes more than maxSteps.
+func walkDiagonals(a, b []string) []diagonals {
+	var reached []diagonals
+	last := diagonals{}
+	for d := range maxSteps + 1 {
+		now := make(diagonals, 2*d+1)
+		for k := -d; k <= d; k += 2 {
+			x := 0
+			if d > 0 {
+				if last.down(k, d) {
+					x = last.at(k + 1)
+				} else {
+					x = last.at(k-1) + 1
+				}
+			}
+			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+				x++
+			}
+			now[k+d] = int32(x)
+			if x >= len(a) && x-k >= len(b) {
+				return append(reached, now)
+			}
+		}
+		reached, last = append(reached, now), now
+	}
+	return nil
+}
