@@ -1,0 +1,74 @@
+// One question, whole: what will be executed, in the order of the wire.
+
+import { lines, make, marked } from './dom.js'
+
+// body is everything above the answers.
+export function body(all, row) {
+  if (all.broken) return make('p', { class: 'late', role: 'alert' }, `This call cannot be shown, so it can only be denied: ${all.broken}`)
+  return make('div', {},
+    careful(all.dangers, all.dangerous),
+    facts([
+      ['server', all.server], ['client', all.client], ['folder', all.project], ['rule', all.rule],
+      ['why', all.reason], ['findings', all.findings], ['asked', new Date(row.created).toLocaleTimeString([], { hour12: false })], ['digest', all.sum],
+    ]),
+    ...all.requests.map((request, i) => requestBody(request, i, all)))
+}
+
+export function careful(dangers, dangerous) {
+  if (!dangerous) return ''
+  const list = dangers?.length ? dangers : ['clawai counts this as dangerous.']
+  return make('div', { class: 'careful' }, make('strong', {}, 'Careful'), make('ul', {}, ...list.map((text) => make('li', {}, text))))
+}
+
+function facts(pairs) {
+  const list = make('dl', { class: 'facts' })
+  for (const [name, text] of pairs) {
+    if (text) list.append(make('dt', {}, name), make('dd', {}, text))
+  }
+  return list
+}
+
+function requestBody(request, i, all) {
+  const several = all.requests.length > 1
+  return make('section', { class: 'request' },
+    several ? make('h4', {}, `Request ${i + 1} of ${all.requests.length}`) : '',
+    make('dl', { class: 'facts' },
+      ...(request.server === all.server ? [] : [make('dt', {}, 'by server'), make('dd', {}, request.server)]),
+      make('dt', {}, 'method'), make('dd', {}, request.method),
+      ...request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name))])),
+    request.args.length ? args(request.args) : make('p', { class: 'quiet' }, 'No arguments.'),
+    changes(request.changes))
+}
+
+function args(list) {
+  return make('div', {},
+    make('h4', {}, list.length === 1 ? '1 argument' : `${list.length} arguments`),
+    make('dl', { class: 'args' }, ...list.flatMap((arg) => [make('dt', {}, arg.path), make('dd', {}, value(arg))])))
+}
+
+// value is one value: folded on one line, with what is odd about it, and whole.
+function value(arg) {
+  return make('div', { class: 'value' },
+    make('code', {}, arg.value),
+    arg.clean ? make('p', { class: 'clean' }, '→ ', make('code', {}, arg.clean)) : '',
+    ...marked(arg.marks),
+    whole(arg))
+}
+
+function whole(arg) {
+  if (!arg.whole) return ''
+  const count = arg.whole.length === 1 ? '1 line' : `${arg.whole.length} lines`
+  return make('details', { open: arg.whole.length <= 12 && !arg.folded },
+    make('summary', {}, `The whole value: ${count}`), lines(arg.whole, `${arg.path}, whole`))
+}
+
+function changes(list) {
+  if (!list.length) return ''
+  const count = (op) => list.filter((change) => change.op === op).length
+  const rows = list.map(({ op, text }) => make('div', { class: `line ${kind(op)}` }, op === '#' ? text : `┆ ${op} ${text}`))
+  return make('div', {},
+    make('h4', {}, `Changes: ${count('+')} lines come, ${count('-')} go`),
+    make('div', { class: 'lines', tabindex: 0, role: 'group', 'aria-label': 'changes' }, ...rows))
+}
+
+const kind = (op) => ({ '+': 'comes', '-': 'goes', '#': 'word' })[op] ?? 'stays'

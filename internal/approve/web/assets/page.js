@@ -1,0 +1,66 @@
+// The page: comes in by the link, then shows what the server tells.
+
+import { disturb } from './calm.js'
+import { get } from './dom.js'
+import { answerers, change, connected, tick } from './list.js'
+import { enter, known, listen } from './server.js'
+import { addRecord, clearRecord, showGrants, showHistory } from './side.js'
+
+const again = 'Press Enter in the terminal where clawai approve --web runs, or start it again, and open the new link.'
+
+function close(why) {
+  get('open').hidden = true
+  get('closed').hidden = false
+  get('why').textContent = why
+  get('state').textContent = 'Not connected'
+  document.title = 'clawai: not connected'
+  get('closed').querySelector('h2').focus()
+}
+
+function trouble(text) {
+  get('trouble').textContent = text
+  get('trouble').hidden = text === ''
+}
+
+function state(word, text = '') {
+  if (word === 'ended') return close(text)
+  connected(word === 'open')
+  get('state').textContent = word === 'open' ? 'Connected' : 'Connection lost; trying again…'
+  if (word === 'open') clearRecord()
+  trouble(text)
+}
+
+function show() {
+  get('open').hidden = false
+  const wide = matchMedia('(min-width: 64rem)').matches
+  for (const id of ['granted', 'past', 'log']) get(id).open = wide
+  answerers()
+  setInterval(tick, 1000)
+  listen({
+    state,
+    pending: change,
+    history: showHistory,
+    grants: showGrants,
+    record: addRecord,
+    trouble: ({ text }) => trouble(text),
+  })
+}
+
+async function start() {
+  const token = location.hash.slice(1)
+  // The token leaves the address before anything else can read it there.
+  if (token) history.replaceState(null, '', '/')
+  if (token) {
+    try {
+      await enter(token)
+    } catch (error) {
+      return close(error.status ? error.message : `clawai does not answer. ${again}`)
+    }
+  }
+  if (!known()) return close(`This page is opened by the link that clawai approve --web prints. ${again}`)
+  show()
+}
+
+addEventListener('hashchange', () => location.reload())
+disturb()
+start()

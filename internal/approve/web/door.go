@@ -1,0 +1,159 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// door lets one browser in: a token opens it once, and whoever opened it shows
+// a cookie and a key from then on. Only hashes are kept.
+//
+// The cookie alone is not enough, for cookies know no ports (RFC 6265, section
+// 8.5): whatever else serves on this machine's loopback address is sent it. The
+// key is kept by the page in storage that other ports cannot read, and travels
+// in a header of its own, which no other site can send without being asked.
+type door struct {
+	mu    sync.Mutex
+	token *[32]byte
+	in    *session
+}
+
+// session is one browser that came in by a link.
+type session struct {
+	cookie, key [32]byte // SHA-256
+	ended       chan struct{}
+
+	mu   sync.Mutex
+	sent map[string]sent // the pending requests its page knows
+}
+
+type sent struct {
+	at   time.Time // for the first time
+	care care
+}
+
+// care is what an answer that allows a request needs.
+type care uint8
+
+const (
+	denyOnly  care = iota // it cannot be shown, or was not
+	confirmed             // it is dangerous
+	routine
+)
+
+// keyHeader carries the page's key.
+const keyHeader = "X-Clawai-Key"
+
+func secret() (text string, hash [32]byte) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	text = base64.RawURLEncoding.EncodeToString(b[:])
+	return text, sha256.Sum256([]byte(text))
+}
+
+func same(hash [32]byte, text string) bool {
+	h := sha256.Sum256([]byte(text))
+	return subtle.ConstantTimeCompare(hash[:], h[:]) == 1
+}
+
+func (d *door) newToken() string {
+	text, hash := secret()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.token = &hash
+	return text
+}
+
+// enter exchanges the token for a cookie and a key, once. Who was in before is
+// out. A wrong token changes nothing.
+func (d *door) enter(token string) (cookie, key string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.token == nil || !same(*d.token, token) {
+		return "", "", false
+	}
+	d.token = nil
+	if d.in != nil {
+		close(d.in.ended)
+	}
+	in := &session{ended: make(chan struct{}), sent: map[string]sent{}}
+	cookie, in.cookie = secret()
+	key, in.key = secret()
+	d.in = in
+	return cookie, key, true
+}
+
+// end lets nobody in any more.
+func (d *door) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.in != nil {
+		close(d.in.ended)
+	}
+	d.in, d.token = nil, nil
+}
+
+// session is who sent the request; nil for a stranger.
+func (s *Server) session(r *http.Request) *session {
+	s.door.mu.Lock()
+	in := s.door.in
+	s.door.mu.Unlock()
+	cookies := r.CookiesNamed(s.cookieName())
+	if in == nil || len(cookies) != 1 || len(r.Header.Values(keyHeader)) != 1 {
+		return nil
+	}
+	if !same(in.cookie, cookies[0].Value) || !same(in.key, r.Header.Get(keyHeader)) {
+		return nil
+	}
+	return in
+}
+
+// cookieName holds the port, so that two servers do not take each other's place.
+func (s *Server) cookieName() string { return "clawai-" + strconv.Itoa(s.port) }
+
+func (s *Server) cookie(value string) *http.Cookie {
+	return &http.Cookie{
+		Name: s.cookieName(), Value: value, Path: "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// see notes the pending requests that were sent, and forgets the others.
+func (in *session) see(pending map[string]care, now time.Time) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for id := range in.sent {
+		if _, ok := pending[id]; !ok {
+			delete(in.sent, id)
+		}
+	}
+	for id, c := range pending {
+		if _, ok := in.sent[id]; !ok {
+			in.sent[id] = sent{now, c}
+		}
+	}
+}
+
+// tighten notes that the details of a request told more than its row.
+func (in *session) tighten(id string, c care) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if was, ok := in.sent[id]; ok {
+		in.sent[id] = sent{was.at, min(was.care, c)}
+	}
+}
+
+// shown says what allowing the request needs, and whether it has been before the
+// person long enough for any answer.
+func (in *session) shown(id string, grace time.Duration) (c care, readable bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	was, ok := in.sent[id]
+	return was.care, ok && time.Since(was.at) >= grace
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// route is one thing that can be asked for. There are no others: no path leads
+// to a file.
+type route struct {
+	method string
+	dest   string // the Sec-Fetch-Dest of our own page's request
+	open   bool   // before the link has been used; nothing of the queue is behind it
+	serve  func(s *Server, w http.ResponseWriter, r *http.Request, in *session) error
+}
+
+const requestPath = "/request/" // and the id
+
+// nowhere is every other path.
+var nowhere = route{open: true, serve: func(*Server, http.ResponseWriter, *http.Request, *session) error { return notFound }}
+
+func (s *Server) route(u *url.URL) route {
+	if u.RawQuery != "" || u.ForceQuery || u.RawPath != "" {
+		return nowhere
+	}
+	if strings.HasPrefix(u.Path, requestPath) {
+		return route{method: http.MethodGet, dest: "empty", serve: (*Server).serveRequest}
+	}
+	switch u.Path {
+	case "/":
+		return route{method: http.MethodGet, dest: "document", open: true, serve: (*Server).servePage}
+	case "/session":
+		return route{method: http.MethodPost, dest: "empty", open: true, serve: (*Server).serveSession}
+	case "/events":
+		return route{method: http.MethodGet, dest: "empty", serve: (*Server).serveEvents}
+	case "/answer":
+		return route{method: http.MethodPost, dest: "empty", serve: (*Server).serveAnswer}
+	case "/revoke":
+		return route{method: http.MethodPost, dest: "empty", serve: (*Server).serveRevoke}
+	}
+	if a, ok := s.assets[u.Path]; ok {
+		return route{method: http.MethodGet, dest: a.dest, open: true, serve: (*Server).serveAsset}
+	}
+	return nowhere
+}
+
+// ServeHTTP is the only way in.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	if err := s.answer(w, r); err != nil {
+		fail(w, r, err)
+	}
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
+	rt := s.route(r.URL)
+	if e := s.admit(r, rt.dest); e != nil {
+		return e
+	}
+	if rt.method != "" && r.Method != rt.method {
+		w.Header().Set("Allow", rt.method)
+		return &refusal{http.StatusMethodNotAllowed, "Only " + rt.method + " is answered here."}
+	}
+	in := s.session(r)
+	if in == nil && !rt.open {
+		return stranger
+	}
+	if r.Method == http.MethodPost && !isJSON(r) {
+		return notJSON
+	}
+	return rt.serve(s, w, r, in)
+}
+
+// fail tells an error as plain text to a person, and as JSON to the page.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusServiceUnavailable
+	if e, ok := errors.AsType[*refusal](err); ok {
+		status = e.status
+	}
+	if r.URL.Path == "/" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, err.Error()+"\n")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"text": err.Error()})
+}
+
+func reply(w http.ResponseWriter, v any) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	return json.NewEncoder(w).Encode(v)
+}
+
+// read takes the one JSON object of a body, and nothing it does not know.
+func read(w http.ResponseWriter, r *http.Request, v any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLong
+	}
+	return badBody
+}
+
+// serveSession lets the browser in that has the link's token.
+func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session) error {
+	var body struct{ Token string }
+	if err := read(w, r, &body); err != nil {
+		return err
+	}
+	cookie, key, ok := s.door.enter(body.Token)
+	if !ok {
+		return usedLink
+	}
+	s.o.Opened()
+	http.SetCookie(w, s.cookie(cookie))
+	return reply(w, map[string]string{"key": key})
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/audit"
+)
+
+// Rung is how the queue and the record name an answer given here.
+const Rung = "web"
+
+// Queue is what the page needs of *queue.Queue.
+type Queue interface {
+	Watch(ctx context.Context) <-chan struct{}
+	Pending(ctx context.Context) ([]queue.Request, error)
+	History(ctx context.Context, n int) ([]queue.Request, error)
+	Get(ctx context.Context, id string) (queue.Request, error)
+	Decide(ctx context.Context, id string, a queue.Answer) (queue.Request, error)
+	Await(ctx context.Context, id string) (queue.Request, error)
+	Grants(ctx context.Context) ([]queue.Grant, error)
+	Revoke(ctx context.Context, grantID string) error
+}
+
+// Options of a Server. Queue and Attend are needed.
+type Options struct {
+	Queue  Queue
+	Attend func() (io.Closer, error) // called when a page connects and none was
+
+	// Records are the audit entries to show beside the questions: what there
+	// is, then what comes, until ctx ends. Nil shows none.
+	Records func(ctx context.Context) iter.Seq2[audit.Entry, error]
+
+	Home     string                       // for ~; "" when unknown
+	ReadFile func(string) ([]byte, error) // view.Options.ReadFile; nil shows no changes
+	By       string                       // the account that answers
+	Opened   func()                       // told each time a link has been used; may be nil
+}
+
+// Listen opens a loopback address: 127.0.0.1, or ::1. Port 0 takes a free one.
+func Listen(port int, v6 bool) (net.Listener, error) {
+	network, host := "tcp4", "127.0.0.1"
+	if v6 {
+		network, host = "tcp6", "::1"
+	}
+	return net.Listen(network, net.JoinHostPort(host, strconv.Itoa(port)))
+}
+
+// Server serves the page. Use New.
+type Server struct {
+	o        Options
+	listener net.Listener
+	host     string // the one value of Host that is answered
+	port     int
+	door     door
+	presence presence
+	assets   map[string]asset
+	grace    time.Duration // how long a request must have been sent before an answer counts
+	beat     time.Duration // a silent stream says so this often
+}
+
+// New makes a server for l, which must listen on a loopback address. Serve
+// closes l.
+func New(o Options, l net.Listener) (*Server, error) {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
+	}
+	if o.Queue == nil || o.Attend == nil {
+		return nil, errors.New("a page without a queue")
+	}
+	if o.Opened == nil {
+		o.Opened = func() {}
+	}
+	assets, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		o: o, listener: l, host: addr.String(), port: addr.Port, assets: assets,
+		presence: presence{attend: o.Attend},
+		grace:    300 * time.Millisecond, beat: 15 * time.Second,
+	}, nil
+}
+
+// Link makes the link that opens the page once. An earlier one that has not been
+// used stops working; a page that is open stays open until the new link is used.
+func (s *Server) Link() string { return "http://" + s.host + "/#" + s.door.newToken() }
+
+// Bounds of one connection and one request.
+const (
+	headerTime = 5 * time.Second
+	readTime   = 10 * time.Second
+	writeTime  = 20 * time.Second
+	idleTime   = 60 * time.Second
+	maxHeader  = 8 << 10
+	maxBody    = 8 << 10
+	maxPages   = 4 // pages that are connected at once
+)
+
+// Serve answers until ctx ends, and returns when every page has been let go. It
+// returns nil when ctx ended it.
+func (s *Server) Serve(ctx context.Context) error {
+	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStreams()
+	hs := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       log.New(io.Discard, "", 0), // it would quote strangers on the terminal
+		BaseContext:    func(net.Listener) context.Context { return streams },
+	}
+	served := make(chan error, 1)
+	go func() { served <- hs.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+		served <- err
+	case <-ctx.Done():
+	}
+	endStreams()
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if hs.Shutdown(wait) != nil {
+		_ = hs.Close()
+	}
+	<-served
+	s.door.end()
+	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

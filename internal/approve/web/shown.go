@@ -1,0 +1,284 @@
+package web
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Everything below is text that view or term has made harmless; the page puts
+// it into text nodes.
+
+// row is one waiting request in the list.
+type row struct {
+	ID        string `json:"id"`
+	Digest    string `json:"digest"` // hex; an answer repeats it
+	Title     string `json:"title"`
+	Short     string `json:"short"`
+	Server    string `json:"server"`
+	Client    string `json:"client"`
+	Project   string `json:"project"`
+	Dangerous bool   `json:"dangerous"`
+	Created   int64  `json:"created"`  // in ms
+	Deadline  int64  `json:"deadline"` // in ms; 0 for none
+	care      care
+}
+
+const shortLength = 160 // characters of a row
+
+func (s *Server) row(r *queue.Request) *row {
+	out := &row{
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]),
+		Client: term.Text(r.Client), Project: term.Text(r.Project),
+		Created: r.Created.UnixMilli(),
+	}
+	if !r.Deadline.IsZero() {
+		out.Deadline = r.Deadline.UnixMilli()
+	}
+	q, err := view.Of(r.Calls, s.options(r, false))
+	if err != nil {
+		out.Title, out.Dangerous = "A call that cannot be shown", true
+		return out
+	}
+	out.Title, out.Server, out.Short = q.Title, q.Server, q.Short(shortLength)
+	out.care = careOf(r, &q)
+	out.Dangerous = out.care < routine
+	return out
+}
+
+// careOf believes the queue and the view, whichever is stricter. A risk we do not
+// know counts as dangerous.
+func careOf(r *queue.Request, q *view.Question) care {
+	if r.Risk != "routine" || len(q.Dangers) > 0 {
+		return confirmed
+	}
+	return routine
+}
+
+func (s *Server) options(r *queue.Request, changes bool) view.Options {
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: s.o.Home}
+	if changes {
+		o.ReadFile = s.o.ReadFile
+	}
+	return o
+}
+
+// details is all a person must know to answer.
+type details struct {
+	ID        string    `json:"id"`
+	Digest    string    `json:"digest"`
+	Broken    string    `json:"broken"` // why it cannot be shown: then it can only be denied
+	Short     string    `json:"sum"`    // the beginning of the digest
+	Server    string    `json:"server"`
+	Client    string    `json:"client"`
+	Project   string    `json:"project"`
+	Rule      string    `json:"rule"`
+	Reason    string    `json:"reason"`
+	Findings  string    `json:"findings"`
+	Dangerous bool      `json:"dangerous"`
+	Dangers   []string  `json:"dangers"`
+	Requests  []request `json:"requests"`
+	Lasting   bool      `json:"lasting"`
+	Offers    []offer   `json:"offers"`
+	NoOffer   string    `json:"noOffer"`
+	care      care
+}
+
+type request struct {
+	Server  string   `json:"server"`
+	Method  string   `json:"method"`
+	Word    string   `json:"word"`
+	Names   []value  `json:"names"`
+	Args    []value  `json:"args"`
+	Changes []change `json:"changes"`
+	Dangers []string `json:"dangers"`
+}
+
+type value struct {
+	Path   string   `json:"path"`
+	Type   string   `json:"type"`
+	Value  string   `json:"value"`
+	Clean  string   `json:"clean"`
+	Whole  []string `json:"whole"` // null when Value is one line and all of it
+	Folded bool     `json:"folded"`
+	Marks  []string `json:"marks"`
+}
+
+type change struct {
+	Op   string `json:"op"` // "+", "-", " " or "#"
+	Text string `json:"text"`
+}
+
+type offer struct {
+	Scope   string   `json:"scope"`
+	Title   string   `json:"title"`
+	Allow   []string `json:"allow"` // lines
+	Deny    []string `json:"deny"`
+	Example string   `json:"example"`
+}
+
+func (s *Server) details(r *queue.Request) *details {
+	out := &details{
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(r.Project),
+		Reason: term.Text(r.Reason), Findings: term.Text(string(r.Findings)),
+		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Requests: []request{},
+	}
+	for _, o := range r.Offers {
+		out.Offers = append(out.Offers, offer{o.Scope, term.Text(o.Title), textLines(o.Allow), textLines(o.Deny), term.Text(o.Example)})
+	}
+	q, err := view.Of(r.Calls, s.options(r, true))
+	if err != nil {
+		out.Broken, out.Dangerous = term.Text(err.Error()), true
+		return out
+	}
+	out.Server, out.Rule, out.Short, out.Dangers = q.Server, q.Rule, q.Digest, q.Dangers
+	out.care = careOf(r, &q)
+	out.Dangerous = out.care < routine
+	for i := range q.Requests {
+		out.Requests = append(out.Requests, requestOf(&q.Requests[i]))
+	}
+	return out
+}
+
+func requestOf(r *view.Request) request {
+	out := request{
+		Server: r.Server, Method: r.Method, Word: r.Word, Dangers: r.Dangers,
+		Names: values(r.Named), Args: values(r.Args), Changes: []change{},
+	}
+	for _, d := range r.Diff {
+		out.Changes = append(out.Changes, change{string(d.Op), d.Text})
+	}
+	return out
+}
+
+func values(args []view.Arg) []value {
+	out := make([]value, 0, len(args))
+	for i := range args {
+		a := &args[i]
+		v := value{Path: a.Path, Type: a.Type, Value: a.Value, Clean: a.Clean, Folded: a.Folded, Marks: a.Marks}
+		if a.Folded || len(a.Whole) > 1 {
+			v.Whole = a.Whole
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func textLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i := range lines {
+		lines[i] = term.Text(strings.TrimRight(lines[i], "\r"))
+	}
+	return lines
+}
+
+// settled is one request of the history.
+type settled struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+	Time   int64  `json:"time"` // in ms
+	Text   string `json:"text"`
+	Note   string `json:"note"`
+}
+
+func (s *Server) settled(r *queue.Request) *settled {
+	out := &settled{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
+	q, err := view.Of(r.Calls, s.options(r, false))
+	if err != nil {
+		out.Title = "A call that cannot be shown"
+		return out
+	}
+	out.Title = q.Title
+	return out
+}
+
+// ending says in a sentence or two how a request was settled.
+func ending(r *queue.Request) string {
+	at := clock(r.Decided)
+	outcome := term.Text(r.Outcome)
+	switch r.Status {
+	case queue.Pending:
+		return "It still waits."
+	case queue.Approved, queue.Denied:
+		s := fmt.Sprintf("%s at %s, %s.", replied(r), at, by(r))
+		if outcome != "" {
+			s += " Then: " + outcome + "."
+		}
+		return s
+	case queue.Expired:
+	}
+	if outcome == "" || outcome == "expired" {
+		return fmt.Sprintf("It expired at %s; nothing was executed.", at)
+	}
+	return fmt.Sprintf("It ended at %s: %s; nothing was executed.", at, outcome)
+}
+
+// tooLate is ending for somebody whose answer came second.
+func tooLate(r *queue.Request) string {
+	s := ending(r)
+	return "Too late: " + strings.ToLower(s[:1]) + s[1:]
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Local().Format(time.TimeOnly)
+}
+
+func replied(r *queue.Request) string {
+	switch r.Answer.Reply {
+	case gate.AllowOnce:
+		return "Allowed once"
+	case gate.AllowSession:
+		return "Allowed for the session"
+	case gate.AllowAlways:
+		return "Always allowed"
+	case gate.DenyAlways:
+		return "Always denied"
+	}
+	return "Denied"
+}
+
+func by(r *queue.Request) string {
+	rung := "in the " + term.Text(r.Answer.Rung)
+	if r.Answer.Rung == Rung {
+		rung = "on the page"
+	}
+	if r.Answer.By == "" {
+		return rung
+	}
+	return rung + ", by " + term.Text(r.Answer.By)
+}
+
+type grantRow struct {
+	ID      string `json:"id"`
+	Client  string `json:"client"`
+	Title   string `json:"title"`
+	Project string `json:"project"`
+	Since   int64  `json:"since"` // in ms
+	Uses    int    `json:"uses"`
+}
+
+func grantRows(list []queue.Grant) []grantRow {
+	out := make([]grantRow, 0, len(list))
+	for i := range list {
+		g := &list[i]
+		title := "A call that cannot be shown"
+		if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
+			title = q.Short(shortLength)
+		}
+		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(g.Project), g.Since.UnixMilli(), g.Uses})
+	}
+	return out
+}
