@@ -1,0 +1,106 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// always has one of the offered rules chosen and confirmed. The proxy writes
+// it, when it takes the answer.
+func (m *model) always(r *queue.Request, reply gate.Reply) {
+	offers := offered(r, reply)
+	if len(offers) == 0 {
+		why := "no rule can be written for this call"
+		if r.NoOffer != "" {
+			why = term.Text(r.NoOffer)
+		}
+		m.tell("%s always is not offered: %s", allowing(reply), why)
+		return
+	}
+	id, at := r.ID, 0
+	q := &question{id: id}
+	draw := func() {
+		q.facts = offerLines(offers, at, reply)
+		q.title = alwaysTitle(m.entire(r), reply)
+		q.keys = []string{fmt.Sprintf("1-%d ↑ ↓ choose", len(offers)), "y write it and " + allowing(reply), "any other key goes back"}
+	}
+	q.choose = func(key string) bool {
+		next := slices.Index([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, key)
+		switch key {
+		case "up", "k":
+			next = max(0, at-1)
+		case "down", "j":
+			next = min(at+1, len(offers)-1)
+		}
+		if next < 0 || next >= len(offers) {
+			return false
+		}
+		at = next
+		draw()
+		return true
+	}
+	q.yes = func() {
+		if r := m.pending.find(id); r != nil {
+			m.send(r, queue.Answer{Reply: reply, Scope: offers[at].Scope})
+		}
+	}
+	draw()
+	m.put(q)
+}
+
+// offered is the rules that can be written for an answer.
+func offered(r *queue.Request, reply gate.Reply) []queue.Offer {
+	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return rule(o, reply) == "" })
+}
+
+func rule(o queue.Offer, reply gate.Reply) string {
+	if reply.Allows() {
+		return o.Allow
+	}
+	return o.Deny
+}
+
+func allowing(reply gate.Reply) string {
+	if reply.Allows() {
+		return "allow"
+	}
+	return "deny"
+}
+
+func alwaysTitle(f *Facts, reply gate.Reply) string {
+	title := "clawai asks: write this rule, and " + allowing(reply) + " what it matches from now on?"
+	if reply.Allows() && f.Careful() {
+		return "DANGEROUS: " + strings.Join(f.Dangers, "; ") + ". " + title
+	}
+	return title
+}
+
+// offerLines shows all scopes, and of the chosen one the rule and what else it
+// is about.
+func offerLines(offers []queue.Offer, at int, reply gate.Reply) []string {
+	lines := []string{"How far shall the rule reach?", ""}
+	for i, o := range offers {
+		cursor := "  "
+		if i == at {
+			cursor = "> "
+		}
+		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.Visible(o.Scope), term.Text(o.Title)))
+	}
+	lines = append(lines, "", "The rule, written above the one that asked:", "")
+	for line := range strings.Lines(rule(offers[at], reply)) {
+		lines = append(lines, "  "+term.Text(strings.TrimRight(line, "\n")))
+	}
+	verb := "let through"
+	if !reply.Allows() {
+		verb = "deny"
+	}
+	if e := offers[at].Example; e != "" {
+		return append(lines, "", "Besides this call it would "+verb+", for example:", "  "+term.Text(e))
+	}
+	return append(lines, "", "No other call is known that it would "+verb+".")
+}

@@ -1,0 +1,128 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// detailRows is the window onto what is asked, or onto our own question, with a
+// last line that tells of what is out of sight.
+func (m *model) detailRows(n int) []string {
+	m.refresh()
+	p := &m.detail
+	p.scroll(0, n+1)
+	end := min(p.top+n, len(p.rows))
+	rows := fill(append([]string(nil), p.rows[p.top:end]...), n)
+	if len(p.rows) <= n {
+		return append(rows, "")
+	}
+	return append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn, Home, End show the rest", p.top+1, end, len(p.rows)))
+}
+
+// refresh makes the rows of the details anew when they are about something else.
+func (m *model) refresh() {
+	what, rows := m.subject()
+	if m.of == what && what != "" {
+		return
+	}
+	top := 0
+	if m.detail.id == what {
+		top = m.detail.top
+	}
+	m.of = what
+	m.detail = pane{id: what, rows: rows(), top: top}
+}
+
+// subject is what the details are about, and how to make their rows.
+func (m *model) subject() (string, func() []string) {
+	if m.ask != nil && m.ask.facts != nil {
+		return "ask " + m.ask.title, func() []string { return wrap(m.ask.facts, m.width) }
+	}
+	if l := m.list(); l != nil {
+		r := l.current()
+		if r == nil {
+			return "nothing", func() []string { return nil }
+		}
+		return fmt.Sprint(m.tab, r.ID), func() []string { return m.lines(r, m.width, m.whole) }
+	}
+	g := m.grants.current()
+	if g == nil {
+		return "no grant", func() []string { return nil }
+	}
+	return "grant " + g.ID, func() []string { return grantLines(g, m.width) }
+}
+
+// titleRows is the line above the keys.
+func (m *model) titleRows() []string {
+	title := ""
+	switch r := m.pending.current(); {
+	case m.ask != nil:
+		title = m.ask.title
+	case m.tab == grantsTab:
+		title = "Calls like these are let through without asking until their session ends."
+	case m.tab == historyTab:
+		title = "What was asked, and what became of it."
+	case r == nil:
+		title = "New requests appear here by themselves."
+	case r.Status != queue.Pending:
+		title = "This request waits no more: " + Fate(*r)
+	case m.inDanger():
+		title = "DANGEROUS. clawai asks: let this through?"
+	default:
+		title = "clawai asks: let this through?"
+	}
+	return wrap([]string{title}, m.width)
+}
+
+// keyRows says what keys do now.
+func (m *model) keyRows() []string {
+	switch {
+	case m.edit != nil:
+		return append(flow([]string{"Return keeps it", "Esc leaves it as it was"}, m.width), m.edit.row(m.width))
+	case m.early():
+		return fill([]string{"One moment…"}, len(flow(m.keys(), m.width)))
+	}
+	return flow(m.keys(), m.width)
+}
+
+func (m *model) keys() []string {
+	if m.ask != nil {
+		return m.ask.keys
+	}
+	move := []string{"↑ ↓ choose", "/ filter", "Tab next page", "q leave"}
+	if m.o.Only != "" {
+		move = []string{"q leave without an answer"}
+	}
+	r := m.pending.current()
+	switch {
+	case m.tab == historyTab:
+		return move
+	case m.tab == grantsTab:
+		return append([]string{"r take back"}, move[0], move[2], move[3])
+	case r == nil || r.Status != queue.Pending:
+		return move
+	case len(m.pending.marks) > 0:
+		return append([]string{"a allow the marked once", "d deny the marked", "space mark", "esc no marks"}, move...)
+	}
+	keys := []string{"a allow once"}
+	if r.Lasting {
+		keys = append(keys, "s for the session")
+	}
+	if len(r.Offers) > 0 {
+		keys = append(keys, "A always…")
+	}
+	keys = append(keys, "d deny")
+	if len(offered(r, gate.DenyAlways)) > 0 {
+		keys = append(keys, "D always deny…")
+	}
+	keys = append(keys, "n note")
+	if m.inSight.facts != nil && m.inSight.facts.gaps() {
+		keys = append(keys, "w without gaps")
+	}
+	if m.o.Only == "" && !m.o.Once {
+		keys = append(keys, "space mark")
+	}
+	return append(keys, move...)
+}

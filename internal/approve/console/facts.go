@@ -1,0 +1,169 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// dangerous is the word of queue.Request.Risk that asks for care.
+const dangerous = "dangerous"
+
+// Facts is one request as harmless text.
+type Facts struct {
+	view.Question
+	Err error // it cannot be shown; then it can only be denied
+}
+
+// FactsOf makes a request harmless text. Without readFile it gives no changes.
+func FactsOf(r *queue.Request, home string, readFile func(string) ([]byte, error)) *Facts {
+	q, err := view.Of(r.Calls, view.Options{
+		Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: home, ReadFile: readFile,
+	})
+	if err != nil {
+		q.Title = "a call that cannot be shown, of " + named(r.Server)
+	}
+	if r.Risk == dangerous && len(q.Dangers) == 0 {
+		q.Dangers = []string{"the proxy that asks calls it dangerous"}
+	}
+	return &Facts{q, err}
+}
+
+// Careful says that one key must not be enough.
+func (f *Facts) Careful() bool { return len(f.Dangers) > 0 || f.Err != nil }
+
+// facts is what a row of a list is made of.
+func (m *model) facts(r *queue.Request) *Facts {
+	f := m.known[r.ID]
+	if f == nil {
+		f = FactsOf(r, m.o.Home, nil)
+		m.known[r.ID] = f
+	}
+	return f
+}
+
+// entire is what the details are made of. What a file held when the request
+// came into sight is what its change is shown against.
+func (m *model) entire(r *queue.Request) *Facts {
+	if m.inSight.id != r.ID {
+		m.inSight.id, m.inSight.facts = r.ID, FactsOf(r, m.o.Home, m.o.ReadFile)
+	}
+	return m.inSight.facts
+}
+
+// forget drops what is known of requests that are in no list any more.
+func (m *model) forget() {
+	for id := range m.known {
+		if m.pending.find(id) == nil && m.past.find(id) == nil {
+			delete(m.known, id)
+			delete(m.notes, id)
+		}
+	}
+}
+
+// brief names a request in few words.
+func (m *model) brief(r *queue.Request) string { return m.facts(r).Title }
+
+func named(server string) string {
+	if server == "" {
+		return "a server without a name"
+	}
+	return term.Value(server)
+}
+
+// lines is everything about one request, in rows of at most width cells. whole
+// shows also what package view leaves out of very long values.
+func (m *model) lines(r *queue.Request, width int, whole bool) []string {
+	f := m.entire(r)
+	var own []string
+	if r.Status != queue.Pending {
+		own = append(own, label("state", Fate(*r)))
+	}
+	if note := m.notes[r.ID]; note != "" {
+		own = append(own, label("note", term.Value(note)))
+	}
+	rows := wrap(own, width)
+	if f.Err != nil {
+		rows = append(rows, wrap([]string{
+			label("server", named(r.Server)), "It cannot be shown: " + term.Text(f.Err.Error()) + ". It can only be denied.",
+		}, width)...)
+	}
+	rows = append(rows, f.Lines(width)...)
+	rows = append(rows, wrap(around(r, m.o.Home), width)...)
+	if whole {
+		return append(rows, wrap(everything(f), width)...)
+	}
+	return append(rows, f.Entire(width)...)
+}
+
+// around is what stands around the call.
+func around(r *queue.Request, home string) []string {
+	var lines []string
+	add := func(word, text string) {
+		if text != "" {
+			lines = append(lines, label(word, text))
+		}
+	}
+	add("reason", term.Text(r.Reason))
+	if r.Client != "" {
+		add("client", term.Value(r.Client))
+	}
+	if r.Project != "" {
+		add("folder", term.Value(tilde(r.Project, home)))
+	}
+	if r.Status == queue.Pending && !r.Deadline.IsZero() {
+		add("until", r.Deadline.Local().Format(time.TimeOnly)+"; no answer denies")
+	}
+	if r.Status == queue.Pending && len(r.Offers) == 0 && r.NoOffer != "" {
+		add("always", "not offered: "+term.Text(r.NoOffer))
+	}
+	add("request", term.Visible(r.ID))
+	return lines
+}
+
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// everything is the values that are folded above, without any gap.
+func everything(f *Facts) []string {
+	var lines []string
+	for i := range f.Requests {
+		r := &f.Requests[i]
+		for _, list := range [][]view.Arg{r.Named, r.Args} {
+			for j := range list {
+				if !list[j].Folded {
+					continue
+				}
+				lines = append(lines, fmt.Sprintf("request %d: %s, entire", i+1, list[j].Path))
+				for line := range list[j].Each() {
+					lines = append(lines, view.Gutter+line)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// gaps says that Entire leaves something out.
+func (f *Facts) gaps() bool {
+	for i := range f.Requests {
+		for _, list := range [][]view.Arg{f.Requests[i].Named, f.Requests[i].Args} {
+			for j := range list {
+				if list[j].Hidden > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }

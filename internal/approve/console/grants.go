@@ -1,0 +1,107 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// grantList is the session answers in force, with a cursor bound to one of them.
+type grantList struct {
+	all []queue.Grant
+	at  string
+}
+
+func (l *grantList) index() int {
+	for i := range l.all {
+		if l.all[i].ID == l.at {
+			return i
+		}
+	}
+	return -1
+}
+
+func (l *grantList) set(next []queue.Grant) {
+	l.all = next
+	if l.index() < 0 {
+		l.at = ""
+	}
+	if l.at == "" && len(next) > 0 {
+		l.at = next[0].ID
+	}
+}
+
+func (l *grantList) move(by int) {
+	if n := len(l.all); n > 0 {
+		l.at = l.all[max(0, min(l.index()+by, n-1))].ID
+	}
+}
+
+func (l *grantList) current() *queue.Grant {
+	if i := l.index(); i >= 0 {
+		return &l.all[i]
+	}
+	return nil
+}
+
+// pressGrant takes a session answer back.
+func (m *model) pressGrant(key string) {
+	g := m.grants.current()
+	if g == nil || key != "r" {
+		return
+	}
+	id, what := g.ID, GrantTitle(g)
+	m.put(&question{
+		title: "Take this answer back? The next such call is asked about again.",
+		keys:  []string{"y take it back", "any other key goes back"},
+		yes: func() {
+			q := m.o.Queue
+			m.do(func(ctx context.Context) tea.Msg {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
+				defer cancel()
+				return revokedMsg{what, q.Revoke(ctx, id)}
+			})
+			m.wait()
+		},
+	})
+}
+
+func (m *model) revoked(msg revokedMsg) {
+	if msg.err != nil {
+		m.tell("%s: it could not be taken back: %s", msg.what, term.Text(msg.err.Error()))
+	} else {
+		m.tell("%s: taken back", msg.what)
+	}
+	m.load()
+}
+
+// GrantTitle names a session answer in few harmless words.
+func GrantTitle(g *queue.Grant) string {
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	if err != nil {
+		return "a call of " + named(g.Server)
+	}
+	return q.Title
+}
+
+// grantLines is everything about one.
+func grantLines(g *queue.Grant, width int) []string {
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	var rows []string
+	if err != nil {
+		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))
+	}
+	rows = append(rows, q.Lines(width)...)
+	rows = append(rows, wrap([]string{
+		label("allowed", fmt.Sprintf("since %s, used %d times", g.Since.Local().Format(time.TimeOnly), g.Uses)),
+		label("session", term.Visible(g.Session)),
+		label("answer", term.Visible(g.ID)),
+	}, width)...)
+	return append(rows, q.Entire(width)...)
+}

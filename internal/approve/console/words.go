@@ -1,0 +1,74 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Said is an answer in words: "allowed once".
+func Said(a queue.Answer) string {
+	switch a.Reply {
+	case gate.AllowOnce:
+		return "allowed once"
+	case gate.AllowSession:
+		return "allowed until the session ends"
+	case gate.AllowAlways:
+		return "allowed always" + scoped(a.Scope)
+	case gate.DenyAlways:
+		return "denied always" + scoped(a.Scope)
+	case gate.DenyOnce:
+	}
+	return "denied"
+}
+
+func scoped(scope string) string {
+	if scope == "" {
+		return ""
+	}
+	return " (" + term.Visible(scope) + ")"
+}
+
+// TooLate tells somebody whose answer was not the first, in one harmless
+// sentence, what settled the request.
+func TooLate(r queue.Request) string { return "too late: " + Fate(r) }
+
+// Fate is what settled a request and what became of it, as far as it is known.
+func Fate(r queue.Request) string {
+	at := r.Decided.Local().Format(time.TimeOnly)
+	if r.Status == queue.Pending {
+		return "it still waits"
+	}
+	if r.Status == queue.Expired {
+		why := "it expired at " + at
+		if r.Outcome != "" && !strings.HasPrefix(r.Outcome, "expired") {
+			why = fmt.Sprintf("it ended at %s (%s)", at, term.Text(r.Outcome))
+		}
+		return why + "; nothing was executed"
+	}
+	by := term.Text(r.Answer.Rung)
+	if r.Answer.By != "" {
+		by += " (" + term.Text(r.Answer.By) + ")"
+	}
+	fate := fmt.Sprintf("it was %s at %s by %s", Said(r.Answer), at, by)
+	if r.Outcome != "" {
+		fate += "; " + term.Text(r.Outcome)
+	}
+	return fate
+}
+
+// left is how long a request still waits, as minutes and seconds.
+func left(r *queue.Request, now time.Time) string {
+	if r.Deadline.IsZero() {
+		return "   -"
+	}
+	d := max(0, r.Deadline.Sub(now)).Round(time.Second)
+	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// short is as much of an id as names a request.
+func short(id string) string { return term.Visible(id[:min(len(id), 8)]) }

@@ -1,0 +1,222 @@
+// Package termtest is a terminal for tests: it can do the little that a screen
+// of ours may use and complains about everything else.
+package termtest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Emulator is a terminal that complains about a title, a clipboard, a query, a
+// mode or a style that is not on its list. What a person would see is its cells.
+// It is safe for concurrent use.
+type Emulator struct {
+	Colors   bool // colours of text are allowed
+	mu       sync.Mutex
+	rows     int
+	cols     int
+	cells    [][]rune
+	x, y     int
+	alt      bool
+	insert   bool
+	main     [][]rune
+	mainX    int
+	mainY    int
+	partial  []byte
+	problems []string
+	changed  chan struct{}
+	top      int // of the scrolling region, and its end
+	bottom   int
+	styles   map[string]bool
+}
+
+// New makes a blank screen.
+func New(rows, cols int) *Emulator {
+	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, changed: make(chan struct{})}
+	e.cells, e.bottom = blank(rows, cols), rows
+	return e
+}
+
+// Styled says whether a style (a parameter of SGR) was ever used.
+func (e *Emulator) Styled(p string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.styles[p]
+}
+
+func blank(rows, cols int) [][]rune {
+	cells := make([][]rune, rows)
+	for i := range cells {
+		cells[i] = []rune(strings.Repeat(" ", cols))
+	}
+	return cells
+}
+
+// Resize keeps what fits.
+func (e *Emulator) Resize(rows, cols int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	next := blank(rows, cols)
+	for i := range min(rows, e.rows) {
+		copy(next[i], e.cells[i])
+	}
+	e.rows, e.cols, e.cells = rows, cols, next
+	e.top, e.bottom = 0, rows
+	e.x, e.y = min(e.x, cols-1), min(e.y, rows-1)
+}
+
+// Text is the rows, without the blanks at their ends.
+func (e *Emulator) Text() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.textLocked()
+}
+
+func (e *Emulator) textLocked() string {
+	var b strings.Builder
+	for _, row := range e.cells {
+		b.WriteString(strings.TrimRight(strings.ReplaceAll(string(row), "\x00", ""), " ") + "\n")
+	}
+	return b.String()
+}
+
+// Wait returns true as soon as the screen satisfies seen.
+func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
+	end := time.After(limit)
+	for {
+		e.mu.Lock()
+		ok, changed := seen(e.textLocked()), e.changed
+		e.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-end:
+			return false
+		}
+	}
+}
+
+// Complaint is what was done that must not be; the alternate screen must have
+// been left.
+func (e *Emulator) Complaint() error {
+	// What a process wrote last may still be on its way.
+	e.Wait(5*time.Second, func(string) bool { return !e.alt })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.alt {
+		e.problems = append(e.problems, "left on the alternate screen")
+	}
+	if len(e.problems) > 0 {
+		return fmt.Errorf("terminal: %s", strings.Join(e.problems, "; "))
+	}
+	return nil
+}
+
+// HangUp makes it a terminal that nobody can leave in order.
+func (e *Emulator) HangUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.alt = false
+}
+
+// Write draws p.
+func (e *Emulator) Write(p []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.partial = append(e.partial, p...)
+	for len(e.partial) > 0 {
+		n := e.step(e.partial)
+		if n == 0 {
+			break
+		}
+		e.partial = e.partial[n:]
+	}
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// step takes one character or sequence; 0 when it is not complete yet.
+func (e *Emulator) step(p []byte) int {
+	switch c := p[0]; {
+	case c == 0x1b:
+		return e.escape(p)
+	case c == '\r':
+		e.x = 0
+	case c == '\n':
+		e.lineFeed()
+	case c == '\b':
+		e.x = max(0, e.x-1)
+	case c == 0x07:
+		e.problems = append(e.problems, "bell")
+	case c == '\t':
+		e.x = min(e.cols-1, (e.x/8+1)*8)
+	case c < 0x20 || c == 0x7f:
+		e.problems = append(e.problems, fmt.Sprintf("control %#x", c))
+	default:
+		if !utf8.FullRune(p) {
+			return 0
+		}
+		r, n := utf8.DecodeRune(p)
+		e.put(r)
+		return n
+	}
+	return 1
+}
+
+func (e *Emulator) put(r rune) {
+	w := lipgloss.Width(string(r))
+	if w == 0 || r == utf8.RuneError || !unicode.IsGraphic(r) {
+		e.problems = append(e.problems, fmt.Sprintf("character %U", r))
+		return
+	}
+	if e.x+w > e.cols {
+		e.x = 0
+		e.lineFeed()
+	}
+	if e.insert {
+		copy(e.cells[e.y][e.x+w:], e.cells[e.y][e.x:])
+	}
+	e.cells[e.y][e.x] = r
+	if w == 2 {
+		e.cells[e.y][e.x+1] = 0
+	}
+	e.x += w
+}
+
+func (e *Emulator) lineFeed() {
+	switch {
+	case e.y == e.bottom-1:
+		e.scroll(e.top, 1)
+	case e.y < e.rows-1:
+		e.y++
+	}
+}
+
+func (e *Emulator) reverseLineFeed() {
+	if e.y == e.top {
+		e.scroll(e.top, -1)
+		return
+	}
+	e.y = max(0, e.y-1)
+}
+
+// scroll moves the rows from the given one to the region's end up by n.
+func (e *Emulator) scroll(from, n int) {
+	region := e.cells[from:e.bottom]
+	for ; n > 0; n-- {
+		copy(region, region[1:])
+		region[len(region)-1] = blank(1, e.cols)[0]
+	}
+	for ; n < 0; n++ {
+		copy(region[1:], region)
+		region[0] = blank(1, e.cols)[0]
+	}
+}
