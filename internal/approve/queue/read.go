@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/clawai/clawai/internal/gate"
 )
 
 // marks stand for the columns in a statement.
@@ -125,6 +128,9 @@ func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 // Decide answers a request, which is named as for Get. The first answer wins;
 // *Settled tells everybody else who or what was first.
 func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
+	if a.Reply > gate.DenyAlways {
+		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
+	}
 	r, err := q.Get(ctx, id)
 	if err != nil {
 		return Request{}, err

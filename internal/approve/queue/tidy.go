@@ -75,12 +75,12 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 // atOnce bounds how many rows one transaction removes.
 const atOnce = 500
 
-// prune removes settled requests that are old or too many.
+// prune removes requests that are old or too many, once their outcome is known.
 func (q *Queue) prune(ctx context.Context, conn *sql.Conn) (more bool, err error) {
 	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
 	for which, limit := range map[string]any{
-		"decided_at > '' AND decided_at < ?":                                       packTime(q.o.Clock().Add(-q.o.KeepFor)),
-		"number <= (SELECT max(number) FROM requests) - ? AND status <> 'pending'": q.o.Keep,
+		"decided_at > '' AND decided_at < ? AND outcome <> ''":               packTime(q.o.Clock().Add(-q.o.KeepFor)),
+		"number <= (SELECT max(number) FROM requests) - ? AND outcome <> ''": q.o.Keep,
 	} {
 		done, err := conn.ExecContext(ctx, fmt.Sprintf(remove, which, atOnce), limit)
 		if err != nil {

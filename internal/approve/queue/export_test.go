@@ -1,0 +1,37 @@
+package queue
+
+import "time"
+
+// Step has f called between the steps of every transaction.
+func (o Options) Step(f func(string)) Options { o.step = f; return o }
+
+// Patience is how long another program's lock is waited for.
+func (o Options) Patience(d time.Duration) Options { o.patience = d; return o }
+
+// Knows makes a clawai that knows the first n migrations, and more.
+func (o Options) Knows(n int, more ...Migration) Options {
+	o.migrations = migrations[:n:n]
+	for _, m := range more {
+		o.migrations = append(o.migrations, migration{m.SQL, m.Oldest})
+	}
+	return o
+}
+
+// Migration is a step that no clawai has yet.
+type Migration struct {
+	SQL    string
+	Oldest int
+}
+
+// AllSteps is how many migrations there are.
+var AllSteps = len(migrations)
+
+// TidyUp does at once what follows a moment after the last change.
+func (q *Queue) TidyUp() { q.stopTidying() }
+
+// Listening says whether a watcher of the system's is in use.
+func (q *Queue) Listening() bool {
+	q.ears.mu.Lock()
+	defer q.ears.mu.Unlock()
+	return len(q.ears.heard) > 0
+}
