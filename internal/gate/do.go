@@ -40,6 +40,9 @@ func (s *Session) cross(ctx context.Context, kind audit.Kind, xs []*Exchange) {
 			x.Event.Kind = kind
 		}
 		v := s.judge(x)
+		if v.Action == policy.Prompt {
+			v = s.spare(x, v, b)
+		}
 		b.verdicts = append(b.verdicts, v)
 		if v.Action != policy.Prompt {
 			b.events = append(b.events, &x.Event)
@@ -54,23 +57,27 @@ func (s *Session) cross(ctx context.Context, kind audit.Kind, xs []*Exchange) {
 		case v.Action == policy.Prompt:
 			s.hold(ctx, x, v.Rule)
 		default:
-			s.deliver(x, *v)
+			s.deliver(x, v)
 		}
 	}
 }
 
 // conclude is the second half of the order for an exchange that waited: record,
 // forward. A person's answer, if there was one, is recorded before the decision.
-func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) {
+// It returns what became of x.
+func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) Verdict {
 	events := []*audit.Event{&x.Event}
 	if answered != nil {
 		events = []*audit.Event{answered, &x.Event}
 	}
 	if s.record(events) != nil {
-		refuse(x, unrecorded(&v))
-		return
+		v = unrecorded(&v)
+		refuse(x, v)
+		return v
 	}
-	s.deliver(x, v)
+	v.Record = x.Event.Record
+	s.deliver(x, &v)
+	return v
 }
 
 // record writes what is owed and then events, before anything goes on; a panic
@@ -92,18 +99,19 @@ func (s *Session) record(events []*audit.Event) (err error) {
 		}
 		s.owed.settled(all, n, err)
 	}()
-	return s.recorder.Record(all...)
+	return s.o.Recorder.Record(all...)
 }
 
 // deliver calls the one Outlet method that v names. What the outlet loses is
 // recorded: nobody else would know.
-func (s *Session) deliver(x *Exchange, v Verdict) {
+func (s *Session) deliver(x *Exchange, v *Verdict) {
 	if v.Action != policy.Allow {
 		v.Record = x.Event.Record
-		refuse(x, v)
+		refuse(x, *v)
 		return
 	}
 	if lost := forward(x); lost != "" {
+		v.Code = CodeForwardFailed
 		_ = s.Note(loss(&x.Event, x.Event.Record, lost)) // there is no one left to tell when this fails too
 	}
 }

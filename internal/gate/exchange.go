@@ -11,6 +11,8 @@ import (
 // in, hands it to Session.Do or Session.Observe, and touches neither it nor
 // the bytes behind it until the Outlet's Forward or Refuse is called. The Event
 // of a plain reply, and the bytes it names, stay the gate's until it is recorded.
+// What Calls hold is never overwritten: an Approver that was told to stop may
+// still be reading it.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
@@ -106,11 +108,16 @@ const (
 	CodeNobodyToAsk    Code = "nobody_to_ask"
 	CodeWrongAnswer    Code = "wrong_answer" // for another question, or not one we know
 	CodeTooMany        Code = "too_many_questions"
-	CodeWithdrawn      Code = "withdrawn"   // the caller cancelled it: expects no reply
-	CodeCallerAway     Code = "caller_away" // it never returned from its own form: nobody expects a reply
+	CodeDeniedRecently Code = "denied_recently" // a person denied the same call a moment ago
+	CodeMuted          Code = "muted"           // the session asks too often
+	CodeWithdrawn      Code = "withdrawn"       // the caller cancelled it: expects no reply
+	CodeCallerAway     Code = "caller_away"     // it never returned from its own form: nobody expects a reply
 	CodeRecordFailed   Code = "record_failed"
 	CodeChanged        Code = "bytes_changed"
 	CodePanic          Code = "panic"
 	CodeClosed         Code = "closed"
-	CodeForwardFailed  Code = "forward_failed" // only in records
+
+	// Only in records, and the first in what a Concluder is told.
+	CodeForwardFailed Code = "forward_failed" // beside an allow: the outlet lost it
+	CodeTooLate       Code = "too_late"       // of an answer: the call was over by then
 )

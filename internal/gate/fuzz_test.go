@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,10 +120,9 @@ func FuzzDo(f *testing.F) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			j := newJournal()
-			n := 0
+			var asked atomic.Int32
 			j.person = func(ctx context.Context, q Question) (Answer, error) {
-				n++
-				if n < len(ops) { // a person takes time, and says anything
+				if n := int(asked.Add(1)); n < len(ops) { // a person takes time, and says anything
 					select {
 					case <-time.After(time.Duration(ops[n]%70) * time.Second):
 					case <-ctx.Done():

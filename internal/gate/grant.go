@@ -1,81 +1,117 @@
 package gate
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"hash"
+	"cmp"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/clawai/clawai/policy"
 )
 
-// grant is one "for this session" answer: it lifts the prompt of this rule for
-// exactly this value. Policy is asked first, so it never beats a deny.
-type grant struct {
-	rule  *policy.Rule
-	value [sha256.Size]byte
+// maxShown is how many bytes of a grant's calls are kept to be shown.
+const maxShown = 64 << 10
+
+// Grant is one "for this session" answer, for people.
+type Grant struct {
+	ID    string        // short and random
+	Rule  policy.Rule   // the one that asked
+	Calls []policy.Call // what was allowed; not to be changed
+	Cut   bool          // Calls lack what was too long to keep; what is compared is the whole
+	Since time.Time
+	Uses  int       // how often it has let a call through since
+	Used  time.Time // the last of them; zero when there is none
 }
 
-// granted says whether a person has already allowed these calls under this rule.
-func (s *Session) granted(r *policy.Rule, cs []policy.Call) bool {
+// held is a grant as the session keeps it.
+type held struct {
+	Grant
+	number uint64 // in order of time
+}
+
+// Grants lists the answers that hold for the session, oldest first.
+func (s *Session) Grants() []Grant {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.grants) == 0 { // do not digest for nothing
-		return false
+	all := make([]held, 0, len(s.memory.grants))
+	for _, g := range s.memory.grants {
+		all = append(all, *g)
 	}
-	_, ok := s.grants[grant{r, valueOf(cs)}]
-	return ok
+	s.mu.Unlock()
+	slices.SortFunc(all, func(a, b held) int { return cmp.Compare(a.number, b.number) })
+	list := make([]Grant, len(all))
+	for i := range all {
+		list[i] = all[i].Grant
+	}
+	return list
 }
 
-// remember keeps an answer for the session.
-func (s *Session) remember(r *policy.Rule, cs []policy.Call) {
+// Revoke ends a grant: no call that is judged after it has returned is let
+// through by it. False means that there is none of that name.
+func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.grants == nil {
-		s.grants = make(map[grant]struct{})
-	}
-	s.grants[grant{r, valueOf(cs)}] = struct{}{}
-}
-
-// grantable says whether the calls are all a person was shown: the other
-// subjects carry more than their names (a schema, a token limit, params).
-func grantable(cs []policy.Call) bool {
-	for i := range cs {
-		switch cs[i].Subject {
-		case policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject:
-		default:
-			return false
+	found := false
+	for k, g := range s.memory.grants {
+		if g.ID == id {
+			delete(s.memory.grants, k)
+			found = true
 		}
 	}
-	return true
+	s.mu.Unlock()
+	if found {
+		s.regranted()
+	}
+	return found
 }
 
-// valueOf digests everything the rules see of the calls, each part with its
-// length so that no two lists of parts run together.
-func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
-	h := sha256.New()
-	number(h, len(cs))
-	for i := range cs {
-		c := &cs[i]
-		number(h, int(c.Subject))
-		text(h, c.Server)
-		text(h, c.Method)
-		number(h, len(c.Names))
+// regranted tells whoever publishes the grants that they have changed.
+func (s *Session) regranted() {
+	if s.o.OnGrants != nil {
+		hook(s.o.OnGrants)
+	}
+}
+
+// newID is enough to tell the grants of a session apart; two of one name would be
+// revoked together.
+func newID() string { return strings.ToLower(rand.Text()[:8]) }
+
+func newGrant(id string, number uint64, q *question) *held {
+	g := &held{Grant: Grant{ID: id, Since: time.Now()}, number: number}
+	if q.now != nil {
+		g.Rule = *q.now
+	}
+	g.Calls, g.Cut = shown(q.x.Calls)
+	return g
+}
+
+// shown copies calls as far as there is room: the frame they lie in is not kept.
+func shown(cs []policy.Call) (kept []policy.Call, cut bool) {
+	room := maxShown
+	part := func(s string) string {
+		if len(s) > room {
+			s, cut = s[:room], true
+		}
+		room -= len(s)
+		return strings.Clone(s)
+	}
+	for _, c := range cs {
+		if room -= 200; room < 0 { // for the call itself
+			return kept, true
+		}
+		k := policy.Call{Subject: c.Subject, Server: part(c.Server), Method: part(c.Method), Malformed: part(c.Malformed)}
 		for _, name := range c.Names {
-			text(h, name)
+			if room -= 16; room < 0 {
+				return append(kept, k), true
+			}
+			k.Names = append(k.Names, part(name))
 		}
-		text(h, string(c.Args))
+		if len(c.Args) > room { // a part of it would be no JSON
+			cut = true
+		} else {
+			k.Args = slices.Clone(c.Args)
+			room -= len(k.Args)
+		}
+		kept = append(kept, k)
 	}
-	h.Sum(sum[:0])
-	return sum
-}
-
-func number(h hash.Hash, n int) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
-}
-
-func text(h hash.Hash, s string) {
-	number(h, len(s))
-	h.Write([]byte(s))
+	return kept, cut
 }

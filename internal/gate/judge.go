@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// judge asks the rules, writes what they say into x.Event, and lifts a prompt
-// that a person has answered for the session, or anything when the session only
-// observes. A panic denies.
+// judge asks the rules, writes what they say into x.Event, and settles a prompt
+// that a person has answered for the session, or lifts anything when the session
+// only observes. A panic denies.
 func (s *Session) judge(x *Exchange) (v Verdict) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -19,7 +19,7 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	}()
 	x.Event.Bytes = len(x.Raw)
 	if x.Event.Server == "" {
-		x.Event.Server = s.server
+		x.Event.Server = s.o.Server
 	}
 	if s.closed.Load() {
 		return s.over(x)
@@ -39,10 +39,10 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 		owner = fmt.Sprintf("read as %q", d.Reading)
 	}
 	switch {
-	case s.observing:
+	case s.o.ObserveOnly:
 		v, owner = observed(v, owner)
-	case v.Action == policy.Prompt && s.granted(d.Rule, x.Calls):
-		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
+	case v.Action == policy.Prompt:
+		v = s.recall(v, x.Calls)
 	}
 	x.note(v, owner)
 	return v

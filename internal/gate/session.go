@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,21 @@ type Options struct {
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
 
+	// What waits for a person, at most; what comes beyond is refused.
+	MaxWaiting      int // exchanges; default 1024
+	MaxWaitingBytes int // of their frames; default 256 MiB
+
+	// What a person is spared; a negative value spares nothing.
+	DenyMemory   time.Duration // how long a call that was denied is denied again, unasked; default 1 min
+	AskPerMinute int           // beyond so many questions within a minute nobody is asked for a minute; default 30
+
+	// OnGrants is called when Grants has changed, perhaps from several
+	// goroutines at once, with no lock held and after the call it is about.
+	OnGrants func()
+	// OnMuted is called when the session has asked n times within a minute and
+	// wanted to again: until then every prompt is denied.
+	OnMuted func(n int, until time.Time)
+
 	// ObserveOnly enforces nothing: what the rules say is recorded, and every
 	// exchange that can be judged and recorded is forwarded without asking
 	// anybody. It holds for the whole session.
@@ -29,22 +45,17 @@ type Options struct {
 // Session is the gate of one connection between a client and a server. Its
 // methods are safe for concurrent use.
 type Session struct {
-	recorder   Recorder
-	approver   Approver
-	server     string
-	askTimeout time.Duration
-	waitEvery  time.Duration
-	observing  bool
+	o Options // with the defaults filled in; the policy is elsewhere
 
 	policy atomic.Pointer[Policy]
 	closed atomic.Bool
 	owed   owed
 
 	askers  sync.WaitGroup
-	mu      sync.Mutex    // guards what follows
-	last    chan struct{} // closed when the newest question has left the person free
-	pending map[*Exchange]*question
-	grants  map[grant]struct{}
+	mu      sync.Mutex // guards what follows
+	waiting waiting
+	memory  memory
+	pace    pace
 }
 
 // New makes a session. Close ends it.
@@ -52,35 +63,38 @@ func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil {
 		return nil, errors.New("gate: a policy, a recorder and an approver are required")
 	}
-	s := &Session{
-		recorder:   o.Recorder,
-		approver:   o.Approver,
-		server:     o.Server,
-		askTimeout: o.AskTimeout,
-		waitEvery:  o.WaitEvery,
-		observing:  o.ObserveOnly,
-		last:       make(chan struct{}),
-		pending:    make(map[*Exchange]*question),
-	}
-	if s.askTimeout <= 0 {
-		s.askTimeout = 45 * time.Second
-	}
-	if s.waitEvery <= 0 {
-		s.waitEvery = 5 * time.Second
-	}
-	close(s.last)
-	s.SetPolicy(o.Policy)
+	s := &Session{o: o}
+	s.o.AskTimeout = positive(o.AskTimeout, 45*time.Second)
+	s.o.WaitEvery = positive(o.WaitEvery, 5*time.Second)
+	s.o.MaxWaiting = positive(o.MaxWaiting, 1024)
+	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
+	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
+	s.pace.limit = cmp.Or(o.AskPerMinute, 30)
+	s.waiting.of = make(map[*Exchange]*question)
+	s.policy.Store(&o.Policy)
 	return s, nil
 }
 
-// SetPolicy changes the rules for everything judged from now on, calls that
-// wait for a person included. Answers for the session end with the rules that
-// asked for them. A nil policy denies everything.
+func positive[T int | time.Duration](n, otherwise T) T {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}
+
+// SetPolicy changes the rules for everything judged from now on. Calls that
+// wait for a person are judged again at once. Answers for the session end with
+// the rules that asked for them. A nil policy denies everything.
 func (s *Session) SetPolicy(p Policy) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.policy.Store(&p)
-	s.grants = nil
+	had := len(s.memory.grants) > 0
+	s.memory = memory{}
+	s.waiting.wake(nil)
+	s.mu.Unlock()
+	if had {
+		s.regranted()
+	}
 }
 
 // Note records events that are no exchange: a start, a policy load, a frame
@@ -88,9 +102,9 @@ func (s *Session) SetPolicy(p Policy) {
 func (s *Session) Note(events ...*audit.Event) error {
 	for _, ev := range events {
 		if ev.Server == "" {
-			ev.Server = s.server
+			ev.Server = s.o.Server
 		}
-		if s.observing && ev.Kind == audit.Start {
+		if s.o.ObserveOnly && ev.Kind == audit.Start {
 			ev.Stage, ev.Code, ev.Reason = string(StageObserve), CodeNotEnforced, notEnforced
 		}
 	}
@@ -104,8 +118,8 @@ func (s *Session) Note(events ...*audit.Event) error {
 // after the request. Call it without holding a lock that the Outlet needs.
 func (s *Session) Withdraw(x *Exchange) bool {
 	s.mu.Lock()
-	q := s.pending[x]
-	if q != nil && q.state == waiting {
+	q := s.waiting.of[x]
+	if q != nil && q.state == undecided {
 		q.state = withdrawn
 		q.cancel(ErrWithdrawn)
 	}
@@ -123,7 +137,7 @@ func (s *Session) Withdraw(x *Exchange) bool {
 func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
-	for _, q := range s.pending {
+	for _, q := range s.waiting.of {
 		q.cancel(ErrClosed)
 	}
 	s.mu.Unlock()

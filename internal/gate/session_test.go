@@ -190,7 +190,13 @@ func silent(ctx context.Context, _ Question) (Answer, error) {
 
 func session(t *testing.T, j *journal, p Policy) *Session {
 	t.Helper()
-	s, err := New(Options{Policy: p, Recorder: j, Approver: j, Server: "srv"})
+	return sessionOf(t, j, p, Options{})
+}
+
+func sessionOf(t *testing.T, j *journal, p Policy, o Options) *Session {
+	t.Helper()
+	o.Policy, o.Recorder, o.Approver, o.Server = p, j, j, "srv"
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

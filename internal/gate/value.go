@@ -1,0 +1,53 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// grantable says whether the calls are all a person was shown: the other
+// subjects carry more than their names (a schema, a token limit, params).
+func grantable(cs []policy.Call) bool {
+	for i := range cs {
+		switch cs[i].Subject {
+		case policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// valueOf digests everything the rules see of the calls, each part with its
+// length so that no two lists of parts run together.
+func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	number(h, len(cs))
+	for i := range cs {
+		c := &cs[i]
+		number(h, int(c.Subject))
+		text(h, c.Server)
+		text(h, c.Method)
+		number(h, len(c.Names))
+		for _, name := range c.Names {
+			text(h, name)
+		}
+		text(h, string(c.Args))
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+func number(h hash.Hash, n int) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	h.Write(b[:])
+}
+
+func text(h hash.Hash, s string) {
+	number(h, len(s))
+	h.Write([]byte(s))
+}

@@ -1,0 +1,85 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// question is an exchange that waits for a person. Its goroutine owns it, but
+// for the state, which Session.mu guards: it leaves undecided once, and that
+// picks the winner between the caller who withdraws and the goroutine that
+// concludes.
+type question struct {
+	x      *Exchange
+	frame  int      // its length
+	digest [32]byte // of the frame
+	value  [32]byte // of the calls
+	number uint64
+	start  time.Time
+	state  state
+	cancel context.CancelCauseFunc // ends everything
+	wake   chan struct{}           // holds one: the rules or the memory have changed
+	done   chan struct{}           // closed after the Outlet was called
+
+	rule      *policy.Rule // the one that the person is shown
+	now       *policy.Rule // the one that asks by now
+	under     *Policy      // where that rule stands
+	asked     Question
+	answers   <-chan reply            // nil when the Approver was not called
+	end       context.CancelCauseFunc // ends the Approver's part
+	settled   bool                    // because nobody need be asked any more
+	regranted bool                    // the answer has changed the grants
+}
+
+type state uint8
+
+const (
+	undecided state = iota
+	withdrawn
+	delivering
+)
+
+// waiting are the questions of a session, guarded by Session.mu.
+type waiting struct {
+	of    map[*Exchange]*question
+	n     int
+	bytes int // of their frames
+	last  uint64
+}
+
+// enter takes q in unless there is no room.
+func (w *waiting) enter(q *question, o *Options) bool {
+	if w.n >= o.MaxWaiting || q.frame > o.MaxWaitingBytes-w.bytes {
+		return false
+	}
+	w.n++
+	w.bytes += q.frame
+	w.last++
+	q.number = w.last
+	w.of[q.x] = q
+	return true
+}
+
+// leave takes q out.
+func (w *waiting) leave(q *question) {
+	w.n--
+	w.bytes -= q.frame
+	if w.of[q.x] == q { // the transport may have used the exchange again by now
+		delete(w.of, q.x)
+	}
+}
+
+// wake has the questions about this value judged again, or all when it is nil.
+func (w *waiting) wake(value *[sha256.Size]byte) {
+	for _, q := range w.of {
+		if value == nil || q.value == *value {
+			select {
+			case q.wake <- struct{}{}:
+			default: // it has not yet looked since the last time
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// again judges the call of q once more, and notes which rule asks by now.
+func (s *Session) again(q *question) Verdict {
+	q.under = s.policy.Load()
+	v := s.judge(q.x)
+	if v.Action == policy.Prompt {
+		q.now = v.Rule
+	}
+	return v
+}
+
+// settle judges the call again because something has changed. When nobody need
+// be asked any more it ends the asking and gives the verdict. A caller with a form of
+// its own may be looking at it: there the Approver returns first, and resettle
+// has the word.
+func (s *Session) settle(q *question, v *Verdict) bool {
+	*v = s.again(q)
+	if v.Action == policy.Prompt {
+		return false
+	}
+	q.settled = true
+	q.end(settled(v))
+	return q.asked.Client == nil
+}
+
+// resettle is the verdict of a question that was settled while its caller might
+// have been away: the rules of this moment hold.
+func (s *Session) resettle(q *question) Verdict {
+	if v := s.again(q); v.Action != policy.Prompt {
+		return v
+	}
+	return q.refusal(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
+}
+
+// settled says to those who ask why there is nothing left to ask.
+func settled(v *Verdict) error {
+	switch {
+	case v.Code == CodeAllowedInSession:
+		return fmt.Errorf("%w: allowed for this session", ErrSettled)
+	case v.Code == CodeDeniedByPerson:
+		return fmt.Errorf("%w: denied for good", ErrSettled)
+	case v.Action == policy.Allow:
+		return fmt.Errorf("%w: the rules changed and allow it", ErrSettled)
+	}
+	return fmt.Errorf("%w: the rules changed and deny it", ErrSettled)
+}
+
+// weigh turns an answer into a verdict. The call is judged again: the rules may
+// have changed while the person thought, and only a prompt can be lifted.
+func (s *Session) weigh(q *question, r reply) Verdict {
+	switch {
+	case r.Digest != q.digest || r.Reply > DenyAlways:
+		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
+	case sha256.Sum256(q.x.Raw) != q.digest:
+		return q.refusal(CodeChanged, "it changed while a person was asked", "")
+	}
+	v := s.again(q)
+	if !r.Reply.Allows() {
+		if v.Action == policy.Prompt {
+			s.rememberDeny(q, r)
+		}
+		return q.refusal(CodeDeniedByPerson, said("the owner denied it", r.Words), "")
+	}
+	if v.Action != policy.Prompt {
+		return v
+	}
+	// An "always" holds here until its rule is loaded, which ends all grants.
+	if r.Reply != AllowOnce && q.now == q.rule && grantable(q.x.Calls) {
+		s.rememberAllow(q)
+	}
+	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson
+	q.x.note(v, "")
+	return v
+}
+
+// conclusion is how one question ended, kept apart from the exchange, which the
+// transport may use again as soon as it is out.
+type conclusion struct {
+	q     *question
+	event audit.Event // what the record of an answer has of the exchange
+}
+
+func (q *question) conclusion() conclusion {
+	ev := &q.x.Event
+	return conclusion{q, audit.Event{
+		Kind: audit.Answered, Digest: q.digest, Server: ev.Server, ServerGuess: ev.ServerGuess,
+		Direction: ev.Direction, Method: ev.Method, ID: ev.ID, Subject: ev.Subject, Names: ev.Names,
+	}}
+}
+
+// answered is the record of a person's answer, nil when none came.
+func (c *conclusion) answered(r reply) *audit.Event {
+	if !r.came || r.err != nil {
+		return nil
+	}
+	ev := c.event
+	ev.Rung, ev.Answer, ev.By, ev.Words = r.Rung, r.Reply.String(), plain(r.By, 200), plain(r.Words, maxWords)
+	ev.Waited, ev.Detail = r.waited, r.Note
+	if r.late {
+		ev.Code, ev.Reason = CodeTooLate, "the call was over by then: the answer changed nothing"
+	}
+	return &ev
+}
+
+// after waits until the Approver is done with a question that has left the gate,
+// and tells it what v did.
+func (s *Session) after(c conclusion, v Verdict, r reply) {
+	if c.q.regranted {
+		s.regranted()
+	}
+	if c.q.answers == nil {
+		return
+	}
+	if !r.came {
+		r = <-c.q.answers
+		r.late = true
+		if ev := c.answered(r); ev != nil {
+			ev.Ref = v.Record
+			_ = s.record([]*audit.Event{ev}) // nothing hangs on it any more
+		}
+	}
+	if told, ok := s.o.Approver.(Concluder); ok && r.err == nil {
+		hook(func() { told.Concluded(c.q.asked, v) })
+	}
+}
+
+// hook runs what the owner of the session hung into it; what falls there changes
+// nothing here.
+func hook(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
