@@ -71,6 +71,8 @@ func TestDiff(t *testing.T) {
 		{"edit_file", `{"path":"/p/new","old_string":"a","new_string":"b"}`, []string{`#"/p/new": 1 line comes, 1 line goes; a new file`, "-a", "+b"}},
 		{"edit_file", `{"path":"/p/a","old_string":"","new_string":"b"}`, []string{`#"/p/a": 1 line comes, 0 lines go; not compared with the file`, "+b"}},
 		{"edit_file", `{"path":"/p/a","edits":[]}`, nil},
+		{"edit_file", `{"path":"/p/a","other":{"oldText":"x","newText":"y"},"edits":[{"oldText":"two","newText":"2"},{"oldText":"x"}]}`,
+			[]string{`#"/p/a": 1 line comes, 1 line goes`, " one", "-two", "+2", " three"}},
 		{"str_replace_based_edit_tool", `{"command":"str_replace","path":"/p/a","old_str":"two\n"}`, []string{`#"/p/a": 0 lines come, 1 line goes`, " one", "-two", " three"}},
 		{"str_replace_based_edit_tool", `{"command":"create","path":"/p/new","file_text":"x"}`, []string{`#"/p/new": 1 line comes, 0 lines go; a new file`, "+x"}},
 		{"str_replace_based_edit_tool", `{"command":"insert","path":"/p/a","insert_line":2,"new_str":"x"}`, []string{`#"/p/a": 1 line comes, 0 lines go; after line "2"`, "+x"}},

@@ -21,9 +21,10 @@ var (
 	hostKeys = []string{"host", "hostname", "address", "ip", "domain", "server", "endpoint", "origin", "url", "uri", "baseurl", "proxy"}
 )
 
-func plainKey(key string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
-}
+var keySigns = strings.NewReplacer("_", "", "-", "")
+
+// plainKey is a member name as the lists hold it.
+func plainKey(key string) string { return keySigns.Replace(strings.ToLower(key)) }
 
 func isPathKey(key string) bool {
 	if slices.Contains(pathKeys, key) {

@@ -39,7 +39,8 @@ func appendAll(edits []edit, op byte, lines []string) []edit {
 	return edits
 }
 
-// middle compares lines whose first and last differ.
+// middle compares lines whose first and last differ; so no line stays before
+// the first change.
 func middle(a, b []string) []edit {
 	reached := walkDiagonals(a, b)
 	if reached == nil {
@@ -66,9 +67,6 @@ func middle(a, b []string) []edit {
 			edits = append(edits, edit{'-', a[x]})
 		}
 	}
-	for ; x > 0; x-- {
-		edits = append(edits, edit{' ', a[x-1]})
-	}
 	slices.Reverse(edits)
 	return edits
 }
@@ -77,12 +75,7 @@ func middle(a, b []string) []edit {
 // in lines of a; k runs from -d to d.
 type diagonals []int32
 
-func (v diagonals) at(k int) int {
-	if i := k + len(v)/2; i >= 0 && i < len(v) {
-		return int(v[i])
-	}
-	return -1
-}
+func (v diagonals) at(k int) int { return int(v[k+len(v)/2]) }
 
 // down says whether diagonal k is best reached, as the d-th change, by a line
 // that comes; otherwise it is by one that goes.

@@ -41,7 +41,7 @@ type walker struct {
 // walk visits every value in the JSON text src.
 func walk(src []byte, m *maker) (walker, error) {
 	w := walker{src: src, make: m}
-	if len(bytes.TrimSpace(src)) == 0 {
+	if len(bytes.Trim(src, " \t\r\n")) == 0 {
 		return w, nil
 	}
 	if !json.Valid(src) {

@@ -1,0 +1,128 @@
+package view
+
+import (
+	"slices"
+	"strings"
+)
+
+// looksLikePath says so of an argument whose name does not.
+func looksLikePath(s string) bool {
+	for _, root := range []string{"~/", "../", "./", "file:", "$HOME", "%", `\\`, "/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/",
+		"/tmp/", "/opt/", "/mnt/", "/media/", "/srv/", "/dev/", "/proc/", "/sys/", "/boot/", "/private/", "/Library/", "/System/", "/Volumes/"} {
+		if strings.HasPrefix(s, root) {
+			return true
+		}
+	}
+	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
+}
+
+// path looks at an argument that names a file.
+func (l *looker) path(s string) {
+	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
+		return
+	}
+	if l.writes {
+		for _, plain := range located(s, l.o.Home) {
+			if outside(plain, l.o.Project) {
+				if l.o.Project == "" {
+					l.add(whyNoFolder, s)
+				} else {
+					l.add(whyOutside, s)
+				}
+				break
+			}
+		}
+	}
+	l.places(s)
+}
+
+// places looks a path up in the table of places.
+func (l *looker) places(s string) {
+	if len(s) > maxName {
+		return
+	}
+	seen := map[string]bool{}
+	for _, plain := range located(s, l.o.Home) {
+		inside := l.o.Project != "" && l.o.Project != "/" && !outside(plain, l.o.Project)
+		for i := range places {
+			p := &places[i]
+			if p.write && !l.writes || inside && p.why == whySystem || seen[p.why] || !p.holds(plain) {
+				continue
+			}
+			seen[p.why] = true
+			l.add(p.why, s)
+		}
+		for _, own := range l.o.Own {
+			if own != "" && rooted(plain) && !outside(plain, own) && !seen[whyOwn] {
+				seen[whyOwn] = true
+				l.add(whyOwn, s)
+			}
+		}
+	}
+}
+
+// host looks at an argument that names a host or an address.
+func (l *looker) host(key, s string) {
+	if !slices.Contains(hostKeys, key) {
+		key = ""
+	}
+	host, userinfo := hostOf(key, s)
+	if userinfo {
+		l.add(whyUserinfo, s)
+	}
+	if why := dangerousHost(host); why != "" {
+		l.add(why, s)
+	}
+}
+
+// secretWords are what a form must not ask for (MCP client/elicitation).
+var secretWords = []string{"password", "passwort", "passphrase", "passcode", "api key", "api-key", "apikey", "api_key", "secret", "token",
+	"credential", "private key", "seed phrase", "recovery phrase", "card number", "cvv", "one-time code"}
+
+func (l *looker) elicitation(names []string) {
+	for i, s := range names {
+		if i > 0 {
+			l.add(whyAddress, s)
+			l.host("url", s)
+			continue
+		}
+		low := strings.ToLower(s[:cut(s, min(len(s), maxLooked))])
+		if slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(low, w) }) {
+			l.add(whyAsks, "")
+		}
+	}
+}
+
+// grave are the marks that are a danger even in prose.
+var grave = []string{markDirection, markTags}
+
+// ordinary are the marks that are no danger anywhere.
+var ordinary = []string{markRight, markStacked, markBlanks}
+
+// disguises looks at what is odd about names and values.
+func (l *looker) disguises(r *Request, names []string) {
+	for i := range r.Named {
+		l.disguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)
+	}
+	for i := range r.Args {
+		a := &r.Args[i]
+		key := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
+		if j := strings.IndexByte(key, '['); j > 0 {
+			key = key[:j]
+		}
+		l.disguise(a, slices.Contains(proseKeys, plainKey(key)))
+	}
+	for _, name := range names {
+		for _, mark := range marks(name) {
+			l.add(whyDisguise+" ("+mark+")", name)
+		}
+	}
+}
+
+func (l *looker) disguise(a *Arg, prose bool) {
+	for _, mark := range a.Marks {
+		if slices.Contains(grave, mark) || !prose && !slices.Contains(ordinary, mark) {
+			l.add(whyDisguise+" ("+mark+")", "")
+		}
+	}
+}
