@@ -111,7 +111,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration, at func(str
 		return err
 	}
 	if version > len(steps) {
-		return usable(ctx, tx, version, len(steps))
+		return usable(ctx, tx, len(steps))
 	}
 	at("migrate begun")
 	for i := version; i < len(steps); i++ {
@@ -139,13 +139,15 @@ func schemaVersion(ctx context.Context, q querier) (n int, err error) {
 }
 
 // usable says whether a database of a newer clawai may be used by this one.
-func usable(ctx context.Context, q querier, version, known int) error {
+func usable(ctx context.Context, q querier, known int) error {
 	var oldest int
-	if err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest); err != nil {
-		return err
+	err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest)
+	if err == nil && oldest > known {
+		err = tooNew(oldest, known)
 	}
-	if oldest > known {
-		return fmt.Errorf("%w (its schema is %d and needs %d, this one knows %d)", ErrNewer, version, oldest, known)
-	}
-	return nil
+	return err
+}
+
+func tooNew(oldest, known int) error {
+	return fmt.Errorf("%w (it needs schema %d, this one knows %d)", ErrNewer, oldest, known)
 }

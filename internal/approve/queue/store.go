@@ -102,10 +102,33 @@ func (s *store) ready(ctx context.Context) error {
 
 // prepare makes a database of the file, or finds that it is one.
 func (s *store) prepare(ctx context.Context, conn *sql.Conn) (err error) {
+	if err = whole(ctx, conn, s.q.path(database)); err != nil {
+		return err
+	}
 	if err = migrate(ctx, conn, s.q.o.migrations, s.q.o.step); err != nil {
 		return err
 	}
 	s.file, err = os.Lstat(s.q.path(database))
+	return err
+}
+
+// whole finds a file that was cut short by less than a page, which SQLite takes
+// for zeros. While there is a log, pages may lie there.
+func whole(ctx context.Context, conn *sql.Conn, path string) error {
+	var count, size int64
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&count); err != nil {
+		return err
+	}
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size); err != nil {
+		return err
+	}
+	if log, err := os.Lstat(path + "-wal"); err == nil && log.Size() > 0 {
+		return nil
+	}
+	file, err := os.Lstat(path)
+	if err == nil && file.Size() < count*size {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, file.Size(), count*size)
+	}
 	return err
 }
 

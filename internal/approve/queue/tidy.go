@@ -68,7 +68,9 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 		}
 	}
 	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		return emptyLog(ctx, conn, q.o.patience)
+		err := emptyLog(ctx, conn, q.o.patience)
+		q.o.step("emptied")
+		return err
 	})
 }
 
@@ -86,6 +88,7 @@ func (q *Queue) prune(ctx context.Context, conn *sql.Conn) (more bool, err error
 		if err != nil {
 			return false, err
 		}
+		q.o.step("pruned")
 		n, err := done.RowsAffected()
 		if err != nil {
 			return false, err

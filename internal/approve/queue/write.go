@@ -28,7 +28,7 @@ func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) er
 		defer inner.Rollback()
 		t := tx{inner, q.o.step}
 		t.step("begun")
-		if _, err := t.exec(ctx, "UPDATE about SET value = value + 1 WHERE name = 'changes'"); err != nil {
+		if err := t.count(ctx, len(q.o.migrations)); err != nil {
 			return err
 		}
 		if err := fn(ctx, t); err != nil {
@@ -44,6 +44,19 @@ func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) er
 		q.changed()
 		q.o.step("rung")
 	}
+	return err
+}
+
+// count numbers the change. A newer clawai may have marked the database as not
+// for this one since it was opened.
+func (t tx) count(ctx context.Context, known int) error {
+	var oldest int
+	err := t.QueryRowContext(ctx, `UPDATE about SET value = value + 1 WHERE name = 'changes'
+		RETURNING (SELECT value FROM about WHERE name = 'oldest')`).Scan(&oldest)
+	if err == nil && oldest > known {
+		err = tooNew(oldest, known)
+	}
+	t.step("counted")
 	return err
 }
 

@@ -1,0 +1,265 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+func init() {
+	// lock: holds the write lock until it is told to let go.
+	roles["lock"] = func(dir string, _ []string) error {
+		db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "BEGIN EXCLUSIVE"); err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		untilTold()
+		return nil
+	}
+}
+
+// While another program holds the lock everybody gets an error in bounded time;
+// readers go on; afterwards everything goes on, and what the proxy had ended
+// meanwhile is ended.
+func TestLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	const patience = 100 * time.Millisecond
+	o := queue.Options{Check: 200 * time.Millisecond}.Patience(patience)
+	q := open(t, dir, o)
+	p := attach(t, q, "s1")
+	ticket := put(t, p, `{}`)
+	c := start(t, "lock", dir)
+	c.expect("ready")
+	begin := time.Now()
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if _, err := p.Put(ctx, write(`{}`)); !errors.Is(err, queue.ErrLocked) {
+				t.Error(err)
+			}
+			if _, err := q.Decide(ctx, ticket.ID(), answer(gate.AllowOnce, "me")); !errors.Is(err, queue.ErrLocked) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if took := time.Since(begin); took > 100*patience {
+		t.Errorf("it took %v", took)
+	}
+	if all, err := q.Pending(ctx); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+	if _, won, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); won || !errors.Is(err, queue.ErrLocked) {
+		t.Error(won, err)
+	}
+	fmt.Fprintln(c.in)
+	c.rest()
+	r, err := q.Await(soon(t), ticket.ID())
+	if err != nil || r.Status != queue.Expired || r.Outcome != "nobody answered in time" {
+		t.Errorf("what was owed is not paid: %+v %v", r, err)
+	}
+	put(t, p, `{}`)
+}
+
+// Somebody answers while the proxy cannot store that it gave up: he is told that
+// it was in vain.
+func TestAnswerInVain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond}.Patience(time.Millisecond))
+	other := open(t, dir, queue.Options{Check: time.Hour})
+	p := attach(t, q, "s1")
+	ticket := put(t, p, `{}`)
+	c := start(t, "lock", dir)
+	c.expect("ready")
+	if _, _, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); !errors.Is(err, queue.ErrLocked) {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(c.in)
+	c.rest()
+	_, err := other.Decide(ctx, ticket.ID(), answer(gate.AllowOnce, "me"))
+	if settled := (*queue.Settled)(nil); errors.As(err, &settled) {
+		return // the proxy was faster
+	}
+	r, err := other.Await(soon(t), ticket.ID())
+	if err != nil || r.Outcome != "the answer came too late: nobody answered in time" {
+		t.Error(r.Outcome, err)
+	}
+}
+
+// A file that is no queue, or not a whole one, is an error that says what to do.
+// It is never deleted or emptied.
+func TestDamaged(t *testing.T) {
+	for name, damage := range map[string]func(whole []byte) []byte{
+		"cut in half":    func(b []byte) []byte { return b[:len(b)/2] },
+		"cut mid page":   func(b []byte) []byte { return b[:len(b)-1000] },
+		"one page":       func(b []byte) []byte { return b[:4096] },
+		"less than that": func(b []byte) []byte { return b[:100] },
+		"something else": func([]byte) []byte { return bytes.Repeat([]byte("notes\n"), 2000) },
+		"overwritten":    func(b []byte) []byte { return append(bytes.Repeat([]byte{0xa5}, 8192), b[8192:]...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "queue")
+			q, err := queue.Open(dir, queue.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := attach(t, q, "s1")
+			for range 20 {
+				put(t, p, `{"path":"a"}`)
+			}
+			if err := errors.Join(p.Close(), q.Close()); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, "queue.db")
+			whole, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			broken := damage(bytes.Clone(whole))
+			if err := os.WriteFile(file, broken, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			q = open(t, dir, queue.Options{})
+			if _, err := q.Pending(ctx); !errors.Is(err, queue.ErrDamaged) {
+				t.Error(err)
+			}
+			if _, err := attach(t, q, "s2").Put(ctx, write(`{}`)); !errors.Is(err, queue.ErrDamaged) {
+				t.Error(err)
+			}
+			if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, broken) {
+				t.Error("the file was changed", err)
+			}
+			if err := os.Rename(file, file+".away"); err != nil {
+				t.Fatal(err)
+			}
+			if all, err := q.Pending(ctx); err != nil || len(all) != 0 {
+				t.Error("moved away, and yet:", all, err)
+			}
+		})
+	}
+}
+
+// The folder vanishes under everybody: nobody waits for ever, and the next
+// question finds a new one.
+func TestFolderVanishes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	o := queue.Options{Check: 50 * time.Millisecond}
+	p, answerer := attach(t, open(t, dir, o), "s1"), open(t, dir, o)
+	lost := put(t, p, `{}`)
+	if all, err := answerer.Pending(ctx); err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	for range 2 {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lost.Wait(soon(t)); !errors.Is(err, queue.ErrUnknown) {
+			t.Error(err)
+		}
+		lost = put(t, p, `{}`)
+		said := answer(gate.AllowOnce, "me")
+		if _, err := answerer.Decide(ctx, lost.ID(), said); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := lost.Wait(soon(t)); a != said || err != nil {
+			t.Error(a, err)
+		}
+		if err := lost.Outcome(ctx, "went on"); err != nil {
+			t.Error(err)
+		}
+		lost = put(t, p, `{}`)
+		sound(t, dir)
+	}
+}
+
+// A person with the sqlite3 tool may end a request; what he cannot say properly
+// is a deny.
+func TestChangedByHand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	p := attach(t, open(t, dir, queue.Options{Check: 50 * time.Millisecond}), "s1")
+	for sets, want := range map[string]gate.Reply{
+		"status = 'denied'":                     gate.DenyOnce,
+		"status = 'approved'":                   gate.DenyOnce,
+		"status = 'approved', reply = 'yes!'":   gate.DenyOnce,
+		"status = 'denied', reply = 'always'":   gate.DenyOnce,
+		"status = 'maybe', reply = 'once'":      gate.DenyOnce,
+		"status = 'approved', reply = 'once'":   gate.AllowOnce,
+		"status = 'approved', reply = 'always'": gate.AllowAlways,
+	} {
+		ticket := put(t, p, `{}`)
+		db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE requests SET "+sets+" WHERE id = ?", ticket.ID()); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if a, err := ticket.Wait(soon(t)); err != nil || a.Reply != want {
+			t.Errorf("%s: %v %v", sets, a.Reply, err)
+		}
+	}
+}
+
+// A request of which a part cannot be read is not shown as if that were all.
+func TestUnreadablePart(t *testing.T) {
+	p, other, dir := newQueue(t)
+	put(t, p, `{}`)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, column := range []string{"more_calls", "names", "offers"} {
+		if _, err := db.Exec("UPDATE requests SET " + column + " = '[{'"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Pending(ctx); !errors.Is(err, queue.ErrDamaged) {
+			t.Error(column, err)
+		}
+		if _, err := db.Exec("UPDATE requests SET " + column + " = NULL"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	q, err := queue.Open(filepath.Join(t.TempDir(), "queue"), queue.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := q.Watch(context.Background())
+	if err := errors.Join(q.Close(), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range watched {
+	}
+	if _, err := q.Pending(ctx); !errors.Is(err, queue.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := q.Await(ctx, "00000000"); !errors.Is(err, queue.ErrClosed) {
+		t.Error(err)
+	}
+}
