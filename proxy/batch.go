@@ -178,8 +178,8 @@ func (b *batch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 // Waiting tells each caller in the array that its request is alive.
 func (b *batch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, c := range b.calls {
-		if line := c.alive(elapsed); line != nil {
-			b.lane.answer(b.burst, line)
+		if to, line := c.alive(elapsed); line != nil {
+			_ = b.lane.put(b.burst, to.back, line)
 		}
 	}
 }

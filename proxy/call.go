@@ -38,16 +38,18 @@ type call struct {
 	asked *asking // this is a request of ours (MCP 2025-06-18 client/elicitation)
 }
 
-// caller is whom to answer: the id and the progress token that it waits under.
+// caller is whom to answer: the id and the progress token that it waits under,
+// and where.
 type caller struct {
 	id     []byte
 	key    string // frame.IDKey of the id
 	token  []byte // nil without one
 	report string // frame.IDKey of the token
+	back   Sink
 }
 
-func newCaller(f *frame.Frame, m *mcp.Message) caller {
-	c := caller{id: f.ID, key: frame.IDKey(f.ID)}
+func (l *lane) caller(f *frame.Frame, m *mcp.Message) caller {
+	c := caller{id: f.ID, key: frame.IDKey(f.ID), back: l.back}
 	if m.ProgressToken != nil {
 		c.token, c.report = m.ProgressToken, frame.IDKey(m.ProgressToken)
 	}
@@ -65,7 +67,7 @@ func (l *lane) newCall(f *frame.Frame, m *mcp.Message) (*call, []policy.Call, *f
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
 	c := &call{
-		lane: l, burst: l.burst, from: l.from, method: f.Method, caller: newCaller(f, m),
+		lane: l, burst: l.burst, from: l.from, method: f.Method, caller: l.caller(f, m),
 		class: m.Class, modern: m.Modern,
 	}
 	if len(calls) > 0 {
@@ -118,25 +120,25 @@ func (c *call) Forward(x *gate.Exchange) error {
 // does a caller that is away.
 func (c *call) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := c.lane.s.table.release(c); here && v.Code != gate.CodeWithdrawn {
-		c.lane.answer(c.burst, c.denied(to, c.judged, v))
+		_ = c.lane.put(c.burst, to.back, c.denied(to, c.judged, v))
 	}
 }
 
 // Waiting tells the caller that its request is alive, if it asked to be told.
 func (c *call) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	if line := c.alive(elapsed); line != nil {
-		c.lane.answer(c.burst, line)
+	if to, line := c.alive(elapsed); line != nil {
+		_ = c.lane.put(c.burst, to.back, line)
 	}
 }
 
 // alive is the next sign of life for the caller; nil when it wants none.
-func (c *call) alive(elapsed time.Duration) []byte {
+func (c *call) alive(elapsed time.Duration) (to caller, line []byte) {
 	to, here := c.lane.s.table.caller(c)
 	if to.token == nil || !here {
-		return nil
+		return to, nil
 	}
 	c.steps++
-	return mcp.Progress(to.token, c.steps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
+	return to, mcp.Progress(to.token, c.steps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
 // denied is what the caller gets instead of the other side's answer.

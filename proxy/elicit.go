@@ -20,7 +20,7 @@ var (
 // it, of anything older what the client said when it introduced itself.
 func (c *call) Client() gate.Client {
 	if !c.modern {
-		return c.lane.s.introduced(c.x.Event.Digest)
+		return c.lane.introduced(c.x.Event.Digest)
 	}
 	f, err := frame.Parse(c.x.Raw, c.lane.s.o.Limits)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *reply) Client() gate.Client {
 	if r.call.modern {
 		return nil // it waits for the answer itself
 	}
-	return r.lane.s.introduced(r.x.Event.Digest)
+	return r.lane.introduced(r.x.Event.Digest)
 }
 
 // Back is closed: whoever waits for an answer is there.
@@ -58,10 +58,14 @@ func closed() <-chan struct{} {
 }
 
 // introduced is the client that introduced itself, to be asked about the message
-// of this digest.
-func (s *session) introduced(digest [32]byte) gate.Client {
-	if who := s.table.client(); who.Form {
-		return &resident{s: s, who: who, digest: digest}
+// of this digest, on the stream that goes to it.
+func (l *lane) introduced(digest [32]byte) gate.Client {
+	to := l.back
+	if l.from == mcp.ServerToClient {
+		to = l.out
+	}
+	if who := l.s.table.client(); who.Form {
+		return &resident{lane: l, to: to, who: who, digest: digest}
 	}
 	return nil
 }
@@ -69,7 +73,8 @@ func (s *session) introduced(digest [32]byte) gate.Client {
 // resident is a client that is sent a request of ours (MCP 2025-06-18 and
 // 2025-11-25 client/elicitation).
 type resident struct {
-	s      *session
+	lane   *lane
+	to     Sink
 	who    mcp.Client
 	digest [32]byte
 }
@@ -79,27 +84,27 @@ func (r *resident) Name() (name, version string) { return r.who.Name, r.who.Vers
 
 // Elicit asks, and takes the question back when ctx ends.
 func (r *resident) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
-	l := r.s.lanes[index(mcp.ClientToServer)]
+	s := r.lane.s
 	a := newAsking(r.digest)
-	c := &call{lane: l, from: mcp.ServerToClient, method: elicitMethod, state: sent, asked: a}
-	r.s.table.ask(c)
+	c := &call{lane: r.lane, from: mcp.ServerToClient, method: elicitMethod, state: sent, asked: a}
+	s.table.ask(c)
 	err := context.Cause(ctx)
 	if err == nil {
-		err = r.s.asks(a, c.id)
+		err = s.asks(a, c.id)
 	}
 	if err == nil {
-		err = l.tell(mcp.ElicitRequest(c.id, message, schema))
+		err = tell(r.to, mcp.ElicitRequest(c.id, message, schema))
 	}
 	if err != nil {
-		r.s.table.release(c)
+		s.table.release(c)
 		return gate.Elicited{}, err
 	}
 	select {
 	case got := <-a.answer:
 		return got.Elicited, got.err
 	case <-ctx.Done():
-		if r.s.table.cancel(c.from, c.key) {
-			_ = l.tell(mcp.Cancelled(c.id, "the question is settled"))
+		if s.table.cancel(c.from, c.key) {
+			_ = tell(r.to, mcp.Cancelled(c.id, "the question is settled"))
 		}
 		return gate.Elicited{}, context.Cause(ctx)
 	}
@@ -152,10 +157,10 @@ func (l *lane) brings(a *asking, f *frame.Frame, got mcp.Elicited, err error) {
 	a.answer <- answer{gate.Elicited{Action: got.Action, Content: got.Content}, err}
 }
 
-// tell sends a line of our own to the sender at once.
-func (l *lane) tell(line []byte) error {
-	err := l.back.add(line)
-	l.back.flush()
+// tell sends a line of our own at once.
+func tell(to Sink, line []byte) error {
+	err := to.Add(line)
+	to.Flush()
 	return err
 }
 

@@ -17,8 +17,8 @@ type lane struct {
 	s     *session
 	from  mcp.Direction // who sends
 	in    *frame.Reader
-	out   *writer // to the other side
-	back  *writer // to the sender
+	out   Sink // to the other side
+	back  Sink // to the sender
 	ended chan struct{}
 
 	group   []*gate.Exchange // frames of one read, in order
@@ -30,12 +30,20 @@ type lane struct {
 // written when all of it has been judged.
 type burst struct{ open atomic.Bool }
 
-func newLane(s *session, from mcp.Direction, in io.Reader, out, back *writer) *lane {
+func newLane(s *session, from mcp.Direction, in io.Reader, out, back Sink) *lane {
 	return &lane{
 		s: s, from: from, out: out, back: back,
 		in:    frame.NewReader(in, s.o.Limits.MaxBytes),
 		ended: make(chan struct{}),
 	}
+}
+
+// Sink is where frames of one direction leave. It is safe for concurrent use.
+type Sink interface {
+	// Add takes one frame, without a line end; Flush sends what was added. An
+	// error means that the frame is lost.
+	Add(line []byte) error
+	Flush()
 }
 
 // run reads until the stream ends.
@@ -74,8 +82,8 @@ func (l *lane) begin() {
 func (l *lane) flush(ctx context.Context) {
 	l.judge(ctx)
 	l.burst.open.Store(false)
-	l.out.flush()
-	l.back.flush()
+	l.out.Flush()
+	l.back.Flush()
 	_ = l.s.o.Gate.Settle() // the gate refuses what comes after a failure
 }
 
@@ -131,22 +139,23 @@ func (l *lane) judge(ctx context.Context) {
 
 // send queues a line for the other side, and sends it at once if the read it
 // belongs to is over.
-func (l *lane) send(b *burst, line []byte) error {
-	err := l.out.add(line)
+func (l *lane) send(b *burst, line []byte) error { return l.put(b, l.out, line) }
+
+// put queues a line for to, one of the lane's own sinks or another's.
+func (l *lane) put(b *burst, to Sink, line []byte) error {
+	err := to.Add(line)
 	// The line is queued before the burst is looked at, and flush closes the
-	// burst before it writes: one of the two sends it.
-	if !b.open.Load() {
-		l.out.flush()
+	// burst before it writes: one of the two sends it. It writes to the lane's
+	// own sinks only.
+	if !b.open.Load() || to != l.out && to != l.back {
+		to.Flush()
 	}
 	return err
 }
 
 // answer sends a line of our own to the sender.
 func (l *lane) answer(b *burst, line []byte) {
-	_ = l.back.add(line) // the sender is gone: there is nobody left to answer
-	if !b.open.Load() {
-		l.back.flush()
-	}
+	_ = l.put(b, l.back, line) // the sender is gone: there is nobody left to answer
 }
 
 // opposite is the direction of the replies to this lane's requests.

@@ -100,7 +100,7 @@ func (r *reply) refused(f *frame.Frame, refusal *frame.Refusal) {
 		Method: r.call.method, Ref: r.call.x.Event.Record,
 	})
 	to, _ := l.s.table.release(r.call)
-	_ = l.send(r.burst, mcp.Refused(&frame.Refusal{
+	_ = r.send(to, mcp.Refused(&frame.Refusal{
 		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: to.id, Request: true,
 	}, record))
 }
@@ -108,8 +108,18 @@ func (r *reply) refused(f *frame.Frame, refusal *frame.Refusal) {
 // Forward passes the answer on; from then on the id is free again.
 func (r *reply) Forward(x *gate.Exchange) error {
 	t := &r.lane.s.table
+	to, _ := t.caller(r.call)
 	t.settle(r)
-	return r.lane.send(r.burst, x.Raw)
+	return r.send(to, x.Raw)
+}
+
+// send answers on the stream that the answer came for. A caller that has returned
+// from a form waits on another.
+func (r *reply) send(to caller, line []byte) error {
+	if r.call.form != nil && to.back != nil {
+		return r.lane.put(r.burst, to.back, line)
+	}
+	return r.lane.send(r.burst, line)
 }
 
 // Refuse answers the call in the other side's place.
@@ -122,13 +132,13 @@ func (r *reply) Refuse(x *gate.Exchange, v gate.Verdict) {
 	if len(x.Calls) > 0 {
 		what = &x.Calls[0]
 	}
-	_ = r.lane.send(r.burst, r.call.denied(to, what, v))
+	_ = r.send(to, r.call.denied(to, what, v))
 }
 
 // Waiting keeps the caller alive while a person looks at the answer.
 func (r *reply) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	if line := r.call.alive(elapsed); line != nil {
-		_ = r.lane.send(r.burst, line)
+	if to, line := r.call.alive(elapsed); line != nil {
+		_ = r.send(to, line)
 	}
 }
 

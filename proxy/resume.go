@@ -36,7 +36,7 @@ func (v *visitor) Elicit(ctx context.Context, message string, schema []byte) (ga
 		err = errSettled
 	}
 	if err == nil {
-		err = c.lane.tell(mcp.InputRequired(c.id, f.state, message, schema))
+		err = tell(c.lane.back, mcp.InputRequired(c.id, f.state, message, schema))
 	}
 	if err != nil {
 		return gate.Elicited{}, err
@@ -72,7 +72,7 @@ func (l *lane) resume(f *frame.Frame, m *mcp.Message) {
 	case c.method != f.Method || !mcp.SameCall(c.form.params, f.Params):
 		why = otherCall
 	default:
-		why = l.s.table.comeBack(c, newCaller(f, m))
+		why = l.s.table.comeBack(c, l.caller(f, m))
 	}
 	switch why {
 	case "":

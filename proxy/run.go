@@ -93,12 +93,12 @@ func Run(ctx context.Context, o Options) error {
 		wait(server.ended, drainGrace)
 	case cause = <-s.failed:
 	}
-	return s.shutdown(cause, stopAsking)
+	return s.shutdown(cause, stopAsking, toClient)
 }
 
 // shutdown ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
-func (s *session) shutdown(cause error, stopAsking func()) error {
+func (s *session) shutdown(cause error, stopAsking func(), toClient *writer) error {
 	client, server := s.lanes[0], s.lanes[1]
 	stopAsking()
 	err := s.o.Server.Close()
@@ -113,7 +113,7 @@ func (s *session) shutdown(cause error, stopAsking func()) error {
 		defer close(last)
 		s.o.Gate.Close()
 		s.answerAll(cause)
-		_ = client.back.drain()
+		_ = toClient.drain()
 	}()
 	wait(last, answerGrace)
 	s.spent.stop()
@@ -137,7 +137,8 @@ func (s *session) answerAll(cause error) {
 		how = "clawai failed; tell the owner"
 	}
 	for _, to := range s.table.unanswered(mcp.ClientToServer) {
-		_ = s.lanes[0].back.add(mcp.Gone(to.id, how))
+		_ = to.back.Add(mcp.Gone(to.id, how))
+		to.back.Flush()
 	}
 }
 

@@ -33,8 +33,8 @@ func newWriter(w io.Writer) *writer {
 	return o
 }
 
-// add queues one line; flush sends it. It waits while too much is queued.
-func (o *writer) add(line []byte) error {
+// Add queues one line; Flush sends it. It waits while too much is queued.
+func (o *writer) Add(line []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.queued > queueLimit && o.err == nil {
@@ -58,8 +58,8 @@ func (o *writer) add(line []byte) error {
 	return nil
 }
 
-// flush sends what is queued, unless somebody is at it.
-func (o *writer) flush() {
+// Flush sends what is queued, unless somebody is at it.
+func (o *writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
 		o.write()

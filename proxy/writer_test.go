@@ -45,10 +45,10 @@ func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 		senders.Go(func() {
 			for n := range each {
 				line := fmt.Sprintf("%d %d %s", i, n, strings.Repeat("x", n%7*10_000))
-				if err := w.add([]byte(line)); err != nil {
+				if err := w.Add([]byte(line)); err != nil {
 					t.Error(err)
 				}
-				w.flush()
+				w.Flush()
 			}
 		})
 	}
@@ -78,15 +78,15 @@ func TestTheQueueIsBounded(t *testing.T) {
 	out := &slow{hold: make(chan struct{}), held: make(chan struct{}, 1000)}
 	w := newWriter(out)
 	line := bytes.Repeat([]byte("x"), copyLimit)
-	_ = w.add(line)
-	go w.flush()
+	_ = w.Add(line)
+	go w.Flush()
 	<-out.held
 	full := make(chan int)
 	go func() {
 		n := 0
 		defer close(full)
 		for range 200 {
-			if w.add(line) != nil {
+			if w.Add(line) != nil {
 				return
 			}
 			n++
@@ -115,7 +115,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	close(out.hold)
 	for range full {
 	}
-	if err := w.add(line); err == nil {
+	if err := w.Add(line); err == nil {
 		t.Error("the error did not stay")
 	}
 }
