@@ -1,0 +1,103 @@
+package elicit
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed clients.toml
+var table string
+
+// Known is one row of what is known of a client.
+type Known struct {
+	Names  []string // of its clientInfo; a * at the end stands for any rest
+	Title  string
+	From   string // the first version it holds for; "" for all
+	Below  string // the first version it no longer holds for
+	Use    Use
+	Why    string // a clause for people
+	Source string
+}
+
+// Use is what a client's form is good for.
+type Use string
+
+// The uses. A client that is not known is asked about everything.
+const (
+	Never   Use = "never"
+	Routine Use = "routine" // not about calls that need care
+)
+
+// Clients is what is known, in the order in which it is asked.
+func Clients() ([]Known, error) {
+	var t struct{ Client []Known }
+	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("clients.toml: %w", err)
+	}
+	return t.Client, nil
+}
+
+// find is the first of all that fits a client; nil when none does.
+func find(all []Known, name, version string) *Known {
+	for i := range all {
+		if all[i].fits(name, version) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func (k *Known) fits(name, version string) bool {
+	for _, pattern := range k.Names {
+		begin, rest := strings.CutSuffix(strings.ToLower(pattern), "*")
+		name := strings.ToLower(strings.TrimSpace(name))
+		if name == begin || rest && strings.HasPrefix(name, begin) {
+			return within(version, k.From, k.Below)
+		}
+	}
+	return false
+}
+
+// within says whether a version may lie in a range. What cannot be read does.
+func within(version, from, below string) bool {
+	v, ok := numbers(version)
+	if !ok {
+		return true
+	}
+	if f, ok := numbers(from); ok && less(v, f) {
+		return false
+	}
+	b, ok := numbers(below)
+	return !ok || less(v, b)
+}
+
+// numbers reads the dotted beginning of a version.
+func numbers(version string) (n [3]int, ok bool) {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	for i, part := range parts {
+		end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' })
+		if end < 0 {
+			end = len(part)
+		}
+		v, err := strconv.Atoi(part[:end])
+		if err != nil {
+			return n, false
+		}
+		n[i] = v
+	}
+	return n, true
+}
+
+func less(a, b [3]int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}

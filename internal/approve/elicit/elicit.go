@@ -1,0 +1,193 @@
+package elicit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Options of New.
+type Options struct {
+	Project, Home string // for what needs care; see view.Options
+	// Dangerous asks about calls that need care also where something else than
+	// a person is known to answer at times.
+	Dangerous bool
+	// Clients is what is known of clients; nil: Clients().
+	Clients []Known
+
+	// tooFast is how quickly no person reads and answers.
+	tooFast time.Duration
+}
+
+// Form is the rung. It is made for one session and safe for concurrent use.
+type Form struct {
+	o Options
+
+	mu        sync.Mutex
+	automatic bool // this client answered faster than a person can
+}
+
+// New makes the rung.
+func New(o Options) (*Form, error) {
+	if o.tooFast == 0 {
+		o.tooFast = 400 * time.Millisecond
+	}
+	if o.Clients == nil {
+		known, err := Clients()
+		if err != nil {
+			return nil, err
+		}
+		o.Clients = known
+	}
+	return &Form{o: o}, nil
+}
+
+// Name is the word that records and configuration use.
+func (*Form) Name() string { return "elicitation" }
+
+var (
+	errNone      = errors.New("the client offers no form of its own")
+	errOutOfBand = errors.New("the rule demands an answer past the client")
+	errFast      = errors.New("the client answered faster than a person can, so it is not asked in this session")
+	errCancelled = errors.New("the form was closed without an answer")
+)
+
+// Available says why the client cannot be asked about q; nil when it can.
+func (f *Form) Available(_ context.Context, q gate.Question) error {
+	_, err := f.page(q)
+	return err
+}
+
+// page is the message for q, when q may be asked here.
+func (f *Form) page(q gate.Question) (string, error) {
+	switch {
+	case q.Client == nil:
+		return "", errNone
+	case q.Rule.OutOfBand:
+		return "", errOutOfBand
+	case f.isAutomatic():
+		return "", errFast
+	}
+	name, version := q.Client.Name()
+	known := find(f.o.Clients, name, version)
+	if known != nil && known.Use != Routine {
+		return "", fmt.Errorf("%s %s", known.Title, known.Why)
+	}
+	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Project: f.o.Project, Home: f.o.Home})
+	if err != nil {
+		return "", err
+	}
+	if known != nil && len(v.Dangers) > 0 && !f.o.Dangerous {
+		return "", fmt.Errorf("the call needs care (%s), and of %s it is known: %s", v.Dangers[0], known.Title, known.Why)
+	}
+	return message(v, q)
+}
+
+// Ask shows the form. An error means that nobody decided.
+func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	a := gate.Answer{Digest: q.Digest, Rung: f.Name()}
+	if ctx.Err() != nil {
+		return a, context.Cause(ctx)
+	}
+	text, err := f.page(q)
+	if err != nil {
+		return a, err
+	}
+	choices := choicesFor(q)
+	sent := time.Now()
+	got, err := q.Client.Elicit(ctx, text, schema(choices))
+	switch {
+	case err != nil:
+		return a, err
+	case ctx.Err() != nil: // what came with it is too late
+		return a, context.Cause(ctx)
+	case time.Since(sent) < f.o.tooFast:
+		f.mu.Lock()
+		f.automatic = true
+		f.mu.Unlock()
+		return a, errFast
+	}
+	a.By = by(q.Client)
+	a.Reply, err = read(got, choices)
+	return a, err
+}
+
+func (f *Form) isAutomatic() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.automatic
+}
+
+// by names who answered: all that is known is which client the answer is from.
+func by(c gate.Client) string {
+	name, version := c.Name()
+	return term.Value(name) + " " + term.Value(version)
+}
+
+// choice is one answer of the form.
+type choice struct {
+	word, title string
+	reply       gate.Reply
+}
+
+func choicesFor(q gate.Question) []choice {
+	cs := []choice{{"deny", "Deny", gate.DenyOnce}, {"once", "Allow once", gate.AllowOnce}}
+	if q.Session {
+		cs = append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession})
+	}
+	return cs
+}
+
+// schema is the form: one choice that has to be made, with deny preset. enumNames
+// is how the titles of an enum are written since MCP 2025-06-18; newer ways are
+// unknown to older clients.
+func schema(cs []choice) []byte {
+	type enum struct {
+		Type      string   `json:"type"`
+		Title     string   `json:"title"`
+		Enum      []string `json:"enum"`
+		EnumNames []string `json:"enumNames"`
+		Default   string   `json:"default"`
+	}
+	answer := enum{Type: "string", Title: "Let it through?", Default: cs[0].word}
+	for _, c := range cs {
+		answer.Enum, answer.EnumNames = append(answer.Enum, c.word), append(answer.EnumNames, c.title)
+	}
+	out, err := json.Marshal(map[string]any{
+		"type": "object", "properties": map[string]enum{"answer": answer}, "required": []string{"answer"},
+	})
+	if err != nil {
+		panic(err) // strings only
+	}
+	return out
+}
+
+// read is what the person said, if that is one of the choices and nothing else.
+func read(got gate.Elicited, cs []choice) (gate.Reply, error) {
+	switch got.Action {
+	case "decline":
+		return gate.DenyOnce, nil
+	case "cancel":
+		return gate.DenyOnce, errCancelled
+	case "accept":
+	default:
+		return gate.DenyOnce, fmt.Errorf("the client answered %q", got.Action)
+	}
+	var content map[string]json.RawMessage
+	var word string
+	if json.Unmarshal(got.Content, &content) == nil && len(content) == 1 && json.Unmarshal(content["answer"], &word) == nil {
+		for _, c := range cs {
+			if c.word == word {
+				return c.reply, nil
+			}
+		}
+	}
+	return gate.DenyOnce, errors.New("the client's answer is none of those that were offered")
+}

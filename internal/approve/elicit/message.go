@@ -1,0 +1,69 @@
+package elicit
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// How much a form holds. A client shows it in a box, without a way to leaf
+// through it; what is longer is asked elsewhere.
+const (
+	maxLines = 80
+	maxBytes = 12 << 10
+)
+
+var errTooLong = errors.New("the call holds more than a client's form can show")
+
+// message is the question as one text. The client may take it for plain text,
+// Markdown or HTML, so everything from the wire stands between fences, where
+// Markdown knows no markup, and without what HTML or a link begins with.
+func message(v view.Question, q gate.Question) (string, error) {
+	lines := v.Lines(0)
+	if d := q.Rule.Description; d != "" {
+		lines = append(lines, "rule       "+term.Value(d))
+	}
+	body := inert(strings.Join(lines, "\n"))
+	if len(lines) > maxLines || len(body) > maxBytes {
+		return "", errTooLong
+	}
+	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	var b strings.Builder
+	b.WriteString("clawai asks the owner: let this call through?\n\n")
+	b.WriteString(fence + "\n" + body + "\n" + fence + "\n\n")
+	if !q.Deadline.IsZero() {
+		b.WriteString("No answer by " + q.Deadline.Local().Format(time.TimeOnly) + " denies it. ")
+	}
+	b.WriteString("Nothing is done before you answer.")
+	return b.String(), nil
+}
+
+// inert writes what begins markup as an escape, in the notation of the rest: a
+// tag or an entity in HTML, a link in Markdown and in whatever makes links of
+// addresses. Fences do not help against the first and the last.
+func inert(s string) string {
+	return strings.NewReplacer(
+		"<", `\u{3c}`,
+		"&", `\u{26}`,
+		"](", `]\u{28}`,
+		"://", `\u{3a}//`,
+	).Replace(s)
+}
+
+// longestRun is how often c stands in a row at most.
+func longestRun(s string, c byte) (longest int) {
+	run := 0
+	for i := range len(s) {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
