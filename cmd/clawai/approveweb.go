@@ -61,7 +61,7 @@ func approveWeb(c *cli.Context) error {
 
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	o := web.Options{
-		Queue: q, Home: dirs.Home, Opened: opened,
+		Queue: q, Home: dirs.Home, ReadFile: readShown, Opened: opened,
 		Attend: func() (io.Closer, error) {
 			a, err := q.Attend(web.Rung)
 			if err != nil {

@@ -211,16 +211,26 @@ func ending(r *queue.Request) string {
 		return "It still waits."
 	case queue.Approved, queue.Denied:
 		s := fmt.Sprintf("%s at %s, %s.", replied(r), at, by(r))
-		if outcome != "" {
-			s += " Then: " + outcome + "."
-		}
-		return s
+		return s + became(r.Status, outcome)
 	case queue.Expired:
 	}
 	if outcome == "" || outcome == "expired" {
 		return fmt.Sprintf("It expired at %s; nothing was executed.", at)
 	}
 	return fmt.Sprintf("It ended at %s: %s; nothing was executed.", at, outcome)
+}
+
+// became makes a sentence of the proxy's word on what became of an answered call.
+func became(s queue.Status, outcome string) string {
+	switch {
+	case outcome == "" || s == queue.Denied && outcome == "denied":
+		return ""
+	case strings.HasPrefix(outcome, "went on"):
+		return " It " + outcome + "."
+	case strings.HasPrefix(outcome, "denied"):
+		return " It was " + outcome + "."
+	}
+	return " Then: " + outcome + "."
 }
 
 // tooLate is ending for somebody whose answer came second.

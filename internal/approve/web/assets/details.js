@@ -1,6 +1,6 @@
 // One question, whole: what will be executed, in the order of the wire.
 
-import { lines, make, marked } from './dom.js'
+import { clock, lines, make, marked } from './dom.js'
 
 // body is everything above the answers.
 export function body(all, row) {
@@ -9,9 +9,10 @@ export function body(all, row) {
     careful(all.dangers, all.dangerous),
     facts([
       ['server', all.server], ['client', all.client], ['folder', all.project], ['rule', all.rule],
-      ['why', all.reason], ['findings', all.findings], ['asked', new Date(row.created).toLocaleTimeString([], { hour12: false })], ['digest', all.sum],
+      ['why', all.reason], ['findings', all.findings],
     ]),
-    ...all.requests.map((request, i) => requestBody(request, i, all)))
+    ...all.requests.map((request, i) => requestBody(request, i, all)),
+    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}, bytes ${all.sum}.`))
 }
 
 export function careful(dangers, dangerous) {

@@ -33,8 +33,7 @@ export function change({ fresh, now, added, gone }) {
   tick()
   if (near && !near.isConnected) (next?.isConnected ? next.querySelector('button') : get('questions')).focus()
   if (news.length) announce(news)
-  const only = items.size === 1 && [...items.values()][0]
-  if (only && !only.open) toggle(only)
+  if (items.size === 1 && news.length === 1) toggle(items.get(news[0].id))
 }
 
 function announce(news) {
@@ -84,11 +83,18 @@ function end(id, text) {
   items.delete(id)
   item.stop?.abort()
   if (item.form) unwatch(item.form)
-  const button = make('button', { type: 'button', on: { click: () => { item.element.remove(); get('questions').focus() } } }, 'Take it off the list')
+  const button = make('button', { type: 'button', on: { click: () => dismiss(item) } }, 'Take it off the list')
   item.body.replaceChildren(make('p', { class: 'late', role: 'alert' }, `Too late: this question has ended. ${text}`), button)
   item.element.classList.add('ended')
   item.element.querySelector('.head').replaceChildren(make('h3', {}, make('span', { class: 'title' }, item.row.title)))
   if (inside) button.focus()
+}
+
+function dismiss(item) {
+  item.element.remove()
+  disturb()
+  count()
+  get('questions').focus()
 }
 
 async function toggle(item) {
