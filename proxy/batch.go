@@ -109,7 +109,7 @@ func (l *lane) responses(ctx context.Context, f *frame.Frame) {
 	for i := range f.Elements {
 		e := &f.Elements[i]
 		r := &reply{lane: l, burst: l.burst}
-		c, why := l.s.table.claim(l.opposite(), e.ID, r)
+		c, why := l.s.table.claim(l.opposite(), l.key(e.ID), r)
 		if c != nil && c.asked != nil {
 			l.elicited(c, e)
 			c, why = nil, ownAnswer

@@ -42,16 +42,16 @@ type call struct {
 // and where.
 type caller struct {
 	id     []byte
-	key    string // frame.IDKey of the id
+	key    string // lane.key of the id
 	token  []byte // nil without one
-	report string // frame.IDKey of the token
+	report string // lane.key of the token
 	back   Sink
 }
 
 func (l *lane) caller(f *frame.Frame, m *mcp.Message) caller {
-	c := caller{id: f.ID, key: frame.IDKey(f.ID), back: l.back}
+	c := caller{id: f.ID, key: l.key(f.ID), back: l.back}
 	if m.ProgressToken != nil {
-		c.token, c.report = m.ProgressToken, frame.IDKey(m.ProgressToken)
+		c.token, c.report = m.ProgressToken, l.key(m.ProgressToken)
 	}
 	return c
 }

@@ -20,6 +20,9 @@ type lane struct {
 	out   Sink // to the other side
 	back  Sink // to the sender
 	ended chan struct{}
+	// scope keeps apart the ids of clients that a server cannot tell apart; ""
+	// where there is one client.
+	scope string
 
 	group   []*gate.Exchange // frames of one read, in order
 	replies bool             // the group is of replies
@@ -156,6 +159,14 @@ func (l *lane) put(b *burst, to Sink, line []byte) error {
 // answer sends a line of our own to the sender.
 func (l *lane) answer(b *burst, line []byte) {
 	_ = l.put(b, l.back, line) // the sender is gone: there is nobody left to answer
+}
+
+// key names a request by its id, or what it reports by its progress token.
+func (l *lane) key(token []byte) string {
+	if l.scope == "" {
+		return frame.IDKey(token)
+	}
+	return l.scope + frame.IDKey(token)
 }
 
 // opposite is the direction of the replies to this lane's requests.

@@ -93,15 +93,15 @@ func (n *notice) loose(f *frame.Frame) (why string) {
 	switch f.Method {
 	case progressMethod:
 		token := member(f, "progressToken")
-		to, ok := l.s.table.reports(l.opposite(), frame.IDKey(token))
+		to, ok := l.s.table.reports(l.opposite(), l.key(token))
 		if !ok {
 			return "progress for no request in flight"
 		}
 		n.rename(f, token, to)
 	case cancelledMethod:
 		id := member(f, "requestId")
-		to := l.s.table.sentAs(l.from, frame.IDKey(id))
-		if why := l.cancel(frame.IDKey(id)); why != "" {
+		to := l.s.table.sentAs(l.from, l.key(id))
+		if why := l.cancel(l.key(id)); why != "" {
 			return why
 		}
 		n.rename(f, id, to)
@@ -158,7 +158,7 @@ func (l *lane) unsubscribed(f *frame.Frame) (why string) {
 		return ""
 	}
 	id := gjson.GetBytes(f.Params, `_meta.io\.modelcontextprotocol/subscriptionId`)
-	if !id.Exists() || l.s.table.open(mcp.ClientToServer, frame.IDKey([]byte(id.Raw))) {
+	if !id.Exists() || l.s.table.open(mcp.ClientToServer, l.key([]byte(id.Raw))) {
 		return ""
 	}
 	return "belongs to no subscription in flight"

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
@@ -95,8 +94,7 @@ const (
 
 // claim finds the request of side from that r answers, and keeps a second
 // answer away from it. why says what is wrong with an answer to no such request.
-func (t *table) claim(from mcp.Direction, id []byte, r *reply) (c *call, why string) {
-	key := frame.IDKey(id)
+func (t *table) claim(from mcp.Direction, key string, r *reply) (c *call, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.side(from)
@@ -233,12 +231,12 @@ func (t *table) open(from mcp.Direction, key string) bool {
 
 // only is the id of the one request that waits for an answer; "" when there are
 // more, or none.
-func (t *table) only(from mcp.Direction) (id string) {
+func (t *table) only(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for key, c := range t.side(from).calls {
 		switch {
-		case c.state != sent || key != c.key:
+		case c.state != sent || key != c.key || c.lane.scope != scope:
 		case id != "":
 			return ""
 		default:

@@ -28,7 +28,7 @@ type reply struct {
 // other.
 func (l *lane) response(ctx context.Context, f *frame.Frame) {
 	r := &reply{lane: l, burst: l.burst}
-	c, why := l.s.table.claim(l.opposite(), f.ID, r)
+	c, why := l.s.table.claim(l.opposite(), l.key(f.ID), r)
 	if c == nil {
 		l.stray(f, why)
 		return

@@ -39,10 +39,10 @@ func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
 	id := members[3].Raw
 	if id == "" && refusal.Code == frame.CodeTooLong {
 		// Many servers write the id last, behind what was skipped.
-		id = l.s.table.only(l.opposite())
+		id = l.s.table.only(l.opposite(), l.scope)
 	}
 	r := &reply{lane: l, burst: l.burst}
-	c, _ := l.s.table.claim(l.opposite(), []byte(id), r)
+	c, _ := l.s.table.claim(l.opposite(), l.key([]byte(id)), r)
 	if c == nil {
 		return false
 	}

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Session is what Run keeps of a client and a server, for a transport whose
+// messages come on many streams: HTTP. ClientIn, ClientOut and Server of its
+// Options do not count, and the gate is not closed by it.
+type Session struct{ s session }
+
+// NewSession makes a session with nothing in flight.
+func NewSession(o Options) *Session {
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	return &Session{session{o: o, failed: make(chan error, 2)}}
+}
+
+// Stream is a part of a session's traffic in one direction: the messages of one
+// request or one answer. One goroutine carries at a time.
+type Stream struct{ l *lane }
+
+// Stream begins one. Its messages come from the side that from names; out leads
+// to the other side, back to the sender. scope keeps the ids of requests apart
+// whose clients the server does not tell apart, "" where it does: what belongs
+// together has the same.
+func (x *Session) Stream(from mcp.Direction, scope string, out, back Sink) *Stream {
+	return &Stream{&lane{s: &x.s, from: from, scope: scope, out: out, back: back}}
+}
+
+// Carry takes one message across, or refuses it. A call that waits for a person
+// crosses later, from another goroutine; ctx ends the waiting and lives as long as
+// the session. A defect of ours is recorded, and the message goes nowhere.
+func (st *Stream) Carry(ctx context.Context, line []byte) {
+	l := st.l
+	defer func() {
+		if r := recover(); r != nil {
+			l.s.note(panicked(r, debug.Stack()))
+		}
+	}()
+	l.begin()
+	l.take(ctx, line)
+	l.flush(ctx)
+}
+
+// Withdraw takes back the request with this id token whose caller has hung up,
+// which since MCP 2026-07-28 is how a request is cancelled. What has crossed is
+// for the transport to cancel at the other side.
+func (st *Stream) Withdraw(id []byte) { st.l.cancel(st.l.key(id)) }
+
+// Fail gives up on the other side's answer to the request with this id token, and
+// is what its caller is told instead; nil when nobody waits for one.
+func (st *Stream) Fail(id []byte, why string) (answer []byte) {
+	l := st.l
+	c, _ := l.s.table.claim(l.from, l.key(id), &reply{lane: l})
+	if c == nil {
+		return nil
+	}
+	to, here := l.s.table.release(c)
+	if !here {
+		return nil
+	}
+	return mcp.Unreached(to.id, why)
+}
+
+// Close ends what the session keeps for itself. Requests in flight are the
+// transport's to answer.
+func (x *Session) Close() { x.s.spent.stop() }
