@@ -38,7 +38,7 @@ func interspersed(c *cli.Context) (names []string, err error) {
 		}
 	}
 	if slices.Contains(names, "") {
-		return nil, usagef("a server's name is empty")
+		return nil, usagef("an argument is empty")
 	}
 	return names, nil
 }

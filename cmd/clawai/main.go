@@ -103,6 +103,8 @@ func commands() []*cli.Command {
 		statusCommand(),
 		proxyCommand(),
 		policyCommand(),
+		approveCommand(),
+		decideCommand(),
 		logCommand(),
 		authCommand(),
 		doctorCommand(),

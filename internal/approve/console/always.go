@@ -13,7 +13,7 @@ import (
 // always has one of the offered rules chosen and confirmed. The proxy writes
 // it, when it takes the answer.
 func (m *model) always(r *queue.Request, reply gate.Reply) {
-	offers := offered(r, reply)
+	offers := Offered(r, reply)
 	if len(offers) == 0 {
 		why := "no rule can be written for this call"
 		if r.NoOffer != "" {
@@ -53,8 +53,8 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 	m.put(q)
 }
 
-// offered is the rules that can be written for an answer.
-func offered(r *queue.Request, reply gate.Reply) []queue.Offer {
+// Offered is the rules that can be written for an answer.
+func Offered(r *queue.Request, reply gate.Reply) []queue.Offer {
 	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return rule(o, reply) == "" })
 }
 

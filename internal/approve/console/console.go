@@ -21,6 +21,7 @@ type Queue interface {
 	History(ctx context.Context, n int) ([]queue.Request, error)
 	Get(ctx context.Context, prefix string) (queue.Request, error)
 	Decide(ctx context.Context, id string, a queue.Answer) (queue.Request, error)
+	Await(ctx context.Context, id string) (queue.Request, error)
 	Grants(ctx context.Context) ([]queue.Grant, error)
 	Revoke(ctx context.Context, grantID string) error
 }

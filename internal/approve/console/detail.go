@@ -114,7 +114,7 @@ func (m *model) keys() []string {
 		keys = append(keys, "A always…")
 	}
 	keys = append(keys, "d deny")
-	if len(offered(r, gate.DenyAlways)) > 0 {
+	if len(Offered(r, gate.DenyAlways)) > 0 {
 		keys = append(keys, "D always deny…")
 	}
 	keys = append(keys, "n note")

@@ -100,6 +100,21 @@ func (m *model) lines(r *queue.Request, width int, whole bool) []string {
 	return append(rows, f.Entire(width)...)
 }
 
+// FactLines is everything about one request, unwrapped.
+func FactLines(r *queue.Request, home string) []string {
+	f := FactsOf(r, home, nil)
+	var lines []string
+	if r.Status != queue.Pending {
+		lines = append(lines, label("state", Fate(*r)))
+	}
+	if f.Err != nil {
+		lines = append(lines, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
+	}
+	lines = append(lines, f.Lines(0)...)
+	lines = append(lines, around(r, home)...)
+	return append(lines, f.Entire(0)...)
+}
+
 // around is what stands around the call.
 func around(r *queue.Request, home string) []string {
 	var lines []string

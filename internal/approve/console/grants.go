@@ -90,6 +90,15 @@ func GrantTitle(g *queue.Grant) string {
 	return q.Title
 }
 
+// GrantLine is a session answer on one line of at most n characters.
+func GrantLine(g *queue.Grant, n int) string {
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	if err != nil {
+		return "a call of " + named(g.Server)
+	}
+	return q.Short(n)
+}
+
 // grantLines is everything about one.
 func grantLines(g *queue.Grant, width int) []string {
 	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})

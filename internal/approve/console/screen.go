@@ -116,7 +116,7 @@ func (m *model) countdown(r *queue.Request) string {
 	if r.Deadline.IsZero() || r.Status != queue.Pending {
 		return ""
 	}
-	return ", " + strings.TrimSpace(left(r, m.o.Now())) + " left"
+	return ", " + strings.TrimSpace(Left(r, m.o.Now())) + " left"
 }
 
 func (m *model) listRows(n int) []string {
@@ -146,7 +146,7 @@ func (m *model) listRows(n int) []string {
 // of the call as fits.
 func (m *model) row(r *queue.Request, at, marked bool) string {
 	f := m.facts(r)
-	state := left(r, m.o.Now())
+	state := Left(r, m.o.Now())
 	switch {
 	case m.sending[r.ID]:
 		state = "sent"
@@ -182,7 +182,7 @@ func (m *model) grantRows(n int) []string {
 		if g.ID == m.grants.at {
 			s = "> "
 		}
-		rows = append(rows, clip(s+short(g.ID)+"  "+GrantTitle(g), m.width))
+		rows = append(rows, clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width))
 	}
 	if len(rows) == 0 {
 		return []string{"  No answer holds for a session."}

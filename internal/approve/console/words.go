@@ -44,11 +44,10 @@ func Fate(r queue.Request) string {
 		return "it still waits"
 	}
 	if r.Status == queue.Expired {
-		why := "it expired at " + at
-		if r.Outcome != "" && !strings.HasPrefix(r.Outcome, "expired") {
-			why = fmt.Sprintf("it ended at %s (%s)", at, term.Text(r.Outcome))
+		if timedOut(r.Outcome) {
+			return "it expired at " + at + "; nothing was executed"
 		}
-		return why + "; nothing was executed"
+		return "it ended at " + at + ": " + term.Text(r.Outcome)
 	}
 	by := term.Text(r.Answer.Rung)
 	if r.Answer.By != "" {
@@ -61,8 +60,21 @@ func Fate(r queue.Request) string {
 	return fate
 }
 
-// left is how long a request still waits, as minutes and seconds.
-func left(r *queue.Request, now time.Time) string {
+// timedOut says that an outcome tells of no other end than the deadline's.
+func timedOut(outcome string) bool {
+	return outcome == "" || strings.HasPrefix(outcome, "expired") || strings.HasPrefix(outcome, "nobody answered")
+}
+
+// Obeyed says that what became of an answered request is what the answer wanted.
+func Obeyed(r queue.Request) bool {
+	if strings.Contains(r.Outcome, "nothing was written") {
+		return false
+	}
+	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
+}
+
+// Left is how long a request still waits, as minutes and seconds.
+func Left(r *queue.Request, now time.Time) string {
 	if r.Deadline.IsZero() {
 		return "   -"
 	}
@@ -70,5 +82,5 @@ func left(r *queue.Request, now time.Time) string {
 	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// short is as much of an id as names a request.
-func short(id string) string { return term.Visible(id[:min(len(id), 8)]) }
+// Prefix is as much of an id as names a request.
+func Prefix(id string) string { return term.Visible(id[:min(len(id), 8)]) }

@@ -119,6 +119,19 @@ func (q *memory) Decide(_ context.Context, id string, a queue.Answer) (queue.Req
 	return *r, nil
 }
 
+func (q *memory) Await(ctx context.Context, id string) (queue.Request, error) {
+	for {
+		if r := q.get(id); r.Outcome != "" {
+			return r, nil
+		}
+		select {
+		case <-ctx.Done():
+			return queue.Request{}, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 func (q *memory) Grants(context.Context) ([]queue.Grant, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/console"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/urfave/cli/v2"
+)
+
+func decideCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "decide",
+		Usage:     "answer one waiting call by its id",
+		UsageText: "clawai decide ID approve|deny [-n NOTE] [--for once|session|always] [--scope exact|folder|tool] [--json]",
+		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
+			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
+			"held, 1 when it came too late, somebody was first, or the call was denied all\n" +
+			"the same, and 2 when no single request has that id.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "note", Aliases: []string{"n"}, Usage: "tell the agent `NOTE`"},
+			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
+			&cli.StringFlag{Name: "scope", Usage: "of the rule that --for always writes: `SCOPE` exact, folder, or tool (default: the narrowest)"},
+			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
+		},
+		Action: runDecide,
+	}
+}
+
+func runDecide(c *cli.Context) error {
+	args, err := interspersed(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != 2 {
+		return usagef("decide needs an ID and approve or deny; see: clawai decide --help")
+	}
+	a, err := answerOf(c, args[1])
+	if err != nil {
+		return err
+	}
+	q, dirs, err := openQueue(0)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	r, err := q.Get(c.Context, args[0])
+	if err != nil {
+		return idError(err)
+	}
+	if r.Status == queue.Pending {
+		if err := suits(&a, &r); err != nil {
+			return err
+		}
+	}
+	now, err := console.Give(c.Context, q, r.ID, a)
+	if settled, ok := errors.AsType[*queue.Settled](err); ok {
+		return &exitError{exitFailed, errors.New(console.TooLate(settled.Request))}
+	}
+	if err != nil {
+		return idError(err)
+	}
+	if c.Bool("json") {
+		err = printJSON(c.App.Writer, requestDoc(&now, dirs.Home))
+	} else {
+		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, dirs.Home, nil).Title, console.Told(now))
+	}
+	if err == nil && !console.Obeyed(now) {
+		return &exitError{code: exitFailed}
+	}
+	return err
+}
+
+// answerOf reads the answer from the command line.
+func answerOf(c *cli.Context, word string) (queue.Answer, error) {
+	a := queue.Answer{Rung: "decide", By: account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
+	replies := map[string]gate.Reply{
+		"approve once": gate.AllowOnce, "approve session": gate.AllowSession, "approve always": gate.AllowAlways,
+		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
+	}
+	hold := c.String("for")
+	reply, known := replies[word+" "+hold]
+	switch {
+	case word != "approve" && word != "deny":
+		return a, usagef("%q is no answer (one of approve, deny)", word)
+	case word == "deny" && hold == "session":
+		return a, usagef("--for session goes with approve; a denied call is not asked again at once anyway")
+	case !known:
+		return a, usagef("--for: %q is none of once, session, always", hold)
+	case a.Scope != "" && hold != "always":
+		return a, usagef("--scope goes with --for always")
+	case len(a.Words) > maxNote:
+		return a, usagef("-n: the note has more than %d bytes", maxNote)
+	}
+	a.Reply = reply
+	return a, nil
+}
+
+// maxNote is how long a note for the agent can be, in bytes.
+const maxNote = 4096
+
+// suits checks that an answer can be given to this request, and fills in the
+// narrowest scope.
+func suits(a *queue.Answer, r *queue.Request) error {
+	f := console.FactsOf(r, "", nil)
+	if f.Err != nil && a.Reply != gate.DenyOnce {
+		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
+	}
+	switch a.Reply {
+	case gate.AllowSession:
+		if !r.Lasting {
+			return errors.New("an answer for the session cannot hold for this call; without --for session it is allowed once")
+		}
+	case gate.AllowAlways, gate.DenyAlways:
+		offers := console.Offered(r, a.Reply)
+		if len(offers) == 0 {
+			why := r.NoOffer
+			if why == "" {
+				why = "no rule can be written for this call"
+			}
+			return fmt.Errorf("--for always is not offered: %s", plainText(why))
+		}
+		if a.Scope == "" {
+			a.Scope = offers[0].Scope
+		}
+		var scopes []string
+		for _, o := range offers {
+			scopes = append(scopes, o.Scope)
+		}
+		if !slices.Contains(scopes, a.Scope) {
+			return usagef("--scope: %q is not offered for this call (one of %s)", a.Scope, strings.Join(scopes, ", "))
+		}
+	case gate.AllowOnce, gate.DenyOnce:
+	}
+	return nil
+}
