@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
@@ -222,6 +223,28 @@ func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
 	w.client.wantsLike(`"id":4`, gate.CodeDeniedByPerson)
 }
 
+// What the rules say by then holds, and is said when there is somebody to hear.
+func TestRulesThatChangeWhileTheCallerIsAway(t *testing.T) {
+	for action, want := range map[string]string{"allow": "", "deny": gate.CodeDeniedByRule} {
+		w := newWorld(t, forms)
+		w.client.send(visit("1", "", ""))
+		state := w.formFor("1")
+		p, err := policy.Parse("test.toml", []byte("[[rule]]\naction = \""+action+"\"\ntool = \"*\"\n"), policy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.gate.SetPolicy(p)
+		w.client.send(retry("2", state, "once", ""))
+		if want != "" {
+			w.client.wantsLike(`"id":2`, want)
+			continue
+		}
+		w.server.wants(visit("1", "", ""))
+		w.server.send(answer("1"))
+		w.client.wants(answer("2"))
+	}
+}
+
 func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
 	w, p := elsewhere(t)
 	w.client.send(visit("1", "", ""))
@@ -315,11 +338,13 @@ func TestUnreadableAnswersReachTheCallerThatReturned(t *testing.T) {
 
 func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
 	w := newWorld(t, forms)
-	w.client.send(visit("1", "", ""), visit("2", "", ""), tool("3", "ok"))
+	w.client.send(tool("3", "ok"))
 	w.server.wants(tool("3", "ok"))
+	w.client.send(visit("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(retry("4", state, "once", ""))
 	w.server.wants(visit("1", "", ""))
+	w.client.send(visit("2", "", ""))
 	w.formFor("2")
 	close(w.upstream.done)
 	_ = w.upstream.Close()

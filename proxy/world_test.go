@@ -57,6 +57,7 @@ type world struct {
 	upstream *upstream
 	record   *record
 	person   *person
+	gate     *gate.Session
 	cancel   context.CancelFunc
 	ended    chan error
 }
@@ -90,6 +91,7 @@ func newWorld(t *testing.T, settings ...setting) *world {
 	if o.Gate, err = gate.New(g); err != nil {
 		t.Fatal(err)
 	}
+	w.gate = o.Gate
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(t.Context())
 	go func() { w.ended <- proxy.Run(ctx, o) }()
