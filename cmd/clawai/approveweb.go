@@ -8,11 +8,11 @@ import (
 	"iter"
 	"os"
 	"os/signal"
-	"os/user"
 	"path/filepath"
 	"syscall"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/approve/web"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
@@ -29,18 +29,11 @@ func approveWeb(c *cli.Context) error {
 	if port < 0 || port > 65535 {
 		return usagef("--port: %d is no port", port)
 	}
-	dirs, err := config.Dirs()
+	q, dirs, err := openQueue(0)
 	if err != nil {
 		return err
 	}
-	if err := config.PrivateFolder(dirs.State); err != nil {
-		return err
-	}
-	q, err := queue.Open(filepath.Join(dirs.State, "queue"), queue.Options{})
-	if err != nil {
-		return err
-	}
-	defer q.Close()
+	defer func() { _ = q.Close() }()
 	l, err := web.Listen(port, c.Bool("ipv6"))
 	if err != nil {
 		return fmt.Errorf("the page cannot be served: %w", err)
@@ -60,8 +53,8 @@ func approveWeb(c *cli.Context) error {
 }
 
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
-	o := web.Options{
-		Queue: q, Home: dirs.Home, ReadFile: readShown, Opened: opened,
+	return web.Options{
+		Queue: q, By: account(), Home: dirs.Home, ReadFile: diskfile.Read, Opened: opened,
 		Attend: func() (io.Closer, error) {
 			a, err := q.Attend(web.Rung)
 			if err != nil {
@@ -75,10 +68,6 @@ func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options 
 			return audit.Follow(ctx, dir, audit.Filter{Kinds: web.RecordKinds(), Last: web.RecordLength})
 		},
 	}
-	if u, err := user.Current(); err == nil {
-		o.By = u.Username
-	}
-	return o
 }
 
 // tellLink prints the link, opens it when that is wanted, and makes a new one for

@@ -118,7 +118,7 @@ func (s *Server) session(r *http.Request) *session {
 func (s *Server) cookieName() string { return "clawai-" + strconv.Itoa(s.port) }
 
 func (s *Server) cookie(value string) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // Secure cookies need TLS in some browsers; loopback has none
 		Name: s.cookieName(), Value: value, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}

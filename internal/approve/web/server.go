@@ -124,7 +124,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-served:
-		served <- err
 	case <-ctx.Done():
 	}
 	endStreams()
@@ -133,9 +132,11 @@ func (s *Server) Serve(ctx context.Context) error {
 	if hs.Shutdown(wait) != nil {
 		_ = hs.Close()
 	}
-	<-served
+	if err == nil {
+		err = <-served
+	}
 	s.door.end()
-	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {
+	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err

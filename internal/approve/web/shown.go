@@ -46,7 +46,9 @@ func (s *Server) row(r *queue.Request) *row {
 		out.Title, out.Dangerous = "A call that cannot be shown", true
 		return out
 	}
-	out.Title, out.Server, out.Short = q.Title, q.Server, q.Short(shortLength)
+	out.Title, out.Server = q.Title, q.Server
+	short := strings.TrimPrefix(q.Short(shortLength), "careful: ") // the page says so itself
+	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	return out

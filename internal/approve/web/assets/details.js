@@ -12,7 +12,7 @@ export function body(all, row) {
       ['why', all.reason], ['findings', all.findings],
     ]),
     ...all.requests.map((request, i) => requestBody(request, i, all)),
-    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}, bytes ${all.sum}.`))
+    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`))
 }
 
 export function careful(dangers, dangerous) {
@@ -68,7 +68,7 @@ function changes(list) {
   const count = (op) => list.filter((change) => change.op === op).length
   const rows = list.map(({ op, text }) => make('div', { class: `line ${kind(op)}` }, op === '#' ? text : `┆ ${op} ${text}`))
   return make('div', {},
-    make('h4', {}, `Changes: ${count('+')} lines come, ${count('-')} go`),
+    make('h4', {}, `Changes: lines that come ${count('+')}, lines that go ${count('-')}`),
     make('div', { class: 'lines', tabindex: 0, role: 'group', 'aria-label': 'changes' }, ...rows))
 }
 

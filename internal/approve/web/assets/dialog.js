@@ -66,7 +66,7 @@ export function bulkDialog(reply, rows, yes) {
   const left = rows.length - chosen.length
   const word = reply === 'deny' ? `Deny ${chosen.length}` : `Allow ${chosen.length} once`
   const go = open('several', `${word}?`, [
-    make('ol', { class: 'several', tabindex: 0 }, ...chosen.map((row) => make('li', {}, row.short || row.title))),
+    make('ol', { class: 'several', tabindex: 0 }, ...chosen.map((row) => make('li', {}, `${row.title} ${row.short}`))),
     left ? make('p', { class: 'careful' }, `Left out: ${left} dangerous. Look at each of those and answer it alone.`) : '',
   ].filter(Boolean), word, () => yes(chosen))
   go.disabled = chosen.length === 0

@@ -24,7 +24,10 @@ export function change({ fresh, now, added, gone }) {
   const focus = document.activeElement
   const near = focus.closest?.('.item')
   const next = near && (near.nextElementSibling ?? near.previousElementSibling)
-  if (fresh) [...items.keys()].filter((id) => !added.some((row) => row.id === id)).forEach(drop)
+  if (fresh) {
+    const waiting = new Set(added.map((row) => row.id))
+    for (const id of [...items.keys()].filter((id) => !waiting.has(id))) end(id, 'That was while this page was not connected; clawai log tells how.')
+  }
   for (const { id, text } of gone) end(id, text)
   const news = added.filter((row) => !items.has(row.id))
   for (const row of news) add(row)
@@ -87,6 +90,7 @@ function end(id, text) {
   item.body.replaceChildren(make('p', { class: 'late', role: 'alert' }, `Too late: this question has ended. ${text}`), button)
   item.element.classList.add('ended')
   item.element.querySelector('.head').replaceChildren(make('h3', {}, make('span', { class: 'title' }, item.row.title)))
+  say('')
   if (inside) button.focus()
 }
 
