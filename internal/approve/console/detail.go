@@ -10,7 +10,6 @@ import (
 // detailRows is the window onto what is asked, or onto our own question, with a
 // last line that tells of what is out of sight.
 func (m *model) detailRows(n int) []string {
-	m.refresh()
 	p := &m.detail
 	p.scroll(0, n+1)
 	end := min(p.top+n, len(p.rows))
@@ -23,6 +22,9 @@ func (m *model) detailRows(n int) []string {
 
 // refresh makes the rows of the details anew when they are about something else.
 func (m *model) refresh() {
+	if m.height == 0 || m.tooSmall() {
+		return
+	}
 	what, rows := m.subject()
 	if m.of == what && what != "" {
 		return
@@ -69,7 +71,7 @@ func (m *model) titleRows() []string {
 	case r.Status != queue.Pending:
 		title = "This request waits no more: " + Fate(*r)
 	case m.inDanger():
-		title = "DANGEROUS. clawai asks: let this through?"
+		title = "DANGEROUS. clawai asks: let it through?"
 	default:
 		title = "clawai asks: let this through?"
 	}

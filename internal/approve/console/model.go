@@ -116,6 +116,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 	}()
 	m.update(msg)
+	m.refresh()
 	if m.over {
 		return m, tea.Quit
 	}

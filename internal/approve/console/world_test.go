@@ -156,6 +156,12 @@ type glass struct {
 	cooked bool   // Lines was called last
 }
 
+func newGlass(width, height int) *glass {
+	return &glass{
+		Emulator: termtest.New(height, width), keys: make(chan string), sizes: make(chan [2]int), size: [2]int{width, height},
+	}
+}
+
 // Write ends lines as a terminal in the mode of Keys does.
 func (g *glass) Write(p []byte) (int, error) {
 	g.Emulator.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
@@ -206,7 +212,7 @@ func sit(t *testing.T, width, height int, o Options, test func(d *desk)) {
 		o.Queue, o.By, o.Color = q, "ada", true
 		d := &desk{
 			T: t, q: q, ended: make(chan struct{}),
-			glass: &glass{Emulator: termtest.New(height, width), keys: make(chan string), sizes: make(chan [2]int), size: [2]int{width, height}},
+			glass: newGlass(width, height),
 		}
 		d.glass.Colors = true
 		ctx, stop := context.WithCancelCause(t.Context())
