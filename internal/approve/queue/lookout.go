@@ -108,12 +108,11 @@ func (p *Proxy) compare() {
 	if err != nil {
 		return
 	}
-	after := p.tickets()
 	for _, id := range ids {
-		if t := before[id]; t != nil {
+		if before[id] != nil {
 			delete(before, id)
-		} else if after[id] == nil {
-			p.owe(id, debt{Expired, Answer{}, "nobody waited for the answer"})
+		} else {
+			p.disown(id)
 		}
 	}
 	for id, t := range before {
@@ -146,9 +145,19 @@ type debt struct {
 func (p *Proxy) owe(id string, d debt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.waiting, id)
 	if !p.closed { // Close ends it
 		p.owed[id] = d
 		p.lookOut()
+	}
+}
+
+// disown ends a request of ours that nobody waits for.
+func (p *Proxy) disown(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ended := p.owed[id]; !ended && p.waiting[id] == nil {
+		p.owed[id] = debt{Expired, Answer{}, "nobody waited for the answer"}
 	}
 }
 

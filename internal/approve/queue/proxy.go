@@ -198,6 +198,7 @@ func (p *Proxy) forget(t *Ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, t.id)
+	delete(p.owed, t.id)
 }
 
 // Close expires what is pending and gives the session up.

@@ -75,12 +75,12 @@ func (t *Ticket) Settle(ctx context.Context, s Status, a Answer, outcome string)
 		a, outcome = Answer{}, or(outcome, "nobody answered in time")
 	}
 	r, won, err := t.p.q.settle(context.WithoutCancel(ctx), t.id, s, a, outcome)
-	t.p.forget(t)
 	if err != nil {
 		t.p.owe(t.id, debt{s, a, outcome})
 		t.end(Answer{}, err)
 		return Answer{}, false, err
 	}
+	t.p.forget(t)
 	if !won && r.Status == Expired {
 		err = &Settled{r}
 		t.end(Answer{}, err)
