@@ -78,13 +78,28 @@ func mirroredName(f *frame.Frame) (string, bool) {
 
 // encodeHeader writes a value as a header can hold it.
 func encodeHeader(s string) string {
-	const open, end = "=?base64?", "?="
-	plain := s != "" && s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, open) && strings.HasSuffix(s, end))
+	plain := s != "" && s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
 	for i := 0; plain && i < len(s); i++ {
 		plain = s[i] >= 0x20 && s[i] <= 0x7e
 	}
 	if plain || s == "" {
 		return s
 	}
-	return open + base64.StdEncoding.EncodeToString([]byte(s)) + end
+	return openBase64 + base64.StdEncoding.EncodeToString([]byte(s)) + endBase64
+}
+
+const openBase64, endBase64 = "=?base64?", "?="
+
+// decodeHeader reads what encodeHeader writes; what is not written so is itself.
+func decodeHeader(s string) string {
+	inner, open := strings.CutPrefix(s, openBase64)
+	inner, end := strings.CutSuffix(inner, endBase64)
+	if !open || !end {
+		return s
+	}
+	text, err := base64.StdEncoding.DecodeString(inner)
+	if err != nil {
+		return s
+	}
+	return string(text)
 }

@@ -1,0 +1,57 @@
+package reverse
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard keeps out what a browser can be made to send: a page of another origin
+// (cross-site POST), or one whose name was bent to this machine (DNS rebinding;
+// CVE-2025-66414, CVE-2025-66416). It stands before every route.
+type guard struct {
+	hosts   []string // names and addresses, without ports, that are this server's own
+	origins []string // of pages that may come; none by default
+	port    string
+}
+
+// refuses says why a request is not served, with its status; "" when it is.
+func (g *guard) refuses(r *http.Request) (status int, why string) {
+	if !g.own(r.Host) {
+		return http.StatusForbidden, "this host name is not clawai's"
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if !g.trusts(origin) {
+			return http.StatusForbidden, "this origin may not use clawai"
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && len(r.Header.Values("Origin")) == 0 {
+		return http.StatusForbidden, "another site may not use clawai"
+	}
+	return 0, ""
+}
+
+// own reports a Host that means this server.
+func (g *guard) own(host string) bool {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, "80"
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	return (port == g.port || err != nil) && slices.Contains(g.hosts, name)
+}
+
+// trusts reports an origin that is this server's own, or one its owner named.
+func (g *guard) trusts(origin string) bool {
+	if slices.Contains(g.origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") && g.own(u.Host)
+}
+
+// secretive compares without telling by its time how much was right.
+func secretive(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,0 +1,114 @@
+package reverse
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/sse"
+)
+
+// get opens the server's own stream, takes up one that was cut, or begins a
+// session of 2024-11-05.
+func (v *visit) get() {
+	a, done, err := v.s.agent(v.at)
+	if err != nil {
+		v.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+		return
+	}
+	defer done()
+	v.agent = a
+	id := v.r.Header.Get("Mcp-Session-Id")
+	if id != "" {
+		if v.talk = v.s.talk(v.at, id); v.talk == nil {
+			v.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			return
+		}
+	}
+	resp, err := v.send(v.r.Context(), http.MethodGet, nil)
+	if err != nil {
+		v.refuse(http.StatusBadGateway, "the server cannot be reached")
+		return
+	}
+	defer resp.Body.Close()
+	v.out = newResponder(v.w, "")
+	defer v.out.hangUp()
+	v.header(resp)
+	if resp.StatusCode != http.StatusOK {
+		v.out.empty(resp.StatusCode)
+		return
+	}
+	if what, err := remote.ContentType(resp.Header); err != nil || what != "text/event-stream" {
+		v.refuse(http.StatusBadGateway, "the server's stream is no event stream")
+		return
+	}
+	if v.talk == nil {
+		v.begin(resp)
+		return
+	}
+	_, _ = v.events(resp, v.out, v.to(v.out))
+}
+
+// begin carries a stream outside of any session. One whose first event names an
+// address for messages begins a session of 2024-11-05; the client gets an address
+// of ours for it.
+func (v *visit) begin(resp *http.Response) {
+	v.talk = v.s.newTalk(v.agent, v.at.server)
+	defer v.s.forget(v.talk)
+	in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10)
+	to := v.to(v.out)
+	for {
+		e, err := in.Next()
+		if err != nil {
+			return
+		}
+		switch {
+		case e.Name == "endpoint" && e.HasData && v.talk.endpoint == nil:
+			if err := v.entry(e); err != nil {
+				return
+			}
+		case e.HasData && (e.Name == "" || e.Name == "message"):
+			v.out.carries(e)
+			to.Carry(v.s.ctx, remote.OneLine(append([]byte(nil), e.Data...)))
+			v.out.carries(nil)
+		case !e.HasData:
+			if v.out.pass(e.Raw) != nil {
+				return
+			}
+		}
+	}
+}
+
+// entry takes in the address for messages, and gives the client ours.
+func (v *visit) entry(e *sse.Event) error {
+	at, err := url.Parse(strings.TrimSpace(string(e.Data)))
+	if err != nil {
+		return err
+	}
+	at = v.back.o.URL.ResolveReference(at)
+	if !remote.SameOrigin(at, v.back.o.URL) || at.User != nil {
+		return errors.New("the address for messages is at another origin")
+	}
+	v.talk.endpoint, v.talk.stream = at, v.out
+	ours := v.r.URL.EscapedPath() + "/~" + at.EscapedPath()
+	if at.RawQuery != "" {
+		ours += "?" + at.RawQuery
+	}
+	if err := v.s.keep(v.at, at.String(), v.talk); err != nil {
+		return err
+	}
+	named := sse.Event{Name: "endpoint", Data: []byte(ours), HasData: true, Retry: -1, ID: e.ID, HasID: e.HasID}
+	return v.out.pass(named.Append(nil))
+}
+
+// message is the server's address that a path of ours stands for.
+func (v *visit) message() *url.URL {
+	at, err := url.Parse(v.rest)
+	if err != nil {
+		return &url.URL{}
+	}
+	at.RawQuery = v.r.URL.RawQuery
+	return v.back.o.URL.ResolveReference(at)
+}

@@ -1,0 +1,296 @@
+package reverse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/sse"
+)
+
+// forward is the visit as the pump sees the server: a sink for what may cross.
+type forward visit
+
+var _ proxy.Sink = (*forward)(nil)
+
+// Add sends the message to the server. The answer is carried back by a task.
+func (f *forward) Add(line []byte) error {
+	v := (*visit)(f)
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(v.s.ctx)
+	v.mu.Lock()
+	v.relayed, v.hangUp = done, cancel
+	v.mu.Unlock()
+	line = bytes.Clone(line)
+	if !v.s.run(func() { defer close(done); defer cancel(); v.carry(ctx, line) }) {
+		cancel()
+		close(done)
+		return http.ErrServerClosed
+	}
+	return nil
+}
+
+// Flush does nothing: a message is on its way when Add returns.
+func (f *forward) Flush() {}
+
+// told is the visit as the way of our own words to the server: the refusal of
+// something it asked of the client. They have no answer.
+type told visit
+
+var _ proxy.Sink = (*told)(nil)
+
+// Add sends the message.
+func (f *told) Add(line []byte) error {
+	v := (*visit)(f)
+	line = bytes.Clone(line)
+	if !v.s.run(func() {
+		ctx, cancel := context.WithTimeout(v.s.ctx, bodyTime)
+		defer cancel()
+		if resp, err := v.send(ctx, http.MethodPost, line); err == nil {
+			_ = resp.Body.Close()
+		}
+	}) {
+		return http.ErrServerClosed
+	}
+	return nil
+}
+
+// Flush does nothing.
+func (f *told) Flush() {}
+
+// carry posts the message and carries the answer back.
+func (v *visit) carry(ctx context.Context, line []byte) {
+	resp, err := v.send(ctx, http.MethodPost, line)
+	if err != nil {
+		v.unreached("the server cannot be reached: " + err.Error())
+		return
+	}
+	defer resp.Body.Close()
+	if v.talk != nil && v.frame.Method == "initialize" && resp.StatusCode == http.StatusOK {
+		if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
+			if err := v.s.keep(v.at, id, v.talk); err != nil {
+				v.unreached(err.Error())
+				return
+			}
+		}
+	}
+	if v.talk != nil && resp.StatusCode == http.StatusNotFound {
+		v.s.forget(v.talk)
+	}
+	v.header(resp)
+	what, err := remote.ContentType(resp.Header)
+	switch {
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+		if v.out.id == "" || v.talk != nil && v.talk.stream != nil {
+			v.out.empty(resp.StatusCode)
+			return
+		}
+		v.unreached("the server gave no answer (HTTP " + resp.Status + ")")
+	case resp.StatusCode != http.StatusOK:
+		v.declined(resp)
+	case err != nil:
+		v.unreached(err.Error())
+	case what == "text/event-stream":
+		v.follow(resp)
+	default:
+		v.answered(resp)
+	}
+}
+
+// send makes the request to the server, again when credentials were renewed.
+func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
+	const attempts = 3
+	own := v.r.Header.Get("Authorization") != ""
+	for n := 1; ; n++ {
+		var body io.Reader
+		if line != nil {
+			body = bytes.NewReader(line)
+		}
+		r, err := http.NewRequestWithContext(ctx, method, v.address().String(), body)
+		if err != nil {
+			return nil, err
+		}
+		r.Header = carried(v.r.Header)
+		maps.Copy(r.Header, v.back.o.Header)
+		r.Header.Set("Accept-Encoding", "identity")
+		if line != nil {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		cred := v.back.o.Credentials
+		if cred != nil && !own {
+			if err := cred.Apply(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+		resp, err := v.back.http.Do(r)
+		if err != nil {
+			var wrapped *url.Error
+			if errors.As(err, &wrapped) {
+				err = wrapped.Err // without the address: a query may hold a key
+			}
+			return nil, err
+		}
+		if cred == nil || own || n == attempts ||
+			resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+			return resp, nil
+		}
+		again, err := cred.Challenged(ctx, resp)
+		if err != nil || !again {
+			return resp, nil
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// header gives the client what it needs of the server's header. A challenge is
+// for whoever brought the credentials: it names an address the client has not
+// dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
+func (v *visit) header(resp *http.Response) {
+	h := resp.Header.Clone()
+	if v.r.Header.Get("Authorization") == "" {
+		h.Del("Www-Authenticate")
+	}
+	v.out.header(h, resp.StatusCode)
+}
+
+// address is where the message goes.
+func (v *visit) address() *url.URL {
+	if v.talk != nil && v.talk.endpoint != nil {
+		return v.talk.endpoint
+	}
+	return v.back.o.URL
+}
+
+// to is the way of the server's messages to the client.
+func (v *visit) to(out proxy.Sink) *proxy.Stream {
+	pump := v.agent.pump
+	if v.talk != nil {
+		pump = v.talk.pump
+	}
+	return pump.Stream(mcp.ServerToClient, v.scope, out, (*told)(v))
+}
+
+// answered carries a JSON answer.
+func (v *visit) answered(resp *http.Response) {
+	body, err := v.body(resp)
+	if err != nil {
+		v.unreached(err.Error())
+		return
+	}
+	v.to(v.out).Carry(v.s.ctx, remote.OneLine(body))
+	v.missing("the server answered something else than the request")
+}
+
+// declined carries a status that is no answer. A JSON-RPC error in the body is the
+// server's word, under the id of the request.
+func (v *visit) declined(resp *http.Response) {
+	if v.frame.Kind != frame.Request {
+		v.out.empty(resp.StatusCode)
+		return
+	}
+	body, err := v.body(resp)
+	if err == nil {
+		if f, err := frame.Parse(remote.OneLine(body), v.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
+			v.to(v.out).Carry(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
+			return
+		}
+	}
+	v.unreached("the server answered HTTP " + resp.Status + signInHint(resp))
+}
+
+// signInHint tells how signing in works here.
+func signInHint(resp *http.Response) string {
+	if resp.StatusCode != http.StatusUnauthorized {
+		return ""
+	}
+	return "; sign in with: clawai auth login, or give the client a header for it"
+}
+
+func (v *visit) body(resp *http.Response) ([]byte, error) {
+	most := int64(v.s.o.Limits.MaxBytes)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = errors.New("the server's answer is too long")
+	}
+	return data, err
+}
+
+// unreached answers in the server's place. It goes the way of an answer, so that
+// the record has it.
+func (v *visit) unreached(why string) {
+	switch v.frame.Kind {
+	case frame.Request:
+		v.to(v.sink()).Carry(v.s.ctx, mcp.Unreached(v.frame.ID, why))
+		v.missing(why)
+	default:
+		v.out.empty(http.StatusBadGateway)
+	}
+}
+
+// sink is where the answer to this message goes.
+func (v *visit) sink() proxy.Sink {
+	if v.talk != nil && v.talk.stream != nil {
+		return v.talk.stream
+	}
+	return v.out
+}
+
+// missing answers a request that the server has not.
+func (v *visit) missing(why string) {
+	if v.frame.Kind != frame.Request {
+		return
+	}
+	if line := v.from.Fail(v.frame.ID, why); line != nil {
+		_ = v.sink().Add(line)
+	}
+}
+
+// follow carries an event stream, event by event.
+func (v *visit) follow(resp *http.Response) {
+	resumable, err := v.events(resp, v.out, v.to(v.out))
+	if resumable && !v.modern {
+		v.out.hangUp() // as the server did; the client takes the stream up again
+		return
+	}
+	why := "the stream ended before the answer"
+	if err != nil {
+		why += ": " + err.Error()
+	}
+	v.missing(why)
+}
+
+// events carries what comes until the stream ends.
+func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
+	out.open()
+	for in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10); ; {
+		e, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return resumable, nil
+		}
+		if err != nil {
+			return resumable, err
+		}
+		resumable = resumable || e.HasID && e.ID != ""
+		switch {
+		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
+			out.carries(e)
+			to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data)))
+			out.carries(nil)
+		case e.HasData && e.Name != "" && e.Name != "message":
+			// Other events carry no frames, and no client of MCP's reads them.
+		default:
+			// A caller that has returned from a form reads on another stream.
+			if out.pass(e.Raw) != nil && !v.modern {
+				return resumable, errHungUp
+			}
+		}
+	}
+}

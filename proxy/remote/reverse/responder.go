@@ -1,0 +1,191 @@
+package reverse
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/sse"
+)
+
+// responder is the answer to one HTTP request, as the pump sees it: a sink for
+// frames. The first frame decides its form: the answer itself is JSON, anything
+// else begins an event stream.
+type responder struct {
+	mu     sync.Mutex
+	w      http.ResponseWriter
+	ctl    *http.ResponseController
+	id     string // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
+	status int    // 0 means 200
+	begun  bool   // the header has been written
+	stream bool   // as an event stream
+	gone   bool   // nobody reads any more
+	event  *sse.Event
+	ended  chan struct{} // closed with the answer, or when nobody reads any more
+}
+
+var _ proxy.Sink = (*responder)(nil)
+
+var errHungUp = errors.New("the client has hung up")
+
+func newResponder(w http.ResponseWriter, id string) *responder {
+	return &responder{w: w, ctl: http.NewResponseController(w), id: id, ended: make(chan struct{})}
+}
+
+// Add writes one frame.
+func (a *responder) Add(line []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.gone {
+		return errHungUp
+	}
+	last := a.answers(line)
+	if last {
+		defer a.end()
+	}
+	if !a.begun && last {
+		h := a.w.Header()
+		h.Set("Content-Type", "application/json")
+		a.begin()
+		return a.write(line)
+	}
+	if !a.begun {
+		a.beginStream()
+	}
+	return a.write(a.block(line))
+}
+
+// Flush does nothing: a frame is on its way when Add returns.
+func (a *responder) Flush() {}
+
+// answers reports the frame that ends the waiting.
+func (a *responder) answers(line []byte) bool {
+	if a.id == "" {
+		return false
+	}
+	if a.id == "[" {
+		return len(line) > 0 && line[0] == '['
+	}
+	f, err := frame.Parse(line, frame.Limits{MaxBytes: len(line) + 1, MaxDepth: 1000})
+	return err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == a.id
+}
+
+// block is the event for a frame. The server's own bytes are kept when the frame
+// is what they hold.
+func (a *responder) block(line []byte) []byte {
+	if e := a.event; e != nil {
+		if bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line) {
+			a.event = nil
+			return e.Raw
+		}
+		if e.HasID && a.answers(line) {
+			a.event = nil
+			return (&sse.Event{ID: e.ID, HasID: true, Retry: -1, Data: line, HasData: true}).Append(nil)
+		}
+	}
+	return append(sse.AppendData(nil, line), '\n')
+}
+
+// pass writes what is no frame: comments, ids, times.
+func (a *responder) pass(raw []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.gone {
+		return errHungUp
+	}
+	if !a.begun {
+		a.beginStream()
+	}
+	return a.write(raw)
+}
+
+// carries notes the event that the next frame comes from; nil when it is through.
+func (a *responder) carries(e *sse.Event) {
+	a.mu.Lock()
+	a.event = e
+	a.mu.Unlock()
+}
+
+// header takes over what of the server's header the client needs. It counts until
+// something is written.
+func (a *responder) header(from http.Header, status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.begun || a.gone {
+		return
+	}
+	a.status = status
+	h := a.w.Header()
+	for _, name := range []string{
+		"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
+	} {
+		if v := from.Values(name); len(v) > 0 {
+			h[name] = v
+		}
+	}
+}
+
+// empty answers without a body.
+func (a *responder) empty(status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.begun && !a.gone {
+		a.status = status
+		a.begin()
+	}
+	a.end()
+}
+
+// open begins the stream before there is anything to say.
+func (a *responder) open() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.begun && !a.gone {
+		a.beginStream()
+		_ = a.ctl.Flush()
+	}
+}
+
+func (a *responder) beginStream() {
+	a.w.Header().Set("Content-Type", "text/event-stream")
+	a.stream = true
+	a.begin()
+}
+
+func (a *responder) begin() {
+	a.begun = true
+	if a.status == 0 || a.stream {
+		a.status = http.StatusOK
+	}
+	a.w.WriteHeader(a.status)
+}
+
+func (a *responder) write(b []byte) error {
+	if _, err := a.w.Write(b); err != nil {
+		a.gone = true
+		a.end()
+		return errHungUp
+	}
+	return a.ctl.Flush()
+}
+
+// hangUp notes that nobody reads any more: the handler is about to return, and
+// after that the writer must not be touched.
+func (a *responder) hangUp() {
+	a.mu.Lock()
+	a.gone = true
+	a.end()
+	a.mu.Unlock()
+}
+
+func (a *responder) end() {
+	select {
+	case <-a.ended:
+	default:
+		close(a.ended)
+	}
+}

@@ -1,0 +1,174 @@
+package reverse
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// Options of New. All but the last four are required.
+type Options struct {
+	Upstreams map[string]remote.Options // by the name that stands in the path
+	Secret    string                    // the first part of every path; nobody can guess it
+	Port      string                    // that this server listens on
+	Hosts     []string                  // the names and addresses it is reached by
+	// Gate makes the gate of one agent session at one server. It is closed here.
+	Gate func(server string) (*gate.Session, error)
+
+	Origins     []string // of web pages that may use it
+	Limits      frame.Limits
+	DenyAsError bool
+	Idle        time.Duration // how long a session nobody uses is kept; default 1 h
+}
+
+// maxTalks bounds the sessions that are kept; a client that opens more is told
+// to wait.
+const maxTalks = 1000
+
+// Server answers clients. Close ends it.
+type Server struct {
+	o      Options
+	guard  guard
+	back   map[string]*backend
+	ctx    context.Context // of everything that outlives a request
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+
+	mu    sync.Mutex
+	desks map[desk]*agent
+	talks map[string]*talk // by server and session id
+	n     int              // requests so far: the scope of those without a session
+}
+
+// backend is one server behind this one.
+type backend struct {
+	name string
+	o    remote.Options
+	http *http.Client
+}
+
+// desk is where an agent session meets a server: the path names both.
+type desk struct{ session, server string }
+
+// New makes a server for the given upstreams.
+func New(o Options) (*Server, error) {
+	switch {
+	case len(o.Upstreams) == 0:
+		return nil, errors.New("no server to forward to")
+	case len(o.Secret) < 16:
+		return nil, errors.New("the path needs a secret of at least 16 characters")
+	case o.Gate == nil:
+		return nil, errors.New("a gate is required")
+	}
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	o.Idle = cmp.Or(o.Idle, time.Hour)
+	s := &Server{
+		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
+		back: make(map[string]*backend), desks: make(map[desk]*agent), talks: make(map[string]*talk),
+	}
+	for name, up := range o.Upstreams {
+		if err := remote.CheckURL(up.URL); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !plainName(name) {
+			return nil, fmt.Errorf("%q cannot stand in a path: a name has letters, digits, - and _", name)
+		}
+		s.back[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}) && strings.Trim(name, ".") != ""
+}
+
+// Path is where the named server is reached.
+func (s *Server) Path(server string) string { return "/" + s.o.Secret + "/mcp/" + server }
+
+// ServeHTTP answers one request: /secret/mcp/server, or /secret/mcp/session/server
+// for an agent session with a gate of its own; what follows /~ is the address
+// that a server of 2024-11-05 gave for messages.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if status, why := s.guard.refuses(r); why != "" {
+		http.Error(w, why, status)
+		return
+	}
+	at, rest, ok := s.route(r.URL.EscapedPath())
+	if !ok {
+		http.Error(w, "There is no MCP server here.", http.StatusNotFound)
+		return
+	}
+	v := &visit{s: s, w: w, r: r, at: at, back: s.back[at.server], rest: rest}
+	switch r.Method {
+	case http.MethodPost:
+		v.post()
+	case http.MethodGet:
+		v.get()
+	case http.MethodDelete:
+		v.leave()
+	default:
+		h.Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "MCP uses GET, POST and DELETE.", http.StatusMethodNotAllowed)
+	}
+}
+
+// route reads a path; rest begins with / and is not empty for a message address.
+func (s *Server) route(path string) (at desk, rest string, ok bool) {
+	path, rest, _ = strings.Cut(path, "/~")
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if len(parts) < 3 || len(parts) > 4 || !secretive(parts[0], s.o.Secret) || parts[1] != "mcp" {
+		return desk{}, "", false
+	}
+	at.server = parts[len(parts)-1]
+	if len(parts) == 4 {
+		if at.session = parts[2]; !plainName(at.session) || len(at.session) > 128 {
+			return desk{}, "", false
+		}
+	}
+	return at, rest, s.back[at.server] != nil
+}
+
+// run begins a task that Close waits for.
+func (s *Server) run(task func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return false
+	}
+	s.tasks.Go(task)
+	return true
+}
+
+// Close ends every session. Requests still being served end with it.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.cancel()
+	agents := slices.Collect(maps.Values(s.desks))
+	s.mu.Unlock()
+	for _, a := range agents {
+		a.close()
+	}
+	s.tasks.Wait()
+	for _, b := range s.back {
+		b.http.CloseIdleConnections()
+	}
+}

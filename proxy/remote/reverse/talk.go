@@ -1,0 +1,135 @@
+package reverse
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy"
+)
+
+// agent is one agent session at one server: its gate, and the memory of the calls
+// that no MCP session holds together.
+type agent struct {
+	gate *gate.Session
+	pump *proxy.Session // of messages without a session
+	used time.Time      // guarded by Server.mu
+	busy int            // requests being served; guarded by Server.mu
+}
+
+func (a *agent) close() {
+	a.gate.Close()
+	a.pump.Close()
+}
+
+// talk is one MCP session (up to 2025-11-25): the ids in it are its own.
+type talk struct {
+	agent *agent
+	pump  *proxy.Session
+	key   string
+	used  time.Time // guarded by Server.mu
+
+	// Of the transport of 2024-11-05: the stream that carries the answers, and
+	// where messages go.
+	stream   *responder
+	endpoint *url.URL
+}
+
+// agent finds or makes the agent session of a path, and holds it until done.
+func (s *Server) agent(at desk) (a *agent, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, nil, http.ErrServerClosed
+	}
+	s.tidy()
+	a = s.desks[at]
+	if a == nil {
+		if len(s.desks) >= maxTalks {
+			return nil, nil, fmt.Errorf("there are %d agent sessions already", maxTalks)
+		}
+		g, err := s.o.Gate(at.server)
+		if err != nil {
+			return nil, nil, err
+		}
+		a = &agent{gate: g, pump: s.pump(g, at.server)}
+		s.desks[at] = a
+	}
+	a.busy++
+	return a, func() {
+		s.mu.Lock()
+		a.busy--
+		a.used = time.Now()
+		s.mu.Unlock()
+	}, nil
+}
+
+func (s *Server) pump(g *gate.Session, server string) *proxy.Session {
+	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
+}
+
+// tidy forgets what nobody has used for long. s.mu is held.
+func (s *Server) tidy() {
+	old := time.Now().Add(-s.o.Idle)
+	for key, t := range s.talks {
+		if t.used.Before(old) && t.agent.busy == 0 {
+			t.pump.Close()
+			delete(s.talks, key)
+		}
+	}
+	for at, a := range s.desks {
+		if a.busy == 0 && a.used.Before(old) {
+			delete(s.desks, at)
+			s.tasks.Go(a.close)
+		}
+	}
+}
+
+// newTalk is a session that has no id yet.
+func (s *Server) newTalk(a *agent, server string) *talk {
+	return &talk{agent: a, pump: s.pump(a.gate, server)}
+}
+
+// keep makes t found by id at this place.
+func (s *Server) keep(at desk, id string, t *talk) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.talks) >= maxTalks {
+		return fmt.Errorf("there are %d sessions already", maxTalks)
+	}
+	t.key, t.used = talkKey(at, id), time.Now()
+	s.talks[t.key] = t
+	return nil
+}
+
+// talk finds a session; only the path it was opened under leads to it.
+func (s *Server) talk(at desk, id string) *talk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.talks[talkKey(at, id)]
+	if t != nil {
+		t.used = time.Now()
+	}
+	return t
+}
+
+func (s *Server) forget(t *talk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.key != "" && s.talks[t.key] == t {
+		delete(s.talks, t.key)
+	}
+	t.pump.Close()
+}
+
+func talkKey(at desk, id string) string { return at.session + "\x00" + at.server + "\x00" + id }
+
+// scope is a word for one request that no other has.
+func (s *Server) scope() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	return fmt.Sprintf("%d ", s.n)
+}

@@ -1,0 +1,275 @@
+package reverse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// visit is one HTTP request of a client's.
+type visit struct {
+	s    *Server
+	w    http.ResponseWriter
+	r    *http.Request
+	at   desk
+	back *backend
+	rest string // the message address of a server of 2024-11-05
+
+	agent  *agent
+	talk   *talk // nil: the message belongs to no session
+	scope  string
+	frame  frame.Frame
+	modern bool
+	out    *responder
+	from   *proxy.Stream // what the client says
+
+	mu      sync.Mutex    // guards what follows: a call that waits for a person is forwarded later
+	relayed chan struct{} // closed when the server's answer has been carried back; nil before it is asked
+	hangUp  context.CancelFunc
+}
+
+// bodyTime is how long a client may take to send a message.
+const bodyTime = 60 * time.Second
+
+// post takes one message, or a batch.
+func (v *visit) post() {
+	line, ok := v.read()
+	if !ok {
+		return
+	}
+	a, done, err := v.s.agent(v.at)
+	if err != nil {
+		http.Error(v.w, "clawai cannot take more sessions now; try again later", http.StatusServiceUnavailable)
+		return
+	}
+	defer done()
+	v.agent = a
+	limits := v.s.o.Limits
+	limits.AllowBatch = true
+	f, err := frame.Parse(line, limits)
+	if err == nil {
+		v.frame, v.modern = f, remote.Modern(&f)
+		if name := remote.Mirrored(v.r.Header, &f); name != "" {
+			v.mismatch(name)
+			return
+		}
+	}
+	if !v.join() {
+		return
+	}
+	v.out = newResponder(v.w, v.waitsFor(err))
+	defer v.out.hangUp()
+	pump := v.agent.pump
+	back := proxy.Sink(v.out)
+	if v.talk != nil {
+		pump = v.talk.pump
+		if v.talk.stream != nil {
+			back = v.talk.stream
+		}
+	}
+	v.from = pump.Stream(mcp.ClientToServer, v.scope, (*forward)(v), back)
+	v.from.Carry(v.s.ctx, line)
+	v.await(err)
+}
+
+// waitsFor names the answer that ends the HTTP request.
+func (v *visit) waitsFor(unreadable error) string {
+	switch {
+	case unreadable != nil:
+		var refusal *frame.Refusal
+		if errors.As(unreadable, &refusal) && refusal.Request && len(refusal.ID) > 0 {
+			return frame.IDKey(refusal.ID)
+		}
+		return ""
+	case v.frame.Kind == frame.Request:
+		return frame.IDKey(v.frame.ID)
+	case v.frame.Kind == frame.Batch && slices.ContainsFunc(v.frame.Elements, func(e frame.Frame) bool { return e.Kind == frame.Request }):
+		return "["
+	}
+	return ""
+}
+
+// await ends the HTTP request when its message has been dealt with.
+func (v *visit) await(unreadable error) {
+	switch {
+	case v.out.id != "" && v.talk != nil && v.talk.stream != nil && unreadable == nil:
+		v.acknowledge() // the answer comes on the other stream
+	case v.out.id != "":
+		select {
+		case <-v.out.ended:
+			v.settle()
+		case <-v.r.Context().Done():
+			v.left()
+		case <-v.s.ctx.Done():
+		}
+	case unreadable != nil:
+		v.w.Header().Set("Content-Type", "application/json")
+		v.w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The message cannot be read, or can be read in more than one way; it was not passed on."}}`)
+	default:
+		v.acknowledge()
+	}
+}
+
+// settle lets the server finish its stream after the answer.
+func (v *visit) settle() {
+	select {
+	case <-v.relay():
+	case <-v.r.Context().Done():
+		v.left()
+	case <-v.s.ctx.Done():
+	}
+}
+
+// relay is closed when nothing is being carried back.
+func (v *visit) relay() <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.relayed != nil {
+		return v.relayed
+	}
+	none := make(chan struct{})
+	close(none)
+	return none
+}
+
+// left deals with a client that has hung up: the server sees the same. In the
+// modern era that cancels the call; before, a call that waits for a person goes
+// on waiting, and the client can take its answer up again.
+func (v *visit) left() {
+	if v.modern {
+		v.from.Withdraw(v.frame.ID)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.hangUp != nil {
+		v.hangUp()
+	}
+}
+
+// acknowledge answers a message that has no answer of its own: with the server's
+// status when it was forwarded at once, otherwise with ours.
+func (v *visit) acknowledge() {
+	t := time.NewTimer(bodyTime)
+	defer t.Stop()
+	select {
+	case <-v.relay():
+	case <-t.C:
+	case <-v.r.Context().Done():
+	case <-v.s.ctx.Done():
+	}
+	v.out.empty(http.StatusAccepted)
+}
+
+// read takes the body, within the bounds and in the one form that every server
+// reads alike (CVE-2026-33252).
+func (v *visit) read() ([]byte, bool) {
+	h := v.r.Header
+	if what, err := remote.ContentType(h); err != nil || what != "application/json" {
+		v.refuse(http.StatusUnsupportedMediaType, "a message is application/json in UTF-8, without an encoding")
+		return nil, false
+	}
+	for _, name := range []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id", "Authorization"} {
+		if len(h.Values(name)) > 1 {
+			v.refuse(http.StatusBadRequest, "the header "+name+" is there twice")
+			return nil, false
+		}
+	}
+	ctl := http.NewResponseController(v.w)
+	_ = ctl.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(v.s.o.Limits.MaxBytes)))
+	if err != nil {
+		var long *http.MaxBytesError
+		if errors.As(err, &long) {
+			v.refuse(http.StatusRequestEntityTooLarge, "the message is too long")
+		}
+		return nil, false
+	}
+	_ = ctl.SetReadDeadline(time.Time{})
+	return remote.OneLine(body), true
+}
+
+func (v *visit) refuse(status int, why string) { http.Error(v.w, why, status) }
+
+// mismatch is the answer to a header that contradicts the body (MCP 2026-07-28
+// basic/transports/streamable-http).
+func (v *visit) mismatch(name string) {
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(http.StatusBadRequest)
+	id := string(v.frame.ID)
+	if id == "" {
+		id = "null"
+	}
+	_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32020,"message":"The header `+name+` does not say what the body says."}}`)
+}
+
+// join finds the session the message belongs to.
+func (v *visit) join() bool {
+	id := v.r.Header.Get("Mcp-Session-Id")
+	switch {
+	case v.rest != "":
+		v.talk = v.s.talk(v.at, v.message().String())
+		if v.talk == nil {
+			v.refuse(http.StatusNotFound, "there is no such session; connect again")
+		}
+		return v.talk != nil
+	case v.modern, id == "" && v.frame.Method != "initialize":
+		v.scope = v.s.scope()
+	case v.frame.Method == "initialize" && id == "":
+		v.talk = v.s.newTalk(v.agent, v.at.server)
+	default:
+		if v.talk = v.s.talk(v.at, id); v.talk == nil {
+			v.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			return false
+		}
+	}
+	return true
+}
+
+// leave ends a session.
+func (v *visit) leave() {
+	t := v.s.talk(v.at, v.r.Header.Get("Mcp-Session-Id"))
+	if t == nil {
+		v.refuse(http.StatusNotFound, "there is no such session")
+		return
+	}
+	resp, err := v.send(v.r.Context(), http.MethodDelete, nil)
+	if err != nil {
+		v.refuse(http.StatusBadGateway, "the server cannot be reached")
+		return
+	}
+	_ = resp.Body.Close()
+	v.s.forget(t)
+	v.w.WriteHeader(resp.StatusCode)
+}
+
+// unfit are the headers of a client's that are not the server's business, or that
+// this side writes itself.
+var unfit = []string{
+	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Forwarded", "Host", "Keep-Alive", "Origin",
+	"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// carried are the client's headers that go on.
+func carried(from http.Header) http.Header {
+	h := from.Clone()
+	for _, f := range strings.Split(strings.Join(from.Values("Connection"), ","), ",") {
+		h.Del(strings.TrimSpace(f))
+	}
+	for name := range h {
+		if slices.Contains(unfit, name) || strings.HasPrefix(name, "Sec-") || strings.HasPrefix(name, "X-Forwarded-") {
+			delete(h, name)
+		}
+	}
+	return h
+}
