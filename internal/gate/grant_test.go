@@ -1,153 +1,195 @@
 package gate
 
 import (
-	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/clawai/clawai/policy"
 )
 
-// asks says how often a person is asked when the calls come one by one.
-func asks(t *testing.T, p Policy, reply Reply, calls ...policy.Call) (n int) {
-	t.Helper()
-	j := newJournal()
-	j.person = says(reply)
-	s := session(t, j, p)
-	for _, c := range calls {
-		x := j.message("x")
-		x.Calls = []policy.Call{c}
-		s.Do(t.Context(), x)
-		s.askers.Wait()
-		j.expect(t, x, "forward")
-	}
-	for _, l := range j.lines {
-		if l == "ask" {
-			n++
+func TestGrantsAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := 0
+		s, j, d := office(t, always(promptRule), Options{OnGrants: func() {
+			changed++
+			panic("publishing fell")
+		}})
+		began := time.Now()
+		answered(t, s, j, d, "x", AllowSession)
+		time.Sleep(time.Minute)
+		answered(t, s, j, d, "y", AllowAlways)
+		for range 3 {
+			time.Sleep(time.Second)
+			if got := ask(t, s, j, "y"); got != "forward" {
+				t.Error(got)
+			}
 		}
-	}
-	return n
-}
-
-func TestASessionAnswerHoldsForTheSameValueOnly(t *testing.T) {
-	base := tool("a")
-	other := func(change func(c *policy.Call)) policy.Call {
-		c := base
-		change(&c)
-		return c
-	}
-	tests := []struct {
-		name string
-		then policy.Call
-		want int
-	}{
-		{"same", base, 1},
-		{"server", other(func(c *policy.Call) { c.Server = "other" }), 2},
-		{"method", other(func(c *policy.Call) { c.Method = "other" }), 2},
-		{"subject", other(func(c *policy.Call) { c.Subject = policy.PromptSubject }), 2},
-		{"name", other(func(c *policy.Call) { c.Names = []string{"b"} }), 2},
-		{"names run together", other(func(c *policy.Call) { c.Names = []string{"a", ""} }), 2},
-		{"args", other(func(c *policy.Call) { c.Args = []byte(`{"a":2}`) }), 2},
-		{"args written otherwise", other(func(c *policy.Call) { c.Args = []byte(`{"a": 1}`) }), 2},
-		{"no args", other(func(c *policy.Call) { c.Args = nil }), 2},
-	}
-	for _, tt := range tests {
-		if got := asks(t, always(promptRule), AllowSession, base, tt.then); got != tt.want {
-			t.Errorf("%s: asked %d times, want %d", tt.name, got, tt.want)
+		all := s.Grants()
+		if len(all) != 2 || changed != 2 {
+			t.Fatalf("%d grants, %d changes", len(all), changed)
 		}
-	}
-	if got := asks(t, always(promptRule), AllowOnce, base, base); got != 2 {
-		t.Error("a single answer held for the session")
-	}
-	if got := asks(t, always(promptRule), AllowAlways, base, base); got != 1 {
-		t.Error("an always did not hold until its rule is loaded")
-	}
-}
-
-func TestASessionAnswerHoldsForItsRuleOnly(t *testing.T) {
-	second := rule(policy.Prompt, 2, "ask me") // looks the same, is another
-	n := 0
-	p := rules(func([]policy.Call) policy.Decision {
-		n++
-		if n <= 3 { // judged on arrival, before it is asked about, after the answer
-			return policy.Decision{Action: policy.Prompt, Rule: promptRule}
+		x, y := all[0], all[1]
+		if x.Calls[0].Names[0] != "x" || string(x.Calls[0].Args) != `{"a":1}` || x.Rule != *promptRule || x.Cut ||
+			!x.Since.Equal(began) || x.Uses != 0 || !x.Used.IsZero() {
+			t.Errorf("listed %+v", x)
 		}
-		return policy.Decision{Action: policy.Prompt, Rule: second}
+		if y.Uses != 3 || !y.Used.Equal(time.Now()) || !y.Since.Equal(began.Add(time.Minute)) {
+			t.Errorf("listed %+v", y)
+		}
+		if len(x.ID) != 8 || x.ID == y.ID || strings.ToLower(x.ID) != x.ID {
+			t.Errorf("called %q and %q", x.ID, y.ID)
+		}
+		s.SetPolicy(always(promptRule))
+		if len(s.Grants()) != 0 || changed != 3 {
+			t.Errorf("%d grants, %d changes after the rules changed", len(s.Grants()), changed)
+		}
+		s.SetPolicy(always(promptRule))
+		if changed != 3 {
+			t.Error("told of a change of nothing")
+		}
 	})
-	if got := asks(t, p, AllowSession, tool("a"), tool("a")); got != 2 {
-		t.Errorf("asked %d times, want 2", got)
+}
+
+func TestARevokedGrantAsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := 0
+		s, j, d := office(t, always(promptRule), Options{OnGrants: func() { changed++ }})
+		answered(t, s, j, d, "x", AllowSession)
+		answered(t, s, j, d, "y", AllowSession)
+		id := s.Grants()[0].ID
+		if s.Revoke("nothing") || !s.Revoke(id) || s.Revoke(id) || changed != 3 {
+			t.Errorf("%d changes", changed)
+		}
+		for name, want := range map[string]string{"x": "asked", "y": "forward"} {
+			if got := ask(t, s, j, name); got != want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}
+
+// The last word counts: a no ends what was granted, a yes ends the no.
+func TestTheLastWordCounts(t *testing.T) {
+	for _, tt := range []struct {
+		first, second Reply
+		want          string
+	}{
+		{AllowSession, DenyOnce, CodeDeniedRecently},
+		{AllowSession, DenyAlways, CodeDeniedByPerson},
+		{DenyOnce, AllowSession, "forward"},
+		{DenyOnce, AllowOnce, CodeDeniedRecently},
+		{DenyAlways, DenyOnce, CodeDeniedByPerson},
+		{DenyAlways, AllowSession, CodeDeniedByPerson}, // a rule that denies has been written
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, j, _ := office(t, always(promptRule), Options{})
+			for _, r := range []Reply{tt.first, tt.second} { // of two equal calls that wait
+				q := &question{x: j.call("x"), now: promptRule, under: s.policy.Load()}
+				q.value = valueOf(q.x.Calls)
+				switch {
+				case r == AllowSession:
+					s.rememberAllow(q)
+				case !r.Allows():
+					s.rememberDeny(q, reply{Answer: Answer{Reply: r}})
+				}
+			}
+			if got := ask(t, s, j, "x"); got != tt.want {
+				t.Errorf("%s, then %s: %s", tt.first, tt.second, got)
+			}
+		})
 	}
 }
 
-// The rules change while the person thinks, so that the answer is about another
-// rule and lifts this one call only.
-func TestASessionAnswerIsAboutTheRuleThatWasShown(t *testing.T) {
+// An answer that is remembered after the rules have changed would hold for rules
+// that nobody was asked about.
+func TestNothingIsRememberedForRulesThatAreGone(t *testing.T) {
 	j := newJournal()
 	s := session(t, j, always(promptRule))
-	second := rule(policy.Prompt, 12, "second")
-	var shown []string
-	j.person = func(ctx context.Context, q Question) (Answer, error) {
-		shown = append(shown, q.Rule.Description)
-		if len(shown) == 1 {
-			s.SetPolicy(always(second))
-		}
-		return says(AllowSession)(ctx, q)
-	}
-	for range 3 {
-		x := j.call("y")
-		s.Do(t.Context(), x)
-		s.askers.Wait()
-		j.expect(t, x, "forward")
-	}
-	if want := []string{"ask me", "second"}; !slices.Equal(shown, want) {
-		t.Errorf("shown %q, want %q", shown, want)
-	}
-}
-
-// A sampling or elicitation request carries more than the person's question
-// and the rules see; the next one may differ in that.
-func TestASessionAnswerDoesNotHoldForWhatIsOnlyPartlyShown(t *testing.T) {
-	for _, subject := range []policy.Subject{policy.NoSubject, policy.SamplingSubject, policy.ElicitationSubject, policy.MethodSubject} {
-		c := tool("a")
-		c.Subject = subject
-		if got := asks(t, always(promptRule), AllowSession, c, c); got != 2 {
-			t.Errorf("subject %d: asked %d times, want 2", subject, got)
-		}
-	}
-}
-
-func TestASessionAnswerNeverBeatsADenyAndEndsWithThePolicy(t *testing.T) {
-	j := newJournal()
-	j.person = says(AllowSession)
-	s := session(t, j, always(promptRule))
-	do := func(want string) *Exchange {
-		t.Helper()
-		x := j.call("x")
-		s.Do(t.Context(), x)
-		s.askers.Wait()
-		j.expect(t, x, want)
-		return x
-	}
-	do("forward")
-	j.person = says(DenyOnce)
-	x := do("forward") // lifted by the earlier answer
-	if got := line(x.Event); got != "decision prompt allow ask allowed_in_session 2" {
-		t.Errorf("recorded %q", got)
-	}
-	s.SetPolicy(always(denyRule))
-	do(CodeDeniedByRule)
+	q := &question{x: j.call("x"), now: promptRule, under: s.policy.Load()}
 	s.SetPolicy(always(promptRule))
-	do(CodeDeniedByPerson)
+	s.rememberAllow(q)
+	s.rememberDeny(q, reply{Answer: Answer{Reply: DenyAlways}})
+	if len(s.memory.grants)+len(s.memory.denials) != 0 || q.regranted {
+		t.Errorf("remembered %+v", s.memory)
+	}
+}
 
-	denies := false
-	s.SetPolicy(rules(func([]policy.Call) policy.Decision {
-		if denies { // by the very rule that was answered
-			return policy.Decision{Rule: promptRule}
+func TestGrantsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j, d := office(t, always(promptRule), Options{MaxWaiting: 3 * maxKept})
+		for i := range maxKept + 1 {
+			x := j.call(fmt.Sprint(i))
+			s.Do(t.Context(), x, j.call(fmt.Sprint(i))) // twice the same: one grant
 		}
-		return policy.Decision{Action: policy.Prompt, Rule: promptRule}
-	}))
-	j.person = says(AllowSession)
-	do("forward")
-	denies = true
-	do(CodeDeniedByRule)
+		for _, slip := range d.open() {
+			slip.say(AllowSession, "")
+			synctest.Wait()
+		}
+		if n := len(s.Grants()); n != maxKept {
+			t.Errorf("%d are kept", n)
+		}
+		for i, want := range map[int]string{0: "asked", 1: "forward", maxKept: "forward"} {
+			if got := ask(t, s, j, fmt.Sprint(i)); got != want {
+				t.Errorf("call %d: %s, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	object := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n) + `"}`) }
+	call := func(args []byte, names ...string) policy.Call {
+		return policy.Call{Server: "s", Method: "m", Subject: policy.ToolSubject, Names: names, Args: args}
+	}
+	for name, tt := range map[string]struct {
+		cs     []policy.Call
+		calls  int
+		cut    bool
+		noArgs bool
+	}{
+		"small":      {[]policy.Call{call(object(10), "a", "b")}, 1, false, false},
+		"big":        {[]policy.Call{call(object(60_000), "a")}, 1, false, false},
+		"too big":    {[]policy.Call{call(object(70_000), "a")}, 1, true, true},
+		"long name":  {[]policy.Call{call(nil, long)}, 1, true, true},
+		"many names": {[]policy.Call{call(nil, slices.Repeat([]string{""}, 9999)...)}, 1, true, true},
+		"many calls": {slices.Repeat([]policy.Call{call(nil, "a")}, 9999), 300, true, true},
+	} {
+		kept, cut := shown(tt.cs)
+		if cut != tt.cut || len(kept) > tt.calls || len(kept) == 0 {
+			t.Errorf("%s: %d calls are kept, cut: %v", name, len(kept), cut)
+		}
+		size := 0
+		for i, c := range kept {
+			for k, n := range c.Names {
+				size += len(n) + 16
+				if !strings.HasPrefix(tt.cs[i].Names[k], n) {
+					t.Errorf("%s: name %d is another", name, k)
+				}
+			}
+			size += len(c.Args)
+			if c.Args != nil && !json.Valid(c.Args) || (c.Args == nil) != tt.noArgs {
+				t.Errorf("%s: arguments of %d bytes", name, len(c.Args))
+			}
+		}
+		if size > maxShown {
+			t.Errorf("%s: %d bytes are kept", name, size)
+		}
+	}
+}
+
+// What is listed shares no memory with the frame: the transport has it back.
+func TestAGrantDoesNotHoldTheFrame(t *testing.T) {
+	raw := []byte("file{}")
+	c := policy.Call{Names: []string{string(raw[:4])}, Args: raw[4:]}
+	kept, _ := shown([]policy.Call{c})
+	raw[4] = '!'
+	if string(kept[0].Args) != "{}" {
+		t.Errorf("kept %q", kept[0].Args)
+	}
 }

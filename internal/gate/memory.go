@@ -79,14 +79,11 @@ func (s *Session) rememberAllow(q *question) {
 	id := newID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under {
-		return
-	}
 	k, m := key{q.now, q.value}, &s.memory
-	delete(m.denials, k) // the person has changed their mind
-	if m.grants[k] != nil {
+	if s.policy.Load() != q.under || m.denials[k].always || m.grants[k] != nil {
 		return
 	}
+	delete(m.denials, k) // the person has changed their mind
 	if m.grants == nil {
 		m.grants = make(map[key]*held)
 	}
@@ -105,13 +102,16 @@ func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under || !always && !grantable(q.x.Calls) {
+	if s.policy.Load() != q.under {
 		return
 	}
 	k, m := key{q.now, q.value}, &s.memory
 	if m.grants[k] != nil {
 		delete(m.grants, k)
 		q.regranted = true
+	}
+	if !always && (s.o.DenyMemory < 0 || !grantable(q.x.Calls)) {
+		return
 	}
 	if m.denials == nil {
 		m.denials = make(map[key]denial)

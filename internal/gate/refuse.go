@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -48,14 +47,4 @@ func (q *question) unasked(r reply) Verdict {
 		why += " (" + r.Note + ")"
 	}
 	return q.refusal(CodeNobodyToAsk, why, r.err.Error())
-}
-
-// answered is the record of a person's answer.
-func (q *question) answered(r reply) *audit.Event {
-	ev := &q.x.Event
-	return &audit.Event{
-		Kind: audit.Answered, Rung: r.Rung, Answer: r.Reply.String(), Waited: time.Since(q.start), Detail: r.Note,
-		Server: ev.Server, ServerGuess: ev.ServerGuess, Direction: ev.Direction, Method: ev.Method, ID: ev.ID,
-		Subject: ev.Subject, Names: ev.Names, Digest: q.digest,
-	}
 }
