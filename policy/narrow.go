@@ -21,10 +21,14 @@ type Narrowed struct {
 
 // Limit is a condition on one argument.
 type Limit struct {
-	Name  string   // as a policy writes it below args: path, "a.b", options.mode
+	Path  []string // the names below args
 	Globs []string // one of these
 	Kept  bool     // as the rule that asked has it
 }
+
+// Name is the argument as a policy writes it below args: path, "a.b",
+// options.mode.
+func (l Limit) Name() string { return argName(l.Path)[len("args."):] }
 
 // Narrow writes the rule that allows, or denies, a call from now on, after a
 // person said so to rule r, which asked. The rule keeps every condition of r,
@@ -227,7 +231,7 @@ func (n *narrower) arguments() error {
 
 func (n *narrower) limit(path, globs []string, kept bool) {
 	n.rule.args = append(n.rule.args, argSource{path: path, globs: globs})
-	n.limits = append(n.limits, Limit{Name: argName(path)[len("args."):], Globs: globs, Kept: kept})
+	n.limits = append(n.limits, Limit{Path: path, Globs: globs, Kept: kept})
 }
 
 // wanted lists the globs that the scope asks of an argument; nil when none.

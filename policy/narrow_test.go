@@ -98,9 +98,15 @@ func TestNarrowTells(t *testing.T) {
 	}
 	if diff := cmp.Diff(&Narrowed{
 		Text: n.Text, Policy: n.Policy, Name: "t", Server: "fs", Open: []string{`"a.b"`, "n"},
-		Limits: []Limit{{"path", []string{"/srv/q/**"}, false}, {"dir", []string{"/srv/a/*"}, true}, {"mode", []string{"x"}, true}, {"o.p", []string{"1"}, true}},
+		Limits: []Limit{
+			{[]string{"path"}, []string{"/srv/q/**"}, false}, {[]string{"dir"}, []string{"/srv/a/*"}, true},
+			{[]string{"mode"}, []string{"x"}, true}, {[]string{"o", "p"}, []string{"1"}, true},
+		},
 	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b })); diff != "" {
 		t.Error(diff)
+	}
+	if got := n.Limits[3].Name(); got != "o.p" {
+		t.Errorf("the last is called %q", got)
 	}
 }
 

@@ -48,7 +48,7 @@ func (k *Keeper) check(ctx context.Context, p *proposal) error {
 // opens says whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
 func (k *Keeper) opens(p *proposal, d DeniedCall) bool {
-	c, exact := k.worst(&p.call, d)
+	c, exact := k.worst(p.call, d)
 	if p.new.Decide(&c).Action != policy.Allow {
 		return false
 	}
@@ -79,7 +79,7 @@ func (k *Keeper) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact b
 	if len(c.Args) == 0 && !d.Cut {
 		return c, exact
 	}
-	ours, known := members(asked.Args), members(c.Args)
+	ours, known := fields(asked.Args), fields(c.Args)
 	if known == nil {
 		// Not an object: cut so short that it is a text, or nothing at all.
 		c.Args = asked.Args
@@ -119,8 +119,8 @@ func (k *Keeper) unknown(value json.RawMessage) bool {
 	}
 }
 
-// members reads a JSON object; nil when it is none.
-func members(args []byte) map[string]json.RawMessage {
+// fields reads a JSON object; nil when it is none.
+func fields(args []byte) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(args, &m) != nil {
 		return nil

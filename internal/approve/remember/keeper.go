@@ -4,35 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
 
-// Keeper writes rules into one policy file. It is safe for concurrent use. A nil
-// Keeper offers nothing.
+// Keeper writes rules into one policy file. It is safe for concurrent use, also
+// by several processes. A nil Keeper offers nothing.
 type Keeper struct {
 	Policy  string // path of the policy file
 	Options policy.Options
-	Denied  Denied // what must stay denied; needed
-}
+	Denied  Denied           // what must stay denied; needed
+	Now     func() time.Time // nil: time.Now
 
-// Exact is the narrowest scope: this very call.
-const Exact = "exact"
-
-// proposal is a rule that could be written, and the policy with and without it.
-type proposal struct {
-	call     policy.Call
-	rule     policy.Rule // the one that asked
-	text     string      // of the new one
-	src      []byte      // of the file, before and after
-	next     []byte
-	old, new *policy.Policy
+	mu    sync.Mutex
+	last  *file             // as last read
+	grown map[string]growth // by the revision before: what this Keeper has written
 }
 
 // Offers lists the rules that an answer to q could write, narrowest first. When
@@ -42,75 +34,103 @@ func (k *Keeper) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
 	}
-	p, err := k.propose(q)
+	offers, err := k.offers(q)
 	if err != nil {
 		return nil, term.Text(err.Error())
 	}
-	return []queue.Offer{{Scope: Exact, Title: "this exact call", Allow: p.text}}, ""
+	return offers, ""
 }
 
-// Write writes the rule of the offer that scope names: it allows for
-// gate.AllowAlways and denies for gate.DenyAlways. note says for the record what
-// was written. An error is one harmless line for the person; nothing is written
-// then.
+// Write writes the rule of the offer that scope names, as it was offered: it
+// allows for gate.AllowAlways and denies for gate.DenyAlways. note says for the
+// record what was written, or that the policy says so already. An error is one
+// harmless line for the person; nothing is written then.
 func (k *Keeper) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
-	switch {
-	case k == nil:
-		return "", errors.New("rules cannot be written here")
-	case scope != Exact || r != gate.AllowAlways:
-		return "", errors.New("such a rule is not offered")
+	if k == nil {
+		return "", errors.New("no rule can be written here")
 	}
-	p, err := k.propose(q)
-	if err == nil {
-		err = k.check(ctx, p)
-	}
-	if err == nil {
-		err = atomicfile.Write(k.Policy, p.next, atomicfile.Options{Was: p.src})
-	}
+	note, err = k.write(ctx, q, scope, r)
 	if err != nil {
 		return "", errors.New(term.Text(err.Error()))
 	}
-	return fmt.Sprintf("wrote an allow rule above %s:%d", filepath.Base(p.rule.Pos.File), p.rule.Pos.Line), nil
+	return note, nil
 }
 
-func (k *Keeper) propose(q gate.Question) (*proposal, error) {
-	if len(q.Calls) != 1 {
-		return nil, errors.New("several requests are asked about at once")
-	}
-	if k.Denied == nil {
-		return nil, errors.New("there is no record to check a rule against")
-	}
-	p := proposal{call: q.Calls[0]}
-	var err error
-	if p.src, err = os.ReadFile(k.Policy); err != nil {
-		return nil, err
-	}
-	if p.old, err = policy.Parse(k.Policy, p.src, k.Options); err != nil {
-		return nil, fmt.Errorf("the policy file does not load: %w", err)
-	}
-	if q.Revision != "" && q.Revision != p.old.Revision() {
-		return nil, errors.New("the policy file has changed since the rule asked")
-	}
-	d := p.old.Decide(&p.call)
-	if d.Action != policy.Prompt || d.Rule == nil || !same(*d.Rule, q.Rule) {
-		return nil, errors.New("the policy file has changed since the rule asked")
-	}
-	p.rule = *d.Rule
-	n, err := p.old.Narrow(p.rule, &p.call, policy.Exact, policy.Allow)
+var (
+	errChanged  = errors.New("the policy file has changed since the rule asked")
+	errSeveral  = errors.New("several requests are asked about at once")
+	errNoRecord = errors.New("there is no record to check a rule against")
+)
+
+// offers narrows the rule that asked to each scope. A scope that says nothing
+// new is left out, and so is one that cannot be written; if none can, the error
+// is about the narrowest.
+func (k *Keeper) offers(q gate.Question) (offers []queue.Offer, err error) {
+	f, err := k.asked(q)
 	if err != nil {
 		return nil, err
 	}
-	p.text = n.Text
-	if p.next, err = policy.InsertAbove(p.src, p.rule, p.text); err != nil {
+	rule, _, err := k.find(q, f)
+	if err != nil {
 		return nil, err
 	}
-	if p.new, err = policy.Parse(k.Policy, p.next, k.Options); err != nil {
-		return nil, fmt.Errorf("the policy would not load with the rule: %w", err)
+	call := &q.Calls[0]
+	taken := map[string]bool{}
+	for _, s := range policy.Scopes() {
+		n, failed := f.policy.Narrow(rule, call, s, policy.Allow)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		if taken[n.Text] {
+			continue
+		}
+		taken[n.Text] = true
+		o := queue.Offer{
+			Scope:   s.String(),
+			Title:   title(call, n, s),
+			Allow:   k.comment(call, s, gate.AllowAlways) + n.Text,
+			Example: example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home}, call, n),
+		}
+		if n, err := f.policy.Narrow(rule, call, s, policy.Deny); err == nil {
+			o.Deny = k.comment(call, s, gate.DenyAlways) + n.Text
+		}
+		offers = append(offers, o)
 	}
-	if p.new.Decide(&p.call).Action != policy.Allow {
-		return nil, errors.New("a rule above still stops this call")
+	if len(offers) > 0 {
+		return offers, nil
 	}
-	return &p, nil
+	return nil, first(err)
+}
+
+// first is the first of several errors that were joined.
+func first(err error) error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return first(all.Unwrap()[0])
+	}
+	return err
+}
+
+// asked reads the policy that a question is about.
+func (k *Keeper) asked(q gate.Question) (*file, error) {
+	if len(q.Calls) != 1 {
+		return nil, errSeveral
+	}
+	if k.Denied == nil {
+		return nil, errNoRecord
+	}
+	return k.load()
+}
+
+// find gives the rule of the file that asked, and what the file says of the call
+// now; the rule is sought where the Keeper's own writing has moved it.
+func (k *Keeper) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
+	d := f.policy.Decide(&q.Calls[0])
+	rule, followed := k.follow(q.Rule, q.Revision, f.policy.Revision())
+	if !followed || d.Action != policy.Prompt || d.Rule == nil || !same(*d.Rule, rule) {
+		return policy.Rule{}, d, errChanged
+	}
+	return *d.Rule, d, nil
 }
 
 // same says that two policies hold the same rule in the same place; the file
@@ -118,4 +138,22 @@ func (k *Keeper) propose(q gate.Question) (*proposal, error) {
 func same(a, b policy.Rule) bool {
 	a.Pos.File, b.Pos.File = "", ""
 	return a == b
+}
+
+// comment tells the owner of the file where a rule comes from.
+func (k *Keeper) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
+	now := time.Now
+	if k.Now != nil {
+		now = k.Now
+	}
+	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", now().Format(time.DateOnly), r, s)
+	if c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject {
+		text += "# Arguments it does not name stay open.\n"
+	}
+	return text
+}
+
+// place names a rule for the record.
+func place(r *policy.Rule) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line)
 }

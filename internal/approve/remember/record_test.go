@@ -9,7 +9,9 @@ import (
 // record is a record that marks what it redacted like the real one.
 type record []DeniedCall
 
-func (d record) Calls() iter.Seq2[DeniedCall, error] {
+type seq = iter.Seq2[DeniedCall, error]
+
+func (d record) Calls() seq {
 	return func(yield func(DeniedCall, error) bool) {
 		for _, c := range d {
 			var err error

@@ -1,0 +1,233 @@
+package remember
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+const owner = "/home/user"
+
+func day() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
+
+// ask gives a Keeper of the policy text and the question that its rules ask
+// about the call.
+func ask(t testing.TB, src string, c policy.Call) (*Keeper, gate.Question) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy.toml")
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := &Keeper{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil), Now: day}
+	return k, question(t, k, c)
+}
+
+// question is what the policy file asks about a call now.
+func question(t testing.TB, k *Keeper, c policy.Call) gate.Question {
+	t.Helper()
+	p, err := policy.Parse(k.Policy, []byte(holds(t, k.Policy)), k.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Decide(&c)
+	if d.Action != policy.Prompt {
+		t.Fatalf("the test's policy says %v", d.Action)
+	}
+	return gate.Question{Calls: []policy.Call{c}, Rule: *d.Rule, Revision: p.Revision()}
+}
+
+func holds(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func tool(name, args string) policy.Call {
+	return policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}, Args: []byte(args)}
+}
+
+const homePolicy = "[[rule]]\naction='prompt'\ntool='write_*'\nargs.path='~/**'\ndescription='Ask before writes'\n"
+
+func TestOffers(t *testing.T) {
+	k, q := ask(t, homePolicy, tool("write_file", `{"path":"/home/user/projects/x/a.txt","content":"hi"}`))
+	offers, whyNot := k.Offers(q)
+	comment := func(answer, scope string) string {
+		return "# Written on 2026-02-03 after the answer \"" + answer + "\" (" + scope + ") to the rule below.\n# Arguments it does not name stay open.\n"
+	}
+	rule := func(action, always, args string) string {
+		return "[[rule]]\naction = \"" + action + "\"\ntool = \"write_file\"\nserver = \"files\"\n" + args + "description = \"" + always + ": Ask before writes\"\n"
+	}
+	var want []queue.Offer
+	for _, o := range []struct{ scope, args, title, example string }{
+		{"exact", "args.path = \"/home/user/projects/x/a.txt\"\nargs.content = \"hi\"\n",
+			`this exact call, "write_file" on "files" with the same path and content; more arguments may come with it`,
+			`"write_file" on "files" with the same path and content, and another_argument = "anything"`},
+		{"folder", "args.path = \"/home/user/projects/x/**\"\n",
+			`"write_file" on "files" with path in "/home/user/projects/x/" and below; content and all other arguments may be anything`,
+			`"write_file" on "files" with path = "/home/user/projects/x/.env" and content = "something else"`},
+		{"tool", "args.path = \"~/**\"\n",
+			`"write_file" on "files" with path in "~/" and below; content and all other arguments may be anything`,
+			`"write_file" on "files" with path = "~/.ssh/id_ed25519" and content = "something else"`},
+	} {
+		want = append(want, queue.Offer{Scope: o.scope, Title: o.title, Example: o.example,
+			Allow: comment("always", o.scope) + rule("allow", "Always", o.args),
+			Deny:  comment("deny always", o.scope) + rule("deny", "Never", o.args)})
+	}
+	if diff := cmp.Diff(want, offers); diff != "" || whyNot != "" {
+		t.Errorf("%s %q", diff, whyNot)
+	}
+}
+
+// One line for each offer: scope, title, example.
+func TestOfferWords(t *testing.T) {
+	resource := policy.Call{Server: "m", Subject: policy.ResourceSubject, Names: []string{"file:///home/user/p/x.md"}}
+	prompt := policy.Call{Subject: policy.PromptSubject, Names: []string{"review"}, Args: []byte(`{"lang":"go"}`)}
+	other := func(s policy.Subject, name string) policy.Call {
+		return policy.Call{Server: "m", Subject: s, Names: []string{name}}
+	}
+	for _, c := range []struct {
+		rule string
+		call policy.Call
+		want []string
+	}{
+		{"tool='**'", tool("move", `{"from":"/srv/p/a","to":"/srv/q/b.md","force":true,"n":3,"to do":[1],"of":null}`), []string{
+			`folder: "move" on "files" with from in "/srv/p/" and below, to in "/srv/q/" and below; force, n, "to do", of and all other arguments may be anything e.g. "move" on "files" with the same of, and from = "/srv/p/.env", to = "/srv/q/.env", force = false, n = 12345 and "to do" = ["something else"]`,
+			`tool: "move" on "files" with any arguments e.g. "move" on "files" with the same of, and from = "/home/user/.ssh/id_ed25519", to = "/home/user/.ssh/id_ed25519", force = false, n = 12345 and "to do" = ["something else"]`}},
+		{"tool='**'", tool("list", ``), []string{
+			`exact: this exact call, "list" on "files"; it may come with arguments e.g. "list" on "files" with another_argument = "anything"`}},
+		{"tool='**'", tool("get", `{"at":"https://example.com/a/b"}`), []string{
+			`exact: this exact call, "get" on "files" with the same at; more arguments may come with it e.g. "get" on "files" with the same at, and another_argument = "anything"`,
+			`folder: "get" on "files" with at in "https://example.com/a/" and below; all other arguments may be anything e.g. "get" on "files" with at = "https://example.com/a/another/file"`,
+			`tool: "get" on "files" with any arguments e.g. "get" on "files" with at = "https://another.example/"`}},
+		{"tool='**'\nargs.path=['/srv/p/*.txt','/srv/q/?']\nargs.mode='x'", tool("read", `{"path":"/srv/p/a.txt","mode":"x","o":{"a":1},"no":false}`), []string{
+			`folder: "read" on "files" with path like "/srv/p/*.txt", mode as "x"; o, no and all other arguments may be anything e.g. "read" on "files" with the same mode and o, and path = "/srv/p/file.txt" and no = true`,
+			`tool: "read" on "files" with path like "/srv/p/*.txt" or like "/srv/q/?", mode as "x"; o, no and all other arguments may be anything e.g. "read" on "files" with the same mode and o, and path = "/srv/p/file.txt" and no = true`}},
+		{"tool='**'", tool("cat", `{"path":"/etc/hosts"}`), []string{
+			`exact: this exact call, "cat" on "files" with the same path; more arguments may come with it e.g. "cat" on "files" with the same path, and another_argument = "anything"`,
+			`folder: "cat" on "files" with path directly in "/etc/"; all other arguments may be anything e.g. "cat" on "files" with path = "/etc/.env"`,
+			`tool: "cat" on "files" with any arguments e.g. "cat" on "files" with path = "/home/user/.ssh/id_ed25519"`}},
+		{"resource='file:///**'", resource, []string{
+			`exact: this exact resource, "file:///home/user/p/x.md" on "m" e.g. `,
+			`folder: every resource in "file:///home/user/p/" and below on "m" e.g. "file:///home/user/p/.env" on "m"`}},
+		{"prompt='**'", prompt, []string{
+			`exact: this exact call, "review" on every server (this one's name is not known) with the same lang; more arguments may come with it e.g. "review" with the same lang, and another_argument = "anything"`,
+			`tool: "review" on every server (this one's name is not known) with any arguments e.g. "review" with lang = "something else"`}},
+		{"sampling='**'", other(policy.SamplingSubject, "say hi"), []string{`exact: this exact text, "say hi", on "m"; the rest of the request may be anything e.g. `}},
+		{"elicitation='**'", other(policy.ElicitationSubject, "who?"), nil},
+		{"elicitation='**'", other(policy.ElicitationSubject, "who"), []string{`exact: this exact message, "who", on "m"; the form below it may be any e.g. `}},
+		{"method='**'", other(policy.MethodSubject, "tasks/get"), []string{`exact: every "tasks/get" on "m", whatever its parameters e.g. `}},
+	} {
+		k, q := ask(t, "[[rule]]\naction='prompt'\n"+c.rule+"\n", c.call)
+		offers, whyNot := k.Offers(q)
+		var got []string
+		for _, o := range offers {
+			got = append(got, o.Scope+": "+o.Title+" e.g. "+o.Example)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || (whyNot == "") != (len(got) > 0) {
+			t.Errorf("%s %s: %s %q", c.call.Names, c.call.Args, diff, whyNot)
+		}
+	}
+}
+
+// A deny above narrows what is open, and the example is one of what is left.
+func TestExampleIsWhatIsLeft(t *testing.T) {
+	k, q := ask(t, "[[rule]]\naction='deny'\ntool='*'\nargs.path=['**/.env','**/.ssh/**']\n"+homePolicy, tool("write_file", `{"path":"/home/user/projects/x/a.txt","content":"hi"}`))
+	offers, _ := k.Offers(q)
+	for i, want := range []string{"another_argument", "/home/user/projects/x/another/file.txt", "~/another/file.txt"} {
+		if len(offers) != 3 || !strings.Contains(offers[i].Example, want) {
+			t.Errorf("%+v, want %s", offers, want)
+		}
+	}
+}
+
+// Names and values from the wire cannot write on the screen, nor end their quotes.
+func TestOffersAreHarmless(t *testing.T) {
+	k, q := ask(t, "[[rule]]\naction='prompt'\ntool='**'\n", tool("a\"; all denied", `{"x\u001b[2J\u202e":"\u001b]8;;http://x\u0007\"\n","/p":"/srv/\u0430bc/x"}`))
+	offers, whyNot := k.Offers(q)
+	if len(offers) != 2 {
+		t.Fatalf("%+v %q", offers, whyNot)
+	}
+	for _, o := range offers {
+		for _, s := range []string{o.Title, o.Example, o.Allow, o.Deny} {
+			if strings.ContainsAny(s, "\x1b\x07\u202e") || strings.Contains(s, `a"; all`) {
+				t.Errorf("%q", s)
+			}
+		}
+	}
+}
+
+func TestNothingIsOffered(t *testing.T) {
+	call := tool("write_file", `{"path":"/home/user/a","content":"a*b","o":"?"}`)
+	for name, c := range map[string]struct {
+		change func(*Keeper, *gate.Question)
+		want   string
+	}{
+		"several calls":     {func(_ *Keeper, q *gate.Question) { q.Calls = append(q.Calls, q.Calls...) }, "several requests"},
+		"no call":           {func(_ *Keeper, q *gate.Question) { q.Calls = nil }, "several requests"},
+		"no record":         {func(k *Keeper, _ *gate.Question) { k.Denied = nil }, "no record"},
+		"no file":           {func(k *Keeper, _ *gate.Question) { os.Remove(k.Policy) }, "no such file"},
+		"a broken file":     {func(k *Keeper, _ *gate.Question) { rewrite(t, k, "x") }, "does not load"},
+		"an edited file":    {func(k *Keeper, _ *gate.Question) { rewrite(t, k, homePolicy+"# more\n") }, "has changed since the rule asked"},
+		"another rule":      {func(_ *Keeper, q *gate.Question) { q.Rule.Index++ }, "has changed since the rule asked"},
+		"another revision":  {func(_ *Keeper, q *gate.Question) { q.Revision = "0123456789ab" }, "has changed since the rule asked"},
+		"a read-only file":  {func(k *Keeper, _ *gate.Question) { os.Chmod(k.Policy, 0o400) }, "is read-only"},
+		"a symlinked file":  {func(k *Keeper, _ *gate.Question) { behindLink(t, k) }, "is a symlink"},
+		"a folder":          {func(k *Keeper, _ *gate.Question) { k.Policy = filepath.Dir(k.Policy) }, "is not a regular file"},
+		"a call of no rule": {func(_ *Keeper, q *gate.Question) { q.Calls[0].Names = []string{"read"} }, "has changed since the rule asked"},
+		"an unknown server": {func(k *Keeper, q *gate.Question) {
+			rewrite(t, k, "[[rule]]\naction='prompt'\ntool='*'\nserver='x'\n[[rule]]\naction='allow'\ntool='*'\n")
+			q.Calls[0].Server = ""
+			*q = question(t, k, q.Calls[0])
+		}, "this server's name is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, q := ask(t, homePolicy, call)
+			c.change(k, &q)
+			offers, whyNot := k.Offers(q)
+			if offers != nil || !strings.Contains(whyNot, c.want) {
+				t.Errorf("%+v, %q", offers, whyNot)
+			}
+			note, err := k.Write(t.Context(), q, "tool", gate.AllowAlways)
+			if note != "" || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q, %v", note, err)
+			}
+		})
+	}
+	var none *Keeper
+	if offers, whyNot := none.Offers(gate.Question{}); offers != nil || whyNot != "" {
+		t.Errorf("no Keeper offers %+v %q", offers, whyNot)
+	}
+	if _, err := none.Write(t.Context(), gate.Question{}, "exact", gate.AllowAlways); err == nil {
+		t.Error("no Keeper writes")
+	}
+}
+
+func rewrite(t testing.TB, k *Keeper, src string) {
+	t.Helper()
+	if err := os.WriteFile(k.Policy, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// behindLink moves the policy file and leaves a symlink.
+func behindLink(t testing.TB, k *Keeper) {
+	t.Helper()
+	real := filepath.Join(t.TempDir(), "real.toml")
+	if err := os.Rename(k.Policy, real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, k.Policy); err != nil {
+		t.Fatal(err)
+	}
+}

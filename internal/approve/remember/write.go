@@ -1,0 +1,100 @@
+package remember
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// proposal is a rule that could be written, and the policy with and without it.
+type proposal struct {
+	call     *policy.Call
+	rule     policy.Rule // the one that asked
+	next     []byte      // the file with the new one
+	old, new *policy.Policy
+}
+
+// maxTries bounds how often a file that others write is taken up anew.
+const maxTries = 3
+
+func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
+	scope, err := policy.ParseScope(word)
+	if err != nil {
+		return "", err
+	}
+	action := policy.Allow
+	switch r {
+	case gate.AllowAlways:
+	case gate.DenyAlways:
+		action = policy.Deny
+	default:
+		return "", fmt.Errorf("the answer %q writes no rule", r)
+	}
+	for range maxTries {
+		f, err := k.asked(q)
+		if err != nil {
+			return "", err
+		}
+		p, note, err := k.propose(q, f, scope, action)
+		if err != nil || note != "" {
+			return note, err
+		}
+		// What denies lets nothing through, whatever the record holds.
+		if action == policy.Allow {
+			if err := k.check(ctx, p); err != nil {
+				return "", err
+			}
+		}
+		changed, err := k.replace(ctx, f, p.next)
+		if err != nil {
+			return "", err
+		}
+		if changed {
+			continue
+		}
+		k.grew(f.policy.Revision(), growth{
+			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
+		})
+		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, place(&p.rule)), nil
+	}
+	return "", errors.New("the policy file is being written by others all the time")
+}
+
+// propose makes the new policy, or a note that the old one says so already.
+func (k *Keeper) propose(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
+	rule, d, err := k.find(q, f)
+	if err != nil {
+		// Somebody else may have given the same answer meanwhile.
+		if d.Action == action && d.Rule != nil {
+			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, place(d.Rule)), nil
+		}
+		return nil, "", err
+	}
+	p = &proposal{call: &q.Calls[0], rule: rule, old: f.policy}
+	n, err := p.old.Narrow(rule, p.call, s, action)
+	if err != nil {
+		return nil, "", err
+	}
+	p.next, err = policy.InsertAbove(f.src, rule, k.comment(p.call, s, reply(action))+n.Text)
+	if err != nil {
+		return nil, "", err
+	}
+	if p.new, err = policy.Parse(k.Policy, p.next, k.Options); err != nil {
+		return nil, "", fmt.Errorf("the policy would not load with the rule: %w", err)
+	}
+	if p.new.Decide(p.call).Action != action {
+		return nil, "", errors.New("a rule above still says otherwise")
+	}
+	return p, "", nil
+}
+
+func reply(a policy.Action) gate.Reply {
+	if a == policy.Allow {
+		return gate.AllowAlways
+	}
+	return gate.DenyAlways
+}
