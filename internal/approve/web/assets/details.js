@@ -65,10 +65,9 @@ function whole(arg) {
 
 function changes(list) {
   if (!list.length) return ''
-  const count = (op) => list.filter((change) => change.op === op).length
   const rows = list.map(({ op, text }) => make('div', { class: `line ${kind(op)}` }, op === '#' ? text : `┆ ${op} ${text}`))
   return make('div', {},
-    make('h4', {}, `Changes: lines that come ${count('+')}, lines that go ${count('-')}`),
+    make('h4', {}, 'Changes'),
     make('div', { class: 'lines', tabindex: 0, role: 'group', 'aria-label': 'changes' }, ...rows))
 }
 

@@ -1,0 +1,127 @@
+// A real Chromium that does what it is told: one JSON command a line on standard
+// input, one JSON answer a line on standard output. It also keeps what the page
+// said, loaded and opened, for a page that shows hostile text must do none of it.
+//
+//   node browser.mjs WIDTH HEIGHT [dark]
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const [width, height, scheme] = process.argv.slice(2)
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
+})
+const context = await browser.newContext({
+  viewport: { width: Number(width), height: Number(height) }, colorScheme: scheme === 'dark' ? 'dark' : 'light',
+  reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC',
+})
+const seen = { console: [], errors: [], urls: [], pages: 0, dialogs: 0, downloads: 0 }
+let page
+
+function watch(opened) {
+  seen.pages++
+  opened.on('console', (message) => seen.console.push(`${message.type()}: ${message.text()}`))
+  opened.on('pageerror', (error) => seen.errors.push(String(error)))
+  opened.on('dialog', (dialog) => { seen.dialogs++; dialog.dismiss() })
+  opened.on('download', () => seen.downloads++)
+}
+context.on('page', watch)
+context.on('request', (request) => seen.urls.push(`${request.method()} ${request.url()}`))
+
+const focus = () => page.evaluate(() => {
+  const e = document.activeElement
+  const style = getComputedStyle(e)
+  const box = e.getBoundingClientRect()
+  const name = e.getAttribute('aria-label') ?? e.labels?.[0]?.innerText ?? e.innerText ?? ''
+  return {
+    tag: e.tagName.toLowerCase(), id: e.id, name: name.trim(), expanded: e.getAttribute('aria-expanded'),
+    outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+    inView: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
+  }
+})
+
+// Elements whose box leaves the viewport sideways, whether the page scrolls, and
+// what a person who hears the page would not be told the name of.
+const overflow = () => page.evaluate(() => {
+  const wide = [...document.querySelectorAll('body *')]
+    .filter((e) => e.getClientRects().length && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1))
+    .map((e) => `${e.tagName.toLowerCase()}.${e.className}`)
+  const name = (e) => e.getAttribute('aria-label') || e.labels?.[0]?.innerText || e.innerText || (e.getAttribute('aria-labelledby') ?? '')
+  const nameless = [...document.querySelectorAll('button, input, summary, main, aside, dialog[open], form, [role=group]')]
+    .filter((e) => e.getClientRects().length && !name(e).trim())
+    .map((e) => e.outerHTML.slice(0, 120))
+  const root = document.documentElement
+  return { wide, nameless, scrolls: root.scrollWidth > root.clientWidth }
+})
+
+// Texts whose contrast with what is painted behind them is below 4.5.
+const faint = () => page.evaluate(() => {
+  const parse = (color) => color.match(/[\d.]+/g).map(Number)
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const color = parse(getComputedStyle(e).backgroundColor)
+      if (color.length === 3 || color[3] === 1) return color
+    }
+    return [255, 255, 255]
+  }
+  const list = []
+  for (const e of document.querySelectorAll('body *')) {
+    if (!e.getClientRects().length || e.disabled || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue
+    const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x)
+    const contrast = (a + 0.05) / (b + 0.05)
+    if (contrast < 4.5) list.push(`${e.tagName.toLowerCase()}.${e.className} ${contrast.toFixed(2)}`)
+  }
+  return [...new Set(list)]
+})
+
+const commands = {
+  faint: async () => faint(),
+  open: async ({ url }) => { page = await context.newPage(); await page.goto(url) },
+  goto: async ({ url }) => { await page.goto(url) },
+  reload: async () => { await page.reload() },
+  press: async ({ key }) => { await page.keyboard.press(key); return focus() },
+  type: async ({ text }) => { await page.keyboard.type(text) },
+  focus: async () => focus(),
+  text: async ({ selector }) => page.locator(selector).innerText(),
+  count: async ({ selector }) => page.locator(selector).count(),
+  html: async ({ selector }) => page.locator(selector).innerHTML(),
+  wait: async ({ selector, text, gone }) => {
+    await page.waitForFunction(([selector, text, gone]) => {
+      const found = [...document.querySelectorAll(selector)].some((e) => e.getClientRects().length && e.innerText.includes(text))
+      return found !== Boolean(gone)
+    }, [selector, text, gone], { timeout: 15_000 })
+  },
+  // How long a press right now would be too soon.
+  calm: async () => { await page.waitForTimeout(350) },
+  overflow: async () => overflow(),
+  shot: async ({ path }) => { await page.screenshot({ path }) },
+  title: async () => page.title(),
+  url: async () => page.url(),
+  size: async ({ width, height }) => { await page.setViewportSize({ width, height }) },
+  fetched: async ({ url, init }) => page.evaluate(async ([url, init]) => {
+    try {
+      const response = await fetch(url, init)
+      return response.type === 'opaque' ? 'opaque' : String(response.status)
+    } catch (error) {
+      return 'blocked'
+    }
+  }, [url, init]),
+  run: async ({ script }) => page.evaluate(script),
+  seen: async () => ({ ...seen, open: context.pages().length }),
+  close: async () => { await page.close() },
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { do: name, ...args } = JSON.parse(line)
+  let answer
+  try {
+    answer = { value: (await commands[name](args)) ?? null }
+  } catch (error) {
+    answer = { error: String(error) }
+  }
+  console.log(JSON.stringify(answer))
+}
+await browser.close()
