@@ -132,6 +132,7 @@ func (w *writer) markShown(r rune) bool {
 func plain(r rune) bool {
 	if r == utf8.RuneError || // what a terminal draws for text it cannot read
 		strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
+		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff || // join to what one character is too
 		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
 		return false

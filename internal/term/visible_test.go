@@ -49,6 +49,8 @@ func TestVisible(t *testing.T) {
 		{"hebrew", "שלום", `\u{5e9}\u{5dc}\u{5d5}\u{5dd}`},
 		{"arabic", "ملف1", `\u{645}\u{644}\u{641}1`},
 		{"decomposed", "e\u0301", `e\u{301}`},
+		{"decomposed korean", "\u1112\u1161\u11ab", "\u1112" + `\u{1161}\u{11ab}`},
+		{"old korean", "\u1112\ud7b0\ud7fb", "\u1112" + `\u{d7b0}\u{d7fb}`},
 		{"decomposed cyrillic", "и\u0306", `и\u{306}`},
 		{"strike through", "a\u0336b\u0338", `a\u{336}b\u{338}`},
 		{"zalgo", "ж" + strings.Repeat("\u0336", 5), "ж\u0336\u0336\u0336" + `\u{336}\u{336}`},

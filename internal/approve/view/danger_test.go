@@ -136,7 +136,7 @@ func TestWritesOutsideTheProject(t *testing.T) {
 		"/home/ann/project2/a": true, "/home/ann": true, "/": true, "../a": true, "a/../../b": true, "~/a": true, "~root/a": true, "$TMP/a": true,
 		"%APPDATA%/a": true, "file:///home/ann/a": true, "file://host/home/ann/a": true, "FILE:/home/ann/a": true, "/home/ann/project/../a": true,
 		"/home/ann/project/%2e%2e/a": true, "/home/ann/project/%252e%252e/a": true, `C:\a`: true, `C:a`: true, `\\host\share\a`: true, `..\a`: true,
-		" /home/ann/a ": true,
+		" /home/ann/a ": true, "$5": false, "~5 minutes": false, "100%": false, "% done": false,
 	} {
 		for _, tool := range []string{"write_file", "editFile", "files.create-directory", "mcp__fs__move_file", "delete_file", "DownloadFile"} {
 			if got := because(reasons(t, call(tool, map[string]string{"path": path}), folders), whyOutside); got != want {
@@ -189,7 +189,8 @@ func TestShellLikeTools(t *testing.T) {
 			t.Errorf("%s: %q", tool, got)
 		}
 	}
-	for tool, want := range map[string]bool{"delete_repository": true, "dropDatabase": true, "purge_all": true, "delete_file": false, "user_delete": false, "delete_comment": false} {
+	for tool, want := range map[string]bool{"delete_repository": true, "dropDatabase": true, "purge_all": true, "delete_file": false, "user_delete": false, "delete": false,
+		"delete_all_messages": true, "drop_table_by_name": true, "delete_user_comment": false, "remove_user_from_group": false, "delete_comment": false} {
 		if got := because(reasons(t, call(tool, `{}`), folders), whyWipes); got != want {
 			t.Errorf("%s: %v", tool, got)
 		}

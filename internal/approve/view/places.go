@@ -3,6 +3,7 @@ package view
 import (
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -180,5 +181,9 @@ func outside(plain, folder string) bool {
 	case plain == ".." || strings.HasPrefix(plain, "../"):
 		return true
 	}
-	return plain != "" && strings.ContainsRune("~$%", rune(plain[0]))
+	return unknownBase.MatchString(plain)
 }
+
+// unknownBase begins a path from a place only the server knows: a variable, a
+// drive's own folder, another's home.
+var unknownBase = regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)

@@ -14,8 +14,8 @@ var shellWords = []string{"shell", "bash", "zsh", "sh", "powershell", "pwsh", "c
 var (
 	shellVerbs = []string{"run", "execute", "start", "spawn", "launch", "invoke", "send", "call"}
 	shellNouns = []string{"command", "commands", "script", "scripts", "code", "process", "program", "binary", "executable",
-		"python", "javascript", "js", "node", "ruby", "perl", "php", "java", "macro", "action"}
-	smallWords = []string{"in", "on", "at", "with", "from", "to", "via", "async", "sync", "and", "tool", "file"}
+		"python", "javascript", "js", "node", "ruby", "perl", "php", "java", "macro"}
+	smallWords = []string{"in", "on", "at", "with", "from", "to", "via", "async", "sync", "and", "tool", "file", "by"}
 )
 
 // shellTools are shell-like tools of well-known servers whose name does not say
@@ -32,12 +32,13 @@ var writeVerbs = []string{"write", "edit", "create", "make", "mkdir", "touch", "
 	"rmdir", "unlink", "append", "save", "replace", "patch", "put", "overwrite", "insert", "modify", "update", "link", "symlink", "chmod", "chown",
 	"truncate", "download", "export", "extract", "unzip", "unpack", "apply", "store", "trash", "prepend", "clone", "screenshot"}
 
-// A tool that destroys something large has one of wipeVerbs in its name, and one
-// of wipeNouns after it.
+// A tool that destroys something large has one of wipeVerbs in its name, and
+// then one of wipeNouns, at the end or before a small word, or one of allWords.
 var (
-	wipeVerbs = []string{"delete", "drop", "destroy", "purge", "wipe", "truncate", "remove", "erase", "terminate", "reset"}
+	wipeVerbs = []string{"delete", "drop", "destroy", "purge", "wipe", "truncate", "erase", "terminate", "nuke"}
 	wipeNouns = []string{"repository", "repo", "database", "db", "table", "schema", "collection", "bucket", "project", "account", "cluster",
-		"namespace", "organization", "workspace", "volume", "stack", "instance", "server", "user", "all", "everything"}
+		"namespace", "organization", "workspace", "volume", "stack", "instance", "server", "user", "environment"}
+	allWords = []string{"all", "everything"}
 )
 
 // sqlWords in a tool's name say that its query is SQL.
@@ -106,8 +107,12 @@ func writes(list []string) bool {
 // wipes says whether a tool destroys something large.
 func wipes(list []string) bool {
 	for i, verb := range list {
-		if slices.Contains(wipeVerbs, verb) {
-			return hasAny(list[i+1:], wipeNouns)
+		if !slices.Contains(wipeVerbs, verb) || i+1 == len(list) {
+			continue
+		}
+		noun := list[i+1]
+		if slices.Contains(allWords, noun) || slices.Contains(wipeNouns, noun) && (i+2 == len(list) || slices.Contains(smallWords, list[i+2])) {
+			return true
 		}
 	}
 	return false

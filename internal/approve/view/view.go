@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
@@ -51,8 +52,8 @@ type Question struct {
 
 // Request is one call.
 type Request struct {
-	Server  string // in quotes, as the call names it
-	Method  string
+	Server  string     // in quotes, as the call names it
+	Method  string     // in quotes when it has characters that no method has, or is long
 	Word    string     // what Names are: "tool", "resource", "prompt", "text", "asks" or "method"
 	Names   []string   // in quotes; long ones are folded
 	Named   []Arg      // the same, with their whole text
@@ -119,7 +120,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 }
 
 func (m *maker) request(c *policy.Call, o Options) (Request, error) {
-	r := Request{Server: serverName(c.Server), Method: term.Visible(c.Method), Word: word(c.Subject)}
+	r := Request{Server: serverName(c.Server), Method: method(c.Method), Word: word(c.Subject)}
 	for _, name := range c.Names {
 		a, err := m.value(r.Word, "string", name)
 		if err != nil {
@@ -137,6 +138,13 @@ func (m *maker) request(c *policy.Call, o Options) (Request, error) {
 		r.Diff = diff(words(c.Names[0]), w.leaves, o, &m.diff)
 	}
 	return r, nil
+}
+
+func method(s string) string {
+	if len(s) <= maxBare && s != "" && strings.Trim(s, bareLetters+"/.$") == "" {
+		return s
+	}
+	return term.Value(s)
 }
 
 func word(s policy.Subject) string {

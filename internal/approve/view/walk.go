@@ -232,8 +232,9 @@ func hex4(b []byte) rune {
 	return r
 }
 
+const bareLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
 // bare says that a member name can be shown without quotes.
 func bare(key string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return key != "" && len(key) <= maxBare && strings.Trim(key, letters) == ""
+	return key != "" && len(key) <= maxBare && strings.Trim(key, bareLetters) == ""
 }

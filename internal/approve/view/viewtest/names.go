@@ -97,5 +97,8 @@ func others() []Case {
 			Names: []string{"review"}, Args: []byte(`{"style":` + quote(evil) + `}`)}},
 			Server: "files", Tools: []string{"review"}, Shows: []string{"style", evilShown}},
 		{Name: "method", Technique: "a method of its own", Calls: call(evil, policy.MethodSubject, evil), Server: "files", Shows: []string{evilShown}},
+		{Name: "long method", Technique: "a method that pushes the rest out of sight",
+			Calls:  []policy.Call{{Server: "files", Method: strings.Repeat("m", 5000), Subject: policy.ToolSubject, Names: []string{"run"}}},
+			Server: "files", Tools: []string{"run", "5000 characters"}},
 	}
 }

@@ -57,6 +57,7 @@ var alike = []row{
 	{"Cherokee", "letters that all look Latin", "r\u13d2m", all(`r\u{13d2}m`), nil},
 	{"ligature and Kelvin", "other forms of letters", "\ufb01le \u212a", all(`\u{fb01}le \u{212a}`), nil},
 	{"decomposed", "one look, two spellings", "cafe\u0301", all(`cafe\u{301}`), nil},
+	{"decomposed Korean", "letters that join to what one character is too", "\u1112\u1161\u11ab", all(`\u{1161}\u{11ab}`), nil},
 	{"digits", "digits of another script", "1\u09672", all(`1\u{967}2`), nil},
 	{"ideographic full stop", "browsers take it for a dot", "https://good.example\u3002evil.example", all(`https://good.example`, `evil.example`), nil},
 }
