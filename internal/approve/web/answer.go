@@ -112,7 +112,10 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return unreachable(err)
 	}
-	return reply(w, map[string]string{"text": s.outcome(r.Context(), now)})
+	if !body.Bulk { // of many, the history tells
+		now = s.outcome(r.Context(), now)
+	}
+	return reply(w, map[string]string{"text": ending(&now)})
 }
 
 // weigh makes the answer of what the page sent, if it may be given to q.
@@ -158,14 +161,14 @@ func offered(q *queue.Request, said gate.Reply, scope string) bool {
 	})
 }
 
-// outcome says what an answer did, as far as it is known soon.
-func (s *Server) outcome(ctx context.Context, now queue.Request) string {
+// outcome is the request with what became of its call, if that is known soon.
+func (s *Server) outcome(ctx context.Context, now queue.Request) queue.Request {
 	ctx, cancel := context.WithTimeout(ctx, outcomeTime)
 	defer cancel()
 	if later, err := s.o.Queue.Await(ctx, now.ID); err == nil {
-		now = later
+		return later
 	}
-	return ending(&now)
+	return now
 }
 
 // serveRevoke takes an answer for a session back. That can only tighten, so it

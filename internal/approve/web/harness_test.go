@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // site is a running server with a browser's memory.
 type site struct {
-	t      *testing.T
+	t      testing.TB
 	s      *Server
 	q      *fakeQueue
 	client *http.Client
@@ -29,7 +29,7 @@ type site struct {
 	stop   func()
 }
 
-func newSite(t *testing.T, change func(*Options)) *site {
+func newSite(t testing.TB, change func(*Options)) *site {
 	t.Helper()
 	l, err := Listen(0, false)
 	if err != nil {
@@ -142,7 +142,7 @@ func (st *site) answer(r *queue.Request, reply string, more map[string]any) (*ht
 
 // stream is a connected page.
 type stream struct {
-	t      *testing.T
+	t      testing.TB
 	resp   *http.Response
 	events chan event
 	cancel context.CancelFunc

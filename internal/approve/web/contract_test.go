@@ -1,0 +1,107 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/gate/gatetest"
+)
+
+// pen stands in for the keeper of rules, which the proxy's side has.
+type pen struct{}
+
+func (pen) Offers(gate.Question) ([]queue.Offer, string) {
+	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\n", Deny: "[[rule]]\n"}}, ""
+}
+
+func (pen) Write(context.Context, gate.Question, string, gate.Reply) (string, error) {
+	return "a rule was written", nil
+}
+
+// onThePage is a person with an open page.
+type onThePage struct {
+	st *site
+	sm *stream
+}
+
+// first is the first question that comes into sight; nil when none does.
+func (p onThePage) first() *row {
+	for e := range p.sm.events {
+		var v pendingEvent
+		if e.name == "pending" && json.Unmarshal([]byte(e.data), &v) == nil && len(v.Added) > 0 {
+			return v.Added[0]
+		}
+	}
+	return nil
+}
+
+func (p onThePage) Say(r gate.Reply) {
+	q := p.first()
+	if q == nil {
+		return // it was over before it came into sight
+	}
+	words := map[gate.Reply]string{gate.DenyOnce: "deny", gate.AllowOnce: "allow", gate.AllowSession: "session", gate.AllowAlways: "always", gate.DenyAlways: "never"}
+	body, err := json.Marshal(answerBody{ID: q.ID, Digest: q.Digest, Reply: words[r], Scope: "exact", Confirmed: true})
+	if err != nil {
+		p.st.t.Error(err)
+		return
+	}
+	resp, err := p.st.client.Do(p.st.request("POST", "/answer", string(body), nil))
+	if err != nil {
+		return // the test is over
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusOK && !strings.Contains(string(text), "Too late") {
+		p.st.t.Errorf("%s %s", resp.Status, text)
+	}
+}
+
+func (p onThePage) Leave() {
+	p.first()
+	p.sm.close()
+}
+
+// The ladder, the queue and the page together are a way of asking like any other.
+func TestThePageKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	gatetest.Run(t, gatetest.Rung{
+		New:     func(t testing.TB) (gate.Approver, gatetest.Person) { return pageAndLadder(t) },
+		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
+		Prompt:  10 * time.Second, // that a page was closed is looked for every five seconds
+	})
+}
+
+func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
+	dir := t.TempDir()
+	q, err := queue.Open(dir, queue.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Close() })
+	st := newSite(t, func(o *Options) {
+		o.Queue = q
+		o.Attend = func() (io.Closer, error) { return q.Attend(Rung) }
+	}).enter()
+	sm := st.open()
+	sm.next("pending")
+	proxy, err := q.Attach(queue.Session{ID: "contract", Server: "files"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	l := approve.NewLadder(approve.LadderOptions{
+		Rungs: []approve.Rung{approve.NewAttended(Rung, q.Attended)}, Keeper: pen{},
+		Queue: approve.NewLine(func() (approve.Desk, error) { return approve.Desked(proxy), nil }),
+	})
+	t.Cleanup(l.Close)
+	return l, onThePage{st, sm}
+}
