@@ -91,7 +91,8 @@ func (r *Request) Changes() []string {
 }
 
 // Entire is every value that Lines folds, line by line, wrapped like Lines; nil
-// when it folds none.
+// when it folds none. Of more than three equal lines in a row the first is shown,
+// and how many follow.
 func (q Question) Entire(width int) []string {
 	var lines []string
 	for i := range q.Requests {
@@ -107,13 +108,29 @@ func (q Question) Entire(width int) []string {
 					head = fmt.Sprintf("request %d: %s", i+1, head)
 				}
 				lines = append(lines, head)
-				for _, line := range a.Whole {
-					lines = append(lines, Gutter+line)
-				}
+				lines = append(lines, guttered(a.Whole)...)
 			}
 		}
 	}
 	return wrap(lines, width)
+}
+
+func guttered(text []string) []string {
+	var lines []string
+	for i := 0; i < len(text); {
+		same := i + 1
+		for same < len(text) && text[same] == text[i] {
+			same++
+		}
+		if same-i > 3 {
+			lines = append(lines, Gutter+text[i], fmt.Sprintf("  … the same line %d more times …", same-i-1))
+			i = same
+			continue
+		}
+		lines = append(lines, Gutter+text[i])
+		i++
+	}
+	return lines
 }
 
 // Short is the question on one line of at most n characters: whether it is

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // place is one row of the table of places that hold secrets, or that make
@@ -181,9 +182,11 @@ func outside(plain, folder string) bool {
 	case plain == ".." || strings.HasPrefix(plain, "../"):
 		return true
 	}
-	return unknownBase.MatchString(plain)
+	return unknownBase().MatchString(plain)
 }
 
 // unknownBase begins a path from a place only the server knows: a variable, a
 // drive's own folder, another's home.
-var unknownBase = regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)
+var unknownBase = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)
+})

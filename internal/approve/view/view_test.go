@@ -163,6 +163,18 @@ func TestAVeryLongValue(t *testing.T) {
 	}
 }
 
+func TestEqualLinesAreCounted(t *testing.T) {
+	text := "a\nb\nb\nb\n\n\n\n\n\n" + strings.Repeat("c", 300)
+	q, err := Of([]policy.Call{call("x", map[string]string{"v": text})}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"v, entire", Gutter + "a", Gutter + "b", Gutter + "b", Gutter + "b", Gutter, "  … the same line 4 more times …", Gutter + strings.Repeat("c", 300)}
+	if got := q.Entire(0); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLinesOfAText(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "",
