@@ -21,6 +21,10 @@ func NewSession(o Options) *Session {
 	return &Session{session{o: o, failed: make(chan error, 2)}}
 }
 
+// Batches reports whether arrays may cross: the version that was negotiated has
+// them.
+func (x *Session) Batches() bool { return x.s.table.batches.Load() }
+
 // Stream is a part of a session's traffic in one direction: the messages of one
 // request or one answer. One goroutine carries at a time.
 type Stream struct{ l *lane }

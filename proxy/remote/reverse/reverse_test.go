@@ -214,10 +214,7 @@ func TestWhatComesInAStreamIsJudged(t *testing.T) {
 	if !strings.Contains(got, `"id":8`) || !strings.Contains(got, `"id":1,"error":{"code":4400`) {
 		t.Error(got)
 	}
-	w.proxy.Close() // waits for what is still being said
-	if !strings.Contains(back.all(), `"id":7,"error":{"code":4403`) {
-		t.Errorf("the server was not told: %s", back.all())
-	}
+	w.comes("the refusal to the server", func() bool { return strings.Contains(back.all(), `"id":7,"error":{"code":4403`) })
 }
 
 // An agent session has a gate of its own: what is allowed in one for the session
@@ -270,13 +267,5 @@ func TestHangingUp(t *testing.T) {
 	asked := make(chan struct{})
 	go func() { <-w.person.asked; close(asked) }()
 	hang(strings.Replace(modern, `"ok"`, `"ask"`, 1), asked)
-	w.proxy.Close()
-	w.record.mu.Lock()
-	defer w.record.mu.Unlock()
-	for _, ev := range w.record.events {
-		if ev.Code == "withdrawn" {
-			return
-		}
-	}
-	t.Error("the question was not withdrawn")
+	w.comes("the withdrawal", func() bool { return w.record.has("withdrawn") })
 }

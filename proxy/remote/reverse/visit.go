@@ -38,6 +38,8 @@ type visit struct {
 	hangUp  context.CancelFunc
 }
 
+var errBatch = errors.New("an array outside of a session that has them")
+
 // bodyTime is how long a client may take to send a message.
 const bodyTime = 60 * time.Second
 
@@ -67,9 +69,9 @@ func (v *visit) post() {
 	if !v.join() {
 		return
 	}
-	v.out = newResponder(v.w, v.waitsFor(err))
-	defer v.out.hangUp()
 	pump := v.agent.pump
+	v.out = newResponder(v.w, "")
+	defer v.out.hangUp()
 	back := proxy.Sink(v.out)
 	if v.talk != nil {
 		pump = v.talk.pump
@@ -77,6 +79,10 @@ func (v *visit) post() {
 			back = v.talk.stream
 		}
 	}
+	if err == nil && v.frame.Kind == frame.Batch && !pump.Batches() {
+		err = errBatch
+	}
+	v.out.id = v.waitsFor(err)
 	v.from = pump.Stream(mcp.ClientToServer, v.scope, (*forward)(v), back)
 	v.from.Carry(v.s.ctx, line)
 	v.await(err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,23 @@ func (r *record) Record(events ...*audit.Event) error {
 		r.events = append(r.events, *ev)
 	}
 	return nil
+}
+
+func (r *record) has(code string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.events, func(ev audit.Event) bool { return ev.Code == code })
+}
+
+// comes waits for what another goroutine brings about.
+func (w *world) comes(what string, there func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !there(); {
+		if time.Now().After(end) {
+			w.t.Fatalf("%s has not come", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // person answers what it is told to, when it is told to.
