@@ -37,7 +37,6 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 // ask sees one question through to its end.
 func (s *Session) ask(ctx context.Context, q *question) {
 	defer s.askers.Done()
-	defer q.cancel(nil)
 	ctx, stop := context.WithDeadline(ctx, q.start.Add(s.o.AskTimeout))
 	defer stop()
 	v, r := s.decide(ctx, q)
@@ -93,7 +92,7 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 	switch {
 	case !s.returned(ctx, q):
 		return q.away(ctx), r
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // when both are there, it is too late
 		r.late = true
 		return q.unanswered(ctx), r
 	case r.err == nil:
@@ -150,10 +149,6 @@ func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 	for {
 		select {
 		case r = <-q.answers:
-			if ctx.Err() != nil { // when both are there, it is too late
-				r.late = true
-				return q.unanswered(ctx), r
-			}
 			return Verdict{Action: policy.Prompt}, r
 		case <-ctx.Done():
 			return q.unanswered(ctx), r

@@ -66,6 +66,15 @@ func (d *desk) ask(ctx context.Context, q Question) (Answer, error) {
 	return Answer{}, context.Cause(ctx)
 }
 
+// deafen makes slips not notice that they are over.
+func (d *desk) deafen(slips ...*slip) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range slips {
+		s.deaf = true
+	}
+}
+
 // open are the slips so far, in the order of their numbers.
 func (d *desk) open() []*slip {
 	synctest.Wait()

@@ -101,6 +101,12 @@ func TestTheLastWordCounts(t *testing.T) {
 			if got := ask(t, s, j, "x"); got != tt.want {
 				t.Errorf("%s, then %s: %s", tt.first, tt.second, got)
 			}
+			for _, g := range s.Grants() { // nor does the no come back
+				s.Revoke(g.ID)
+				if got := ask(t, s, j, "x"); got != "asked" {
+					t.Errorf("%s, then %s, then revoked: %s", tt.first, tt.second, got)
+				}
+			}
 		})
 	}
 }
@@ -166,6 +172,9 @@ func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
 		}
 		size := 0
 		for i, c := range kept {
+			if c.Subject != policy.ToolSubject || c.Server != "s" || c.Method != "m" {
+				t.Errorf("%s: kept %+v", name, c)
+			}
 			for k, n := range c.Names {
 				size += len(n) + 16
 				if !strings.HasPrefix(tt.cs[i].Names[k], n) {

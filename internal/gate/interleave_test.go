@@ -256,6 +256,10 @@ func (h *house) revoke() {
 	// What went on by it has done so: nothing that comes from here on may.
 	h.over(h.granted[string(g.Calls[0].Args)])
 	for _, left := range h.s.Grants() {
+		if left.ID == g.ID {
+			h.wrong("%s is still there", g.ID)
+			continue
+		}
 		if string(left.Calls[0].Args) == string(g.Calls[0].Args) { // under another rule
 			h.granted[string(g.Calls[0].Args)] = append(h.granted[string(g.Calls[0].Args)], stretch{from: h.step})
 		}

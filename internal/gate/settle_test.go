@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +114,89 @@ func TestTheAskingEndsWithACauseForThePerson(t *testing.T) {
 	})
 }
 
+// busy is a session whose one call x waits while its caller does not read, so that
+// whatever meanwhile does is seen at once, when the deadline is so far away.
+func busy(t *testing.T, left time.Duration, meanwhile func(s *Session, slip *slip)) string {
+	var became string
+	synctest.Test(t, func(t *testing.T) {
+		s, j, d := office(t, always(promptRule), Options{})
+		d.deaf = 1
+		began, seen := time.Now(), false
+		j.waiting = func() {
+			if seen || time.Since(began) < 40*time.Second {
+				return
+			}
+			seen = true
+			time.Sleep(5*time.Second - left)
+			d.mu.Lock()
+			slip := d.slips[0]
+			d.mu.Unlock()
+			meanwhile(s, slip)
+			time.Sleep(time.Millisecond)
+		}
+		x := j.call("x")
+		s.Do(t.Context(), x)
+		time.Sleep(time.Minute)
+		d.open()[0].say(AllowOnce, "") // late, if nothing was said
+		s.askers.Wait()
+		became = j.became(x)
+	})
+	return became
+}
+
+// Which of several is seen first is chance; what is done is not.
+func TestWhatIsSeenAtOnce(t *testing.T) {
+	for range 30 {
+		if got := busy(t, time.Second, func(s *Session, slip *slip) {
+			s.SetPolicy(always(allowRule))
+			slip.say(DenyOnce, "")
+		}); got != CodeDeniedByPerson {
+			t.Errorf("an answer and new rules: %s", got)
+		}
+		if got := busy(t, -time.Second, func(s *Session, _ *slip) { s.SetPolicy(always(allowRule)) }); got != CodeNotAnswered {
+			t.Errorf("new rules and the deadline: %s", got)
+		}
+		if got := busy(t, -time.Second, func(_ *Session, slip *slip) { slip.say(AllowOnce, "") }); got != CodeNotAnswered {
+			t.Errorf("an answer and the deadline: %s", got)
+		}
+	}
+}
+
+// A no to one of two equal calls while the other is granted: the last word counts.
+func TestANoThatComesWithAGrantEndsIt(t *testing.T) {
+	var s *Session
+	got := busy(t, time.Second, func(of *Session, slip *slip) {
+		s = of
+		q := &question{x: &Exchange{Calls: slip.Calls}, value: valueOf(slip.Calls), now: promptRule, under: s.policy.Load()}
+		s.rememberAllow(q)
+		slip.say(DenyOnce, "")
+	})
+	if got != CodeDeniedByPerson || len(s.memory.grants) != 0 || len(s.memory.denials) != 1 {
+		t.Errorf("became %s, remembered %+v", got, s.memory)
+	}
+}
+
+// The rules may change between the judging of a call and the asking about it.
+func TestRulesThatChangeBeforeTheAsking(t *testing.T) {
+	for _, next := range []*policy.Rule{allowRule, denyRule, rule(policy.Prompt, 7, "new")} {
+		synctest.Test(t, func(t *testing.T) {
+			s, j, d := office(t, always(promptRule), Options{})
+			x := j.call("x")
+			s.judge(x)
+			s.SetPolicy(always(next))
+			s.hold(t.Context(), x, promptRule)
+			switch slips := d.open(); {
+			case next.Action != policy.Prompt:
+				if len(slips) != 0 || len(j.ends[x]) != 1 || (j.ends[x][0] == "forward") != (next.Action == policy.Allow) {
+					t.Errorf("asked %d times, became %v", len(slips), j.ends[x])
+				}
+			case len(slips) != 1 || slips[0].Rule != *next:
+				t.Errorf("shown %v", slips)
+			}
+		})
+	}
+}
+
 // A caller that shows a form of its own may be away when the rules settle its
 // call. It is answered when it is back, by the rules of that moment.
 func TestWhatIsSettledWhileTheCallerIsAway(t *testing.T) {
@@ -149,151 +231,19 @@ func TestTheDeadlineBeatsACallerThatReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j, d := office(t, always(promptRule), Options{})
 		x, g := visit(j)
-		s.Do(t.Context(), x)
-		slip := d.open()[0]
+		began, seen := time.Now(), false
 		j.waiting = func() { // the caller does not read, and returns too late
-			if time.Until(slip.Deadline) <= 5*time.Second {
+			if !seen && time.Since(began) >= 40*time.Second {
+				seen = true
 				time.Sleep(time.Minute)
 				close(g.here)
-				j.waiting = nil
 			}
 		}
-		slip.say(AllowOnce, "")
+		s.Do(t.Context(), x)
+		d.open()[0].say(AllowOnce, "")
 		s.askers.Wait()
 		j.expect(t, x, CodeNotAnswered)
 		if ev := j.of(audit.Answered); len(ev) != 1 || ev[0].Code != CodeTooLate {
-			t.Errorf("recorded %+v", ev)
-		}
-	})
-}
-
-// What is put to a person says everything the gate knows of it.
-func TestWhatAQuestionCarries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, revised{always(promptRule)}, Options{AskTimeout: 10 * time.Second})
-		s.o.Server = ""
-		x, y := j.call("x"), j.call("y")
-		x.Event.Server, y.Event.ServerGuess = "given", "guessed"
-		y.Calls[0].Subject = policy.SamplingSubject
-		s.Do(t.Context(), x, y)
-		slips := d.open()
-		for i, want := range []Question{
-			{Number: 1, Server: "given", Session: true},
-			{Number: 2, Server: "guessed"},
-		} {
-			q := slips[i].Question
-			if q.Number != want.Number || q.Server != want.Server || q.Session != want.Session || q.Revision != "abc" ||
-				q.Deadline.Sub(q.Asked) != 10*time.Second || !q.Asked.Equal(time.Now()) || q.Rule != *promptRule || q.Client != nil {
-				t.Errorf("asked %+v", q)
-			}
-		}
-	})
-}
-
-type revised struct{ Policy }
-
-func (revised) Revision() string { return "abc" }
-
-func TestAPersonsWordsReachTheAgentAndTheRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
-		x, y := j.call("x"), j.call("y")
-		s.Do(t.Context(), x, y)
-		slips := d.open()
-		slips[0].say(DenyOnce, "use\x1b[2J the\r\n\ttest \u202efolder\u200b ")
-		slips[1].say(AllowOnce, "  ")
-		synctest.Wait()
-		if got := j.verdicts[x].Reason; got != "the owner denied it: use[2J the test folder" {
-			t.Errorf("the agent is told %q", got)
-		}
-		for _, ev := range j.of(audit.Answered) {
-			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Rung != "desk" {
-				t.Errorf("recorded %+v", ev)
-			}
-		}
-	})
-}
-
-func TestPlain(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                            "",
-		" \n ":                        "",
-		"one\n\n\ttwo":                "one two",
-		"\u202eabc\u2066\ufeff":       "abc",
-		"a\xffb":                      "a\ufffdb",
-		"\u115fx\ufe0f\U000e0041":     "x",
-		"Grüße, 你好":                   "Grüße, 你好",
-		"\x1b]8;;http://x\aclick\x1b": "]8;;http://xclick",
-		strings.Repeat("a", 500):      strings.Repeat("a", 500),
-		strings.Repeat("a", 501):      strings.Repeat("a", 499) + "…",
-		strings.Repeat("ä\n", 9999):   strings.Repeat("ä ", 249) + "ä…",
-	} {
-		if got := plain(in, 500); got != want {
-			t.Errorf("%.20q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-// Whoever answered is told what was done, once, in time or not.
-func TestAnApproverIsToldWhatBecameOfItsAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, byName, Options{})
-		names := []string{"went on", "lost", "denied", "silent", "late", "withdrawn", "rules"}
-		var xs []*Exchange
-		for range names {
-			xs = append(xs, j.call("prompt"))
-			xs[len(xs)-1].Calls[0].Args = []byte{byte(len(xs))}
-		}
-		s.Do(t.Context(), xs...)
-		slips := d.open()
-		lost := j.forward
-		j.forward = func() error { return errors.New("broken pipe") }
-		slips[1].say(AllowOnce, "")
-		synctest.Wait()
-		j.forward = lost
-		slips[0].say(AllowOnce, "")
-		slips[2].say(DenyOnce, "")
-		slips[4].deaf, slips[5].deaf, slips[6].deaf = true, true, true
-		s.Withdraw(xs[5])
-		slips[5].say(AllowSession, "")
-		time.Sleep(45 * time.Second)
-		synctest.Wait()
-		slips[4].say(AllowOnce, "")
-		slips[6].answer(reply{err: errors.New("nobody there")})
-		s.askers.Wait()
-		for i, want := range []string{CodeAllowedByPerson, CodeForwardFailed, CodeDeniedByPerson, "", CodeNotAnswered, CodeWithdrawn, ""} {
-			told := d.told[uint64(i+1)]
-			if want == "" && len(told) > 0 || want != "" && (len(told) != 1 || told[0].Code != want || told[0].Record == "") {
-				t.Errorf("%s: told %+v, want %q", names[i], told, want)
-			}
-		}
-		late := map[string]bool{}
-		for _, ev := range j.of(audit.Answered) {
-			late[ev.Answer] = ev.Code == CodeTooLate
-			if ev.Code == CodeTooLate && ev.Ref == "" && ev.Answer == "once" {
-				t.Errorf("the late answer names no decision: %+v", ev)
-			}
-		}
-		if n := len(j.of(audit.Answered)); n != 5 || !late["session"] || len(s.Grants()) != 0 {
-			t.Errorf("%d answers recorded, late: %v, %d grants", n, late, len(s.Grants()))
-		}
-	})
-}
-
-func TestAnAnswerThatTheRulesOverruleIsRecorded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
-		x := j.call("x")
-		s.Do(t.Context(), x)
-		slip := d.open()[0]
-		slip.deaf = true
-		s.SetPolicy(always(denyRule))
-		synctest.Wait()
-		j.expect(t, x, CodeDeniedByRule)
-		slip.say(AllowAlways, "")
-		s.askers.Wait()
-		ev := j.of(audit.Answered)
-		if len(ev) != 1 || ev[0].Code != CodeTooLate || ev[0].Ref != x.Event.Record || ev[0].Answer != "always" {
 			t.Errorf("recorded %+v", ev)
 		}
 	})

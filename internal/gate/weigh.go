@@ -12,7 +12,7 @@ import (
 func (s *Session) again(q *question) Verdict {
 	q.under = s.policy.Load()
 	v := s.judge(q.x)
-	if v.Action == policy.Prompt {
+	if v.Policy == policy.Prompt {
 		q.now = v.Rule
 	}
 	return v
@@ -65,9 +65,7 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 	}
 	v := s.again(q)
 	if !r.Reply.Allows() {
-		if v.Action == policy.Prompt {
-			s.rememberDeny(q, r)
-		}
+		s.rememberDeny(q, r)
 		return q.refusal(CodeDeniedByPerson, said("the owner denied it", r.Words), "")
 	}
 	if v.Action != policy.Prompt {

@@ -51,6 +51,7 @@ var checks = []struct {
 	{"answers what was said, for this question only", answers},
 	{"says nothing once it is over", over},
 	{"stops when it is told to", stops},
+	{"is asked several at once", several},
 	{"keeps to the deadline", deadline},
 	{"takes a hang-up for a deny", leaves},
 	{"survives any question", survives},
@@ -65,8 +66,12 @@ func question(n int) gate.Question {
 		}},
 		Rule:     policy.Rule{Action: policy.Prompt, Description: "writes need a look", Pos: policy.Position{File: "policy.toml", Line: 3, Column: 1}},
 		Digest:   sha256.Sum256(args),
+		Number:   uint64(n) + 1,
+		Asked:    time.Now(),
 		Deadline: time.Now().Add(time.Minute),
 		Session:  true,
+		Server:   "files",
+		Revision: "0123456789ab",
 	}
 }
 
@@ -78,7 +83,7 @@ type result struct {
 
 // allows says whether the gate would let q through on this result.
 func (r result) allows(q gate.Question) bool {
-	return r.err == nil && r.Reply != gate.DenyOnce && r.Digest == q.Digest
+	return r.err == nil && r.Reply.Allows() && r.Digest == q.Digest
 }
 
 var errSlow = errors.New("Ask did not return in time")
@@ -152,6 +157,26 @@ func stops(t testing.TB, r Rung) error {
 	return err
 }
 
+// several are put at once, and each is told to stop by itself.
+func several(t testing.TB, r Rung) error {
+	a, _ := r.New(t)
+	var stopped [3]chan error
+	for n := range stopped {
+		stopped[n] = make(chan error, 1)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			stopped[n] <- r.denied(ctx, a, question(n), func() {
+				cancel([]error{gate.ErrWithdrawn, fmt.Errorf("%w: the rules changed and deny it", gate.ErrSettled), gate.ErrClosed}[n])
+			}, fmt.Sprintf("question %d of several", n+1))
+		}()
+	}
+	var errs []error
+	for _, err := range stopped {
+		errs = append(errs, <-err)
+	}
+	return errors.Join(errs...)
+}
+
 func deadline(t testing.TB, r Rung) error {
 	a, _ := r.New(t)
 	q := question(0)
@@ -201,7 +226,7 @@ func (r Rung) denied(ctx context.Context, a gate.Approver, q gate.Question, mean
 	if err == nil && res.allows(q) {
 		err = errors.New("the call was allowed")
 	}
-	if err == nil && ctx.Err() != nil && res.err == nil && res.Reply == gate.DenyOnce && len(q.Calls) > 0 {
+	if err == nil && ctx.Err() != nil && res.err == nil && !res.Reply.Allows() && len(q.Calls) > 0 {
 		err = errors.New("a deny was made up: nobody said it, so it must be an error")
 	}
 	if err != nil {

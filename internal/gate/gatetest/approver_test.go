@@ -50,7 +50,7 @@ func rung(b bend) Rung {
 			d := &desk{says: make(chan gate.Reply, 1), bend: b}
 			return d, d
 		},
-		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways},
+		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
 		Prompt:  time.Second,
 	}
 }
@@ -74,6 +74,18 @@ func TestAWrongApproverFails(t *testing.T) {
 		"allows at the deadline": func(_ context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
 			if errors.Is(err, context.DeadlineExceeded) {
 				return allow(q), nil
+			}
+			return a, err
+		},
+		"allows when told why": func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
+			if errors.Is(context.Cause(ctx), gate.ErrSettled) {
+				return allow(q), nil
+			}
+			return a, err
+		},
+		"makes up a deny for good": func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
+			if ctx.Err() != nil {
+				return gate.Answer{Reply: gate.DenyAlways, Digest: q.Digest, Rung: "desk"}, nil
 			}
 			return a, err
 		},
