@@ -158,7 +158,7 @@ func (n *narrower) resource(uri string) error {
 		}
 	case Folder:
 		var found bool
-		if wanted, found = folderOf(uri, n.home); !found {
+		if wanted, found = folderOf(uri, n.home, true); !found {
 			return errors.New("the resource names no folder")
 		}
 	default:
@@ -195,12 +195,12 @@ func (n *narrower) arguments() error {
 	taken := map[int]bool{}
 	wants := false
 	for i := range args {
-		globs, err := n.wanted(&args[i])
+		path := []string{args[i].name}
+		own := slices.IndexFunc(n.asked.args, func(a argSource) bool { return slices.Equal(a.path, path) })
+		globs, err := n.wanted(&args[i], own >= 0)
 		if err != nil {
 			return err
 		}
-		path := []string{args[i].name}
-		own := slices.IndexFunc(n.asked.args, func(a argSource) bool { return slices.Equal(a.path, path) })
 		below := slices.ContainsFunc(n.asked.args, func(a argSource) bool { return a.path[0] == path[0] })
 		switch {
 		case globs == nil && !below:
@@ -234,14 +234,15 @@ func (n *narrower) limit(path, globs []string, kept bool) {
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs, Kept: kept})
 }
 
-// wanted lists the globs that the scope asks of an argument; nil when none.
-func (n *narrower) wanted(a *argument) (globs []string, err error) {
+// wanted lists the globs that the scope asks of an argument; nil when none. A
+// named argument is one that the rule has a condition on.
+func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:
 		return a.exact, a.inexact
 	case Folder:
 		for _, text := range a.texts {
-			glob, found := folderOf(text, n.home)
+			glob, found := folderOf(text, n.home, named)
 			if !found {
 				return nil, nil
 			}

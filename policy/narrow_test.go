@@ -56,6 +56,7 @@ description = "Always: Ask \"first\""
 			"action = \"allow\"\nsampling = \"hello\"\n"},
 		{"a folder", "tool = '**'", Folder, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":"/q"}}`), head + "args.path = \"/srv/p/**\"\n"},
 		{"two folders", "tool = '**'", Folder, tool(`{"from":"~/p/x","to":"https://h/a/b?c"}`), head + "args.from = \"~/p/**\"\nargs.to = \"https://h/a/**\"\n"},
+		{"a relative path", "tool = '**'\nargs.path = 'src/**'", Folder, tool(`{"path":"src/p/x","content":"</b>"}`), head + "args.path = \"src/p/**\"\n"},
 		{"a list of paths", "tool = '**'", Folder, tool(`{"paths":["/srv/p/x","/srv/q/y","/srv/p/z"]}`), head + "args.paths = [\"/srv/p/**\", \"/srv/q/**\"]\n"},
 		{"a folder inside the rule's", "tool='**'\nargs.path='~/**'\nargs.mode=['a','b']", Folder, tool(`{"path":"/home/user/p/x","mode":"b"}`),
 			head + "args.path = \"/home/user/p/**\"\nargs.mode = [\"a\", \"b\"]\n"},
@@ -240,16 +241,22 @@ func TestFolderOf(t *testing.T) {
 		"$HOME/x": "", "%41/x": "", "a b/c": "", "https://h/a b": "", "and/or maybe": "", "/a\n/b": "", "/a\u200b/b": "", `\\host\a\b`: "",
 		"/a/" + strings.Repeat("b", maxPinned): "",
 	} {
-		if got, found := folderOf(value, home); got != want || found != (want != "") {
+		if got, found := folderOf(value, home, true); got != want || found != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", value, got, found, want)
 		}
 	}
 	for value, want := range map[string]string{"~/x": "~/*", "~/p/x": "~/p/**"} {
-		if got, _ := folderOf(value, ""); got != want {
+		if got, _ := folderOf(value, "", true); got != want {
 			t.Errorf("without a home %q: %q, want %q", value, got, want)
 		}
 	}
-	if got, _ := folderOf("C:/Users/Me/x", "C:/users/me"); got != "C:/Users/Me/*" {
+	for value, want := range map[string]bool{"/srv/p/x": true, "~/p/x": true, "https://h/a": true, "C:/p/x": true,
+		"<b>x</b>": false, "and/or": false, "src/a.go": false, "/help me/now": false} {
+		if got, found := folderOf(value, home, false); found != want {
+			t.Errorf("%q that no rule names: %q", value, got)
+		}
+	}
+	if got, _ := folderOf("C:/Users/Me/x", "C:/users/me", true); got != "C:/Users/Me/*" {
 		t.Errorf("a home on a drive: %q", got)
 	}
 }

@@ -41,15 +41,18 @@ func ParseScope(word string) (Scope, error) {
 }
 
 // folderOf is the glob of everything in the folder of a path, or below the last
-// slash of a URL's path; false when the text names no folder for certain. The
-// folders below are included unless that would open a home, what homes lie in,
-// or a folder at the root.
-func folderOf(s, home string) (glob string, found bool) {
+// slash of a URL's path; false when the text names no folder for certain: what
+// has blanks in it or no root may be prose or markup, and counts only where a
+// rule has named it. The folders below are included unless that would open a
+// home, what homes lie in, or a folder at the root.
+func folderOf(s, home string, named bool) (glob string, found bool) {
 	if s == "" || len(s) > maxPinned || strings.ContainsAny(s[:1], ".$%") || unreadable(s) != "" {
 		return "", false
 	}
 	spaced := strings.ContainsFunc(s, unicode.IsSpace)
-	if spaced && schemeLen(s) > 0 || !startsLikePath(s) && (spaced || strings.IndexByte(s, '/') < 0) {
+	switch {
+	case !named && (spaced || !startsLikePath(s)),
+		spaced && (schemeLen(s) > 0 || !startsLikePath(s)):
 		return "", false
 	}
 	head, path, _ := split(s)
