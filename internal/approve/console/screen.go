@@ -60,7 +60,7 @@ func (m *model) View() tea.View {
 	case m.height == 0 || m.err != nil:
 	case m.tooSmall():
 		v.Content = strings.Join(fill(wrap([]string{
-			fmt.Sprintf("clawai: this window is too small to show a question. It needs %d columns and %d rows. q leaves.", minWidth, minHeight),
+			"clawai: window too small.", fmt.Sprintf("A question needs %d columns and %d rows.", minWidth, minHeight), "q leaves.",
 		}, max(8, m.width)), m.height), "\n")
 	default:
 		v.Content = strings.Join(m.rows(), "\n")

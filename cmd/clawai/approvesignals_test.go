@@ -1,0 +1,159 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+func TestSignalsGiveTheTerminalBack(t *testing.T) {
+	for _, plain := range []string{"", "1"} {
+		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+			home := t.TempDir()
+			a := asks(t, home)
+			ticket := a.put(about("write_file", `{}`))
+			w := watchAs(t, home, []string{"TERM=xterm", "CLAWAI_ACCESSIBLE=" + plain}, 24, 80, "approve")
+			w.sees(`"write_file" on "files"`)
+			a.attended("console")
+			if err := w.cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			w.leaves(130)
+			a.attended("")
+			a.pends(ticket)
+		}
+	}
+}
+
+// Nothing can be restored by a process that was killed, but nobody believes
+// that it still looks.
+func TestAKilledConsoleDoesNotAttend(t *testing.T) {
+	home := t.TempDir()
+	a := asks(t, home)
+	w := watch(t, home, "approve")
+	w.sees("Nothing waits")
+	a.attended("console")
+	if err := w.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-w.ended
+	a.attended("")
+}
+
+func TestAHangUpEndsTheConsole(t *testing.T) {
+	home := t.TempDir()
+	a := asks(t, home)
+	w := watch(t, home, "approve")
+	w.sees("Nothing waits")
+	_ = w.tty.Close()
+	_ = w.pty.Close()
+	<-w.ended
+	a.attended("")
+}
+
+func TestConsoleResizes(t *testing.T) {
+	home := t.TempDir()
+	a := asks(t, home)
+	ticket := a.put(about("write_file", `{}`))
+	w := watch(t, home, "approve")
+	w.sees("clawai asks: let this through?")
+	w.resize(8, 30)
+	w.sees("too small")
+	w.types("ad")
+	w.resize(40, 120)
+	w.sees("clawai asks: let this through?", "a allow once · s for the session · d deny · n note · space mark · ↑ ↓ choose")
+	a.pends(ticket)
+	w.answers("a")
+	a.gets(ticket, gate.AllowOnce)
+	w.types("q")
+	w.leaves(0)
+}
+
+// What the popup of tmux runs.
+func TestConsoleOfOneRequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(a *asker, w *watcher, ticket *queue.Ticket)
+		code int
+		says string
+	}{
+		"allowed": {func(_ *asker, w *watcher, _ *queue.Ticket) { w.answers("a") }, 0, `"write_file" on "files": allowed once`},
+		"denied":  {func(_ *asker, w *watcher, _ *queue.Ticket) { w.answers("d") }, 0, `"write_file" on "files": denied`},
+		"left":    {func(_ *asker, w *watcher, _ *queue.Ticket) { w.answers("q") }, 1, "left without an answer; the call still waits"},
+		"answered elsewhere": {func(a *asker, _ *watcher, ticket *queue.Ticket) {
+			if _, err := a.q.Decide(context.Background(), ticket.ID(), queue.Answer{Reply: gate.DenyOnce, Rung: "web", By: "bob"}); err != nil {
+				a.t.Error(err)
+			}
+		}, 1, "too late: it was denied at"},
+		"expired": {func(a *asker, _ *watcher, ticket *queue.Ticket) {
+			if _, _, err := ticket.Settle(context.Background(), queue.Expired, queue.Answer{}, ""); err != nil {
+				a.t.Error(err)
+			}
+		}, 1, "too late: it expired at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			a := asks(t, home)
+			ticket := a.put(about("write_file", `{}`))
+			other := a.put(about("other", `{}`))
+			w := watch(t, home, "approve", ticket.ID()[:8])
+			w.sees("one request, 0:4", `tool       "write_file"`)
+			a.attended("") // who looks at one does not look at all
+			w.settles()
+			c.do(a, w, ticket)
+			w.leaves(c.code)
+			w.sees(c.says)
+			a.pends(other)
+		})
+	}
+}
+
+func TestOnceOnATerminal(t *testing.T) {
+	home := t.TempDir()
+	a := asks(t, home)
+	first, second := a.put(about("first", `{}`)), a.put(about("second", `{}`))
+	w := watch(t, home, "approve", "--once")
+	w.sees("Waiting (2)", `tool       "first"`)
+	w.answers("d")
+	w.leaves(0)
+	w.sees(`"first" on "files": denied`)
+	a.gets(first, gate.DenyOnce)
+	a.pends(second)
+}
+
+func TestConsoleLineByLine(t *testing.T) {
+	for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1"} {
+		home := t.TempDir()
+		a := asks(t, home)
+		w := watchAs(t, home, []string{"TERM=xterm", env}, 60, 100, "approve")
+		w.sees("Nothing waits for an answer.", "q to leave:")
+		a.attended("console")
+		w.types("allow") // for the next question, which must not take it
+		ticket := a.put(about("write_file", `{"path":"x"}`))
+		w.sees("1 waiting:", `"write_file" on "files"`)
+		prompts := func(n int) func(string) bool {
+			return func(s string) bool { return strings.Count(s, "q to leave:") >= n }
+		}
+		if !w.screen.Wait(10e9, prompts(2)) {
+			t.Fatal(w.screen.Text())
+		}
+		w.types("1\n")
+		w.sees(`tool       "write_file"`, "one of deny, allow, session, skip (Return alone denies):")
+		w.types("allow\n")
+		a.gets(ticket, gate.AllowOnce)
+		if err := ticket.Outcome(t.Context(), "went on"); err != nil {
+			t.Fatal(err)
+		}
+		w.sees("allowed once: went on")
+		if !w.screen.Wait(10e9, prompts(3)) {
+			t.Fatal(w.screen.Text())
+		}
+		w.types("q\n")
+		w.leaves(0)
+	}
+}
