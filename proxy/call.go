@@ -158,7 +158,7 @@ func (c *call) denied(to caller, what *policy.Call, v gate.Verdict) []byte {
 	switch v.Code {
 	case gate.CodeDeniedByRule:
 		d.Reason = "" // the rule's own words say it
-	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany:
+	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}
 	return d.Answer(mcp.Caller{ID: to.id, Method: c.method, Modern: c.modern})

@@ -79,7 +79,7 @@ func (d Denial) text() string {
 		b.WriteString(" (" + visible(d.Description, 300) + ")")
 	}
 	if d.Reason != "" {
-		b.WriteString(": " + visible(d.Reason, 500))
+		b.WriteString(": " + visible(d.Reason, 600))
 	}
 	if !d.Unanswered {
 		b.WriteString(". Trying again will not help.")
