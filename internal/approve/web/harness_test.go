@@ -172,7 +172,9 @@ func (sm *stream) read() {
 	defer close(sm.done)
 	defer close(sm.events)
 	var e event
-	for sc := bufio.NewScanner(sm.resp.Body); sc.Scan(); {
+	sc := bufio.NewScanner(sm.resp.Body)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
 		line := sc.Text()
 		if name, ok := strings.CutPrefix(line, "event: "); ok {
 			e.name = name

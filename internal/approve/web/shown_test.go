@@ -1,0 +1,112 @@
+package web
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view/viewtest"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// evil stands in every text that does not come through package view.
+const evil = "a\x1b[2J\u202eb\u200bc\u2066<img src=x>\r\nallow"
+
+// texts is every string of a JSON document, a line each.
+func texts(t *testing.T, data string) string {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(data))
+	var lines []string
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return strings.Join(lines, "\n")
+		}
+		if s, ok := token.(string); ok {
+			lines = append(lines, s)
+		}
+	}
+}
+
+func TestTheDetailsOfEveryHostileCallAreHarmless(t *testing.T) {
+	st := newSite(t, nil).enter()
+	for i, c := range viewtest.Cases() {
+		r := st.q.put(i, func(r *queue.Request) {
+			r.Calls, r.Server = c.Calls, c.Calls[0].Server
+			r.Client, r.Project, r.Reason, r.NoOffer, r.Findings = evil, evil, evil, evil, []byte(evil)
+			r.Offers = []queue.Offer{{Scope: "exact", Title: evil, Allow: evil + "\n" + evil, Deny: evil, Example: evil}}
+			r.Rule.Description, r.Rule.Pos.File, r.Rule.Pos.Line = evil, evil, 1
+		})
+		resp, body := st.do("GET", requestPath+r.ID, "", nil)
+		if resp.StatusCode != 200 {
+			t.Errorf("%s: %s %s", c.Name, resp.Status, body)
+			continue
+		}
+		never := c
+		never.Never = nil // what begins a line is the page's business
+		viewtest.CheckHarmless(t, never, texts(t, body))
+		if strings.Contains(body, "<img") {
+			t.Errorf("%s: markup in %s", c.Name, body)
+		}
+	}
+	rows, err := st.q.Pending(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sm := st.open()
+	viewtest.CheckHarmless(t, viewtest.Case{Name: "rows"}, texts(t, sm.next("pending")))
+	for _, r := range rows {
+		if _, err := st.q.settle(r.ID, queue.Denied, queue.Answer{Rung: evil, By: evil, Words: evil}, evil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	viewtest.CheckHarmless(t, viewtest.Case{Name: "gone"}, texts(t, sm.next("pending")))
+	var past string
+	for !strings.Contains(past, rows[0].ID) {
+		past = sm.next("history")
+	}
+	viewtest.CheckHarmless(t, viewtest.Case{Name: "history"}, texts(t, past))
+}
+
+func TestHowARequestEnded(t *testing.T) {
+	at := time.Date(2026, 1, 31, 12, 0, 45, 0, time.Local)
+	for want, r := range map[string]queue.Request{
+		"It still waits.": {Status: queue.Pending},
+		"Allowed once at 12:00:45, on the page, by ana. It went on.":                          {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowOnce, Rung: "web", By: "ana"}, Outcome: "went on"},
+		"Allowed for the session at 12:00:45, on the page. It was denied: the rules changed.": {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowSession, Rung: "web"}, Outcome: "denied: the rules changed"},
+		"Always allowed at 12:00:45, in the console, by ana. Then: the disk is full.":         {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowAlways, Rung: "console", By: "ana"}, Outcome: "the disk is full"},
+		"Always denied at 12:00:45, in the terminal.":                                         {Status: queue.Denied, Answer: queue.Answer{Reply: gate.DenyAlways, Rung: "terminal"}, Outcome: "denied"},
+		"It expired at 12:00:45; nothing was executed.":                                       {Status: queue.Expired, Outcome: "expired"},
+		"It ended at 12:00:45: the call was withdrawn; nothing was executed.":                 {Status: queue.Expired, Outcome: "the call was withdrawn"},
+	} {
+		r.Decided = at
+		if got := ending(&r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestALineOfTheRecord(t *testing.T) {
+	for _, c := range []struct {
+		e          audit.Event
+		word, tone string
+	}{
+		{audit.Event{Kind: audit.Decision, Decision: "allow"}, "allow", "good"},
+		{audit.Event{Kind: audit.Decision, Decision: "deny"}, "deny", "bad"},
+		{audit.Event{Kind: audit.Decision, Decision: "allow", Stage: string(gate.StageObserve)}, "observed", "odd"},
+		{audit.Event{Kind: audit.Answered, Answer: "once", Rung: "web", Waited: 3 * time.Second}, "answer", "odd"},
+		{audit.Event{Kind: audit.Dropped}, "dropped", "odd"},
+		{audit.Event{Kind: audit.Start}, "start", ""},
+		{audit.Event{Kind: "a later kind"}, "a later kind", ""},
+	} {
+		c.e.ServerGuess, c.e.Names, c.e.Reason, c.e.Args = evil, []string{evil, strings.Repeat("é", 500)}, evil, []byte(`{"a":"\u202e"}`)
+		l := recordLine(&audit.Entry{Event: c.e})
+		if l.Word != c.word || l.Tone != c.tone || !strings.HasSuffix(l.Server, "?") || len(l.Text) > 1000 {
+			t.Errorf("%+v", l)
+		}
+		viewtest.CheckHarmless(t, viewtest.Case{Name: c.word}, strings.Join([]string{l.Word, l.Server, l.Text, l.Why}, "\n"))
+	}
+}
