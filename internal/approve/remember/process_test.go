@@ -123,7 +123,7 @@ func TestWriteThatEndsAnywhere(t *testing.T) {
 	k, _ := ask(t, before, aWrite("/home/user/p/a"))
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), envLimited+"="+k.Policy)
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+	if out, err := cmd.Output(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
 	}
 	if n := strings.Count(holds(t, k.Policy), "[[rule]]"); n != 4 {
