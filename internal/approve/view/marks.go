@@ -39,6 +39,11 @@ func marks(s string) []string {
 		r, n := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
+			if usual(r) {
+				blanks, stacked, letters = 0, 0, true
+				i += n
+				continue
+			}
 		}
 		switch {
 		case r == ' ' || r == '\n' || r == '\t' || r == '\r':
@@ -84,6 +89,12 @@ func marks(s string) []string {
 		}
 	}
 	return list
+}
+
+// usual are the letters that most text beyond ASCII is in, and that by themselves
+// are never odd: Latin, Cyrillic, Han and Hangul ones.
+func usual(r rune) bool {
+	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
 // markOf is what one character beyond ASCII is marked with by itself.

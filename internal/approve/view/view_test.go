@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -213,6 +214,15 @@ func TestMarks(t *testing.T) {
 	} {
 		if got := strings.Join(marks(text), ","); got != want {
 			t.Errorf("%.40q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// The letters that are passed over are never odd by themselves.
+func TestUsualLettersHaveNoMark(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if usual(r) && (markOf(r) != "" || unicode.IsMark(r) || !unicode.IsGraphic(r)) {
+			t.Errorf("%U", r)
 		}
 	}
 }
