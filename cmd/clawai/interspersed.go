@@ -33,7 +33,7 @@ func interspersed(c *cli.Context) (names []string, err error) {
 		default:
 			value, args = args[0], args[1:]
 		}
-		if err := c.Set(name, value); err != nil {
+		if err := c.Set(flag.Names()[0], value); err != nil {
 			return nil, usagef("%s: %w", arg, err)
 		}
 	}

@@ -25,7 +25,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript,
+		},
 		Setup: func(env *testscript.Env) error {
 			repo, err := filepath.Abs("../..")
 			if err != nil {
