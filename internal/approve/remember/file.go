@@ -112,6 +112,7 @@ type growth struct {
 // maxGrown bounds what is remembered of one's own writing.
 const maxGrown = 1024
 
+// grew notes what is about to be written: whoever reads the file next may ask.
 func (k *Keeper) grew(from string, g growth) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -22,6 +22,8 @@ type Keeper struct {
 	Denied  Denied           // what must stay denied; needed
 	Now     func() time.Time // nil: time.Now
 
+	writing sync.Mutex // one rule after the other
+
 	mu    sync.Mutex
 	last  *file             // as last read
 	grown map[string]growth // by the revision before: what this Keeper has written

@@ -34,6 +34,8 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 	default:
 		return "", fmt.Errorf("the answer %q writes no rule", r)
 	}
+	k.writing.Lock()
+	defer k.writing.Unlock()
 	for range maxTries {
 		f, err := k.asked(q)
 		if err != nil {
@@ -49,6 +51,9 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 				return "", err
 			}
 		}
+		k.grew(f.policy.Revision(), growth{
+			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
+		})
 		changed, err := k.replace(ctx, f, p.next)
 		if err != nil {
 			return "", err
@@ -56,9 +61,6 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 		if changed {
 			continue
 		}
-		k.grew(f.policy.Revision(), growth{
-			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
-		})
 		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, place(&p.rule)), nil
 	}
 	return "", errors.New("the policy file is being written by others all the time")
