@@ -380,7 +380,10 @@ func TestEverythingAtOnce(t *testing.T) {
 func FuzzEverythingAtOnce(f *testing.F) {
 	f.Add([]byte("everything at once"))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		if broken := playAll(t, script); len(script) < 1000 && len(broken) > 0 {
+		if len(script) > 1000 {
+			return
+		}
+		if broken := playAll(t, script); len(broken) > 0 {
 			t.Error(strings.Join(broken, "\n"))
 		}
 	})

@@ -104,7 +104,7 @@ func (c *conclusion) answered(r reply) *audit.Event {
 	ev.Rung, ev.Answer, ev.By, ev.Words = r.Rung, r.Reply.String(), plain(r.By, 200), plain(r.Words, maxWords)
 	ev.Waited, ev.Detail = r.waited, r.Note
 	if r.late {
-		ev.Code, ev.Reason = CodeTooLate, "the call was over by then: the answer changed nothing"
+		ev.Code, ev.Reason = CodeTooLate, "the call was over by then"
 	}
 	return &ev
 }
