@@ -160,7 +160,7 @@ func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage)
 	switch {
 	case isText && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")):
 		if w.home != "" {
-			add(w.home + "/" + secretKey)
+			add(w.home + "/" + keyFile)
 		}
 		add("/etc/passwd", path.Join(path.Dir(s), "another"+path.Ext(s)))
 	case isText && strings.Contains(s, "://"):
@@ -195,7 +195,7 @@ func (w witness) fillings(glob, was string) (texts []string) {
 		fills = slices.Insert(fills, 0, ".env")
 	}
 	if dir == "~/" || dir == w.home+"/" {
-		fills = slices.Insert(fills, 0, secretKey)
+		fills = slices.Insert(fills, 0, keyFile)
 	}
 	for _, fill := range fills {
 		texts = append(texts, strings.NewReplacer("***", fill, "**", fill, "*", path.Base(fill), "?", "x").Replace(glob))
@@ -203,8 +203,8 @@ func (w witness) fillings(glob, was string) (texts []string) {
 	return texts
 }
 
-// secretKey lies in most homes.
-const secretKey = ".ssh/id_ed25519"
+// keyFile is what lies in many homes.
+const keyFile = ".ssh/id_ed25519"
 
 // described lists the arguments of a call, those as before by name alone.
 func described(before, after []member) string {

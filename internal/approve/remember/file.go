@@ -78,7 +78,7 @@ func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed boo
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
 	lock := flock.New(filepath.Join(filepath.Dir(k.Policy), lockName(k.Policy)), flock.SetPermissions(0o600))
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
