@@ -9,11 +9,10 @@ import (
 )
 
 // ring wakes whoever listens to the file at path. A touch needs no room on the
-// disk. A bell that is missing has no listener that could hear it now: they
-// look by themselves before long.
-func ring(path string) {
+// disk. Where it fails they look by themselves before long.
+func ring(path string) error {
 	now := time.Now()
-	_ = os.Chtimes(path, now, now)
+	return os.Chtimes(path, now, now)
 }
 
 // ears hear the bells of one process. Only while somebody listens is there a

@@ -13,7 +13,7 @@ var (
 	ErrUnknown   = errors.New("nothing in the queue has this id; see what waits with: clawai approve --list")
 	ErrAmbiguous = errors.New("this could mean several in the queue; give more of the id's characters (at least 8)")
 	ErrClosed    = errors.New("the queue is closed")
-	ErrTooLarge  = errors.New("too large for the queue")
+	ErrTooLarge  = errors.New("a call of more than 16 MiB cannot wait in the queue")
 	// ErrLocked: another program holds the database's write lock for longer
 	// than we wait.
 	ErrLocked = errors.New("another program keeps the queue locked; close what edits it (sqlite3?) and try again")

@@ -192,6 +192,23 @@ func TestFolderVanishes(t *testing.T) {
 	}
 }
 
+// Who still has the old database open lets go of it without a trace in the new.
+func TestOldDatabaseIsLetGo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	before := open(t, dir, queue.Options{Check: time.Hour})
+	put(t, attach(t, before, "s1"), `{}`)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	ticket := put(t, attach(t, open(t, dir, queue.Options{Check: time.Hour}), "s2"), `{}`)
+	for _, q := range []*queue.Queue{before, open(t, dir, queue.Options{})} {
+		if all, err := q.Pending(ctx); err != nil || len(all) != 1 || all[0].ID != ticket.ID() {
+			t.Error(all, err)
+		}
+	}
+	sound(t, dir)
+}
+
 // A person with the sqlite3 tool may end a request; what he cannot say properly
 // is a deny.
 func TestChangedByHand(t *testing.T) {
@@ -242,6 +259,19 @@ func TestUnreadablePart(t *testing.T) {
 		if _, err := db.Exec("UPDATE requests SET " + column + " = NULL"); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Whatever the folder is called.
+func TestOddFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a?b=c%20d#e&f 'g\" é", "queue")
+	p := attach(t, open(t, dir, queue.Options{}), "s1")
+	put(t, p, `{}`)
+	if all, err := open(t, dir, queue.Options{}).Pending(ctx); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "queue.db-wal")); err != nil {
+		t.Error("the database is elsewhere:", err)
 	}
 }
 

@@ -37,16 +37,16 @@ func TestMain(m *testing.M) {
 
 // child is another process.
 type child struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-func start(t *testing.T, role, dir string, args ...string) *child {
+func start(t testing.TB, role, dir string, args ...string) *child {
 	t.Helper()
 	c := &child{t: t, cmd: exec.Command(os.Args[0], args...)}
-	c.cmd.Env = append(os.Environ(), "QUEUE_ROLE="+role, "QUEUE_DIR="+dir)
+	c.cmd.Env = append(os.Environ(), "QUEUE_ROLE="+role, "QUEUE_DIR="+dir, "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stderr = os.Stderr
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {

@@ -6,18 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"sync"
+	"time"
 )
-
-// Session says who asks.
-type Session struct {
-	ID      string // 1 to 64 letters, digits, - and _; unlike every other session's
-	Server  string // what a request says that names none
-	Client  string // the same
-	Project string // the same
-	PID     int    // 0 means this process
-}
 
 // Proxy is one session's side of the queue. It is safe for concurrent use.
 type Proxy struct {
@@ -39,13 +30,11 @@ type Proxy struct {
 	lookouts sync.WaitGroup
 }
 
-var isSession = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
-
 // Attach makes this process the proxy of a session until Close. The system
 // knows when it ends, however it ends, and what it left is then expired by
 // whoever looks. The database is not opened.
 func (q *Queue) Attach(s Session) (*Proxy, error) {
-	if !isSession.MatchString(s.ID) {
+	if !isSession(s.ID) {
 		return nil, fmt.Errorf("the queue: %q cannot name a session", s.ID)
 	}
 	if s.PID == 0 {
@@ -58,43 +47,6 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// hold takes the session's file, anew when somebody removed it. The caller has
-// p.mu, or p alone.
-func (p *Proxy) hold() error {
-	if p.here != nil {
-		if p.here.holds() {
-			return nil
-		}
-		_ = p.here.leave()
-		p.here = nil
-	}
-	if err := p.q.folders(); err != nil {
-		return fmt.Errorf("the queue in %q cannot be used: %w", p.q.dir, err)
-	}
-	here, err := appear(p.q.path(proxies, p.s.ID))
-	if err != nil {
-		return fmt.Errorf("the queue in %q: session %s: %w", p.q.dir, p.s.ID, err)
-	}
-	p.here = here
-	return nil
-}
-
-// alive says whether a session's proxy is. Where that cannot be told it is.
-func (q *Queue) alive(session string) bool {
-	if !isSession.MatchString(session) {
-		return false
-	}
-	there, err := present(q.path(proxies, session))
-	return there || err != nil
-}
-
-// call wakes a session's proxy.
-func (q *Queue) call(session string) {
-	if isSession.MatchString(session) {
-		ring(q.path(proxies, session))
-	}
 }
 
 // maxRequest is how many bytes of calls one request may hold. Nobody reads more
@@ -111,7 +63,7 @@ func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 		return nil, ErrTooLarge
 	}
 	r.Session, r.Status, r.Created = p.s.ID, Pending, p.q.o.Clock()
-	r.Decided, r.Answer, r.Outcome = r.Decided.Truncate(0), Answer{}, ""
+	r.Decided, r.Answer, r.Outcome = time.Time{}, Answer{}, ""
 	r.Server, r.Client, r.Project = or(r.Server, p.s.Server), or(r.Client, p.s.Client), or(r.Project, p.s.Project)
 	for {
 		t, err := p.put(ctx, r)
@@ -154,7 +106,7 @@ func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
 	if err != nil {
 		return nil, err
 	}
-	v = append(v, p.s.PID, int64(r.Deadline.Sub(r.Created).Seconds()), r.ID[:shortest], r.ID[:shortest])
+	v = append(v, p.s.PID, max(0, int64(r.Deadline.Sub(r.Created).Seconds())), r.ID[:shortest], r.ID[:shortest])
 	t, err := p.await(r.ID)
 	if err != nil {
 		return nil, err
@@ -223,7 +175,9 @@ func (p *Proxy) Close() error {
 	for _, t := range left {
 		t.end(Answer{}, ErrClosed)
 	}
-	err = errors.Join(err, p.here.leave())
+	if p.here != nil {
+		err = errors.Join(err, p.here.leave())
+	}
 	close(p.revoked)
 	p.q.changed()
 	return err

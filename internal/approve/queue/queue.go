@@ -2,7 +2,9 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -88,6 +90,7 @@ func (q *Queue) folders() error {
 // What lies in the folder.
 const (
 	database  = "queue.db"
+	opening   = "opening"   // locked by whoever opens the database
 	bell      = "bell"      // touched whenever anything changed
 	proxies   = "proxies"   // a file for each session, locked by its proxy, touched when there is something for it
 	attending = "attending" // a file for each answerer that is looking, locked by it
@@ -110,7 +113,11 @@ func (q *Queue) Close() (err error) {
 }
 
 // changed tells everybody that looks at the queue.
-func (q *Queue) changed() { ring(q.path(bell)) }
+func (q *Queue) changed() {
+	if errors.Is(ring(q.path(bell)), fs.ErrNotExist) {
+		_ = privateFile(q.path(bell), true) // those who listen find it at their next check
+	}
+}
 
 // Watch ticks once at the start, and then when anything may have changed. Ticks
 // that nobody takes become one. It closes when ctx ends, or the queue.

@@ -256,7 +256,7 @@ func TestClocksJump(t *testing.T) {
 // A thousand wait at once; one goroutine notices for all.
 func TestThousand(t *testing.T) {
 	p, other, _ := newQueue(t)
-	const n = 1000
+	const n = 1000 / scale
 	tickets := make([]*queue.Ticket, n)
 	for i := range tickets {
 		tickets[i] = put(t, p, `{"path":"a"}`)

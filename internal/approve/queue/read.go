@@ -3,11 +3,7 @@ package queue
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/clawai/clawai/internal/gate"
 )
 
 // marks stand for the columns in a statement.
@@ -123,96 +119,4 @@ func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 		return Request{}, err
 	}
 	return q.exact(ctx, r.ID)
-}
-
-// Decide answers a request, which is named as for Get. The first answer wins;
-// *Settled tells everybody else who or what was first.
-func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
-	if a.Reply > gate.DenyAlways {
-		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
-	}
-	r, err := q.Get(ctx, id)
-	if err != nil {
-		return Request{}, err
-	}
-	if r.Status != Pending {
-		return r, &Settled{r}
-	}
-	r, won, err := q.settle(ctx, r.ID, statusOf(a.Reply), a, "")
-	if err != nil {
-		return Request{}, err
-	}
-	if !won {
-		return r, &Settled{r}
-	}
-	q.call(r.Session)
-	return r, nil
-}
-
-// Await returns when it is known what became of a request, or ctx ends.
-func (q *Queue) Await(ctx context.Context, id string) (Request, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for range q.Watch(ctx) {
-		r, err := q.Get(ctx, id)
-		if err != nil || r.Status != Pending && r.Outcome != "" {
-			return r, err
-		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		return Request{}, err
-	}
-	return Request{}, ErrClosed
-}
-
-// reap ends what proxies left that died, and says which ones did.
-func (q *Queue) reap(ctx context.Context) (dead map[string]bool, err error) {
-	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
-	for _, s := range sessions {
-		if q.alive(s) {
-			continue
-		}
-		if dead == nil {
-			dead = map[string]bool{}
-		}
-		dead[s] = true
-		// Where this fails, the next one who looks does it; the caller leaves
-		// them out meanwhile.
-		if e := q.bury(ctx, s); errors.Is(e, ErrClosed) || ctx.Err() != nil {
-			return dead, errors.Join(err, e)
-		}
-	}
-	return dead, err
-}
-
-// What becomes of the requests of a proxy that is gone.
-const (
-	itsProxyEnded = "its proxy ended"
-	untold        = "its proxy ended before it said what became of the call"
-)
-
-// bury ends everything of a session whose proxy is gone.
-func (q *Queue) bury(ctx context.Context, session string) error {
-	waiting, err := q.list(ctx, "WHERE session = ? AND status = 'pending'", session)
-	if err != nil {
-		return err
-	}
-	err = q.write(ctx, func(ctx context.Context, t tx) error {
-		for _, r := range waiting {
-			end := q.ended(r, Expired, Answer{}, itsProxyEnded)
-			if err := t.finish(ctx, &end); err != nil && !errors.Is(err, errLost) {
-				return err
-			}
-		}
-		if len(q.o.migrations) > 1 {
-			if _, err := t.exec(ctx, "DELETE FROM grants WHERE session = ?", session); err != nil {
-				return err
-			}
-		}
-		_, err := t.exec(ctx, "UPDATE requests SET outcome = ?, changed = "+thisChange+
-			" WHERE session = ? AND status <> 'pending' AND outcome = ''", untold, session)
-		return err
-	})
-	q.untidy()
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -138,9 +139,54 @@ func TestMadeAtOnce(t *testing.T) {
 		}
 		for _, c := range children {
 			fmt.Fprintln(c.in)
+		}
+		for _, c := range children {
 			if rest := c.rest(); rest != "" {
 				t.Error(rest)
 			}
 		}
 	}
+}
+
+func init() {
+	// churn SESSION N: opens and closes the queue N times.
+	roles["churn"] = func(dir string, args []string) error {
+		n, _ := strconv.Atoi(args[1])
+		for range n {
+			q, err := queue.Open(dir, queue.Options{})
+			if err != nil {
+				return err
+			}
+			p, err := q.Attach(queue.Session{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			if _, err := p.Put(ctx, write(`{}`)); err != nil {
+				return err
+			}
+			if err := errors.Join(p.Close(), q.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Processes come and go; the last one takes the log away, the next one makes it.
+func TestOpenedAndClosedAtOnce(t *testing.T) {
+	const processes, each = 6, 15
+	dir := filepath.Join(t.TempDir(), "queue")
+	var children []*child
+	for i := range processes {
+		children = append(children, start(t, "churn", dir, fmt.Sprintf("c%d", i), fmt.Sprint(each)))
+	}
+	for _, c := range children {
+		if said := c.rest(); said != "" {
+			t.Error(said)
+		}
+	}
+	if all, err := open(t, dir, queue.Options{}).History(ctx, 1000); err != nil || len(all) != processes*each {
+		t.Error(len(all), err)
+	}
+	sound(t, dir)
 }

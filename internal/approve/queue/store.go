@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
 	"modernc.org/sqlite"
 )
 
@@ -76,7 +77,8 @@ func (s *store) ready(ctx context.Context) error {
 		if there, err := os.Lstat(path); err == nil && os.SameFile(there, s.file) {
 			return nil
 		}
-		s.abandon(ctx)
+		_ = s.db.Close() // SQLite sees that it has moved, and leaves the new one's log alone
+		s.db = nil
 	}
 	if err := s.q.folders(); err != nil {
 		return err
@@ -86,8 +88,17 @@ func (s *store) ready(ctx context.Context) error {
 			return err
 		}
 	}
+	// A new file becomes a database in steps that several must not take at once.
+	alone, err := s.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
 	c, err := sqlite.NewConnector(address(path, s.q.o.patience))
 	if err != nil {
+		return err
+	}
+	if s.file, err = os.Lstat(path); err != nil {
 		return err
 	}
 	s.db = sql.OpenDB(c)
@@ -100,16 +111,24 @@ func (s *store) ready(ctx context.Context) error {
 	return err
 }
 
+// alone keeps other processes from opening the database meanwhile.
+func (s *store) alone(ctx context.Context) (*flock.Flock, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.q.o.patience)
+	defer cancel()
+	f := flock.New(s.q.path(opening), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
+	ok, err := f.TryLockContext(ctx, time.Millisecond)
+	if !ok && errors.Is(err, context.DeadlineExceeded) {
+		err = ErrLocked
+	}
+	return f, err
+}
+
 // prepare makes a database of the file, or finds that it is one.
-func (s *store) prepare(ctx context.Context, conn *sql.Conn) (err error) {
-	if err = whole(ctx, conn, s.q.path(database)); err != nil {
+func (s *store) prepare(ctx context.Context, conn *sql.Conn) error {
+	if err := whole(ctx, conn, s.q.path(database)); err != nil {
 		return err
 	}
-	if err = migrate(ctx, conn, s.q.o.migrations, s.q.o.step); err != nil {
-		return err
-	}
-	s.file, err = os.Lstat(s.q.path(database))
-	return err
+	return migrate(ctx, conn, s.q.o.migrations, s.q.o.step)
 }
 
 // whole finds a file that was cut short by less than a page, which SQLite takes
@@ -146,19 +165,6 @@ func address(path string, patience time.Duration) string {
 		"_pragma": {"secure_delete=1", "temp_store=2", "trusted_schema=0", "cell_size_check=1", "cache_size=-1024"},
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: how.Encode()}).String()
-}
-
-// abandon closes a database whose file was removed or replaced. SQLite would
-// remove the log by its name, which may be another database's by now.
-func (s *store) abandon(ctx context.Context) {
-	_ = s.with(ctx, func(_ context.Context, conn *sql.Conn) error {
-		return conn.Raw(func(c any) error {
-			_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
-			return err
-		})
-	})
-	_ = s.db.Close()
-	s.db = nil
 }
 
 func (s *store) close() error {

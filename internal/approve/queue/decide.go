@@ -1,0 +1,48 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// Decide answers a request, which is named as for Get. The first answer wins;
+// *Settled tells everybody else who or what was first.
+func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
+	if a.Reply > gate.DenyAlways {
+		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
+	}
+	r, err := q.Get(ctx, id)
+	if err != nil {
+		return Request{}, err
+	}
+	if r.Status != Pending {
+		return r, &Settled{r}
+	}
+	r, won, err := q.settle(ctx, r.ID, statusOf(a.Reply), a, "")
+	if err != nil {
+		return Request{}, err
+	}
+	if !won {
+		return r, &Settled{r}
+	}
+	q.call(r.Session)
+	return r, nil
+}
+
+// Await returns when it is known what became of a request, or ctx ends.
+func (q *Queue) Await(ctx context.Context, id string) (Request, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range q.Watch(ctx) {
+		r, err := q.Get(ctx, id)
+		if err != nil || r.Status != Pending && r.Outcome != "" {
+			return r, err
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Request{}, err
+	}
+	return Request{}, ErrClosed
+}
