@@ -54,7 +54,7 @@ func approveWeb(c *cli.Context) error {
 
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	return web.Options{
-		Queue: q, By: account(), Home: dirs.Home, ReadFile: diskfile.Read, Opened: opened,
+		Queue: q, By: account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read, Opened: opened,
 		Attend: func() (io.Closer, error) {
 			a, err := q.Attend(web.Rung)
 			if err != nil {

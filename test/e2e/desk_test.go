@@ -31,9 +31,10 @@ type desk struct {
 	origin string
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *desk { t.Helper(); return deskAt(t, newSite(t, allowAll)) }
+
+func deskAt(t *testing.T, s site) *desk {
 	t.Helper()
-	s := newSite(t, allowAll)
 	state := filepath.Join(s.home, ".local/state/clawai")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ type Options struct {
 	Records func(ctx context.Context) iter.Seq2[audit.Entry, error]
 
 	Home     string                       // for ~; "" when unknown
+	Own      []string                     // view.Options.Own
 	ReadFile func(string) ([]byte, error) // view.Options.ReadFile; nil shows no changes
 	By       string                       // the account that answers
 	Opened   func()                       // told each time a link has been used; may be nil

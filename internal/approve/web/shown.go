@@ -64,7 +64,7 @@ func careOf(r *queue.Request, q *view.Question) care {
 }
 
 func (s *Server) options(r *queue.Request, changes bool) view.Options {
-	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: s.o.Home}
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: s.o.Home, Own: s.o.Own}
 	if changes {
 		o.ReadFile = s.o.ReadFile
 	}
