@@ -12,12 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve"
-	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/stdio"
@@ -35,7 +32,8 @@ func proxyCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
-			&cli.DurationFlag{Name: "ask-timeout", Value: 45 * time.Second, Usage: "how long a call waits for a person; clients give up at about 60s"},
+			&cli.StringFlag{Name: "ask", Usage: "how a person is asked, first to last: `LIST` of terminal, popup, console, elicitation, web; or never"},
+			&cli.StringFlag{Name: "ask-timeout", Usage: "how long a call waits for a person, like `45s`; clients give up at about 60s"},
 			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
 			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
 			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
@@ -49,16 +47,16 @@ func proxyCommand() *cli.Command {
 
 // proxyRun is one run of the command: what its flags and files came to.
 type proxyRun struct {
-	command []string
-	remote  *remoteServer // nil for a command
-	name    string
-	folders config.Folders
-	policy  *config.Loaded
-	ask     time.Duration
-	limits  frame.Limits
-	asError bool
-	redact  audit.Redaction
-	observe bool // for the gate, which alone acts on it
+	command  []string
+	remote   *remoteServer // nil for a command
+	name     string
+	folders  config.Folders
+	policy   *config.Loaded
+	settings config.Ask
+	limits   frame.Limits
+	asError  bool
+	redact   audit.Redaction
+	observe  bool // for the gate, which alone acts on it
 }
 
 // fewestProcessors is what two loops in blocking system calls need beside each
@@ -96,16 +94,13 @@ func runProxy(c *cli.Context) error {
 // started. Mistakes on the command line are exit 2, everything else 125.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	p := &proxyRun{
-		command: c.Args().Slice(), name: c.String("server"), ask: c.Duration("ask-timeout"), observe: c.Bool("observe"),
+		command: c.Args().Slice(), name: c.String("server"), observe: c.Bool("observe"),
 	}
 	if err := p.checkCommand(); err != nil {
 		return nil, err
 	}
 	if err := p.readRemote(c.String("header-file")); err != nil {
 		return nil, err
-	}
-	if p.ask <= 0 {
-		return nil, usagef("--ask-timeout must be more than 0")
 	}
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
@@ -130,6 +125,9 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 		if p.folders.State, err = filepath.Abs(dir); err != nil {
 			return nil, proxyError(err)
 		}
+	}
+	if err = p.readSettings(c); err != nil {
+		return nil, err
 	}
 	path := c.String("policy")
 	if path == "" {
@@ -172,29 +170,13 @@ func (p *proxyRun) openRecord() (*audit.Log, error) {
 
 func (p *proxyRun) recordDir() string { return filepath.Join(p.folders.State, "audit") }
 
-// approver asks at the terminal; an "always" is written into the policy that
-// was named, and weighed against what the record says it has denied.
-func (p *proxyRun) approver() gate.Approver {
-	return approve.NewTerminal(approve.Options{
-		Lock: filepath.Join(p.folders.State, "terminal.lock"),
-		Always: &remember.Keeper{
-			Policy:  p.policy.Path,
-			Options: policy.Options{Home: p.folders.Home},
-			Denied:  deniedCalls{p.recordDir()},
-		},
-	})
-}
-
 // session runs the server until one side ends and returns our exit code.
 func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
-	guard, err := gate.New(gate.Options{
-		Policy: p.policy.Policy, Recorder: log, Approver: p.approver(), Server: p.name, AskTimeout: p.ask,
-		ObserveOnly: p.observe,
-	})
+	guard, end, err := p.newGate(log, p.name)
 	if err != nil {
 		return exitProxy, err
 	}
-	defer guard.Close()
+	defer end()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := guard.Note(p.started()); err != nil {

@@ -47,7 +47,7 @@ func prepare(t *testing.T, serverArgs ...string) *running {
 	args := append([]string{"proxy", "--policy", r.path("policy.toml"), "--state", r.path("state"), "--",
 		"toyserver", "-pid", r.path("pid"), "-heard", r.path("heard")}, serverArgs...)
 	r.cmd = exec.Command("clawai", args...)
-	r.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	r.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "CLAWAI_CONFIG_DIR="+r.dir)
 	return r
 }
 

@@ -68,20 +68,22 @@ func (f Folder) path(elem ...string) string {
 func (f Folder) Remove() error { return os.RemoveAll(f.Root) }
 
 // Environ is the environment of the demo's proxy: HOME is the demo's, and
-// nothing of the owner's clawai configuration is seen.
+// nothing of the owner's clawai configuration is seen. A person is asked at the
+// terminal or not at all.
 func (f Folder) Environ() []string {
 	env := []string{"HOME=" + f.Home, "USERPROFILE=" + f.Home}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if name == "HOME" || name == "USERPROFILE" || name == "AppData" || name == "APPDATA" || name == "LOCALAPPDATA" ||
-			strings.HasPrefix(name, "XDG_") || name == "CLAWAI_CONFIG_DIR" || name == "CLAWAI_STATE_DIR" {
+			strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "CLAWAI_") && name != "CLAWAI_ACCESSIBLE" {
 			continue
 		}
 		env = append(env, v)
 	}
 	return append(env,
 		"CLAWAI_CONFIG_DIR="+f.path(".config", "clawai"),
-		"CLAWAI_STATE_DIR="+f.path(".local", "state", "clawai"))
+		"CLAWAI_STATE_DIR="+f.path(".local", "state", "clawai"),
+		"CLAWAI_ASK=terminal", "CLAWAI_ASK_NOBODY=deny")
 }
 
 // Steps is the story, in order.

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/elicit"
+	"github.com/clawai/clawai/internal/approve/notify"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/remember"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/approve/view/diskfile"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/urfave/cli/v2"
+)
+
+// asking is how one session asks a person. Nothing of it is opened before the
+// first question.
+type asking struct {
+	settings config.Ask
+	folders  config.Folders
+	server   string // as people are shown it
+	project  string
+	session  string
+	desktop  *notify.Desktop
+	ladder   *approve.Ladder // nil: nobody is ever asked
+	guard    *gate.Session   // set once, before the first question
+
+	mu     sync.Mutex // guards what follows
+	queue  *queue.Queue
+	proxy  *queue.Proxy
+	tasks  sync.WaitGroup
+	shared chan struct{} // wakes the goroutine that publishes what holds for the session
+	over   chan struct{}
+}
+
+// newAsking builds the ladder of the settings.
+func newAsking(settings config.Ask, folders config.Folders, policyFile, server string) (*asking, error) {
+	a := &asking{
+		settings: settings, folders: folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
+		shared: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+	a.project, _ = os.Getwd() // without one, every write is one outside of it
+	if len(settings.Order.Is) == 0 {
+		return a, nil
+	}
+	keeper := &remember.Keeper{
+		Policy: policyFile, Options: policy.Options{Home: folders.Home},
+		Denied: deniedCalls{filepath.Join(folders.State, "audit")},
+	}
+	rungs, err := a.rungs(keeper)
+	if err != nil {
+		return nil, err
+	}
+	a.ladder = approve.NewLadder(approve.LadderOptions{
+		Rungs: rungs, Queue: a.line(), Keeper: keeper, Wait: settings.Nobody.Is == "wait",
+		Risk: a.risky, Project: a.project, Point: a.point, Trouble: a.trouble,
+	})
+	return a, nil
+}
+
+// line is the queue, if anybody could answer there in time.
+func (a *asking) line() *approve.Line {
+	order := a.settings.Order.Is
+	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") && !slices.Contains(order, "popup") {
+		return nil
+	}
+	return approve.NewLine(a.desk)
+}
+
+// rungs are the ways of asking, in their order. Who can show one question at a
+// time gets them as a list.
+func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung, err error) {
+	for _, name := range a.settings.Order.Is {
+		switch name {
+		case "terminal":
+			all = append(all, approve.NewGather(a.terminal(keeper), a.risky))
+		case "console", "web":
+			all = append(all, approve.NewAttended(name, a.attended))
+		case "elicitation":
+			form, err := elicit.New(elicit.Options{Project: a.project, Home: a.folders.Home})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, form)
+		}
+	}
+	return all, nil
+}
+
+func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
+	return approve.NewTerminal(approve.Options{
+		Lock: filepath.Join(a.folders.State, "terminal.lock"), Always: keeper, By: account(),
+		View: view.Options{Project: a.project, Home: a.folders.Home, ReadFile: diskfile.Read, Own: []string{a.folders.Config, a.folders.State}},
+	})
+}
+
+// approver is what the gate asks.
+func (a *asking) approver() gate.Approver {
+	if a.ladder == nil {
+		return approve.Never{Reason: "nobody is to be asked here; " + approve.HowNext}
+	}
+	return a.ladder
+}
+
+func (a *asking) risky(q gate.Question) bool {
+	return approve.Dangerous(q, a.project, a.folders.Home)
+}
+
+// point points a person to a question that waits where nobody looks.
+func (a *asking) point(q gate.Question) {
+	if a.settings.Notify.Is {
+		a.desktop.Asks(q.Server, q.Calls)
+	}
+}
+
+// trouble goes to the record: the question itself has an answer.
+func (a *asking) trouble(err error) {
+	_ = a.guard.Note(&audit.Event{Kind: audit.Chatter, Code: "asking", Detail: err.Error()})
+}
+
+// muted tells the owner of a server that asks too much.
+func (a *asking) muted(n int, until time.Time) {
+	if a.settings.Notify.Is {
+		a.desktop.Muted(a.server)
+	}
+}
+
+// opened is the queue, opened at the first use.
+func (a *asking) opened() (*queue.Queue, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.queue != nil {
+		return a.queue, nil
+	}
+	select {
+	case <-a.over:
+		return nil, errors.New("the session is over")
+	default:
+	}
+	q, err := queue.Open(filepath.Join(a.folders.State, "queue"), queue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a.queue = q
+	return q, nil
+}
+
+func (a *asking) attended() ([]string, error) {
+	q, err := a.opened()
+	if err != nil {
+		return nil, err
+	}
+	return q.Attended()
+}
+
+// desk is this session's side of the queue.
+func (a *asking) desk() (approve.Desk, error) {
+	q, err := a.opened()
+	if err != nil {
+		return nil, err
+	}
+	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.project})
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.proxy = p
+	a.mu.Unlock()
+	a.tasks.Go(func() { a.share(p) })
+	a.tasks.Go(func() {
+		for id := range p.Revoked() {
+			a.guard.Revoke(id)
+		}
+	})
+	return approve.Desked(p), nil
+}
+
+// granted notes that the answers for the session have changed.
+func (a *asking) granted() {
+	select {
+	case a.shared <- struct{}{}:
+	default: // it is going to look anyway
+	}
+}
+
+// share shows the answers that hold for the session to whoever runs clawai
+// approve --granted.
+func (a *asking) share(p *queue.Proxy) {
+	for {
+		select {
+		case <-a.shared:
+		case <-a.over:
+			return
+		}
+		var all []queue.Grant
+		for _, g := range a.guard.Grants() {
+			all = append(all, queue.Grant{ID: g.ID, Rule: g.Rule, Calls: g.Calls, Since: g.Since, Uses: g.Uses})
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		if err := p.SetGrants(ctx, all); err != nil {
+			a.trouble(fmt.Errorf("the answers for this session cannot be listed: %w", err))
+		}
+		cancel()
+	}
+}
+
+// close ends what was opened. The gate is closed before: no question is open.
+func (a *asking) close() {
+	if a.ladder != nil {
+		a.ladder.Close()
+	}
+	close(a.over)
+	a.mu.Lock()
+	p, q := a.proxy, a.queue
+	a.mu.Unlock()
+	if p != nil {
+		_ = p.Close()
+	}
+	a.tasks.Wait()
+	if q != nil {
+		_ = q.Close()
+	}
+	a.desktop.Close()
+}
+
+// readSettings reads how a person is asked: option before environment before file
+// before default.
+func (p *proxyRun) readSettings(c *cli.Context) (err error) {
+	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
+		return proxyError(err)
+	}
+	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
+		if !c.IsSet(name) {
+			continue
+		}
+		if err := p.settings.Set(key, c.String(name), "--"+name); err != nil {
+			return usagef("--%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// newGate makes the gate of one session, and what it asks; end closes both.
+func (p *proxyRun) newGate(log gate.Recorder, server string) (guard *gate.Session, end func(), err error) {
+	shown := server
+	if shown == "" {
+		shown = guessName(p.command, server)
+	}
+	a, err := newAsking(p.settings, p.folders, p.policy.Path, shown)
+	if err != nil {
+		return nil, nil, err
+	}
+	guard, err = gate.New(gate.Options{
+		Policy: p.policy.Policy, Recorder: log, Approver: a.approver(), Server: server,
+		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, OnGrants: a.granted, OnMuted: a.muted,
+		ObserveOnly: p.observe,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	a.guard = guard
+	return guard, func() {
+		guard.Close()
+		a.close()
+	}, nil
+}
