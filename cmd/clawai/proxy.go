@@ -28,8 +28,8 @@ func proxyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "proxy",
 		Usage:     "run an MCP server and let through only what the policy allows",
-		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH",
-		Flags: []cli.Flag{
+		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH\nclawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
 			&cli.StringFlag{Name: "ask", Usage: "how a person is asked, first to last: `LIST` of terminal, popup, console, elicitation, web; or never"},
@@ -40,7 +40,7 @@ func proxyCommand() *cli.Command {
 			&cli.StringFlag{Name: "redact", Value: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
 			&cli.StringFlag{Name: "header-file", Usage: "headers for a remote server: lines `Name: value` in a `FILE` that only you can read; ${NAME} is taken from the environment"},
 			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
-		},
+		}, listenFlags()...),
 		Action: runProxy,
 	}
 }
@@ -69,8 +69,16 @@ const fewestProcessors = 4
 const watchAfter = 50 * time.Millisecond
 
 func runProxy(c *cli.Context) error {
+	for _, name := range []string{"upstream", "host", "origin", "tls-cert", "tls-key"} {
+		if c.IsSet(name) && !c.IsSet("listen") {
+			return usagef("--%s belongs to --listen ADDRESS:PORT", name)
+		}
+	}
 	if runtime.GOMAXPROCS(0) < fewestProcessors && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(fewestProcessors)
+	}
+	if c.IsSet("listen") {
+		return runListen(c)
 	}
 	p, err := newProxyRun(c)
 	if err != nil {
@@ -102,9 +110,14 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	if err := p.readRemote(c.String("header-file")); err != nil {
 		return nil, err
 	}
+	return p, p.readOptions(c)
+}
+
+// readOptions reads what every form of the command has, and the policy.
+func (p *proxyRun) readOptions(c *cli.Context) error {
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
-		return nil, usagef("--max-frame: %w", err)
+		return usagef("--max-frame: %w", err)
 	}
 	p.limits = frame.DefaultLimits()
 	p.limits.MaxBytes = size
@@ -113,30 +126,30 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	case "error":
 		p.asError = true
 	default:
-		return nil, usagef("--deny-as is result or error, not %q", c.String("deny-as"))
+		return usagef("--deny-as is result or error, not %q", c.String("deny-as"))
 	}
 	if p.redact, err = audit.ParseRedaction(c.String("redact")); err != nil {
-		return nil, usagef("--redact: %w", err)
+		return usagef("--redact: %w", err)
 	}
 	if p.folders, err = config.Dirs(); err != nil {
-		return nil, proxyError(err)
+		return proxyError(err)
 	}
 	if dir := c.String("state"); dir != "" {
 		if p.folders.State, err = filepath.Abs(dir); err != nil {
-			return nil, proxyError(err)
+			return proxyError(err)
 		}
 	}
 	if err = p.readSettings(c); err != nil {
-		return nil, err
+		return err
 	}
 	path := c.String("policy")
 	if path == "" {
 		path = p.folders.PolicyFile()
 	}
 	if p.policy, err = config.LoadPolicy(path, p.folders.Home); err != nil {
-		return nil, proxyError(err)
+		return proxyError(err)
 	}
-	return p, nil
+	return nil
 }
 
 func proxyError(err error) error { return &exitError{code: exitProxy, err: err} }

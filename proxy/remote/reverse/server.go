@@ -23,13 +23,19 @@ type Options struct {
 	Secret    string                    // the first part of every path; nobody can guess it
 	Port      string                    // that this server listens on
 	Hosts     []string                  // the names and addresses it is reached by
-	// Gate makes the gate of one agent session at one server. It is closed here.
-	Gate func(server string) (*gate.Session, error)
+	// Gate makes the gate of one agent session at one server.
+	Gate func(server string) (Gate, error)
 
 	Origins     []string // of web pages that may use it
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long a session nobody uses is kept; default 1 h
+}
+
+// Gate is what an agent session passes. End, called once, closes it.
+type Gate struct {
+	Session *gate.Session
+	End     func()
 }
 
 // maxTalks bounds the sessions that are kept; a client that opens more is told

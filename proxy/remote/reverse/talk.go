@@ -13,14 +13,14 @@ import (
 // agent is one agent session at one server: its gate, and the memory of the calls
 // that no MCP session holds together.
 type agent struct {
-	gate *gate.Session
+	gate Gate
 	pump *proxy.Session // of messages without a session
 	used time.Time      // guarded by Server.mu
 	busy int            // requests being served; guarded by Server.mu
 }
 
 func (a *agent) close() {
-	a.gate.Close()
+	a.gate.End()
 	a.pump.Close()
 }
 
@@ -54,7 +54,7 @@ func (s *Server) agent(at desk) (a *agent, done func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		a = &agent{gate: g, pump: s.pump(g, at.server)}
+		a = &agent{gate: g, pump: s.pump(g.Session, at.server)}
 		s.desks[at] = a
 	}
 	a.busy++
@@ -89,7 +89,7 @@ func (s *Server) tidy() {
 
 // newTalk is a session that has no id yet.
 func (s *Server) newTalk(a *agent, server string) *talk {
-	return &talk{agent: a, pump: s.pump(a.gate, server)}
+	return &talk{agent: a, pump: s.pump(a.gate.Session, server)}
 }
 
 // keep makes t found by id at this place.

@@ -123,8 +123,9 @@ func newWorld(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)
 	o := reverse.Options{
 		Upstreams: map[string]remote.Options{"s": {URL: to, Transport: &http.Transport{DisableCompression: true}}},
 		Secret:    secret, Port: port, Hosts: []string{"127.0.0.1", "localhost"},
-		Gate: func(server string) (*gate.Session, error) {
-			return gate.New(gate.Options{Policy: p, Recorder: w.record, Approver: w.person, Server: server, WaitEvery: 10 * time.Millisecond})
+		Gate: func(server string) (reverse.Gate, error) {
+			g, err := gate.New(gate.Options{Policy: p, Recorder: w.record, Approver: w.person, Server: server, WaitEvery: 10 * time.Millisecond})
+			return reverse.Gate{Session: g, End: g.Close}, err
 		},
 	}
 	for _, b := range bend {

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/reverse"
+	"github.com/urfave/cli/v2"
+)
+
+// listening is one run of clawai proxy --listen: the reverse proxy for clients
+// that speak HTTP themselves.
+type listening struct {
+	run       *proxyRun
+	out       io.Writer
+	address   string
+	upstreams map[string]remote.Options
+	hosts     []string
+	origins   []string
+	cert      *tls.Certificate
+
+	mu    sync.Mutex // guards gates
+	gates map[*gate.Session]struct{}
+}
+
+// listenFlags are the options of that form.
+func listenFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "listen", Usage: "serve remote servers to clients that speak HTTP, at `ADDRESS:PORT`; needs --upstream"},
+		&cli.StringSliceFlag{Name: "upstream", Usage: "a remote server to serve: `NAME=URL`, or URL alone; repeat for more"},
+		&cli.StringSliceFlag{Name: "host", Usage: "a further host `NAME` that clients reach --listen by"},
+		&cli.StringSliceFlag{Name: "origin", Usage: "a web `ORIGIN` whose pages may use --listen"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},
+		&cli.StringFlag{Name: "tls-key", Usage: "the key `FILE` for --tls-cert; only you can read it"},
+	}
+}
+
+// runListen serves until it is interrupted.
+func runListen(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usagef("--listen takes its servers from --upstream; nothing follows --")
+	}
+	l := &listening{
+		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
+		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), gates: map[*gate.Session]struct{}{},
+	}
+	if err := l.run.readOptions(c); err != nil {
+		return err
+	}
+	if err := l.readUpstreams(c.StringSlice("upstream"), c.String("header-file")); err != nil {
+		return err
+	}
+	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
+		return err
+	}
+	record, err := l.run.openRecord()
+	if err != nil {
+		return proxyError(err)
+	}
+	err = l.serve(c.Context, record)
+	if closing := record.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	return nil
+}
+
+// readUpstreams reads NAME=URL; the name of an address alone is its host's.
+func (l *listening) readUpstreams(texts []string, headerFile string) error {
+	if len(texts) == 0 {
+		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
+	}
+	l.upstreams = make(map[string]remote.Options, len(texts))
+	for _, text := range texts {
+		name, address, named := strings.Cut(text, "=")
+		if !named || strings.Contains(name, "/") {
+			name, address = "", text
+		}
+		server, err := newRemoteServer([]string{address}, headerFile)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = strings.ReplaceAll(server.url.Hostname(), ":", "-")
+		}
+		if _, twice := l.upstreams[name]; twice {
+			return usagef("two servers are called %q; give them names: --upstream NAME=URL", name)
+		}
+		o := remote.Options{URL: server.url, Header: server.header, Limits: l.run.limits}
+		if o.Header.Get("Authorization") == "" {
+			o.Credentials = oauth.New(signInOptions(l.run.folders, server.url, browse))
+		}
+		l.upstreams[name] = o
+	}
+	return nil
+}
+
+func (l *listening) readCertificate(cert, key string) error {
+	if cert == "" && key == "" {
+		return nil
+	}
+	if cert == "" || key == "" {
+		return usagef("--tls-cert and --tls-key belong together")
+	}
+	certificate, err := os.ReadFile(cert)
+	if err != nil {
+		return usagef("--tls-cert: %w", err)
+	}
+	secret, err := config.ReadSecret(key)
+	if err != nil {
+		return usagef("--tls-key: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, secret)
+	if err != nil {
+		return usagef("--tls-cert and --tls-key: %w", err)
+	}
+	l.cert = &pair
+	return nil
+}
+
+func (l *listening) serve(ctx context.Context, record *audit.Log) error {
+	host, _, err := net.SplitHostPort(l.address)
+	if err != nil {
+		return usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
+	}
+	ip := net.ParseIP(host)
+	if loopback := host == "localhost" || ip != nil && ip.IsLoopback(); !loopback && l.cert == nil {
+		return usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer in.Close()
+	front, err := l.front(record, in.Addr())
+	if err != nil {
+		return err
+	}
+	defer front.Close()
+	server := &http.Server{
+		Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
+	}
+	if l.cert != nil {
+		in = tls.NewListener(in, &tls.Config{Certificates: []tls.Certificate{*l.cert}, MinVersion: tls.VersionTLS12})
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(in) }()
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		config.Watch(watching, l.run.policy, l.reload)
+	}()
+	defer func() { unwatch(); <-watched }()
+	if err := l.announce(front, in.Addr()); err != nil {
+		return err
+	}
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(end) != nil {
+			_ = server.Close()
+		}
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// front is the handler with a gate for each agent session.
+func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, error) {
+	secret, err := l.secret()
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(l.address)
+	if err != nil {
+		return nil, err
+	}
+	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
+	}
+	return reverse.New(reverse.Options{
+		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins,
+		Limits: l.run.limits, DenyAsError: l.run.asError,
+		Gate: func(name string) (reverse.Gate, error) { return l.gate(record, name) },
+	})
+}
+
+// gate makes the gate of one agent session at one server, and takes care of it.
+func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
+	run := *l.run
+	run.name = name
+	guard, end, err := run.newGate(record, name)
+	if err != nil {
+		return reverse.Gate{}, err
+	}
+	shown := (&remoteServer{url: l.upstreams[name].URL}).named()
+	if err := guard.Note(&audit.Event{Kind: audit.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
+		version, shown, run.policy.Path, run.policy.Policy.Revision())}); err != nil {
+		end()
+		return reverse.Gate{}, err
+	}
+	l.mu.Lock()
+	l.gates[guard] = struct{}{}
+	l.mu.Unlock()
+	return reverse.Gate{Session: guard, End: func() {
+		l.mu.Lock()
+		delete(l.gates, guard)
+		l.mu.Unlock()
+		run.ended(guard, exitOK, "no longer used")
+		end()
+	}}, nil
+}
+
+// reload gives a changed policy to every gate, and to those to come.
+func (l *listening) reload(next *config.Loaded, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.run.policy = next
+	}
+	for guard := range l.gates {
+		l.run.reload(guard)(next, err)
+	}
+}
+
+// secret is the part of the path that nobody can guess. It stays the same, so
+// that clients' configurations go on working.
+func (l *listening) secret() (string, error) {
+	path := filepath.Join(l.run.folders.State, "listen.secret")
+	src, err := config.ReadSecret(path)
+	if err == nil {
+		if s := strings.TrimSpace(string(src)); len(s) >= 16 && len(s) <= 128 {
+			return s, nil
+		}
+		return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	secret := rand.Text()
+	return secret, atomicfile.Write(path, []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
+}
+
+// announce says where each server is reached.
+func (l *listening) announce(front *reverse.Server, at net.Addr) error {
+	scheme := "http"
+	if l.cert != nil {
+		scheme = "https"
+	}
+	names := make([]string, 0, len(l.upstreams))
+	for name := range l.upstreams {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	base := url.URL{Scheme: scheme, Host: at.String()}
+	found := map[string]string{}
+	for _, name := range names {
+		found[name] = base.JoinPath(front.Path(name)).String()
+		fmt.Fprintf(l.out, "%s  %s\n", name, found[name])
+	}
+	src, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(l.run.folders.State, "listen.json"), append(src, '\n'), atomicfile.Options{Mode: 0o600})
+}
