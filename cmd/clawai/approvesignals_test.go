@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
@@ -52,7 +53,9 @@ func TestAHangUpEndsTheConsole(t *testing.T) {
 	w := watch(t, home, "approve")
 	w.sees("Nothing waits")
 	_ = w.tty.Close()
-	_ = w.pty.Close()
+	_ = w.pty.SetReadDeadline(time.Now())
+	<-w.read
+	_ = w.pty.Close() // the terminal goes away
 	<-w.ended
 	a.attended("")
 }

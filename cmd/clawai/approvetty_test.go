@@ -75,10 +75,11 @@ func watchAs(t *testing.T, home string, env []string, rows, cols int, args ...st
 func (w *watcher) pump() {
 	defer close(w.read)
 	var picture []byte
+	fd := int32(w.pty.Fd())
 	for buf := make([]byte, 4096); ; {
 		n, err := w.pty.Read(buf)
 		picture = append(picture, buf[:n]...)
-		more, _ := unix.Poll([]unix.PollFd{{Fd: int32(w.pty.Fd()), Events: unix.POLLIN}}, 20)
+		more, _ := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLIN}}, 20)
 		if err == nil && more > 0 {
 			continue
 		}
@@ -93,8 +94,8 @@ func (w *watcher) close() {
 	_ = w.cmd.Process.Kill()
 	<-w.ended
 	_ = w.tty.Close()
+	<-w.read // nobody has the terminal any more
 	_ = w.pty.Close()
-	<-w.read
 }
 
 func (w *watcher) resize(rows, cols int) {

@@ -25,7 +25,7 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 	id, at := r.ID, 0
 	q := &question{id: id}
 	draw := func() {
-		q.facts = offerLines(offers, at, reply)
+		q.facts = append(dangerLines(m.entire(r), reply), offerLines(offers, at, reply)...)
 		q.title = alwaysTitle(m.entire(r), reply)
 		q.keys = []string{fmt.Sprintf("1-%d ↑ ↓ choose", len(offers)), "y write it and " + allowing(reply), "any other key goes back"}
 	}
@@ -75,9 +75,20 @@ func allowing(reply gate.Reply) string {
 func alwaysTitle(f *Facts, reply gate.Reply) string {
 	title := "clawai asks: write this rule, and " + allowing(reply) + " what it matches from now on?"
 	if reply.Allows() && f.Careful() {
-		return "DANGEROUS: " + strings.Join(f.Dangers, "; ") + ". " + title
+		return "DANGEROUS, as said above. " + title
 	}
 	return title
+}
+
+// dangerLines says why a call needs care, above what would allow it for good.
+func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
+	if !reply.Allows() || len(f.Dangers) == 0 {
+		return nil
+	}
+	for _, d := range f.Dangers {
+		lines = append(lines, label("careful", d))
+	}
+	return append(lines, "")
 }
 
 // offerLines shows all scopes, and of the chosen one the rule and what else it

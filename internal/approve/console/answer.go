@@ -52,9 +52,10 @@ func (m *model) allow(r *queue.Request, a queue.Answer, what string) {
 		return
 	}
 	id := r.ID
+	m.detail.top = 0 // where the reasons are
 	m.put(&question{
 		id:    id,
-		title: "DANGEROUS: " + strings.Join(f.Dangers, "; ") + ". Really " + what + "?",
+		title: "DANGEROUS, as said above. Really " + what + "?",
 		keys:  []string{"y " + what, "any other key goes back"},
 		yes: func() {
 			if r := m.pending.find(id); r != nil {

@@ -27,11 +27,11 @@ func TestDangerousOnesLookDifferentAndNeedASecondKey(t *testing.T) {
 		}
 		for _, key := range []string{"a", "s"} {
 			d.answer(key)
-			d.see("Really allow")
+			d.see("as said above. Really allow")
 			d.answer("n")
 			d.see("nothing was done", "DANGEROUS. clawai asks")
 			d.answer(key)
-			d.see("Really allow")
+			d.see("as said above. Really allow")
 			d.press("y") // typed before it could be read
 			d.pass(100e6)
 			if q.decides > 0 {
@@ -70,12 +70,12 @@ func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 		q.put(risky(2, "other"))
 		d.see(`tool       "run"`)
 		d.answer("a")
-		d.see("Really allow")
+		d.see("as said above. Really allow")
 		d.ready()
 		q.settle(id(1), queue.Denied, queue.Answer{Rung: "web"}, "")
 		d.see("it was denied at")
 		d.answer("y")
-		d.never("Really allow")
+		d.never("as said above. Really allow")
 		if q.decides > 0 || q.get(id(2)).Status != queue.Pending {
 			t.Error("the key answered something")
 		}
@@ -188,12 +188,12 @@ func offers() []queue.Offer {
 func TestAlwaysShowsTheRuleAndWhatElseItLetsThrough(t *testing.T) {
 	sit(t, 100, 40, Options{}, func(d *desk) {
 		q := d.q
-		r := request(1, "files", "write_file", `{"path":"/p/a"}`)
+		r := request(1, "files", "write_file", `{"path":"/p/a"}`) // outside the project
 		r.Offers = offers()
 		q.put(r)
 		d.see("A always…", "D always deny…")
 		d.answer("A")
-		d.see("> 1  exact   this exact call", `args.path = "/p/a"`, "No other call is known", "write this rule, and allow")
+		d.see("> 1  exact   this exact call", `args.path = "/p/a"`, "No other call is known", "write this rule, and allow", "careful    writes outside", "DANGEROUS, as said above.")
 		d.answer("2")
 		d.see("> 2  folder  this tool in /p", `args.path = "/p/**"`, "let through, for example:", `/p/\u{202e}other`)
 		d.press("y") // the rule has just come into sight

@@ -75,7 +75,8 @@ func (m *model) titleRows() []string {
 	default:
 		title = "clawai asks: let this through?"
 	}
-	return wrap([]string{title}, m.width)
+	rows := wrap([]string{title}, m.width)
+	return rows[:min(len(rows), 2)]
 }
 
 // keyRows says what keys do now.

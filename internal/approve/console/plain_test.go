@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -192,7 +193,11 @@ func TestPlainIsLive(t *testing.T) {
 
 func TestPlainOne(t *testing.T) {
 	dictate(t, Options{Only: id(1)}, func(r *reading) {
-		r.q.put(request(1, "files", "one", `{"content":"`+strings.Repeat(`x\n`, 400)+`TAIL"}`))
+		var lines strings.Builder
+		for n := range 400 {
+			fmt.Fprintf(&lines, `line %d\n`, n)
+		}
+		r.q.put(request(1, "files", "one", `{"content":"`+lines.String()+`TAIL"}`))
 		r.hears(`tool       "one"`, "more lines are not shown yet", "skip, more")
 		for range 20 {
 			r.says("more")

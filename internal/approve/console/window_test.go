@@ -50,8 +50,11 @@ func TestTooSmallAWindowSaysSoAndAnswersNothing(t *testing.T) {
 // However long a value is, its end can be reached.
 func TestTheTailIsAlwaysReached(t *testing.T) {
 	sit(t, 80, 24, Options{}, func(d *desk) {
-		lines := strings.Repeat("line\\n", 20000)
-		d.q.put(request(1, "files", "write_file", `{"content":"`+lines+`MIDDLE\n`+lines+`THE VERY TAIL","last":1}`))
+		var lines strings.Builder
+		for n := range 40000 {
+			fmt.Fprintf(&lines, `line %d\n`, n)
+		}
+		d.q.put(request(1, "files", "write_file", `{"content":"`+lines.String()+`THE VERY TAIL","last":1}`))
 		d.see("PgDn", "w without gaps")
 		d.press(end)
 		d.ready()

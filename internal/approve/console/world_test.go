@@ -219,6 +219,7 @@ func sit(t *testing.T, width, height int, o Options, test func(d *desk)) {
 		d.stop = stop
 		go func() {
 			defer close(d.ended)
+			time.Sleep(time.Millisecond) // the test puts what waits at first
 			d.result, d.err = Run(ctx, d.glass, o)
 		}()
 		test(d)
