@@ -86,6 +86,8 @@ func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung, err error) 
 		switch name {
 		case "terminal":
 			all = append(all, approve.NewGather(a.terminal(keeper), a.risky))
+		case "popup":
+			all = append(all, approve.NewGather(a.popup(), a.risky))
 		case "console", "web":
 			all = append(all, approve.NewAttended(name, a.attended))
 		case "elicitation":
@@ -104,6 +106,17 @@ func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
 		Lock: filepath.Join(a.folders.State, "terminal.lock"), Always: keeper, By: account(),
 		View: view.Options{Project: a.project, Home: a.folders.Home, ReadFile: diskfile.Read, Own: []string{a.folders.Config, a.folders.State}},
 	})
+}
+
+// popup runs this program over what tmux shows.
+func (a *asking) popup() *approve.Popup {
+	self, err := os.Executable()
+	if err != nil {
+		self = "clawai"
+	}
+	return approve.NewPopup(approve.PopupOptions{Program: self, Getenv: os.Getenv, Environ: []string{
+		"CLAWAI_STATE_DIR=" + a.folders.State, "CLAWAI_CONFIG_DIR=" + a.folders.Config, "HOME=" + a.folders.Home,
+	}})
 }
 
 // approver is what the gate asks.

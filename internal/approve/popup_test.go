@@ -1,0 +1,107 @@
+//go:build linux || darwin
+
+package approve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// fakeTmux is a program that plays tmux by the script; what it was called with
+// stands in the file.
+func fakeTmux(t *testing.T, script string) (program, calls string) {
+	t.Helper()
+	dir := t.TempDir()
+	program, calls = filepath.Join(dir, "tmux"), filepath.Join(dir, "calls")
+	text := "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>' \"$a\" >>" + calls + "; done; echo >>" + calls + "\n" + script
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program, calls
+}
+
+func inTmux(name string) string {
+	return map[string]string{"TMUX": "/tmp/tmux-0/default,1,0", "TMUX_PANE": "%3"}[name]
+}
+
+const goodTmux = `
+case "$1" in
+-V) echo tmux 3.3a;;
+list-clients) echo '100 /dev/pts/1'; echo '300 /dev/pts/2'; echo '200 /dev/pts/3';;
+`
+
+func TestPopupAvailable(t *testing.T) {
+	ticketed := gate.Question{Ticket: "4f8b0c5e-0000-4000-8000-000000000000"}
+	for name, tt := range map[string]struct {
+		script string
+		getenv func(string) string
+		q      gate.Question
+		want   error
+	}{
+		"somebody looks":   {goodTmux + "esac", inTmux, ticketed, nil},
+		"outside":          {goodTmux + "esac", func(string) string { return "" }, ticketed, errNoTmux},
+		"a strange pane":   {goodTmux + "esac", func(string) string { return "%3;x" }, ticketed, errNoTmux},
+		"old":              {"echo tmux 3.1c", inTmux, ticketed, errOldTmux},
+		"no version":       {"echo", inTmux, ticketed, errOldTmux},
+		"nobody looks":     {`test "$1" != -V || echo tmux next-3.5`, inTmux, ticketed, errNoClient},
+		"not in the queue": {goodTmux + "esac", inTmux, gate.Question{}, errNotQueued},
+	} {
+		program, _ := fakeTmux(t, tt.script)
+		p := NewPopup(PopupOptions{Tmux: program, Getenv: tt.getenv})
+		if err := p.Available(t.Context(), tt.q); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+	hung, _ := fakeTmux(t, "sleep 60")
+	begun := time.Now()
+	if NewPopup(PopupOptions{Tmux: hung, Getenv: inTmux}).Available(t.Context(), ticketed) == nil || time.Since(begun) > 10*time.Second {
+		t.Errorf("a tmux that hangs was waited for %v", time.Since(begun))
+	}
+}
+
+func TestPopupRunsClawaiAtTheLastUsedClient(t *testing.T) {
+	program, calls := fakeTmux(t, goodTmux+"esac")
+	p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "/bin/cl awai", Environ: []string{"CLAWAI_STATE_DIR=/s t"}})
+	_, err := p.Ask(t.Context(), gate.Question{Ticket: "4f8b0c5e"})
+	if !errors.Is(err, errPopupOver) {
+		t.Error(err)
+	}
+	got, _ := os.ReadFile(calls)
+	want := "<display-popup><-c></dev/pts/2><-E><-w><90%><-h><90%><--><env><CLAWAI_STATE_DIR=/s t></bin/cl awai><approve><4f8b0c5e>"
+	if !strings.Contains(string(got), want) {
+		t.Errorf("tmux was called with\n%s", got)
+	}
+}
+
+func TestPopupIsClosedWhenTheQuestionIsOver(t *testing.T) {
+	program, calls := fakeTmux(t, goodTmux+`display-popup) case "$*" in *-C*) kill $(cat "$0.pid");; *) echo $$ >"$0.pid"; exec sleep 60;; esac;;
+esac`)
+	p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "clawai"})
+	ctx, over := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Ask(ctx, gate.Question{Ticket: "4f8b0c5e"})
+		done <- err
+	}()
+	for { // until the popup is shown
+		if _, err := os.Stat(program + ".pid"); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	settled := errors.New("answered elsewhere")
+	over(settled)
+	if err := <-done; !errors.Is(err, settled) {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(calls); !strings.Contains(string(got), "<-C>") {
+		t.Errorf("the popup was not closed:\n%s", got)
+	}
+}
