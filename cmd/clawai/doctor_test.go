@@ -27,7 +27,7 @@ func TestDoctorFindsTheTerminal(t *testing.T) {
 	defer stop.Stop()
 	out.follow(tty)
 	_ = cmd.Wait() // there is no policy, so that it fails
-	for _, want := range []string{"a question can be asked here", "there is no policy at"} {
+	for _, want := range []string{"terminal: could be asked now", "there is no policy at"} {
 		if !out.has(want) {
 			t.Errorf("the screen lacks %q:\n%s", want, out.text.String())
 		}

@@ -10,11 +10,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -31,7 +29,7 @@ var checks = []struct {
 	{"policy", checkPolicy},
 	{"state", checkState},
 	{"record", checkRecord},
-	{"terminal", checkTerminal},
+	{"asking", checkAsking},
 }
 
 // patient is what the checks share.
@@ -87,7 +85,8 @@ func checkSystem(*patient) []finding {
 // variables are those that change what clawai does.
 var variables = []string{
 	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
-	"HOME", "TERM", "CLAWAI_ACCESSIBLE", "NO_COLOR", "GOMAXPROCS",
+	"HOME", "TERM", "CLAWAI_ACCESSIBLE",
+	"CLAWAI_ASK", "CLAWAI_ASK_TIMEOUT", "CLAWAI_ASK_NOBODY", "CLAWAI_ASK_PER_MINUTE", "CLAWAI_ASK_NOTIFY", "CLAWAI_KEYCHAIN", "TMUX", "NO_COLOR", "GOMAXPROCS",
 }
 
 func checkEnvironment(*patient) []finding {
@@ -183,27 +182,4 @@ func checkRecord(p *patient) []finding {
 		return fine("no records yet")
 	}
 	return fine("intact: %d records in %d files, %d bytes", report.Records, report.Segments, report.Bytes)
-}
-
-// checkTerminal tries what a question would need here. A client may start the
-// proxy elsewhere, so that this is never broken.
-func checkTerminal(p *patient) []finding {
-	dir := p.folders.State
-	if _, err := os.Stat(dir); p.foldersErr != nil || err != nil {
-		if dir, err = os.MkdirTemp("", "clawai-doctor-"); err != nil {
-			return []finding{{Health: doubtful, Text: err.Error(), Fix: "make the folder for temporary files writable"}}
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, 200*time.Millisecond)
-	defer cancel()
-	tty, err := term.Own(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
-	if err != nil {
-		return []finding{{Health: doubtful, Text: "nobody could be asked here, so that a prompt rule denies: " + err.Error(),
-			Fix: "start the client from a terminal of its own, or let rules say allow or deny where they say prompt"}}
-	}
-	if err := tty.Close(); err != nil {
-		return []finding{{Health: doubtful, Text: "the terminal could not be given back: " + err.Error(), Fix: "reset"}}
-	}
-	return fine("a question can be asked here; a client with an interface of its own on the terminal does not leave it free")
 }

@@ -19,7 +19,7 @@ func TestAskWithoutAFileIsTheDefault(t *testing.T) {
 	if !reflect.DeepEqual(a, defaultAsk()) {
 		t.Errorf("%+v", a)
 	}
-	if a.Timeout.Is != 45*time.Second || a.Nobody.Is != "wait" || a.Notify.Is || a.PerMinute.Is != 30 ||
+	if a.Timeout.Is != 45*time.Second || a.Nobody.Is != "wait" || !a.Notify.Is || a.PerMinute.Is != 30 ||
 		strings.Join(a.Order.Is, " ") != "terminal popup console elicitation web" {
 		t.Errorf("the defaults are %+v", a)
 	}
