@@ -16,6 +16,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
@@ -68,13 +69,13 @@ func runApprove(c *cli.Context) error {
 	case len(ids) > 0:
 		return approveID(c, q, dirs, ids[0])
 	case c.IsSet("history"):
-		return printHistory(c, q)
+		return printHistory(c, q, dirs)
 	case c.Bool("granted"):
 		return printGrants(c, q)
 	case c.IsSet("revoke"):
 		return revokeGrant(c, q)
 	case c.Bool("list") || c.Bool("json"):
-		return printPending(c, q)
+		return printPending(c, q, dirs)
 	}
 	_, err = attend(c, q, dirs, "")
 	return err
@@ -115,6 +116,11 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	return q, dirs, err
 }
 
+// looks is what is known of this machine when a request is shown.
+func looks(dirs config.Folders) view.Options {
+	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read}
+}
+
 // idError says with the exit code whether an id was the trouble.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
@@ -131,9 +137,9 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	}
 	switch {
 	case c.Bool("json"):
-		return printJSON(c.App.Writer, requestDoc(&r, dirs.Home))
+		return printJSON(c.App.Writer, requestDoc(&r, looks(dirs)))
 	case c.Bool("list"):
-		return printRequest(c.App.Writer, &r, dirs.Home)
+		return printRequest(c.App.Writer, &r, looks(dirs))
 	case r.Status != queue.Pending:
 		return &exitError{exitFailed, errors.New(console.TooLate(r))}
 	}
@@ -153,7 +159,7 @@ func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (c
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	o := console.Options{
-		Queue: q, By: account(), Only: only, Once: c.Bool("once"), Home: dirs.Home, ReadFile: diskfile.Read,
+		Queue: q, By: account(), Only: only, Once: c.Bool("once"), View: looks(dirs),
 		Color: wantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
 	}
 	if only == "" {
@@ -168,7 +174,7 @@ func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (c
 		return r, &exitError{code: exitInterrupted}
 	}
 	if err == nil && r.Answered {
-		fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r.Request, dirs.Home, nil).Title, console.Said(r.Request.Answer))
+		fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r.Request, o.View).Title, console.Said(r.Request.Answer))
 	}
 	return r, err
 }

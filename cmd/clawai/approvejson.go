@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -81,27 +82,28 @@ type grantJSON struct {
 	Uses    int        `json:"uses"`
 }
 
-func requestDocs(all []queue.Request) []requestJSON {
+func requestDocs(all []queue.Request, o view.Options) []requestJSON {
 	docs := make([]requestJSON, len(all))
 	for i := range all {
-		docs[i] = requestDoc(&all[i], "")
+		docs[i] = requestDoc(&all[i], o)
 	}
 	return docs
 }
 
-func requestDoc(r *queue.Request, home string) requestJSON {
+func requestDoc(r *queue.Request, o view.Options) requestJSON {
+	o.ReadFile = nil
 	doc := requestJSON{
 		ID: r.ID, Status: string(r.Status), Created: r.Created.UTC(), Deadline: moment(r.Deadline),
 		Server: r.Server, Client: r.Client, Project: r.Project, Session: r.Session,
-		Risk: r.Risk, Dangers: console.FactsOf(r, home, nil).Dangers, Calls: callDocs(r.Calls), Rule: ruleDoc(r.Rule),
+		Risk: r.Risk, Dangers: console.FactsOf(r, o).Dangers, Calls: callDocs(r.Calls), Rule: ruleDoc(r.Rule),
 		Reason: r.Reason, Findings: raw(r.Findings), Revision: r.Revision,
 		Lasting: r.Lasting, NoOffer: r.NoOffer, Decided: moment(r.Decided), Outcome: r.Outcome,
 	}
 	if r.Digest != [32]byte{} {
 		doc.Digest = hex.EncodeToString(r.Digest[:])
 	}
-	for _, o := range r.Offers {
-		doc.Offers = append(doc.Offers, offerJSON(o))
+	for _, offer := range r.Offers {
+		doc.Offers = append(doc.Offers, offerJSON(offer))
 	}
 	if r.Status == queue.Approved || r.Status == queue.Denied {
 		a := r.Answer

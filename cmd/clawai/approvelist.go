@@ -8,13 +8,15 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/config"
 	"github.com/urfave/cli/v2"
 )
 
 // listed is how much of one request a line of a list holds, in characters.
 const listed = 160
 
-func printPending(c *cli.Context, q *queue.Queue) error {
+func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 	all, err := q.Pending(c.Context)
 	if err != nil {
 		return err
@@ -22,7 +24,7 @@ func printPending(c *cli.Context, q *queue.Queue) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			Pending []requestJSON `json:"pending"`
-		}{requestDocs(all)})
+		}{requestDocs(all, looks(dirs))})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing waits for an answer.")
@@ -30,14 +32,14 @@ func printPending(c *cli.Context, q *queue.Queue) error {
 	}
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c.App.Writer, r, console.Left(r, time.Now())+" left"); err != nil {
+		if err := printLine(c, r, looks(dirs), console.Left(r, time.Now())+" left"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func printHistory(c *cli.Context, q *queue.Queue) error {
+func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 	all, err := q.History(c.Context, c.Int("history"))
 	if err != nil {
 		return err
@@ -45,7 +47,7 @@ func printHistory(c *cli.Context, q *queue.Queue) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			History []requestJSON `json:"history"`
-		}{requestDocs(all)})
+		}{requestDocs(all, looks(dirs))})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
@@ -53,7 +55,7 @@ func printHistory(c *cli.Context, q *queue.Queue) error {
 	}
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c.App.Writer, r, r.Decided.Local().Format(time.DateTime)); err != nil {
+		if err := printLine(c, r, looks(dirs), r.Decided.Local().Format(time.DateTime)); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(c.App.Writer, "          %s\n", console.Fate(*r)); err != nil {
@@ -65,19 +67,20 @@ func printHistory(c *cli.Context, q *queue.Queue) error {
 
 // printLine is one request as a line: the id's first characters, which name it,
 // when, and what.
-func printLine(w io.Writer, r *queue.Request, when string) error {
-	f := console.FactsOf(r, "", nil)
+func printLine(c *cli.Context, r *queue.Request, o view.Options, when string) error {
+	o.ReadFile = nil
+	f := console.FactsOf(r, o)
 	danger := ""
 	if f.Careful() {
 		danger = "DANGEROUS  "
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  %s%s\n", console.Prefix(r.ID), when, danger, strings.TrimPrefix(f.Short(listed), "careful: "))
+	_, err := fmt.Fprintf(c.App.Writer, "%s  %s  %s%s\n", console.Prefix(r.ID), when, danger, strings.TrimPrefix(f.Short(listed), "careful: "))
 	return err
 }
 
 // printRequest is everything about one request as plain text.
-func printRequest(w io.Writer, r *queue.Request, home string) error {
-	_, err := fmt.Fprintln(w, strings.Join(console.FactLines(r, home), "\n"))
+func printRequest(w io.Writer, r *queue.Request, o view.Options) error {
+	_, err := fmt.Fprintln(w, strings.Join(console.FactLines(r, o), "\n"))
 	return err
 }
 

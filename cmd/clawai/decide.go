@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/urfave/cli/v2"
 )
@@ -65,9 +66,9 @@ func runDecide(c *cli.Context) error {
 		return idError(err)
 	}
 	if c.Bool("json") {
-		err = printJSON(c.App.Writer, requestDoc(&now, dirs.Home))
+		err = printJSON(c.App.Writer, requestDoc(&now, looks(dirs)))
 	} else {
-		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, dirs.Home, nil).Title, console.Told(now))
+		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, view.Options{Home: dirs.Home}).Title, console.Told(now))
 	}
 	if err == nil && !console.Obeyed(now) {
 		return &exitError{code: exitFailed}
@@ -106,7 +107,7 @@ const maxNote = 4096
 // suits checks that an answer can be given to this request, and fills in the
 // narrowest scope.
 func suits(a *queue.Answer, r *queue.Request) error {
-	f := console.FactsOf(r, "", nil)
+	f := console.FactsOf(r, view.Options{})
 	if f.Err != nil && a.Reply != gate.DenyOnce {
 		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
 	}

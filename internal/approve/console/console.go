@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 )
 
 // Queue is what the console needs of *queue.Queue.
@@ -39,16 +40,15 @@ type Terminal interface {
 
 // Options say what a console shows and how.
 type Options struct {
-	Queue    Queue
-	By       string                            // the account answers are recorded under
-	Only     string                            // the id of the one request to show; "" shows all
-	Once     bool                              // leave after the first answer
-	Home     string                            // shown as ~
-	ReadFile func(path string) ([]byte, error) // what a change is shown against; nil shows no changes
-	Color    bool
-	Every    time.Duration    // look at the queue again even when it did not change; default 5 s
-	Grace    time.Duration    // how long a request is in sight before a key answers it; default 300 ms
-	Now      func() time.Time // default time.Now
+	Queue Queue
+	By    string       // the account answers are recorded under
+	Only  string       // the id of the one request to show; "" shows all
+	Once  bool         // leave after the first answer
+	View  view.Options // its Home, Own and ReadFile
+	Color bool
+	Every time.Duration    // look at the queue again even when it did not change; default 5 s
+	Grace time.Duration    // how long a request is in sight before a key answers it; default 300 ms
+	Now   func() time.Time // default time.Now
 }
 
 // Result is how a console that shows one request, or leaves after one answer,
@@ -60,6 +60,13 @@ type Result struct {
 
 // ErrInterrupted says that the person pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
+
+// brief is what a line needs: it shows no changes.
+func (o *Options) brief() view.Options {
+	short := o.View
+	short.ReadFile = nil
+	return short
+}
 
 func (o *Options) defaults() {
 	if o.Every <= 0 {

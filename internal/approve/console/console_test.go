@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 )
 
 func TestLiveList(t *testing.T) {
-	sit(t, 100, 30, Options{Home: "/home/ada"}, func(d *desk) {
+	sit(t, 100, 30, Options{View: view.Options{Home: "/home/ada"}}, func(d *desk) {
 		q := d.q
 		d.see("[1 Waiting (0)]", "Nothing waits for an answer.")
 		q.put(request(1, "files", "write_file", `{"path":"/home/ada/work/a.txt"}`))

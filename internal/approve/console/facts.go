@@ -19,11 +19,11 @@ type Facts struct {
 	Err error // it cannot be shown; then it can only be denied
 }
 
-// FactsOf makes a request harmless text. Without readFile it gives no changes.
-func FactsOf(r *queue.Request, home string, readFile func(string) ([]byte, error)) *Facts {
-	q, err := view.Of(r.Calls, view.Options{
-		Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: home, ReadFile: readFile,
-	})
+// FactsOf makes a request harmless text. Of o it needs what is not about the
+// request.
+func FactsOf(r *queue.Request, o view.Options) *Facts {
+	o.Server, o.Rule, o.Digest, o.Project = r.Server, r.Rule, r.Digest, r.Project
+	q, err := view.Of(r.Calls, o)
 	if err != nil {
 		q.Title = "a call that cannot be shown, of " + named(r.Server)
 	}
@@ -40,7 +40,7 @@ func (f *Facts) Careful() bool { return len(f.Dangers) > 0 || f.Err != nil }
 func (m *model) facts(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
-		f = FactsOf(r, m.o.Home, nil)
+		f = FactsOf(r, m.o.brief())
 		m.known[r.ID] = f
 	}
 	return f
@@ -50,7 +50,7 @@ func (m *model) facts(r *queue.Request) *Facts {
 // came into sight is what its change is shown against.
 func (m *model) entire(r *queue.Request) *Facts {
 	if m.inSight.id != r.ID {
-		m.inSight.id, m.inSight.facts = r.ID, FactsOf(r, m.o.Home, m.o.ReadFile)
+		m.inSight.id, m.inSight.facts = r.ID, FactsOf(r, m.o.View)
 	}
 	return m.inSight.facts
 }
@@ -93,7 +93,7 @@ func (m *model) lines(r *queue.Request, width int, whole bool) []string {
 		}, width)...)
 	}
 	rows = append(rows, f.Lines(width)...)
-	rows = append(rows, wrap(around(r, m.o.Home), width)...)
+	rows = append(rows, wrap(around(r, m.o.View.Home), width)...)
 	if whole {
 		return append(rows, wrap(everything(f), width)...)
 	}
@@ -101,8 +101,8 @@ func (m *model) lines(r *queue.Request, width int, whole bool) []string {
 }
 
 // FactLines is everything about one request, unwrapped.
-func FactLines(r *queue.Request, home string) []string {
-	f := FactsOf(r, home, nil)
+func FactLines(r *queue.Request, o view.Options) []string {
+	f := FactsOf(r, o)
 	var lines []string
 	if r.Status != queue.Pending {
 		lines = append(lines, label("state", Fate(*r)))
@@ -111,7 +111,7 @@ func FactLines(r *queue.Request, home string) []string {
 		lines = append(lines, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
 	}
 	lines = append(lines, f.Lines(0)...)
-	lines = append(lines, around(r, home)...)
+	lines = append(lines, around(r, o.Home)...)
 	return append(lines, f.Entire(0)...)
 }
 

@@ -113,7 +113,7 @@ func (p *plain) list(waiting []queue.Request, all bool) {
 	p.say("%d waiting:", len(waiting))
 	for i := range waiting {
 		r := &waiting[i]
-		f := FactsOf(r, p.o.Home, nil)
+		f := FactsOf(r, p.o.brief())
 		danger := ""
 		if f.Careful() {
 			danger = "DANGEROUS  "

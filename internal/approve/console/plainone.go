@@ -16,8 +16,8 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	f := FactsOf(&r, p.o.Home, p.o.ReadFile)
-	rest := append(f.Lines(0), around(&r, p.o.Home)...)
+	f := FactsOf(&r, p.o.View)
+	rest := append(f.Lines(0), around(&r, p.o.View.Home)...)
 	rest = append(rest, f.Entire(0)...)
 	if f.Err != nil {
 		rest = append(rest, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
