@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,35 +23,42 @@ func ring(path string) error {
 type ears struct {
 	check time.Duration
 
-	mu     sync.Mutex
-	heard  map[string]map[chan struct{}]bool // by path
-	watch  *fsnotify.Watcher                 // nil where the system gives none: then the slow check is all
+	// files is held while files are added and removed, which may have to wait
+	// for the goroutine to take an event; that needs mu.
+	files  sync.Mutex
+	watch  *fsnotify.Watcher // nil where the system gives none: then the slow check is all
 	ending chan struct{}
 	ended  chan struct{}
+
+	mu    sync.Mutex
+	heard map[string]map[chan struct{}]bool // by path
 }
 
 // listen gives a channel that ticks after the file at path was touched, and
 // every check besides. Ticks that nobody takes become one.
 func (e *ears) listen(path string) (heard <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
+	e.files.Lock()
+	defer e.files.Unlock()
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.heard) == 0 {
-		e.start()
+	first, anew := len(e.heard) == 0, e.heard[path] == nil
+	if first {
+		e.heard = map[string]map[chan struct{}]bool{}
 	}
-	if e.heard[path] == nil {
+	if anew {
 		e.heard[path] = map[chan struct{}]bool{}
-		e.add(path)
 	}
 	e.heard[path][ch] = true
+	e.mu.Unlock()
+	if first {
+		e.ending, e.ended = make(chan struct{}), make(chan struct{})
+		e.watch, _ = fsnotify.NewWatcher()
+		go e.run(e.watch, e.ending, e.ended)
+	}
+	if anew {
+		e.add(path)
+	}
 	return ch, func() { e.stop(path, ch) }
-}
-
-func (e *ears) start() {
-	e.heard = map[string]map[chan struct{}]bool{}
-	e.ending, e.ended = make(chan struct{}), make(chan struct{})
-	e.watch, _ = fsnotify.NewWatcher()
-	go e.run(e.watch, e.ending, e.ended)
 }
 
 // add begins to watch; a file that is missing is tried again at the next check.
@@ -60,22 +69,22 @@ func (e *ears) add(path string) {
 }
 
 func (e *ears) stop(path string, ch chan struct{}) {
+	e.files.Lock()
+	defer e.files.Unlock()
 	e.mu.Lock()
 	delete(e.heard[path], ch)
-	if len(e.heard[path]) == 0 {
+	gone := len(e.heard[path]) == 0
+	if gone {
 		delete(e.heard, path)
-		if e.watch != nil {
-			_ = e.watch.Remove(path)
-		}
 	}
-	var ended chan struct{}
-	if len(e.heard) == 0 {
-		close(e.ending)
-		ended = e.ended
-	}
+	last := len(e.heard) == 0
 	e.mu.Unlock()
-	if ended != nil {
-		<-ended
+	if gone && e.watch != nil {
+		_ = e.watch.Remove(path)
+	}
+	if last {
+		close(e.ending)
+		<-e.ended
 	}
 }
 
@@ -99,7 +108,10 @@ func (e *ears) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 		case <-errs: // events were lost
 			e.tell("")
 		case <-check.C:
-			e.again(w)
+			if e.files.TryLock() { // not while the one who has it waits for us
+				e.renew()
+				e.files.Unlock()
+			}
 			e.tell("")
 		}
 	}
@@ -121,12 +133,18 @@ func (e *ears) tell(path string) {
 }
 
 // again watches files that were made anew since.
-func (e *ears) again(w *fsnotify.Watcher) {
+func (e *ears) again() {
+	e.files.Lock()
+	defer e.files.Unlock()
+	e.renew()
+}
+
+// renew is again for who has e.files.
+func (e *ears) renew() {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	for path := range e.heard {
-		if w != nil && w == e.watch {
-			_ = w.Add(path)
-		}
+	paths := slices.Collect(maps.Keys(e.heard))
+	e.mu.Unlock()
+	for _, path := range paths {
+		e.add(path)
 	}
 }

@@ -48,6 +48,9 @@ func TestLocked(t *testing.T) {
 	q := open(t, dir, o)
 	p := attach(t, q, "s1")
 	ticket := put(t, p, `{}`)
+	dead := start(t, "proxy", dir, "dead", "1")
+	dead.expect("ready")
+	dead.kill()
 	c := start(t, "lock", dir)
 	c.expect("ready")
 	begin := time.Now()
@@ -66,8 +69,8 @@ func TestLocked(t *testing.T) {
 	if took := time.Since(begin); took > 100*patience {
 		t.Errorf("it took %v", took)
 	}
-	if all, err := q.Pending(ctx); err != nil || len(all) != 1 {
-		t.Error(all, err)
+	if all, err := q.Pending(ctx); err != nil || len(all) != 1 || all[0].ID != ticket.ID() {
+		t.Error("the dead one's too:", all, err)
 	}
 	if _, won, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); won || !errors.Is(err, queue.ErrLocked) {
 		t.Error(won, err)
@@ -157,56 +160,6 @@ func TestDamaged(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The folder vanishes under everybody: nobody waits for ever, and the next
-// question finds a new one.
-func TestFolderVanishes(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "queue")
-	o := queue.Options{Check: 50 * time.Millisecond}
-	p, answerer := attach(t, open(t, dir, o), "s1"), open(t, dir, o)
-	lost := put(t, p, `{}`)
-	if all, err := answerer.Pending(ctx); err != nil || len(all) != 1 {
-		t.Fatal(all, err)
-	}
-	for range 2 {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lost.Wait(soon(t)); !errors.Is(err, queue.ErrUnknown) {
-			t.Error(err)
-		}
-		lost = put(t, p, `{}`)
-		said := answer(gate.AllowOnce, "me")
-		if _, err := answerer.Decide(ctx, lost.ID(), said); err != nil {
-			t.Fatal(err)
-		}
-		if a, err := lost.Wait(soon(t)); a != said || err != nil {
-			t.Error(a, err)
-		}
-		if err := lost.Outcome(ctx, "went on"); err != nil {
-			t.Error(err)
-		}
-		lost = put(t, p, `{}`)
-		sound(t, dir)
-	}
-}
-
-// Who still has the old database open lets go of it without a trace in the new.
-func TestOldDatabaseIsLetGo(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "queue")
-	before := open(t, dir, queue.Options{Check: time.Hour})
-	put(t, attach(t, before, "s1"), `{}`)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	ticket := put(t, attach(t, open(t, dir, queue.Options{Check: time.Hour}), "s2"), `{}`)
-	for _, q := range []*queue.Queue{before, open(t, dir, queue.Options{})} {
-		if all, err := q.Pending(ctx); err != nil || len(all) != 1 || all[0].ID != ticket.ID() {
-			t.Error(all, err)
-		}
-	}
-	sound(t, dir)
 }
 
 // A person with the sqlite3 tool may end a request; what he cannot say properly

@@ -56,47 +56,59 @@ func (p *Proxy) idle() bool {
 	return !p.looking
 }
 
+// change is an end of a request that the database knows.
+type change struct {
+	number int64
+	id     string
+	status Status
+	answer Answer
+}
+
 // look hands out the answers since the last look.
 func (p *Proxy) look() error {
 	ctx := context.Background()
+	var changes []change
 	err := p.q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		p.mu.Lock()
-		seen := p.seen
-		p.mu.Unlock()
+		if opened := p.q.store.opened; opened != p.opened { // another database counts anew
+			p.opened, p.seen = opened, 0
+		}
 		rows, err := conn.QueryContext(ctx, `SELECT changed, id, status, reply, scope, rung, decided_by, note
-			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, p.s.ID, seen)
+			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, p.s.ID, p.seen)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var id, status, reply string
-			var a Answer
-			if err := rows.Scan(&seen, &id, &status, &reply, &a.Scope, &a.Rung, &a.By, &a.Words); err != nil {
+			var c change
+			var status, reply string
+			if err := rows.Scan(&c.number, &c.id, &status, &reply, &c.answer.Scope, &c.answer.Rung, &c.answer.By, &c.answer.Words); err != nil {
 				return err
 			}
-			var s Status
-			s, a.Reply = unpackStatus(status, reply)
-			p.hear(seen, id, s, a)
+			c.status, c.answer.Reply = unpackStatus(status, reply)
+			changes = append(changes, c)
 		}
 		return rows.Err()
 	})
+	for _, c := range changes {
+		p.seen = c.number
+		p.hear(c)
+	}
 	return errors.Join(err, p.lookAtGrants(ctx))
 }
 
-// hear takes in one change.
-func (p *Proxy) hear(change int64, id string, s Status, a Answer) {
-	p.mu.Lock()
-	p.seen = max(p.seen, change)
-	t := p.waiting[id]
-	if s == Pending || t == nil {
-		p.mu.Unlock()
+// hear ends the waiting for a request that has ended.
+func (p *Proxy) hear(c change) {
+	if c.status == Pending {
 		return
 	}
-	delete(p.waiting, id)
+	p.mu.Lock()
+	t := p.waiting[c.id]
+	delete(p.waiting, c.id)
 	p.mu.Unlock()
-	p.q.untidy()
-	t.decided(s, a)
+	if t != nil {
+		p.q.untidy()
+		t.decided(c.status, c.answer)
+	}
 }
 
 // compare looks at everything that waits, as a check on what was heard: rows
@@ -118,7 +130,7 @@ func (p *Proxy) compare() {
 	for id, t := range before {
 		switch r, err := p.q.exact(ctx, id); {
 		case err == nil:
-			p.hear(0, id, r.Status, r.Answer)
+			p.hear(change{id: id, status: r.Status, answer: r.Answer})
 		case errors.Is(err, ErrUnknown) && t.stored.Load():
 			p.forget(t)
 			t.end(Answer{}, ErrUnknown)

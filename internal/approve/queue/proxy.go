@@ -15,19 +15,22 @@ type Proxy struct {
 	q *Queue
 	s Session
 
-	mu       sync.Mutex
-	here     *presence
-	closed   bool
-	used     bool               // something is in the database
-	waiting  map[string]*Ticket // by id
-	owed     map[string]debt    // ends that could not be stored
-	granted  bool
-	told     map[string]bool // revoked grants that the channel has had
-	seen     int64           // the last change that was looked at
-	looking  bool            // the goroutine below runs
+	mu      sync.Mutex
+	here    *presence // nil while the session has no file
+	closed  bool
+	used    bool               // something is in the database
+	waiting map[string]*Ticket // by id
+	owed    map[string]debt    // ends that could not be stored
+	granted bool
+	looking bool // a lookout runs
+
+	lookouts sync.WaitGroup
 	stop     chan struct{}
 	revoked  chan string
-	lookouts sync.WaitGroup
+	// What follows is the lookout's.
+	told   map[string]bool // revoked grants that the channel has had
+	seen   int64           // the last change that was looked at
+	opened int             // of which database
 }
 
 // Attach makes this process the proxy of a session until Close. The system

@@ -2,7 +2,9 @@ package queue_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +201,41 @@ func TestIDs(t *testing.T) {
 				t.Errorf("%q: %v", tt.id, err)
 			}
 		}
+	}
+}
+
+// Ids are drawn so that no two begin alike; if two do, neither is taken for the
+// other.
+func TestAmbiguousID(t *testing.T) {
+	p, other, dir := newQueue(t)
+	first, second := put(t, p, `{}`), put(t, p, `{}`)
+	like := first.ID()[:35] + string('0'+'1'-min(first.ID()[35], '1'))
+	db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE requests SET id = ? WHERE id = ?", like, second.ID()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{like[:8], like[:35]} {
+		if _, err := other.Decide(ctx, id, answer(gate.AllowOnce, "me")); !errors.Is(err, queue.ErrAmbiguous) {
+			t.Error(err)
+		}
+	}
+	if r, err := other.Get(ctx, like); err != nil || r.ID != like {
+		t.Error(r.ID, err)
+	}
+}
+
+// Await ends with its context while nobody has answered.
+func TestAwaitEnds(t *testing.T) {
+	p, other, _ := newQueue(t)
+	ticket := put(t, p, `{}`)
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if _, err := other.Await(short, ticket.ID()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 

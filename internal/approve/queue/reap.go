@@ -5,9 +5,12 @@ import (
 	"errors"
 )
 
-// reap ends what proxies left that died, and says which ones did.
+// reap ends what proxies left that died, and says which ones did. Where that
+// cannot be stored the next one who looks does it; the caller leaves theirs out
+// meanwhile.
 func (q *Queue) reap(ctx context.Context) (dead map[string]bool, err error) {
 	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
+	var failed error
 	for _, s := range sessions {
 		if q.alive(s) {
 			continue
@@ -16,10 +19,8 @@ func (q *Queue) reap(ctx context.Context) (dead map[string]bool, err error) {
 			dead = map[string]bool{}
 		}
 		dead[s] = true
-		// Where this fails, the next one who looks does it; the caller leaves
-		// them out meanwhile.
-		if e := q.bury(ctx, s); errors.Is(e, ErrClosed) || ctx.Err() != nil {
-			return dead, errors.Join(err, e)
+		if failed == nil {
+			failed = q.bury(ctx, s)
 		}
 	}
 	return dead, err

@@ -38,6 +38,7 @@ func (p *Proxy) hold() error {
 		return fmt.Errorf("the queue in %q: session %s: %w", p.q.dir, p.s.ID, err)
 	}
 	p.here = here
+	p.q.ears.again()
 	return nil
 }
 

@@ -23,6 +23,8 @@ type store struct {
 
 	db   *sql.DB
 	file fs.FileInfo // that is open
+
+	opened int // how many databases there have been
 }
 
 // idle is after how long an unused connection gives its memory and files back.
@@ -83,6 +85,7 @@ func (s *store) ready(ctx context.Context) error {
 	if err := s.q.folders(); err != nil {
 		return err
 	}
+	s.q.ears.again()
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := privateFile(path+end, end == ""); err != nil {
 			return err
@@ -102,6 +105,7 @@ func (s *store) ready(ctx context.Context) error {
 		return err
 	}
 	s.db = sql.OpenDB(c)
+	s.opened++
 	s.db.SetMaxOpenConns(1)
 	s.db.SetConnMaxIdleTime(idle)
 	if err = s.with(ctx, s.prepare); err != nil {

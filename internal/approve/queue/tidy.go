@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -37,7 +38,8 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.timer = nil
 		t.mu.Unlock()
 		if q.tidyUp(context.Background()) != nil {
-			q.tidyIn(q.o.Check)
+			// Another process may be at it too: not both again at the same time.
+			q.tidyIn(soon + rand.N(5*soon))
 		}
 	})
 }
