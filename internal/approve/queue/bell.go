@@ -94,7 +94,7 @@ func (e *ears) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 	var events chan fsnotify.Event
 	var errs chan error
 	if w != nil {
-		defer w.Close()
+		defer func() { _ = w.Close() }()
 		events, errs = w.Events, w.Errors
 	}
 	check := time.NewTicker(e.check)
@@ -105,8 +105,10 @@ func (e *ears) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 			return
 		case ev := <-events:
 			e.tell(ev.Name)
-		case <-errs: // events were lost
-			e.tell("")
+		case _, lost := <-errs:
+			if lost { // events
+				e.tell("")
+			}
 		case <-check.C:
 			if e.files.TryLock() { // not while the one who has it waits for us
 				e.renew()

@@ -114,14 +114,10 @@ func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
 }
 
 func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Grant, err error) {
+	const fields = `session, id, server, client, project,
+		rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses`
 	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, `SELECT session, id, server, client, project,
-			rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses FROM grants `+where, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, conn, "SELECT "+fields+" FROM grants "+where, args, func(rows *sql.Rows) error {
 			var g Grant
 			var action, since string
 			var calls sql.NullString
@@ -136,8 +132,8 @@ func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Gr
 				return errors.Join(ErrDamaged, err)
 			}
 			all = append(all, g)
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return all, err
 }

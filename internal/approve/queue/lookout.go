@@ -72,28 +72,24 @@ func (p *Proxy) look() error {
 		if opened := p.q.store.opened; opened != p.opened { // another database counts anew
 			p.opened, p.seen = opened, 0
 		}
-		rows, err := conn.QueryContext(ctx, `SELECT changed, id, status, reply, scope, rung, decided_by, note
-			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, p.s.ID, p.seen)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note
+			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, []any{p.s.ID, p.seen}, func(rows *sql.Rows) error {
 			var c change
 			var status, reply string
-			if err := rows.Scan(&c.number, &c.id, &status, &reply, &c.answer.Scope, &c.answer.Rung, &c.answer.By, &c.answer.Words); err != nil {
-				return err
-			}
+			err := rows.Scan(&c.number, &c.id, &status, &reply, &c.answer.Scope, &c.answer.Rung, &c.answer.By, &c.answer.Words)
 			c.status, c.answer.Reply = unpackStatus(status, reply)
 			changes = append(changes, c)
-		}
-		return rows.Err()
+			return err
+		})
 	})
+	if err != nil {
+		return err
+	}
 	for _, c := range changes {
 		p.seen = c.number
 		p.hear(c)
 	}
-	return errors.Join(err, p.lookAtGrants(ctx))
+	return p.lookAtGrants(ctx)
 }
 
 // hear ends the waiting for a request that has ended.

@@ -3,28 +3,36 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 )
 
 // marks stand for the columns in a statement.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
+// each runs a query and gives its rows to see.
+func each(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := see(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // list reads the requests that follow in the words of where.
 func (q *Queue) list(ctx context.Context, where string, args ...any) (all []Request, err error) {
 	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, "SELECT "+columns+" FROM requests "+where, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
 			r, err := scan(rows)
-			if err != nil {
-				return err
-			}
 			all = append(all, r)
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	return all, err
 }
@@ -44,19 +52,12 @@ func (q *Queue) exact(ctx context.Context, id string) (Request, error) {
 // words reads one column of texts.
 func (q *Queue) words(ctx context.Context, query string, args ...any) (all []string, err error) {
 	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, conn, query, args, func(rows *sql.Rows) error {
 			var s string
-			if err := rows.Scan(&s); err != nil {
-				return err
-			}
+			err := rows.Scan(&s)
 			all = append(all, s)
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	return all, err
 }

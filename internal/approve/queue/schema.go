@@ -105,7 +105,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration, at func(str
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }()
 	// Somebody else may have been faster.
 	if version, err = schemaVersion(ctx, tx); err != nil {
 		return err

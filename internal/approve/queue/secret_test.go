@@ -141,6 +141,46 @@ func TestTidiesByItself(t *testing.T) {
 	}
 }
 
+// What a killed proxy left goes with the next thing that is settled, though
+// nobody looks.
+func TestKilledProxysSecretsGo(t *testing.T) {
+	p, _, dir := newQueue(t)
+	c := start(t, "secret", dir)
+	c.expect("ready")
+	c.kill()
+	if len(holding(t, dir)) == 0 {
+		t.Fatal("this test sees nothing")
+	}
+	if _, _, err := put(t, p, `{}`).Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(holding(t, dir)) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("still there")
+		}
+	}
+}
+
+func init() {
+	// secret: asks something with a secret in it and waits to be killed.
+	roles["secret"] = func(dir string, _ []string) error {
+		q, err := queue.Open(dir, queue.Options{})
+		if err != nil {
+			return err
+		}
+		p, err := q.Attach(queue.Session{ID: "secret"})
+		if err != nil {
+			return err
+		}
+		if _, err := p.Put(ctx, secretive(100)); err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		untilTold()
+		return nil
+	}
+}
+
 // Old requests go, and too many; those that wait, or whose outcome nobody told,
 // stay.
 func TestPrune(t *testing.T) {

@@ -58,12 +58,12 @@ func (s *store) use(ctx context.Context, fn func(ctx context.Context, conn *sql.
 	return fmt.Errorf("the queue in %q: %w", s.q.dir, explain(err))
 }
 
-func (s *store) with(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
+func (s *store) with(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	return fn(ctx, conn)
 }
 
@@ -96,7 +96,7 @@ func (s *store) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer alone.Close()
+	defer func() { _ = alone.Close() }()
 	c, err := sqlite.NewConnector(address(path, s.q.o.patience))
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.mu.Unlock()
 		if q.tidyUp(context.Background()) != nil {
 			// Another process may be at it too: not both again at the same time.
-			q.tidyIn(soon + rand.N(5*soon))
+			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
 		}
 	})
 }
@@ -58,8 +58,12 @@ func (q *Queue) stopTidying() {
 	t.runs.Wait()
 }
 
-// tidyUp prunes, and empties the log, in which redacted arguments stand still.
+// tidyUp ends what dead proxies left, prunes, and empties the log, in which
+// redacted arguments stand still.
 func (q *Queue) tidyUp(ctx context.Context) error {
+	if _, err := q.reap(ctx); err != nil {
+		return err
+	}
 	for more := true; more; {
 		err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
 			more, err = q.prune(ctx, conn)

@@ -25,7 +25,7 @@ func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) er
 		if err != nil {
 			return err
 		}
-		defer inner.Rollback()
+		defer func() { _ = inner.Rollback() }()
 		t := tx{inner, q.o.step}
 		t.step("begun")
 		if err := t.count(ctx, len(q.o.migrations)); err != nil {
