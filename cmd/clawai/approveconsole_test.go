@@ -179,7 +179,7 @@ func TestConsoleFiltersAndNotes(t *testing.T) {
 	w.answers("/")
 	w.sees("filter: _")
 	w.types("broke\r")
-	w.sees(`filter "broke": 1 of 2`, `tool       "create_issue"`)
+	w.sees(`1 of 2 hold "broke"`, `tool       "create_issue"`)
 	w.answers("n")
 	w.sees("note for the agent: _")
 	w.types("Ask Bob first\r")

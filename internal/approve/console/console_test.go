@@ -1,6 +1,8 @@
 package console
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
@@ -77,6 +79,41 @@ func TestADoubledKeyAnswersOnce(t *testing.T) {
 		}
 		d.answer("d")
 		d.see(`"second" on "files": denied`)
+	})
+}
+
+// A line typed for another program begins with what means nothing here.
+func TestAStrayLineIsNoAnswer(t *testing.T) {
+	sit(t, 80, 24, Options{}, func(d *desk) {
+		d.q.put(request(1, "files", "first", `{}`))
+		d.see("a allow once")
+		d.press("y", "e", "s", enter, "s")
+		d.see("One moment…")
+		if d.q.decides > 0 {
+			t.Error("answered")
+		}
+	})
+}
+
+func TestAThousandWait(t *testing.T) {
+	sit(t, 80, 24, Options{}, func(d *desk) {
+		q := d.q
+		for n := range 1000 {
+			q.put(request(n, "files", fmt.Sprintf("tool_%03d", n), `{"content":"`+strings.Repeat("x", 1000)+`"}`))
+		}
+		d.see("Waiting (1000)")
+		d.answer("/")
+		d.press("tool_99", enter)
+		d.see(`10 of 1000 hold`)
+		for range 12 {
+			d.press(down)
+		}
+		d.see(`tool       "tool_999"`)
+		d.answer("a")
+		d.see(`"tool_999" on "files": allowed once`)
+		if q.decides != 1 || said(q, 999) != gate.AllowOnce {
+			t.Error("another was answered")
+		}
 	})
 }
 

@@ -25,7 +25,7 @@ func (e *editor) press(k tea.KeyPressMsg) (over bool) {
 	case "enter":
 		e.done(string(e.text))
 		return true
-	case "esc", "ctrl+c", "ctrl+d":
+	case "esc", "ctrl+d":
 		return true
 	case "backspace", "ctrl+h":
 		e.text = e.text[:max(0, len(e.text)-1)]

@@ -17,6 +17,8 @@ const dangerous = "dangerous"
 type Facts struct {
 	view.Question
 	Err error // it cannot be shown; then it can only be denied
+
+	text string // what a filter looks at
 }
 
 // FactsOf makes a request harmless text. Of o it needs what is not about the
@@ -30,7 +32,7 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	if r.Risk == dangerous && len(q.Dangers) == 0 {
 		q.Dangers = []string{"the proxy that asks calls it dangerous"}
 	}
-	return &Facts{q, err}
+	return &Facts{Question: q, Err: err}
 }
 
 // Careful says that one key must not be enough.
@@ -44,6 +46,15 @@ func (m *model) facts(r *queue.Request) *Facts {
 		m.known[r.ID] = f
 	}
 	return f
+}
+
+// text is what the filter looks at.
+func (m *model) text(r *queue.Request) string {
+	f := m.facts(r)
+	if f.text == "" {
+		f.text = strings.ToLower(f.Short(4096) + " " + r.ID)
+	}
+	return f.text
 }
 
 // entire is what the details are made of. What a file held when the request

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -130,7 +131,11 @@ func (m *model) clear() {
 // cursor.
 func (m *model) pressRequest(key string) {
 	r := m.pending.current()
-	if r == nil || !strings.Contains("a s A d D n space", key) {
+	if r == nil {
+		return
+	}
+	if !slices.Contains([]string{"a", "s", "A", "d", "D", "n", "space"}, key) {
+		m.wait() // meant for another program, and so may be what follows
 		return
 	}
 	if r.Status != queue.Pending {

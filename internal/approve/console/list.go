@@ -18,15 +18,16 @@ type list struct {
 	marks  map[string]bool
 	filter string
 	newest bool                        // newest first
-	text   func(*queue.Request) string // what the filter looks at
+	text   func(*queue.Request) string // what the filter looks at, in lower case
 }
 
 // shown is what the filter lets through, in order.
 func (l *list) shown() []*queue.Request {
 	var rows []*queue.Request
+	wanted := strings.ToLower(l.filter)
 	for i := range l.all {
 		r := &l.all[i]
-		if l.filter == "" || strings.Contains(strings.ToLower(l.text(r)), strings.ToLower(l.filter)) {
+		if l.filter == "" || strings.Contains(l.text(r), wanted) {
 			rows = append(rows, r)
 		}
 	}

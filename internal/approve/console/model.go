@@ -83,8 +83,7 @@ func newModel(o Options, do func(job)) *model {
 		o: o, do: do, known: map[string]*Facts{}, notes: map[string]string{},
 		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
 	}
-	text := func(r *queue.Request) string { return m.facts(r).Short(4096) + " " + r.ID }
-	m.pending.text, m.past.text, m.past.newest = text, text, true
+	m.pending.text, m.past.text, m.past.newest = m.text, m.text, true
 	m.pending.at = o.Only
 	return m
 }

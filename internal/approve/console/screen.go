@@ -107,7 +107,7 @@ func (m *model) header() string {
 	names[m.tab] = "[" + names[m.tab] + "]"
 	s := "clawai   " + strings.Join(names, "   ")
 	if l := m.list(); l != nil && l.filter != "" {
-		s += fmt.Sprintf("   filter %s: %d of %d", term.Value(l.filter), len(l.shown()), len(l.all))
+		s += fmt.Sprintf("   %d of %d hold %s", len(l.shown()), len(l.all), term.Value(l.filter))
 	}
 	return s
 }
