@@ -74,7 +74,7 @@ func TestSecretsGo(t *testing.T) {
 			if err := others.SetGrants(ctx, []queue.Grant{{ID: "g", Calls: secretive(0).Calls}}); err != nil {
 				t.Fatal(err)
 			}
-			const n = 300 / scale
+			const n = 150 / scale
 			for i := range n {
 				put(t, others, `{"other":"waits"}`)
 				ticket, err := p.Put(ctx, secretive(rand.IntN(1+i*20)))
