@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/term"
 	"github.com/gofrs/flock"
 	"golang.org/x/oauth2"
 )
@@ -28,7 +30,7 @@ type Options struct {
 	ClientID, ClientSecret string // of a client the owner registered; "" registers one
 	MetadataURL            string // a client id metadata document of the owner's; "" for none
 
-	HTTP *http.Client  // for discovery and tokens; default: one that follows no redirection to another origin
+	HTTP *http.Client  // for discovery and tokens; default: one that goes only where a server may send it
 	Wait time.Duration // how long a person may take to sign in; default 5 min
 }
 
@@ -48,7 +50,7 @@ type Client struct {
 func New(o Options) *Client {
 	o.Wait = cmp.Or(o.Wait, 5*time.Minute)
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: 30 * time.Second}
+		o.HTTP = newHTTP(o.Server)
 	}
 	return &Client{o: o, key: Key(o.Server), signing: make(chan struct{}, 1)}
 }
@@ -200,7 +202,7 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 		client := &http.Client{Transport: naming{c.o.HTTP.Transport, e.TokenURL, c.key}, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
 		fresh, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 		if err != nil {
-			return withoutBody(err)
+			return plainly(err)
 		}
 		e.take(fresh)
 		return c.keep(e)
@@ -208,17 +210,34 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 	return e, err
 }
 
-// withoutBody drops what a token endpoint wrote: it may repeat a secret.
-func withoutBody(err error) error {
+// plainly keeps what a server wrote from people and their terminals: what its
+// token endpoint says may repeat a secret and is left out, other text is bounded
+// and made visible.
+func plainly(err error) error {
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		code := failed.ErrorCode
 		if code == "" && failed.Response != nil {
-			code = failed.Response.Status
+			code = strconv.Itoa(failed.Response.StatusCode)
 		}
 		return fmt.Errorf("the token endpoint refused: %.100q", code)
 	}
-	return err
+	const most = 300
+	text := err.Error()
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return &told{term.Text(text), err}
 }
+
+// told is an error in words that can be shown.
+type told struct {
+	text string
+	err  error
+}
+
+func (t *told) Error() string { return t.text }
+
+func (t *told) Unwrap() error { return t.err }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

@@ -2,150 +2,32 @@ package oauth_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/oauth/oauthtest"
 )
 
-// world is a resource server and its authorization server in one.
+// world is a server that wants a sign-in.
 type world struct {
-	t      testing.TB
-	server *httptest.Server
-
-	mu       sync.Mutex
-	codes    map[string]url.Values // by code: what was asked for
-	valid    string                // the access token that is good now
-	scope    string                // of that token
-	refresh  string
-	n        int
-	lives    int // seconds a token lives; 0: it does not expire
-	needs    string
-	resource string
-	says     string // what the metadata calls it
-
-	registered, signedIn, refreshed atomic.Int64
+	*oauthtest.Server
+	t testing.TB
 }
 
-func newWorld(t testing.TB) *world {
-	w := &world{t: t, codes: make(map[string]url.Values)}
-	mux := http.NewServeMux()
-	w.server = httptest.NewServer(mux)
-	w.resource = w.server.URL + "/mcp"
-	w.says = w.resource
-	t.Cleanup(w.server.Close)
-	mux.HandleFunc("/mcp", w.mcp)
-	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, map[string]any{"resource": w.says, "authorization_servers": []string{w.server.URL}})
-	})
-	mux.HandleFunc("/.well-known/oauth-authorization-server", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, map[string]any{
-			"issuer": w.server.URL, "authorization_endpoint": w.server.URL + "/authorize", "token_endpoint": w.server.URL + "/token",
-			"registration_endpoint": w.server.URL + "/register", "code_challenge_methods_supported": []string{"S256"},
-			"response_types_supported": []string{"code"}, "token_endpoint_auth_methods_supported": []string{"none"},
-		})
-	})
-	mux.HandleFunc("/register", func(rw http.ResponseWriter, r *http.Request) {
-		w.registered.Add(1)
-		var asked map[string]any
-		_ = json.NewDecoder(r.Body).Decode(&asked)
-		asked["client_id"] = "client-1"
-		asked["token_endpoint_auth_method"] = "none"
-		rw.WriteHeader(http.StatusCreated)
-		answer(rw, asked)
-	})
-	mux.HandleFunc("/authorize", w.authorize)
-	mux.HandleFunc("/token", w.token)
-	return w
-}
-
-func answer(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-func (w *world) mcp(rw http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, w.server.URL)
-	switch {
-	case w.valid == "" || r.Header.Get("Authorization") != "Bearer "+w.valid:
-		rw.Header().Set("WWW-Authenticate", `Bearer scope="read", `+metadata)
-		rw.WriteHeader(http.StatusUnauthorized)
-	case w.needs != "" && !strings.Contains(w.scope, w.needs):
-		rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q, `, w.needs)+metadata)
-		rw.WriteHeader(http.StatusForbidden)
-	default:
-		_, _ = io.WriteString(rw, "welcome")
-	}
-}
-
-func (w *world) authorize(rw http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("resource") != w.resource || q.Get("client_id") == "" {
-		w.t.Errorf("asked for a code with %v", q)
-	}
-	w.mu.Lock()
-	w.n++
-	code := fmt.Sprintf("code-%d", w.n)
-	w.codes[code] = q
-	w.mu.Unlock()
-	w.signedIn.Add(1)
-	http.Redirect(rw, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
-}
-
-func (w *world) token(rw http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r.Form.Get("resource") != w.resource {
-		w.t.Errorf("a token was asked for %q", r.Form.Get("resource"))
-	}
-	switch r.Form.Get("grant_type") {
-	case "authorization_code":
-		asked := w.codes[r.Form.Get("code")]
-		sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
-		if asked == nil || base64.RawURLEncoding.EncodeToString(sum[:]) != asked.Get("code_challenge") {
-			rw.WriteHeader(http.StatusBadRequest)
-			answer(rw, map[string]string{"error": "invalid_grant"})
-			return
-		}
-		w.scope = asked.Get("scope")
-	case "refresh_token":
-		if w.refresh == "" || r.Form.Get("refresh_token") != w.refresh {
-			rw.WriteHeader(http.StatusBadRequest)
-			answer(rw, map[string]string{"error": "invalid_grant", "error_description": "of " + r.Form.Get("refresh_token")})
-			return
-		}
-		w.refreshed.Add(1)
-	}
-	w.n++
-	w.valid, w.refresh = fmt.Sprintf("token-%d", w.n), fmt.Sprintf("refresh-%d", w.n)
-	got := map[string]any{"access_token": w.valid, "token_type": "Bearer", "refresh_token": w.refresh, "scope": w.scope}
-	if w.lives > 0 {
-		got["expires_in"] = w.lives
-	}
-	answer(rw, got)
-}
+func newWorld(t testing.TB) *world { return &world{oauthtest.New(t), t} }
 
 // client is a new process of the owner's.
 func (w *world) client(dir string, bend func(*oauth.Options)) *oauth.Client {
-	address, err := url.Parse(w.server.URL + "/mcp")
+	address, err := url.Parse(w.Resource)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -169,7 +51,7 @@ func (w *world) client(dir string, bend func(*oauth.Options)) *oauth.Client {
 // call makes a request the way the upstream does, and gives its status.
 func (w *world) call(c *oauth.Client) (int, error) {
 	for range 3 {
-		r, err := http.NewRequest(http.MethodPost, w.server.URL+"/mcp", nil)
+		r, err := http.NewRequest(http.MethodPost, w.Resource, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -203,8 +85,8 @@ func TestSigningInOnce(t *testing.T) {
 	w, dir := newWorld(t), t.TempDir()
 	w.welcome(w.client(dir, nil))
 	w.welcome(w.client(dir, nil)) // the next process has the token
-	if w.signedIn.Load() != 1 || w.registered.Load() != 1 {
-		t.Errorf("signed in %d times, registered %d times", w.signedIn.Load(), w.registered.Load())
+	if w.SignedIn.Load() != 1 || w.Registered.Load() != 1 {
+		t.Errorf("signed in %d times, registered %d times", w.SignedIn.Load(), w.Registered.Load())
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "tokens", "*"))
 	for _, f := range files {
@@ -216,25 +98,21 @@ func TestSigningInOnce(t *testing.T) {
 
 func TestRefresh(t *testing.T) {
 	w, dir := newWorld(t), t.TempDir()
-	w.lives = 1 // by the library's clock it has expired at once
+	w.Change(func(s *oauthtest.State) { s.Lives = 1 }) // by the library's clock it has expired at once
 	c := w.client(dir, nil)
 	w.welcome(c)
 	w.welcome(c)
-	if w.refreshed.Load() == 0 || w.signedIn.Load() != 1 {
-		t.Errorf("refreshed %d times, signed in %d times", w.refreshed.Load(), w.signedIn.Load())
+	if w.Refreshed.Load() == 0 || w.SignedIn.Load() != 1 {
+		t.Errorf("refreshed %d times, signed in %d times", w.Refreshed.Load(), w.SignedIn.Load())
 	}
-	w.mu.Lock()
-	w.valid, w.lives = "revoked", 0 // refused though not expired
-	w.mu.Unlock()
+	w.Change(func(s *oauthtest.State) { s.Valid, s.Lives = "revoked", 0 }) // refused though not expired
 	w.welcome(c)
-	if w.signedIn.Load() != 1 {
+	if w.SignedIn.Load() != 1 {
 		t.Error("a refresh would have done")
 	}
-	w.mu.Lock()
-	w.valid, w.refresh = "revoked", "revoked"
-	w.mu.Unlock()
+	w.Change(func(s *oauthtest.State) { s.Valid, s.Refresh = "revoked", "revoked" })
 	w.welcome(c)
-	if w.signedIn.Load() != 2 {
+	if w.SignedIn.Load() != 2 {
 		t.Error("nobody signed in anew")
 	}
 }
@@ -243,14 +121,13 @@ func TestStepUpKeepsWhatWasGranted(t *testing.T) {
 	w, dir := newWorld(t), t.TempDir()
 	c := w.client(dir, nil)
 	w.welcome(c)
-	w.mu.Lock()
-	w.needs = "write"
-	w.mu.Unlock()
+	w.Change(func(s *oauthtest.State) { s.Needs = "write" })
 	w.welcome(w.client(dir, nil))
-	got := strings.Fields(w.scope)
+	var got []string
+	w.Change(func(s *oauthtest.State) { got = strings.Fields(s.Scope) })
 	slices.Sort(got)
 	if !slices.Equal(got, []string{"read", "write"}) {
-		t.Errorf("scope %q", w.scope)
+		t.Errorf("scope %q", got)
 	}
 }
 
@@ -265,8 +142,8 @@ func TestOneSignsIn(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if w.signedIn.Load() != 1 {
-		t.Errorf("signed in %d times", w.signedIn.Load())
+	if w.SignedIn.Load() != 1 {
+		t.Errorf("signed in %d times", w.SignedIn.Load())
 	}
 }
 
@@ -284,17 +161,21 @@ func TestATokenStaysAtItsServer(t *testing.T) {
 // 3.3): if there is a token in the end, it is one for this server.
 func TestAnotherResourceIsNotFollowed(t *testing.T) {
 	w := newWorld(t)
-	w.says = "https://else.example/mcp"
+	w.Bend = func(path string, doc map[string]any) {
+		if strings.Contains(path, "resource") {
+			doc["resource"] = "https://else.example/mcp"
+		}
+	}
 	if _, err := w.call(w.client(t.TempDir(), nil)); err != nil {
 		t.Log(err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, asked := range w.codes {
-		if asked.Get("resource") != w.resource {
-			t.Errorf("a code was asked for %q", asked.Get("resource"))
+	w.Change(func(s *oauthtest.State) {
+		for _, asked := range s.Codes {
+			if asked.Get("resource") != w.Resource {
+				t.Errorf("a code was asked for %q", asked.Get("resource"))
+			}
 		}
-	}
+	})
 }
 
 func TestNobodySignsIn(t *testing.T) {

@@ -36,7 +36,7 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 			return err
 		}
 		if err := handler.Authorize(ctx, resp.Request, resp); err != nil {
-			return withoutBody(err)
+			return plainly(err)
 		}
 		if got.AccessToken == "" {
 			return errors.New("the server gave no token")

@@ -1,0 +1,197 @@
+package oauth_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/oauth/oauthtest"
+)
+
+// bystander is a server that nothing of a sign-in may reach.
+func bystander(t *testing.T) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		t.Errorf("%s %s reached another origin with %v, %v", r.Method, r.URL, r.Header, r.Form)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// documents bends the two metadata documents.
+func documents(resource, server func(doc map[string]any)) func(string, map[string]any) {
+	return func(path string, doc map[string]any) {
+		if bend := map[bool]func(map[string]any){true: resource, false: server}[strings.Contains(path, "resource")]; bend != nil {
+			bend(doc)
+		}
+	}
+}
+
+// What a server's metadata says is not followed where it leads astray, and no
+// token comes of it.
+func TestMetadataThatLeadsAstray(t *testing.T) {
+	set := func(key string, value any) func(map[string]any) { return func(doc map[string]any) { doc[key] = value } }
+	for name, tt := range map[string]struct {
+		bend func(string, map[string]any)
+		want string
+	}{
+		"cloud metadata":         {documents(set("authorization_servers", []string{"https://169.254.169.254/latest"}), nil), ""},
+		"cloud metadata, plain":  {documents(set("authorization_servers", []string{"http://169.254.169.254/latest"}), nil), ""},
+		"a file":                 {documents(set("authorization_servers", []string{"file:///etc/passwd"}), nil), ""},
+		"another issuer":         {documents(nil, set("issuer", "https://else.example")), "issuer"},
+		"no PKCE":                {documents(nil, set("code_challenge_methods_supported", []string{})), "PKCE"},
+		"PKCE in plain only":     {documents(nil, set("code_challenge_methods_supported", []string{"plain"})), "not opened"},
+		"a page that is a file":  {documents(nil, set("authorization_endpoint", "file:///etc/passwd")), ""},
+		"a page that is code":    {documents(nil, set("authorization_endpoint", "javascript:alert(1)")), ""},
+		"a page without TLS":     {documents(nil, set("authorization_endpoint", "http://else.example/authorize")), ""},
+		"tokens without TLS":     {documents(nil, set("token_endpoint", "http://else.example/token")), ""},
+		"tokens from the cloud":  {documents(nil, set("token_endpoint", "https://169.254.169.254/token")), ""},
+		"registration elsewhere": {documents(nil, set("registration_endpoint", "file:///etc/passwd")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Bend = tt.bend
+			opened := ""
+			c := w.client(t.TempDir(), func(o *oauth.Options) {
+				o.Browse = func(_ context.Context, page string) error { opened = page; return fmt.Errorf("not opened") }
+			})
+			_, err := w.call(c)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Error(err)
+			}
+			if u, _ := url.Parse(opened); opened != "" && u.Host != strings.TrimPrefix(w.URL, "http://") {
+				t.Errorf("the browser would have opened %s", opened)
+			} else if opened != "" && u.Query().Get("code_challenge_method") != "S256" {
+				t.Errorf("PKCE was weakened: %s", opened)
+			}
+		})
+	}
+}
+
+// A code, a verifier or a refresh token does not follow a redirection.
+func TestTokensDoNotFollowRedirections(t *testing.T) {
+	other := bystander(t)
+	for _, path := range []string{"/token", "/register", "/.well-known/oauth-authorization-server"} {
+		t.Run(path, func(t *testing.T) {
+			w := newWorld(t)
+			w.Redirect = func(p string) string {
+				if p == path {
+					return other.URL + "/stolen"
+				}
+				return ""
+			}
+			if _, err := w.call(w.client(t.TempDir(), nil)); err == nil {
+				t.Error("signed in all the same")
+			}
+		})
+	}
+	t.Run("refresh", func(t *testing.T) {
+		w, dir := newWorld(t), t.TempDir()
+		astray := false
+		w.Redirect = func(p string) string {
+			if astray && p == "/token" {
+				return other.URL + "/stolen"
+			}
+			return ""
+		}
+		c := w.client(dir, nil)
+		w.welcome(c)
+		astray = true
+		w.Change(func(s *oauthtest.State) { s.Valid = "revoked" })
+		if _, err := w.call(c); err == nil {
+			t.Error("refreshed all the same")
+		}
+	})
+}
+
+// A server of the Internet cannot send us into the owner's own network, and
+// nobody can send us to where only machinery answers.
+func TestAServerCannotSendUsInside(t *testing.T) {
+	inside := bystander(t)
+	far, _ := url.Parse("https://198.51.100.7/mcp")
+	for _, at := range []string{inside.URL, "http://10.0.0.1/", "http://[::ffff:127.0.0.1]:1/", "http://100.64.0.1/", "http://[fd00:ec2::254]/", "http://[64:ff9b::7f00:1]/"} {
+		if _, err := oauth.NewHTTP(far).Get(at); err == nil || !strings.Contains(err.Error(), "in your own network") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	near, _ := url.Parse("http://127.0.0.1:1/mcp")
+	for _, at := range []string{"http://169.254.169.254/", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://224.0.0.1/"} {
+		if _, err := oauth.NewHTTP(near).Get(at); err == nil || !strings.Contains(err.Error(), "no address that a sign-in can be at") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+}
+
+// The answer of another sign-in, of another server, or of an earlier page.
+func TestAnswersOfAnotherSignIn(t *testing.T) {
+	for name, returns := range map[string]func(url.Values){
+		"another state":  func(v url.Values) { v.Set("state", "AAAAAAAAAAAAAAAAAAAAAAAAAA") },
+		"no state":       func(v url.Values) { v.Del("state") },
+		"another issuer": func(v url.Values) { v.Set("iss", "https://else.example") },
+		"an unknown code": func(v url.Values) {
+			v.Set("code", "code-of-another")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Returns = returns
+			c := w.client(t.TempDir(), func(o *oauth.Options) { o.Wait = 300e6 })
+			if status, err := w.call(c); err == nil {
+				t.Errorf("HTTP %d", status)
+			}
+			w.Change(func(s *oauthtest.State) {
+				if s.Valid != "" {
+					t.Error("there is a token")
+				}
+			})
+		})
+	}
+	t.Run("a state twice", func(t *testing.T) {
+		w, dir := newWorld(t), t.TempDir()
+		old := ""
+		w.Returns = func(v url.Values) {
+			if old == "" {
+				old = v.Get("state")
+				return
+			}
+			v.Set("state", old)
+		}
+		w.welcome(w.client(dir, nil))
+		w.Change(func(s *oauthtest.State) { s.Valid, s.Refresh = "revoked", "revoked" })
+		if _, err := w.call(w.client(dir, func(o *oauth.Options) { o.Wait = 300e6 })); err == nil {
+			t.Error("a state was good twice")
+		}
+	})
+}
+
+// Words of a server's are for people, and draw nothing.
+func TestHostileWords(t *testing.T) {
+	const evil = "\x1b[2J\u202e\u200bIGNORE\n\r"
+	for name, bend := range map[string]func(w *world){
+		"issuer": func(w *world) { w.Bend = documents(nil, func(d map[string]any) { d["issuer"] = evil }) },
+		"registration": func(w *world) {
+			w.Bend = documents(nil, func(d map[string]any) { d["registration_endpoint"] = w.URL + "/evil" })
+		},
+		"error": func(w *world) {
+			w.Returns = func(v url.Values) { v.Set("error", evil) }
+		},
+		"endpoint": func(w *world) {
+			w.Bend = documents(nil, func(d map[string]any) { d["authorization_endpoint"] = "https://h/" + evil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Evil = evil
+			bend(w)
+			_, err := w.call(w.client(t.TempDir(), nil))
+			if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e\u200b\n\r") {
+				t.Errorf("%q", err)
+			}
+		})
+	}
+}

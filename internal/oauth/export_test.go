@@ -1,0 +1,4 @@
+package oauth
+
+// NewHTTP is the way to what a server names.
+var NewHTTP = newHTTP

@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// newHTTP is the way to what a server's challenge and metadata name: addresses
+// that the server chose. It follows no redirection to another origin, because a
+// form with a code or a refresh token in it would go along, and a server of the
+// Internet cannot send it into the owner's own network (MCP security best
+// practices, server-side request forgery).
+func newHTTP(server *url.URL) *http.Client {
+	g := &reach{server: server}
+	direct := http.DefaultTransport.(*http.Transport).Clone()
+	direct.Proxy = nil
+	direct.DialContext = (&net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}).DialContext
+	proxied := http.DefaultTransport.(*http.Transport).Clone()
+	return &http.Client{
+		Timeout:   30 * time.Second,
+		Transport: split{direct, proxied},
+		CheckRedirect: func(to *http.Request, via []*http.Request) error {
+			if len(via) > 3 {
+				return errors.New("too many redirections")
+			}
+			if from := via[0].URL; to.URL.Scheme != from.Scheme || to.URL.Host != from.Host {
+				return errors.New("a redirection to another origin")
+			}
+			return nil
+		},
+	}
+}
+
+// split sends what goes through a proxy that the environment names past the
+// check of addresses: the connection is then the proxy's to make or to refuse.
+type split struct{ direct, proxied *http.Transport }
+
+func (s split) RoundTrip(r *http.Request) (*http.Response, error) {
+	if through, err := http.ProxyFromEnvironment(r); err != nil || through != nil {
+		return s.proxied.RoundTrip(r)
+	}
+	return s.direct.RoundTrip(r)
+}
+
+// CloseIdleConnections lets go of both.
+func (s split) CloseIdleConnections() {
+	s.direct.CloseIdleConnections()
+	s.proxied.CloseIdleConnections()
+}
+
+// reach decides which addresses may be dialled.
+type reach struct {
+	server *url.URL
+
+	once sync.Once
+	near bool // the server itself is on this machine or in the owner's network
+}
+
+// control sees the address after the name was resolved, so that no name can hide
+// one.
+func (g *reach) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	switch ip := unmapped(at.Addr()); {
+	case unreachable(ip):
+		return fmt.Errorf("%s is no address that a sign-in can be at", ip)
+	case within(ip) && !g.isNear(ctx):
+		return fmt.Errorf("the server names %s for its sign-in, which is in your own network", ip)
+	}
+	return nil
+}
+
+func (g *reach) isNear(ctx context.Context) bool {
+	g.once.Do(func() {
+		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server.Hostname())
+		g.near = err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return within(unmapped(ip)) })
+	})
+	return g.near
+}
+
+// Ranges that the methods of netip.Addr do not know.
+var (
+	sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+	nat64       = netip.MustParsePrefix("64:ff9b::/96")
+	reserved    = []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	}
+)
+
+// unmapped is the IPv4 address inside an IPv6 one.
+func unmapped(ip netip.Addr) netip.Addr {
+	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
+		b := ip.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip
+}
+
+// within reports an address of this machine or of a private network.
+func within(ip netip.Addr) bool {
+	return ip.IsLoopback() || ip.IsPrivate() || sharedSpace.Contains(ip)
+}
+
+// unreachable reports an address where only machinery answers: the cloud's
+// metadata services are link-local.
+func unreachable(ip netip.Addr) bool {
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() ||
+		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
