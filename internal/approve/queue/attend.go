@@ -52,7 +52,11 @@ func (q *Queue) Attended() ([]string, error) {
 		if !isKind(kind) || slices.Contains(kinds, kind) {
 			continue
 		}
-		there, err := present(filepath.Join(q.path(attending), name))
+		path := filepath.Join(q.path(attending), name)
+		there, err := present(path)
+		if err == nil && !there {
+			err = clearAway(path)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -111,6 +111,9 @@ func init() {
 			if err := p.SetGrants(ctx, []queue.Grant{{ID: "g" + strconv.Itoa(i%3)}}); err != nil {
 				return err
 			}
+			if i == 0 {
+				fmt.Println("ready")
+			}
 		}
 	}
 }
@@ -260,7 +263,9 @@ func TestKilledAtRandom(t *testing.T) {
 	q := open(t, dir, queue.Options{Check: time.Hour})
 	for i := range n {
 		a, b := start(t, "work", dir, fmt.Sprintf("a%d", i)), start(t, "work", dir, fmt.Sprintf("b%d", i))
-		time.Sleep(time.Duration(20+rand.IntN(60)) * time.Millisecond)
+		a.expect("ready")
+		b.expect("ready")
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
 		a.kill()
 		b.kill()
 		sound(t, dir)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -271,5 +272,35 @@ func TestNothingHeldWhileIdle(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("still listening")
 		}
+	}
+}
+
+// Whoever has come is there, however many others come, go, and look meanwhile.
+func TestPresenceHolds(t *testing.T) {
+	_, q, _ := newQueue(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		kind := "k" + strings.Repeat("x", i)
+		wg.Go(func() {
+			for range 200 {
+				a, err := q.Attend(kind)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 3 {
+					if kinds, err := q.Attended(); err != nil || !slices.Contains(kinds, kind) {
+						t.Error(kind, "is not in", kinds, err)
+					}
+				}
+				if err := a.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if kinds, err := q.Attended(); err != nil || len(kinds) != 0 {
+		t.Error(kinds, err)
 	}
 }

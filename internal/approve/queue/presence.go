@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/gofrs/flock"
 )
@@ -28,10 +27,14 @@ func appear(path string) (*presence, error) {
 		if there {
 			return nil, errPresent
 		}
+		if err := clearAway(path); err != nil {
+			return nil, err
+		}
 		p := &presence{path: path, lock: flock.New(path,
 			flock.SetFlag(os.O_CREATE|os.O_EXCL|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
 		// Nobody else locks a file that is ours but those who look whether
-		// somebody is there, and they only for a moment.
+		// somebody is there, and who remove what they find dead; both only for a
+		// moment.
 		if err := p.lock.Lock(); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
@@ -40,7 +43,7 @@ func appear(path string) (*presence, error) {
 		if p.holds() {
 			return p, nil
 		}
-		_ = p.lock.Close() // one who looked took it for a dead one's
+		_ = p.lock.Close() // it was removed before it was locked
 	}
 }
 
@@ -54,15 +57,16 @@ func (p *presence) holds() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// leave removes the file before the lock goes, so that nobody finds it dead;
-// where a system does not remove what is open, after.
+// leave removes the file while it is locked: nobody finds it dead, and no other
+// one can have taken its place. Where a system does not remove what is open, it
+// does not remove another one's either, so that it can be done after.
 func (p *presence) leave() error {
 	var left error
 	if p.holds() {
 		left = os.Remove(p.path)
 	}
 	err := p.lock.Close()
-	if left != nil {
+	if left != nil && !errors.Is(left, fs.ErrNotExist) {
 		left = os.Remove(p.path)
 	}
 	if errors.Is(left, fs.ErrNotExist) {
@@ -71,7 +75,7 @@ func (p *presence) leave() error {
 	return errors.Join(left, err)
 }
 
-// present says whether somebody holds the file, and removes it when nobody does.
+// present says whether somebody holds the file.
 func present(path string) (bool, error) {
 	probe := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
 	free, err := probe.TryRLock() // shared, so that two who look do not see each other
@@ -81,8 +85,21 @@ func present(path string) (bool, error) {
 	if err != nil || !free {
 		return !free, err
 	}
-	found := &presence{path: path, lock: probe}
-	return false, found.leave()
+	return false, probe.Close()
+}
+
+// clearAway removes the file when nobody holds it. Who looks at this moment takes
+// it for held, so whatever follows from the death is to be done before.
+func clearAway(path string) error {
+	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
+	free, err := found.lock.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !free {
+		return err
+	}
+	return found.leave()
 }
 
 // namesIn lists the files in a folder that may hold presences.
@@ -96,15 +113,4 @@ func namesIn(dir string) ([]string, error) {
 		names = append(names, e.Name())
 	}
 	return names, err
-}
-
-// sweep removes what dead processes left in a folder.
-func sweep(dir string) error {
-	names, err := namesIn(dir)
-	for _, name := range names {
-		if _, e := present(filepath.Join(dir, name)); e != nil {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
 }

@@ -45,7 +45,6 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	}
 	p := &Proxy{q: q, s: s, waiting: map[string]*Ticket{}, owed: map[string]debt{}, told: map[string]bool{},
 		stop: make(chan struct{}), revoked: make(chan string, 64)}
-	_ = sweep(q.path(proxies)) // what cannot be removed harms nobody
 	if err := p.hold(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -64,21 +65,12 @@ func (q *Queue) words(ctx context.Context, query string, args ...any) (all []str
 
 // Pending lists what waits for an answer, oldest first.
 func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
-	dead, err := q.reap(ctx)
+	unburied, err := q.reap(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all, err := q.list(ctx, "WHERE status = 'pending' ORDER BY number")
-	if err != nil || len(dead) == 0 {
-		return all, err
-	}
-	waiting := all[:0]
-	for _, r := range all {
-		if !dead[r.Session] {
-			waiting = append(waiting, r)
-		}
-	}
-	return waiting, nil
+	return slices.DeleteFunc(all, func(r Request) bool { return slices.Contains(unburied, r.Session) }), err
 }
 
 // History lists the last n that do not wait any more, newest first.

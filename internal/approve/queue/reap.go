@@ -3,27 +3,37 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
-// reap ends what proxies left that died, and says which ones did. Where that
-// cannot be stored the next one who looks does it; the caller leaves theirs out
-// meanwhile.
-func (q *Queue) reap(ctx context.Context) (dead map[string]bool, err error) {
+// reap ends what proxies left that died. Where that cannot be stored the next
+// one who looks does it; unburied says whose it is, for the caller to leave out.
+func (q *Queue) reap(ctx context.Context) (unburied []string, err error) {
 	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
-	var failed error
 	for _, s := range sessions {
 		if q.alive(s) {
 			continue
 		}
-		if dead == nil {
-			dead = map[string]bool{}
-		}
-		dead[s] = true
-		if failed == nil {
-			failed = q.bury(ctx, s)
+		if unburied != nil || q.bury(ctx, s) != nil { // one failure is enough to wait for
+			unburied = append(unburied, s)
 		}
 	}
-	return dead, err
+	return unburied, err
+}
+
+// sweep is reap, and removes the files of sessions that left nothing.
+func (q *Queue) sweep(ctx context.Context) error {
+	unburied, err := q.reap(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := namesIn(q.path(proxies))
+	for _, name := range names {
+		if !slices.Contains(unburied, name) {
+			err = errors.Join(err, clearAway(q.path(proxies, name)))
+		}
+	}
+	return err
 }
 
 // What becomes of the requests of a proxy that is gone.
@@ -54,6 +64,12 @@ func (q *Queue) bury(ctx context.Context, session string) error {
 			" WHERE session = ? AND status <> 'pending' AND outcome = ''", untold, session)
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	q.untidy()
-	return err
+	if isSession(session) {
+		_ = clearAway(q.path(proxies, session)) // nothing depends on it any more
+	}
+	return nil
 }

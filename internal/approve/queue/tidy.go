@@ -61,9 +61,7 @@ func (q *Queue) stopTidying() {
 // tidyUp ends what dead proxies left, prunes, and empties the log, in which
 // redacted arguments stand still.
 func (q *Queue) tidyUp(ctx context.Context) error {
-	if _, err := q.reap(ctx); err != nil {
-		return err
-	}
+	_ = q.sweep(ctx) // what follows does not depend on it
 	for more := true; more; {
 		err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
 			more, err = q.prune(ctx, conn)
