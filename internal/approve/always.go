@@ -60,7 +60,7 @@ func denying(offers []queue.Offer) (some []queue.Offer) {
 // scopeLabels are the words for the scopes where there is one line for each.
 var scopeLabels = map[string]string{
 	"exact":  "This exact call",
-	"folder": "This in its folder",
+	"folder": "Its folder",
 	"tool":   "All of it",
 }
 
@@ -75,21 +75,19 @@ func scopes(offers []queue.Offer, reply gate.Reply, foot string) page {
 		p.decision = "clawai asks: always deny how much?"
 		p.choices[0].label = "Deny once, write nothing"
 	}
+	var facts []string
 	for _, o := range offers {
-		p.facts = append(p.facts, fmt.Sprintf("%-10s %s", o.Scope, term.Text(o.Title)))
+		facts = append(facts, fmt.Sprintf("%-10s %s", o.Scope, term.Text(o.Title)))
 		p.choices = append(p.choices, choice{o.Scope, scopeLabels[o.Scope]})
 	}
+	p.facts = lines(facts...)
 	return p
 }
 
 // confirmation shows the rule before it is written.
 func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) page {
+	facts := []string{fmt.Sprintf("This rule would be written into %s,", term.Text(path)), "above the rule that asked:", ""}
 	p := page{
-		facts: []string{
-			fmt.Sprintf("This rule would be written into %s,", term.Text(path)),
-			"above the rule that asked:",
-			"",
-		},
 		decision: "clawai asks: write this rule and allow?",
 		choices: []choice{
 			{wordDeny, "Deny, write nothing"},
@@ -106,19 +104,20 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) pag
 		p.choices[1].label = "Write the rule and deny"
 	}
 	for line := range strings.Lines(text) {
-		p.facts = append(p.facts, "  "+term.Text(strings.TrimRight(line, "\n")))
+		facts = append(facts, "  "+term.Text(strings.TrimRight(line, "\n")))
 	}
-	p.facts = append(p.facts, "", lets+" "+term.Text(o.Title)+".")
+	facts = append(facts, "", lets+" "+term.Text(o.Title)+".")
 	if o.Example != "" {
-		p.facts = append(p.facts, "For example, beside this call: "+term.Text(o.Example))
+		facts = append(facts, "For example, beside this call: "+term.Text(o.Example))
 	}
+	p.facts = lines(facts...)
 	return p
 }
 
 // refused tells the person that nothing is written, and why.
 func refused(why error, foot string) page {
 	return page{
-		facts:    []string{"Nothing is written.", term.Text(why.Error())},
+		facts:    lines("Nothing is written.", term.Text(why.Error())),
 		decision: "clawai asks: let this call through?",
 		choices:  []choice{{wordDeny, "Deny"}, {wordAllow, "Allow once"}},
 		footer:   foot,

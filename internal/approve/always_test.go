@@ -65,22 +65,36 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// walkToAlways chooses the last entry.
-func (s *session) walkToAlways() {
+// pick chooses an entry of the page in sight.
+func (s *session) pick(entry string, downs int) {
 	s.t.Helper()
-	s.see("Always allow…")
-	s.answer(up)
-	s.see("> Always allow…")
+	s.see(entry, "> Deny")
+	s.answer(strings.Repeat(down, downs))
+	s.see("> " + entry)
 	s.press(enter)
+}
+
+// walkToAlways picks "always" and how far it goes, the downs-th scope.
+func (s *session) walkToAlways(downs int) {
+	s.t.Helper()
+	s.pick("Always allow…", 3)
+	s.see("always allow how much?", "> Deny, write nothing")
+	s.answer(strings.Repeat(down, downs) + enter)
+	s.see("clawai asks: write this rule and allow?")
 }
 
 func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 	o, path := asksFor(t, policyBefore, writeArgs)
-	s := start(t, o, 40, 80)
-	s.walkToAlways()
+	s := start(t, o, 40, 200)
+	s.pick("Always allow…", 3)
+	s.see("always allow how much?", `exact      this exact call, "write_file" on "files" with the same path and content`,
+		`tool       "write_file" on "files" with path in "/home/user/" and below;`, "> Deny, write nothing", "This exact call", "Its folder", "All of it")
+	s.answer(down)
+	s.see("> This exact call")
+	s.press(enter)
 	s.see("This rule would be written", "[[rule]]", `action = "allow"`, `tool = "write_file"`, `server = "files"`,
 		`args.path = "/home/user/a.txt"`, `args.content = "hi \"you\""`, "Arguments it does not name stay open",
-		"clawai asks: write this rule and allow?", "> Deny, write nothing")
+		`another_argument = "anything"`, "clawai asks: write this rule and allow?", "> Deny, write nothing")
 	if read(t, path) != policyBefore {
 		t.Fatal("the file was written before the rule was confirmed")
 	}
@@ -88,7 +102,7 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 	s.see("> Write the rule and allow")
 	s.press(enter)
 	out := s.end()
-	if out.Reply != gate.AllowAlways || out.Err != "" || out.Note != "wrote an allow rule above policy.toml:9" {
+	if out.Reply != gate.AllowAlways || out.Err != "" || out.Note != "wrote a rule to allow (exact) above policy.toml:9" {
 		t.Errorf("got %+v", out)
 	}
 	after := read(t, path)
@@ -117,6 +131,59 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 	}
 }
 
+// What is picked is what is written, and the page says what else it means.
+func TestScopes(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		entry, downs int
+		sees         []string
+		want         gate.Reply
+		line, note   string
+	}{
+		{"its folder", 3, 2, []string{`args.path = "/home/user/*"`, `path directly in "/home/user/"`, `content = "something else"`}, gate.AllowAlways,
+			`args.path = "/home/user/*"`, "wrote a rule to allow (folder) above policy.toml:9"},
+		{"all of it", 3, 3, []string{`args.path = "/home/user/**"`, "/home/user/.ssh/id_ed25519"}, gate.AllowAlways,
+			`action = "allow"`, "wrote a rule to allow (tool) above policy.toml:9"},
+		{"deny the call", 4, 1, []string{`action = "deny"`, `args.content`, "write this rule and deny?", "> Deny once, write nothing"}, gate.DenyAlways,
+			`args.path = "/home/user/a.txt"`, "wrote a rule to deny (exact) above policy.toml:9"},
+		{"deny all of it", 4, 3, []string{`action = "deny"`, "It denies"}, gate.DenyAlways,
+			`description = "Never: Ask before writes"`, "wrote a rule to deny (tool) above policy.toml:9"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, path := asksFor(t, policyBefore, writeArgs)
+			s := start(t, o, 40, 200)
+			s.pick([]string{"Always allow…", "Always deny…"}[c.entry-3], c.entry)
+			s.see("how much?")
+			s.answer(strings.Repeat(down, c.downs) + enter)
+			s.see(append(c.sees, "This rule would be written")...)
+			s.answer(down + enter)
+			if out := s.end(); out.Reply != c.want || out.Note != c.note || out.Err != "" {
+				t.Errorf("got %+v", out)
+			}
+			if after := read(t, path); !strings.Contains(strings.TrimSuffix(after, policyBefore[strings.Index(policyBefore, "# Writing"):]), c.line) {
+				t.Errorf("wrote\n%s", after)
+			}
+		})
+	}
+}
+
+// Nothing is written for one who turns back on the page of scopes.
+func TestScopesPresetDeny(t *testing.T) {
+	for _, keys := range []string{enter, esc, down + esc} {
+		o, path := asksFor(t, policyBefore, writeArgs)
+		s := start(t, o, 40, 200)
+		s.pick("Always allow…", 3)
+		s.see("how much?", "> Deny, write nothing")
+		s.answer(keys)
+		if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+			t.Errorf("%q: got %+v", keys, out)
+		}
+		if read(t, path) != policyBefore {
+			t.Error("the file was written")
+		}
+	}
+}
+
 func TestAlwaysIsConfirmed(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys string
@@ -129,7 +196,7 @@ func TestAlwaysIsConfirmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, path := asksFor(t, policyBefore, writeArgs)
 			s := start(t, o, 40, 80)
-			s.walkToAlways()
+			s.walkToAlways(1)
 			s.see("> Deny, write nothing")
 			s.answer(c.keys)
 			if out := s.end(); out.Reply != c.want || out.Err != "" {
@@ -147,6 +214,8 @@ func TestAlwaysPlain(t *testing.T) {
 	s := start(t, o, 60, 80, "TERM=dumb")
 	s.prompt("always")
 	s.press("always\n")
+	s.prompt("how much?", "folder")
+	s.press("exact\n")
 	s.prompt(`args.path = "/home/user/a.txt"`, "write this rule")
 	s.press("write\n")
 	if out := s.end(); out.Reply != gate.AllowAlways {
@@ -158,11 +227,9 @@ func TestAlwaysPlain(t *testing.T) {
 }
 
 func TestAlwaysIsNotOffered(t *testing.T) {
-	stars := strings.Replace(policyBefore, `args.path = "/home/user/**"`, "", 1)
+	stars := policyBefore
 	for name, c := range map[string]struct{ src, args, why string }{
-		"a star in a value": {policyBefore, `{"path":"/home/user/a","content":"a*b"}`, `"*"`},
-		"a question mark":   {stars, `{"path":"a?"}`, `"?"`},
-		"a list":            {stars, `{"path":["a","b"]}`, "list"},
+		"another rule asks too": {stars + "\n[[rule]]\naction='prompt'\ntool='*'\nargs.path='/b'", `{"path":["/home/user/a","/b"]}`, "is a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := asksFor(t, c.src, c.args)
@@ -220,7 +287,7 @@ tool = "*"
 			o, path := asksFor(t, src, writeArgs)
 			o.Denied = []remember.DeniedCall{{Call: call(`{"path":"/other"}`)}, c.denied}
 			s := start(t, o, 40, 80)
-			s.walkToAlways()
+			s.walkToAlways(1)
 			s.see("> Deny, write nothing")
 			s.answer(down + enter)
 			s.see("Nothing is written.", c.told, "> Deny")
@@ -244,7 +311,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 	// This very call was denied under an earlier policy; now it is asked about.
 	o.Denied = []remember.DeniedCall{{Call: other}, {Call: shell}, {Call: c}}
 	s := start(t, o, 40, 80)
-	s.walkToAlways()
+	s.walkToAlways(1)
 	s.see("> Deny, write nothing")
 	s.answer(down + enter)
 	if out := s.end(); out.Reply != gate.AllowAlways {
@@ -258,7 +325,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 80)
-	s.walkToAlways()
+	s.walkToAlways(1)
 	s.see("> Deny, write nothing")
 	edited := policyBefore + "\n# an edit made meanwhile\n"
 	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {

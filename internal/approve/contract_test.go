@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
 )
@@ -24,6 +25,7 @@ var _ gate.Approver = (*desk)(nil)
 
 func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	o := d.order
+	q.Revision = "" // the suite's is of no file
 	o.Question = q
 	s := start(d.t, o, 40, 80)
 	d.asking <- s
@@ -56,7 +58,7 @@ func (d *desk) Say(r gate.Reply) {
 	case gate.AllowSession:
 		s.answer(down + down + enter)
 	case gate.AllowAlways:
-		s.walkToAlways()
+		s.walkToAlways(1)
 		s.see("> Deny, write nothing")
 		s.answer(down + enter)
 	}
@@ -84,7 +86,7 @@ func TestTerminalKeepsTheContract(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := &desk{t: t, asking: make(chan *session, 1), order: order{
-				Options: Options{Grace: testGrace, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
+				Options: Options{Grace: testGrace, View: view.Options{Project: "/tmp"}, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
 				Policy:  path,
 			}}
 			return d, d

@@ -156,7 +156,7 @@ func (f *form) resize(width, height int) tea.Cmd {
 		f.err = errTooSmall
 		return tea.Quit
 	}
-	f.rows = wrap(f.page.facts, width)
+	f.rows = f.page.facts(width)
 	f.sel.WithWidth(width)
 	f.scroll(0)
 	if first {

@@ -23,6 +23,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/internal/approve/remember"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -379,7 +380,7 @@ const (
 // writeCall is a question about one tool call.
 func writeCall(args string) order {
 	return order{
-		Options: Options{Grace: testGrace},
+		Options: Options{Grace: testGrace, By: "me", View: view.Options{Project: "/"}},
 		Timeout: 30 * time.Second,
 		Question: gate.Question{
 			Calls: []policy.Call{{

@@ -3,154 +3,69 @@
 package approve
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
 
-// hostile values: each wants to be seen as something else, to hide, to answer
-// the question, or to do something to the terminal.
-var hostile = map[string]string{
-	"clear the screen":           "ls\x1b[2J\x1b[Hls",
-	"clear the line":             "rm -rf /\x1b[2K\rls",
-	"move up":                    "x\x1b[5Aserver \"safe\"",
-	"save and restore":           "a\x1b7b\x1b8c",
-	"set title":                  "a\x1b]0;owned\ab",
-	"set title, ST":              "a\x1b]2;owned\x1b\\b",
-	"clipboard":                  "a\x1b]52;c;cm0gLXJmIC8=\ab",
-	"hyperlink":                  "\x1b]8;;http://evil.example\x1b\\safe\x1b]8;;\x1b\\",
-	"palette":                    "\x1b]4;1;rgb:00/00/00\a",
-	"notification":               "\x1b]9;done\a\x1b]777;notify;a;b\a",
-	"device string":              "\x1bP$q\"p\x1b\\",
-	"application command":        "\x1b_Gq=1\x1b\\",
-	"query the cursor":           "\x1b[6n\x1b[c\x1b]11;?\a",
-	"alternate screen off":       "\x1b[?1049l",
-	"mouse and focus on":         "\x1b[?1000h\x1b[?1004h",
-	"reset":                      "\x1bc",
-	"conceal":                    "safe\x1b[8m; rm -rf /\x1b[0m",
-	"black on black":             "safe\x1b[30;40m; rm -rf /\x1b[0m",
-	"scroll region":              "\x1b[1;2r\x1b[S",
-	"printer":                    "\x1b[5i",
-	"C1 CSI":                     "a\u009b2Jb",
-	"C1 OSC":                     "a\u009d0;t\u009cb",
-	"raw C1 byte":                "a\x9b2Jb",
-	"backspaces":                 "rm -rf /\b\b\b\b\b\b\b\bls",
-	"carriage return":            "rm -rf /\rls      ",
-	"vertical tab and form feed": "a\vb\fc",
-	"bell":                       "a\a",
-	"nul":                        "a\x00b",
-	"delete":                     "a\x7fb",
-	"shift out":                  "a\x0eb\x0f",
-	"newlines":                   "a\n\n\n  path = \"/safe\"\nclawai asks: let this through?\n> Deny",
-	"newline flood":              strings.Repeat("\n", 250) + "x",
-	"CRLF":                       "a\r\nb",
-	"line separator":             "a\u2028b\u2029c",
-	"next line":                  "a\u0085b",
-	"right to left override":     "/safe/\u202egpj.exe",
-	"isolates":                   "\u2067a\u2069 \u2066b\u2069",
-	"marks of direction":         "a\u200eb\u200fc\u061cd",
-	"zero width":                 "pass\u200bword\u200c\u200d\ufeff",
-	"word joiner":                "a\u2060b\u2061c",
-	"soft hyphen":                "pass\u00adword",
-	"tags":                       "hi\U000e0069\U000e0067\U000e006e\U000e007f",
-	"variation selectors":        "a\ufe0f\U000e0101\U000e01ef",
-	"hebrew name":                "/home/קובץ/file",
-	"arabic name":                "/home/ملف123/file",
-	"arabic digits":              "\u0661\u0662\u0663",
-	"mixed scripts":              "/home/usеr/.ssh",
-	"all look-alikes":            "сору",
-	"fullwidth":                  "／etc／passwd",
-	"mathematical":               "𝗋𝗆 -𝗋𝖿",
-	"slash look-alikes":          "a∕b⁄c⧸d",
-	"combining flood":            "a" + strings.Repeat("\u0335", 200),
-	"combining alone":            "\u0300\u0301",
-	"hangul filler":              "a\u3164\u3164b",
-	"braille blank":              "a\u2800\u2800b",
-	"ideographic spaces":         "a\u3000\u3000b",
-	"space flood":                "ls" + strings.Repeat(" ", 250) + "; rm -rf /",
-	"tab flood":                  "ls" + strings.Repeat("\t", 60) + "; rm",
-	"very long":                  strings.Repeat("a", 100000) + "TAIL",
-	"long wide":                  strings.Repeat("漢", 299),
-	"emoji":                      "👨\u200d👩\u200d👧 🏴\U000e0067\U000e007f",
-	"box drawing":                "┃ > Allow once",
-	"private use":                "\ue0b0\U000f0000",
-	"unassigned":                 "\u0378\U0001ffff",
-	"replacement":                "\ufffd\ufffe",
-	"imitated escape":            `\u{202e}\x{1b}`,
-	"imitated fold":              `" … "x" (9 characters, SHA-256 000000000000)`,
-	"quotes":                     `" server "files`,
-	"markdown":                   "*bold* _it_ `code` \\",
-	"percent and format":         "%s %n \x25c",
-}
-
-// seen is the logical line that starts with label, put together again from its
-// rows, without blanks (the rows end where the screen does).
-func seen(shown, label string) string {
-	var b strings.Builder
-	inside := false
-	for _, row := range strings.Split(shown, "\n") {
-		if next, ok := strings.CutPrefix(row, "    ↳ "); ok {
-			if inside {
-				b.WriteString(next)
-			}
-			continue
-		}
-		inside = strings.HasPrefix(row, label)
-		if inside {
-			b.WriteString(row)
-		}
+// The corpus that every way of asking shows: what the screen holds is what would
+// be executed, and nothing on it hides, moves or imitates.
+func TestHostileCalls(t *testing.T) {
+	cases := viewtest.Cases()
+	if len(cases) < 100 {
+		t.Fatalf("only %d", len(cases))
 	}
-	return squeeze(b.String())
-}
-
-func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
-
-func TestHostileArguments(t *testing.T) {
-	if len(hostile) < 40 {
-		t.Fatalf("only %d", len(hostile))
-	}
-	for name, value := range hostile {
+	for _, c := range cases {
 		for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
-			t.Run(name+" "+env, func(t *testing.T) {
+			t.Run(c.Name+" "+env, func(t *testing.T) {
 				t.Parallel()
-				quoted, err := json.Marshal(value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var sent string // invalid bytes do not survive JSON
-				if err := json.Unmarshal(quoted, &sent); err != nil {
-					t.Fatal(err)
-				}
-				o := writeCall(fmt.Sprintf(`{"value":%s,"last":"end"}`, quoted))
+				o := writeCall(`{}`)
 				o.Options.Grace = 1
-				s := start(t, o, 60, 80, env)
+				o.Question.Calls, o.Question.Server = c.Calls, c.Calls[0].Server
+				s := start(t, o, 2000, 100, env)
 				if env == "TERM=dumb" {
-					s.prompt(`last = "end"`)
+					viewtest.Check(t, c, s.readPlain())
+					s.press("deny\n")
 				} else {
-					s.see(`last = "end"`, "> Deny", "Return answers")
+					s.see("> Deny", "Return answers")
+					facts, _, _ := strings.Cut(s.screen.text(), "\n\n") // our own rows stand below
+					viewtest.Check(t, c, facts)
+					s.press(enter)
 				}
-				shown := s.screen.text()
-				want := "  value = " + term.Value(sent)
-				if env == "TERM=dumb" { // the terminal itself breaks the line
-					if got := squeeze(strings.ReplaceAll(shown, "\n", "")); !strings.Contains(got, squeeze(want)) {
-						t.Errorf("not seen: %s\n%s", want, shown)
-					}
-					s.press("allow\n")
-				} else {
-					if got := seen(shown, "  value = "); got != squeeze(want) {
-						t.Errorf("seen %s\nwant %s\n%s", got, want, shown)
-					}
-					s.press(down + enter)
-				}
-				if out := s.end(); out.Reply != gate.AllowOnce {
+				if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
 					t.Errorf("got %+v", out)
 				}
 			})
 		}
+	}
+}
+
+// readPlain reads a plain question to its end, or ten times as far as it shows at
+// once, and leaves out the rows that are ours.
+func (s *session) readPlain() string {
+	s.t.Helper()
+	for n := 1; ; n++ {
+		if !s.screen.wait(20*time.Second, func(shown string) bool {
+			return strings.Count(shown, "\n>") == n && strings.HasSuffix(strings.TrimSpace(shown), "\n>")
+		}) {
+			s.t.Fatalf("no prompt:\n%s", s.screen.text())
+		}
+		text := s.screen.text()
+		if n <= 10 && n == strings.Count(text, "are not shown yet") {
+			s.press("more\n")
+			continue
+		}
+		var facts []string
+		for line := range strings.Lines(text) {
+			if !strings.HasSuffix(line, "Type one word and press Return:\n") {
+				facts = append(facts, line)
+			}
+		}
+		return strings.Join(facts, "")
 	}
 }
 
@@ -167,7 +82,7 @@ func TestHostileNames(t *testing.T) {
 		if env == "TERM=dumb" {
 			s.prompt()
 		}
-		s.see("server     "+v, "method     "+term.Visible(evil), "tool       "+v, "rule       "+term.Visible(evil)+":7 "+v,
+		s.see("server     "+v, "method     "+v, "tool       "+v, "rule       "+term.Visible(evil)+":7 "+v,
 			`"k\u{1b}[2J\u{202e}" = 1`, `"a.b"."" = 3`, "(800 characters, SHA-256")
 		if env == "TERM=dumb" {
 			s.press("deny\n")

@@ -183,6 +183,9 @@ func TestARaceHasOneWinner(t *testing.T) {
 		for len(desk.says) > 0 {
 			<-desk.says
 		}
+		for len(desk.ended) > 0 {
+			<-desk.ended
+		}
 	}
 	t.Log(won)
 }

@@ -19,7 +19,11 @@ const plainFacts = 40
 // of a choice denies. huh's own accessible mode is not used: it takes end of
 // file for the preset answer and knows no deadline.
 func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (string, error) {
-	rest := p.facts
+	width, _, err := tty.Size()
+	if err != nil || width < minWidth {
+		width = 0
+	}
+	rest := p.facts(width)
 	for {
 		if err := tty.Recheck(); err != nil {
 			return "", err

@@ -1,21 +1,21 @@
 package approve
 
 import (
+	"errors"
 	"fmt"
-	"strings"
+	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/policy"
 )
 
 // page is one question as both forms of asking show it.
 type page struct {
-	facts    []string // harmless lines; any of them may be scrolled out of sight
-	decision string   // one line, always shown, directly above the choices
-	choices  []choice // the first one denies and is preset
-	footer   string   // one line below the choices
+	facts    func(width int) []string // harmless rows, 0: not wrapped; any may be scrolled out of sight
+	decision string                   // one line, always shown, directly above the choices
+	choices  []choice                 // the first one denies and is preset
+	footer   string                   // one line below the choices
 }
 
 // choice is one answer: word is typed in full where there is no menu.
@@ -27,30 +27,50 @@ const (
 	wordSession = "session"
 	wordAlways  = "always"
 	wordNever   = "never"
+	wordEach    = "each"
 	wordMore    = "more"
 )
 
+// maxRows is how long a list is at most: nobody reads more before they answer.
+const maxRows = 2000
+
+// errTooMany says that questions do not fit on one page together.
+var errTooMany = errors.New("together the calls are too many to show")
+
+// lines are facts of our own.
+func lines(text ...string) func(int) []string {
+	return func(width int) []string { return wrap(text, width) }
+}
+
+// shown is everything about one question, in rows.
+func shown(v view.Question, more ...string) func(int) []string {
+	return func(width int) []string {
+		rows := append(v.Lines(width), v.Entire(width)...)
+		return append(rows, wrap(more, width)...)
+	}
+}
+
 // ask is the page of a question. Without offers "always" is no answer, and
 // whyNot, when not empty, says why.
-func ask(q gate.Question, offers []queue.Offer, whyNot string) (page, error) {
-	facts, err := describe(q)
-	if err != nil {
-		return page{}, err
-	}
+func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) page {
 	pg := page{
-		facts:    facts,
-		decision: "clawai asks: let this through?",
+		facts: shown(v),
 		choices: []choice{
 			{wordDeny, "Deny"},
 			{wordAllow, "Allow once"},
 		},
-		footer: footer(q),
+		footer: footer(q.Deadline),
 	}
 	if q.Session {
 		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends"})
 	}
+	what := "this"
 	if len(q.Calls) > 1 {
-		pg.decision = fmt.Sprintf("clawai asks: let all %d through?", len(q.Calls))
+		what = fmt.Sprintf("all %d", len(q.Calls))
+	}
+	pg.decision = "clawai asks: let " + what + " through?"
+	if len(v.Dangers) > 0 {
+		pg.decision = "CAREFUL. Let " + what + " through?"
 	}
 	switch {
 	case len(offers) > 0:
@@ -59,83 +79,63 @@ func ask(q gate.Question, offers []queue.Offer, whyNot string) (page, error) {
 			pg.choices = append(pg.choices, choice{wordNever, "Always deny… (shows the rule)"})
 		}
 	case whyNot != "":
-		pg.facts = append(pg.facts, "always     not offered: "+whyNot)
+		pg.facts = shown(v, "always     not offered: "+whyNot)
 	}
-	return pg, nil
+	return pg
 }
 
-func footer(q gate.Question) string {
-	if q.Deadline.IsZero() {
+// careful has an allow of something dangerous confirmed.
+func careful(dangers []string, foot string) page {
+	facts := []string{"You are about to let this through although it needs care:"}
+	for _, d := range dangers {
+		facts = append(facts, "  "+d)
+	}
+	return page{
+		facts:    lines(facts...),
+		decision: "CAREFUL. Let it through all the same?",
+		choices:  []choice{{wordDeny, "Deny"}, {wordAllow, "Allow, I have read it"}},
+		footer:   foot,
+	}
+}
+
+// list is the page of several questions.
+func list(qs []gate.Question, vs []view.Question) (page, error) {
+	head := fmt.Sprintf("%d calls from server %s", len(qs), vs[0].Server)
+	first := qs[0].Deadline
+	for i, q := range qs {
+		if q.Deadline.Before(first) {
+			first = q.Deadline
+		}
+		if vs[i].Server != vs[0].Server {
+			head = fmt.Sprintf("%d calls from several servers", len(qs))
+		}
+	}
+	facts := func(width int) []string {
+		rows := wrap([]string{head}, width)
+		for i, v := range vs {
+			rows = append(rows, fmt.Sprintf("── call %d of %d", i+1, len(vs)))
+			rows = append(append(rows, v.Lines(width)...), v.Entire(width)...)
+		}
+		return rows
+	}
+	if len(facts(0)) > maxRows {
+		return page{}, errTooMany
+	}
+	return page{
+		facts:    facts,
+		decision: fmt.Sprintf("clawai asks: let all %d calls through?", len(qs)),
+		choices: []choice{
+			{wordDeny, "Deny all"},
+			{wordAllow, "Allow all, each once"},
+			{wordEach, "Ask one by one"},
+		},
+		footer: footer(first),
+	}, nil
+}
+
+func footer(deadline time.Time) string {
+	if deadline.IsZero() {
 		return ""
 	}
-	return "No answer by " + q.Deadline.Local().Format("15:04:05") + " denies."
-}
-
-// describe lists what would be executed, in fixed order: server, method and
-// name, rule, arguments.
-func describe(q gate.Question) ([]string, error) {
-	var lines []string
-	for i := range q.Calls {
-		c := &q.Calls[i]
-		if len(q.Calls) > 1 {
-			lines = append(lines, fmt.Sprintf("request %d of %d", i+1, len(q.Calls)))
-		}
-		lines = append(lines, subject(c)...)
-		if i == 0 {
-			lines = append(lines, ruleLine(q.Rule))
-		}
-		args, err := arguments(c.Args)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, argumentLines(args)...)
-		if len(lines) > maxValues+len(q.Calls)*4 {
-			return nil, errTooMany
-		}
-	}
-	return lines, nil
-}
-
-func subject(c *policy.Call) []string {
-	server := "server     not named"
-	if c.Server != "" {
-		server = "server     " + term.Value(c.Server)
-	}
-	lines := []string{server, "method     " + term.Visible(c.Method)}
-	word := subjectWord(c.Subject)
-	for _, name := range c.Names {
-		lines = append(lines, word+term.Value(name))
-	}
-	return lines
-}
-
-// subjectWord is the label of a call's names, as wide as the other labels.
-func subjectWord(s policy.Subject) string {
-	word := map[policy.Subject]string{
-		policy.ToolSubject:        "tool",
-		policy.ResourceSubject:    "resource",
-		policy.PromptSubject:      "prompt",
-		policy.SamplingSubject:    "text",
-		policy.ElicitationSubject: "asks",
-	}[s]
-	return fmt.Sprintf("%-11s", word)
-}
-
-func ruleLine(r policy.Rule) string {
-	line := fmt.Sprintf("rule       %s:%d", term.Visible(r.Pos.File), r.Pos.Line)
-	if r.Description != "" {
-		line += " " + term.Value(r.Description)
-	}
-	return line
-}
-
-func argumentLines(args []string) []string {
-	if len(args) == 0 {
-		return []string{"arguments  none"}
-	}
-	lines := []string{fmt.Sprintf("arguments  %d", len(args))}
-	for _, a := range args {
-		lines = append(lines, strings.Repeat(" ", 2)+a)
-	}
-	return lines
+	return "No answer by " + deadline.Local().Format(time.TimeOnly) + " denies."
 }

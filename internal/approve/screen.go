@@ -61,7 +61,7 @@ func (k *keyboard) stop() {
 }
 
 // wrap cuts lines into rows of at most width cells. What is cut off goes on
-// indented behind a mark, so that it is not taken for a line of its own.
+// indented behind a mark, so that it is not taken for a line of its own. Width 0 cuts nothing.
 func wrap(lines []string, width int) []string {
 	const mark = "    ↳ "
 	var rows []string
@@ -69,7 +69,7 @@ func wrap(lines []string, width int) []string {
 		row, used := strings.Builder{}, 0
 		for _, r := range line {
 			w := cells(r)
-			if used+w > width {
+			if width > 0 && used+w > width {
 				rows = append(rows, row.String())
 				row.Reset()
 				row.WriteString(mark)

@@ -12,11 +12,12 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
 
-const rung = "terminal"
+const terminal = "terminal"
 
 // defaultGrace is how long a question must have been in sight before a key is
 // an answer.
@@ -26,6 +27,8 @@ const defaultGrace = 300 * time.Millisecond
 type Options struct {
 	Always *remember.Keeper // writes "always" rules; nil: not offered
 	Lock   string           // a file all proxies of this user share; needed
+	By     string           // the account of the one who sits there, for the record
+	View   view.Options     // its Project, Home and ReadFile; the rest comes from the question
 	TTY    string           // default /dev/tty
 	Grace  time.Duration    // default 300 ms
 	Plain  bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
@@ -37,7 +40,7 @@ type Terminal struct {
 	turn chan struct{} // one question at a time
 }
 
-var _ gate.Approver = (*Terminal)(nil)
+var _ Lister = (*Terminal)(nil)
 
 // NewTerminal gives an approver that opens the terminal for each question only.
 func NewTerminal(o Options) *Terminal {
@@ -51,29 +54,65 @@ func NewTerminal(o Options) *Terminal {
 	return &Terminal{o: o, turn: make(chan struct{}, 1)}
 }
 
+// Name is "terminal".
+func (t *Terminal) Name() string { return terminal }
+
+// Available is nil when the terminal is ours to ask on, or another clawai is
+// asking on it: then the question waits for it.
+func (t *Terminal) Available(context.Context, gate.Question) error {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	tty, err := term.Own(now, t.o.TTY, t.o.Lock)
+	if not, ok := errors.AsType[*term.NotOwned](err); ok && not.Reason == term.Busy {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tty.Close()
+}
+
 // Ask shows the question and waits for the answer, the deadline, or ctx. An
 // error means that nobody decided, and says how to allow such a call. While a
 // question is open, SIGINT, SIGTERM, SIGHUP and SIGQUIT end it as a deny with
 // the terminal restored; acting on them otherwise is the caller's own business.
 func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
-	deny := gate.Answer{Digest: q.Digest, Rung: rung}
-	if !q.Deadline.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, q.Deadline, errUnanswered)
-		defer cancel()
-	}
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-ctx.Done():
-		return noted(deny, context.Cause(ctx))
-	}
-	answer, err := t.askNow(ctx, q)
+	ctx, stop := until(ctx, q.Deadline)
+	defer stop()
+	answer, err := t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (gate.Answer, error) {
+		return t.one(ctx, tty, q)
+	})
+	answer.Digest = q.Digest
 	if err != nil {
-		return noted(deny, err)
+		return noted(answer, err)
 	}
-	answer.Digest, answer.Rung = q.Digest, rung
 	return answer, nil
+}
+
+// AskAll shows every question on one page.
+func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answer, oneByOne bool, err error) {
+	a, err = t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (a gate.Answer, err error) {
+		vs := make([]view.Question, len(qs))
+		for i, q := range qs {
+			if vs[i], err = t.view(q); err != nil {
+				return a, errors.Join(errTooMany, err) // the one that cannot be shown is refused alone
+			}
+		}
+		p, err := list(qs, vs)
+		if err != nil {
+			return a, err
+		}
+		word, err := t.show(ctx, tty, p)
+		oneByOne = word == wordEach
+		if word == wordAllow {
+			a.Reply = gate.AllowOnce
+		}
+		return a, err
+	})
+	if err != nil {
+		a, err = noted(a, err)
+	}
+	return a, oneByOne, err
 }
 
 // noted is a deny that nobody decided. The note goes to the agent and names no
@@ -85,7 +124,7 @@ func noted(a gate.Answer, err error) (gate.Answer, error) {
 		return a, fmt.Errorf("nobody could be asked; to allow such a call, add a rule for it above the rule that asks, "+
 			"or run the client where its terminal is free: %w", err)
 	}
-	for _, known := range []error{errUnanswered, errTooSmall, errTooMany, term.ErrHungUp} {
+	for _, known := range []error{errUnanswered, errTooSmall, errTooMany, view.ErrTooMany, view.ErrUnreadable, term.ErrHungUp} {
 		if errors.Is(err, known) {
 			a.Note = known.Error()
 		}
@@ -93,13 +132,14 @@ func noted(a gate.Answer, err error) (gate.Answer, error) {
 	return a, err
 }
 
-func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Answer, err error) {
-	if len(q.Calls) == 0 {
-		return answer, errors.New("a question without a call")
-	}
-	h, err := t.prepare(q)
-	if err != nil {
-		return answer, err
+// withTerminal lets ask use the terminal, with nobody else on it.
+func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
+	answer = gate.Answer{Rung: terminal, By: t.o.By}
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return answer, context.Cause(ctx)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -107,27 +147,9 @@ func (t *Terminal) askNow(ctx context.Context, q gate.Question) (answer gate.Ans
 	if err != nil {
 		return answer, err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			answer, err = gate.Answer{}, fmt.Errorf("asking failed: %v", r)
-		}
-		err = errors.Join(err, tty.Close())
-	}()
-	word, err := t.show(ctx, tty, h.page)
-	if err != nil {
-		return answer, err
-	}
-	switch word {
-	case wordAllow:
-		answer.Reply = gate.AllowOnce
-	case wordSession:
-		answer.Reply = gate.AllowSession
-	case wordAlways:
-		return t.always(ctx, tty, h, gate.AllowAlways)
-	case wordNever:
-		return t.always(ctx, tty, h, gate.DenyAlways)
-	}
-	return answer, nil
+	said, err := guarded(func() (gate.Answer, error) { return ask(ctx, tty) })
+	answer.Reply, answer.Note = said.Reply, said.Note
+	return answer, errors.Join(err, tty.Close())
 }
 
 // asked is a question in hand, with the rules that an answer could write.
@@ -137,10 +159,40 @@ type asked struct {
 	offers   []queue.Offer
 }
 
-func (t *Terminal) prepare(q gate.Question) (*asked, error) {
+// one asks about one question.
+func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (answer gate.Answer, err error) {
+	v, err := t.view(q)
+	if err != nil {
+		return answer, err
+	}
 	offers, whyNot := t.o.Always.Offers(q)
-	p, err := ask(q, offers, whyNot)
-	return &asked{question: q, page: p, offers: offers}, err
+	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
+	word, err := t.show(ctx, tty, h.page)
+	if err != nil {
+		return answer, err
+	}
+	switch word {
+	case wordAlways:
+		return t.always(ctx, tty, h, gate.AllowAlways)
+	case wordNever:
+		return t.always(ctx, tty, h, gate.DenyAlways)
+	case wordAllow:
+		answer.Reply = gate.AllowOnce
+	case wordSession:
+		answer.Reply = gate.AllowSession
+	}
+	if answer.Reply.Allows() && len(v.Dangers) > 0 {
+		if word, err = t.show(ctx, tty, careful(v.Dangers, h.page.footer)); err != nil || word != wordAllow {
+			return gate.Answer{}, err
+		}
+	}
+	return answer, nil
+}
+
+func (t *Terminal) view(q gate.Question) (view.Question, error) {
+	o := t.o.View
+	o.Server, o.Rule = q.Server, q.Rule
+	return view.Of(q.Calls, o)
 }
 
 func (t *Terminal) show(ctx context.Context, tty *term.Tty, p page) (string, error) {

@@ -10,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -179,8 +180,8 @@ func TestManyArguments(t *testing.T) {
 }
 
 func TestTooManyArgumentsDeny(t *testing.T) {
-	s := start(t, writeCall(`{"a":[`+strings.Repeat("0,", maxValues)+`0]}`), 24, 80)
-	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "too many") {
+	s := start(t, writeCall(`{"a":[`+strings.Repeat("0,", 1000)+`0]}`), 24, 80)
+	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "more than can be shown") {
 		t.Errorf("got %+v", out)
 	}
 }
@@ -194,10 +195,12 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 	}
 	s := start(t, o, 24, 80)
 	s.see("request 1 of 2", `text       "be kind"`, `text       "what is 2+2?"`, "server     not named",
-		"request 2 of 2", `asks       "Your name?"`, "clawai asks: let all 2 through?", "> Deny")
+		"careful    ", "request 2 of 2", `asks       "Your name?"`, "CAREFUL. Let all 2 through?", "> Deny")
 	if strings.Contains(s.screen.text(), "session") {
 		t.Error("an answer for the session is offered where it cannot hold")
 	}
+	s.answer(down + enter)
+	s.see("although it needs care", "Allow, I have read it")
 	s.answer(down + enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
 		t.Errorf("got %+v", out)
@@ -212,11 +215,12 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 	for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
 		pages = append(pages, scopes(offers, r, ""), confirmation("", offers[0], r, ""))
 	}
-	p, err := ask(q, offers, "")
+	v := view.Question{Dangers: []string{"It writes outside the folder of the work."}}
+	many, err := list(make([]gate.Question, 1000), make([]view.Question, 1000))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(pages, p) {
+	for _, p := range append(pages, many, ask(q, view.Question{}, offers, ""), ask(q, v, offers, ""), careful(v.Dangers, "")) {
 		for _, c := range p.choices {
 			if n := lipgloss.Width(c.label); n > minWidth-6 {
 				t.Errorf("%q is %d wide", c.label, n)
