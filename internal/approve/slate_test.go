@@ -127,7 +127,7 @@ type seat struct {
 }
 
 func newSeat(name string) *seat {
-	return &seat{name: name, says: make(chan gate.Reply, 100), asked: make(chan gate.Question, 100), ended: make(chan error, 100)}
+	return &seat{name: name, says: make(chan gate.Reply, 100), asked: make(chan gate.Question, 100), ended: make(chan error, 1000)}
 }
 
 func (s *seat) Name() string                                   { return s.name }
