@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+)
+
+const rememberRules = `# Mine.
+[[rule]]
+action = "deny"
+tool = "*"
+args.path = "**/.env"
+
+# Asked about.
+[[rule]]
+action = "prompt"
+tool = "write"
+server = "files"
+args.path = "/srv/**"
+`
+
+// Two calls wait when the first answer is remembered. Each gets a rule, what the
+// rules cover is asked about no more, and what was denied still is.
+func TestRememberedThroughTheQueue(t *testing.T) {
+	r := prepare(t)
+	r.write("policy.toml", rememberRules)
+	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)
+	r.start()
+	write := func(id int, path string) {
+		fmt.Fprintf(r.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"path":%q}}}`+"\n", id, path)
+	}
+	answered := func(id int, denied bool) {
+		t.Helper()
+		if got := r.next(); !strings.Contains(got, fmt.Sprintf(`"id":%d,`, id)) || strings.Contains(got, `"isError":true`) != denied {
+			t.Errorf("call %d: %s", id, got)
+		}
+	}
+	write(1, "/srv/p/a")
+	write(2, "/srv/q/a")
+	waiting := r.waiting(2)
+	for _, path := range []string{"/srv/p/a", "/srv/q/a"} {
+		id := waiting[path]
+		if out, err := r.clawai("decide", id, "approve", "--for", "always", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed always (folder): went on; wrote a rule to allow (folder) above policy.toml:") {
+			t.Errorf("%s: %v: %s", path, err, out)
+		}
+	}
+	answered(1, false)
+	answered(2, false)
+	for _, rule := range []string{`args.path = "/srv/p/**"`, `args.path = "/srv/q/**"`} {
+		if text := r.read("policy.toml"); strings.Count(text, rule) != 1 || !strings.HasPrefix(text, "# Mine.\n") || !strings.Contains(text, "\n# Asked about.\n[[rule]]\n") {
+			t.Fatalf("no %s in\n%s", rule, text)
+		}
+	}
+	r.recorded(audit.Policy, "policy_loaded")
+	write(3, "/srv/p/sub/b")
+	write(4, "/srv/q/.env")
+	answered(3, false)
+	answered(4, true)
+	if err := r.in.Close(); err != nil {
+		t.Error(err)
+	}
+	r.code(patience)
+	r.quiet()
+}
+
+// clawai runs a command on the proxy's folders.
+func (r *running) clawai(args ...string) (string, error) {
+	cmd := exec.Command("clawai", args...)
+	cmd.Env = append(os.Environ(), "CLAWAI_CONFIG_DIR="+r.dir, "CLAWAI_STATE_DIR="+r.path("state"))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// waiting gives the ids of n waiting questions by their path argument.
+func (r *running) waiting(n int) map[string]string {
+	r.t.Helper()
+	for late := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		out, err := r.clawai("approve", "--list", "--json")
+		var list struct {
+			Pending []struct {
+				ID    string
+				Calls []struct{ Arguments struct{ Path string } }
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &list)
+		}
+		ids := map[string]string{}
+		for _, q := range list.Pending {
+			ids[q.Calls[0].Arguments.Path] = q.ID
+		}
+		if err == nil && len(ids) == n {
+			return ids
+		}
+		if time.Now().After(late) {
+			r.t.Fatalf("%d wait, want %d: %v\n%s", len(ids), n, err, out)
+		}
+	}
+}
