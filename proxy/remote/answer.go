@@ -49,13 +49,13 @@ func (u *Upstream) declined(x *exchange, resp *http.Response) {
 			return
 		}
 	}
-	u.fail(x, "the server answered HTTP "+resp.Status)
+	u.fail(x, "the server answered "+Status(resp))
 }
 
 // quietAnswer is the result of x, which nobody but us waits for.
 func (u *Upstream) quietAnswer(x *exchange, resp *http.Response) ([]byte, error) {
 	if !okay(resp) {
-		return nil, fmt.Errorf("HTTP %s", resp.Status)
+		return nil, errors.New(Status(resp))
 	}
 	what, err := contentType(resp.Header)
 	if err != nil {
@@ -151,14 +151,14 @@ func (u *Upstream) body(resp *http.Response) ([]byte, error) {
 // says one thing and sends another is not guessed at.
 func contentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return "", fmt.Errorf("the server's answer is encoded (%q), which was not asked for", e)
+		return "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", e)
 	}
 	what, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || what != "application/json" && what != "text/event-stream" || len(h.Values("Content-Type")) != 1 {
-		return "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%q)", h.Get("Content-Type"))
+		return "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%.100q)", h.Get("Content-Type"))
 	}
 	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return "", fmt.Errorf("the server's answer is not in UTF-8 (%q)", c)
+		return "", fmt.Errorf("the server's answer is not in UTF-8 (%.100q)", c)
 	}
 	return what, nil
 }

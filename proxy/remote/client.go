@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // newClient is the one way out: to the origin that the owner named.
@@ -32,11 +33,42 @@ func redirect(to *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return errors.New("too many redirections")
 	case !sameOrigin(to.URL, from.URL):
-		return fmt.Errorf("the server redirects to another origin (%s); if you trust it, use that address instead", origin(to.URL))
+		return fmt.Errorf("the server redirects to another origin (%.100q); if you trust it, use that address instead", origin(to.URL))
 	case to.Method != from.Method:
 		return fmt.Errorf("the server redirects with a status that turns %s into %s", from.Method, to.Method)
 	}
 	return nil
+}
+
+// Do makes a request and gives its answer. An error is without the address: a
+// query may hold a key. A status that HTTP does not have is no answer.
+func Do(c *http.Client, r *http.Request) (*http.Response, error) {
+	resp, err := c.Do(r)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return nil, failed.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 599 {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("the server answered with the status %d", resp.StatusCode)
+	}
+	return resp, nil
+}
+
+// Status is the status of an answer in HTTP's words; the server's own are left out.
+func Status(resp *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
+}
+
+// SessionID is the id that an answer gives its session; "" when it gives none, or
+// one that no header can carry.
+func SessionID(h http.Header) string {
+	if id := h.Get(headerSession); len(id) <= maxSessionID && visibleASCII(id) {
+		return id
+	}
+	return ""
 }
 
 func sameOrigin(a, b *url.URL) bool {

@@ -44,10 +44,12 @@ type Options struct {
 // Bounds that do not depend on the server.
 const (
 	dialTimeout    = 10 * time.Second
-	ackTimeout     = 10 * time.Second // for messages that are only acknowledged
+	ackTimeout     = 10 * time.Second // for messages that are only acknowledged, and for one to be written
+	cancelGrace    = 10 * time.Second // for a server to end a request that was cancelled
 	closeTimeout   = 700 * time.Millisecond
 	maxHeaderBytes = 64 << 10
 	maxRedirects   = 3
+	maxSessionID   = 4 << 10
 	maxResumes     = 5 // in a row without an event
 	maxWait        = 30 * time.Second
 )

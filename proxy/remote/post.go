@@ -73,7 +73,7 @@ func (u *Upstream) postOnce(x *exchange) (*http.Response, error) {
 	if x.era.modern && x.frame.Kind == frame.Request {
 		mirror(r.Header, &x.frame, u.boundTo(&x.frame))
 	}
-	return u.http.Do(r)
+	return Do(u.http, r)
 }
 
 // dress sets what every request carries.
@@ -96,8 +96,8 @@ func (u *Upstream) boundTo(f *frame.Frame) []binding {
 	return u.bound[gjson.GetBytes(f.Params, "name").Str]
 }
 
-// words says for people what went wrong with a request. The address in it is
-// the owner's own; what net/http quotes of a reply is escaped by whoever shows it.
+// words says for people what went wrong with a request. What net/http quotes of
+// a reply is escaped by whoever shows it.
 func (u *Upstream) words(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):

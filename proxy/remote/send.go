@@ -98,9 +98,12 @@ func (u *Upstream) launch(x *exchange) {
 		}
 		u.mu.Unlock()
 	})
+	t := time.NewTimer(ackTimeout) // a server that does not read holds up nobody else
+	defer t.Stop()
 	select {
 	case <-x.sent.ch:
 	case <-x.ctx.Done():
+	case <-t.C:
 	}
 }
 
@@ -135,6 +138,8 @@ func (u *Upstream) abort(f *frame.Frame) (done bool) {
 	x.cancelled = true
 	if x.era.modern {
 		x.cancel()
+	} else { // nobody waits for it: a server that never ends it must not keep it
+		time.AfterFunc(cancelGrace, x.cancel)
 	}
 	return x.era.modern
 }
@@ -164,7 +169,7 @@ func (u *Upstream) tell(x *exchange) {
 	}
 	defer finish(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		u.lost("not_delivered", "the server answered a "+kind(&x.frame)+" with HTTP "+resp.Status)
+		u.lost("not_delivered", "the server answered a "+kind(&x.frame)+" with "+Status(resp))
 		return
 	}
 	if x.frame.Method == "notifications/initialized" {

@@ -39,9 +39,7 @@ func (s *session) begun() {
 // opened takes in the answer to initialize: the session's id comes with it.
 func (s *session) opened(h http.Header, result []byte) {
 	s.version = mcp.Negotiated(result)
-	if id := h.Get(headerSession); visibleASCII(id) {
-		s.id = id
-	}
+	s.id = SessionID(h)
 }
 
 func visibleASCII(s string) bool {
@@ -178,7 +176,7 @@ func (u *Upstream) leave() {
 	if u.dress(r, era{}) != nil {
 		return
 	}
-	if resp, err := u.http.Do(r); err == nil {
+	if resp, err := Do(u.http, r); err == nil {
 		finish(resp.Body)
 	}
 }

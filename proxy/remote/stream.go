@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -53,7 +52,7 @@ func (u *Upstream) resume(x *exchange, p *place) error {
 	defer finish(resp.Body)
 	if !okay(resp) {
 		p.tries = maxResumes
-		return fmt.Errorf("HTTP %s", resp.Status)
+		return errors.New(Status(resp))
 	}
 	return u.events(x, resp, p)
 }
@@ -73,7 +72,7 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 			p.event, p.known = e.ID, e.ID != ""
 		}
 		if e.Retry >= 0 {
-			p.wait = min(time.Duration(e.Retry)*time.Millisecond, maxWait)
+			p.wait = u.wait(e.Retry)
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			p.tries = 0
@@ -95,7 +94,7 @@ func (u *Upstream) get(ctx context.Context, p *place) (*http.Response, error) {
 	if p.known {
 		r.Header.Set(headerEvent, p.event)
 	}
-	resp, err := u.http.Do(r)
+	resp, err := Do(u.http, r)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +106,15 @@ func (u *Upstream) get(ctx context.Context, p *place) (*http.Response, error) {
 		}
 	}
 	return resp, nil
+}
+
+// wait is how long the server wants us to wait, within bounds: a server that cuts
+// its streams at once must not keep us busy.
+func (u *Upstream) wait(ms int) time.Duration {
+	if ms >= int(maxWait/time.Millisecond) {
+		return maxWait
+	}
+	return max(time.Duration(ms)*time.Millisecond, u.o.Patience/10)
 }
 
 // pause waits before the next attempt; false when there will be none.
@@ -132,7 +140,7 @@ func (u *Upstream) listen() {
 			opened = true
 			err = u.events(nil, resp, &p)
 		} else if err == nil {
-			err = fmt.Errorf("HTTP %s", resp.Status)
+			err = errors.New(Status(resp))
 			if resp.StatusCode < 500 {
 				p.tries = maxResumes
 			}

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,7 +47,7 @@ func (u *Upstream) openTwoWay(ctx context.Context) error {
 	}
 	if !okay(resp) {
 		finish(resp.Body)
-		return fmt.Errorf("HTTP %s", resp.Status)
+		return errors.New(Status(resp))
 	}
 	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() }) // whoever waits for the address may give up
 	events := sse.NewReader(resp.Body, u.maxEvent())

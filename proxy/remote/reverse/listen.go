@@ -32,7 +32,7 @@ func (v *visit) get() {
 		v.refuse(http.StatusBadGateway, "the server cannot be reached")
 		return
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	v.out = newResponder(v.w, "")
 	defer v.out.hangUp()
 	v.header(resp)
@@ -74,7 +74,7 @@ func (v *visit) begin(resp *http.Response) {
 			to.Carry(v.s.ctx, remote.OneLine(append([]byte(nil), e.Data...)))
 			v.out.carries(nil)
 		case !e.HasData:
-			if v.out.pass(e.Raw) != nil {
+			if v.out.pass(e) != nil {
 				return
 			}
 		}
@@ -100,7 +100,8 @@ func (v *visit) entry(e *sse.Event) error {
 		return err
 	}
 	named := sse.Event{Name: "endpoint", Data: []byte(ours), HasData: true, Retry: -1, ID: e.ID, HasID: e.HasID}
-	return v.out.pass(named.Append(nil))
+	named.Raw, named.Plain = named.Append(nil), true
+	return v.out.pass(&named)
 }
 
 // message is the server's address that a path of ours stands for.

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
@@ -52,7 +54,7 @@ func (f *told) Add(line []byte) error {
 	v := (*visit)(f)
 	line = bytes.Clone(line)
 	if !v.s.run(func() {
-		ctx, cancel := context.WithTimeout(v.s.ctx, bodyTime)
+		ctx, cancel := context.WithTimeout(v.s.ctx, v.s.o.Patience)
 		defer cancel()
 		if resp, err := v.send(ctx, http.MethodPost, line); err == nil {
 			_ = resp.Body.Close()
@@ -73,9 +75,9 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 		v.unreached("the server cannot be reached: " + err.Error())
 		return
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if v.talk != nil && v.frame.Method == "initialize" && resp.StatusCode == http.StatusOK {
-		if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
+		if id := remote.SessionID(resp.Header); id != "" {
 			if err := v.s.keep(v.at, id, v.talk); err != nil {
 				v.unreached(err.Error())
 				return
@@ -93,7 +95,7 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 			v.out.empty(resp.StatusCode)
 			return
 		}
-		v.unreached("the server gave no answer (HTTP " + resp.Status + ")")
+		v.unreached("the server gave no answer (" + remote.Status(resp) + ")")
 	case resp.StatusCode != http.StatusOK:
 		v.declined(resp)
 	case err != nil:
@@ -130,12 +132,8 @@ func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Res
 				return nil, err
 			}
 		}
-		resp, err := v.back.http.Do(r)
+		resp, err := remote.Do(v.back.http, r)
 		if err != nil {
-			var wrapped *url.Error
-			if errors.As(err, &wrapped) {
-				err = wrapped.Err // without the address: a query may hold a key
-			}
 			return nil, err
 		}
 		if cred == nil || own || n == attempts ||
@@ -150,15 +148,29 @@ func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Res
 	}
 }
 
-// header gives the client what it needs of the server's header. A challenge is
+// header gives the client what it needs of the server's header, and nothing that
+// would draw on a terminal. A session has its id from the answer that began it,
+// and no other answer changes it. A challenge is
 // for whoever brought the credentials: it names an address the client has not
 // dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
 func (v *visit) header(resp *http.Response) {
 	h := resp.Header.Clone()
+	for name, values := range h {
+		if slices.ContainsFunc(values, unshown) {
+			delete(h, name)
+		}
+	}
+	if id := remote.SessionID(resp.Header); id == "" || v.frame.Method != "initialize" && id != v.r.Header.Get("Mcp-Session-Id") {
+		h.Del("Mcp-Session-Id")
+	}
 	if v.r.Header.Get("Authorization") == "" {
 		h.Del("Www-Authenticate")
 	}
 	v.out.header(h, resp.StatusCode)
+}
+
+func unshown(value string) bool {
+	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
 // address is where the message goes.
@@ -203,7 +215,7 @@ func (v *visit) declined(resp *http.Response) {
 			return
 		}
 	}
-	v.unreached("the server answered HTTP " + resp.Status + signInHint(resp))
+	v.unreached("the server answered " + remote.Status(resp) + signInHint(resp))
 }
 
 // signInHint tells how signing in works here.
@@ -288,7 +300,7 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 			// Other events carry no frames, and no client of MCP's reads them.
 		default:
 			// A caller that has returned from a form reads on another stream.
-			if out.pass(e.Raw) != nil && !v.modern {
+			if out.pass(e) != nil && !v.modern {
 				return resumable, errHungUp
 			}
 		}

@@ -75,12 +75,17 @@ func (a *responder) answers(line []byte) bool {
 }
 
 // block is the event for a frame. The server's own bytes are kept when the frame
-// is what they hold.
+// is what they hold, to every reader.
 func (a *responder) block(line []byte) []byte {
 	if e := a.event; e != nil {
-		if bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line) {
+		same := bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line)
+		if same && e.Plain {
 			a.event = nil
 			return e.Raw
+		}
+		if same {
+			a.event = nil
+			return (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, Data: line, HasData: true}).Append(nil)
 		}
 		if e.HasID && a.answers(line) {
 			a.event = nil
@@ -90,8 +95,13 @@ func (a *responder) block(line []byte) []byte {
 	return append(sse.AppendData(nil, line), '\n')
 }
 
-// pass writes what is no frame: comments, ids, times.
-func (a *responder) pass(raw []byte) error {
+// pass writes what is no frame: comments, ids, times. A block that some reader
+// could find a frame in is written anew.
+func (a *responder) pass(e *sse.Event) error {
+	raw := e.Raw
+	if !e.Plain {
+		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).Append(nil)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.gone {

@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options of New. All but the last four are required.
+// Options of New. All but the last five are required.
 type Options struct {
 	Upstreams map[string]remote.Options // by the name that stands in the path
 	Secret    string                    // the first part of every path; nobody can guess it
@@ -30,6 +30,7 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long a session nobody uses is kept; default 1 h
+	Patience    time.Duration // how long a client may take to send a message, and a server to acknowledge one; default 1 min
 }
 
 // Gate is what an agent session passes. End, called once, closes it.
@@ -81,6 +82,7 @@ func New(o Options) (*Server, error) {
 		o.Limits = frame.DefaultLimits()
 	}
 	o.Idle = cmp.Or(o.Idle, time.Hour)
+	o.Patience = cmp.Or(o.Patience, time.Minute)
 	s := &Server{
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		back: make(map[string]*backend), desks: make(map[desk]*agent), talks: make(map[string]*talk),

@@ -40,9 +40,6 @@ type visit struct {
 
 var errBatch = errors.New("an array outside of a session that has them")
 
-// bodyTime is how long a client may take to send a message.
-const bodyTime = 60 * time.Second
-
 // post takes one message, or a batch.
 func (v *visit) post() {
 	line, ok := v.read()
@@ -166,7 +163,7 @@ func (v *visit) left() {
 // acknowledge answers a message that has no answer of its own: with the server's
 // status when it was forwarded at once, otherwise with ours.
 func (v *visit) acknowledge() {
-	t := time.NewTimer(bodyTime)
+	t := time.NewTimer(v.s.o.Patience)
 	defer t.Stop()
 	select {
 	case <-v.relay():
@@ -192,7 +189,7 @@ func (v *visit) read() ([]byte, bool) {
 		}
 	}
 	ctl := http.NewResponseController(v.w)
-	_ = ctl.SetReadDeadline(time.Now().Add(bodyTime))
+	_ = ctl.SetReadDeadline(time.Now().Add(v.s.o.Patience))
 	body, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(v.s.o.Limits.MaxBytes)))
 	if err != nil {
 		var long *http.MaxBytesError

@@ -3,6 +3,7 @@ package sse
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // Event is one block of a stream, up to and including the blank line that ends
@@ -18,6 +19,12 @@ type Event struct {
 	HasID   bool   // an empty id field resets the last id
 	Retry   int    // milliseconds; -1 when there is no valid retry field
 	Comment bool   // there is a comment line
+
+	// Plain says that all readers take Raw alike, also those that look for line
+	// ends, fields or a byte order mark where the standard knows none: lines end
+	// in LF or CRLF, and each is a comment, data, or the only one of its field.
+	Plain bool
+	seen  string // the first letters of the fields there were, data apart
 }
 
 // field takes in one line without its line end.
@@ -28,6 +35,7 @@ func (e *Event) field(line []byte) {
 		return
 	}
 	value = bytes.TrimPrefix(value, []byte{' '})
+	e.known(string(name), value)
 	switch string(name) {
 	case "event":
 		e.Name = string(value)
@@ -45,6 +53,23 @@ func (e *Event) field(line []byte) {
 		if n, ok := digits(value); ok {
 			e.Retry = n
 		}
+	}
+}
+
+// known notes a field that a reader may take otherwise than the standard.
+func (e *Event) known(name string, value []byte) {
+	switch name {
+	case "data":
+	case "event", "id", "retry":
+		if strings.Contains(e.seen, name[:1]) {
+			e.Plain = false
+		}
+		e.seen += name[:1]
+	default:
+		e.Plain = false
+	}
+	if bytes.IndexByte(value, 0) >= 0 {
+		e.Plain = false
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 // cannot be read on: where the next event begins is not known.
 var ErrTooLong = errors.New("an event is longer than allowed")
 
+// bom may stand before the first line, where it means nothing.
+var bom = []byte("\ufeff")
+
 // Reader reads events from a stream.
 type Reader struct {
 	r     *bufio.Reader
@@ -30,7 +33,7 @@ func NewReader(r io.Reader, max int) *Reader {
 // block that the end cut off is dropped, as the standard asks: it may be half an
 // event. An event is given as soon as its blank line has arrived.
 func (r *Reader) Next() (*Event, error) {
-	e := &Event{Retry: -1}
+	e := &Event{Retry: -1, Plain: true}
 	for {
 		start := len(e.Raw)
 		end, err := r.line(e)
@@ -40,7 +43,12 @@ func (r *Reader) Next() (*Event, error) {
 		line := e.Raw[start:end]
 		if !r.begun {
 			r.begun = true
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			if bytes.HasPrefix(line, bom) {
+				line, e.Plain = line[len(bom):], false
+			}
+		}
+		if e.Raw[len(e.Raw)-1] == '\r' {
+			e.Plain = false
 		}
 		if len(line) == 0 {
 			return e, nil
