@@ -64,7 +64,7 @@ func runApprove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer q.Close()
+	defer func() { _ = q.Close() }()
 	switch {
 	case len(ids) > 0:
 		return approveID(c, q, dirs, ids[0])
@@ -167,7 +167,7 @@ func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (c
 		if err != nil {
 			return console.Result{}, err
 		}
-		defer here.Close()
+		defer func() { _ = here.Close() }()
 	}
 	r, err := converse(ctx, c, filepath.Join(dirs.State, "terminal.lock"), o)
 	if errors.Is(err, console.ErrInterrupted) || ctx.Err() != nil {
@@ -194,7 +194,7 @@ func converse(ctx context.Context, c *cli.Context, lock string, o console.Option
 	if err != nil {
 		return console.Result{}, err
 	}
-	defer tty.Close()
+	defer func() { _ = tty.Close() }()
 	if plainTerminal() {
 		return console.Plain(ctx, tty, o)
 	}

@@ -128,7 +128,7 @@ func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the server cannot be reached: %w", err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:

@@ -48,7 +48,7 @@ func runDecide(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer q.Close()
+	defer func() { _ = q.Close() }()
 	r, err := q.Get(c.Context, args[0])
 	if err != nil {
 		return idError(err)

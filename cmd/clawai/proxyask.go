@@ -144,7 +144,7 @@ func (a *asking) trouble(err error) {
 }
 
 // muted tells the owner of a server that asks too much.
-func (a *asking) muted(n int, until time.Time) {
+func (a *asking) muted(int, time.Time) {
 	if a.settings.Notify.Is {
 		a.desktop.Muted(a.server)
 	}

@@ -158,7 +158,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	front, err := l.front(record, in.Addr())
 	if err != nil {
 		return err

@@ -139,12 +139,16 @@ func (p *Popup) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if err := cmd.Start(); err != nil {
 		return none, err
 	}
-	closed := make(chan error, 1)
-	go func() { closed <- cmd.Wait() }()
+	var failed error // of the command, once closed
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		failed = cmd.Wait()
+	}()
 	select {
-	case err = <-closed:
-		if err != nil {
-			return none, fmt.Errorf("the popup could not be shown: %w", err)
+	case <-closed:
+		if failed != nil {
+			return none, fmt.Errorf("the popup could not be shown: %w", failed)
 		}
 		return none, p.settling(ctx)
 	case <-ctx.Done():

@@ -33,7 +33,6 @@ type house struct {
 	rules   []stretch
 	granted map[string][]stretch // by value: when an answer for the session may have held
 	guests  []*visitor
-	answers int
 	broken  []string
 }
 
@@ -62,7 +61,6 @@ type visitor struct {
 	waits     bool   // Waiting is under way
 	record    audit.Event
 	withdrawn bool
-	slip      *slip
 	reply     *Reply // an answer for this very call, and when it was given
 	replied   time.Time
 }

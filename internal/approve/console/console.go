@@ -106,12 +106,15 @@ func Run(ctx context.Context, tty Terminal, o Options) (Result, error) {
 		tty.Resized(ctx, func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
 	})
 	work.Go(func() { watch(ctx, o, program.Send) })
-	_, err = program.Run()
+	_, failed := program.Run()
 	cause := context.Cause(ctx)
 	end(nil)
 	keyboard.stop()
 	work.Wait()
-	if err = errors.Join(m.err, tty.Lines()); err != nil {
+	if cause != nil {
+		failed = nil // that is how it was ended
+	}
+	if err = errors.Join(m.err, failed, tty.Lines()); err != nil {
 		return m.result, err
 	}
 	return m.result, cause

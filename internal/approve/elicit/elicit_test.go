@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +47,6 @@ func accepts(word string) gate.Elicited {
 // desk puts the client into the questions of the contract suite.
 type desk struct {
 	form *Form
-	mu   sync.Mutex
 	c    *client
 }
 

@@ -45,8 +45,8 @@ func marks(s string) []string {
 				continue
 			}
 		}
-		switch {
-		case r == ' ' || r == '\n' || r == '\t' || r == '\r':
+		switch r {
+		case ' ', '\n', '\t', '\r':
 			blanks++
 		default:
 			blanks = 0

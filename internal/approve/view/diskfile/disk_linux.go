@@ -13,7 +13,7 @@ func onDisk(f *os.File) error {
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
 		return err
 	}
-	switch int64(s.Type) {
+	switch int64(s.Type) { //nolint:unconvert // an int32 on some
 	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.CGROUP_SUPER_MAGIC,
 		unix.CGROUP2_SUPER_MAGIC, unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.SELINUX_MAGIC, unix.SMACK_MAGIC,
 		unix.AUTOFS_SUPER_MAGIC, unix.BINFMTFS_MAGIC:
