@@ -47,14 +47,13 @@ func TestRememberedThroughTheQueue(t *testing.T) {
 	write(1, "/srv/p/a")
 	write(2, "/srv/q/a")
 	waiting := r.waiting(2)
-	for _, path := range []string{"/srv/p/a", "/srv/q/a"} {
+	for i, path := range []string{"/srv/p/a", "/srv/q/a"} {
 		id := waiting[path]
 		if out, err := r.clawai("decide", id, "approve", "--for", "always", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed always (folder): went on; wrote a rule to allow (folder) above policy.toml:") {
 			t.Errorf("%s: %v: %s", path, err, out)
 		}
+		answered(i+1, false)
 	}
-	answered(1, false)
-	answered(2, false)
 	for _, rule := range []string{`args.path = "/srv/p/**"`, `args.path = "/srv/q/**"`} {
 		if text := r.read("policy.toml"); strings.Count(text, rule) != 1 || !strings.HasPrefix(text, "# Mine.\n") || !strings.Contains(text, "\n# Asked about.\n[[rule]]\n") {
 			t.Fatalf("no %s in\n%s", rule, text)
@@ -62,8 +61,8 @@ func TestRememberedThroughTheQueue(t *testing.T) {
 	}
 	r.recorded(audit.Policy, "policy_loaded")
 	write(3, "/srv/p/sub/b")
-	write(4, "/srv/q/.env")
 	answered(3, false)
+	write(4, "/srv/q/.env")
 	answered(4, true)
 	if err := r.in.Close(); err != nil {
 		t.Error(err)
