@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
 )
 
 // PopupOptions of NewPopup.
 type PopupOptions struct {
 	Program string   // clawai's own path, for the popup to run
-	Environ []string // NAME=value that the popup's clawai needs: the tmux server has another environment
+	Environ []string // NAME=value: all that the popup's clawai gets beside TERM
 	Getenv  func(string) string
 	Tmux    string // default "tmux"
 }
@@ -36,21 +37,31 @@ func NewPopup(o PopupOptions) *Popup {
 	return &Popup{o: o}
 }
 
-// tmuxTime bounds what tmux is asked beside the popup itself.
-const tmuxTime = 500 * time.Millisecond
+const (
+	// tmuxTime bounds what tmux is asked beside the popup itself.
+	tmuxTime = 500 * time.Millisecond
+	// arriving is how long an answer that was given in the popup may take from
+	// the queue to us.
+	arriving = 5 * time.Second
+	// A popup that is gone sooner than a person reads was never shown: a client
+	// shows one at a time, and says nothing of the second. It is tried again for
+	// a while.
+	unread   = 400 * time.Millisecond
+	occupied = 5 * time.Second
+)
 
 var (
 	errNoTmux    = errors.New("not inside tmux")
 	errOldTmux   = errors.New("this tmux has no popups; it takes 3.2 or later")
-	errNoClient  = errors.New("nobody looks at this tmux session")
+	errNoClient  = errors.New("nobody looks at the tmux window that clawai runs in")
+	errPopupBusy = errors.New("another popup is in the way")
 	errPopupOver = errors.New("the popup was closed without an answer")
 )
 
 // Name is "popup".
 func (p *Popup) Name() string { return "popup" }
 
-// Available is nil when somebody is attached to the tmux session that clawai
-// runs in.
+// Available is nil when a tmux client shows the window that clawai runs in.
 func (p *Popup) Available(ctx context.Context, q gate.Question) error {
 	if q.Ticket == "" {
 		return errNotQueued
@@ -64,37 +75,49 @@ func (p *Popup) Open(ctx context.Context) error {
 	return err
 }
 
-// client is the tmux client that was used last of those that show our session.
-func (p *Popup) client(ctx context.Context) (string, error) {
-	if p.o.Getenv("TMUX") == "" || p.o.Getenv("TMUX_PANE") == "" {
-		return "", errNoTmux
+// window is where a popup goes.
+type window struct {
+	client string // its name to tmux
+	term   string // what programs in it find as TERM
+}
+
+// client is the tmux client that was used last of those that show our window
+// and take keys.
+func (p *Popup) client(ctx context.Context) (w window, err error) {
+	pane := p.o.Getenv("TMUX_PANE")
+	if p.o.Getenv("TMUX") == "" || pane == "" || strings.Trim(pane, "%0123456789") != "" {
+		return w, errNoTmux
 	}
 	out, err := p.tmux(ctx, "-V")
+	if err == nil && !hasPopups(out) {
+		return w, errOldTmux
+	}
+	if err == nil {
+		out, err = p.tmux(ctx, "display-message", "-p", "-t", pane, "#{window_id}", ";", "show-options", "-gv", "default-terminal", ";",
+			"list-clients", "-t", pane, "-F", "#{client_activity} #{window_id} #{client_control_mode}#{client_readonly} #{client_name}")
+	}
 	if err != nil {
-		return "", fmt.Errorf("tmux does not answer: %w", err)
+		return w, fmt.Errorf("tmux does not answer: %w", err)
 	}
-	if !hasPopups(out) {
-		return "", errOldTmux
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) < 2 {
+		return w, errNoClient
 	}
-	pane := p.o.Getenv("TMUX_PANE")
-	if strings.Trim(pane, "%0123456789") != "" {
-		return "", errNoTmux
-	}
-	out, err = p.tmux(ctx, "list-clients", "-t", pane, "-F", "#{client_activity} #{client_name}")
-	if err != nil {
-		return "", fmt.Errorf("tmux does not answer: %w", err)
-	}
-	best, name := -1, ""
-	for line := range strings.Lines(out) {
-		activity, client, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if at, err := strconv.Atoi(activity); err == nil && at > best && client != "" {
-			best, name = at, client
+	best := -1
+	w.term = lines[1]
+	for _, line := range lines[2:] {
+		f := strings.SplitN(line, " ", 4)
+		if len(f) < 4 || f[1] != lines[0] || f[2] != "00" {
+			continue
+		}
+		if at, err := strconv.Atoi(f[0]); err == nil && at > best && f[3] != "" {
+			best, w.client = at, f[3]
 		}
 	}
-	if name == "" {
-		return "", errNoClient
+	if w.client == "" {
+		return w, errNoClient
 	}
-	return name, nil
+	return w, nil
 }
 
 // hasPopups reads "tmux 3.3a" and "tmux next-3.5".
@@ -124,33 +147,61 @@ func (p *Popup) tmux(ctx context.Context, args ...string) (string, error) {
 // ends ctx: so Ask itself never has one.
 func (p *Popup) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	none := gate.Answer{Digest: q.Digest}
-	client, err := p.client(ctx)
-	if err == nil && q.Ticket == "" {
-		err = errNotQueued
+	if q.Ticket == "" {
+		return none, errNotQueued
 	}
-	if err != nil {
-		return none, err
+	for began := time.Now(); ; {
+		w, err := p.client(ctx)
+		if err != nil {
+			return none, err
+		}
+		opened := time.Now()
+		if err := p.show(ctx, w, q.Ticket); err != nil {
+			return none, err
+		}
+		patience := arriving
+		brief := time.Since(opened) < unread
+		if brief {
+			patience = time.Second
+		}
+		select {
+		case <-ctx.Done():
+			return none, context.Cause(ctx)
+		case <-time.After(patience):
+		}
+		switch {
+		case !brief:
+			return none, errPopupOver
+		case time.Since(began) > occupied:
+			return none, errPopupBusy
+		}
 	}
+}
+
+// show runs clawai approve in a popup. Nil means that it ended with an answer,
+// or was not shown.
+func (p *Popup) show(ctx context.Context, w window, ticket string) error {
 	// Several words are a command and its arguments: no shell reads them. Of all
 	// of it only the ticket changes, and that is ours.
-	args := []string{"display-popup", "-c", client, "-E", "-w", "90%", "-h", "90%", "--", "env"}
-	args = append(append(args, p.o.Environ...), p.o.Program, "approve", q.Ticket)
+	args := []string{"display-popup", "-c", w.client, "-E", "-w", "90%", "-h", "90%", "--", "env", "-i", "TERM=" + w.term}
+	args = append(append(args, p.o.Environ...), p.o.Program, "approve", ticket)
 	cmd := exec.Command(p.o.Tmux, args...) // outlives ctx until the popup is closed
+	var said bytes.Buffer
+	cmd.Stderr, cmd.WaitDelay = &said, tmuxTime
 	if err := cmd.Start(); err != nil {
-		return none, err
+		return err
 	}
-	var failed error // of the command, once closed
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		failed = cmd.Wait()
-	}()
+	closed := make(chan error, 1)
+	go func() { closed <- cmd.Wait() }()
 	select {
-	case <-closed:
-		if failed != nil {
-			return none, fmt.Errorf("the popup could not be shown: %w", failed)
+	case err := <-closed:
+		switch {
+		case err != nil && said.Len() > 0:
+			return fmt.Errorf("the popup could not be shown: %s", term.Text(strings.TrimSpace(said.String())))
+		case err != nil:
+			return errPopupOver
 		}
-		return none, p.settling(ctx)
+		return nil
 	case <-ctx.Done():
 	}
 	// clawai approve sees that the question is over and ends; should it hang, the
@@ -160,22 +211,9 @@ func (p *Popup) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	select {
 	case <-closed:
 	case <-t.C:
-		_, _ = p.tmux(context.WithoutCancel(ctx), "display-popup", "-c", client, "-C")
+		_, _ = p.tmux(context.WithoutCancel(ctx), "display-popup", "-c", w.client, "-C")
 		_ = cmd.Process.Kill()
 		<-closed
 	}
-	return none, context.Cause(ctx)
-}
-
-// settling waits a moment for an answer that was given in the popup to end ctx:
-// the popup closes when it is in the queue, and the queue tells us a little later.
-func (p *Popup) settling(ctx context.Context) error {
-	t := time.NewTimer(settling)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return errPopupOver
-	}
+	return context.Cause(ctx)
 }

@@ -34,7 +34,9 @@ func inTmux(name string) string {
 const goodTmux = `
 case "$1" in
 -V) echo tmux 3.3a;;
-list-clients) echo '100 /dev/pts/1'; echo '300 /dev/pts/2'; echo '200 /dev/pts/3';;
+display-message) echo @4; echo tmux-256color
+  echo '100 @4 00 /dev/pts/1'; echo '300 @4 00 /dev/pts/2'; echo '200 @4 00 /dev/pts/3'
+  echo '900 @5 00 /dev/pts/4'; echo '800 @4 10 /dev/pts/5'; echo '700 @4 01 /dev/pts/6';;
 `
 
 func TestPopupAvailable(t *testing.T) {
@@ -50,7 +52,9 @@ func TestPopupAvailable(t *testing.T) {
 		"a strange pane":   {goodTmux + "esac", func(string) string { return "%3;x" }, ticketed, errNoTmux},
 		"old":              {"echo tmux 3.1c", inTmux, ticketed, errOldTmux},
 		"no version":       {"echo", inTmux, ticketed, errOldTmux},
-		"nobody looks":     {`test "$1" != -V || echo tmux next-3.5`, inTmux, ticketed, errNoClient},
+		"nobody looks":     {`test "$1" != -V && echo @4 && echo screen || echo tmux next-3.5`, inTmux, ticketed, errNoClient},
+		"elsewhere":        {`test "$1" != -V && echo @4 && echo screen && echo '9 @5 00 /dev/pts/1' || echo tmux 3.2`, inTmux, ticketed, errNoClient},
+		"says nothing":     {`test "$1" != -V || echo tmux 3.4`, inTmux, ticketed, errNoClient},
 		"not in the queue": {goodTmux + "esac", inTmux, gate.Question{}, errNotQueued},
 	} {
 		program, _ := fakeTmux(t, tt.script)
@@ -67,14 +71,14 @@ func TestPopupAvailable(t *testing.T) {
 }
 
 func TestPopupRunsClawaiAtTheLastUsedClient(t *testing.T) {
-	program, calls := fakeTmux(t, goodTmux+"esac")
+	program, calls := fakeTmux(t, goodTmux+"display-popup) sleep 0.5; exit 1;;\nesac")
 	p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "/bin/cl awai", Environ: []string{"CLAWAI_STATE_DIR=/s t"}})
 	_, err := p.Ask(t.Context(), gate.Question{Ticket: "4f8b0c5e"})
 	if !errors.Is(err, errPopupOver) {
 		t.Error(err)
 	}
 	got, _ := os.ReadFile(calls)
-	want := "<display-popup><-c></dev/pts/2><-E><-w><90%><-h><90%><--><env><CLAWAI_STATE_DIR=/s t></bin/cl awai><approve><4f8b0c5e>"
+	want := "<display-popup><-c></dev/pts/2><-E><-w><90%><-h><90%><--><env><-i><TERM=tmux-256color><CLAWAI_STATE_DIR=/s t></bin/cl awai><approve><4f8b0c5e>"
 	if !strings.Contains(string(got), want) {
 		t.Errorf("tmux was called with\n%s", got)
 	}
@@ -103,5 +107,28 @@ esac`)
 	}
 	if got, _ := os.ReadFile(calls); !strings.Contains(string(got), "<-C>") {
 		t.Errorf("the popup was not closed:\n%s", got)
+	}
+}
+
+// How a popup ends that shows nothing, or nothing that was answered.
+func TestPopupsThatHaveNoAnswer(t *testing.T) {
+	for name, tt := range map[string]struct{ script, want string }{
+		"left":        {"display-popup) exit 1;;\nesac", errPopupOver.Error()},
+		"refused":     {"display-popup) printf 'no client: \\033[2J' >&2; exit 1;;\nesac", `could not be shown: no client: \u{1b}[2J`},
+		"in the way":  {"display-popup) exit 0;;\nesac", errPopupBusy.Error()},
+		"not in tmux": {"esac\nexit 1", "tmux does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program, _ := fakeTmux(t, goodTmux+tt.script)
+			p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "clawai"})
+			a, err := p.Ask(t.Context(), gate.Question{Ticket: "4f8b0c5e"})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || a.Reply.Allows() {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+	if _, err := NewPopup(PopupOptions{Getenv: inTmux}).Ask(t.Context(), gate.Question{}); !errors.Is(err, errNotQueued) {
+		t.Error(err)
 	}
 }
