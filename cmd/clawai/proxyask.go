@@ -17,7 +17,6 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
@@ -104,8 +103,15 @@ func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung, err error) 
 func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
 		Lock: filepath.Join(a.folders.State, "terminal.lock"), Always: keeper, By: account(),
-		View: view.Options{Project: a.project, Home: a.folders.Home, ReadFile: diskfile.Read, Own: []string{a.folders.Config, a.folders.State}},
+		View: a.looks(),
 	})
+}
+
+// looks is what is known of this machine when a question is shown.
+func (a *asking) looks() view.Options {
+	o := looks(a.folders)
+	o.Project = a.project
+	return o
 }
 
 // popup runs this program over what tmux shows.
@@ -114,9 +120,15 @@ func (a *asking) popup() *approve.Popup {
 	if err != nil {
 		self = "clawai"
 	}
-	return approve.NewPopup(approve.PopupOptions{Program: self, Getenv: os.Getenv, Environ: []string{
+	environ := []string{
 		"CLAWAI_STATE_DIR=" + a.folders.State, "CLAWAI_CONFIG_DIR=" + a.folders.Config, "HOME=" + a.folders.Home,
-	}})
+	}
+	for _, name := range []string{"USER", "NO_COLOR", "CLAWAI_ACCESSIBLE"} {
+		if value := os.Getenv(name); value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return approve.NewPopup(approve.PopupOptions{Program: self, Getenv: os.Getenv, Environ: environ})
 }
 
 // approver is what the gate asks.
@@ -128,7 +140,7 @@ func (a *asking) approver() gate.Approver {
 }
 
 func (a *asking) risky(q gate.Question) bool {
-	return approve.Dangerous(q, a.project, a.folders.Home)
+	return approve.Dangerous(q, a.looks())
 }
 
 // point points a person to a question that waits where nobody looks.

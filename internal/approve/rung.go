@@ -19,9 +19,10 @@ type Rung interface {
 }
 
 // Dangerous says that a question needs care, or cannot be shown: it is never
-// answered together with others.
-func Dangerous(q gate.Question, project, home string) bool {
-	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Rule: q.Rule, Project: project, Home: home})
+// answered together with others. Of o it takes what is known of this machine.
+func Dangerous(q gate.Question, o view.Options) bool {
+	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
+	v, err := view.Of(q.Calls, o)
 	return err != nil || len(v.Dangers) > 0
 }
 
