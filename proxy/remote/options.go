@@ -44,13 +44,17 @@ type Options struct {
 // Bounds that do not depend on the server.
 const (
 	dialTimeout    = 10 * time.Second
-	ackTimeout     = 10 * time.Second // for messages that are only acknowledged, and for one to be written
-	cancelGrace    = 10 * time.Second // for a server to end a request that was cancelled
-	closeTimeout   = 700 * time.Millisecond
+	ackTimeout     = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
+	cancelGrace    = 10 * time.Second       // for a server to end a request that was cancelled
+	openTimeout    = 500 * time.Millisecond // for the header of the server's own stream
+	closeTimeout   = 600 * time.Millisecond
+	flushTimeout   = 300 * time.Millisecond
+	maxQueued      = 16
 	maxHeaderBytes = 64 << 10
 	maxRedirects   = 3
 	maxSessionID   = 4 << 10
-	maxResumes     = 5 // in a row without an event
+	maxResumes     = 5               // in a row without an event
+	steady         = 5 * time.Second // a stream that lasted this long was no failed attempt
 	maxWait        = 30 * time.Second
 )
 
@@ -68,10 +72,11 @@ func Dial(o Options) (*Upstream, error) {
 		o.Note = func(string, string) {}
 	}
 	u := &Upstream{
-		o: o, http: newClient(o), inFlight: make(map[string]*exchange), done: make(chan struct{}),
+		o: o, http: newClient(o), inFlight: make(map[string]*exchange), done: make(chan struct{}), queue: make(chan queued, maxQueued),
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.out, u.in = io.Pipe()
+	u.run(u.dispatch)
 	return u, nil
 }
 

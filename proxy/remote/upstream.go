@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
 )
@@ -23,6 +24,7 @@ type Upstream struct {
 	closed sync.Once
 	done   chan struct{}
 	half   []byte // a line whose end has not been written yet
+	queue  chan queued
 
 	mu       sync.Mutex // guards what follows
 	session  session
@@ -35,9 +37,16 @@ type Upstream struct {
 // Read gives what the server sent, as lines.
 func (u *Upstream) Read(p []byte) (int, error) { return u.out.Read(p) }
 
-// Write sends lines. It returns when each is on its way: a request when it has
-// been written, anything else when the server has acknowledged it, so that a
-// server sees them in the order in which the client sent them.
+// queued is a line on its way, or, without one, the wish to know when those
+// before it are.
+type queued struct {
+	line []byte
+	sent chan struct{}
+}
+
+// Write sends lines, in their order. It waits for the server only when many are
+// on their way: the end of what the client says must be noticed behind a server
+// that is slow.
 func (u *Upstream) Write(p []byte) (int, error) {
 	for rest := p; ; {
 		line, tail, whole := bytes.Cut(rest, []byte{'\n'})
@@ -48,8 +57,46 @@ func (u *Upstream) Write(p []byte) (int, error) {
 		if u.ctx.Err() != nil {
 			return 0, io.ErrClosedPipe
 		}
-		u.send(u.half)
+		select {
+		case u.queue <- queued{line: u.half}:
+		case <-u.ctx.Done():
+			return 0, io.ErrClosedPipe
+		}
 		u.half, rest = nil, tail
+	}
+}
+
+// dispatch sends one line after the other: the next when a request has been
+// written, anything else acknowledged, so that a server sees them in the order in
+// which the client sent them.
+func (u *Upstream) dispatch() {
+	for {
+		select {
+		case q := <-u.queue:
+			if q.sent != nil {
+				close(q.sent)
+				continue
+			}
+			u.send(q.line)
+		case <-u.ctx.Done():
+			return
+		}
+	}
+}
+
+// flush waits until what was written is on its way, but not for long.
+func (u *Upstream) flush() {
+	t := time.NewTimer(flushTimeout)
+	defer t.Stop()
+	q := queued{sent: make(chan struct{})}
+	select {
+	case u.queue <- q:
+	case <-t.C:
+		return
+	}
+	select {
+	case <-q.sent:
+	case <-t.C:
 	}
 }
 
@@ -59,6 +106,7 @@ func (u *Upstream) Done() <-chan struct{} { return u.done }
 // Close ends the session with the server and every stream.
 func (u *Upstream) Close() error {
 	u.closed.Do(func() {
+		u.flush()
 		u.leave()
 		u.mu.Lock()
 		u.cancel() // under the lock: no task is begun after it
