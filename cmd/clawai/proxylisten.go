@@ -67,6 +67,12 @@ func runListen(c *cli.Context) error {
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), gates: map[*gate.Session]struct{}{},
 	}
+	if len(c.StringSlice("upstream")) == 0 {
+		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
+	}
+	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
+		return err
+	}
 	if err := l.run.readOptions(c); err != nil {
 		return err
 	}
@@ -92,9 +98,6 @@ func runListen(c *cli.Context) error {
 
 // readUpstreams reads NAME=URL; the name of an address alone is its host's.
 func (l *listening) readUpstreams(texts []string, headerFile string) error {
-	if len(texts) == 0 {
-		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
-	}
 	l.upstreams = make(map[string]remote.Options, len(texts))
 	for _, text := range texts {
 		name, address, named := strings.Cut(text, "=")
@@ -144,14 +147,6 @@ func (l *listening) readCertificate(cert, key string) error {
 }
 
 func (l *listening) serve(ctx context.Context, record *audit.Log) error {
-	host, _, err := net.SplitHostPort(l.address)
-	if err != nil {
-		return usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
-	}
-	ip := net.ParseIP(host)
-	if loopback := host == "localhost" || ip != nil && ip.IsLoopback(); !loopback && l.cert == nil {
-		return usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
-	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
@@ -165,7 +160,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	}
 	defer front.Close()
 	server := &http.Server{
-		Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: front, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
 	}
 	if l.cert != nil {
@@ -198,6 +193,23 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	return err
 }
 
+// checkAddress keeps this machine's servers from others that could listen in.
+func (l *listening) checkAddress(secured bool) error {
+	host, _, err := net.SplitHostPort(l.address)
+	if err != nil {
+		return usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
+	}
+	if !secured && !loopback(host) {
+		return usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // front is the handler with a gate for each agent session.
 func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, error) {
 	secret, err := l.secret()
@@ -213,7 +225,7 @@ func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, erro
 		return nil, err
 	}
 	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	if loopback(host) {
 		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
 	return reverse.New(reverse.Options{
