@@ -75,9 +75,10 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 		return nil, refuse(f, CodeResponses, "inputResponses is not an object")
 	}
 	var calls []policy.Call
-	n := 0
+	n, odd := 0, false
 	all.ForEach(func(key, answer gjson.Result) bool {
-		if n++; n > maxInputs {
+		odd = odd || !answer.IsObject()
+		if n++; n > maxInputs || odd {
 			return false
 		}
 		own := answered(answer, server)
@@ -94,6 +95,9 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 	})
 	if n > maxInputs {
 		return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
+	}
+	if odd { // which the server would say, too: a malformed request, and no call to deny
+		return nil, refuse(f, CodeResponses, "inputResponses holds an answer that is not an object")
 	}
 	return calls, nil
 }
@@ -117,7 +121,7 @@ func answered(answer gjson.Result, server string) policy.Call {
 		kinds++
 		return true
 	})
-	if !answer.IsObject() || kinds != 1 || folding(answer) {
+	if kinds != 1 || folding(answer) {
 		c.Malformed = "an answer that is not one of sampling, elicitation or roots"
 		return c
 	}

@@ -162,9 +162,8 @@ func TestAnswersOfUnknownRequestsAreJudgedByTheirOwnTexts(t *testing.T) {
 		`{"k":{"role":"assistant","content":{"type":"image","data":"A"}}}`:                                        {samplingCall("")},
 		`{"k":{"roots":[{"uri":"file:///a"}]}}`:                                                                   {rootsCall()},
 		`{"a":{"roots":[]},"b":{"action":"cancel"}}`:                                                              {rootsCall(), elicitCall("")},
-		`{"k":{}}`:                             {malformed("", policy.NoSubject)},
-		`{"k":"x"}`:                            {malformed("", policy.NoSubject)},
-		`{"k":{"action":"accept","roots":[]}}`: {malformed("roots/list", policy.MethodSubject)},
+		`{"k":{}}`:                                                  {malformed("", policy.NoSubject)},
+		`{"k":{"action":"accept","roots":[]}}`:                      {malformed("roots/list", policy.MethodSubject)},
 		`{"k":{"action":"accept","Action":"cancel"}}`:               {malformed("elicitation/create", policy.ElicitationSubject)},
 		`{"k":{"Role":"assistant","content":{},"Content":[{}]}}`:    {malformed("sampling/createMessage", policy.SamplingSubject)},
 		`{"k":{"action":"accept","content":{},"Content":{"a":""}}}`: {malformed("elicitation/create", policy.ElicitationSubject)},
@@ -182,7 +181,7 @@ func TestAnswersOfWrongShapeAreRefused(t *testing.T) {
 	for i := range maxInputs {
 		many += fmt.Sprintf(`,"k%d":{}`, i)
 	}
-	for _, answers := range []string{`[]`, `"x"`, `5`, many + `}`} {
+	for _, answers := range []string{`[]`, `"x"`, `5`, `{"k":"x"}`, `{"k":5}`, `{"a":{"roots":[]},"k":[]}`, `{"k":null}`, many + `}`} {
 		f, m := retry(t, answers)
 		if calls, r := (&Asked{}).Answers(f, m, "s"); r == nil || r.Code != CodeResponses || !r.Request || calls != nil {
 			t.Errorf("%s: %+v %+v", answers, r, calls)

@@ -84,6 +84,11 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 		return Message{}, r
 	}
 	m.readEnvelope(f, &fs)
+	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && !fs.at[fURI].Exists() {
+		// A method that this version has not got, and nothing that any reader
+		// could take for what it is about: the server says that it is gone.
+		m.Class, m.Calls = Pass, call(policy.MethodSubject, f.Method, server).calls[:]
+	}
 	return m, nil
 }
 

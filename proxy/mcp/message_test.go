@@ -21,3 +21,31 @@ func TestReadToolCall(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// A method that 2026-07-28 has removed, and that names no resource, is the
+// server's to turn down: there is nothing to judge but its name. With anything
+// that a reader could take for a resource it is judged as one.
+func TestRemovedMethodsWithoutAResourceAreJudgedByTheirName(t *testing.T) {
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
+	for params, want := range map[string]policy.Subject{
+		`{` + meta + `}`:                   policy.MethodSubject,
+		`{"uri":"file:///a",` + meta + `}`: policy.ResourceSubject,
+		`{"uri":null,` + meta + `}`:        policy.ResourceSubject,
+		`{"uri":["x"],` + meta + `}`:       policy.ResourceSubject,
+		`{}`:                               policy.ResourceSubject,
+	} {
+		for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+			m, r := Read(parse(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`), ClientToServer, "s")
+			if r != nil || len(m.Calls) != 1 || m.Calls[0].Subject != want {
+				t.Errorf("%s %s: %+v %v", method, params, m.Calls, r)
+			}
+		}
+	}
+	m, r := Read(parse(t, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{`+meta+`}}`), ClientToServer, "s")
+	if r != nil || m.Calls[0].Malformed == "" {
+		t.Errorf("a method that is still there: %+v %v", m.Calls, r)
+	}
+	if _, r := Read(parse(t, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"URI":"file:///a",`+meta+`}}`), ClientToServer, "s"); r == nil {
+		t.Error("a disguised uri crosses")
+	}
+}
