@@ -12,6 +12,7 @@ import (
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
 
+	"github.com/clawai/clawai/internal/approve/canvas"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -60,11 +61,11 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 		return "", errors.Join(err, tty.Lines())
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	in := &keyboard{end: cancel, read: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }}
+	in := &canvas.Keyboard{End: cancel, From: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }}
 	program := tea.NewProgram(f,
 		tea.WithContext(ctx),
 		tea.WithInput(in),
-		tea.WithOutput(&screen{tty}),
+		tea.WithOutput(canvas.Screen{W: tty}),
 		tea.WithWindowSize(width, height),
 		tea.WithEnvironment(environment()),
 		tea.WithoutSignalHandler(), // Ask has its own; ours ends the question through ctx
@@ -75,7 +76,7 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 	})
 	_, err = program.Run()
 	cause := context.Cause(ctx)
-	in.stop()
+	in.Stop()
 	resizing.Wait()
 	if cause != nil {
 		return "", errors.Join(cause, tty.Lines())

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/clawai/clawai/internal/approve/canvas"
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 )
@@ -98,8 +99,8 @@ func Run(ctx context.Context, tty Terminal, o Options) (Result, error) {
 	var work sync.WaitGroup
 	var program *tea.Program
 	m := newModel(o, func(f job) { work.Go(func() { program.Send(careful(ctx, f)) }) })
-	keyboard := &keyboard{read: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }, end: end}
-	program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(&screen{tty}),
+	keyboard := &canvas.Keyboard{From: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }, End: end}
+	program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(canvas.Screen{W: tty}),
 		tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=vt100"}),
 		tea.WithColorProfile(profile(o.Color)), tea.WithoutSignalHandler())
 	work.Go(func() {
@@ -108,8 +109,7 @@ func Run(ctx context.Context, tty Terminal, o Options) (Result, error) {
 	work.Go(func() { watch(ctx, o, program.Send) })
 	_, failed := program.Run()
 	cause := context.Cause(ctx)
-	end(nil)
-	keyboard.stop()
+	keyboard.Stop()
 	work.Wait()
 	if cause != nil {
 		failed = nil // that is how it was ended
@@ -155,29 +155,4 @@ func watch(ctx context.Context, o Options, send func(tea.Msg)) {
 		}
 		send(changedMsg{})
 	}
-}
-
-// keyboard is the terminal as bubbletea's input: not a file, for bubbletea's way
-// of cancelling a read leaves a reader behind.
-type keyboard struct {
-	read    func(p []byte) (int, error)
-	end     context.CancelCauseFunc
-	reading sync.Mutex
-}
-
-func (k *keyboard) Read(p []byte) (int, error) {
-	k.reading.Lock()
-	defer k.reading.Unlock()
-	n, err := k.read(p)
-	if err == nil {
-		return n, nil
-	}
-	k.end(err)
-	return 0, io.EOF
-}
-
-// stop returns when nothing reads the terminal any more.
-func (k *keyboard) stop() {
-	k.reading.Lock()
-	defer k.reading.Unlock()
 }

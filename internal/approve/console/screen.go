@@ -2,10 +2,7 @@ package console
 
 import (
 	"fmt"
-	"io"
-	"regexp"
 	"strings"
-	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -209,20 +206,3 @@ func (m *model) alarm(s string, on bool) string {
 }
 
 func bold(s string) string { return lipgloss.NewStyle().Bold(true).Render(s) }
-
-// chatter is what bubbletea writes beside the picture: questions to the
-// terminal, whose answers would reach the shell when we end first, and keyboard
-// modes that a killed process would leave behind.
-var chatter = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
-})
-
-// screen is the terminal as bubbletea's output, and no file to it.
-type screen struct{ w io.Writer }
-
-func (s *screen) Write(p []byte) (int, error) {
-	if _, err := s.w.Write(chatter().ReplaceAll(p, nil)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
