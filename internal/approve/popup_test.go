@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/gate/gatetest"
 )
 
 // fakeTmux is a program that plays tmux by the script; what it was called with
@@ -131,4 +132,13 @@ func TestPopupsThatHaveNoAnswer(t *testing.T) {
 	if _, err := NewPopup(PopupOptions{Getenv: inTmux}).Ask(t.Context(), gate.Question{}); !errors.Is(err, errNotQueued) {
 		t.Error(err)
 	}
+}
+
+// The popup has no answer of its own: that is the queue's.
+func TestPopupKeepsTheContract(t *testing.T) {
+	program, _ := fakeTmux(t, goodTmux+`display-popup) case "$*" in *-C*) ;; *) exec sleep 1;; esac;;
+esac`)
+	gatetest.Run(t, gatetest.Rung{New: func(testing.TB) (gate.Approver, gatetest.Person) {
+		return NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "clawai"}), nobody{}
+	}})
 }
