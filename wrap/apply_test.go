@@ -219,7 +219,7 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 			time.AfterFunc(time.Millisecond, func() { m.write(".claude.json", claudeFile) })
 		}
 	}
-	m.refused(".claude.json", "Claude Code has undone the edit of git, files, files; quit it", m.do(Wrap, Selection{}))
+	m.refused(".claude.json", "Claude Code has undone the edit of git, files, far, files; quit it", m.do(Wrap, Selection{}))
 	m.opts.at = func(point string) { // a change of its own beside the edit is its own
 		if point == "written" {
 			m.write(".claude.json", strings.Replace(m.read(".claude.json"), `"numStartups": 7`, `"numStartups": 8`, 1))

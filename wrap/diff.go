@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/clawai/clawai/wrap/client"
 )
 
 // longLine is how much of a line is shown around what changes in it: some
@@ -13,10 +15,11 @@ const longLine = 240
 
 // Diff shows a change as a unified diff without context lines: what stands
 // around an edit may be an environment block, whose secrets belong on no screen
-// and in no log. Each hunk is headed by its servers instead. Characters that a
+// and in no log; headers and addresses with secrets, which an edit moves, are
+// covered. Each hunk is headed by its servers instead. Characters that a
 // terminal would act on are written \u{hex}.
 func (c Change) Diff(name string) string {
-	before, after := lines(c.Before), lines(c.After)
+	before, after := lines(c.masked(c.Before)), lines(c.masked(c.After))
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", harmless(name), harmless(name))
 	for _, h := range hunks(before, after) {
@@ -30,6 +33,13 @@ func (c Change) Diff(name string) string {
 		}
 	}
 	return b.String()
+}
+
+func (c Change) masked(src []byte) []byte {
+	for _, e := range c.Edits {
+		src = client.Mask(e.Row, src, e.Entry)
+	}
+	return src
 }
 
 // lines keep their ends, so that one without an end differs from one with.

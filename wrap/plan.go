@@ -57,7 +57,7 @@ func (s Selection) place(p *Place) bool {
 
 // Pending says that op would change something of t.
 func (j Judge) Pending(op Op, t Target) bool {
-	if t.Entry.Kind != client.Stdio || t.Place.Row.ReadOnly {
+	if t.Entry.Kind == client.Other || t.Place.Row.ReadOnly {
 		return false
 	}
 	if op == Unwrap {

@@ -15,7 +15,6 @@ const (
 	Observed  State = "observed" // wrapped to watch: nothing is enforced
 	Bare      State = "bare"
 	Drifted   State = "drifted"       // wrapped once, and no longer as it should be
-	Remote    State = "remote"        // reached by a url; not yet covered
 	Uncovered State = "not coverable" // not by an edit of this file
 )
 
@@ -29,9 +28,7 @@ type Judge struct {
 // State is the state of an entry of a place, and why when that is not plain.
 func (j Judge) State(p *Place, e client.Entry) (State, string) {
 	switch {
-	case e.Kind == client.Remote:
-		return Remote, e.Why
-	case e.Kind != client.Stdio:
+	case e.Kind == client.Other:
 		return Uncovered, e.Why
 	case e.Wrapped == nil && p.Row.ReadOnly:
 		return Uncovered, "clawai does not edit this file: " + p.Row.Restart

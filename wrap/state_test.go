@@ -31,7 +31,9 @@ func TestStates(t *testing.T) {
 		why         string
 	}{
 		{entry: `{"command":"npx"}`, want: Bare},
-		{entry: `{"url":"https://x.test"}`, want: Remote, why: "not yet covered"},
+		{entry: `{"url":"https://x.test"}`, want: Bare},
+		{entry: `{"url":"https://x.test","oauth":{"clientId":"x"}}`, want: Uncovered, why: `has "oauth"`},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--was","url","--","https://x.test"]}`, path: ours, want: Wrapped},
 		{entry: `{}`, want: Uncovered, why: "no command"},
 		{entry: `{"command":"npx","args":"x"}`, want: Uncovered, why: "line 1, column"},
 		{entry: `{"command":"npx"}`, row: func(r *client.Row) { r.ReadOnly = true }, want: Uncovered, why: "does not edit this file"},

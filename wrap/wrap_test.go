@@ -151,7 +151,7 @@ func TestRoundTripOnDisk(t *testing.T) {
 	if err := m.do(Wrap, Selection{}); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]State{"files": Wrapped, "far": Remote, "git": Wrapped, "web": Wrapped, "db": Wrapped} {
+	for name, want := range map[string]State{"files": Wrapped, "far": Wrapped, "git": Wrapped, "web": Wrapped, "db": Wrapped} {
 		if got := m.states()[name]; got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

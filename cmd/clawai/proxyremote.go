@@ -20,8 +20,9 @@ import (
 // nor an address with a secret in it belong on a command line, which every
 // process of the machine can read.
 const (
-	envReference = "env:"           // -- env:NAME: the address is the value of NAME
-	envHeader    = "CLAWAI_HEADER_" // CLAWAI_HEADER_1="Name: value"
+	envReference = "env:"               // -- env:NAME: the address is the value of NAME
+	envHeader    = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
+	envFilled    = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
 // remoteServer is what follows "--" when it is an address.
@@ -73,22 +74,35 @@ func newRemoteServer(command []string, headerFile string) (*remoteServer, error)
 	return r, nil
 }
 
-// readHeaders collects the headers of the file and of the environment.
+// readHeaders collects the headers of the file and of the environment. A client's
+// entry may have told the client's own transport how to speak, in Accept or
+// Content-Type: ours knows.
 func readHeaders(file string, environ []string) (http.Header, error) {
-	var lines strings.Builder
+	h := http.Header{}
 	slices.Sort(environ)
 	for _, v := range environ {
-		if name, line, _ := strings.Cut(v, "="); strings.HasPrefix(name, envHeader) {
-			if strings.ContainsAny(line, "\r\n") {
-				return nil, usagef("%s holds more than one line", name)
-			}
-			lines.WriteString(line + "\n")
+		name, line, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, envHeader) {
+			continue
 		}
-	}
-	none := func(string) (string, bool) { return "", false }
-	h, err := remote.ParseHeaders(lines.String(), none)
-	if err != nil {
-		return nil, usagef("the headers in %s*: %w", envHeader, err)
+		if strings.ContainsAny(line, "\r\n") {
+			return nil, usagef("%s holds more than one line", name)
+		}
+		header, _, _ := strings.Cut(line, ":")
+		if strings.EqualFold(header, "Accept") || strings.EqualFold(header, "Content-Type") {
+			continue
+		}
+		fill := func(string) (string, bool) { return "", false }
+		if strings.HasPrefix(name, envFilled) {
+			fill = os.LookupEnv
+		}
+		one, err := remote.ParseHeaders(line, fill)
+		if err != nil {
+			return nil, usagef("the header in %s: %w", name, err)
+		}
+		for key, values := range one {
+			h[key] = append(h[key], values...)
+		}
 	}
 	if file == "" {
 		return h, nil

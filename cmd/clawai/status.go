@@ -54,6 +54,7 @@ type statusServer struct {
 	Line    int        `json:"line"`
 	State   wrap.State `json:"state"`
 	Why     string     `json:"why,omitempty"`
+	Remote  bool       `json:"remote,omitempty"` // reached by a url
 	Project string     `json:"project,omitempty"`
 }
 
@@ -111,7 +112,7 @@ func (f *found) status() statusDoc {
 		for _, e := range p.Entries {
 			state, why := f.judge.State(p, e)
 			doc.Counts[state]++
-			file.Servers = append(file.Servers, statusServer{e.Name, e.KeyPath, e.Line, state, why, project(wrap.Target{Place: p, Entry: e})})
+			file.Servers = append(file.Servers, statusServer{e.Name, e.KeyPath, e.Line, state, why, e.Kind == client.Remote, project(wrap.Target{Place: p, Entry: e})})
 		}
 		if p.Err != nil || len(p.Entries) > 0 {
 			doc.Files = append(doc.Files, file)
@@ -140,6 +141,9 @@ func (f *found) printStatus(w io.Writer, doc statusDoc) error {
 		}
 		for _, s := range file.Servers {
 			why := term.Text(s.Why)
+			if s.Remote && why == "" {
+				why = "a remote server"
+			}
 			if s.Project != "" {
 				why = strings.TrimPrefix(why+"; for "+f.short(s.Project), "; ")
 			}

@@ -63,6 +63,7 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	if readers = compact(readers); len(readers) > 0 {
 		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
 	}
+	r.signIn(c)
 	if c.Real != c.Path {
 		fmt.Fprintf(r.out, "  The file edited is %s, where the symlink leads.\n", r.short(c.Real))
 	}
@@ -74,6 +75,21 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	}
 	if experimental {
 		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+	}
+}
+
+// signIn tells of remote servers whose client may have signed in: from now on it
+// is clawai that does.
+func (r *wrapRun) signIn(c wrap.Change) {
+	for _, e := range slices.Backward(c.Edits) {
+		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
+			continue
+		}
+		now := ""
+		if !client.Hidden(e.Row, e.Entry.URL) {
+			now = "; or now, with: clawai auth login " + term.Text(quoteWords([]string{e.Entry.URL}))
+		}
+		fmt.Fprintf(r.out, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)
 	}
 }
 
@@ -113,7 +129,7 @@ func (r *wrapRun) again(done []string) string {
 func (r *wrapRun) uncovered() {
 	var lines []string
 	for _, t := range wrap.Select(r.places, r.selection) {
-		if state, why := r.judge.State(t.Place, t.Entry); state == wrap.Remote || state == wrap.Uncovered {
+		if state, why := r.judge.State(t.Place, t.Entry); state == wrap.Uncovered {
 			lines = append(lines, r.where(t)+": "+term.Text(why))
 		}
 	}

@@ -78,7 +78,7 @@ func (r *wrapRun) nothing() error {
 		if why != "" {
 			line += ": " + term.Text(why)
 		}
-		if t.Entry.Kind == client.Stdio && (t.Entry.Wrapped == nil) == (r.op == wrap.Unwrap) {
+		if t.Entry.Kind != client.Other && (t.Entry.Wrapped == nil) == (r.op == wrap.Unwrap) {
 			done++
 		} else if len(r.selection.Names) > 0 {
 			failed = true

@@ -9,7 +9,7 @@ import (
 // Kind says how a client reaches a server.
 type Kind uint8
 
-// The kinds. Only Stdio can be wrapped.
+// The kinds. Other cannot be wrapped.
 const (
 	Other  Kind = iota // nothing the engines know how to start; Entry.Why says more
 	Stdio              // a process the client starts
@@ -28,15 +28,19 @@ type Entry struct {
 	Column  int      // in characters, from 1
 
 	Kind Kind
-	Why  string // why it cannot be covered; "" for Stdio
+	Why  string // why an Other cannot be covered
 
 	// Command and Args are the server's own: a wrapper is taken off them.
 	Command string
 	Args    []string
+	// URL is where a Remote server is. Its query and path may hold a secret.
+	URL string
+	// SignsIn: a Remote entry sends no Authorization header of its own.
+	SignsIn bool
 	Wrapped *Wrapper // nil: clawai does not stand in front of it
 
-	// Problem, an *EditError, says why a Stdio entry cannot be edited as it
-	// stands; nil when it can be.
+	// Problem, an *EditError, says why the entry cannot be edited as it stands;
+	// nil when it can be.
 	Problem error
 }
 

@@ -48,7 +48,7 @@ func fuzzEntry(t *testing.T, r Row, src []byte, e Entry) {
 		}
 		return
 	}
-	if e.Kind != Stdio || e.Problem != nil {
+	if e.Kind == Other || e.Problem != nil {
 		t.Fatalf("wrapped although %+v", e)
 	}
 	if again, err := Wrap(r, after, e, clawai); err != nil || string(again) != string(after) {

@@ -43,6 +43,8 @@ type member struct {
 	start, last, end int
 	block            bool // it stands on a line of its own
 	value            *node
+	// again is where else the name stands: TOML writes one table in parts.
+	again []span
 }
 
 func (n *node) endAt(end int) *node {

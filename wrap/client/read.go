@@ -48,7 +48,7 @@ func (f *file) entry(s slot) Entry {
 	e.Line, e.Column = f.position(s.at)
 	sh := readShape(f.row, s)
 	e.Kind, e.Why = sh.kind, sh.why
-	if sh.kind != Stdio {
+	if sh.kind == Other {
 		return e
 	}
 	f.fill(&e, sh)
@@ -80,6 +80,10 @@ func (f *file) fill(e *Entry, sh shape) {
 		e.Wrapped = w
 		words = words[v.inner:]
 	}
+	if r := sh.remote; r != nil {
+		e.URL, e.SignsIn = r.address(), r.signsIn()
+		return
+	}
 	if len(words) > 0 {
 		e.Command, e.Args = words[0], words[1:]
 	}
@@ -91,6 +95,9 @@ func (f *file) problem(s slot, sh shape) *fault {
 		return sh.problem
 	}
 	v, wrapped := readInvocation(sh.words)
+	if sh.kind == Remote {
+		return nil
+	}
 	if !wrapped {
 		return sh.unfit(f.row, s.name)
 	}
@@ -112,7 +119,7 @@ func (f *file) target(e Entry) (slot, shape, error) {
 			continue
 		}
 		sh := readShape(f.row, s)
-		if sh.kind != Stdio {
+		if sh.kind == Other {
 			return s, sh, refuse(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
 		}
 		if p := f.problem(s, sh); p != nil {

@@ -41,13 +41,21 @@ type Row struct {
 	TypeField  string   `toml:"type_field"`
 	StdioTypes []string `toml:"stdio_types"`
 
-	// Kept for remote servers.
+	// What a remote entry holds besides its url. EnvHeadersField maps headers to
+	// names of variables, BearerField names the variable of a bearer token, and
+	// PassEnvField lists the only variables that a process gets. RemoteKeeps are
+	// members that say the same of a process, beside those that always do.
 	HeadersField    string   `toml:"headers_field"`
+	EnvHeadersField string   `toml:"env_headers_field"`
+	BearerField     string   `toml:"bearer_field"`
+	PassEnvField    string   `toml:"pass_env_field"`
+	RemoteKeeps     []string `toml:"remote_keeps"`
 	RemoteTypes     []string `toml:"remote_types"`
 	ExclusiveFields []string `toml:"exclusive_fields"` // may not stand beside a url
 
 	StrictKeys       bool     `toml:"strict_keys"`   // an unknown key in an entry breaks the file
 	ExpandsArgs      bool     `toml:"expands_args"`  // variables are expanded in args as in the command
+	EnvExpands       bool     `toml:"env_expands"`   // variables are expanded in the environment as in url and headers
 	Interpolation    []string `toml:"interpolation"` // regular expressions of what the client expands
 	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
 
@@ -125,3 +133,13 @@ func or(s, fallback string) string {
 
 func (r Row) commandKey() string { return or(r.Command, "command") }
 func (r Row) argsKey() string    { return or(r.Args, "args") }
+func (r Row) envKey() string     { return or(r.Env, "env") }
+func (r Row) typeKey() string    { return or(r.TypeField, "type") }
+
+// stdioType is the word that makes an entry a process.
+func (r Row) stdioType() string {
+	if len(r.StdioTypes) > 0 {
+		return r.StdioTypes[0]
+	}
+	return "stdio"
+}

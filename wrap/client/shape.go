@@ -18,6 +18,10 @@ type shape struct {
 	args    *member // nil when missing, and where the command is a list
 	words   []*node // the program, then its arguments
 	list    *node   // the list that words stand in; nil when args are missing
+
+	holder *node   // the object that all of these stand in
+	typ    *member // that tells the transport; nil when missing
+	remote *remote // nil unless kind is Remote
 }
 
 // shapeReader reads the shape of one slot.
@@ -68,14 +72,19 @@ func (s *shapeReader) read() {
 		s.refuse(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
 	}
 	s.touch(n)
-	holder := s.holder(n)
+	holder := s.findHolder(n)
 	s.command, _ = holder.get(s.row.commandKey())
 	if s.command != nil && s.command.value.kind == nullKind {
 		s.command = nil
 	}
+	s.holder = holder
 	s.classify(n, holder)
-	if s.kind == Stdio {
+	switch s.kind {
+	case Stdio:
 		s.readCommand(holder)
+		s.readBridge()
+	case Remote:
+		s.readRemote(n)
 	}
 }
 
@@ -86,8 +95,8 @@ func (s *shapeReader) touch(n *node) {
 	}
 }
 
-// holder is the object that holds the command: the entry, or a member of it.
-func (s *shapeReader) holder(n *node) *node {
+// findHolder gives the object that holds the command: the entry, or a member of it.
+func (s *shapeReader) findHolder(n *node) *node {
 	nested, _ := n.get(s.row.Nested)
 	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
 		return n
@@ -108,16 +117,19 @@ func (s *shapeReader) classify(entry, holder *node) {
 	url := s.url(entry)
 	if url == nil {
 		url = s.url(holder)
+	} else {
+		s.holder = entry
 	}
-	typ, _ := holder.get(s.row.TypeField)
+	typ, _ := holder.get(s.row.typeKey())
 	if typ == nil {
-		typ, _ = entry.get(s.row.TypeField)
+		typ, _ = entry.get(s.row.typeKey())
 	}
+	s.typ = typ
 	typed := s.row.TypeField != "" && typ != nil && typ.value.kind == stringKind && len(s.row.StdioTypes) > 0
 	process := typed && slices.Contains(s.row.StdioTypes, typ.value.text)
 	switch {
 	case typed && !process && url != nil, url != nil && s.command == nil:
-		s.kind, s.why = Remote, "remote, not yet covered"
+		s.kind, s.remote = Remote, &remote{url: url}
 	case typed && !process:
 		s.other("its type is " + quote(typ.value.text))
 	case s.command == nil:

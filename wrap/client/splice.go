@@ -2,7 +2,8 @@ package client
 
 import (
 	"bytes"
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -12,9 +13,10 @@ type edit struct {
 	text       string
 }
 
-// splice makes edits that do not overlap.
+// splice makes edits that do not overlap; what is put in at a place comes before
+// what is changed from there on.
 func splice(src []byte, edits []edit) []byte {
-	sort.SliceStable(edits, func(i, j int) bool { return edits[i].start < edits[j].start })
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	size := len(src)
 	for _, e := range edits {
 		size += len(e.text) - (e.end - e.start)

@@ -2,7 +2,8 @@ package client
 
 // Tokens are the words of an entry that an edit moves or puts in, as the file
 // writes them: the command, and when it is wrapped everything from clawai's path
-// to the server's own command. No argument of the server is among them.
+// to the server's own command. No argument of the server is among them. Of a
+// remote entry they are the address, unless that may hold a secret.
 func Tokens(r Row, src []byte, e Entry) ([]string, error) {
 	f, err := open(r, src)
 	if err != nil {
@@ -11,6 +12,12 @@ func Tokens(r Row, src []byte, e Entry) ([]string, error) {
 	_, sh, err := f.target(e)
 	if err != nil {
 		return nil, err
+	}
+	if sh.remote != nil && sh.remote.was == nil {
+		if r.hidden(sh.remote.url.value.text) {
+			return nil, nil
+		}
+		return []string{f.raw(sh.remote.url.value)}, nil
 	}
 	v, _ := readInvocation(sh.words)
 	tokens := make([]string, 0, v.inner+1)

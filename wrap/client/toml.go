@@ -100,6 +100,8 @@ func (t *tomlReader) member(in *node, part tomlPart, k kind) *member {
 	if !known {
 		v := &node{kind: k, start: part.start}
 		i = t.add(in, member{name: part.name, start: part.start, last: part.start, end: part.end, value: v})
+	} else {
+		in.members[i].again = append(in.members[i].again, part.span)
 	}
 	return &in.members[i]
 }

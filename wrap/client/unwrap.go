@@ -27,10 +27,15 @@ func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.prove(s, after, texts(sh.words)[v.inner:], false); err != nil {
+	if err := f.prove(s, after, proof{remote: sh.remote != nil}); err != nil {
 		return nil, err
 	}
 	return after, nil
+}
+
+// isAddress says that clawai proxy takes a word for a remote server.
+func isAddress(word string) bool {
+	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "env:")
 }
 
 // unwrap takes a wrapper away without reading the outcome.
@@ -48,6 +53,17 @@ func (f *file) unwrap(e Entry) ([]byte, bool, error) {
 }
 
 func (f *file) taken(sh shape, v invocation) ([]byte, error) {
+	if sh.remote != nil {
+		edits, err := f.unbridge(sh)
+		if err != nil {
+			return nil, err
+		}
+		return splice(f.src, edits), nil
+	}
+	if inner := sh.words[v.inner]; v.inner == len(sh.words)-1 && isAddress(inner.text) {
+		return nil, refuse(f.src, inner.start, "write the entry as its client's documentation shows",
+			"clawai did not put this address there, and does not know what stood in its place")
+	}
 	if f.row.CommandForm == ArrayCommand {
 		edits, err := f.remove(sh.list, nil, v.inner)
 		return splice(f.src, edits), err

@@ -121,7 +121,7 @@ func TestReadWrapper(t *testing.T) {
 	src := `{"mcpServers": {
   "a": {"command": "x"},
   "é": {"command": "/b/clawai", "args": ["proxy", "--observe", "--server", "n", "--policy", "p", "--", "npx", "-y"]},
-  "c": {"url": "x"}
+  "c": {"url": "https://x"}
 }}`
 	entries, err := Read(rowJSON, []byte(src))
 	if err != nil || len(entries) != 3 {
@@ -137,7 +137,7 @@ func TestReadWrapper(t *testing.T) {
 		!slices.Equal(w.Flags, []string{"--observe", "--policy", "p"}) {
 		t.Errorf("%+v", w)
 	}
-	if entries[2].Kind != Remote || entries[2].Why == "" || entries[0].Wrapped != nil {
+	if entries[2].Kind != Remote || entries[2].URL != "https://x" || entries[0].Wrapped != nil {
 		t.Errorf("%+v", entries)
 	}
 }

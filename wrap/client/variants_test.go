@@ -47,11 +47,11 @@ func TestGoldenVariants(t *testing.T) {
 			t.Run(row.ID+"/"+v.name, func(t *testing.T) {
 				before := v.apply(row.Format, golden(t, row, "before"))
 				after := v.apply(row.Format, golden(t, row, "after"))
-				wrapped := eachStdio(t, row, before, func(src []byte, e Entry) ([]byte, error) { return Wrap(row, src, e, clawai) })
+				wrapped := eachServer(t, row, before, func(src []byte, e Entry) ([]byte, error) { return Wrap(row, src, e, clawai) })
 				if diff := cmp.Diff(string(after), string(wrapped)); diff != "" {
 					t.Fatalf("wrapped (-want +got):\n%s", diff)
 				}
-				back := eachStdio(t, row, wrapped, func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
+				back := eachServer(t, row, wrapped, func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
 				if !bytes.Equal(back, before) {
 					t.Errorf("unwrapped (-want +got):\n%s", cmp.Diff(string(before), string(back)))
 				}
@@ -78,11 +78,11 @@ func TestGoldenUpdate(t *testing.T) {
 				with := func(w Wrapper) func([]byte, Entry) ([]byte, error) {
 					return func(src []byte, e Entry) ([]byte, error) { return Wrap(row, src, e, w) }
 				}
-				old := eachStdio(t, row, before, with(older))
-				if diff := cmp.Diff(string(golden(t, row, "after")), string(eachStdio(t, row, old, with(clawai)))); diff != "" {
+				old := eachServer(t, row, before, with(older))
+				if diff := cmp.Diff(string(golden(t, row, "after")), string(eachServer(t, row, old, with(clawai)))); diff != "" {
 					t.Errorf("updated (-want +got):\n%s", diff)
 				}
-				back := eachStdio(t, row, old, func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
+				back := eachServer(t, row, old, func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
 				if !bytes.Equal(back, before) {
 					t.Errorf("unwrapped (-want +got):\n%s", cmp.Diff(string(before), string(back)))
 				}
@@ -106,7 +106,7 @@ func TestGoldenEditsBetween(t *testing.T) {
 				}
 				return bytes.Replace(src, []byte("{"), []byte("{\n  \"new\": [1, {\"mcpServers\": null}],"), 1)
 			}
-			back := eachStdio(t, row, grow("after"), func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
+			back := eachServer(t, row, grow("after"), func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })
 			if want := grow("before"); !bytes.Equal(back, want) {
 				t.Errorf("unwrapped (-want +got):\n%s", cmp.Diff(string(want), string(back)))
 			}

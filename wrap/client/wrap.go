@@ -28,17 +28,25 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 		return nil, err
 	}
 	v, wrapped := readInvocation(sh.words)
-	words := proxyWords(w, v.flags)
-	edits, err := f.wrapEdits(sh, w.Path, words)
-	if wrapped {
+	var edits []edit
+	var words []string
+	switch {
+	case wrapped:
+		words = proxyWords(w, v.flags)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
+	case sh.kind == Remote:
+		words = proxyWords(w, []string{wasFlag, sh.wasWords()})
+		edits, err = f.bridge(sh, w.Path, words)
+	default:
+		words = proxyWords(w, nil)
+		edits, err = f.wrapEdits(sh, w.Path, words)
 	}
 	if err != nil {
 		return nil, err
 	}
 	after := splice(src, edits)
-	want := append(append([]string{w.Path}, words...), texts(sh.words)[v.inner:]...)
-	if err := f.prove(s, after, want, !wrapped); err != nil {
+	want := append([]string{w.Path}, words...)
+	if err := f.prove(s, after, proof{remote: sh.remote != nil, front: want, undo: !wrapped}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -130,9 +138,17 @@ func (f *file) updateEdits(sh shape, v invocation, path string, words []string) 
 // between is the text that parts two neighbouring words.
 func (f *file) between(a, b *node) string { return string(f.src[a.end:b.start]) }
 
+// proof is what an edit has to come to for its own entry.
+type proof struct {
+	remote bool
+	front  []string // the words of clawai before the server's own; none: it is bare
+	undo   bool     // the edit can be taken back exactly
+}
+
 // prove reads the outcome of an edit: every other entry is as it was, this one
-// starts the wanted words, and a new wrapper can be taken back exactly.
-func (f *file) prove(s slot, after []byte, want []string, undo bool) error {
+// starts or reaches what it did, behind the wanted words, and a new wrapper can
+// be taken back exactly.
+func (f *file) prove(s slot, after []byte, p proof) error {
 	failed := refuse(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
 	g, err := open(f.row, after)
 	if err != nil || len(g.slots) != len(f.slots) {
@@ -140,15 +156,18 @@ func (f *file) prove(s slot, after []byte, want []string, undo bool) error {
 	}
 	for i := range g.slots {
 		before, now := readShape(f.row, f.slots[i]), readShape(f.row, g.slots[i])
-		words := texts(before.words)
-		if pathKey(f.slots[i].path) == pathKey(s.path) {
-			words = want
+		if pathKey(f.slots[i].path) != pathKey(g.slots[i].path) || before.kind != now.kind {
+			return failed
 		}
-		if pathKey(f.slots[i].path) != pathKey(g.slots[i].path) || !slices.Equal(texts(now.words), words) {
+		if pathKey(f.slots[i].path) == pathKey(s.path) {
+			if !p.holds(before, now) {
+				return failed
+			}
+		} else if !slices.Equal(before.means(), now.means()) {
 			return failed
 		}
 	}
-	if !undo {
+	if !p.undo {
 		return nil
 	}
 	back, _, err := g.unwrap(Entry{Name: s.name, KeyPath: s.path})
@@ -156,4 +175,14 @@ func (f *file) prove(s slot, after []byte, want []string, undo bool) error {
 		return failed
 	}
 	return nil
+}
+
+func (p proof) holds(before, now shape) bool {
+	old, _ := readInvocation(before.words)
+	if p.remote {
+		bare := now.remote.was == nil && len(p.front) == 0
+		behind := now.remote.was != nil && len(now.words) == len(p.front)+1 && slices.Equal(texts(now.words)[:len(p.front)], p.front)
+		return now.problem == nil && (bare || behind) && slices.Equal(before.means(), now.means())
+	}
+	return slices.Equal(texts(now.words), slices.Concat(p.front, texts(before.words)[old.inner:]))
 }

@@ -1,0 +1,267 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// unbridge turns a process that was a remote entry into one again.
+func (f *file) unbridge(sh shape) ([]edit, error) {
+	r := sh.remote
+	if err := f.strangers(sh); err != nil {
+		return nil, err
+	}
+	address := r.inner
+	if r.inner.text == urlReference {
+		address = r.url.value
+	}
+	var own []*member // members that wrap has put in
+	if sh.args != nil {
+		own = append(own, sh.args)
+	}
+	edits := f.rename(sh.command, r.was[0])
+	bearer := slices.Contains(r.was, f.row.BearerField) && f.row.BearerField != ""
+	passed, _ := sh.holder.get(f.row.PassEnvField)
+	switch {
+	case f.row.PassEnvField == "" || passed == nil:
+	case bearer && passed.value.kind == listKind && len(passed.value.items) > 0:
+		edits = append(edits, f.rename(passed, f.row.BearerField)...)
+		edits = append(edits, edit{passed.value.start, passed.value.end, f.raw(passed.value.items[0])})
+	case r.envHeaders:
+		own = append(own, passed)
+	}
+	more, mine, err := f.environment(sh)
+	if err != nil {
+		return nil, err
+	}
+	edits = append(edits, more...)
+	if mine {
+		own = append(own, r.holder)
+	}
+	if more, err = f.typeBack(sh); err != nil {
+		return nil, err
+	}
+	edits = append(edits, more...)
+	return f.withdraw(sh, edits, own, f.raw(address))
+}
+
+// withdraw puts the address in the place of the command and takes out the
+// members that wrap has put in: those behind the command at once, and one by one
+// where the file was printed anew since.
+func (f *file) withdraw(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
+	value := sh.command.value
+	at, _ := f.newArgs(sh.command, "")
+	end := at
+	for _, m := range own {
+		_, text := f.newArgs(sh.command, m.name)
+		text += f.compactly(m.value)
+		if bytes.HasPrefix(f.src[end:], []byte(text)) {
+			end += len(text)
+			continue
+		}
+		gone, err := f.removeMember(sh.holder, m)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, gone)
+	}
+	start, stop := value.start, value.end
+	if at == stop {
+		return append(edits, edit{start, end, address}), nil
+	}
+	return append(edits, edit{start, stop, address}, edit{at, end, ""}), nil
+}
+
+// compactly writes a list or an object as wrap does.
+func (f *file) compactly(n *node) string {
+	if n.kind == objectKind {
+		var all []extra
+		for _, m := range n.members {
+			all = append(all, extra{m.name, f.raw(m.value)})
+		}
+		return f.objectText(all)
+	}
+	var raws []string
+	for _, item := range n.items {
+		raws = append(raws, f.raw(item))
+	}
+	return "[" + strings.Join(raws, compact) + "]"
+}
+
+// strangers refuses what a remote entry has no place for.
+func (f *file) strangers(sh shape) error {
+	r := sh.remote
+	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.was, f.row.envKey()) && !f.hadHeaders(r) {
+		return nil
+	}
+	for _, m := range r.holder.value.members {
+		if m.name != urlVariable && !strings.HasPrefix(m.name, headerVariable) {
+			return refuse(f.src, m.start, "take it out, then run the command again",
+				"%s was added to the environment, and a remote entry has no place for it", quote(m.name))
+		}
+	}
+	return nil
+}
+
+// hadHeaders says that the environment was the headers.
+func (f *file) hadHeaders(r *remote) bool {
+	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
+		if field != "" && slices.Contains(r.was, field) {
+			return true
+		}
+	}
+	return false
+}
+
+// environment turns the environment into what it was; mine when wrap made it.
+func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
+	r := sh.remote
+	if r.holder == nil {
+		return nil, false, nil
+	}
+	hadEnv := slices.Contains(r.was, f.row.envKey())
+	if !f.hadHeaders(r) && !hadEnv {
+		return nil, true, nil
+	}
+	for _, m := range []*member{r.url, r.bearer} {
+		if m == nil {
+			continue
+		}
+		gone, err := f.removeMember(r.holder.value, m)
+		if err != nil {
+			return nil, false, err
+		}
+		edits = append(edits, gone)
+	}
+	if !f.hadHeaders(r) {
+		return edits, false, nil
+	}
+	field := f.row.HeadersField
+	if f.row.EnvHeadersField != "" && slices.Contains(r.was, f.row.EnvHeadersField) {
+		field = f.row.EnvHeadersField
+	}
+	edits = append(edits, f.rename(r.holder, field)...)
+	if other, _ := sh.holder.get(field); other != nil && hadEnv {
+		edits = append(edits, f.rename(other, f.row.envKey())...)
+	}
+	for _, h := range r.headers {
+		more, err := f.headerBack(h, r.envHeaders)
+		if err != nil {
+			return nil, false, err
+		}
+		edits = append(edits, more...)
+	}
+	return edits, false, nil
+}
+
+// headerBack turns one line of the environment into a header.
+func (f *file) headerBack(h header, variable bool) ([]edit, error) {
+	m, v := h.member, h.member.value
+	raw := f.raw(v)
+	n := f.opening(raw, v.plain)
+	front := h.name + ":"
+	failed := refuse(f.src, v.start, "write it as \"Name: value\"", "%s cannot be taken apart", m.name)
+	if !strings.HasPrefix(raw[n:], front) {
+		return nil, failed
+	}
+	end := n + len(front)
+	if !v.plain {
+		end += len(raw[end:]) - len(strings.TrimPrefix(raw[end:], " "))
+	}
+	edits := []edit{{m.last, m.end, f.respell(string(f.src[m.last:m.end]), h.name)}}
+	if variable {
+		if !strings.HasPrefix(raw[end:], "${") {
+			return nil, failed
+		}
+		end += 2
+		at := v.end - min(n, 3) - 1
+		if f.src[at] != '}' {
+			return nil, failed
+		}
+		edits = append(edits, edit{at, at + 1, ""})
+	}
+	return append(edits, edit{v.start + n, v.start + end, ""}), nil
+}
+
+// typeBack gives the type its word back.
+func (f *file) typeBack(sh shape) ([]edit, error) {
+	for _, word := range sh.remote.was[1:] {
+		text, typed := strings.CutPrefix(word, "type=")
+		if !typed {
+			continue
+		}
+		if sh.typ == nil || sh.typ.value.kind != stringKind {
+			return nil, refuse(f.src, sh.command.start, "write it there again", "the entry's %s is gone", f.row.typeKey())
+		}
+		v := sh.typ.value
+		return []edit{{v.start, v.end, f.respell(f.raw(v), text)}}, nil
+	}
+	return nil, nil
+}
+
+// removeMember takes a member with its value out of an object.
+func (f *file) removeMember(in *node, m *member) (edit, error) {
+	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
+	stop, known := f.stop(m.value)
+	if i < 0 || !known {
+		return edit{}, f.comment(m.value)
+	}
+	if m.block {
+		return f.removeBlock(in, i, stop)
+	}
+	switch {
+	case i+1 < len(in.members):
+		next := in.members[i+1].start
+		return edit{m.start, next, ""}, f.separates(stop, next, ",")
+	case i > 0:
+		before, known := f.stop(in.members[i-1].value)
+		if !known {
+			return edit{}, f.comment(m.value)
+		}
+		return edit{before, stop, ""}, f.separates(before, m.start, ",")
+	}
+	return edit{m.start, stop, ""}, nil
+}
+
+// removeBlock takes out a member that stands on lines of its own.
+func (f *file) removeBlock(in *node, i, stop int) (edit, error) {
+	m := in.members[i]
+	if i+1 < len(in.members) && in.members[i+1].start > stop {
+		next := in.members[i+1].start
+		return edit{m.start, next, ""}, f.separates(stop, next, "")
+	}
+	end := lineEnd(f.src, stop)
+	start := lineStart(f.src, m.start)
+	if !f.blank(start, m.start) {
+		return edit{}, f.comment(m.value)
+	}
+	if end < len(f.src) {
+		end += len(lineBreak(f.src, end))
+	}
+	return edit{start, end, ""}, f.separates(stop, lineEnd(f.src, stop), "")
+}
+
+// separates refuses to take out a comment with a member.
+func (f *file) separates(from, to int, mark string) error {
+	if strings.TrimSpace(string(f.src[from:to])) == mark {
+		return nil
+	}
+	return refuse(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
+}
+
+// stop is where a value ends, if that can be told.
+func (f *file) stop(n *node) (int, bool) {
+	flow := n.kind == objectKind || n.kind == listKind && !n.block
+	switch {
+	case f.row.Format != YAML:
+		return n.end, n.end > n.start
+	case n.kind == objectKind && len(n.members) > 0 && n.members[0].block:
+		return f.stop(n.members[len(n.members)-1].value)
+	case n.kind == listKind && n.block:
+		return f.stop(n.items[len(n.items)-1])
+	case flow && n.kind == objectKind:
+		return 0, false
+	}
+	return n.end, true
+}
