@@ -75,12 +75,15 @@ func authLogin(c *cli.Context) error {
 		return err
 	}
 	o := signInOptions(folders, u, func(ctx context.Context, page string) error {
-		if c.Bool("no-browser") {
-			fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
-			return nil
+		if !c.Bool("no-browser") {
+			fmt.Fprintf(c.App.Writer, "Your browser opens to sign in at %s.\n", u.Host)
+			if browse(ctx, page) == nil {
+				return nil
+			}
+			fmt.Fprint(c.App.Writer, "It could not be opened. ")
 		}
-		fmt.Fprintf(c.App.Writer, "Your browser opens to sign in at %s.\n", u.Host)
-		return browse(ctx, page)
+		fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
+		return nil
 	})
 	o.ClientID = c.String("client-id")
 	if file := c.String("client-secret-file"); file != "" {

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 		"clawai":       main,
 		"toyserver":    toyServer,
 		"parityserver": parityServer,
+		"browser":      browserProgram,
 	})
 }
 

@@ -306,11 +306,17 @@ func (l *listening) announce(front *reverse.Server, at net.Addr) error {
 	found := map[string]string{}
 	for _, name := range names {
 		found[name] = base.JoinPath(front.Path(name)).String()
-		fmt.Fprintf(l.out, "%s  %s\n", name, found[name])
 	}
 	src, err := json.Marshal(found)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(l.run.folders.State, "listen.json"), append(src, '\n'), atomicfile.Options{Mode: 0o600})
+	path := filepath.Join(l.run.folders.State, "listen.json")
+	if err := atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
+		return err
+	}
+	for _, name := range names {
+		fmt.Fprintf(l.out, "%s  %s\n", name, found[name])
+	}
+	return nil
 }

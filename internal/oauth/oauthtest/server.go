@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-// Server is both servers. Its fields are set before the first request.
+// Server is both servers. Its fields are set before the first request, inside
+// Change when that comes from another process.
 type Server struct {
 	URL      string // of the authorization server; its issuer
 	Resource string // the address of the MCP server
