@@ -44,6 +44,8 @@ type order struct {
 	Client   string // what starts the asking process; see client
 	Policy   string // the file an "always" rule goes into; "": none
 	Denied   []remember.DeniedCall
+	More     []gate.Question // asked with Question, all at once
+	Queue    string          // the folder of a queue in which they wait beside; "": none
 }
 
 // denied is a record that marks what it redacted like the real one.
@@ -110,6 +112,9 @@ func asker() int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
+	if len(o.More) > 0 || o.Queue != "" {
+		return many(ctx, o)
+	}
 	others := goleak.IgnoreCurrent()
 	a, err := NewTerminal(o.Options).Ask(ctx, o.Question)
 	out := outcome{Reply: a.Reply, Digest: a.Digest, Rung: a.Rung, Note: a.Note}
