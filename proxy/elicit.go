@@ -32,6 +32,17 @@ func (c *call) Client() gate.Client {
 	return nil
 }
 
+// Named is how the client of the call calls itself.
+func (c *call) Named() (name, version string) {
+	who := c.lane.s.table.client()
+	if c.modern {
+		if f, err := frame.Parse(c.x.Raw, c.lane.s.o.Limits); err == nil {
+			who = mcp.Carried(c.method, f.Params)
+		}
+	}
+	return who.Name, who.Version
+}
+
 // Back is closed when the caller can be answered; from now on it gets no form.
 func (c *call) Back() <-chan struct{} {
 	if away := c.lane.s.table.settled(c); away != nil {
@@ -46,6 +57,12 @@ func (r *reply) Client() gate.Client {
 		return nil // it waits for the answer itself
 	}
 	return r.lane.introduced(r.x.Event.Digest)
+}
+
+// Named is how the client calls itself that waits for the answer.
+func (r *reply) Named() (name, version string) {
+	who := r.lane.s.table.client()
+	return who.Name, who.Version
 }
 
 // Back is closed: whoever waits for an answer is there.

@@ -92,8 +92,10 @@ func (l *Ladder) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	return l.race(ctx, q, p, l.climb(racing, q))
 }
 
+// until ends ctx at the deadline, unless it does that itself: who asks is to see
+// the time run out as its own, not as our having nobody to ask.
 func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
+	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !own.After(deadline) {
 		return context.WithCancel(ctx)
 	}
 	return context.WithDeadlineCause(ctx, deadline, errUnanswered)

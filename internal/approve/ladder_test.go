@@ -21,7 +21,7 @@ var numbers atomic.Uint64
 func aQuestion() gate.Question {
 	n := numbers.Add(1)
 	return gate.Question{
-		Number: n, Digest: [32]byte{byte(n), byte(n >> 8), 1}, Deadline: time.Now().Add(time.Minute), Session: true, Server: "files",
+		Number: n, Digest: [32]byte{byte(n), byte(n >> 8), 1}, Deadline: time.Now().Add(time.Minute), Session: true, Server: "files", ClientName: "claude-ai 0.1.0",
 		Calls: []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}}},
 	}
 }
@@ -140,7 +140,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
-	within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on" })
+	within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on to the server" })
 
 	k = askOn(l)
 	ticket = <-s.came
@@ -311,6 +311,23 @@ func TestTheDeadlineEndsIt(t *testing.T) {
 	}
 }
 
+// Where the caller's context ends at the deadline by itself, it is what ends: the
+// call was not answered, and not one that nobody could be asked about.
+func TestTheCallersOwnDeadlineEndsIt(t *testing.T) {
+	for range 20 {
+		s := newSlate()
+		l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		q := aQuestion()
+		q.Deadline, _ = ctx.Deadline()
+		if _, err := l.Ask(ctx, q); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
+			t.Errorf("%v before the caller's time was up", err)
+		}
+		cancel()
+		l.Close()
+	}
+}
+
 // An answer that was in the queue before the end, and was not seen in time: the
 // call is denied, and its giver reads that it was too late.
 func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
@@ -434,7 +451,7 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 			t.Errorf("%s: wrote %q", tt.said, keeper.wrote)
 		}
 		l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
-		within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on; "+tt.note })
+		within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on to the server; "+tt.note })
 		l.Close()
 	}
 }
@@ -446,7 +463,7 @@ func TestTheRequestIsTheQuestion(t *testing.T) {
 	defer l.Close()
 	k := askOn(l)
 	r := (<-s.came).request
-	if r.Digest != k.q.Digest || r.Server != "files" || r.Project != "/work" || !r.Lasting || r.Risk != "routine" ||
+	if r.Digest != k.q.Digest || r.Server != "files" || r.Client != "claude-ai 0.1.0" || r.Project != "/work" || !r.Lasting || r.Risk != "routine" ||
 		!r.Deadline.Equal(k.q.Deadline) || len(r.Calls) != 1 || len(r.Offers) != 0 {
 		t.Errorf("%+v", r)
 	}

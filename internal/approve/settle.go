@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
@@ -105,8 +106,11 @@ func (l *Ladder) Concluded(q gate.Question, v gate.Verdict) {
 	if p == nil {
 		return
 	}
-	text := "went on"
-	if v.Action != policy.Allow {
+	text := "went on to the server"
+	switch {
+	case v.Code == gate.CodeDeniedByPerson:
+		text = strings.TrimPrefix(nothingRan, "; ") // the answer says the rest
+	case v.Action != policy.Allow:
 		text = "denied: " + v.Reason + nothingRan
 	}
 	l.outcome(p, joined(text, p.note))

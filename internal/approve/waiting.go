@@ -134,15 +134,8 @@ func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
 // request is q with everything an answerer shows.
 func (l *Ladder) request(q gate.Question) queue.Request {
 	r := queue.Request{
-		Deadline: q.Deadline, Server: q.Server, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
+		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
 		Rule: q.Rule, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
-	}
-	if q.Client != nil {
-		name, version := q.Client.Name()
-		r.Client = name
-		if version != "" {
-			r.Client += " " + version
-		}
 	}
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"

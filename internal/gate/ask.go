@@ -109,7 +109,7 @@ func (s *Session) put(ctx context.Context, q *question) {
 	deadline, _ := ctx.Deadline()
 	q.asked = Question{
 		Number: q.number, Calls: q.x.Calls, Digest: q.digest, Asked: q.start, Deadline: deadline,
-		Session: grantable(q.x.Calls), Server: q.x.Event.Server, Revision: revision(*q.under), Client: q.x.caller(),
+		Session: grantable(q.x.Calls), Server: q.x.Event.Server, Revision: revision(*q.under), Client: q.x.caller(), ClientName: q.x.named(),
 	}
 	if q.asked.Server == "" {
 		q.asked.Server = q.x.Event.ServerGuess

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
@@ -43,6 +44,22 @@ type Asker interface {
 	// in place of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until
 	// it returns with another request; only then is the answer weighed.
 	Back() <-chan struct{}
+}
+
+// Named is an Outlet that knows how the client calls itself, whether it has a
+// form to show or not. Both are hostile.
+type Named interface {
+	Named() (name, version string)
+}
+
+// named is the client of an exchange, for people.
+func (x *Exchange) named() string {
+	n, ok := x.Out.(Named)
+	if !ok {
+		return ""
+	}
+	name, version := n.Named()
+	return strings.TrimSpace(name + " " + version)
 }
 
 // caller is whoever stands behind an exchange, as somebody to ask.

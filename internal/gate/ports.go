@@ -61,16 +61,17 @@ type Concluder interface {
 // Question is what a person is shown: the calls exactly as they would be
 // executed. Everything in it but Rule comes from the wire and is hostile.
 type Question struct {
-	Number   uint64        // of this session's questions, from 1
-	Calls    []policy.Call // at least one; more for one result with several input requests
-	Rule     policy.Rule   // the first rule that asked
-	Digest   [32]byte      // of the frame's bytes; the answer holds for these only
-	Asked    time.Time
-	Deadline time.Time
-	Session  bool   // AllowSession can hold for these calls; otherwise it counts as AllowOnce
-	Server   string // the server's name, or what is shown for it
-	Revision string // of the policy that asked; "" when it has none
-	Client   Client // the caller's own form; nil when it cannot be used
+	Number     uint64        // of this session's questions, from 1
+	Calls      []policy.Call // at least one; more for one result with several input requests
+	Rule       policy.Rule   // the first rule that asked
+	Digest     [32]byte      // of the frame's bytes; the answer holds for these only
+	Asked      time.Time
+	Deadline   time.Time
+	Session    bool   // AllowSession can hold for these calls; otherwise it counts as AllowOnce
+	Server     string // the server's name, or what is shown for it
+	Revision   string // of the policy that asked; "" when it has none
+	Client     Client // the caller's own form; nil when it cannot be used
+	ClientName string // how the client calls itself, with its version; "" when it has not said
 
 	// Ticket names the question in the queue, where it can be answered too. The
 	// gate leaves it empty; an Approver that queues it fills it in for the others.

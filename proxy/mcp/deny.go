@@ -84,7 +84,7 @@ func (d Denial) text() string {
 	if !d.Unanswered {
 		b.WriteString(". Trying again will not help.")
 	} else {
-		b.WriteString(". Only the owner can allow it: at a terminal when asked, or with a rule in the policy.")
+		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
 	}
 	if d.Record != "" {
 		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")

@@ -30,7 +30,7 @@ func TestDenialBytes(t *testing.T) {
 		{
 			"or an error when its owner wants one", Denial{What: tool, Stage: "ask", Code: "not_answered", Reason: "nobody answered in 45 s", Record: "r3", Unanswered: true, AsError: true},
 			Caller{ID: []byte(`7`), Method: "tools/call", Modern: true},
-			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Not done: the tool \"shell\" needs the owner's approval: nobody answered in 45 s. Only the owner can allow it: at a terminal when asked, or with a rule in the policy. The owner finds it as record r3.","data":{"decision":"deny","stage":"ask","code":"not_answered","record":"r3"}}}`,
+			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Not done: the tool \"shell\" needs the owner's approval: nobody answered in 45 s. Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy. The owner finds it as record r3.","data":{"decision":"deny","stage":"ask","code":"not_answered","record":"r3"}}}`,
 		},
 		{
 			"anything else is an error", Denial{What: policy.Call{Subject: policy.ResourceSubject, Names: []string{"file:///a", "file:///b"}}, Stage: "policy", Code: "no_rule", Record: "r4"},

@@ -83,7 +83,7 @@ func (m *model) revoked(msg revokedMsg) {
 
 // GrantTitle names a session answer in few harmless words.
 func GrantTitle(g *queue.Grant) string {
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
 	if err != nil {
 		return "a call of " + named(g.Server)
 	}
@@ -92,7 +92,7 @@ func GrantTitle(g *queue.Grant) string {
 
 // GrantLine is a session answer on one line of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
 	if err != nil {
 		return "a call of " + named(g.Server)
 	}
@@ -101,7 +101,7 @@ func GrantLine(g *queue.Grant, n int) string {
 
 // grantLines is everything about one.
 func grantLines(g *queue.Grant, width int) []string {
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule})
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
 	var rows []string
 	if err != nil {
 		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))

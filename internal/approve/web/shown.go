@@ -229,6 +229,8 @@ func became(s queue.Status, outcome string) string {
 		return ""
 	case strings.HasPrefix(outcome, "went on"):
 		return " It " + outcome + "."
+	case strings.HasPrefix(outcome, "nothing was executed"):
+		return " N" + outcome[1:] + "."
 	case strings.HasPrefix(outcome, "denied"):
 		return " It was " + outcome + "."
 	}
