@@ -106,30 +106,35 @@ func (u *Upstream) arrived(x *exchange, h http.Header, data []byte) {
 func (u *Upstream) observe(x *exchange, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch {
-	case f.Kind == frame.Batch && x != nil && x.frame.Kind == frame.Batch:
-		x.told.now()
-		return
-	case f.Kind != frame.Response:
-		return
-	}
-	to := x
-	if x == nil || x.frame.Kind == frame.Batch || key(&x.frame) != frame.IDKey(f.ID) {
-		to = u.inFlight[frame.IDKey(f.ID)] // on another stream than its own
-	}
-	if to == nil {
-		if x != nil && x.frame.Kind == frame.Batch {
-			x.told.now() // one by one
+	for i := range f.Elements {
+		if f.Elements[i].Kind == frame.Response {
+			u.answered(x, h, &f.Elements[i])
 		}
+	}
+	if f.Kind == frame.Response {
+		u.answered(x, h, f)
+	}
+}
+
+// answered notes one answer, which may come on another stream than its own.
+// u.mu is held.
+func (u *Upstream) answered(x *exchange, h http.Header, f *frame.Frame) {
+	id := key(f)
+	if x == nil || x.open[id] == nil {
+		x = u.inFlight[id]
+	}
+	if x == nil || x.open[id] == nil {
 		return
 	}
-	to.told.now()
+	if delete(x.open, id); len(x.open) == 0 {
+		x.told.now()
+	}
 	switch {
 	case f.Result == nil:
-	case to.frame.Method == "initialize":
+	case x.frame.Method == "initialize":
 		u.session.opened(h, f.Result)
 		u.session.begun()
-	case to.frame.Method == "tools/list":
+	case x.frame.Method == "tools/list":
 		u.bound.learn(f.Result)
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -21,12 +22,19 @@ type exchange struct {
 	// answer. Both may be asked for again.
 	sent, told done
 
-	cancelled bool // by the client; guarded by Upstream.mu
+	// Guarded by Upstream.mu:
+	cancelled bool              // by the client
+	open      map[string][]byte // the ids that have no answer yet, by frame.IDKey: one, or a batch's
 }
 
 func newExchange(ctx context.Context, f frame.Frame) *exchange {
-	x := &exchange{frame: f, era: eraOf(&f), sent: newDone(), told: newDone()}
+	x := &exchange{frame: f, era: eraOf(&f), sent: newDone(), told: newDone(), open: make(map[string][]byte)}
 	x.ctx, x.cancel = context.WithCancel(ctx)
+	for _, e := range append([]frame.Frame{f}, f.Elements...) {
+		if e.Kind == frame.Request {
+			x.open[key(&e)] = e.ID
+		}
+	}
 	return x
 }
 
@@ -79,8 +87,8 @@ func (u *Upstream) send(line []byte) {
 // launch starts a request and returns when it has been written.
 func (u *Upstream) launch(x *exchange) {
 	u.mu.Lock()
-	if x.frame.Kind == frame.Request {
-		u.inFlight[key(&x.frame)] = x
+	for id := range x.open {
+		u.inFlight[id] = x
 	}
 	if x.frame.Method == "initialize" {
 		u.session.begin(x.frame.Raw)
@@ -90,9 +98,7 @@ func (u *Upstream) launch(x *exchange) {
 		defer x.cancel()
 		u.ask(x)
 		u.mu.Lock()
-		if u.inFlight[key(&x.frame)] == x {
-			delete(u.inFlight, key(&x.frame))
-		}
+		maps.DeleteFunc(u.inFlight, func(_ string, other *exchange) bool { return other == x })
 		if x.frame.Method == "initialize" {
 			u.session.begun()
 		}
@@ -133,6 +139,10 @@ func (u *Upstream) abort(f *frame.Frame) (done bool) {
 	defer u.mu.Unlock()
 	x := u.inFlight[frame.IDKey(m.Cancels)]
 	if x == nil {
+		return false
+	}
+	if x.frame.Kind == frame.Batch {
+		delete(x.open, frame.IDKey(m.Cancels))
 		return false
 	}
 	x.cancelled = true
@@ -217,18 +227,22 @@ func (u *Upstream) lost(code, text string) {
 	u.o.Note(code, text)
 }
 
-// fail answers a request that will have no answer of the server's.
+// fail answers what will have no answer of the server's.
 func (u *Upstream) fail(x *exchange, why string) {
 	u.mu.Lock()
-	cancelled := x.cancelled || u.ctx.Err() != nil
+	silent := !x.told.now() || x.cancelled || u.ctx.Err() != nil || len(x.open) == 0
+	open := x.open
+	x.open = nil
+	if !silent {
+		u.failure = why
+	}
 	u.mu.Unlock()
-	if !x.told.now() || cancelled || x.frame.Kind != frame.Request {
+	if silent {
 		return
 	}
-	u.mu.Lock()
-	u.failure = why
-	u.mu.Unlock()
-	u.deliver(mcp.Unreached(x.frame.ID, why))
+	for _, id := range open {
+		u.deliver(mcp.Unreached(id, why))
+	}
 }
 
 // okay reports a status that carries an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -68,14 +69,26 @@ func (u *Upstream) identify(h http.Header, e era) {
 }
 
 // initialized notes that the session is open, and listens to what the server
-// has to say outside of answers.
+// has to say outside of answers. It returns when that stream is open: what a
+// server says there before is lost, and some ask their client there about a call
+// that comes next. One that sends no header before it has something to say holds
+// nobody up for long.
 func (u *Upstream) initialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
 	u.session.initialized, u.session.listening = slices.Clone(line), true
 	u.mu.Unlock()
-	if first {
-		u.run(u.listen)
+	if !first {
+		return
+	}
+	opened := newDone()
+	u.run(func() { defer opened.now(); u.listen(opened) })
+	t := time.NewTimer(openTimeout)
+	defer t.Stop()
+	select {
+	case <-opened.ch:
+	case <-t.C:
+	case <-u.ctx.Done():
 	}
 }
 

@@ -16,6 +16,8 @@ type place struct {
 	known bool          // there was one
 	wait  time.Duration // before the next attempt
 	tries int           // without an event since
+
+	session string // that the place is in
 }
 
 // follow reads the stream that answers x, and takes it up again when it is cut
@@ -60,6 +62,12 @@ func (u *Upstream) resume(x *exchange, p *place) error {
 // events hands on what a stream carries until it ends. x is nil for the stream
 // that belongs to no request.
 func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
+	began := time.Now()
+	defer func() {
+		if time.Since(began) >= steady {
+			p.tries = 0 // a gateway that cuts what is quiet is no server that is gone
+		}
+	}()
 	for in := sse.NewReader(resp.Body, u.maxEvent()); ; {
 		e, err := in.Next()
 		if err != nil {
@@ -90,6 +98,9 @@ func (u *Upstream) get(ctx context.Context, p *place) (*http.Response, error) {
 	r.Header.Set("Accept", "text/event-stream")
 	if err := u.dress(r, era{}); err != nil {
 		return nil, err
+	}
+	if id := r.Header.Get(headerSession); id != p.session {
+		p.session, p.known = id, p.known && p.session == ""
 	}
 	if p.known {
 		r.Header.Set(headerEvent, p.event)
@@ -132,10 +143,11 @@ func (u *Upstream) pause(ctx context.Context, p *place) bool {
 
 // listen keeps the server's own stream open: what it says outside of answers
 // comes there. A server without one answers 405.
-func (u *Upstream) listen() {
+func (u *Upstream) listen(first done) {
 	p := place{wait: u.o.Patience}
 	for opened := false; ; {
 		resp, err := u.get(u.ctx, &p)
+		first.now()
 		if err == nil && okay(resp) {
 			opened = true
 			err = u.events(nil, resp, &p)

@@ -49,7 +49,11 @@ func (u *Upstream) openTwoWay(ctx context.Context) error {
 		finish(resp.Body)
 		return errors.New(Status(resp))
 	}
-	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() }) // whoever waits for the address may give up
+	// Whoever waits for the address may give up; and a stream that is open and
+	// says nothing is no transport of 2024-11-05.
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })
 	events := sse.NewReader(resp.Body, u.maxEvent())
 	at, err := u.address(events)
 	if !stop() && err == nil {
