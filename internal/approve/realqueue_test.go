@@ -1,0 +1,144 @@
+package approve
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/gate/gatetest"
+)
+
+// clerk answers in a real queue, and attends it while there.
+type clerk struct {
+	t    testing.TB
+	q    *queue.Queue
+	here *queue.Attendance
+}
+
+func newClerk(t testing.TB) *clerk {
+	t.Helper()
+	q, err := queue.Open(t.TempDir(), queue.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Close() })
+	here, err := q.Attend("console")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &clerk{t, q, here}
+}
+
+// next waits for a request that nobody has answered.
+func (c *clerk) next() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	for range c.q.Watch(ctx) {
+		if pending, err := c.q.Pending(ctx); err == nil && len(pending) > 0 {
+			return pending[0].ID
+		}
+	}
+	return ""
+}
+
+func (c *clerk) Say(r gate.Reply) {
+	if _, err := c.q.Decide(context.Background(), c.next(), queue.Answer{Reply: r, Scope: "exact", Rung: "console", By: "me"}); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *clerk) Leave() {
+	c.next()
+	if err := c.here.Close(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// ladder is a proxy's, over the clerk's queue.
+func (c *clerk) ladder() *Ladder {
+	var side *queue.Proxy
+	console := NewAttended("console", c.q.Attended)
+	console.every = 10 * time.Millisecond
+	l := NewLadder(LadderOptions{
+		Rungs: []Rung{console}, Keeper: &pen{},
+		Queue: NewLine(func() (Desk, error) {
+			var err error
+			side, err = c.q.Attach(queue.Session{ID: "clerk", Server: "files", PID: os.Getpid()})
+			return Desked(side), err
+		}),
+	})
+	c.t.Cleanup(func() {
+		l.Close()
+		if side != nil {
+			_ = side.Close()
+		}
+	})
+	return l
+}
+
+func TestARealQueueKeepsTheContract(t *testing.T) {
+	gatetest.Run(t, gatetest.Rung{
+		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
+			c := newClerk(t)
+			return c.ladder(), c
+		},
+		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
+	})
+}
+
+// A thousand questions at once and four who answer: each gets one answer, and it
+// is what the queue holds.
+func TestAThousandQuestions(t *testing.T) {
+	c := newClerk(t)
+	l := c.ladder()
+	l.o.Wait = true
+	const n = 1000
+	asked := make([]*asking, n)
+	for i := range asked {
+		asked[i] = askOn(l)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var clerks sync.WaitGroup
+	var mu sync.Mutex
+	said := map[[32]byte]gate.Reply{}
+	for i := range 4 {
+		clerks.Go(func() {
+			for range c.q.Watch(ctx) {
+				pending, err := c.q.Pending(ctx)
+				if err != nil {
+					continue
+				}
+				for j := range pending {
+					r := pending[(j+i*len(pending)/4)%len(pending)]
+					reply := gate.Reply(j % 2)
+					_, err := c.q.Decide(ctx, r.ID, queue.Answer{Reply: reply, Rung: "console", By: "me"})
+					if err == nil {
+						mu.Lock()
+						said[r.Digest] = reply
+						mu.Unlock()
+					}
+				}
+			}
+		})
+	}
+	results := make([]answered, n)
+	for i, k := range asked {
+		select {
+		case results[i] = <-k.result:
+		case <-time.After(time.Minute):
+			t.Fatal("one has no answer")
+		}
+	}
+	cancel()
+	clerks.Wait()
+	for i, r := range results {
+		want, ok := said[asked[i].q.Digest]
+		if r.err != nil || !ok || r.Reply != want || r.Digest != asked[i].q.Digest {
+			t.Errorf("got %s, %v; %s was said", r.Reply, r.err, want)
+		}
+	}
+}
