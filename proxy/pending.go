@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
@@ -244,6 +245,34 @@ func (t *table) only(from mcp.Direction, scope string) (id string) {
 		}
 	}
 	return id
+}
+
+// waits is where the caller of a request waits for its answer.
+func (t *table) waits(from mcp.Direction, key string) Sink {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.side(from).calls[key]
+	if c == nil || c.asked != nil {
+		return nil
+	}
+	to, _ := c.to()
+	return to.back
+}
+
+// scope is that of the one open request with this id.
+func (t *table) scope(from mcp.Direction, id string) (scope string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.side(from).calls {
+		switch {
+		case c.state != sent || frame.IDKey(c.id) != id:
+		case scope != "" && scope != c.lane.scope:
+			return ""
+		default:
+			scope = c.lane.scope
+		}
+	}
+	return scope
 }
 
 // reports says whether progress with this token belongs to a request in flight,

@@ -57,6 +57,19 @@ func (st *Stream) Carry(ctx context.Context, line []byte) {
 // for the transport to cancel at the other side.
 func (st *Stream) Withdraw(id []byte) { st.l.cancel(st.l.key(id)) }
 
+// Waits is where the answer to the request with this id token is awaited: back of
+// its stream, or, of a caller that has returned from a form, back of the stream it
+// returned on. nil when it is not in flight, or its caller is away.
+func (st *Stream) Waits(id []byte) Sink { return st.l.s.table.waits(st.l.from, st.l.key(id)) }
+
+// Scope is the scope of the one request with this id token that has crossed from
+// that side and has no answer; "" when there is none, or more than one. It is for
+// messages about a request of a client that has no session, which come by
+// themselves.
+func (x *Session) Scope(from mcp.Direction, id []byte) string {
+	return x.s.table.scope(from, frame.IDKey(id))
+}
+
 // Fail gives up on the other side's answer to the request with this id token, and
 // is what its caller is told instead; nil when nobody waits for one.
 func (st *Stream) Fail(id []byte, why string) (answer []byte) {

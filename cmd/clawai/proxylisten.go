@@ -181,6 +181,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
+		front.Close() // first: streams would keep the server from ending
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {

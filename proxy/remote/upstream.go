@@ -147,7 +147,7 @@ func (u *Upstream) deliver(line []byte) {
 // blanks. Where they stand elsewhere the frame is not JSON, and is refused as
 // what it is now.
 func oneLine(frame []byte) []byte {
-	frame = bytes.TrimSpace(frame)
+	frame = bytes.Trim(frame, " \t\r\n") // what JSON calls blank, and no more
 	for i, c := range frame {
 		if c == '\n' || c == '\r' {
 			frame[i] = ' '

@@ -1,6 +1,7 @@
 package reverse
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"net/url"
@@ -13,13 +14,11 @@ import (
 // get opens the server's own stream, takes up one that was cut, or begins a
 // session of 2024-11-05.
 func (v *visit) get() {
-	a, done, err := v.s.agent(v.at)
-	if err != nil {
-		v.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+	done, ok := v.enter()
+	if !ok {
 		return
 	}
 	defer done()
-	v.agent = a
 	id := v.r.Header.Get("Mcp-Session-Id")
 	if id != "" {
 		if v.talk = v.s.talk(v.at, id); v.talk == nil {
@@ -35,7 +34,7 @@ func (v *visit) get() {
 	defer func() { _ = resp.Body.Close() }()
 	v.out = newResponder(v.w, "")
 	defer v.out.hangUp()
-	v.header(resp)
+	v.header(resp, v.out)
 	if resp.StatusCode != http.StatusOK {
 		v.out.empty(resp.StatusCode)
 		return
@@ -48,6 +47,7 @@ func (v *visit) get() {
 		v.begin(resp)
 		return
 	}
+	v.out.seen, v.resumes = &v.talk.seen, v.r.Header.Get("Last-Event-Id") != ""
 	_, _ = v.events(resp, v.out, v.to(v.out))
 }
 
@@ -55,28 +55,28 @@ func (v *visit) get() {
 // address for messages begins a session of 2024-11-05; the client gets an address
 // of ours for it.
 func (v *visit) begin(resp *http.Response) {
-	v.talk = v.s.newTalk(v.agent, v.at.server)
-	defer v.s.forget(v.talk)
+	v.scope = v.s.scope()
+	v.out.open()
 	in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10)
 	to := v.to(v.out)
 	for {
 		e, err := in.Next()
+		switch {
+		case err != nil:
+		case e.Name == "endpoint" && e.HasData && v.talk == nil:
+			v.scope, v.talk = "", v.s.newTalk(v.agent, v.at.server)
+			defer v.s.forget(v.talk)
+			to = v.to(v.out)
+			err = v.entry(e)
+		case e.HasData && (e.Name == "" || e.Name == "message"):
+			v.out.carry(e, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+		case e.HasData:
+			err = v.out.place(e)
+		default:
+			err = v.out.pass(e)
+		}
 		if err != nil {
 			return
-		}
-		switch {
-		case e.Name == "endpoint" && e.HasData && v.talk.endpoint == nil:
-			if err := v.entry(e); err != nil {
-				return
-			}
-		case e.HasData && (e.Name == "" || e.Name == "message"):
-			v.out.carries(e)
-			to.Carry(v.s.ctx, remote.OneLine(append([]byte(nil), e.Data...)))
-			v.out.carries(nil)
-		case !e.HasData:
-			if v.out.pass(e) != nil {
-				return
-			}
 		}
 	}
 }

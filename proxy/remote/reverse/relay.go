@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -23,14 +25,14 @@ type forward visit
 
 var _ proxy.Sink = (*forward)(nil)
 
-// Add sends the message to the server. The answer is carried back by a task.
+// Add sends the message to the server. The answer is carried back by a task, to
+// whoever waits for it now.
 func (f *forward) Add(line []byte) error {
 	v := (*visit)(f)
+	v.reader = v.waits()
 	done := make(chan struct{})
 	ctx, cancel := context.WithCancel(v.s.ctx)
-	v.mu.Lock()
-	v.relayed, v.hangUp = done, cancel
-	v.mu.Unlock()
+	v.reader.errand.begin(done, cancel)
 	line = bytes.Clone(line)
 	if !v.s.run(func() { defer close(done); defer cancel(); v.carry(ctx, line) }) {
 		cancel()
@@ -39,6 +41,20 @@ func (f *forward) Add(line []byte) error {
 	}
 	return nil
 }
+
+// waits is the HTTP request that waits for the answer: this one, or, when the
+// caller has returned from a form, the one it returned with.
+func (v *visit) waits() *responder {
+	if v.frame.Kind == frame.Request && !v.elsewhere() {
+		if r, ok := v.from.Waits(v.frame.ID).(*responder); ok {
+			return r
+		}
+	}
+	return v.out
+}
+
+// elsewhere reports a session of 2024-11-05, whose answers come on its own stream.
+func (v *visit) elsewhere() bool { return v.talk != nil && v.talk.stream != nil }
 
 // Flush does nothing: a message is on its way when Add returns.
 func (f *forward) Flush() {}
@@ -56,7 +72,7 @@ func (f *told) Add(line []byte) error {
 	if !v.s.run(func() {
 		ctx, cancel := context.WithTimeout(v.s.ctx, v.s.o.Patience)
 		defer cancel()
-		if resp, err := v.send(ctx, http.MethodPost, line); err == nil {
+		if resp, err := v.ask(ctx, http.MethodPost, line, reworded(v.r.Header)); err == nil {
 			_ = resp.Body.Close()
 		}
 	}) {
@@ -67,6 +83,19 @@ func (f *told) Add(line []byte) error {
 
 // Flush does nothing.
 func (f *told) Flush() {}
+
+// reworded are the headers for a message of our own: those of the client's request
+// that do not speak of that one.
+func reworded(from http.Header) http.Header {
+	h := carried(from)
+	for name := range h {
+		if name == "Last-Event-Id" || strings.HasPrefix(name, "Mcp-") && name != "Mcp-Session-Id" && name != "Mcp-Protocol-Version" {
+			delete(h, name)
+		}
+	}
+	h.Set("Accept", "application/json, text/event-stream")
+	return h
+}
 
 // carry posts the message and carries the answer back.
 func (v *visit) carry(ctx context.Context, line []byte) {
@@ -87,12 +116,12 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 	if v.talk != nil && resp.StatusCode == http.StatusNotFound {
 		v.s.forget(v.talk)
 	}
-	v.header(resp)
+	v.header(resp, v.reader)
 	what, err := remote.ContentType(resp.Header)
 	switch {
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
-		if v.out.id == "" || v.talk != nil && v.talk.stream != nil {
-			v.out.empty(resp.StatusCode)
+		if v.reader.id == "" || v.elsewhere() {
+			v.reader.empty(resp.StatusCode)
 			return
 		}
 		v.unreached("the server gave no answer (" + remote.Status(resp) + ")")
@@ -107,8 +136,13 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 	}
 }
 
-// send makes the request to the server, again when credentials were renewed.
+// send makes the client's request to the server.
 func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
+	return v.ask(ctx, method, line, carried(v.r.Header))
+}
+
+// ask makes a request to the server, again when credentials were renewed.
+func (v *visit) ask(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
 	own := v.r.Header.Get("Authorization") != ""
 	for n := 1; ; n++ {
@@ -120,7 +154,7 @@ func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Res
 		if err != nil {
 			return nil, err
 		}
-		r.Header = carried(v.r.Header)
+		r.Header = header.Clone()
 		maps.Copy(r.Header, v.back.o.Header)
 		r.Header.Set("Accept-Encoding", "identity")
 		if line != nil {
@@ -153,7 +187,7 @@ func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Res
 // and no other answer changes it. A challenge is
 // for whoever brought the credentials: it names an address the client has not
 // dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
-func (v *visit) header(resp *http.Response) {
+func (v *visit) header(resp *http.Response, out *responder) {
 	h := resp.Header.Clone()
 	for name, values := range h {
 		if slices.ContainsFunc(values, unshown) {
@@ -166,7 +200,7 @@ func (v *visit) header(resp *http.Response) {
 	if v.r.Header.Get("Authorization") == "" {
 		h.Del("Www-Authenticate")
 	}
-	v.out.header(h, resp.StatusCode)
+	out.header(h, resp.StatusCode)
 }
 
 func unshown(value string) bool {
@@ -197,7 +231,7 @@ func (v *visit) answered(resp *http.Response) {
 		v.unreached(err.Error())
 		return
 	}
-	v.to(v.out).Carry(v.s.ctx, remote.OneLine(body))
+	v.to(v.sink()).Carry(v.s.ctx, remote.OneLine(body))
 	v.missing("the server answered something else than the request")
 }
 
@@ -205,13 +239,13 @@ func (v *visit) answered(resp *http.Response) {
 // server's word, under the id of the request.
 func (v *visit) declined(resp *http.Response) {
 	if v.frame.Kind != frame.Request {
-		v.out.empty(resp.StatusCode)
+		v.reader.empty(resp.StatusCode)
 		return
 	}
 	body, err := v.body(resp)
 	if err == nil {
 		if f, err := frame.Parse(remote.OneLine(body), v.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			v.to(v.out).Carry(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
+			v.to(v.sink()).Carry(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
 			return
 		}
 	}
@@ -243,16 +277,16 @@ func (v *visit) unreached(why string) {
 		v.to(v.sink()).Carry(v.s.ctx, mcp.Unreached(v.frame.ID, why))
 		v.missing(why)
 	default:
-		v.out.empty(http.StatusBadGateway)
+		v.reader.empty(http.StatusBadGateway)
 	}
 }
 
 // sink is where the answer to this message goes.
 func (v *visit) sink() proxy.Sink {
-	if v.talk != nil && v.talk.stream != nil {
+	if v.elsewhere() {
 		return v.talk.stream
 	}
-	return v.out
+	return v.reader
 }
 
 // missing answers a request that the server has not.
@@ -267,9 +301,9 @@ func (v *visit) missing(why string) {
 
 // follow carries an event stream, event by event.
 func (v *visit) follow(resp *http.Response) {
-	resumable, err := v.events(resp, v.out, v.to(v.out))
+	resumable, err := v.events(resp, v.reader, v.to(v.sink()))
 	if resumable && !v.modern {
-		v.out.hangUp() // as the server did; the client takes the stream up again
+		v.reader.hangUp() // as the server did; the client takes the stream up again
 		return
 	}
 	why := "the stream ended before the answer"
@@ -292,17 +326,26 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		}
 		resumable = resumable || e.HasID && e.ID != ""
 		switch {
+		case v.resumes && out.seen.has(e):
+			v.replayed(e)
+			err = out.repeat(e)
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			out.carries(e)
-			to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data)))
-			out.carries(nil)
+			out.carry(e, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
 		case e.HasData && e.Name != "" && e.Name != "message":
-			// Other events carry no frames, and no client of MCP's reads them.
+			err = out.place(e) // its data is no frame, and no client of MCP's reads it
 		default:
-			// A caller that has returned from a form reads on another stream.
-			if out.pass(e) != nil && !v.modern {
-				return resumable, errHungUp
-			}
+			err = out.pass(e)
+		}
+		if err != nil {
+			return resumable, err
 		}
 	}
+}
+
+// replayed records an event that comes again.
+func (v *visit) replayed(e *sse.Event) {
+	_ = v.agent.gate.Session.Note(&audit.Event{
+		Kind: audit.Passed, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
+		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
+	})
 }

@@ -25,7 +25,10 @@ type responder struct {
 	stream bool   // as an event stream
 	gone   bool   // nobody reads any more
 	event  *sse.Event
+	seen   *replays      // of the session; nil without one
 	ended  chan struct{} // closed with the answer, or when nobody reads any more
+
+	errand errand
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -40,10 +43,11 @@ func newResponder(w http.ResponseWriter, id string) *responder {
 func (a *responder) Add(line []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	last := a.answers(line)
+	block := a.block(line, last) // also for nobody: the event has crossed
 	if a.gone {
 		return errHungUp
 	}
-	last := a.answers(line)
 	if last {
 		defer a.end()
 	}
@@ -56,7 +60,7 @@ func (a *responder) Add(line []byte) error {
 	if !a.begun {
 		a.beginStream()
 	}
-	return a.write(a.block(line))
+	return a.write(block)
 }
 
 // Flush does nothing: a frame is on its way when Add returns.
@@ -75,10 +79,14 @@ func (a *responder) answers(line []byte) bool {
 }
 
 // block is the event for a frame. The server's own bytes are kept when the frame
-// is what they hold, to every reader.
-func (a *responder) block(line []byte) []byte {
+// is what they hold, to every reader. They may come again to a client that has
+// lost its stream.
+func (a *responder) block(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line)
+		if same {
+			a.seen.add(e)
+		}
 		if same && e.Plain {
 			a.event = nil
 			return e.Raw
@@ -87,7 +95,7 @@ func (a *responder) block(line []byte) []byte {
 			a.event = nil
 			return (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, Data: line, HasData: true}).Append(nil)
 		}
-		if e.HasID && a.answers(line) {
+		if e.HasID && last {
 			a.event = nil
 			return (&sse.Event{ID: e.ID, HasID: true, Retry: -1, Data: line, HasData: true}).Append(nil)
 		}
@@ -113,11 +121,38 @@ func (a *responder) pass(e *sse.Event) error {
 	return a.write(raw)
 }
 
-// carries notes the event that the next frame comes from; nil when it is through.
-func (a *responder) carries(e *sse.Event) {
+// carry takes the frame of an event across. What the event says besides, where the
+// stream can be taken up and when, reaches the client in any case.
+func (a *responder) carry(e *sse.Event, across func()) {
 	a.mu.Lock()
 	a.event = e
 	a.mu.Unlock()
+	across()
+	a.mu.Lock()
+	unused := a.event == e
+	a.event = nil
+	a.mu.Unlock()
+	if unused {
+		_ = a.place(e)
+	}
+}
+
+// repeat writes an event that has crossed before.
+func (a *responder) repeat(e *sse.Event) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.gone {
+		return errHungUp
+	}
+	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: remote.OneLine(bytes.Clone(e.Data)), HasData: true}).Append(nil))
+}
+
+// place passes on an event's id and retry, without its data and its name.
+func (a *responder) place(e *sse.Event) error {
+	if !e.HasID && e.Retry < 0 {
+		return nil
+	}
+	return a.pass(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
 }
 
 // header takes over what of the server's header the client needs. It counts until

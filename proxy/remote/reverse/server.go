@@ -51,6 +51,7 @@ type Server struct {
 	ctx    context.Context // of everything that outlives a request
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
+	closed sync.Once
 
 	mu    sync.Mutex
 	desks map[desk]*agent
@@ -125,7 +126,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no MCP server here.", http.StatusNotFound)
 		return
 	}
-	v := &visit{s: s, w: w, r: r, at: at, back: s.back[at.server], rest: rest}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	v := &visit{s: s, w: w, r: r.WithContext(ctx), at: at, back: s.back[at.server], rest: rest}
 	switch r.Method {
 	case http.MethodPost:
 		v.post()
@@ -167,7 +171,9 @@ func (s *Server) run(task func()) bool {
 }
 
 // Close ends every session. Requests still being served end with it.
-func (s *Server) Close() {
+func (s *Server) Close() { s.closed.Do(s.close) }
+
+func (s *Server) close() {
 	s.mu.Lock()
 	s.cancel()
 	agents := slices.Collect(maps.Values(s.desks))

@@ -29,7 +29,9 @@ type talk struct {
 	agent *agent
 	pump  *proxy.Session
 	key   string
+	seen  replays
 	used  time.Time // guarded by Server.mu
+	busy  int       // requests being served; guarded by Server.mu
 
 	// Of the transport of 2024-11-05: the stream that carries the answers, and
 	// where messages go.
@@ -74,7 +76,7 @@ func (s *Server) pump(g *gate.Session, server string) *proxy.Session {
 func (s *Server) tidy() {
 	old := time.Now().Add(-s.o.Idle)
 	for key, t := range s.talks {
-		if t.used.Before(old) && t.agent.busy == 0 {
+		if t.used.Before(old) && t.busy == 0 {
 			t.pump.Close()
 			delete(s.talks, key)
 		}
@@ -89,30 +91,62 @@ func (s *Server) tidy() {
 
 // newTalk is a session that has no id yet.
 func (s *Server) newTalk(a *agent, server string) *talk {
-	return &talk{agent: a, pump: s.pump(a.gate.Session, server)}
+	return &talk{agent: a, pump: s.pump(a.gate.Session, server), busy: 1}
 }
 
-// keep makes t found by id at this place.
+// keep makes t found by id at this place. Where there are too many, the one that
+// was not used for longest goes: its client is told to begin anew.
 func (s *Server) keep(at desk, id string, t *talk) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.talks) >= maxTalks {
+	if len(s.talks) >= maxTalks && !s.crowdOut() {
 		return fmt.Errorf("there are %d sessions already", maxTalks)
+	}
+	if t.key != "" && s.talks[t.key] == t {
+		delete(s.talks, t.key)
 	}
 	t.key, t.used = talkKey(at, id), time.Now()
 	s.talks[t.key] = t
 	return nil
 }
 
-// talk finds a session; only the path it was opened under leads to it.
+// crowdOut forgets the session that was not used for longest. s.mu is held.
+func (s *Server) crowdOut() bool {
+	var oldest *talk
+	for _, t := range s.talks {
+		if t.busy == 0 && (oldest == nil || t.used.Before(oldest.used)) {
+			oldest = t
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(s.talks, oldest.key)
+	oldest.pump.Close()
+	return true
+}
+
+// talk finds a session, to be given back with rest; only the path it was opened
+// under leads to it.
 func (s *Server) talk(at desk, id string) *talk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.talks[talkKey(at, id)]
 	if t != nil {
-		t.used = time.Now()
+		t.busy++
 	}
 	return t
+}
+
+// rest notes that a request of a session has been served.
+func (s *Server) rest(t *talk) {
+	if t == nil {
+		return
+	}
+	s.mu.Lock()
+	t.busy--
+	t.used = time.Now()
+	s.mu.Unlock()
 }
 
 func (s *Server) forget(t *talk) {

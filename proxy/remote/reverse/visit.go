@@ -1,15 +1,14 @@
 package reverse
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -25,34 +24,30 @@ type visit struct {
 	back *backend
 	rest string // the message address of a server of 2024-11-05
 
-	agent  *agent
-	talk   *talk // nil: the message belongs to no session
-	scope  string
-	frame  frame.Frame
-	modern bool
-	out    *responder
-	from   *proxy.Stream // what the client says
-
-	mu      sync.Mutex    // guards what follows: a call that waits for a person is forwarded later
-	relayed chan struct{} // closed when the server's answer has been carried back; nil before it is asked
-	hangUp  context.CancelFunc
+	agent   *agent
+	talk    *talk // nil: the message belongs to no session
+	scope   string
+	frame   frame.Frame
+	modern  bool
+	resumes bool // a stream that was cut
+	out     *responder
+	reader  *responder    // who waits for the server's answer; set when it is asked
+	from    *proxy.Stream // what the client says
 }
 
 var errBatch = errors.New("an array outside of a session that has them")
 
 // post takes one message, or a batch.
 func (v *visit) post() {
+	done, ok := v.enter()
+	if !ok {
+		return
+	}
+	defer done()
 	line, ok := v.read()
 	if !ok {
 		return
 	}
-	a, done, err := v.s.agent(v.at)
-	if err != nil {
-		http.Error(v.w, "clawai cannot take more sessions now; try again later", http.StatusServiceUnavailable)
-		return
-	}
-	defer done()
-	v.agent = a
 	limits := v.s.o.Limits
 	limits.AllowBatch = true
 	f, err := frame.Parse(line, limits)
@@ -71,7 +66,7 @@ func (v *visit) post() {
 	defer v.out.hangUp()
 	back := proxy.Sink(v.out)
 	if v.talk != nil {
-		pump = v.talk.pump
+		pump, v.out.seen = v.talk.pump, &v.talk.seen
 		if v.talk.stream != nil {
 			back = v.talk.stream
 		}
@@ -127,23 +122,11 @@ func (v *visit) await(unreadable error) {
 // settle lets the server finish its stream after the answer.
 func (v *visit) settle() {
 	select {
-	case <-v.relay():
+	case <-v.out.errand.over():
 	case <-v.r.Context().Done():
 		v.left()
 	case <-v.s.ctx.Done():
 	}
-}
-
-// relay is closed when nothing is being carried back.
-func (v *visit) relay() <-chan struct{} {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.relayed != nil {
-		return v.relayed
-	}
-	none := make(chan struct{})
-	close(none)
-	return none
 }
 
 // left deals with a client that has hung up: the server sees the same. In the
@@ -153,11 +136,7 @@ func (v *visit) left() {
 	if v.modern {
 		v.from.Withdraw(v.frame.ID)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.hangUp != nil {
-		v.hangUp()
-	}
+	v.out.errand.hangUp()
 }
 
 // acknowledge answers a message that has no answer of its own: with the server's
@@ -166,7 +145,7 @@ func (v *visit) acknowledge() {
 	t := time.NewTimer(v.s.o.Patience)
 	defer t.Stop()
 	select {
-	case <-v.relay():
+	case <-v.out.errand.over():
 	case <-t.C:
 	case <-v.r.Context().Done():
 	case <-v.s.ctx.Done():
@@ -194,6 +173,7 @@ func (v *visit) read() ([]byte, bool) {
 	if err != nil {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {
+			v.dropped(frame.CodeTooLong, "the message is too long", nil)
 			v.refuse(http.StatusRequestEntityTooLarge, "the message is too long")
 		}
 		return nil, false
@@ -207,6 +187,7 @@ func (v *visit) refuse(status int, why string) { http.Error(v.w, why, status) }
 // mismatch is the answer to a header that contradicts the body (MCP 2026-07-28
 // basic/transports/streamable-http).
 func (v *visit) mismatch(name string) {
+	v.dropped("header_mismatch", "the header "+name+" does not say what the body says", v.frame.ID)
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.WriteHeader(http.StatusBadRequest)
 	id := string(v.frame.ID)
@@ -214,6 +195,25 @@ func (v *visit) mismatch(name string) {
 		id = "null"
 	}
 	_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32020,"message":"The header `+name+` does not say what the body says."}}`)
+}
+
+// dropped records a message that goes nowhere and does not reach the pump.
+func (v *visit) dropped(code, reason string, id []byte) {
+	_ = v.agent.gate.Session.Note(&audit.Event{
+		Kind: audit.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id,
+		Direction: mcp.ClientToServer.String(), Method: v.frame.Method, Bytes: len(v.frame.Raw),
+	})
+}
+
+// enter finds the agent session of the path; done ends the visit to it.
+func (v *visit) enter() (done func(), ok bool) {
+	a, leave, err := v.s.agent(v.at)
+	if err != nil {
+		v.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+		return nil, false
+	}
+	v.agent = a
+	return func() { v.s.rest(v.talk); leave() }, true
 }
 
 // join finds the session the message belongs to.
@@ -227,9 +227,14 @@ func (v *visit) join() bool {
 		}
 		return v.talk != nil
 	case v.modern, id == "" && v.frame.Method != "initialize":
-		v.scope = v.s.scope()
-	case v.frame.Method == "initialize" && id == "":
-		v.talk = v.s.newTalk(v.agent, v.at.server)
+		if v.scope = v.about(); v.scope == "" {
+			v.scope = v.s.scope()
+		}
+	case v.frame.Method == "initialize":
+		// What a session id means on it is the server's to say.
+		if v.talk = v.s.talk(v.at, id); v.talk == nil {
+			v.talk = v.s.newTalk(v.agent, v.at.server)
+		}
 	default:
 		if v.talk = v.s.talk(v.at, id); v.talk == nil {
 			v.refuse(http.StatusNotFound, "there is no such session; initialize anew")
@@ -239,10 +244,31 @@ func (v *visit) join() bool {
 	return true
 }
 
-// leave ends a session.
+// about is the scope of the request that an answer or a cancellation without a
+// session is about: a server that knows no sessions may ask its client, too.
+func (v *visit) about() (scope string) {
+	switch {
+	case v.modern:
+	case v.frame.Kind == frame.Response:
+		return v.agent.pump.Scope(mcp.ServerToClient, v.frame.ID)
+	case v.frame.Kind == frame.Notification:
+		m, refusal := mcp.Read(&v.frame, mcp.ClientToServer, v.at.server)
+		if refusal == nil && m.Cancels != nil {
+			return v.agent.pump.Scope(mcp.ClientToServer, m.Cancels)
+		}
+	}
+	return ""
+}
+
+// leave ends a session. Without one it is the server's to refuse.
 func (v *visit) leave() {
-	t := v.s.talk(v.at, v.r.Header.Get("Mcp-Session-Id"))
-	if t == nil {
+	done, ok := v.enter()
+	if !ok {
+		return
+	}
+	defer done()
+	id := v.r.Header.Get("Mcp-Session-Id")
+	if v.talk = v.s.talk(v.at, id); v.talk == nil && id != "" {
 		v.refuse(http.StatusNotFound, "there is no such session")
 		return
 	}
@@ -252,7 +278,9 @@ func (v *visit) leave() {
 		return
 	}
 	_ = resp.Body.Close()
-	v.s.forget(t)
+	if v.talk != nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotFound) {
+		v.s.forget(v.talk)
+	}
 	v.w.WriteHeader(resp.StatusCode)
 }
 
