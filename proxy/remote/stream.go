@@ -68,6 +68,7 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 			p.tries = 0 // a gateway that cuts what is quiet is no server that is gone
 		}
 	}()
+	last, resumed := p.event, p.known
 	for in := sse.NewReader(resp.Body, u.maxEvent()); ; {
 		e, err := in.Next()
 		if err != nil {
@@ -81,6 +82,10 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 		}
 		if e.Retry >= 0 {
 			p.wait = u.wait(e.Retry)
+		}
+		again := resumed && e.HasID && e.ID == last // a server that begins with the event it was to begin behind
+		if resumed = resumed && !e.HasData; again {
+			continue
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			p.tries = 0
