@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -32,6 +33,9 @@ func TestTheClientIsNamedInTheQuestion(t *testing.T) {
 	asks(tool("1", "ask"), "")
 	asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientInfo":{"name":"new","version":"3"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, "new 3")
+	long := strings.Repeat("ä", 150)
+	asks(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"ask","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"`+long+`","version":"3"}}}}`, long[:200]+"…")
 	w.introduce("2024-11-05", `{}`)
-	asks(tool("3", "ask"), "test 1.2")
+	asks(tool("4", "ask"), "test 1.2")
 }

@@ -59,8 +59,15 @@ func (x *Exchange) named() string {
 		return ""
 	}
 	name, version := n.Named()
-	return strings.TrimSpace(name + " " + version)
+	all := strings.TrimSpace(name + " " + version)
+	if len(all) > maxNamed {
+		all = strings.ToValidUTF8(all[:maxNamed], "") + "…"
+	}
+	return all
 }
+
+// maxNamed is as much of a client's name, in bytes, as is kept with each question.
+const maxNamed = 200
 
 // caller is whoever stands behind an exchange, as somebody to ask.
 func (x *Exchange) caller() Client {

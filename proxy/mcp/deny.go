@@ -81,10 +81,13 @@ func (d Denial) text() string {
 	if d.Reason != "" {
 		b.WriteString(": " + visible(d.Reason, 600))
 	}
-	if !d.Unanswered {
+	switch {
+	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
-	} else {
+	case d.Code == "not_answered": // it could have been answered there
 		b.WriteString(". Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy.")
+	default:
+		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
 	if d.Record != "" {
 		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")
