@@ -8,12 +8,15 @@ import (
 )
 
 // fuzzRows are tried on every fuzzed text.
-var fuzzRows = []Row{rowJSON, rowJSONC, rowJSON5, rowLocal, rowArray, rowObject, rowNested, rowTOML, rowTables, rowYAML, rowList}
+var fuzzRows = []Row{
+	rowJSON, rowJSONC, rowJSON5, rowLocal, rowArray, rowObject, rowNested, rowTOML, rowTables, rowYAML, rowList,
+	remoteRow(JSONC), remoteRow(JSON5), remoteRow(YAML), rowCodex,
+}
 
 // FuzzWrap: whatever a file holds, an edit either comes back byte for byte or
 // is refused, is made once, and leaves the file it was given alone.
 func FuzzWrap(f *testing.F) {
-	for i, pairs := range [][]pair{jsonPairs, tomlPairs, yamlPairs} {
+	for i, pairs := range [][]pair{jsonPairs, tomlPairs, yamlPairs, remotePairs()} {
 		for _, p := range pairs {
 			for n, r := range fuzzRows {
 				if r.Format == p.row.Format || i == 0 && r.Format != TOML && r.Format != YAML {
@@ -62,7 +65,8 @@ func fuzzEntry(t *testing.T, r Row, src []byte, e Entry) {
 		t.Fatalf("unwrap: %v\n%q\n%q", err, src, back)
 	}
 	if e.Wrapped != nil && err == nil {
-		if older, err := Unwrap(r, src, e); err != nil || string(older) != string(back) {
+		// Blanks that somebody else put among its words go another way.
+		if older, err := Unwrap(r, src, e); err != nil || strings.Join(strings.Fields(string(older)), "") != strings.Join(strings.Fields(string(back)), "") {
 			t.Fatalf("unwrap of an older wrapper: %v\n%q\n%q", err, older, back)
 		}
 	}

@@ -80,6 +80,9 @@ func (g *generator) jsonFile(s *sample) string {
 }
 
 func (g *generator) targetEntry(s sample, name string) string {
+	if g.remote != nil {
+		return g.jsonRemoteEntry(*g.remote, name)
+	}
 	parts := []string{g.member("env", g.brackets("{}", []string{g.member("A", g.str(marks[2]))}))}
 	if s.row.Container == List {
 		parts = append(parts, g.member("name", g.str(name)))

@@ -27,6 +27,7 @@ type generator struct {
 	eol    string
 	step   string // of indentation, in YAML
 	format Format
+	remote *remoteSample // nil: the target is a process
 }
 
 func newGenerator(t *rapid.T, f Format) *generator {

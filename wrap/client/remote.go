@@ -264,7 +264,8 @@ func (sh shape) means() []string {
 				text += "}"
 			}
 		}
-		said = append(said, text)
+		name, value, _ := strings.Cut(text, ":")
+		said = append(said, name+":"+strings.TrimSpace(value)) // as it is sent
 	}
 	if r.bearer != nil {
 		text := r.bearer.value.text

@@ -53,6 +53,7 @@ func (f *file) withdraw(sh shape, edits []edit, own []*member, address string) (
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
 	end := at
+	var moved []*member
 	for _, m := range own {
 		_, text := f.newArgs(sh.command, m.name)
 		text += f.compactly(m.value)
@@ -60,12 +61,13 @@ func (f *file) withdraw(sh shape, edits []edit, own []*member, address string) (
 			end += len(text)
 			continue
 		}
-		gone, err := f.removeMember(sh.holder, m)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, gone)
+		moved = append(moved, m)
 	}
+	gone, err := f.removeMembers(sh.holder, moved)
+	if err != nil {
+		return nil, err
+	}
+	edits = append(edits, gone...)
 	start, stop := value.start, value.end
 	if at == stop {
 		return append(edits, edit{start, end, address}), nil
@@ -124,15 +126,14 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 	if !f.hadHeaders(r) && !hadEnv {
 		return nil, true, nil
 	}
+	var gone []*member
 	for _, m := range []*member{r.url, r.bearer} {
-		if m == nil {
-			continue
+		if m != nil {
+			gone = append(gone, m)
 		}
-		gone, err := f.removeMember(r.holder.value, m)
-		if err != nil {
-			return nil, false, err
-		}
-		edits = append(edits, gone)
+	}
+	if edits, err = f.removeMembers(r.holder.value, gone); err != nil {
+		return nil, false, err
 	}
 	if !f.hadHeaders(r) {
 		return edits, false, nil
@@ -200,46 +201,78 @@ func (f *file) typeBack(sh shape) ([]edit, error) {
 	return nil, nil
 }
 
-// removeMember takes a member with its value out of an object.
-func (f *file) removeMember(in *node, m *member) (edit, error) {
-	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
-	stop, known := f.stop(m.value)
-	if i < 0 || !known {
-		return edit{}, f.comment(m.value)
+// removeMembers takes members with their values out of an object, those that
+// stand together at once.
+func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
+	var edits []edit
+	leaves := func(i int) bool {
+		return i < len(in.members) && slices.ContainsFunc(gone, func(m *member) bool { return m.start == in.members[i].start })
 	}
-	if m.block {
-		return f.removeBlock(in, i, stop)
-	}
-	switch {
-	case i+1 < len(in.members):
-		next := in.members[i+1].start
-		return edit{m.start, next, ""}, f.separates(stop, next, ",")
-	case i > 0:
-		before, known := f.stop(in.members[i-1].value)
-		if !known {
-			return edit{}, f.comment(m.value)
+	for i := 0; i < len(in.members); i++ {
+		first := i
+		for leaves(i) {
+			i++
 		}
-		return edit{before, stop, ""}, f.separates(before, m.start, ",")
+		if i == first {
+			continue
+		}
+		e, err := f.removeRun(in, first, i)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, e)
 	}
-	return edit{m.start, stop, ""}, nil
+	return edits, nil
 }
 
-// removeBlock takes out a member that stands on lines of its own.
-func (f *file) removeBlock(in *node, i, stop int) (edit, error) {
-	m := in.members[i]
-	if i+1 < len(in.members) && in.members[i+1].start > stop {
-		next := in.members[i+1].start
-		return edit{m.start, next, ""}, f.separates(stop, next, "")
+// removeRun takes out the members from first up to next.
+func (f *file) removeRun(in *node, first, next int) (edit, error) {
+	mark := ","
+	if in.members[first].block {
+		mark = ""
 	}
-	end := lineEnd(f.src, stop)
-	start := lineStart(f.src, m.start)
-	if !f.blank(start, m.start) {
-		return edit{}, f.comment(m.value)
+	ends := make([]int, next) // of the members, as far as they are looked at
+	for i := first; i < next; i++ {
+		end, known := f.stop(in.members[i].value)
+		if !known {
+			return edit{}, f.comment(in.members[i].value)
+		}
+		ends[i] = end
+	}
+	from, to := in.members[first].start, ends[next-1]
+	for i := first; i < next-1; i++ {
+		if err := f.separates(ends[i], in.members[i+1].start, mark); err != nil {
+			return edit{}, err
+		}
+	}
+	switch {
+	case next < len(in.members) && in.members[next].start > to:
+		return edit{from, in.members[next].start, ""}, f.separates(to, in.members[next].start, mark)
+	case mark == "":
+		return f.removeLastLines(from, to)
+	case first > 0:
+		before, known := f.stop(in.members[first-1].value)
+		if !known {
+			return edit{}, f.comment(in.members[first].value)
+		}
+		return edit{before, to, ""}, f.separates(before, from, mark)
+	}
+	return edit{from, to, ""}, nil
+}
+
+// removeLastLines takes out whole lines.
+func (f *file) removeLastLines(from, to int) (edit, error) {
+	start, end := lineStart(f.src, from), lineEnd(f.src, to)
+	if !f.blank(start, from) {
+		return edit{}, refuse(f.src, from, "edit the entry by hand", "a member of clawai stands on the line of another")
+	}
+	if err := f.separates(to, end, ""); err != nil {
+		return edit{}, err
 	}
 	if end < len(f.src) {
 		end += len(lineBreak(f.src, end))
 	}
-	return edit{start, end, ""}, f.separates(stop, lineEnd(f.src, stop), "")
+	return edit{start, end, ""}, nil
 }
 
 // separates refuses to take out a comment with a member.
