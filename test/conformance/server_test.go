@@ -1,0 +1,173 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// serverRuns are the suite's runs against a server, each with the way the SDK's
+// server is run for it.
+var serverRuns = []struct {
+	run
+	stateless bool
+}{
+	{run{"next", "--spec-version 2025-03-26"}, false},
+	{run{"next", "--spec-version 2025-06-18"}, false},
+	{run{"next", "--requirements 2025-11-25"}, false},
+	{run{"next", "--requirements 2026-07-28"}, true},
+	{run{"stable", "--spec-version 2025-06-18"}, false},
+	{run{"stable", "--spec-version 2025-11-25"}, false},
+	{run{"stable", "--suite all"}, false},
+}
+
+// TestServers puts each form of the proxy before the SDK's server and demands
+// that the suite finds nothing worse than without it. The suite speaks HTTP only:
+// a form that is reached on standard input stands behind supergateway, and is
+// compared with the same gateway without it as well, so that what is the
+// gateway's own is not put down to clawai, nor the other way round.
+func TestServers(t *testing.T) {
+	for _, r := range serverRuns {
+		t.Run(r.String(), func(t *testing.T) {
+			env, err := home(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			origin := serve(t, r.stateless)
+			direct := r.check(t, "server", origin, env)
+			gateway := r.check(t, "server", behindGateway(t, env, everythingServer), env)
+			for form, got := range map[string]results{
+				"stdio":   r.check(t, "server", behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer), env),
+				"bridge":  r.check(t, "server", behindGateway(t, env, clawai+" proxy --ask never -- "+origin), env),
+				"reverse": r.check(t, "server", reversed(t, env, origin), env),
+			} {
+				at := place{"server", form, r.run}
+				if form != "reverse" {
+					at.hold(t, "the gateway alone", gateway, got, nil)
+				}
+				at.hold(t, "direct", direct, got, expected(t))
+			}
+		})
+	}
+}
+
+// TestRebinding: a server that lets any Host and Origin in fails the suite's
+// check; behind the reverse proxy it passes.
+func TestRebinding(t *testing.T) {
+	env, err := home(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run{"next", "--scenario dns-rebinding-protection"}
+	open := behindGateway(t, env, everythingServer)
+	direct, got := r.check(t, "server", open, env), r.check(t, "server", reversed(t, env, open), env)
+	if direct.total("FAILURE") == 0 {
+		t.Error("the server without a Host check passes the check; this test shows nothing")
+	}
+	if got.total("FAILURE") != 0 {
+		t.Error("the check fails behind the reverse proxy", got)
+	}
+}
+
+// serve runs the SDK's server over HTTP.
+func serve(t *testing.T, stateless bool) (address string) {
+	t.Helper()
+	at := free(t)
+	mode := "-stateless=false"
+	if stateless {
+		mode = "-stateless=true"
+	}
+	start(t, exec.Command(everythingServer, "-http="+at, mode))
+	await(t, at)
+	return "http://" + at
+}
+
+// behindGateway runs a command that speaks on standard input and output behind
+// supergateway.
+func behindGateway(t *testing.T, env []string, command string) (address string) {
+	t.Helper()
+	at := free(t)
+	_, port, _ := net.SplitHostPort(at)
+	cmd := exec.Command(node, "node_modules/supergateway/dist/index.js", "--stdio", command,
+		"--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none")
+	cmd.Env = env
+	start(t, cmd)
+	await(t, "localhost:"+port)
+	return "http://localhost:" + port + "/mcp"
+}
+
+// reversed runs the reverse proxy in front of an address.
+func reversed(t *testing.T, env []string, origin string) (address string) {
+	t.Helper()
+	cmd := exec.Command(clawai, listenArgs(origin)...)
+	cmd.Env = env
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	return announced(bufio.NewReader(out))
+}
+
+func listenArgs(origin string) []string {
+	return []string{"proxy", "--ask", "never", "--listen", "127.0.0.1:0", "--upstream", "server=" + origin}
+}
+
+// announced is the address that the reverse proxy says it listens at.
+func announced(out *bufio.Reader) string {
+	line, _ := out.ReadString('\n')
+	if words := strings.Fields(line); len(words) == 2 {
+		return words[1]
+	}
+	return ""
+}
+
+// start runs a command, with all it starts, until the test ends.
+func start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		hard := time.AfterFunc(5*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		defer hard.Stop()
+		_ = cmd.Wait()
+		if t.Failed() && said.Len() > 0 {
+			t.Logf("%s: %.2000s", cmd.Args[0], said.String())
+		}
+	})
+}
+
+// free is an address nobody listens at.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strings.Replace(l.Addr().String(), "127.0.0.1", "localhost", 1)
+}
+
+// await returns when somebody listens.
+func await(t *testing.T, at string) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if resp, err := http.Get("http://" + at); err == nil {
+			resp.Body.Close()
+			return
+		}
+	}
+	t.Fatal("nobody listens at", at)
+}
