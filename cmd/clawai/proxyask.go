@@ -134,7 +134,7 @@ func (a *asking) popup() *approve.Popup {
 // approver is what the gate asks.
 func (a *asking) approver() gate.Approver {
 	if a.ladder == nil {
-		return approve.Never{Reason: "nobody is to be asked here; " + approve.HowNext}
+		return approve.Never{Reason: "asking is switched off"}
 	}
 	return a.ladder
 }

@@ -72,8 +72,8 @@ var (
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// HowNext is what the agent and the record read when nobody could be asked.
-const HowNext = "to answer such calls, the owner runs: clawai approve"
+// howNext is what the agent and the record read when nobody could be asked.
+const howNext = "to answer such calls, the owner runs: clawai approve"
 
 // Ask returns the first answer. An error means that nobody decided.
 func (l *Ladder) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {

@@ -232,7 +232,7 @@ func (falling) Ask(context.Context, gate.Question) (gate.Answer, error) {
 func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 	s, desk := newSlate(), newSeat("terminal")
 	desk.absent = errors.New("there is no terminal")
-	l := NewLadder(LadderOptions{Rungs: []Rung{desk, falling{}}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
+	l := NewLadder(LadderOptions{Rungs: []Rung{desk, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
 	defer l.Close()
 	r := askOn(l).end(t)
 	if r.err == nil || !strings.Contains(r.Note, "run") || !strings.Contains(r.Note, "clawai approve") {
@@ -245,6 +245,15 @@ func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 	}
 	if st, o := (<-s.came).fate(); st != queue.Expired || o != "denied: nobody was there to be asked; nothing was executed" {
 		t.Errorf("in the queue: %s, %q", st, o)
+	}
+}
+
+// Where no answer of clawai approve would count, nobody is sent there.
+func TestWithoutAQueueNobodyIsSentToIt(t *testing.T) {
+	l := NewLadder(LadderOptions{Rungs: []Rung{falling{}}})
+	defer l.Close()
+	if r := askOn(l).end(t); r.err == nil || r.Note != "" || strings.Contains(r.err.Error(), "clawai approve") {
+		t.Errorf("%q, %v", r.Note, r.err)
 	}
 }
 
@@ -394,7 +403,7 @@ func TestADeadQueueAloneDenies(t *testing.T) {
 	l := NewLadder(LadderOptions{Queue: (&slate{refuse: errors.New("disk is full")}).line(), Wait: true})
 	defer l.Close()
 	r := askOn(l).end(t)
-	if r.err == nil || !strings.Contains(r.err.Error(), "queue: disk is full") || r.Note == "" {
+	if r.err == nil || !strings.Contains(r.err.Error(), "queue: disk is full; to answer") || r.Note == "" {
 		t.Errorf("%q, %v", r.Note, r.err)
 	}
 }

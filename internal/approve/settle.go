@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,11 +123,25 @@ func (l *Ladder) unasked(ctx context.Context, q gate.Question, p *place, none, l
 	if !ours && lost == nil {
 		return l.taken(ctx, q, p, first)
 	}
-	err := fmt.Errorf("%w; %s", none, HowNext)
+	err := none
 	if lost != nil && l.o.Queue != nil {
-		err = fmt.Errorf("%w; queue: %w; %s", none, lost, HowNext)
+		err = fmt.Errorf("%w; queue: %w", none, lost)
 	}
-	return gate.Answer{Digest: q.Digest, Note: HowNext}, err
+	how := l.how()
+	if how != "" {
+		err = fmt.Errorf("%w; %s", err, how)
+	}
+	return gate.Answer{Digest: q.Digest, Note: how}, err
+}
+
+// how says how to answer such a call the next time; "" where nothing of ours
+// would help.
+func (l *Ladder) how() string {
+	attended := slices.ContainsFunc(l.o.Rungs, func(r Rung) bool { _, ok := r.(*Attended); return ok })
+	if l.o.Queue == nil || !l.o.Wait && !attended {
+		return ""
+	}
+	return howNext
 }
 
 func joined(a, b string) string {
