@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A remote entry that was wrapped starts the bridge as its client would start
+// it: the server hears the headers, and no command line holds them.
+func TestAWrappedRemoteEntryRuns(t *testing.T) {
+	back := newBackServer(t)
+	back.Start()
+	secret := fmt.Sprintf("s3cr3t-%d", time.Now().UnixNano())
+	r := prepareClawai(t)
+	bin, err := exec.LookPath("clawai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf(`{"mcpServers":{"far":{"url":"%s/mcp?key=%s","headers":{"Authorization":"Bearer %s","Accept":"*/*"}}}}`, back.URL, secret, secret)
+	if err := os.Mkdir(r.path(".cursor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.write(".cursor/mcp.json", file)
+	env := append(r.cmd.Env, "TMPDIR="+r.path("tmp"), "XDG_STATE_HOME="+r.path("state"))
+	clawai := func(args ...string) string {
+		c := exec.Command(bin, args...)
+		c.Env, c.Dir = env, r.dir
+		out, err := c.CombinedOutput()
+		if err != nil || strings.Contains(string(out), secret) {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	clawai("wrap", "--all", "--yes")
+
+	var config struct {
+		MCPServers map[string]struct {
+			Command string
+			Args    []string
+			Env     map[string]string
+		}
+	}
+	src, err := os.ReadFile(r.path(".cursor/mcp.json"))
+	if err != nil || json.Unmarshal(src, &config) != nil {
+		t.Fatal(err, string(src))
+	}
+	far := config.MCPServers["far"]
+	if strings.Contains(strings.Join(far.Args, " "), secret) || strings.Contains(clawai("status"), secret) {
+		t.Fatalf("%q", far.Args)
+	}
+	r.cmd = exec.Command(far.Command, far.Args...)
+	r.cmd.Env = env
+	for name, value := range far.Env {
+		r.cmd.Env = append(r.cmd.Env, name+"="+value)
+	}
+	r.start()
+	r.say(begin)
+	r.wants(`"id":0,"result"`)
+	all, _ := back.requests()
+	if h := all[0]; h.Header.Get("Authorization") != "Bearer "+secret || h.URL.Query().Get("key") != secret || h.Header.Get("Accept") == "*/*" {
+		t.Errorf("%s %v", h.URL, h.Header)
+	}
+	_ = r.in.Close()
+	r.code(inTime)
+
+	clawai("unwrap", "--all", "--yes")
+	src, err := os.ReadFile(r.path(".cursor/mcp.json"))
+	if err != nil || string(src) != file {
+		t.Errorf("came back as %v\n%s", err, src)
+	}
+	journal, err := os.ReadFile(filepath.Join(r.path("state"), "clawai", "wrap-journal.ndjson"))
+	if err != nil || strings.Contains(string(journal), secret) {
+		t.Errorf("%v\n%s", err, journal)
+	}
+}
+
+// Headers whose value is a variable of the proxy's own environment.
+func TestHeadersFromTheEnvironment(t *testing.T) {
+	t.Setenv("TOKEN", "t0ken")
+	h, err := readHeaders("", []string{
+		"CLAWAI_HEADER_ENV_0=Authorization: Bearer ${TOKEN}", "CLAWAI_HEADER_1=X-A:b", "CLAWAI_HEADER_2=Accept: x", "CLAWAI_HEADER_3=content-type: x", "OTHER=X-B: c",
+	})
+	if err != nil || len(h) != 2 || h.Get("Authorization") != "Bearer t0ken" || h.Get("X-A") != "b" {
+		t.Errorf("%v %v", h, err)
+	}
+	for _, wrong := range []string{
+		"CLAWAI_HEADER_ENV_1=X: ${CLAWAI_NO_SUCH}", "CLAWAI_HEADER_1=X: ${TOKEN}", "CLAWAI_HEADER_1=s3cr3t", "CLAWAI_HEADER_1=X: s3cr3t\nY: z", "CLAWAI_HEADER_1=Host: s3cr3t",
+	} {
+		if h, err := readHeaders("", []string{wrong}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: %v %v", wrong, h, err)
+		}
+	}
+}
