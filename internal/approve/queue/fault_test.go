@@ -84,6 +84,39 @@ func TestLocked(t *testing.T) {
 	put(t, p, `{}`)
 }
 
+// A session ends in bounded time while another program holds the lock, however
+// many ends it still has to store.
+func TestCloseWhileLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	const patience, owing = 50 * time.Millisecond, 100
+	q := open(t, dir, queue.Options{Check: 10 * time.Millisecond}.Patience(patience))
+	p := attach(t, q, "s1")
+	var tickets []*queue.Ticket
+	for range owing {
+		tickets = append(tickets, put(t, p, `{}`))
+	}
+	c := start(t, "lock", dir)
+	c.expect("ready")
+	var wg sync.WaitGroup
+	for _, ticket := range tickets {
+		wg.Go(func() {
+			if _, _, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, ""); !errors.Is(err, queue.ErrLocked) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	begin := time.Now()
+	if err := p.Close(); !errors.Is(err, queue.ErrLocked) {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > owing*patience/3 {
+		t.Errorf("it took %v", took)
+	}
+	fmt.Fprintln(c.in)
+	c.rest()
+}
+
 // Somebody answers while the proxy cannot store that it gave up: he is told that
 // it was in vain.
 func TestAnswerInVain(t *testing.T) {

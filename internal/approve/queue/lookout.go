@@ -169,12 +169,18 @@ func (p *Proxy) disown(id string) {
 	}
 }
 
-// pay stores what is owed. Somebody may have answered meanwhile, in vain.
+// pay stores what is owed. Somebody may have answered meanwhile, in vain. A lock
+// that another program holds is waited for once, not for each request.
 func (p *Proxy) pay(ctx context.Context) {
 	p.mu.Lock()
 	owed := maps.Clone(p.owed)
 	p.mu.Unlock()
 	for id, d := range owed {
+		select {
+		case <-p.stop: // Close ends them all at once
+			return
+		default:
+		}
 		r, won, err := p.q.settle(ctx, id, d.status, d.answer, d.outcome)
 		if err == nil && !won && r.Outcome == "" {
 			err = p.q.outcome(ctx, id, "the answer came too late: "+or(d.outcome, "it was answered elsewhere"))
@@ -183,6 +189,9 @@ func (p *Proxy) pay(ctx context.Context) {
 			p.mu.Lock()
 			delete(p.owed, id)
 			p.mu.Unlock()
+		}
+		if errors.Is(err, ErrLocked) {
+			return
 		}
 	}
 }
