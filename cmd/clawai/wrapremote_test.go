@@ -72,8 +72,7 @@ func TestAWrappedRemoteEntryRuns(t *testing.T) {
 	r.code(inTime)
 
 	clawai("unwrap", "--all", "--yes")
-	src, err := os.ReadFile(r.path(".cursor/mcp.json"))
-	if err != nil || string(src) != file {
+	if src, err = os.ReadFile(r.path(".cursor/mcp.json")); err != nil || string(src) != file {
 		t.Errorf("came back as %v\n%s", err, src)
 	}
 	journal, err := os.ReadFile(filepath.Join(r.path("state"), "clawai", "wrap-journal.ndjson"))
