@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/frame/hostile"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
 )
@@ -93,9 +94,9 @@ func BenchmarkParse(b *testing.B) {
 		{"text1MiB", textResult(1 << 20)},
 		{"text16MiB", textResult(16 << 20)},
 		{"table1MiB", tableResult(1 << 20)},
-		{"wide1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+many(20)+`},`, 6000) + `0]}}`)},
-		{"wider1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+many(60)+`},`, 2000) + `0]}}`)},
-		{"members1MiB", []byte(head + `"result":{` + many(75_000) + `}}`)},
+		{"wide1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+hostile.Many(20)+`},`, 6000) + `0]}}`)},
+		{"wider1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+hostile.Many(60)+`},`, 2000) + `0]}}`)},
+		{"members1MiB", []byte(head + `"result":{` + hostile.Many(75_000) + `}}`)},
 		{"cyrillic1MiB", []byte(head + `"result":{"content":[{"type":"text","text":"` + strings.Repeat("съешь ещё этих мягких булок ", 20000) + `"}]}}`)},
 	} {
 		for _, p := range []struct {

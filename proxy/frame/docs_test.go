@@ -4,6 +4,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/clawai/clawai/proxy/frame/hostile"
 )
 
 // Every code is documented, and every documented code is one that some line of
@@ -21,8 +23,8 @@ func TestCodesAndTheirPage(t *testing.T) {
 	}
 	// These have tests of their own: they need a stream, or a judged call.
 	refusedWith := map[string]bool{"too_long": true, "truncated": true, "big_number": true}
-	for _, c := range hostile {
-		refusedWith[c.code] = true
+	for _, c := range hostile.Frames {
+		refusedWith[c.Code] = true
 	}
 	for code := range refusedWith {
 		if !documented[code] {

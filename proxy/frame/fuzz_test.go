@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/frame/hostile"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
 )
@@ -19,9 +20,9 @@ func seed(f *testing.F) {
 			f.Add(line, true)
 		}
 	}
-	for _, c := range hostile {
-		if len(c.line) < 2000 {
-			f.Add([]byte(c.line), false)
+	for _, c := range hostile.Frames {
+		if len(c.Line) < 2000 {
+			f.Add([]byte(c.Line), false)
 		}
 	}
 	f.Add([]byte("["+call+","+ping+"]\r"), true)
@@ -167,7 +168,7 @@ func checkSyntax(raw []byte, duplicates bool) error {
 func FuzzCheckFolded(fuzz *testing.F) {
 	for _, raw := range []string{
 		`{"a":1,"A":2}`, `{"a":{"ſ":1,"s":2}}`, `[{"k":[{"\u212a":1,"k":2}]}]`, `{"n":9007199254740993}`, `{"n":[1e400,1]}`,
-		`{` + many(40) + `,"K3":1}`, `{"ß":1,"ẞ":2,"ss":3}`, `{"name":{"Name":1}}`,
+		`{` + hostile.Many(40) + `,"K3":1}`, `{"ß":1,"ẞ":2,"ss":3}`, `{"name":{"Name":1}}`,
 	} {
 		fuzz.Add([]byte(raw))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/frame/hostile"
 )
 
 // genuine is what clients and servers of every protocol version write, by file.
@@ -56,9 +57,9 @@ func TestLargeGenuineFrames(t *testing.T) {
 		"text":    textResult(1 << 20),
 		"table":   tableResult(1 << 20),
 		"numbers": []byte(`{"jsonrpc":"2.0","id":1,"result":{"n":[` + strings.Repeat("-12.5e3, ", 100_000) + `0]}}`),
-		"members": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + many(200_000) + `}}`),
-		"escaped": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + strings.ReplaceAll(many(20_000), `"k`, `"\u006b`) + `}}`),
-		"params":  []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{` + many(20_000) + `}}`),
+		"members": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + hostile.Many(200_000) + `}}`),
+		"escaped": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + strings.ReplaceAll(hostile.Many(20_000), `"k`, `"\u006b`) + `}}`),
+		"params":  []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{` + hostile.Many(20_000) + `}}`),
 		"letters": []byte(`{"jsonrpc":"2.0","id":1,"result":{` + variants(14) + `}}`),
 		"alike":   []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{` + alike(20, 1<<20) + `}}`),
 		"deepest": []byte(`{"jsonrpc":"2.0","id":1,"result":{"a":` + strings.Repeat("[", 62) + strings.Repeat("]", 62) + `}}`),
