@@ -110,6 +110,29 @@ func quote(s string) string {
 	return b.String() + `"`
 }
 
+// No value of a call that needs care hides its middle, for nobody can look it up
+// in a form; of one that needs none, only what is too long for a form.
+func TestTheMiddleOfAValue(t *testing.T) {
+	for _, c := range []struct {
+		tool, room string
+		want       bool
+	}{
+		{"run_command", strings.Repeat("echo a; ", 50), true},
+		{"deploy", strings.Repeat("a", 400), true},
+		{"run_command", strings.Repeat("echo a; ", 2000), false},
+		{"run_command", strings.Repeat(`\n`, 400), true},
+		{"run_command", strings.Repeat(`a\nb\n`, 100), false},
+	} {
+		text, err := shown(t, []policy.Call{{
+			Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool},
+			Args: []byte(`{"what":"` + c.room + `; the point ;` + c.room + `"}`),
+		}})
+		if c.want && (err != nil || !strings.Contains(text, "; the point ;")) || !c.want && err != errTooLong {
+			t.Errorf("%s with %d characters: %v\n%.600s", c.tool, 2*len(c.room), err, text)
+		}
+	}
+}
+
 // What is too much for a box is asked elsewhere, not cut.
 func TestTooMuchForAForm(t *testing.T) {
 	long := strings.Repeat("x", 100_000)

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,13 @@ func message(v view.Question, q gate.Question) (string, error) {
 	if d := q.Rule.Description; d != "" {
 		lines = append(lines, "rule       "+term.Value(d))
 	}
-	body := inert(strings.Join(lines, "\n"))
-	if len(lines) > maxLines || len(body) > maxBytes {
+	// What a value hides in its middle can be looked up nowhere from here. Only a
+	// call that needs no care may be asked about all the same.
+	body, ok := fits(append(slices.Clip(lines), v.Entire(0)...))
+	if !ok && len(v.Dangers) == 0 {
+		body, ok = fits(lines)
+	}
+	if !ok {
 		return "", errTooLong
 	}
 	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
@@ -40,6 +46,12 @@ func message(v view.Question, q gate.Question) (string, error) {
 	}
 	b.WriteString("Nothing is done before you answer.")
 	return b.String(), nil
+}
+
+// fits is the lines as the text between the fences, if a form holds that much.
+func fits(lines []string) (body string, ok bool) {
+	body = inert(strings.Join(lines, "\n"))
+	return body, len(lines) <= maxLines && len(body) <= maxBytes
 }
 
 // inert writes what begins markup as an escape, in the notation of the rest: a
