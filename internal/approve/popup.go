@@ -191,14 +191,18 @@ func (p *Popup) show(ctx context.Context, w window, ticket string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	closed := make(chan error, 1)
-	go func() { closed <- cmd.Wait() }()
+	var failed error // of the command, once closed
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		failed = cmd.Wait()
+	}()
 	select {
-	case err := <-closed:
+	case <-closed:
 		switch {
-		case err != nil && said.Len() > 0:
+		case failed != nil && said.Len() > 0:
 			return fmt.Errorf("the popup could not be shown: %s", term.Text(strings.TrimSpace(said.String())))
-		case err != nil:
+		case failed != nil:
 			return errPopupOver
 		}
 		return nil
