@@ -212,6 +212,7 @@ resource = "demo://resource/dynamic/**"
 action = "allow"
 resource = "demo://**"
 `)
+	s.write(".config/clawai/config.toml", "[ask]\nnobody = \"deny\"\n") // the Inspector passes no variables on
 	inspect := s.inspector(proxied(serverCommand(s, "everything")))
 
 	if out, err := inspect("--method", "tools/list"); err != nil || !strings.Contains(out, "get-env") {

@@ -135,3 +135,13 @@ func TestANewUserAnswersInASecondTerminal(t *testing.T) {
 	}
 	s.must(clawai, "log", "verify")
 }
+
+// awaits waits until the record holds text.
+func (s site) awaits(text string) {
+	s.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(s.must(clawai, "log"), text); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("the record never held %q", text)
+		}
+	}
+}
