@@ -23,8 +23,17 @@ func parityServer() {
 			return
 		}
 		appendLine(script+".heard", bytes.TrimSuffix(line, []byte("\n")))
-		if _, after, ok := bytes.Cut(line, []byte(`"id":`)); ok && bytes.Contains(line, []byte(`"method":`)) {
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", after[:bytes.IndexAny(after, ",}")])
+		if answer := parityAnswer(line); answer != "" {
+			fmt.Println(answer)
 		}
 	}
+}
+
+// parityAnswer is what the server says to a request; "" to anything else.
+func parityAnswer(line []byte) string {
+	_, after, ok := bytes.Cut(line, []byte(`"id":`))
+	if !ok || !bytes.Contains(line, []byte(`"method":`)) {
+		return ""
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, after[:bytes.IndexAny(after, ",}")])
 }

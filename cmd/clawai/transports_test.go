@@ -1,0 +1,218 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/proxy/frame/hostile"
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// transports are the ways through the proxy: a form of the command line, and the
+// rooms that carry it. What crosses, what is answered and what is recorded must be
+// the same in all.
+var transports = []struct {
+	form  string
+	rooms []string
+	start func(*testing.T, journey) *traveller
+}{
+	{"clawai proxy [options] -- COMMAND [ARGUMENTS...]", []string{"stdio"}, overStdio},
+	{"clawai proxy [options] -- https://HOST/PATH", []string{"remote"}, overBridge},
+	{"clawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL", []string{"remote/reverse"}, overReverse},
+}
+
+// noTransport are the folders below proxy that carry nothing by themselves.
+var noTransport = []string{".", "frame", "frame/hostile", "mcp", "remote/sse"}
+
+// A form of the command, or a room below proxy, that is not in this suite is a
+// way through that nobody has compared.
+func TestEveryTransportIsCompared(t *testing.T) {
+	var forms, rooms []string
+	for _, tr := range transports {
+		forms, rooms = append(forms, tr.form), append(rooms, tr.rooms...)
+	}
+	if diff := gocmp.Diff(forms, strings.Split(proxyCommand().UsageText, "\n")); diff != "" {
+		t.Error("the forms of clawai proxy are not those of this suite", diff)
+	}
+	found := map[string]bool{}
+	err := filepath.WalkDir("../../proxy", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		if dir, _ := filepath.Rel("../../proxy", filepath.Dir(path)); strings.HasSuffix(path, ".go") && !slices.Contains(noTransport, dir) {
+			found[dir] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range found {
+		if !slices.Contains(rooms, room) {
+			t.Errorf("proxy/%s is in no transport of this suite, nor said to be none", room)
+		}
+	}
+}
+
+// TestTransports sends every fixture and every hostile frame, each by the side
+// that would send it, through every transport. Over HTTP a frame may hold line
+// breaks, which count as blanks; there it is sent with them.
+func TestTransports(t *testing.T) {
+	policies, err := filepath.Glob("../../fixtures/*/policy.toml")
+	if err != nil || len(policies) == 0 {
+		t.Fatal("no starter policies", err)
+	}
+	for _, path := range policies {
+		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			t.Parallel()
+			for server, fixtures := range byServer(t, filepath.Dir(path)) {
+				j := journey{policy: path, name: cmp.Or(server, "unnamed")}
+				for id, fx := range fixtures {
+					if fx.FromServer() {
+						j.server = append(j.server, string(fx.Request(id)))
+					} else {
+						j.client = append(j.client, string(fx.Request(id)))
+					}
+				}
+				compare(t, j)
+			}
+		})
+	}
+	t.Run("hostile", func(t *testing.T) {
+		t.Parallel()
+		j := journey{policy: policies[0], name: "unnamed"}
+		for _, f := range hostile.Frames {
+			j.client = append(j.client, f.Line)
+			if strings.TrimSpace(f.Line) != "" { // an event without data is none
+				j.server = append(j.server, f.Line)
+			}
+		}
+		compare(t, j)
+	})
+}
+
+// compare holds every transport to what standard input and output show.
+func compare(t *testing.T, j journey) {
+	t.Helper()
+	var want seen
+	for i, tr := range transports {
+		got := tr.start(t, j).travel(t, j)
+		if i == 0 {
+			want = got
+		} else if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s, %q: what was seen over it is not what standard input and output show\n%s", filepath.Dir(j.policy), tr.form, diff)
+		}
+	}
+}
+
+// journey is what both sides send in one session.
+type journey struct {
+	policy, name   string
+	client, server []string
+}
+
+// seen is what came of it, without what differs from session to session.
+type seen struct {
+	AtServer, AtClient []string // every line, sorted
+	Record             []string
+}
+
+// traveller is one session through a transport.
+type traveller struct {
+	say   func(line string) // to the proxy, and waits until it has been dealt with
+	heard func() (atServer, atClient []string)
+	end   func()
+	state string
+	// breaks: frames may hold line breaks.
+	breaks bool
+}
+
+const (
+	lastOfServer = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"last"}}`
+	begun        = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+)
+
+// unbroken is a frame as a line: what HTTP allows around and in it are blanks.
+func unbroken(line string) string {
+	return strings.Trim(strings.NewReplacer("\r", " ", "\n", " ").Replace(line), " \t")
+}
+
+// travel sends everything and waits until all of it has arrived.
+func (tr *traveller) travel(t *testing.T, j journey) (s seen) {
+	t.Helper()
+	tr.say(begin)
+	tr.say(begun)
+	for _, line := range j.client {
+		if !tr.breaks {
+			line = unbroken(line)
+		}
+		tr.say(line)
+	}
+	refused := 0 // of the server's requests: each is answered
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		s.AtServer, s.AtClient = tr.heard()
+		if slices.Contains(s.AtClient, lastOfServer) {
+			refused++
+		}
+		if refused > 40 { // 200 ms after the last line: what is answered to the server has arrived
+			break
+		}
+	}
+	if refused == 0 {
+		t.Fatal("what the server says has not arrived")
+	}
+	tr.end()
+	s.AtServer, s.AtClient = tr.heard()
+	for _, lines := range []*[]string{&s.AtServer, &s.AtClient} {
+		for i, line := range *lines {
+			(*lines)[i] = sessionWord.ReplaceAllString(line, "RECORD")
+		}
+		slices.Sort(*lines)
+	}
+	s.Record = ofRecord(t, filepath.Join(tr.state, "audit"))
+	return s
+}
+
+// sessionWord is a record's id.
+var sessionWord = regexp.MustCompile(`\b[a-z0-9]{10}-[0-9]+\b`)
+
+// ofRecord is the record, sorted, without times, sessions and what only one
+// transport has to say about itself.
+func ofRecord(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	for e, err := range audit.Read(dir, audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev := e.Event
+		if bytes.HasPrefix(ev.ID, []byte(`"ping`)) {
+			continue
+		}
+		switch ev.Kind {
+		case audit.Start, audit.End, audit.Policy, audit.Segment, audit.Upkeep:
+			continue
+		case audit.Chatter:
+			if ev.Code != "" {
+				continue
+			}
+		}
+		ev.Time, ev.Record, ev.ServerGuess, ev.Waited, ev.Digest = time.Time{}, "", "", 0, [32]byte{}
+		if ev.Ref != "" {
+			ev.Ref = "RECORD"
+		}
+		all = append(all, sessionWord.ReplaceAllString(fmt.Sprintf("%+v", ev), "RECORD"))
+	}
+	slices.Sort(all)
+	return all
+}
