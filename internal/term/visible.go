@@ -110,9 +110,15 @@ func (w *writer) shown(r rune) bool {
 	case unicode.Is(unicode.S, r):
 		// Above the basic plane are emoji, whose width terminals disagree on;
 		// box drawing could imitate a form.
-		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && plain(r)
+		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && !widened(r) && plain(r)
 	}
 	return false
+}
+
+// widened says that terminals of Unicode 16 draw r two cells wide, and older ones
+// one: trigrams, monograms and digrams, hexagrams (UAX 11, modifications).
+func widened(r rune) bool {
+	return r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
 // markShown lets a combining mark pass on a shown letter of its script that is
