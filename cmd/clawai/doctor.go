@@ -36,6 +36,9 @@ type finding struct {
 	Health health `json:"health"`
 	Text   string `json:"text"`
 	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
+
+	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
+	Rung    *rungDoc    `json:"rung,omitempty"`    // or of one way of asking
 }
 
 // diagnosis is what --json prints.

@@ -29,34 +29,78 @@ func checkAsking(p *patient) []finding {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
 			Fix: "correct the setting (docs/asking.md)"}}
 	}
-	all := fine("%s", settingsLine(ask))
+	all := told(ask)
 	if len(ask.Order.Is) == 0 {
 		return append(all, finding{Health: doubtful, Text: "nobody is ever asked: a prompt rule denies",
 			Fix: "name ways of asking: order in " + p.folders.SettingsFile()})
 	}
-	open := false
+	form, open := false, false
 	for _, name := range ask.Order.Is {
-		why := p.rung(name)
-		text := name + ": could be asked now"
-		switch {
+		d := rungDoc{Name: name}
+		switch why := p.rung(name); {
 		case name == "elicitation":
-			text = "elicitation: where the client offers a form of its own"
+			form, d.Why = true, "where the client offers a form of its own"
 		case why != nil:
-			text = name + ": not now: " + why.Error()
+			d.Why = why.Error()
 		default:
-			open = true
+			open, d.Available = true, true
 		}
-		all = append(all, fine("%s", text)...)
+		all = append(all, finding{Health: healthy, Text: d.String(), Rung: &d})
 	}
-	text := "desktop notification: " + switched(ask.Notify.Is, notify.New(notify.Options{}).Available())
-	all = append(all, fine("%s", text)...)
-	if !open {
-		what := fmt.Sprintf("waits %s for an answer", ask.Timeout.Is)
-		if ask.Nobody.Is == "deny" {
-			what = "is denied"
-		}
-		all = append(all, finding{Health: doubtful, Text: "nobody can be asked from here now, unless the client has a form: a call that a rule prompts " + what,
-			Fix: "clawai approve, in another window or on a page (--web)"})
+	all = append(all, fine("desktop notification: %s", switched(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
+	if open {
+		return all
+	}
+	text := "nobody can be asked from here now"
+	if form {
+		text += ", unless the client has a form"
+	}
+	text += fmt.Sprintf(": a call that a rule prompts waits %s for an answer", ask.Timeout.Is)
+	if ask.Nobody.Is == "deny" {
+		text, _, _ = strings.Cut(text, " waits ")
+		text += " is denied"
+	}
+	return append(all, finding{Health: doubtful, Text: text, Fix: "clawai approve, in another window or on a page (--web)"})
+}
+
+// settingDoc is one setting and where it comes from.
+type settingDoc struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// rungDoc is one way of asking, as it stands now.
+type rungDoc struct {
+	Name      string `json:"name"`
+	Available bool   `json:"available"`
+	Why       string `json:"why,omitempty"` // why not, or that only a session knows
+}
+
+func (d rungDoc) String() string {
+	switch {
+	case d.Available:
+		return d.Name + ": could be asked now"
+	case d.Name == "elicitation":
+		return d.Name + ": " + d.Why
+	}
+	return d.Name + ": not now: " + d.Why
+}
+
+// told is each setting with where it comes from.
+func told(a config.Ask) (all []finding) {
+	order := strings.Join(a.Order.Is, ",")
+	if order == "" {
+		order = config.Never
+	}
+	for _, d := range []settingDoc{
+		{"order", order, a.Order.From},
+		{"timeout", a.Timeout.Is.String(), a.Timeout.From},
+		{"nobody", a.Nobody.Is, a.Nobody.From},
+		{"per_minute", fmt.Sprint(a.PerMinute.Is), a.PerMinute.From},
+		{"notify", fmt.Sprint(a.Notify.Is), a.Notify.From},
+	} {
+		all = append(all, finding{Health: healthy, Text: fmt.Sprintf("%s = %s (%s)", d.Name, d.Value, d.Origin), Setting: &d})
 	}
 	return all
 }
@@ -69,15 +113,6 @@ func switched(on bool, why error) string {
 		return "not possible: " + why.Error()
 	}
 	return "on"
-}
-
-func settingsLine(a config.Ask) string {
-	order := strings.Join(a.Order.Is, ",")
-	if order == "" {
-		order = config.Never
-	}
-	return fmt.Sprintf("order %s (%s); timeout %s (%s); nobody %s (%s); per_minute %d (%s); notify %t (%s)",
-		order, a.Order.From, a.Timeout.Is, a.Timeout.From, a.Nobody.Is, a.Nobody.From, a.PerMinute.Is, a.PerMinute.From, a.Notify.Is, a.Notify.From)
 }
 
 // rung says why a way of asking is not available here now. It leaves nothing
