@@ -23,7 +23,7 @@ func (v invocation) was() []string {
 }
 
 // wasWords say what the edit of a bare remote entry replaces.
-func (sh shape) wasWords() string {
+func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
 	words := []string{r.url.name}
 	if sh.typ != nil {
@@ -34,7 +34,7 @@ func (sh shape) wasWords() string {
 			words = append(words, m.name)
 		}
 	}
-	return strings.Join(words, ",")
+	return strings.Join(append(words, cut...), ",")
 }
 
 // readBridge reads a process whose wrapper says that it was a remote entry.
@@ -90,7 +90,7 @@ func (s *shapeReader) checkWas() {
 		if i == 0 {
 			known = s.row.URLFields
 		}
-		if typed := i > 0 && strings.HasPrefix(word, "type="); !typed && (word == "" || !slices.Contains(known, word)) {
+		if typed := i > 0 && (strings.HasPrefix(word, "type=") || strings.HasPrefix(word, cutWord)); !typed && (word == "" || !slices.Contains(known, word)) {
 			s.refuse(s.words[0].start, "edit the entry by hand, or use the clawai that wrote it", "%s of %q says %s, which is not known", wasFlag, s.slot.name, quote(word))
 		}
 	}

@@ -38,7 +38,8 @@ func (g *generator) fillRemote(s *remoteSample) {
 	for _, name := range names[:rapid.IntRange(0, 3).Draw(g.t, "header count")] {
 		s.headers = append(s.headers, [2]string{name, pick(g, headerValues...)})
 	}
-	s.extraEnv = g.chance(4)
+	s.row.StrictKeys = g.chance(3)
+	s.extraEnv = g.chance(4) && !s.row.StrictKeys
 }
 
 // jsonRemoteEntry renders the target.
@@ -61,6 +62,9 @@ func (g *generator) jsonRemoteEntry(s remoteSample, name string) string {
 	}
 	if s.extraEnv {
 		held = append(held, g.member(s.row.envKey(), g.brackets("{}", g.someEnv())))
+	}
+	if g.chance(3) { // what asks for nothing
+		outside = append(outside, g.member("oauth", pick(g, "{}", "false", "null", "[]")))
 	}
 	for i := range held {
 		held[i] = g.plainKey(held[i])

@@ -142,8 +142,12 @@ func (j *jsonReader) scalar(start int, k kind, how reading) *node {
 		return nil
 	}
 	n := &node{kind: k, start: start, end: j.at}
-	if k == stringKind && how == keep {
+	switch {
+	case how != keep:
+	case k == stringKind:
 		n.text = decodeString(j.src[start:j.at])
+	case k == otherKind:
+		n.text = string(j.src[start:j.at])
 	}
 	return n
 }

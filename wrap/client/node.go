@@ -21,8 +21,8 @@ func (k kind) String() string {
 // into nodes, so that finding and editing are written once.
 type node struct {
 	kind       kind
-	start, end int // end of a list or object is known in JSON and YAML's flow style only
-	text       string
+	start, end int      // end of a list or object is known in JSON and YAML's flow style only
+	text       string   // of a string; in JSON of a number or boolean, as it is written
 	members    []member // of an object
 	items      []*node  // of a list
 

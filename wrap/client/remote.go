@@ -19,7 +19,8 @@ type remote struct {
 	holder     *member // of the headers: the row's headers, or env-headers, or behind clawai env
 	env        *member // the environment of a bare entry, which means nothing to its server
 	bearer     *member
-	envHeaders bool // the headers name variables
+	envHeaders bool      // the headers name variables
+	idle       []*member // ask for nothing, and break the file (cut.go)
 }
 
 // header is one header of a remote entry with the member it stands in.
@@ -202,8 +203,13 @@ func (s *shapeReader) checkMembers(n *node) {
 		s.remote.url.name, s.row.typeKey(), s.row.NameField, s.row.HeadersField, s.row.EnvHeadersField,
 		s.row.BearerField, s.row.envKey(), s.row.Nested,
 	}, s.row.RemoteKeeps...)
-	for _, m := range n.members {
-		if slices.Contains(known, m.name) || slices.Contains(shared, m.name) || m.value.empty() && !s.row.strict() {
+	for i := range n.members {
+		m := &n.members[i]
+		switch {
+		case slices.Contains(known, m.name) || slices.Contains(shared, m.name) || m.value.empty() && !s.row.strict():
+			continue
+		case m.value.empty() && !m.block && n == s.holder:
+			s.remote.idle = append(s.remote.idle, m)
 			continue
 		}
 		s.refuse(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quote(m.name))
@@ -220,7 +226,7 @@ func (n *node) empty() bool {
 	case listKind:
 		return len(n.items) == 0
 	}
-	return false
+	return n.kind == otherKind && n.text == "false"
 }
 
 // strict: a member of the other kind of entry breaks the file.

@@ -25,7 +25,8 @@ func remotePairs() []pair {
 	front := func(was string) string {
 		return `"/usr/local/bin/clawai","args":["proxy","--server","r","--was","` + was + `","--",`
 	}
-	yaml := remoteRow(YAML)
+	yaml, strict := remoteRow(YAML), remoteRow(JSONC)
+	strict.StrictKeys = true
 	return []pair{
 		{"a url", remoteRow(JSON), "r", in(`"url": "https://h/mcp"`), in(`"command": ` + front("url") + `"https://h/mcp"]`)},
 		{"another key for it", remoteRow(JSON), "r", in(`"serverUrl":"https://h"`), in(`"command":` + front("serverUrl") + `"https://h"]`)},
@@ -46,6 +47,8 @@ func remotePairs() []pair {
 			in(`"command": ` + front("url,env") + `"env:CLAWAI_URL"], "env": {"CLAWAI_URL":"https://h?x", "B": "1"}`)},
 		{"an environment and headers change places", remoteRow(JSON), "r", in(`"url": "https://h", "env": {"B": "1"}, "headers": {"A": "b"}`),
 			in(`"command": ` + front("url,headers,env") + `"https://h"], "headers": {"B": "1"}, "env": {"CLAWAI_HEADER_1": "A: b"}`)},
+		{"a strict client gets no member that it does not know", strict, "r", in(`"oauth": false, "url": "https://h", "x": {}`),
+			in(`"command": ` + front("url,cut=.Im9hdXRoIjogZmFsc2UsIA,cut=dXJs.LCAieCI6IHt9") + `"https://h"]`)},
 		{"JSON5", remoteRow(JSON5), "r", in(`url: 'https://h?x', headers: {A: 'it\'s', 'X-B': "c"}, type: 'http'`),
 			in(`command: ` + front("url,type=http,headers") + `"env:CLAWAI_URL"], env: {"CLAWAI_URL":'https://h?x', CLAWAI_HEADER_1: 'A: it\'s', 'CLAWAI_HEADER_2': "X-B: c"}, type: 'stdio'`)},
 		{"YAML, bare words stay bare", yaml, "r",
@@ -109,7 +112,9 @@ func TestRemoteRefuses(t *testing.T) {
 		{remoteRow(JSON), in(`"url":"https://h","oauth":{"clientId":"x"}`), `has "oauth", which would say nothing`},
 		{remoteRow(JSON), in(`"url":"https://h","headersHelper":"x"`), `has "headersHelper"`},
 		{remoteRow(JSON), in(`"url":"https://h","oauth":{}`), ""},
-		{strict, in(`"url":"https://h","oauth":{}`), `has "oauth"`},
+		{strict, in(`"url":"https://h","oauth":{}`), ""},
+		{strict, in(`"url":"https://h","oauth":true`), `has "oauth"`},
+		{strict, in(`"url":"https://h","oauth":{"scope":"x"}`), `has "oauth"`},
 		{strict, in(`"url":"https://h","env":{},"headers":{"A":"b"}`), `has headers and "env"`},
 		{remoteRow(JSON), in(`"url":"https://h","args":[]`), `has "args" and a url`},
 		{remoteRow(JSON), in(`"url":"https://h","headers":[]`), "the headers of \"r\" are a list"},

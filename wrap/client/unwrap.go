@@ -23,7 +23,7 @@ func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	if !wrapped {
 		return slices.Clone(src), nil
 	}
-	after, err := f.taken(sh, v)
+	after, err := f.taken(s, sh, v)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func isAddress(word string) bool {
 
 // unwrap takes a wrapper away without reading the outcome.
 func (f *file) unwrap(e Entry) ([]byte, bool, error) {
-	_, sh, err := f.target(e)
+	s, sh, err := f.target(e)
 	if err != nil {
 		return nil, false, err
 	}
@@ -48,17 +48,17 @@ func (f *file) unwrap(e Entry) ([]byte, bool, error) {
 	if !wrapped {
 		return f.src, false, nil
 	}
-	after, err := f.taken(sh, v)
+	after, err := f.taken(s, sh, v)
 	return after, true, err
 }
 
-func (f *file) taken(sh shape, v invocation) ([]byte, error) {
+func (f *file) taken(s slot, sh shape, v invocation) ([]byte, error) {
 	if sh.remote != nil {
 		edits, err := f.unbridge(sh)
 		if err != nil {
 			return nil, err
 		}
-		return splice(f.src, edits), nil
+		return f.uncut(s.path, sh.remote.was, splice(f.src, edits))
 	}
 	if inner := sh.words[v.inner]; v.inner == len(sh.words)-1 && isAddress(inner.text) {
 		return nil, refuse(f.src, inner.start, "write the entry as its client's documentation shows",

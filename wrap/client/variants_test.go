@@ -36,6 +36,11 @@ var variants = []struct {
 	}},
 }
 
+// uncoded leaves out the bytes of a member that was cut out: they hold line ends.
+func uncoded(src []byte) string { return cutBytes.ReplaceAllString(string(src), "cut=") }
+
+var cutBytes = regexp.MustCompile(`cut=[\w.-]*`)
+
 func unix(src []byte) []byte { return bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")) }
 
 func TestGoldenVariants(t *testing.T) {
@@ -48,7 +53,7 @@ func TestGoldenVariants(t *testing.T) {
 				before := v.apply(row.Format, golden(t, row, "before"))
 				after := v.apply(row.Format, golden(t, row, "after"))
 				wrapped := eachServer(t, row, before, func(src []byte, e Entry) ([]byte, error) { return Wrap(row, src, e, clawai) })
-				if diff := cmp.Diff(string(after), string(wrapped)); diff != "" {
+				if diff := cmp.Diff(uncoded(after), uncoded(wrapped)); diff != "" {
 					t.Fatalf("wrapped (-want +got):\n%s", diff)
 				}
 				back := eachServer(t, row, wrapped, func(src []byte, e Entry) ([]byte, error) { return Unwrap(row, src, e) })

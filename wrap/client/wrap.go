@@ -35,8 +35,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 		words = proxyWords(w, v.flags)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
 	case sh.kind == Remote:
-		words = proxyWords(w, []string{wasFlag, sh.wasWords()})
-		edits, err = f.bridge(sh, w.Path, words)
+		return f.wrapRemote(s, e, w)
 	default:
 		words = proxyWords(w, nil)
 		edits, err = f.wrapEdits(sh, w.Path, words)
@@ -47,6 +46,28 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	after := splice(src, edits)
 	want := append([]string{w.Path}, words...)
 	if err := f.prove(s, after, proof{remote: sh.remote != nil, front: want, undo: !wrapped}); err != nil {
+		return nil, err
+	}
+	return after, nil
+}
+
+// wrapRemote puts a bridge in the place of a bare remote entry.
+func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
+	g, cut, err := f.cut(e)
+	if err != nil {
+		return nil, err
+	}
+	_, sh, err := g.target(e)
+	if err != nil {
+		return nil, err
+	}
+	words := proxyWords(w, []string{wasFlag, sh.wasWords(cut)})
+	edits, err := g.bridge(sh, w.Path, words)
+	if err != nil {
+		return nil, err
+	}
+	after := splice(g.src, edits)
+	if err := f.prove(s, after, proof{remote: true, front: append([]string{w.Path}, words...), undo: true}); err != nil {
 		return nil, err
 	}
 	return after, nil
