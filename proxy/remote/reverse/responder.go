@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/clawai/clawai/proxy"
@@ -54,6 +55,7 @@ func (a *responder) Add(line []byte) error {
 	if !a.begun && last {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
 		a.begin()
 		return a.write(line)
 	}
