@@ -238,7 +238,9 @@ func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, erro
 
 // gate makes the gate of one agent session at one server, and takes care of it.
 func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
+	l.mu.Lock()
 	run := *l.run
+	l.mu.Unlock()
 	run.name = name
 	guard, end, err := run.newGate(record, name)
 	if err != nil {
@@ -250,9 +252,7 @@ func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
 		end()
 		return reverse.Gate{}, err
 	}
-	l.mu.Lock()
-	l.gates[guard] = struct{}{}
-	l.mu.Unlock()
+	l.join(guard, run.policy)
 	return reverse.Gate{Session: guard, End: func() {
 		l.mu.Lock()
 		delete(l.gates, guard)
@@ -260,6 +260,17 @@ func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
 		run.ended(guard, exitOK, "no longer used")
 		end()
 	}}, nil
+}
+
+// join has guard, made with the policy under, hear of every change from now on,
+// and of one that came while it was made.
+func (l *listening) join(guard *gate.Session, under *config.Loaded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gates[guard] = struct{}{}
+	if l.run.policy != under {
+		l.run.reload(guard)(l.run.policy, nil)
+	}
 }
 
 // reload gives a changed policy to every gate, and to those to come.
