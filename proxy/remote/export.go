@@ -23,13 +23,14 @@ func OneLine(data []byte) []byte { return oneLine(data) }
 // SameOrigin reports two addresses that credentials may be shared between.
 func SameOrigin(a, b *url.URL) bool { return sameOrigin(a, b) }
 
-// Mirrored says which of the headers that repeat a modern request's body (MCP
-// 2026-07-28 basic/transports/streamable-http) is there and says something else
-// than the body; "" when none does. One that is missing is the server's to miss.
-func Mirrored(h http.Header, f *frame.Frame) (differs string) {
+// Mirrored reports a message of the era without sessions, and which of the headers
+// that repeat its body (MCP 2026-07-28 basic/transports/streamable-http) is there
+// and says something else; "" when none does. One that is missing is the server's
+// to miss.
+func Mirrored(h http.Header, f *frame.Frame) (modern bool, differs string) {
 	e := eraOf(f)
 	if !e.modern {
-		return ""
+		return false, ""
 	}
 	want := make(http.Header)
 	mirror(want, f, nil)
@@ -37,11 +38,8 @@ func Mirrored(h http.Header, f *frame.Frame) (differs string) {
 	for _, name := range []string{headerVersion, headerMethod, headerName} {
 		got := h.Values(name)
 		if len(got) > 1 || len(got) == 1 && decodeHeader(got[0]) != decodeHeader(want.Get(name)) {
-			return name
+			return true, name
 		}
 	}
-	return ""
+	return true, ""
 }
-
-// Modern reports a message of the era without sessions.
-func Modern(f *frame.Frame) bool { return eraOf(f).modern }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/proxy"
@@ -313,9 +314,13 @@ func (v *visit) follow(resp *http.Response) {
 	v.missing(why)
 }
 
+// headerGrace is how long the header of a stream waits for its first event.
+const headerGrace = 2 * time.Millisecond
+
 // events carries what comes until the stream ends.
 func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
-	out.open()
+	soon := time.AfterFunc(headerGrace, out.open) // with the first event, if that is here: one write, not two
+	defer func() { soon.Stop(); out.open() }()
 	for in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10); ; {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {

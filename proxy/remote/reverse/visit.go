@@ -52,9 +52,10 @@ func (v *visit) post() {
 	limits.AllowBatch = true
 	f, err := frame.Parse(line, limits)
 	if err == nil {
-		v.frame, v.modern = f, remote.Modern(&f)
-		if name := remote.Mirrored(v.r.Header, &f); name != "" {
-			v.mismatch(name)
+		differs := ""
+		v.frame = f
+		if v.modern, differs = remote.Mirrored(v.r.Header, &f); differs != "" {
+			v.mismatch(differs)
 			return
 		}
 	}
