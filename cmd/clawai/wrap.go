@@ -21,8 +21,11 @@ func wrapCommand() *cli.Command {
 		Name:      "wrap",
 		Usage:     "put clawai in front of the servers your MCP clients have",
 		UsageText: "clawai wrap [SERVER...] [options]",
-		Flags:     append(flags, &cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"}),
-		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
+		Flags: append(flags,
+			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
+			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place"},
+		),
+		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
 	}
 }
 
@@ -36,7 +39,22 @@ func editFlags() []cli.Flag {
 	}
 }
 
+// checkRemote knows one form so far. The other needs no edit of ours: the client
+// keeps speaking HTTP, and its owner writes another url.
+func checkRemote(form string) error {
+	switch form {
+	case "", "bridge":
+		return nil
+	case "proxy":
+		return usagef("--remote=proxy is not written for you yet: start clawai proxy --listen 127.0.0.1:8808 --upstream NAME=URL, and put the url it prints into the client's file")
+	}
+	return usagef("--remote is bridge, not %q", form)
+}
+
 func runWrap(c *cli.Context, op wrap.Op) error {
+	if err := checkRemote(c.String("remote")); err != nil {
+		return err
+	}
 	r, err := newWrapRun(c, op)
 	if err != nil {
 		return err

@@ -74,6 +74,9 @@ func (r Row) checkTransport() []error {
 	}
 	f.when(len(r.URLFields) == 0 && len(r.ExclusiveFields) > 0, "exclusive_fields needs url_fields")
 	f.when(len(r.URLFields) == 0 && r.HeadersField != "", "headers_field needs url_fields")
+	f.when(r.HeadersField == "" && (r.EnvHeadersField != "" || r.BearerField != ""), "env_headers_field and bearer_field need headers_field")
+	f.when((r.EnvHeadersField != "" || r.BearerField != "") && r.PassEnvField == "", "env_headers_field and bearer_field need pass_env_field")
+	f.when(r.EnvExpands && len(r.Interpolation) == 0, "env_expands needs interpolation")
 	command := or(r.Command, "command")
 	f.when(slices.Contains(r.URLFields, command), "%q is both the command and a url field", command)
 	f.when(r.ExpandsArgs && len(r.Interpolation) == 0, "expands_args needs interpolation")

@@ -1,0 +1,215 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+)
+
+// extra is a member of the environment that wrap adds.
+type extra struct{ name, raw string }
+
+// bridge turns a bare remote entry into a process.
+func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
+	r := sh.remote
+	address := f.raw(r.url.value)
+	if err := f.movable(r.url.value, nil); err != nil {
+		return nil, err
+	}
+	var extras []extra
+	if f.row.hidden(r.url.value.text) {
+		extras = append(extras, extra{urlVariable, address})
+		address = quote(urlReference)
+	}
+	if r.bearer != nil {
+		extras = append(extras, extra{bearerVariable, quote(bearerLine(r.bearer.value.text))})
+	}
+	edits, err := f.headerEdits(r)
+	if err != nil {
+		return nil, err
+	}
+	added, passed := "", f.passed(r)
+	if r.bearer != nil {
+		edits = append(edits, f.rename(r.bearer, f.row.PassEnvField)...)
+		edits = append(edits, edit{r.bearer.value.start, r.bearer.value.end, passed})
+	} else if passed != "" {
+		_, text := f.newArgs(r.url, f.row.PassEnvField)
+		added += text + passed
+	}
+	if host := or2(r.holder, r.env); len(extras) > 0 && host != nil {
+		more, err := f.addExtras(host, extras)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, more)
+	} else if len(extras) > 0 {
+		_, text := f.newArgs(r.url, f.row.envKey())
+		added += text + f.objectText(extras)
+	}
+	if sh.typ != nil {
+		edits = append(edits, edit{sh.typ.value.start, sh.typ.value.end, f.respell(f.raw(sh.typ.value), f.row.stdioType())})
+	}
+	edits = append(edits, f.rename(r.url, f.row.commandKey())...)
+	return append(edits, f.launch(r.url, path, append(quoteAll(words), address), added)...), nil
+}
+
+func or2(a, b *member) *member {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// launch puts the command in the place of the url's value, and behind it what
+// else a process needs.
+func (f *file) launch(m *member, path string, words []string, added string) []edit {
+	value := quote(path)
+	at, text := f.newArgs(m, f.row.argsKey())
+	if f.row.CommandForm == ArrayCommand {
+		value, text = "["+strings.Join(append([]string{value}, words...), compact)+"]", ""
+	} else {
+		text += "[" + strings.Join(words, compact) + "]"
+	}
+	if text += added; at == m.value.end {
+		return []edit{{m.value.start, m.value.end, value + text}}
+	}
+	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
+}
+
+// passed is the list of the variables that the client has to hand on.
+func (f *file) passed(r *remote) string {
+	var raws []string
+	if f.row.PassEnvField == "" {
+		return ""
+	}
+	if r.bearer != nil {
+		raws = append(raws, f.raw(r.bearer.value))
+	}
+	for _, h := range r.headers {
+		if r.envHeaders {
+			raws = append(raws, quote(h.member.value.text))
+		}
+	}
+	if len(raws) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(raws, compact) + "]"
+}
+
+// headerEdits turn the headers into the environment; an environment that the
+// entry has takes their place meanwhile.
+func (f *file) headerEdits(r *remote) ([]edit, error) {
+	if r.holder == nil {
+		return nil, nil
+	}
+	edits := f.rename(r.holder, f.row.envKey())
+	if r.env != nil {
+		edits = append(edits, f.rename(r.env, r.holder.name)...)
+	}
+	for i, h := range r.headers {
+		key, end := fmt.Sprint(headerVariable, i+1), ""
+		if r.envHeaders {
+			key, end = fmt.Sprint(headerEnvVariable, i+1), "}"
+		}
+		v := h.member.value
+		raw := f.raw(v)
+		n := f.opening(raw, v.plain)
+		edits = append(edits, edit{h.member.last, h.member.end, f.respell(string(f.src[h.member.last:h.member.end]), key)})
+		edits = append(edits, edit{v.start + n, v.start + n, lead(h.name, v.plain, r.envHeaders)})
+		if end != "" {
+			at := v.end - min(n, 3)
+			edits = append(edits, edit{at, at, end})
+		}
+	}
+	return edits, nil
+}
+
+// opening is the length of what stands before the text of a string: its quotes,
+// and the line end that TOML drops behind three of them.
+func (f *file) opening(raw string, plain bool) int {
+	switch {
+	case plain:
+		return 0
+	case f.row.Format == TOML && len(raw) > 5 && (raw[:3] == `"""` || raw[:3] == "'''"):
+		if strings.HasPrefix(raw[3:], "\r\n") {
+			return 5
+		}
+		if raw[3] == '\n' {
+			return 4
+		}
+		return 3
+	}
+	return 1
+}
+
+// rename changes a key, wherever the file writes it.
+func (f *file) rename(m *member, name string) []edit {
+	edits := []edit{{m.last, m.end, f.respell(string(f.src[m.last:m.end]), name)}}
+	for _, place := range m.again {
+		edits = append(edits, edit{place.start, place.end, f.respell(string(f.src[place.start:place.end]), name)})
+	}
+	return edits
+}
+
+// respell writes a word in the quotes that a token has.
+func (f *file) respell(raw, word string) string {
+	bare := tomlKey(word) == word && (f.row.Format != JSON5 || !strings.Contains(word, "-") && !isDigit(word[0]))
+	switch {
+	case strings.HasPrefix(raw, "'"):
+		return "'" + word + "'"
+	case strings.HasPrefix(raw, `"`) || !bare:
+		return quote(word)
+	}
+	return word
+}
+
+// objectText writes an environment that wrap makes itself.
+func (f *file) objectText(extras []extra) string {
+	var parts []string
+	for _, x := range extras {
+		parts = append(parts, f.pairText(x))
+	}
+	return "{" + strings.Join(parts, compact) + "}"
+}
+
+func (f *file) pairText(x extra) string {
+	switch f.row.Format {
+	case TOML:
+		return x.name + "=" + x.raw
+	case YAML:
+		return x.name + ": " + x.raw
+	default:
+		return quote(x.name) + ":" + x.raw
+	}
+}
+
+// addExtras puts members before the first one of an object that is there.
+func (f *file) addExtras(host *member, extras []extra) (edit, error) {
+	n := host.value
+	if n.kind != objectKind {
+		return edit{}, refuse(f.src, n.start, nextTake, "the %s is %s", host.name, n.kind)
+	}
+	if len(n.members) == 0 {
+		if f.row.Format == TOML && f.src[n.start] != '{' {
+			return edit{}, refuse(f.src, n.start, "take the empty table out", "the %s has no place for the address", host.name)
+		}
+		text := f.objectText(extras)
+		return edit{n.start + 1, n.start + 1, text[1 : len(text)-1]}, nil
+	}
+	first := n.members[0]
+	if first.last != first.start {
+		return edit{}, refuse(f.src, first.start, "write it as a table", "%s is written in dotted keys", host.name)
+	}
+	between := spaced
+	if first.block {
+		between = lineBreak(f.src, lineEnd(f.src, first.start)) + indent(f.src, first.start)
+	}
+	text := ""
+	for _, x := range extras {
+		pair := f.pairText(x)
+		if f.row.Format == TOML && first.block {
+			pair = x.name + " = " + x.raw
+		}
+		text += pair + between
+	}
+	return edit{first.start, first.start, text}, nil
+}

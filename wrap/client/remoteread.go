@@ -1,0 +1,161 @@
+package client
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const nextTake = "take it out, or keep the server as it is"
+
+// readRemote reads a bare remote entry and refuses what would be lost on the way.
+func (s *shapeReader) readRemote(entry *node) {
+	r := s.remote
+	s.touch(s.holder)
+	s.touch(r.url.value)
+	for _, key := range []string{s.row.commandKey(), s.row.argsKey()} {
+		if m, _ := s.holder.get(key); m != nil {
+			s.refuse(m.start, nextDuplicate, "the entry of %q has %q and a url", s.slot.name, key)
+		}
+	}
+	s.checkURL()
+	s.checkType()
+	r.env, _ = s.holder.get(s.row.envKey())
+	s.readHeaders()
+	s.readBearer()
+	s.checkMembers(entry)
+	if s.holder != entry {
+		s.checkMembers(s.holder)
+	}
+}
+
+func (s *shapeReader) checkURL() {
+	v := s.remote.url.value
+	if v.kind != stringKind {
+		s.refuse(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
+		return
+	}
+	if s.row.fills(v.text) {
+		if !s.row.EnvExpands {
+			s.refuse(v.start, "write the url out", "the url of %q holds a variable, which this client fills in only there", s.slot.name)
+		}
+		return
+	}
+	u, err := url.Parse(v.text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		s.refuse(v.start, "write it like https://host/mcp", "the url of %q is none that clawai can reach", s.slot.name)
+	case u.User != nil:
+		s.refuse(v.start, "put them into a header", "the url of %q holds a name or a password", s.slot.name)
+	case u.Fragment != "" || strings.HasSuffix(v.text, "#"):
+		s.refuse(v.start, "take it out", "the url of %q holds a #fragment", s.slot.name)
+	}
+}
+
+// checkType demands a transport that clawai speaks.
+func (s *shapeReader) checkType() {
+	if s.typ == nil || s.typ.value.kind == nullKind {
+		s.typ = nil
+		return
+	}
+	s.touch(s.typ.value)
+	text := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s.typ.value.text))
+	if s.typ.value.kind != stringKind || !slices.Contains(types, text) {
+		s.refuse(s.typ.value.start, nextTake, "the entry of %q has the %s %s, which clawai does not speak", s.slot.name, s.typ.name, quote(s.typ.value.text))
+	}
+}
+
+// readHeaders finds the headers, in the one member that a process can have in
+// their place.
+func (s *shapeReader) readHeaders() {
+	r := s.remote
+	for i, field := range []string{s.row.HeadersField, s.row.EnvHeadersField} {
+		m, _ := s.holder.get(field)
+		if field == "" || m == nil || m.value.kind == nullKind {
+			continue
+		}
+		if r.holder != nil {
+			s.refuse(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
+			return
+		}
+		r.holder, r.envHeaders = m, i == 1
+	}
+	if r.holder == nil {
+		return
+	}
+	s.touch(r.holder.value)
+	if r.holder.value.kind != objectKind {
+		s.refuse(r.holder.value.start, nextCommand, "the %s of %q are %s", r.holder.name, s.slot.name, r.holder.value.kind)
+		return
+	}
+	for i := range r.holder.value.members {
+		m := &r.holder.value.members[i]
+		s.checkHeader(m)
+		r.headers = append(r.headers, header{m.name, m})
+	}
+	if r.env == nil {
+		return
+	}
+	if len(r.headers) > 0 && s.row.strict() {
+		s.refuse(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
+	}
+	if len(r.headers) == 0 {
+		r.holder = nil // the environment that is there will do
+	}
+}
+
+func (s *shapeReader) checkHeader(m *member) {
+	v, name := m.value, m.name
+	s.touch(v)
+	switch {
+	case v.kind != stringKind:
+		s.refuse(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)
+	case !headerName.MatchString(name) || ownHeader.MatchString(name):
+		s.refuse(m.last, "take it out", "the header %q of %q is none that clawai can be given", name, s.slot.name)
+	case slices.ContainsFunc(s.remote.headers, func(h header) bool { return strings.EqualFold(h.name, name) }):
+		s.refuse(m.last, nextDuplicate, "the header %q of %q stands twice", name, s.slot.name)
+	case strings.ContainsFunc(v.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		s.refuse(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
+	case s.remote.envHeaders && !variableName.MatchString(v.text):
+		s.refuse(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
+	case !s.row.EnvExpands && s.row.fills(v.text):
+		s.refuse(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
+			"the header %q of %q holds a variable, which this client fills in only there", name, s.slot.name)
+	}
+}
+
+// readBearer finds the variable of a bearer token.
+func (s *shapeReader) readBearer() {
+	m, _ := s.holder.get(s.row.BearerField)
+	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
+		return
+	}
+	if m.value.kind != stringKind || !variableName.MatchString(m.value.text) {
+		s.refuse(m.value.start, "write the name of a variable", "the %s of %q does not name a variable", m.name, s.slot.name)
+	}
+	for _, h := range s.remote.headers {
+		if strings.EqualFold(h.name, "Authorization") {
+			s.refuse(m.start, nextDuplicate, "the entry of %q has an Authorization header and %s", s.slot.name, m.name)
+		}
+	}
+	s.remote.bearer = m
+}
+
+// checkMembers refuses what a process would not be told.
+func (s *shapeReader) checkMembers(n *node) {
+	known := append([]string{
+		s.remote.url.name, s.row.typeKey(), s.row.NameField, s.row.HeadersField, s.row.EnvHeadersField,
+		s.row.BearerField, s.row.envKey(), s.row.Nested,
+	}, s.row.RemoteKeeps...)
+	for i := range n.members {
+		m := &n.members[i]
+		switch {
+		case slices.Contains(known, m.name) || slices.Contains(shared, m.name) || m.value.empty() && !s.row.strict():
+			continue
+		case m.value.empty() && !m.block && n == s.holder:
+			s.remote.idle = append(s.remote.idle, m)
+			continue
+		}
+		s.refuse(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quote(m.name))
+	}
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"slices"
+	"strings"
+)
+
+// removeMembers takes members with their values out of an object, those that
+// stand together at once.
+func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
+	var edits []edit
+	leaves := func(i int) bool {
+		return i < len(in.members) && slices.ContainsFunc(gone, func(m *member) bool { return m.start == in.members[i].start })
+	}
+	for i := 0; i < len(in.members); i++ {
+		first := i
+		for leaves(i) {
+			i++
+		}
+		if i == first {
+			continue
+		}
+		e, err := f.removeRun(in, first, i)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// removeRun takes out the members from first up to next.
+func (f *file) removeRun(in *node, first, next int) (edit, error) {
+	mark := ","
+	if in.members[first].block {
+		mark = ""
+	}
+	ends := make([]int, next) // of the members, as far as they are looked at
+	for i := first; i < next; i++ {
+		end, known := f.stop(in.members[i].value)
+		if !known {
+			return edit{}, f.comment(in.members[i].value)
+		}
+		ends[i] = end
+	}
+	from, to := in.members[first].start, ends[next-1]
+	for i := first; i < next-1; i++ {
+		if err := f.separates(ends[i], in.members[i+1].start, mark); err != nil {
+			return edit{}, err
+		}
+	}
+	switch {
+	case next < len(in.members) && in.members[next].start > to:
+		return edit{from, in.members[next].start, ""}, f.separates(to, in.members[next].start, mark)
+	case mark == "":
+		return f.removeLastLines(from, to)
+	case first > 0:
+		before, known := f.stop(in.members[first-1].value)
+		if !known {
+			return edit{}, f.comment(in.members[first].value)
+		}
+		return edit{before, to, ""}, f.separates(before, from, mark)
+	}
+	return edit{from, to, ""}, nil
+}
+
+// removeLastLines takes out whole lines.
+func (f *file) removeLastLines(from, to int) (edit, error) {
+	start, end := lineStart(f.src, from), lineEnd(f.src, to)
+	if !f.blank(start, from) {
+		return edit{}, refuse(f.src, from, "edit the entry by hand", "a member of clawai stands on the line of another")
+	}
+	if err := f.separates(to, end, ""); err != nil {
+		return edit{}, err
+	}
+	if end < len(f.src) {
+		end += len(lineBreak(f.src, end))
+	}
+	return edit{start, end, ""}, nil
+}
+
+// separates refuses to take out a comment with a member.
+func (f *file) separates(from, to int, mark string) error {
+	if strings.TrimSpace(string(f.src[from:to])) == mark {
+		return nil
+	}
+	return refuse(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
+}
+
+// stop is where a value ends, if that can be told.
+func (f *file) stop(n *node) (int, bool) {
+	flow := n.kind == objectKind || n.kind == listKind && !n.block
+	switch {
+	case f.row.Format != YAML:
+		return n.end, n.end > n.start
+	case n.kind == objectKind && len(n.members) > 0 && n.members[0].block:
+		return f.stop(n.members[len(n.members)-1].value)
+	case n.kind == listKind && n.block:
+		return f.stop(n.items[len(n.items)-1])
+	case flow && n.kind == objectKind:
+		return 0, false
+	}
+	return n.end, true
+}
