@@ -27,7 +27,7 @@ func checkAsking(p *patient) []finding {
 	ask, err := config.LoadAsk(p.folders.SettingsFile(), os.Getenv)
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
-			Fix: "correct the setting (docs/asking.md)"}}
+			Fix: "correct the setting (docs/approvals.md)"}}
 	}
 	all := told(ask)
 	if len(ask.Order.Is) == 0 {

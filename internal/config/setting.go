@@ -21,7 +21,7 @@ const Never = "never"
 // Rungs are the ways of asking, in the order in which they are tried.
 var rungs = []string{"terminal", "popup", "console", "elicitation", "web"}
 
-// Ask is how a person is asked. docs/asking.md describes each setting.
+// Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
 	Order     Value[[]string]      // the ways of asking, first to last; empty: nobody is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
