@@ -29,7 +29,7 @@ const allowTools = "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"
 
 // running is a clawai proxy in a process of its own, around a toyserver.
 type running struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader

@@ -1,10 +1,13 @@
 // A client of the official TypeScript SDK that uses every feature a server can
-// offer over stdio, and prints what it saw as JSON lines. Run it twice, once
-// straight at the server and once through the proxy: the lines must be equal.
+// offer, and prints what it saw as JSON lines. Run it twice, once straight at the
+// server and once through the proxy: the lines must be equal. An address
+// followed by sse is reached by the transport of 2024-11-05.
 //
-//   node client.mjs everything|filesystem DIR -- COMMAND ARGS...
+//   node client.mjs everything|filesystem|list DIR -- COMMAND ARGS... | ADDRESS [sse]
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import * as types from '@modelcontextprotocol/sdk/types.js'
 
 const split = process.argv.indexOf('--')
@@ -39,7 +42,12 @@ let logged
 const firstLog = new Promise((resolve) => { logged = resolve })
 client.setNotificationHandler(types.LoggingMessageNotificationSchema, ({ params }) => logged(typeof params.data))
 
-await client.connect(new StdioClientTransport({ command, args, stderr: 'inherit', env: process.env }))
+const transport = () => {
+  if (!command.startsWith('http://')) return new StdioClientTransport({ command, args, stderr: 'inherit', env: process.env })
+  const address = new URL(command)
+  return args[0] === 'sse' ? new SSEClientTransport(address) : new StreamableHTTPClientTransport(address)
+}
+await client.connect(transport())
 see('server', client.getServerVersion())
 see('capabilities', client.getServerCapabilities())
 
@@ -78,7 +86,8 @@ const stories = {
       { onprogress: (p) => progress.push(p) }))
     // Not the last: the SDK forgets the handler when the result is in the same
     // chunk of the pipe, proxy or not. The taps see that frame too.
-    see('progress seen', progress.slice(0, 3))
+    // Each once: over HTTP the SDK takes streams up that have ended, and is told again.
+    see('progress seen', [...new Map(progress.map((p) => [p.progress, p])).values()].slice(0, 3))
 
     await attempt('cancel', async () => {
       const stop = new AbortController()
@@ -95,6 +104,12 @@ const stories = {
       await call('toggle-simulated-logging')
       return firstLog
     })
+    await attempt('ping', () => client.ping())
+  },
+
+  async list() {
+    await attempt('tools/list', async () => (await client.listTools()).tools)
+    await attempt('unknown tool', () => call('no-such-tool'))
     await attempt('ping', () => client.ping())
   },
 
