@@ -89,9 +89,11 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 	if v, r = s.hear(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	switch {
-	case !s.returned(ctx, q):
+	// An asking that ended with the time had no answer to give to anybody.
+	if (r.err == nil || ctx.Err() == nil) && !s.returned(ctx, q) {
 		return q.away(ctx), r
+	}
+	switch {
 	case ctx.Err() != nil: // when both are there, it is too late
 		r.late = true
 		return q.unanswered(ctx), r
