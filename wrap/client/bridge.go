@@ -65,15 +65,14 @@ func (s *shapeReader) readBridge() {
 // readVariable sorts a member of the environment.
 func (s *shapeReader) readVariable(m *member) {
 	r := s.remote
-	name, isHeader := strings.CutPrefix(m.name, headerVariable)
 	switch {
 	case m.name == urlVariable:
 		r.url = m
 	case m.name == bearerVariable:
 		r.bearer = m
-	case isHeader && m.value.kind == stringKind:
+	case strings.HasPrefix(m.name, headerVariable) && m.value.kind == stringKind:
 		r.envHeaders = strings.HasPrefix(m.name, headerEnvVariable)
-		name, _, _ = strings.Cut(m.value.text, ":")
+		name, _, _ := strings.Cut(m.value.text, ":")
 		if !headerName.MatchString(name) {
 			s.refuse(m.value.start, "write it as Name: value", "%s of %q is no header", m.name, s.slot.name)
 		}

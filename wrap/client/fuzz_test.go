@@ -10,7 +10,7 @@ import (
 // fuzzRows are tried on every fuzzed text.
 var fuzzRows = []Row{
 	rowJSON, rowJSONC, rowJSON5, rowLocal, rowArray, rowObject, rowNested, rowTOML, rowTables, rowYAML, rowList,
-	remoteRow(JSONC), remoteRow(JSON5), remoteRow(YAML), rowCodex,
+	remoteRow(JSONC), remoteRow(JSON5), remoteRow(YAML), rowCodex, strictRow(),
 }
 
 // FuzzWrap: whatever a file holds, an edit either comes back byte for byte or

@@ -13,6 +13,12 @@ func remoteRow(f Format) Row {
 	}
 }
 
+func strictRow() Row {
+	r := remoteRow(JSONC)
+	r.StrictKeys = true
+	return r
+}
+
 var rowCodex = Row{
 	Name: "codex", Format: TOML, KeyPath: []string{"mcp_servers"}, URLFields: []string{"url"}, HeadersField: "http_headers",
 	EnvHeadersField: "env_http_headers", BearerField: "bearer_token_env_var", PassEnvField: "env_vars",
@@ -25,8 +31,7 @@ func remotePairs() []pair {
 	front := func(was string) string {
 		return `"/usr/local/bin/clawai","args":["proxy","--server","r","--was","` + was + `","--",`
 	}
-	yaml, strict := remoteRow(YAML), remoteRow(JSONC)
-	strict.StrictKeys = true
+	yaml, strict := remoteRow(YAML), strictRow()
 	return []pair{
 		{"a url", remoteRow(JSON), "r", in(`"url": "https://h/mcp"`), in(`"command": ` + front("url") + `"https://h/mcp"]`)},
 		{"another key for it", remoteRow(JSON), "r", in(`"serverUrl":"https://h"`), in(`"command":` + front("serverUrl") + `"https://h"]`)},

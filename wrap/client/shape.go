@@ -228,10 +228,10 @@ func (r Row) expands(text string) bool {
 
 // unfit says why a wrapper must not be put here. A command that the client
 // fills in is not moved to a place where it would not.
-func (s *shape) unfit(r Row, name string) *fault {
-	w := s.words[0]
-	if s.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expands(w.text) {
-		return s.mixed
+func (sh *shape) unfit(r Row, name string) *fault {
+	w := sh.words[0]
+	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expands(w.text) {
+		return sh.mixed
 	}
 	return &fault{w.start, "write the command out",
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
