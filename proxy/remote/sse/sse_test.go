@@ -144,6 +144,9 @@ func FuzzAppend(f *testing.F) {
 		if string(got[0].Data) != lines || got[0].Retry != e.Retry || !got[0].HasID {
 			t.Fatalf("%+v became %+v", e, got[0])
 		}
+		if !got[0].Plain && bytes.IndexByte(data, 0) < 0 {
+			t.Fatalf("%q is not plain", block)
+		}
 		if !strings.ContainsAny(name+id, "\r\n\x00") && (got[0].Name != name || got[0].ID != id) {
 			t.Fatalf("%+v became %+v", e, got[0])
 		}
