@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -127,7 +128,7 @@ func TestTheMiddleOfAValue(t *testing.T) {
 			Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool},
 			Args: []byte(`{"what":"` + c.room + `; the point ;` + c.room + `"}`),
 		}})
-		if c.want && (err != nil || !strings.Contains(text, "; the point ;")) || !c.want && err != errTooLong {
+		if c.want && (err != nil || !strings.Contains(text, "; the point ;")) || !c.want && !errors.Is(err, errTooLong) {
 			t.Errorf("%s with %d characters: %v\n%.600s", c.tool, 2*len(c.room), err, text)
 		}
 	}
