@@ -111,6 +111,8 @@ func (l *Ladder) Concluded(q gate.Question, v gate.Verdict) {
 	switch {
 	case v.Code == gate.CodeDeniedByPerson:
 		text = strings.TrimPrefix(nothingRan, "; ") // the answer says the rest
+	case v.Code == gate.CodeNotAnswered:
+		text = "too late: the time was up" + nothingRan
 	case v.Action != policy.Allow:
 		text = "denied: " + v.Reason + nothingRan
 	}

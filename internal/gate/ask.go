@@ -90,11 +90,11 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 		return v, r
 	}
 	// An asking that ended with the time had no answer to give to anybody.
-	if (r.err == nil || ctx.Err() == nil) && !s.returned(ctx, q) {
+	if (r.err == nil || !over(ctx)) && !s.returned(ctx, q) {
 		return q.away(ctx), r
 	}
 	switch {
-	case ctx.Err() != nil: // when both are there, it is too late
+	case over(ctx): // when both are there, it is too late
 		r.late = true
 		return q.unanswered(ctx), r
 	case r.err == nil:
@@ -103,6 +103,13 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 		return s.resettle(q), r
 	}
 	return q.unasked(r), r
+}
+
+// over says that a question's time is up. A process that was stopped may find the
+// answer before its timers have run; the clock tells all the same.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // put asks the person.

@@ -21,7 +21,8 @@ func (q *question) refusal(code Code, why, owner string) Verdict {
 
 // unanswered is the refusal of a call whose asking ended before an answer.
 func (q *question) unanswered(ctx context.Context) Verdict {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see over
+
 		return q.refusal(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}

@@ -54,7 +54,7 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	if text := <-out; !strings.Contains(text, `"isError":true`) || there("denied.txt") {
 		t.Errorf("denied: %s", text)
 	}
-	b.wait("#said", "the owner denied it")
+	b.wait("#said", "Nothing was executed")
 	b.wait("#record", "deny")
 
 	out = write("once.txt")

@@ -1,0 +1,58 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestAProxyThatWasStopped holds that an answer which a proxy finds only after the
+// deadline is too late, though it was given in time: whoever waits for the call has
+// given up by then.
+func TestAProxyThatWasStopped(t *testing.T) {
+	s := newSite(t, askForWrites)
+	s.write(".config/clawai/config.toml", "[ask]\ntimeout = \"4s\"\n")
+	file := filepath.Join(s.projects(), "late.md")
+	a := startAsker(t, s, "write_file", map[string]string{"path": file, "content": "late"})
+	line := ""
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "write_file") && time.Now().Before(end); {
+		line = s.must(clawai, "approve", "--list")
+	}
+	deadline := time.Now().Add(4 * time.Second)
+	pid, err := strconv.Atoi(strings.TrimSpace(s.must("pgrep", "-fo", "^"+clawai+" proxy .*"+s.projects())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(line, " ")
+	if out := s.must(clawai, "decide", id, "approve"); !strings.Contains(out, "allowed once; what became of the call is not known yet") {
+		t.Errorf("decide said %q", out)
+	}
+	time.Sleep(time.Until(deadline))
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if out := a.result(); !strings.Contains(out, "nobody answered in time") || !strings.Contains(out, "not_answered") {
+		t.Errorf("got %s", out)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("executed after the deadline")
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		out := s.must(clawai, "approve", "--history", "1")
+		if strings.Contains(out, "too late: ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the one who answered reads %s", out)
+		}
+	}
+}
