@@ -319,6 +319,7 @@ const headerGrace = 2 * time.Millisecond
 
 // events carries what comes until the stream ends.
 func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
+	out.streams()
 	soon := time.AfterFunc(headerGrace, out.open) // with the first event, if that is here: one write, not two
 	defer func() { soon.Stop(); out.open() }()
 	for in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10); ; {

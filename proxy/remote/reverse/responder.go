@@ -23,6 +23,7 @@ type responder struct {
 	id     string // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
 	status int    // 0 means 200
 	begun  bool   // the header has been written
+	events bool   // the server answers with an event stream, and so does this side
 	stream bool   // as an event stream
 	gone   bool   // nobody reads any more
 	event  *sse.Event
@@ -52,7 +53,7 @@ func (a *responder) Add(line []byte) error {
 	if last {
 		defer a.end()
 	}
-	if !a.begun && last {
+	if !a.begun && last && !a.events {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
@@ -185,6 +186,14 @@ func (a *responder) empty(status int) {
 		a.begin()
 	}
 	a.end()
+}
+
+// streams notes that what comes is an event stream, also if its first event is the
+// answer: the client can take up a stream, and no JSON.
+func (a *responder) streams() {
+	a.mu.Lock()
+	a.events = true
+	a.mu.Unlock()
 }
 
 // open begins the stream before there is anything to say.

@@ -322,3 +322,18 @@ func TestDelete(t *testing.T) {
 		}
 	}
 }
+
+// A stream stays one, with its id, also when the answer is the first thing in it.
+func TestAStreamOfOneEvent(t *testing.T) {
+	const answer = "id: e1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n"
+	w := newWorld(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, answer)
+	}})
+	for range 20 {
+		resp := w.post(call(1, "ok"))
+		if kind, got := resp.Header.Get("Content-Type"), says(resp); kind != "text/event-stream" || got != "200 "+answer {
+			t.Fatalf("%s: %q", kind, got)
+		}
+	}
+}
