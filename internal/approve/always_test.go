@@ -235,7 +235,7 @@ func TestAlwaysIsNotOffered(t *testing.T) {
 			o, _ := asksFor(t, c.src, c.args)
 			s := start(t, o, 24, 80)
 			s.see("always     not offered: ", c.why, "> Deny")
-			if strings.Contains(s.screen.text(), "Always allow") {
+			if strings.Contains(s.screen.Text(), "Always allow") {
 				t.Error("offered")
 			}
 			s.answer(esc)

@@ -23,6 +23,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/internal/approve/remember"
+	"github.com/clawai/clawai/internal/approve/termtest"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
@@ -188,7 +189,7 @@ func begin(cmd *exec.Cmd, o order) (io.Closer, error) {
 // session is one asking process on one pty.
 type session struct {
 	t      testing.TB
-	screen *emulator
+	screen *termtest.Emulator
 	pty    *os.File
 	tty    *os.File
 	cmd    *exec.Cmd
@@ -214,7 +215,7 @@ func open(t testing.TB, rows, cols int) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{t: t, pty: p, tty: tty, screen: newEmulator(rows, cols), read: make(chan struct{})}
+	s := &session{t: t, pty: p, tty: tty, screen: termtest.New(rows, cols), read: make(chan struct{})}
 	s.resize(rows, cols)
 	if s.before, err = xterm.GetState(int(tty.Fd())); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,7 @@ func (s *session) resize(rows, cols int) {
 	if err := pty.Setsize(s.pty, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.screen.resize(rows, cols)
+	s.screen.Resize(rows, cols)
 }
 
 // see waits until the screen shows every text.
@@ -282,7 +283,7 @@ func (s *session) prompt(texts ...string) {
 
 func (s *session) until(ready func(string) bool, texts []string) {
 	s.t.Helper()
-	if !s.screen.wait(20*time.Second, func(shown string) bool {
+	if !s.screen.Wait(20*time.Second, func(shown string) bool {
 		if !ready(shown) {
 			return false
 		}
@@ -293,7 +294,7 @@ func (s *session) until(ready func(string) bool, texts []string) {
 		}
 		return true
 	}) {
-		s.t.Fatalf("not seen: %q\nscreen:\n%s\nstderr: %s", texts, s.screen.text(), s.stderr.String())
+		s.t.Fatalf("not seen: %q\nscreen:\n%s\nstderr: %s", texts, s.screen.Text(), s.stderr.String())
 	}
 }
 
@@ -334,7 +335,7 @@ func (s *session) outcomes() []outcome {
 	if s.stderr.Len() > 0 {
 		s.t.Errorf("stderr: %s", s.stderr.String())
 	}
-	if err := s.screen.complaint(); err != nil {
+	if err := s.screen.Complaint(); err != nil {
 		s.t.Error(err)
 	}
 	return all
@@ -360,7 +361,7 @@ func (s *session) hangUp() {
 		s.t.Fatal(err)
 	}
 	<-s.read
-	s.screen.gone()
+	s.screen.HangUp()
 }
 
 func (s *session) close() {

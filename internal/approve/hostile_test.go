@@ -32,7 +32,7 @@ func TestHostileCalls(t *testing.T) {
 					s.press("deny\n")
 				} else {
 					s.see("> Deny", "Return answers")
-					facts, _, _ := strings.Cut(s.screen.text(), "\n\n") // our own rows stand below
+					facts, _, _ := strings.Cut(s.screen.Text(), "\n\n") // our own rows stand below
 					viewtest.Check(t, c, facts)
 					s.press(enter)
 				}
@@ -49,12 +49,12 @@ func TestHostileCalls(t *testing.T) {
 func (s *session) readPlain() string {
 	s.t.Helper()
 	for n := 1; ; n++ {
-		if !s.screen.wait(20*time.Second, func(shown string) bool {
+		if !s.screen.Wait(20*time.Second, func(shown string) bool {
 			return strings.Count(shown, "\n>") == n && strings.HasSuffix(strings.TrimSpace(shown), "\n>")
 		}) {
-			s.t.Fatalf("no prompt:\n%s", s.screen.text())
+			s.t.Fatalf("no prompt:\n%s", s.screen.Text())
 		}
-		text := s.screen.text()
+		text := s.screen.Text()
 		if n <= 10 && n == strings.Count(text, "are not shown yet") {
 			s.press("more\n")
 			continue

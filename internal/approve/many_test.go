@@ -126,10 +126,10 @@ func TestAListOnTheTerminal(t *testing.T) {
 // listFirst takes the pages in the order in which they come.
 func listFirst(s *session, list, alone func()) {
 	s.t.Helper()
-	s.screen.wait(20*time.Second, func(shown string) bool {
+	s.screen.Wait(20*time.Second, func(shown string) bool {
 		return strings.Contains(shown, "let all 5 calls through?") || strings.Contains(shown, "CAREFUL")
 	})
-	if strings.Contains(s.screen.text(), "CAREFUL") {
+	if strings.Contains(s.screen.Text(), "CAREFUL") {
 		alone()
 		list()
 		return
@@ -147,7 +147,7 @@ func TestAListOneByOneOnTheTerminal(t *testing.T) {
 	left := []string{"/p/0", "/p/1", "/p/2"}
 	for len(left) > 0 {
 		var path string
-		s.screen.wait(20*time.Second, func(shown string) bool {
+		s.screen.Wait(20*time.Second, func(shown string) bool {
 			i := slices.IndexFunc(left, func(p string) bool { return strings.Contains(shown, `path = "`+p+`"`) })
 			if i < 0 || !strings.Contains(shown, "let this through?") || !strings.Contains(shown, "Return answers") {
 				return false

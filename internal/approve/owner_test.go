@@ -31,7 +31,7 @@ func TestTerminalOfOthers(t *testing.T) {
 				!strings.Contains(all[0].Err, "to allow such a call, add a rule") {
 				t.Errorf("got %+v", all)
 			}
-			if shown := strings.TrimSpace(s.screen.text()); shown != "" {
+			if shown := strings.TrimSpace(s.screen.Text()); shown != "" {
 				t.Errorf("drawn: %q", shown)
 			}
 			now, err := xterm.GetState(int(s.tty.Fd()))

@@ -196,7 +196,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 	s := start(t, o, 24, 80)
 	s.see("request 1 of 2", `text       "be kind"`, `text       "what is 2+2?"`, "server     not named",
 		"careful    ", "request 2 of 2", `asks       "Your name?"`, "CAREFUL. Let all 2 through?", "> Deny")
-	if strings.Contains(s.screen.text(), "session") {
+	if strings.Contains(s.screen.Text(), "session") {
 		t.Error("an answer for the session is offered where it cannot hold")
 	}
 	s.answer(down + enter)
