@@ -1,0 +1,50 @@
+package policy
+
+import "slices"
+
+// Source is a rule as its author wrote it: what analyses of a policy read.
+type Source struct {
+	Rule
+	Subject Subject
+	Name    string // the subject's glob
+	Server  string // glob; "" when the rule is about every server
+	Args    []ArgSource
+	// Start and End are the bytes of the file in which the rule stands, its
+	// [[rule]] header included.
+	Start, End int
+}
+
+// ArgSource is one args.<name> condition.
+type ArgSource struct {
+	Path  []string // the names below args
+	Globs []string // one of them must match
+	Pos   Position
+}
+
+// Sources are the rules as written, in order.
+func (p *Policy) Sources() []Source {
+	out := make([]Source, len(p.sources))
+	for i := range p.sources {
+		out[i] = p.sources[i].source()
+	}
+	return out
+}
+
+func (r *ruleSource) source() Source {
+	s := Source{Rule: r.Rule, Subject: r.subject, Name: r.pattern, Start: r.start, End: r.end}
+	if r.server != nil {
+		s.Server = *r.server
+	}
+	for _, a := range r.args {
+		s.Args = append(s.Args, ArgSource{slices.Clone(a.path), slices.Clone(a.globs), a.pos})
+	}
+	return s
+}
+
+// Key is the rule key of a subject: "tool", "resource", and so on; "" for none.
+func (s Subject) Key() string {
+	if s == NoSubject || s > MethodSubject {
+		return ""
+	}
+	return subjectKey(s)
+}
