@@ -121,7 +121,7 @@ func TestCloseWhileLocked(t *testing.T) {
 // it was in vain.
 func TestAnswerInVain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "queue")
-	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond}.Patience(100 * time.Millisecond))
+	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond}.Patience(100*time.Millisecond))
 	other := open(t, dir, queue.Options{Check: time.Hour})
 	p := attach(t, q, "s1")
 	ticket := put(t, p, `{}`)
