@@ -1,0 +1,81 @@
+package scalar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Min holds for numbers that are not below the limit. The limit is an int64, a
+// float64 (read as its shortest decimal) or a json.Number; anything else, and a
+// number that is not finite, is an error.
+func Min(limit any) (where.Constraint, error) {
+	n, err := limitOf(limit)
+	return bound{n, func(order int) bool { return order >= 0 }}, err
+}
+
+// Max holds for numbers that are not above the limit, which is given as for Min.
+func Max(limit any) (where.Constraint, error) {
+	n, err := limitOf(limit)
+	return bound{n, func(order int) bool { return order <= 0 }}, err
+}
+
+var errNotFinite = errors.New("not a finite number")
+
+func limitOf(limit any) (n number, err error) {
+	ok := false
+	switch l := limit.(type) {
+	case int64:
+		n, ok = parseNumber(strconv.FormatInt(l, 10))
+	case float64:
+		n, ok = fromFloat(l)
+	case json.Number:
+		n, ok = parseNumber(l.String())
+	default:
+		return n, fmt.Errorf("%T is no number", limit)
+	}
+	if !ok {
+		return n, errNotFinite
+	}
+	return n, nil
+}
+
+type bound struct {
+	limit number
+	holds func(order int) bool
+}
+
+func (b bound) Holds(v where.Value, opens bool) where.Verdict {
+	switch {
+	case b.holds == nil:
+		return where.No
+	case v.Kind == where.Number:
+		if n, ok := parseNumber(v.Text); ok {
+			return n.against(b.limit, b.holds)
+		}
+		return where.Maybe
+	case !opens && coercible(v):
+		return where.Maybe
+	}
+	return where.No
+}
+
+func (bound) Cost(n int) int { return 100 + 20*n }
+
+// coercible says whether a lenient server could take a value that is no number
+// for one: a text that begins like a number in some language, a boolean.
+func coercible(v where.Value) bool {
+	if v.Kind != where.String {
+		return v.Kind == where.Boolean
+	}
+	text := strings.ToLower(strings.TrimLeft(strings.TrimFunc(v.Text, unicode.IsSpace), "+-"))
+	for _, r := range text {
+		return unicode.IsNumber(r) || r == '.' || strings.HasPrefix(text, "inf") || strings.HasPrefix(text, "nan")
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package scalar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// OneOf holds for values that are one of the choices, by JSON type and value:
+// 1, 1.0 and 1e0 are the same number, "1" is none. Choices are strings,
+// booleans and numbers as Min takes them; anything else, and a list of none, is
+// an error.
+func OneOf(choices []any) (where.Constraint, error) {
+	if len(choices) == 0 {
+		return nil, errors.New("an empty list, which nothing can be one of")
+	}
+	c := oneOf{texts: map[string]bool{}, booleans: map[string]bool{}}
+	for i, choice := range choices {
+		switch choice := choice.(type) {
+		case string:
+			c.texts[choice] = true
+		case bool:
+			c.booleans[fmt.Sprint(choice)] = true
+		case int64, float64, json.Number:
+			n, err := limitOf(choice)
+			if err != nil {
+				return nil, fmt.Errorf("choice %d: %w", i+1, err)
+			}
+			c.numbers = append(c.numbers, n)
+		default:
+			return nil, fmt.Errorf("choice %d: %T is no string, number or boolean", i+1, choice)
+		}
+	}
+	return c, nil
+}
+
+type oneOf struct {
+	texts    map[string]bool
+	booleans map[string]bool
+	numbers  []number
+}
+
+func (c oneOf) Holds(v where.Value, opens bool) where.Verdict {
+	best := where.No
+	switch v.Kind {
+	case where.String:
+		best = where.Certain(c.texts[v.Text])
+	case where.Boolean:
+		best = where.Certain(c.booleans[v.Text])
+	case where.Number:
+		n, ok := parseNumber(v.Text)
+		if !ok {
+			return where.Maybe
+		}
+		best = c.number(n)
+	}
+	if best == where.No && !opens && c.coerced(v) {
+		return where.Maybe
+	}
+	return best
+}
+
+func (c oneOf) number(n number) where.Verdict {
+	best := where.No
+	for _, m := range c.numbers {
+		best = max(best, n.against(m, func(order int) bool { return order == 0 }))
+	}
+	return best
+}
+
+// coerced says whether a server that takes one JSON type for another would find
+// the value among the choices.
+func (c oneOf) coerced(v where.Value) bool {
+	if v.Kind != where.String && v.Kind != where.Number && v.Kind != where.Boolean {
+		return false
+	}
+	text := strings.TrimSpace(v.Text)
+	if v.Kind != where.String && c.texts[text] || c.booleans[strings.ToLower(text)] {
+		return true
+	}
+	if v.Kind == where.Number {
+		return c.writtenAs(v.Text)
+	}
+	n, ok := parseNumber(strings.TrimPrefix(text, "+"))
+	return ok && c.number(n) != where.No
+}
+
+// writtenAs says whether some text among the choices is a spelling of the same
+// number.
+func (c oneOf) writtenAs(text string) bool {
+	n, ok := parseNumber(text)
+	for choice := range c.texts {
+		if m, is := parseNumber(choice); ok && is && n.compare(m) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c oneOf) Cost(n int) int {
+	return 200 + 30*n + 50*len(c.numbers) + 100*len(c.texts)
+}

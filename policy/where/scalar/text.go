@@ -1,0 +1,88 @@
+package scalar
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Bounds of a regex, which is the owner's; its cost is its size times the text.
+const (
+	maxExpr    = 4096
+	maxProgram = 4096 // instructions
+)
+
+// Regex holds for texts that match the RE2 expression from their first
+// character to their last: an allow that a mere part of the text could match
+// would allow what stands around it. Write .* where anything may stand; as
+// everywhere in RE2, a dot is no line break without (?s). Numbers and booleans
+// are matched by their JSON text.
+func Regex(expr string) (where.Constraint, error) {
+	if len(expr) > maxExpr {
+		return nil, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
+	}
+	parsed, err := syntax.Parse(expr, syntax.Perl) // alone: it must not close our group
+	if err != nil {
+		return nil, err
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	size := len(program.Inst)
+	if size > maxProgram {
+		return nil, fmt.Errorf("an expression that unfolds to %d steps (at most %d)", size, maxProgram)
+	}
+	re, err := regexp.Compile(`\A(?:` + expr + `)\z`)
+	if err != nil {
+		return nil, err
+	}
+	return regex{re, size}, nil
+}
+
+type regex struct {
+	re   *regexp.Regexp
+	size int
+}
+
+func (c regex) Holds(v where.Value, _ bool) where.Verdict {
+	if !hasText(v) {
+		return where.No
+	}
+	return where.Certain(c.re.MatchString(v.Text))
+}
+
+func (c regex) Cost(n int) int { return 500 + 30*c.size + n*(20+10*c.size) }
+
+func hasText(v where.Value) bool {
+	return v.Kind == where.String || v.Kind == where.Number || v.Kind == where.Boolean
+}
+
+// MaxLength holds for texts of at most n code points (not bytes, and not the
+// UTF-16 units of JavaScript), as they were sent. Numbers and booleans are
+// measured by their JSON text. A limit below zero is an error.
+func MaxLength(n int) (where.Constraint, error) {
+	if n < 0 {
+		return nil, errors.New("a length below zero")
+	}
+	return maxLength(n), nil
+}
+
+type maxLength int
+
+func (c maxLength) Holds(v where.Value, _ bool) where.Verdict {
+	if !hasText(v) {
+		return where.No
+	}
+	text := v.Text
+	if v.Raw != "" {
+		text = v.Raw
+	}
+	return where.Certain(utf8.RuneCountInString(text) <= int(c))
+}
+
+func (maxLength) Cost(n int) int { return 20 + 2*n }
