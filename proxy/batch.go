@@ -84,7 +84,7 @@ func (b *batch) add(f *frame.Frame) *frame.Refusal {
 		}
 		c.waiting = &b.x
 		b.calls = append(b.calls, c)
-		b.x.Calls = append(b.x.Calls, calls...)
+		b.x.Calls, b.x.Work = append(b.x.Calls, calls...), append(b.x.Work, c.x.Work...)
 		return nil
 	}
 	n := &notice{lane: l}
@@ -94,7 +94,7 @@ func (b *batch) add(f *frame.Frame) *frame.Refusal {
 	if why := n.loose(f); why != "" {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
 	}
-	b.x.Calls = append(b.x.Calls, n.x.Calls...)
+	b.x.Calls, b.x.Work = append(b.x.Calls, n.x.Calls...), append(b.x.Work, n.x.Work...)
 	return nil
 }
 

@@ -70,6 +70,7 @@ func (l *lane) newCall(f *frame.Frame, m *mcp.Message) (*call, []policy.Call, *f
 		lane: l, burst: l.burst, from: l.from, method: f.Method, caller: l.caller(f, m),
 		class: m.Class, modern: m.Modern,
 	}
+	calls = l.goesOn(&c.x, l.from, m, calls)
 	if len(calls) > 0 {
 		c.judged = &calls[0]
 	}

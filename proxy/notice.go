@@ -50,7 +50,7 @@ func (n *notice) read(f *frame.Frame) *frame.Refusal {
 	if refusal != nil {
 		return refusal
 	}
-	n.x.Calls = m.Calls
+	n.x.Calls = l.goesOn(&n.x, l.opposite(), &m, m.Calls)
 	if l.from == mcp.ServerToClient {
 		if n.inputs, refusal = mcp.InputCalls(f, l.s.o.Name); refusal != nil {
 			return refusal

@@ -38,6 +38,7 @@ type side struct {
 	tokens map[string]int    // progress tokens of forwarded requests, by idKey
 	renew  map[string][]byte // what a token became when its caller returned with a form; nil: it has none
 	lent   ring              // tokens that outlive their request: its result is a task
+	tasks  tasks             // what its calls go on as
 	past   ring              // ids answered not long ago
 	late   ring              // ids cancelled not long ago
 }
@@ -117,6 +118,7 @@ func (t *table) claim(from mcp.Direction, key string, r *reply) (c *call, why st
 func (t *table) settle(r *reply) {
 	t.mu.Lock()
 	t.forget(r.call)
+	t.began(r.call, r.tasks)
 	t.asked.Remember(r.inputs)
 	t.mu.Unlock()
 	if r.version != "" {

@@ -20,6 +20,7 @@ type reply struct {
 	x      gate.Exchange
 	call   *call
 	inputs mcp.Inputs // what a server's result asks of the client
+	tasks  []string   // handles under which the call goes on
 	// The version an initialize result settles on, "" for any other.
 	version string
 }
@@ -73,7 +74,12 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	if c.method == "initialize" && f.Result != nil {
 		r.version = mcp.Negotiated(f.Result)
 	}
-	if c.token != nil && becameTask(f.Result) {
+	// A large result is not parsed for this. A member spelt with escapes is missed:
+	// then its handle is nobody's.
+	if bytes.Contains(f.Result, []byte(`"taskId"`)) {
+		r.tasks = mcp.Created(f.Result)
+	}
+	if c.token != nil && len(r.tasks) > 0 {
 		l.s.table.lend(c)
 	}
 	if l.from != mcp.ServerToClient {
@@ -150,12 +156,6 @@ func failed(f *frame.Frame) bool {
 	// For the record only: a member spelt with escapes may be missed, and a
 	// large result is not parsed for it.
 	return bytes.Contains(f.Result, []byte(`"isError"`)) && gjson.GetBytes(f.Result, "isError").Bool()
-}
-
-// becameTask reports a result that stands for work that goes on (MCP 2025-11-25
-// basic/utilities/tasks; the tasks extension of 2026-07-28).
-func becameTask(result []byte) bool {
-	return gjson.GetBytes(result, "task").IsObject() || gjson.GetBytes(result, "resultType").Str == "task"
 }
 
 // names are the names of several calls.

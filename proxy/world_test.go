@@ -224,6 +224,20 @@ func (r *record) breakDown() {
 	r.mu.Unlock()
 }
 
+// about is the first event about a method.
+func (r *record) about(t *testing.T, method string) audit.Event {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ev := range r.events {
+		if ev.Method == method && ev.Kind != audit.Outcome && ev.Code != gate.CodeMalformed {
+			return ev
+		}
+	}
+	t.Fatalf("nothing about %s", method)
+	return audit.Event{}
+}
+
 // has waits for an event of this kind and code.
 func (r *record) has(t *testing.T, kind audit.Kind, code string) audit.Event {
 	t.Helper()

@@ -48,6 +48,16 @@ func TestWhatIsRecorded(t *testing.T) {
 		x.Event.Kind = audit.Listed
 		return x
 	}
+	on := func(work, name string) func(j *journal) *Exchange {
+		return func(j *journal) *Exchange {
+			x := j.message("m")
+			if name != "" {
+				x = j.call(name)
+			}
+			x.Work = []policy.Call{tool(work)}
+			return x
+		}
+	}
 	named := func(name string) func(j *journal) *Exchange {
 		return func(j *journal) *Exchange { return j.call(name) }
 	}
@@ -65,6 +75,9 @@ func TestWhatIsRecorded(t *testing.T) {
 		{"ungoverned method", named("free"), false, "decision allow allow policy ungoverned 0"},
 		{"fallen policy", named("panic"), false, "decision  deny gate panic 0"},
 		{"strictest of two", two, false, "decision deny deny policy denied_by_rule 3"},
+		{"work goes on", on("allow", ""), false, "decision allow allow policy ungoverned 0"},
+		{"work that was asked about goes on", on("prompt", "allow"), false, "decision allow allow policy allowed_by_rule 1"},
+		{"work is denied by now", on("deny", "allow"), false, "decision deny deny policy denied_by_rule 3"},
 		{"request", plain, false, "passed     0"},
 		{"reply", plain, true, "outcome     0"},
 		{"list", listed, true, "listed     0"},

@@ -17,6 +17,7 @@ import (
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
+	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
 	Event audit.Event   // what the transport knows of it; the gate adds the verdict
 	Out   Outlet        // where it goes
 }

@@ -24,15 +24,12 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	if s.closed.Load() {
 		return s.over(x)
 	}
-	if len(x.Calls) == 0 {
+	if len(x.Calls)+len(x.Work) == 0 {
 		return Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 	}
 	x.Event.Kind = audit.Decision
 	x.Event.Digest = sha256.Sum256(x.Raw)
-	var d policy.Decision // a nil policy denies
-	if p := *s.policy.Load(); p != nil {
-		d = p.DecideAll(x.Calls)
-	}
+	d := decided(*s.policy.Load(), x)
 	v = ruled(d)
 	owner := d.Reason
 	if d.Reading != "" {
@@ -46,6 +43,23 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	}
 	x.note(v, owner)
 	return v
+}
+
+// decided is what the rules say. A nil policy denies. Whether work that was let
+// through before may go on is not asked again, only whether it is denied by now.
+func decided(p Policy, x *Exchange) (d policy.Decision) {
+	if p == nil {
+		return d
+	}
+	if len(x.Work) > 0 {
+		if d = p.DecideAll(x.Work); d.Action == policy.Deny {
+			return d
+		}
+		if len(x.Calls) == 0 {
+			return policy.Decision{Action: policy.Allow}
+		}
+	}
+	return p.DecideAll(x.Calls)
 }
 
 // ruled is the verdict of the rules alone; an action that is none of the three

@@ -23,6 +23,10 @@ type Message struct {
 	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
 	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
 
+	// Tasks are the handles of the tasks that a request or a notification is
+	// about; what it may do is a matter of the calls that became them.
+	Tasks []string
+
 	// Modern: the frame belongs to the era of 2026-07-28, in which results
 	// carry a resultType. It is a property of each frame, not of a connection.
 	Modern bool
@@ -82,6 +86,8 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 		}
 	} else if r := m.judge(f, &fs, server); r != nil {
 		return Message{}, r
+	} else {
+		m.readTasks(&fs)
 	}
 	m.readEnvelope(f, &fs)
 	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && !fs.at[fURI].Exists() {
