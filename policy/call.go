@@ -1,5 +1,7 @@
 package policy
 
+import "time"
+
 // Subject says which rule key governs a call. The zero value governs nothing
 // and is denied.
 type Subject uint8
@@ -30,6 +32,10 @@ type Call struct {
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as
 	// received, already admitted by proxy/frame; nil when there is none.
 	Args []byte
+
+	// At is the time that rules with a when are asked about; zero when it is not
+	// known, and then such a rule is a maybe.
+	At time.Time
 
 	// Malformed, when not empty, says why no rule may allow this call (a name
 	// with invisible characters, params of the wrong shape). It is denied.

@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/clawai/clawai/policy/where"
+)
 
 // Source is a rule as its author wrote it: what analyses of a policy read.
 type Source struct {
@@ -9,6 +13,8 @@ type Source struct {
 	Name    string // the subject's glob
 	Server  string // glob; "" when the rule is about every server
 	Args    []ArgSource
+	Where   []WhereSource
+	When    *When // nil when the rule holds at any time
 	// Start and End are the bytes of the file in which the rule stands, its
 	// [[rule]] header included.
 	Start, End int
@@ -19,6 +25,15 @@ type ArgSource struct {
 	Path  []string // the names below args
 	Globs []string // one of them must match
 	Pos   Position
+}
+
+// WhereSource is one typed constraint: where.<path>.<key> = <text>.
+type WhereSource struct {
+	Path       []string // the names below where, of the argument
+	Key        string   // of the constraint: under, host, sql, ...
+	Text       string   // its value, as TOML
+	Pos        Position
+	Constraint where.Constraint
 }
 
 // Sources are the rules as written, in order.

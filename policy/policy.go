@@ -21,6 +21,7 @@ type Policy struct {
 	args     [MethodSubject + 1]*argNames // of tools and of prompts
 	readers  []reader                     // by slot
 	revision string
+	timed    bool // some rule has a when
 	views    sync.Pool
 }
 

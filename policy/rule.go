@@ -14,6 +14,8 @@ type Rule struct {
 	Description string
 	Index       int  // place in the policy, from 0
 	OutOfBand   bool // a person must be asked by other means than the client's own form
+	Pinned      bool // no answer writes a rule above it
+	Rate        Rate // how often it may open a call; the zero value is any number of times
 }
 
 // Decision is a policy's answer. The zero value is a deny by no rule.
@@ -22,6 +24,10 @@ type Decision struct {
 	Rule    *Rule  // the rule that decided; nil when none matched
 	Reading string // the reading that decided, when it is not the value as sent
 	Reason  string // why, when no rule says it: malformed call, refused reading
+
+	// Rates are the limits that the calls count against, when they are not denied:
+	// of every rule that decided a reading of one, or may have.
+	Rates []Charge
 }
 
 // rank is how strict an outcome is: an action, and of two questions the one that

@@ -1,0 +1,38 @@
+package policy
+
+import "time"
+
+// Rate is how often a rule may open a call. Who counts is the gate. The zero
+// value sets no limit.
+type Rate struct {
+	Count int           // so many calls
+	Every time.Duration // within any stretch of time of this length
+	Per   Per           // what has a count of its own
+	Over  Action        // what becomes of the calls beyond: Deny or Prompt
+	Key   string        // names the rule by its text, wherever it stands; never empty in a limit
+}
+
+// Limited says whether there is a limit.
+func (r *Rate) Limited() bool { return r.Count > 0 }
+
+// Per says what a limit counts together.
+type Per uint8
+
+// What is counted together: the calls that meet the rule, or of those the calls
+// of one tool, or of one server.
+const (
+	PerRule Per = iota
+	PerTool
+	PerServer
+)
+
+var perWords = []string{"rule", "tool", "server"}
+
+// String gives the word that policies use.
+func (p Per) String() string { return perWords[p] }
+
+// Charge is one call that counts against the limit of one rule.
+type Charge struct {
+	Rule *Rule
+	Call int // its place among those that were judged together
+}

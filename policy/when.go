@@ -1,0 +1,28 @@
+package policy
+
+import "time"
+
+// When is the time at which a rule holds. The zero value never does.
+type When struct {
+	From, To      int            // minutes of the day; a To that is not after From is one of the next day
+	Days          [7]bool        // on which the stretch begins, from Sunday as time.Weekday has them
+	Zone          *time.Location // in which they are meant
+	After, Before time.Time      // and only from, or until then; zero for no such bound
+	Text          string         // as TOML
+}
+
+// Holds says whether t lies in it.
+func (w *When) Holds(t time.Time) bool {
+	if !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
+		return false
+	}
+	t = t.In(w.Zone)
+	minute, day := t.Hour()*60+t.Minute(), t.Weekday()
+	if w.From < w.To {
+		return w.Days[day] && w.From <= minute && minute < w.To
+	}
+	return w.Days[day] && minute >= w.From || w.Days[(day+6)%7] && minute < w.To
+}
+
+// Timed says whether an answer may depend on Call.At.
+func (p *Policy) Timed() bool { return p.timed }
