@@ -54,7 +54,7 @@ func WriteText(w io.Writer, results []Result) error {
 		case r.Mismatch():
 			mark, note = "FAIL", fmt.Sprintf("  (expected %s)", r.Expected)
 		}
-		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, r.Path, because(r), note); err != nil {
+		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, r.Path, Because(r), note); err != nil {
 			return err
 		}
 	}
@@ -68,8 +68,8 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// because is the rule's place and description, or the reason when none matched.
-func because(r Result) string {
+// Because is the rule's place and description, or the reason when none matched.
+func Because(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The escapes of GitHub's workflow commands ("Workflow commands for GitHub
+// Actions"; actions/toolkit, packages/core/src/command.ts).
+var (
+	commandText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+var commandWords = map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
+
+// Annotations writes one workflow command of GitHub Actions for each finding.
+func Annotations(w io.Writer, findings []Finding) error {
+	out := bufio.NewWriter(w)
+	for _, f := range findings {
+		word, known := commandWords[f.Severity]
+		if !known {
+			word = "error"
+		}
+		fmt.Fprintf(out, "::%s file=%s", word, property(slashed(f.File)))
+		for _, p := range []struct {
+			name  string
+			value int
+		}{{"line", f.Line}, {"col", f.Column}, {"endLine", f.EndLine}, {"endColumn", f.EndColumn}} {
+			if p.value > 0 {
+				fmt.Fprintf(out, ",%s=%d", p.name, p.value)
+			}
+		}
+		fmt.Fprintf(out, ",title=%s::%s\n", property(f.Code), commandText.Replace(visible(f.text())))
+	}
+	return out.Flush()
+}
+
+func property(s string) string { return commandProperty.Replace(visible(s)) }
+
+// Annotations writes one workflow command of GitHub Actions for each failed test.
+func (r Run) Annotations(w io.Writer) error { return Annotations(w, r.Findings()) }

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// The log of SARIF 2.1.0 (OASIS, 27 March 2020), as far as it is used here.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool       sarifTool     `json:"tool"`
+		ColumnKind string        `json:"columnKind"`
+		Results    []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID               string        `json:"id"`
+		ShortDescription *sarifMessage `json:"shortDescription,omitempty"`
+		Help             *sarifMessage `json:"help,omitempty"`
+	}
+	sarifMessage struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		RuleID           string          `json:"ruleId"`
+		RuleIndex        int             `json:"ruleIndex"`
+		Level            Severity        `json:"level"`
+		Message          sarifMessage    `json:"message"`
+		Locations        []sarifLocation `json:"locations"`
+		RelatedLocations []sarifLocation `json:"relatedLocations,omitempty"`
+	}
+	sarifLocation struct {
+		ID               int           `json:"id,omitempty"`
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+		Message          *sarifMessage `json:"message,omitempty"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+		EndLine     int `json:"endLine,omitempty"`
+		EndColumn   int `json:"endColumn,omitempty"`
+	}
+)
+
+const (
+	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+	homepage    = "https://github.com/clawai/clawai"
+)
+
+// SARIF writes the findings as one log of SARIF 2.1.0.
+func SARIF(w io.Writer, tool Tool, findings []Finding) error {
+	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
+	index := map[string]int{}
+	for _, k := range tool.Kinds {
+		index[k.Code] = len(driver.Rules)
+		driver.Rules = append(driver.Rules, sarifRule{k.Code, message(k.Summary), message(k.Help)})
+	}
+	results := []sarifResult{}
+	for _, f := range findings {
+		i, known := index[f.Code]
+		if !known {
+			i = len(driver.Rules)
+			index[f.Code] = i
+			driver.Rules = append(driver.Rules, sarifRule{ID: f.Code})
+		}
+		results = append(results, f.sarif(i))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(sarifLog{sarifSchema, "2.1.0", []sarifRun{{sarifTool{driver}, "unicodeCodePoints", results}}})
+}
+
+// SARIF writes the failed tests as one log of SARIF 2.1.0.
+func (r Run) SARIF(w io.Writer) error { return SARIF(w, r.tool(), r.Findings()) }
+
+func (f Finding) sarif(ruleIndex int) sarifResult {
+	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(f.text())},
+		Locations: []sarifLocation{f.sarifPlace()}}
+	if f.Severity != Warning && f.Severity != Note {
+		result.Level = Error
+	}
+	for i, related := range f.Related {
+		at := related.sarifPlace()
+		at.ID, at.Message = i+1, message(related.Message)
+		result.RelatedLocations = append(result.RelatedLocations, at)
+	}
+	return result
+}
+
+// text is everything a finding says.
+func (f Finding) text() string {
+	parts := []string{cmp.Or(f.Message, f.Code)}
+	if f.Why != "" {
+		parts = append(parts, f.Why)
+	}
+	if f.Fix != "" {
+		parts = append(parts, "To fix it: "+f.Fix)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// message is nil for an empty text, which the schema does not take.
+func message(text string) *sarifMessage {
+	if text == "" {
+		return nil
+	}
+	return &sarifMessage{visible(text)}
+}
+
+func (p Place) sarifPlace() sarifLocation {
+	at := sarifLocation{PhysicalLocation: sarifPhysical{ArtifactLocation: sarifArtifact{uri(p.File)}}}
+	if p.Line > 0 {
+		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, p.EndLine, p.EndColumn}
+	}
+	return at
+}
+
+// uri is a path as a reference: relative ones stay so, for the reader knows the
+// root of the sources.
+func uri(path string) string {
+	u := url.URL{Path: slashed(path)}
+	if filepath.IsAbs(path) {
+		u.Scheme = "file"
+		u.Path = "/" + strings.TrimPrefix(u.Path, "/")
+		return "file://" + u.EscapedPath()
+	}
+	return u.String()
+}
