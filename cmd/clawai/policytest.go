@@ -14,7 +14,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyInitCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyInitCommand(), policyReplayCommand()},
 	}
 }
 

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/urfave/cli/v2"
+)
+
+func policyReplayCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "judge recorded calls by another policy and show what would change",
+		UsageText: "clawai policy replay --policy FILE [options]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge"},
+			&cli.StringFlag{Name: "since", Usage: "records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
+			&cli.IntFlag{Name: "examples", Value: 5, Usage: "show up to `N` calls of each kind of change"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: policyReplay,
+	}
+}
+
+func policyReplay(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if c.Int("examples") < 0 {
+		return usagef("--examples: %d is no number of calls", c.Int("examples"))
+	}
+	j, err := replayJudge(c, c.String("policy"))
+	if err != nil {
+		return err
+	}
+	records, dir, err := recordedDecisions(c)
+	if err != nil {
+		return err
+	}
+	r, err := replay.Run(j, audit.Read(dir, records), c.Int("examples"))
+	if err != nil {
+		return usagef("the record in %s: %w", dir, err)
+	}
+	if c.Bool("json") {
+		err = writeJSON(c.App.Writer, r)
+	} else {
+		err = tellReplay(c.App.Writer, r)
+	}
+	if err != nil {
+		return err
+	}
+	return replayVerdict(r, dir)
+}
+
+// replayJudge reads the policy that is to judge, as a proxy of this machine
+// would see it.
+func replayJudge(c *cli.Context, path string) (*replay.Judge, error) {
+	if path == "" {
+		return nil, usagef("--policy is missing; name the policy file to judge by")
+	}
+	home, err := homeFlag(c)
+	if err != nil {
+		return nil, err
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
+		return nil, usagef("policy %s: %w", path, err)
+	}
+	j, err := replay.NewJudge(path, src, policy.Options{Home: home})
+	if err != nil {
+		return nil, usagef("the policy does not load, so nothing was judged:\n%w", err)
+	}
+	return j, nil
+}
+
+// homeFlag is --home, or the home that the proxies of this account use.
+func homeFlag(c *cli.Context) (string, error) {
+	if home := c.String("home"); home != "" {
+		return home, nil
+	}
+	folders, err := config.Dirs()
+	return folders.Home, err
+}
+
+// recordedDecisions is the part of the record that --since and --server name.
+func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
+	f.Kinds = []audit.Kind{audit.Decision}
+	if f.Server, err = globFlag(c, "server"); err != nil {
+		return f, "", err
+	}
+	if s := c.String("since"); s != "" {
+		if f.Since, err = parseSince(s, time.Now()); err != nil {
+			return f, "", err
+		}
+	}
+	dir, err = auditDir()
+	return f, dir, err
+}
+
+// replayVerdict is the exit code: what could not be read weighs more than what
+// changes, for then not all is known.
+func replayVerdict(r *replay.Report, dir string) error {
+	switch {
+	case r.Decisions == 0:
+		return usagef("no recorded decision matches in %s, so nothing was compared", dir)
+	case r.Damaged > 0:
+		return usagef("%d places of the record cannot be read; see: clawai log verify", r.Damaged)
+	case r.Changed():
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+var replayTitles = map[replay.Class]string{
+	replay.NewlyAllowed: "Newly allowed", replay.NewlyAsked: "Newly asked", replay.NewlyDenied: "Newly denied",
+	replay.NotJudged: "Not judged",
+}
+
+func tellReplay(w io.Writer, r *replay.Report) error {
+	for _, class := range replay.Classes() {
+		title, n := replayTitles[class], r.Counts[class]
+		if title == "" || n == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %d\n", title, n)
+		left := n
+		for i := range r.Examples {
+			if r.Examples[i].Class == class {
+				fmt.Fprint(w, replayExample(&r.Examples[i]))
+				left--
+			}
+		}
+		if left > 0 && left < n {
+			fmt.Fprintf(w, "  and %d more or of the same call\n", left)
+		}
+		fmt.Fprintln(w)
+	}
+	if r.Decisions == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "%d %s of %d %s, %s to %s", r.Decisions, count(r.Decisions, "decision", "decisions"),
+		r.Sessions, count(r.Sessions, "session", "sessions"),
+		r.First.Local().Format(time.DateOnly), r.Last.Local().Format(time.DateOnly))
+	if r.Observed > 0 {
+		fmt.Fprintf(w, " (%d only observed)", r.Observed)
+	}
+	fmt.Fprintf(w, ": %d unchanged, %d newly allowed, %d newly asked, %d newly denied, %d not judged\n",
+		r.Counts[replay.Unchanged], r.Counts[replay.NewlyAllowed], r.Counts[replay.NewlyAsked],
+		r.Counts[replay.NewlyDenied], r.Counts[replay.NotJudged])
+	for _, why := range replay.Whys() {
+		if n := r.NotJudged[why]; n > 0 {
+			fmt.Fprintf(w, "  not judged, %d: %s\n", n, why)
+		}
+	}
+	return nil
+}
+
+// replayExample is one call, harmless on a terminal: the call on one line, what
+// the rules said and say on the next.
+func replayExample(x *replay.Example) string {
+	what := []string{short(x.Method, shown)}
+	for _, name := range x.Names {
+		if name != x.Method {
+			what = append(what, short(name, shown))
+		}
+	}
+	if x.Args != "" {
+		what = append(what, short(x.Args, shown))
+	}
+	if x.Server != "" {
+		what = append(what, "on "+short(x.Server, 24))
+	}
+	then := x.Was + " " + placed(x.OldRule, "no rule")
+	now := x.Why.String()
+	if x.Class != replay.NotJudged {
+		now = x.Is + " " + placed(x.NewRule, "no rule")
+		if x.Reason != "" {
+			now += "  " + short(x.Reason, shown)
+		}
+	}
+	return fmt.Sprintf("  %s  %s  %s\n    %s -> %s\n", x.Time.Local().Format(time.DateTime), plainText(x.Record),
+		strings.Join(what, " "), then, now)
+}
+
+func placed(p *replay.Place, none string) string {
+	if p == nil {
+		return "(" + none + ")"
+	}
+	s := fmt.Sprintf("%s:%d", plainText(p.File), p.Line)
+	if p.Description != "" {
+		s += fmt.Sprintf(" %q", short(p.Description, shown))
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// Why says why a recorded decision cannot be judged again.
+type Why string
+
+// The reasons, each a stable word of the JSON report.
+const (
+	Redacted  Why = "redacted"  // a rule looks at a secret that was replaced
+	Cut       Why = "cut"       // a rule looks at a text of which the record keeps the beginning
+	LeftOut   Why = "left_out"  // a rule looks at arguments that were left out
+	Several   Why = "several"   // several requests in one message, of which the record keeps no arguments
+	Malformed Why = "malformed" // it was denied for its shape, which is not recorded
+	Unknown   Why = "unknown"   // the record of a later version, or of none
+)
+
+// Whys lists the reasons.
+func Whys() []Why { return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unknown} }
+
+// String is the reason for people.
+func (w Why) String() string {
+	switch w {
+	case Redacted:
+		return "a secret that a rule looks at was redacted"
+	case Cut:
+		return "a long text that a rule looks at was cut"
+	case LeftOut:
+		return "arguments that a rule looks at were left out"
+	case Several:
+		return "several requests in one message"
+	case Malformed:
+		return "denied for its shape, which is not recorded"
+	}
+	return "no record that this version understands"
+}
+
+// Call is a decision of the record as the rules saw it.
+type Call struct {
+	policy.Call
+	Was     policy.Action // what the rules alone said; "a person said so" is prompt
+	Missing Missing       // what the record does not keep
+	odd     bool          // it was denied for what may have been its shape
+}
+
+var subjects = map[string]policy.Subject{
+	"tool": policy.ToolSubject, "resource": policy.ResourceSubject, "prompt": policy.PromptSubject,
+	"sampling": policy.SamplingSubject, "elicitation": policy.ElicitationSubject, "method": policy.MethodSubject,
+}
+
+// noRule is the reason of a denial for which only the rules are a reason; any
+// other without a rule may be of the message's shape.
+const noRule = "no rule allows it"
+
+// methods are those of the subjects that have one. A record that has another
+// beside them is of a message that carries the request of its own among others.
+var methods = map[policy.Subject]string{
+	policy.ToolSubject: "tools/call", policy.PromptSubject: "prompts/get",
+	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
+}
+
+// Judged says whether a record is of a decision that the rules had a part in.
+func Judged(e *audit.Entry) bool { return e.Kind == audit.Decision && e.Policy != "" }
+
+// Rebuild is the call of a record for which Judged holds. A reason that is not
+// "" says that there is none to be had.
+func Rebuild(e *audit.Entry) (c Call, why Why) {
+	c.Subject = subjects[e.Subject]
+	was, err := policy.ParseAction(e.Policy)
+	if err != nil {
+		return c, Unknown
+	}
+	c.Was = was
+	switch {
+	case e.Method == "batch", e.Ref != "":
+		return c, Several // also what an answer asks of the client in passing
+	case c.Subject == policy.NoSubject, len(e.Names) == 0:
+		if was == policy.Deny {
+			return c, Malformed
+		}
+		return c, Unknown
+	case methods[c.Subject] != "" && e.Method != methods[c.Subject]:
+		return c, Several
+	case c.Subject == policy.MethodSubject && (len(e.Names) != 1 || e.Names[0] != e.Method):
+		return c, Several
+	}
+	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
+	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
+	if audit.IsRedacted(e.Server) || audit.IsRedacted(e.Method) {
+		return c, Redacted
+	}
+	if args := bytes.TrimSpace(e.Args); len(args) > 0 {
+		if args[0] != '{' {
+			return c, LeftOut // what could not be read as JSON is kept as a text
+		}
+		c.Args = args
+	}
+	return c, c.Missing.read(e)
+}

@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Judge answers what a policy says of recorded calls.
+type Judge struct {
+	policy  *policy.Policy
+	sources []policy.Source
+	src     []byte
+	file    string
+	options policy.Options
+	without map[string]*policy.Policy // by the rules that are left out
+}
+
+// NewJudge parses the policy. The error is policy.Errors.
+func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
+	p, err := policy.Parse(file, src, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Judge{policy: p, sources: p.Sources(), src: src, file: file, options: o, without: map[string]*policy.Policy{}}, nil
+}
+
+// Policy is the policy that judges.
+func (j *Judge) Policy() *policy.Policy { return j.policy }
+
+// maxWithout bounds the policies that are kept.
+const maxWithout = 64
+
+// Judge decides a recorded call. Where the record does not keep what a rule
+// looks at, that rule may match in some readings and not in others; so the
+// answer is certain only if it is the same without all such rules and with any of
+// them. A reason says that it is not.
+func (j *Judge) Judge(c *Call) (policy.Decision, Why) {
+	d, why := j.judge(c)
+	if why == "" && d.Action != policy.Deny && c.odd {
+		why = Malformed
+	}
+	return d, why
+}
+
+func (j *Judge) judge(c *Call) (policy.Decision, Why) {
+	if c.Missing.None() {
+		return j.policy.Decide(&c.Call), ""
+	}
+	var doubtful []int
+	var why Why
+	for i := range j.sources {
+		s := &j.sources[i]
+		if s.Subject != c.Subject {
+			continue
+		}
+		if w := c.Missing.of(s); w != "" {
+			doubtful, why = append(doubtful, i), w
+		}
+	}
+	if len(doubtful) == 0 {
+		return j.policy.Decide(&c.Call), ""
+	}
+	if c.Missing.large {
+		return policy.Decision{}, why
+	}
+	rest, err := j.leaving(doubtful)
+	if err != nil {
+		return policy.Decision{}, why
+	}
+	d := rest.Decide(&c.Call)
+	// A deny holds whatever the rules below it say: it is the strictest.
+	end := len(j.sources)
+	if d.Action == policy.Deny && d.Rule != nil {
+		end = j.original(d.Rule.Index, doubtful)
+	}
+	for _, i := range doubtful {
+		if i < end && j.sources[i].Action != d.Action {
+			return policy.Decision{}, why
+		}
+	}
+	return d, ""
+}
+
+// leaving is the policy without some of its rules.
+func (j *Judge) leaving(rules []int) (*policy.Policy, error) {
+	key := fmt.Sprint(rules)
+	if p := j.without[key]; p != nil {
+		return p, nil
+	}
+	var text []byte
+	from := 0
+	for _, i := range rules {
+		s := &j.sources[i]
+		// Line ends stay, so that the other rules keep their places.
+		text = append(text, j.src[from:s.Start]...)
+		for _, c := range j.src[s.Start:s.End] {
+			if c == '\n' {
+				text = append(text, c)
+			}
+		}
+		from = s.End
+	}
+	p, err := policy.Parse(j.file, append(text, j.src[from:]...), j.options)
+	if err != nil {
+		return nil, err
+	}
+	if len(j.without) >= maxWithout {
+		clear(j.without)
+	}
+	j.without[key] = p
+	return p, nil
+}
+
+// original is the place of a rule in the whole policy.
+func (j *Judge) original(index int, left []int) int {
+	for _, i := range left {
+		if i <= index {
+			index++
+		}
+	}
+	return index
+}

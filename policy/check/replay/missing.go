@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// Missing is what the record does not keep of a call. What is missing may have
+// been anything.
+type Missing struct {
+	names Why    // why names are not known, "" when all are
+	gaps  []gap  // in the arguments
+	open  bool   // the arguments were cut off:
+	last  string // in or behind this member,
+	seen  []string
+	large bool // the message is so large that what is missing may itself decide
+}
+
+// gap is a place in the arguments whose value is not known.
+type gap struct {
+	path []string // names of members; elements of lists have none
+	why  Why
+}
+
+const (
+	// maxGaps bounds the places that are told apart; beyond, all is missing.
+	maxGaps = 256
+	// largeFrame is the size of a message up to which the value that is missing
+	// cannot be one that takes too long to judge.
+	largeFrame = 256 << 10
+)
+
+// None says that the record keeps all of the call.
+func (m *Missing) None() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
+
+func (m *Missing) read(e *audit.Entry) Why {
+	for _, name := range e.Names {
+		if why := markOf(name); why != "" {
+			m.names = why
+		}
+	}
+	m.large = e.Bytes > largeFrame
+	if len(e.Args) == 0 {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(e.Args))
+	d.UseNumber()
+	if !m.value(d, nil) {
+		return Unknown
+	}
+	if e.ArgsCut {
+		return m.cutOff(e.Args)
+	}
+	return ""
+}
+
+// value reads one JSON value; false when there is none.
+func (m *Missing) value(d *json.Decoder, at []string) bool {
+	t, err := d.Token()
+	if err != nil {
+		return false
+	}
+	switch t := t.(type) {
+	case string:
+		m.note(at, markOf(t))
+	case json.Delim:
+		for d.More() {
+			below := at
+			if t == '{' {
+				name, err := d.Token()
+				if err != nil {
+					return false
+				}
+				s, _ := name.(string)
+				m.note(at, markOf(s)) // a member of another name: whatever is asked for here
+				below = append(slices.Clone(at), s)
+			}
+			if !m.value(d, below) {
+				return false
+			}
+		}
+		_, err = d.Token()
+		return err == nil
+	}
+	return true
+}
+
+func (m *Missing) note(at []string, why Why) {
+	switch {
+	case why == "":
+	case len(m.gaps) < maxGaps:
+		m.gaps = append(m.gaps, gap{at, why})
+	default:
+		m.gaps[0] = gap{why: why}
+	}
+}
+
+// cutOff notes which members of the arguments are whole: those before the last.
+func (m *Missing) cutOff(args []byte) Why {
+	d := json.NewDecoder(bytes.NewReader(args))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return LeftOut
+	}
+	m.open = true
+	for d.More() {
+		name, err := d.Token()
+		var skip json.RawMessage
+		if err == nil {
+			err = d.Decode(&skip)
+		}
+		if err != nil {
+			return Unknown
+		}
+		m.last, _ = name.(string)
+		m.seen = append(m.seen, m.last)
+	}
+	return ""
+}
+
+// markOf says why a text of the record is not what was sent.
+func markOf(s string) Why {
+	switch {
+	case !audit.IsRedacted(s):
+		return ""
+	case strings.Contains(s, "[redacted:"):
+		return Redacted
+	}
+	return Cut
+}
+
+// of says why the record does not tell whether a rule matches, or "".
+func (m *Missing) of(s *policy.Source) Why {
+	if m.names != "" && !matchesAnyText(s) {
+		return m.names
+	}
+	for _, path := range argPaths(s) {
+		if why := m.at(path); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// matchesAnyText holds for the glob ** on texts: other names may be refused, or
+// read in several ways.
+func matchesAnyText(s *policy.Source) bool {
+	return s.Name == "**" && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
+}
+
+// at says why what a condition on path looks at is not known. A condition looks
+// at the member and at what lies below it; and what a gap holds may have members.
+// Names that differ in case alone are readings of each other.
+func (m *Missing) at(path []string) Why {
+	for _, g := range m.gaps {
+		n := min(len(path), len(g.path))
+		if slices.EqualFunc(path[:n], g.path[:n], strings.EqualFold) {
+			return g.why
+		}
+	}
+	// What was left out has no name of those that are there, not even in another
+	// case: such a message is refused before it is judged.
+	if m.open && (strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
+		return LeftOut
+	}
+	return ""
+}
+
+// argPaths are the arguments that a rule has conditions on.
+func argPaths(s *policy.Source) (paths [][]string) {
+	for _, a := range s.Args {
+		paths = append(paths, a.Path)
+	}
+	return paths
+}
