@@ -1,0 +1,53 @@
+package policy
+
+import "github.com/clawai/clawai/policy/glob"
+
+// Forms is what a glob on an argument or a URI is compared as: for analyses,
+// which have to know every text that it matches or may match.
+type Forms struct {
+	PathLike bool // values that are no paths are compared with it as paths, too
+	Absolute bool // a path from an unknown base may lie under it
+	Homeless bool // lies at a home that is not known: any rooted path may lie there
+	// Forms begins with the glob as written. Another one is what it becomes under
+	// a set of transformations that changes it.
+	Forms []Form
+}
+
+// Form is a glob put through some transformations, for the readings that were.
+type Form struct {
+	How   uint8    // the set of transformations; 0 as written
+	Globs []string // one of them must match
+	Rest  string   // of **/rest: a relative path that matches it may be meant
+	// Odd says that a text is changed before the comparison, or must be a path:
+	// wildcards that decoding brought to light, a file: URI that became a path.
+	Odd bool
+}
+
+// Forms takes a glob apart, as this policy would read it in a rule. The error is
+// that of glob.Compile.
+func (p *Policy) Forms(text string) (Forms, error) {
+	if err := glob.Check(text); err != nil {
+		return Forms{}, err
+	}
+	home := ""
+	if p.readers != nil {
+		home = p.home()
+	}
+	pat, _ := newPattern(text, home) // checked above
+	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Forms: []Form{pat.asWritten.form()}}
+	for i := range pat.others {
+		f.Forms = append(f.Forms, pat.others[i].form())
+	}
+	return f, nil
+}
+
+func (f *guise) form() Form {
+	out := Form{How: uint8(f.how), Globs: []string{f.glob.String()}, Odd: f.quoted || f.file}
+	if f.home != nil {
+		out.Globs = append(out.Globs, f.home.String())
+	}
+	if f.rest != nil {
+		out.Rest = f.rest.String()
+	}
+	return out
+}

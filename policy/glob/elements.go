@@ -1,0 +1,40 @@
+package glob
+
+import "unicode/utf8"
+
+// Kind is what one element of a pattern stands for.
+type Kind uint8
+
+// The kinds of element. Those that take one character come first.
+const (
+	Literal Kind = iota // the character itself
+	One                 // any one character: ?
+	Star                // any run of characters but "/": *
+	Deep                // any run of characters: ** or more stars
+)
+
+// Element is one step of a pattern: what analyses build their automata of.
+type Element struct {
+	Kind Kind
+	Rune rune // of a Literal
+}
+
+// Elements takes a valid pattern apart, from left to right.
+func Elements(pattern string) []Element {
+	elements := make([]Element, 0, len(pattern))
+	for i := 0; i < len(pattern); {
+		r, size := utf8.DecodeRuneInString(pattern[i:])
+		e := Element{Kind: Literal, Rune: r}
+		switch n := stars(pattern[i:]); {
+		case n > 1:
+			e, size = Element{Kind: Deep}, n
+		case n == 1:
+			e = Element{Kind: Star}
+		case r == '?':
+			e = Element{Kind: One}
+		}
+		elements = append(elements, e)
+		i += size
+	}
+	return elements
+}
