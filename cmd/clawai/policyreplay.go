@@ -152,8 +152,7 @@ func tellReplay(w io.Writer, r *replay.Report) error {
 	if r.Decisions == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "%d %s of %d %s, %s to %s", r.Decisions, count(r.Decisions, "decision", "decisions"),
-		r.Sessions, count(r.Sessions, "session", "sessions"),
+	fmt.Fprintf(w, "%s of %s, %s to %s", count(r.Decisions, "1 decision", "%d decisions"), count(r.Sessions, "1 session", "%d sessions"),
 		r.First.Local().Format(time.DateOnly), r.Last.Local().Format(time.DateOnly))
 	if r.Observed > 0 {
 		fmt.Fprintf(w, " (%d only observed)", r.Observed)

@@ -91,6 +91,7 @@ func Rebuild(e *audit.Entry) (c Call, why Why) {
 		return c, Several
 	}
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
+	c.At = e.Time
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
 	if audit.IsRedacted(e.Server) || audit.IsRedacted(e.Method) {
 		return c, Redacted

@@ -175,5 +175,8 @@ func argPaths(s *policy.Source) (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
 	}
+	for _, w := range s.Where {
+		paths = append(paths, w.Path)
+	}
 	return paths
 }
