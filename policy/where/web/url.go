@@ -1,0 +1,217 @@
+package web
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// maxURL bounds what is taken apart; the longest URLs that browsers and proxies
+// carry are shorter.
+const maxURL = 1 << 16
+
+// standing is what is known of the host of a text.
+type standing uint8
+
+const (
+	none     standing = iota // no URL
+	hostless                 // a URL without a host, such as data: or file:///
+	plain                    // one host, by every way of reading
+	doubtful                 // there may be a host, and which one depends on the reader
+)
+
+// url is a text as a URL.
+type url struct {
+	standing standing
+	scheme   string // in lower case; "" when it depends on the reader
+	host     host   // of a plain one
+	guessed  bool   // has no scheme: a program that puts one in front reads this
+}
+
+// bound takes the certainty from a verdict on a URL that only some programs see.
+func (u url) bound(v where.Verdict) where.Verdict {
+	if u.guessed {
+		return min(v, where.Maybe)
+	}
+	return v
+}
+
+// special are the schemes after which WHATWG parsers find a host whether or not
+// there are slashes (URL standard, "special scheme"). The last of them, file, is
+// read apart.
+var special = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
+
+func parse(v where.Value) url {
+	text := v.Text
+	switch {
+	case v.Kind != where.String || text == "":
+		return url{}
+	case len(text) > maxURL:
+		return url{standing: doubtful}
+	case odd(text):
+		return parseOdd(text)
+	}
+	n := schemeLen(text)
+	if n == 0 {
+		return parseBare(text)
+	}
+	u := url{scheme: strings.ToLower(text[:n])}
+	rest := text[n+1:]
+	after, slashes := strings.CutPrefix(rest, "//")
+	switch {
+	case u.scheme == "file":
+		u.standing = parseFile(rest)
+	case slashes && n > 1:
+		return u.parseHost(after)
+	case special[u.scheme]:
+		u.standing = doubtful // http:host, http:/host, http:\\host
+	case hasPort(rest):
+		return parseBare(text)
+	case leads(rest) || strings.Contains(text, "://"):
+		return url{standing: doubtful} // jar:http://host, c://host
+	case n == 1:
+		return url{} // a drive
+	default:
+		u.standing = hostless
+	}
+	if u.standing == doubtful && strings.Trim(rest, `/\`) == "" {
+		return url{}
+	}
+	return u
+}
+
+// parseHost reads what follows the two slashes.
+func (u url) parseHost(after string) url {
+	authority, tail := after, ""
+	if i := strings.IndexAny(after, "/?#"); i >= 0 {
+		authority, tail = after[:i], after[i:]
+	}
+	switch {
+	case authority == "" && special[u.scheme]:
+		if strings.Trim(after, `/\`) == "" {
+			return url{}
+		}
+		u.standing = doubtful // http:///host
+		return u
+	case authority == "":
+		u.standing = hostless
+		return u
+	case tail != "" && tail[0] != '/' && strings.ContainsAny(tail, `@\`):
+		// Parsers older than RFC 3986 do not end the authority at ? or #.
+		u.standing = doubtful
+		return u
+	}
+	h, ok := parseAuthority(authority)
+	if !ok {
+		u.standing = doubtful
+		return u
+	}
+	u.standing, u.host = plain, h
+	return u
+}
+
+// parseFile reads what follows file:. A host there is another machine for some
+// programs and nothing for others.
+func parseFile(rest string) standing {
+	after, slashes := strings.CutPrefix(rest, "//")
+	host, _, _ := strings.Cut(after, "/")
+	if strings.ContainsRune(rest, '\\') || slashes && (host != "" && host != "localhost" || strings.HasPrefix(after, "//")) {
+		return doubtful
+	}
+	return hostless
+}
+
+// parseBare reads a text without a scheme. Many programs put http:// or https://
+// in front of such a one.
+func parseBare(text string) url {
+	switch {
+	case leads(text), strings.Contains(text, "://"):
+		return url{standing: doubtful}
+	case strings.IndexByte(`/\.~?#`, text[0]) >= 0:
+		return url{}
+	}
+	u := url{guessed: true}.parseHost(text)
+	if u.standing == hostless {
+		return url{}
+	}
+	return u
+}
+
+// leads says whether a text begins with two slashes, which are a host's without
+// a scheme in front, of whatever kind.
+func leads(text string) bool {
+	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
+}
+
+// hasPort says whether what follows a colon is a port, so that what stands before
+// it is a host and no scheme.
+func hasPort(rest string) bool {
+	digits := strings.TrimLeft(rest, "0123456789")
+	return digits != rest && (digits == "" || strings.IndexByte("/?#", digits[0]) >= 0)
+}
+
+// odd says whether a text holds what parsers drop, stop at or refuse: blanks,
+// control and format characters, invalid text.
+func odd(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c <= ' ' || c >= 0x7F {
+			return strings.ContainsFunc(text, oddRune)
+		}
+	}
+	return false
+}
+
+func oddRune(r rune) bool {
+	return r <= ' ' || r == 0x7F || r >= utf8.RuneSelf &&
+		(r == utf8.RuneError || unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp))
+}
+
+// parseOdd tells prose, which has no host, from a URL with something in it.
+func parseOdd(text string) url {
+	bare := strings.Map(func(r rune) rune {
+		if oddRune(r) {
+			return -1
+		}
+		return r
+	}, text)
+	scheme := strings.ToLower(bare[:schemeLen(bare)])
+	switch {
+	case bare == "":
+		return url{}
+	case leads(bare), strings.Contains(bare, "://"), special[scheme], scheme == "file":
+		return url{standing: doubtful}
+	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
+		return url{}
+	}
+	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
+	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
+	authority := strings.TrimFunc(trimmed, oddRune)
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	if strings.ContainsRune(authority, ' ') {
+		return url{}
+	}
+	return url{standing: doubtful}
+}
+
+// schemeLen is the length of the scheme a text begins with (RFC 3986, section
+// 3.1), colon excluded; 0 when there is none.
+func schemeLen(s string) int {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && c == ':':
+			return i
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func parseCost(n int) int { return 300 + 20*min(n, maxURL) + 100*maxHost }

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Scheme holds for URLs with one of the schemes, whatever their case. A name
+// that is no scheme (RFC 3986, section 3.1) and an empty list are errors.
+func Scheme(names []string) (where.Constraint, error) {
+	if len(names) == 0 {
+		return nil, errors.New("an empty list, which no scheme is in")
+	}
+	var c scheme
+	for _, name := range names {
+		if schemeLen(name+":") != len(name) {
+			return nil, fmt.Errorf("%q is no scheme (write it as https, without ://)", name)
+		}
+		c = append(c, strings.ToLower(name))
+	}
+	return c, nil
+}
+
+type scheme []string
+
+func (c scheme) Holds(v where.Value, _ bool) where.Verdict {
+	u := parse(v)
+	has := slices.Contains(c, u.scheme)
+	switch u.standing {
+	case none:
+		return where.No
+	case hostless, plain:
+		return where.Certain(has)
+	}
+	return where.Maybe
+}
+
+func (c scheme) Cost(n int) int { return parseCost(n) + 20*len(c) }
+
+// Public holds for URLs whose host the whole internet can reach, as far as its
+// text shows; with false for those whose host certainly is not such a one. What
+// encodes an address in another form is neither.
+func Public(want bool) where.Constraint { return public(want) }
+
+type public bool
+
+func (c public) Holds(v where.Value, _ bool) where.Verdict {
+	u := parse(v)
+	var verdict where.Verdict
+	switch u.standing {
+	case none, hostless:
+		return where.No
+	case doubtful:
+		return where.Maybe
+	default:
+		verdict = u.host.public()
+	}
+	if !c {
+		verdict = where.Yes - verdict
+	}
+	return u.bound(verdict)
+}
+
+func (public) Cost(n int) int { return parseCost(n) + 500 }
+
+// Host holds for URLs whose host one of the globs matches, whatever its case. A
+// star is any run of characters, dots too: *.example.com matches a.example.com
+// and a.b.example.com, and not example.com. An IP address is compared in its
+// canonical form, without brackets. What cannot be a host (a port, a path, a
+// scheme with it) and an empty list are errors.
+func Host(globs []string) (where.Constraint, error) {
+	if len(globs) == 0 {
+		return nil, errors.New("an empty list, which no host is in")
+	}
+	c := make(hosts, len(globs))
+	for i, text := range globs {
+		name, err := hostPattern(text)
+		if err != nil {
+			return nil, err
+		}
+		if c[i].glob, err = glob.Compile(name); err != nil {
+			return nil, err
+		}
+		c[i].ascii, c[i].punycode = isASCII(name), strings.Contains(name, "xn--")
+	}
+	return c, nil
+}
+
+type hosts []pattern
+
+type pattern struct {
+	glob            *glob.Pattern
+	ascii, punycode bool
+}
+
+func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
+	u := parse(v)
+	switch u.standing {
+	case none, hostless:
+		return where.No
+	case doubtful:
+		return where.Maybe
+	}
+	best := where.No
+	for _, p := range c {
+		best = max(best, p.match(u.host))
+	}
+	return u.bound(best)
+}
+
+// match compares a host. That a name is written in Unicode on one side and in
+// Punycode on the other is not resolved here: a maybe.
+func (p pattern) match(h host) where.Verdict {
+	switch {
+	case p.glob.Match(h.name):
+		return where.Yes
+	case h.embedded.IsValid() && p.glob.Match(h.embedded.String()),
+		!p.ascii && strings.Contains(h.name, "xn--"),
+		p.punycode && !isASCII(h.name):
+		return where.Maybe
+	}
+	return where.No
+}
+
+func (c hosts) Cost(n int) int {
+	return parseCost(n) + len(c)*(100+maxHost*50)
+}
