@@ -1,0 +1,86 @@
+package disk
+
+import (
+	"runtime"
+	"strings"
+)
+
+// syntax is how a file system writes paths.
+type syntax bool
+
+const (
+	posix   syntax = false
+	windows syntax = true
+)
+
+func syntaxOf(d Disk) syntax {
+	if _, virtual := d.(interface{ posix() }); virtual || runtime.GOOS != "windows" {
+		return posix
+	}
+	return windows
+}
+
+// absolute says whether a path has a root. On Windows one that only has a drive,
+// or only a root, is neither absolute nor relative; split refuses it.
+func (s syntax) absolute(path string) bool {
+	if s == posix {
+		return path != "" && path[0] == '/'
+	}
+	return path != "" && (isSlash(path[0]) || len(path) > 1 && path[1] == ':')
+}
+
+// split takes an absolute path apart: false where what it names depends on more
+// than its text.
+func (s syntax) split(path string) (root string, names []string, ok bool) {
+	if s == posix {
+		names, ok = s.names(path)
+		return "/", names, ok && s.absolute(path)
+	}
+	if len(path) < 3 || !isLetter(path[0]) || path[1] != ':' || !isSlash(path[2]) {
+		return "", nil, false // \x, C:x, \\server\share, \\?\C:\x
+	}
+	names, ok = s.names(path[3:])
+	return strings.ToUpper(path[:1]) + `:\`, names, ok
+}
+
+// names gives the names on a path, without empty ones and dots: false for those
+// that Windows takes for another name, or for a device.
+func (s syntax) names(path string) (names []string, ok bool) {
+	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || s == windows && r == '\\' }) {
+		if name == "." {
+			continue
+		}
+		if s == windows && name != ".." && disguised(name) {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
+}
+
+// disguised says whether Windows takes a name for another one: a stream of a
+// file, a generated short name, a device, a name with dots or blanks at its end,
+// one with a character that is not allowed ("Naming Files, Paths, and
+// Namespaces").
+func disguised(name string) bool {
+	if strings.ContainsAny(name, `:*?"<>|`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
+		return true
+	}
+	if i := strings.LastIndexByte(name, '~'); i >= 0 && i+1 < len(name) && '0' <= name[i+1] && name[i+1] <= '9' {
+		return true
+	}
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	rest, port := strings.CutPrefix(base, "COM")
+	if !port {
+		rest, port = strings.CutPrefix(base, "LPT")
+	}
+	return port && (len(rest) == 1 && '0' <= rest[0] && rest[0] <= '9' || rest == "¹" || rest == "²" || rest == "³")
+}
+
+func isSlash(c byte) bool  { return c == '/' || c == '\\' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,0 +1,201 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Under holds for paths that lie inside one of the directories, or are one, when
+// all links are resolved, in the path and in the directories. What is not there
+// yet lies where its deepest existing ancestor leads. home is what ~ stands for
+// in both; "" when it is not known. A nil disk decides nothing.
+//
+// The directories are absolute or begin with ~. It is an error to give none, to
+// write a glob, or to begin elsewhere.
+func Under(dirs []string, home string, d Disk) (where.Constraint, error) {
+	if len(dirs) == 0 {
+		return nil, errors.New("an empty list, under which nothing lies")
+	}
+	for _, dir := range dirs {
+		if err := checkDir(dir); err != nil {
+			return nil, err
+		}
+	}
+	c := under{dirs: dirs, home: home, disk: d}
+	if d != nil {
+		c.syntax = syntaxOf(d)
+	}
+	return c, nil
+}
+
+func checkDir(dir string) error {
+	drive := len(dir) > 2 && isLetter(dir[0]) && dir[1] == ':' && isSlash(dir[2])
+	switch {
+	case strings.ContainsAny(dir, "*?"):
+		return fmt.Errorf("%q is a glob: write the directory alone, everything below it counts", dir)
+	case strings.ContainsRune(dir, 0) || !utf8.ValidString(dir):
+		return fmt.Errorf("%q is no path", dir)
+	case dir == "~", strings.HasPrefix(dir, "~/"), strings.HasPrefix(dir, "/"), drive:
+		return nil
+	}
+	return fmt.Errorf("%q does not say where it begins: write an absolute directory, or one below ~/", dir)
+}
+
+type under struct {
+	dirs   []string
+	home   string
+	disk   Disk
+	syntax syntax
+}
+
+func (c under) Holds(v where.Value, _ bool) where.Verdict {
+	if v.Kind != where.String || v.Text == "" {
+		return where.No
+	}
+	path, ok := c.locate(v.Text)
+	if c.disk == nil || !ok {
+		return where.Maybe
+	}
+	verdict, decided := c.judge(path)
+	if cleaned := c.clean(path); decided && cleaned != path {
+		if other, same := c.judge(cleaned); !same || other != verdict {
+			return where.Maybe
+		}
+	}
+	if !decided {
+		return where.Maybe
+	}
+	return verdict
+}
+
+// Cost allows two microseconds for each name of the path and of the directories
+// that is looked at, on a local disk.
+func (c under) Cost(n int) int {
+	names := min(n/2, maxNames)
+	for _, dir := range c.dirs {
+		names += 8 + strings.Count(dir, "/")
+	}
+	return 2000 * (names + 8)
+}
+
+// locate makes a path absolute, by text alone: false where a program could see
+// something else in it than a path, or its beginning is not known.
+func (c under) locate(text string) (string, bool) {
+	first, size := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	switch {
+	case len(text) > maxPath, !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+		return "", false
+	case unicode.IsSpace(first), unicode.IsSpace(last):
+		return "", false
+	case text == "~", strings.HasPrefix(text, "~/"):
+		return c.home + text[size:], c.home != ""
+	case c.syntax.absolute(text):
+		return text, true
+	case strings.ContainsRune("~$%", first), strings.Contains(strings.SplitN(text, "/", 2)[0], ":"):
+		return "", false // another's home, a variable, a URI
+	}
+	if c.disk == nil {
+		return "", false
+	}
+	dir, known := c.disk.Dir()
+	return dir + "/" + text, known
+}
+
+// clean resolves dot-dot by text alone, as programs do that never ask the disk.
+func (c under) clean(path string) string {
+	root, names, ok := c.syntax.split(path)
+	if !ok || !strings.Contains(path, "..") {
+		return path
+	}
+	var kept []string
+	for _, name := range names {
+		switch {
+		case name != "..":
+			kept = append(kept, name)
+		case len(kept) > 0:
+			kept = kept[:len(kept)-1]
+		}
+	}
+	return root + strings.Join(kept, string(separator(root)))
+}
+
+// judge walks a path and compares both of its ends with the directories: where a
+// link leads, and where the link itself stands.
+func (c under) judge(path string) (verdict where.Verdict, decided bool) {
+	end, own, err := walk(c.disk, c.syntax, path)
+	if err != nil {
+		return where.Maybe, false
+	}
+	led, stands := where.No, where.No
+	for _, text := range c.dirs {
+		if text[0] == '~' {
+			if c.home == "" {
+				led, stands = max(led, where.Maybe), max(stands, where.Maybe)
+				continue
+			}
+			text = c.home + text[1:]
+		}
+		dir, dirOwn, err := walk(c.disk, c.syntax, text)
+		if err != nil {
+			led, stands = max(led, where.Maybe), max(stands, where.Maybe)
+			continue
+		}
+		led = max(led, dir.holds(end))
+		stands = max(stands, dir.holds(own), where.Certain(own.String() == dirOwn.String()))
+	}
+	if led != stands {
+		return where.Maybe, true
+	}
+	return led, true
+}
+
+// holds says whether a place lies in a directory: by name and by identity. The
+// two differ where one directory has several names. Names that differ in case or
+// composition alone are one directory's on many systems, and identity says on
+// which; for other differences (a mount, a file system that numbers its files
+// anew) it is not enough.
+func (dir place) holds(p place) where.Verdict {
+	named := len(p) >= len(dir)
+	alike := named
+	for i := 0; named && i < len(dir); i++ {
+		if p[i].name != dir[i].name {
+			named = false
+		}
+	}
+	for i := 0; alike && i < len(dir); i++ {
+		alike = sameName(p[i].name, dir[i].name)
+	}
+	top := dir[len(dir)-1].info
+	if top == nil {
+		if alike && !named {
+			return where.Maybe
+		}
+		return where.Certain(named)
+	}
+	same := false
+	for _, s := range p {
+		same = same || s.info != nil && os.SameFile(s.info, top)
+	}
+	switch {
+	case named && same, alike && same:
+		return where.Yes
+	case named || same:
+		return where.Maybe
+	}
+	return where.No
+}
+
+// sameName says whether two names are one to a file system that is blind to case
+// and composition.
+func sameName(a, b string) bool {
+	return a == b || strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
+}

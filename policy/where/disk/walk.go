@@ -1,0 +1,171 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+const (
+	maxPath  = 4096 // bytes of a path: PATH_MAX on Linux, and longer than elsewhere
+	maxLinks = 40   // as Linux; others stop sooner
+	maxNames = 1024 // that one walk looks at
+)
+
+// errUndecided says that a path leads somewhere this package does not know.
+var errUndecided = errors.New("undecided")
+
+// step is one name on a path without links; info is nil where nothing is.
+type step struct {
+	name string
+	info fs.FileInfo
+}
+
+// place is where a path leads: from a root, by steps.
+type place []step // the first is the root
+
+func (p place) String() string {
+	if len(p) == 1 {
+		return p[0].name
+	}
+	var b strings.Builder
+	for i, s := range p {
+		if i > 1 {
+			b.WriteByte(separator(p[0].name))
+		}
+		b.WriteString(s.name)
+	}
+	return b.String()
+}
+
+func separator(root string) byte { return root[len(root)-1] }
+
+// walker follows one path.
+type walker struct {
+	disk    Disk
+	syntax  syntax
+	at      place
+	pending []string // names still to come, the next one last
+	own     place    // the last name of the path itself, if it is a link
+	links   int
+	names   int
+}
+
+// walk resolves an absolute path. own is the place of its last name, which is
+// another one than end if that name is a link.
+func walk(d Disk, s syntax, path string) (end, own place, err error) {
+	w := &walker{disk: d, syntax: s}
+	if err := w.start(path); err != nil {
+		return nil, nil, err
+	}
+	for len(w.pending) > 0 {
+		last := len(w.pending) - 1
+		name := w.pending[last]
+		w.pending = w.pending[:last]
+		if err := w.step(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	if w.own == nil {
+		w.own = w.at
+	}
+	return w.at, w.own, nil
+}
+
+// start goes to the root of an absolute path and puts its names before those
+// still to come.
+func (w *walker) start(path string) error {
+	root, names, ok := w.syntax.split(path)
+	if !ok {
+		return errUndecided
+	}
+	info, err := w.disk.Lstat(root)
+	if err != nil {
+		return err
+	}
+	w.at = place{{root, info}}
+	w.push(names)
+	return nil
+}
+
+func (w *walker) push(names []string) {
+	slices.Reverse(names)
+	w.pending = append(w.pending, names...)
+}
+
+// step takes one name.
+func (w *walker) step(name string) error {
+	if w.names++; w.names > maxNames {
+		return errUndecided
+	}
+	if name == ".." {
+		w.at = w.at[:max(1, len(w.at)-1)]
+		return nil
+	}
+	above := w.at[len(w.at)-1].info
+	w.at = append(w.at, step{name: name})
+	path := w.at.String()
+	switch {
+	case magic(path):
+		return errUndecided
+	case above == nil:
+		return nil // nothing is below nothing
+	}
+	info, err := w.disk.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeIrregular != 0: // a junction or another reparse point of Windows
+		return errUndecided
+	}
+	w.at[len(w.at)-1].info = info
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return w.follow(path)
+	}
+	return nil
+}
+
+// follow goes on at the target of the link at path, the last name walked.
+func (w *walker) follow(path string) error {
+	if w.links++; w.links > maxLinks {
+		return errUndecided
+	}
+	if len(w.pending) == 0 && w.own == nil {
+		w.own = slices.Clone(w.at)
+	}
+	w.at = w.at[:len(w.at)-1]
+	target, err := w.disk.Readlink(path)
+	switch {
+	case err != nil:
+		return err
+	case target == "" || len(target) > maxPath:
+		return errUndecided
+	case w.syntax.absolute(target):
+		return w.start(target)
+	}
+	names, ok := w.syntax.names(target)
+	if !ok {
+		return errUndecided
+	}
+	w.push(names)
+	return nil
+}
+
+// magic says whether a path without links leads to where the kernel makes
+// something up for whoever looks: links of Linux's /proc, which are those of
+// this process here and of the server there; open files; files by number and
+// lookups in another mode (macOS).
+func magic(path string) bool {
+	if len(path) < 5 || path[0] != '/' {
+		return false
+	}
+	for _, dir := range [...]string{"/proc", "/dev/fd", "/.vol", "/.file", "/.nofollow", "/.resolve"} {
+		if len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) && (len(path) == len(dir) || path[len(dir)] == '/') {
+			return true
+		}
+	}
+	return strings.Contains(path, "/..namedfork")
+}
