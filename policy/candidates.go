@@ -1,9 +1,13 @@
 package policy
 
 // candidates lists the rules that the readings of u, and the other arguments,
-// leave possible.
+// leave possible; all about the subject when somebody listens.
 func (v *view) candidates(main *span, u *unit) {
 	v.lists = v.lists[:0]
+	if v.trace != nil {
+		v.lists = append(v.lists, v.trace.all)
+		return
+	}
 	for _, b := range v.buckets {
 		if len(b.rules) > 0 {
 			v.lists = append(v.lists, b.rules)

@@ -17,6 +17,7 @@ type view struct {
 	lists    [][]int32
 	fold     folder
 	left     effort
+	trace    *tracer // nil: nobody listens
 }
 
 // unit is the readings of one string: they go through the rules together.
@@ -159,9 +160,9 @@ func (v *view) walkAll(name string) outcome {
 		return v.walk(name, nil, nil)
 	}
 	worst := outcome{rank: none}
-	for more := true; more && worst.rank != denies; more = v.step(main) {
+	for more := true; more && !v.settled(worst); more = v.step(main) {
 		s := &v.spans[main]
-		for i := s.units[0]; i < s.units[1] && worst.rank != denies; i++ {
+		for i := s.units[0]; i < s.units[1] && !v.settled(worst); i++ {
 			if o := v.walk(name, s, &v.units[i]); o.rank < worst.rank {
 				worst = o
 			}
@@ -169,6 +170,10 @@ func (v *view) walkAll(name string) outcome {
 	}
 	return worst
 }
+
+// settled says that nothing further can change the answer, and that nobody
+// listens to what the rules have to say all the same.
+func (v *view) settled(o outcome) bool { return o.rank == denies && v.trace == nil }
 
 // step moves the arguments other than main on to their next combination of
 // readings; false when all have been seen.
@@ -206,15 +211,21 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
+		if v.trace != nil {
+			v.trace.saw(v, id, main, readings, pending, sure, perhaps)
+		}
 		if hit := sure | perhaps; hit != 0 && r.rank < worst.rank {
 			worst = outcome{rank: r.rank, rule: int(id)}
 			if u != nil {
 				worst.reading = &readings[bits.TrailingZeros64(hit)]
 			}
 		}
-		if pending &^= sure; pending == 0 || worst.rank == denies {
+		if pending &^= sure; (pending == 0 || worst.rank == denies) && v.trace == nil {
 			return worst
 		}
+	}
+	if pending == 0 || worst.rank == denies {
+		return worst
 	}
 	if v.call.Subject == MethodSubject {
 		if worst.rank == none {

@@ -1,0 +1,267 @@
+package policy
+
+import "math/bits"
+
+// Trace is what every rule says of a call, and why. It is for people and
+// analyses, takes far longer than Decide and asks every rule.
+type Trace struct {
+	Decision Decision // as Decide has it, action and rule
+	Values   []Value  // what the rules about this subject read of the call
+	Steps    []Step   // one for each rule of the policy, in order
+	// Cut says that judging took more work than a trace may cost: the decision
+	// holds, and the steps show only what was seen until then.
+	Cut bool
+}
+
+// Step is what one rule says.
+type Step struct {
+	Rule int // index of the rule
+	// Match says whether the rule matched an undecided reading; where there was
+	// none, whether it matches any.
+	Match Match
+	// Reached says that the rule's name fits and that some reading was still
+	// undecided when the walk came to the rule. A rule that matches and
+	// is not reached decides nothing here: rules above it did.
+	Reached bool
+	// At is the condition that kept the rule from matching, or that could not be
+	// decided, in the attempt that came closest. It is zero when the rule
+	// matches, and when the rules were not asked at all.
+	At Condition
+	// Took is a reading that the rule matched, surely or perhaps; nil when the
+	// rule has no condition on an argument that was read in more than one way.
+	Took *Reading
+}
+
+// Match says whether a rule matches a call. The zero value is no.
+type Match uint8
+
+// The three answers. Perhaps is that of a condition that cannot be decided; such
+// a rule tightens and opens nothing.
+const (
+	NoMatch Match = iota
+	Perhaps
+	Matches
+)
+
+// String gives "no", "maybe" or "yes".
+func (m Match) String() string { return [...]string{"no", "maybe", "yes"}[min(m, Matches)] }
+
+// ConditionKind is a kind of condition of a rule.
+type ConditionKind uint8
+
+// The kinds, in the order in which a rule's conditions are looked at.
+const (
+	Unasked      ConditionKind = iota
+	SubjectKind                // the rule is about tools, say, and the call reads a resource
+	NameGlob                   // tool = "..."
+	ServerGlob                 // server = "..."
+	ArgumentGlob               // args.<name> = "..."
+)
+
+// Condition is one condition of a rule, and what it was compared with.
+type Condition struct {
+	Kind ConditionKind
+	Path []string // of an argument: the names below args
+	Want []string // the globs as written, one of which must match; the subject's key
+	// Got is what a name or a server was compared with; "" for an unknown server.
+	Got string
+	// Reading is what an argument or a URI was compared with; nil when the call
+	// has no such argument.
+	Reading *Reading
+}
+
+// Reached lists the rules that matched, surely or perhaps, a reading that was
+// still undecided when the walk came to them.
+func (t *Trace) Reached() []int {
+	var rules []int
+	for i := range t.Steps {
+		if s := &t.Steps[i]; s.Reached && s.Match != NoMatch {
+			rules = append(rules, s.Rule)
+		}
+	}
+	return rules
+}
+
+// traceEffort bounds a trace: it asks rules that the index spares Decide, and
+// goes on behind what has decided.
+const traceEffort = 4 * maxEffort
+
+// Trace judges a call as Decide does, by a walk through all rules, and keeps
+// what each of them said. Every reading is walked to the last rule, also where
+// Decide stops because nothing can change the answer any more.
+func (p *Policy) Trace(c *Call) Trace {
+	t, _ := p.trace(c, traceEffort)
+	t.Decision = p.Decide(c)
+	t.Cut = t.Cut || t.Decision.Reason == tooMuch
+	return t
+}
+
+// trace gives, beside the trace, the answer that its own walk came to.
+func (p *Policy) trace(c *Call, left effort) (Trace, Decision) {
+	t := Trace{Steps: make([]Step, len(p.sources))}
+	for i := range t.Steps {
+		t.Steps[i].Rule = i
+	}
+	if why := malformed(c); why != "" {
+		return t, Decision{Reason: why}
+	}
+	tr := &tracer{policy: p, call: c, trace: &t, depth: make([]int, len(p.sources))}
+	v := &view{policy: p, call: c, left: left, trace: tr}
+	var d Decision
+	worst := none
+	for i, name := range c.Names {
+		tr.begin(v, name)
+		if o := v.judge(name); i == 0 || o.rank < worst {
+			d, worst = v.decision(o), o.rank
+		}
+		tr.values(v)
+	}
+	t.Cut = v.left <= 0
+	return t, d
+}
+
+// tracer listens to a walk. A nil tracer is a walk that nobody listens to.
+type tracer struct {
+	policy *Policy
+	call   *Call
+	trace  *Trace
+	all    []int32 // the rules about the call's subject
+	depth  []int   // by rule: how far its best attempt came
+	name   string
+}
+
+// begin notes what holds before any rule is walked to: which rules are about
+// other subjects and other names.
+func (t *tracer) begin(v *view, name string) {
+	t.name, t.all = name, t.all[:0]
+	for i := range t.trace.Steps {
+		at, src := &t.trace.Steps[i].At, &t.policy.sources[i]
+		if src.subject != t.call.Subject {
+			*at = Condition{Kind: SubjectKind, Want: []string{src.subject.Key()}, Got: t.call.Subject.Key()}
+			continue
+		}
+		t.all = append(t.all, int32(i))
+		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.match(g, name) {
+			*at = Condition{Kind: NameGlob, Want: []string{src.pattern}, Got: name}
+		}
+	}
+}
+
+// saw is told of every rule whose name fits: which of the pending readings it
+// matches, and which it may.
+func (t *tracer) saw(v *view, id int32, main *span, readings []reading, pending, sure, perhaps uint64) {
+	r, s := &t.policy.rules[id], &t.trace.Steps[id]
+	everything := uint64(1)
+	if main != nil {
+		everything = 1<<len(readings) - 1
+	}
+	n := Step{Rule: s.Rule, Reached: pending != 0}
+	if !n.Reached {
+		pending = everything
+		sure, perhaps = v.match(r, main, readings, pending)
+	}
+	switch {
+	case sure != 0:
+		n.Match = Matches
+	case perhaps != 0:
+		n.Match = Perhaps
+	}
+	if n.Match == Perhaps {
+		pending = perhaps & -perhaps
+	}
+	fail := v.closest(r, main, readings, pending, n.Match)
+	if old := t.depth[id]; old == 0 || closer(&n, fail.depth, s, old) {
+		n.At, t.depth[id] = t.condition(int(id), fail), fail.depth
+		if n.Match != NoMatch && main != nil && r.reads(main.slot) {
+			n.Took = t.policy.reading(&readings[bits.TrailingZeros64(sure|perhaps)])
+		}
+		*s = n
+	}
+}
+
+// closer says whether one attempt of a rule tells more than another.
+func closer(a *Step, depth int, b *Step, than int) bool {
+	switch {
+	case a.Reached != b.Reached:
+		return a.Reached
+	case a.Match != b.Match:
+		return a.Match > b.Match
+	}
+	return a.Match != Matches && depth > than
+}
+
+func (r *rule) reads(slot int32) bool {
+	for i := range r.conditions {
+		if r.conditions[i].slot == slot {
+			return true
+		}
+	}
+	return false
+}
+
+// obstacle is the condition that an attempt of a rule ended at.
+type obstacle struct {
+	kind  ConditionKind // Unasked: there was none
+	index int           // of an argument's condition
+	got   *reading
+	depth int // one more than the conditions met before it
+}
+
+// closest finds the condition that a rule failed at, or that left it a maybe.
+func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, m Match) obstacle {
+	at := obstacle{depth: 1}
+	if m == Matches {
+		return at
+	}
+	if r.server != nil {
+		if v.call.Server == "" && m == Perhaps || v.call.Server != "" && !r.server.Match(v.call.Server) {
+			at.kind = ServerGlob
+			return at
+		}
+	}
+	sure, perhaps := pending, uint64(0)
+	for i := range r.conditions {
+		c, holds := &r.conditions[i], yes
+		at.kind, at.index, at.depth = ArgumentGlob, i, at.depth+1
+		if main != nil && c.slot == main.slot {
+			at.got = &readings[bits.TrailingZeros64(sure|perhaps)]
+			if sure, perhaps = v.among(c, readings, sure, perhaps, r.action); sure == 0 {
+				holds = verdict(min(perhaps, uint64(maybe)))
+			}
+		} else {
+			holds, at.got = v.whole(c, r.action), v.one(c.slot)
+		}
+		if holds == no || holds == maybe && m == Perhaps {
+			break
+		}
+	}
+	return at
+}
+
+// one is the reading that this walk is about of an argument other than the main
+// one; the first where it is about all.
+func (v *view) one(slot int32) *reading {
+	s := v.span(slot)
+	if s == nil {
+		return nil
+	}
+	return &v.readings[max(s.lo, s.at)]
+}
+
+// condition describes what a rule failed at as its author wrote it.
+func (t *tracer) condition(rule int, at obstacle) Condition {
+	src := &t.policy.sources[rule]
+	c := Condition{Kind: at.kind}
+	switch {
+	case at.kind == ServerGlob:
+		c.Want, c.Got = []string{*src.server}, t.call.Server
+	case at.kind == ArgumentGlob && src.subject == ResourceSubject:
+		c.Kind, c.Want, c.Got = NameGlob, []string{src.pattern}, t.name
+	case at.kind == ArgumentGlob:
+		c.Path, c.Want = src.args[at.index].path, src.args[at.index].globs
+	}
+	if at.got != nil {
+		c.Reading = t.policy.reading(at.got)
+	}
+	return c
+}

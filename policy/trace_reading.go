@@ -1,0 +1,121 @@
+package policy
+
+import "strings"
+
+// Value is one value of an argument, or the URI of a resource, that a rule in
+// reach has a condition on.
+type Value struct {
+	Path     []string  // the names below args; nil for the URI of a resource
+	Readings []Reading // at least one; those that differ in their pattern's form alone are one
+}
+
+// Reading is one way in which a server could understand a value.
+type Reading struct {
+	Text    string   // as it is compared
+	Sent    string   // as it was sent
+	How     []string // what made it, in words and in order; nil when it is as sent
+	Absent  bool     // a server may find no such value
+	Refused string   // why it opens nothing and meets every deny and prompt; else ""
+}
+
+// maxTraced bounds the readings a trace shows of one call.
+const maxTraced = 1 << 10
+
+// words for the stages, as people know them.
+var words = map[how]string{
+	decoded:  "percent-decoded",
+	slashed:  "backslashes as slashes",
+	located:  "host in its plain form",
+	named:    "as Windows trims names",
+	cleaned:  "cleaned",
+	composed: "accents composed",
+	compat:   "compatibility forms replaced",
+	folded:   "case folded",
+}
+
+// reading copies a reading out of the view.
+func (p *Policy) reading(r *reading) *Reading {
+	out := Reading{Text: strings.Clone(r.s), Sent: strings.Clone(r.raw), Absent: r.kind == absent}
+	if r.kind == refused {
+		out.Refused = r.refusal
+	}
+	if r.s != r.raw && !out.Absent {
+		out.How = p.madeBy(r)
+	}
+	return &out
+}
+
+// madeBy finds the stages that made a reading of what was sent. A reading is
+// marked with those too that change its pattern alone.
+func (p *Policy) madeBy(r *reading) []string {
+	for decodings := 1; decodings <= maxDecodings; decodings++ {
+		for _, text := range []string{r.raw, strings.TrimSpace(r.raw)} {
+			var made []string
+			if text != r.raw {
+				made = append(made, "blanks around it dropped")
+			}
+			for _, stage := range stages {
+				before := text
+				for n := 0; r.how&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
+					text = transform(text, stage, p.home())
+				}
+				if text != before {
+					made = append(made, word(stage, before))
+				}
+			}
+			if text == r.s {
+				return made
+			}
+		}
+	}
+	return []string{"number in plain digits"}
+}
+
+func word(stage how, text string) string {
+	if stage == located {
+		switch {
+		case text[0] == '~':
+			return "~ as home"
+		case isFile(text):
+			return "file: URI as path"
+		}
+	}
+	return words[stage]
+}
+
+// values notes the readings that a view made for one of the call's names.
+func (t *tracer) values(v *view) {
+	paths := map[int32][]string{}
+	if n := t.policy.args[t.call.Subject]; n != nil {
+		n.paths(nil, paths)
+	}
+	shown := 0
+	for i := range v.spans {
+		s := &v.spans[i]
+		for _, u := range v.units[s.units[0]:s.units[1]] {
+			val := Value{Path: paths[s.slot]}
+			seen := map[string]bool{}
+			for j := u.lo; j < u.hi && shown < maxTraced; j++ {
+				r := t.policy.reading(&v.readings[j])
+				if key := r.Text + "\x00" + r.Refused; !seen[key] {
+					seen[key] = true
+					val.Readings = append(val.Readings, *r)
+					shown++
+				}
+			}
+			if len(val.Readings) > 0 {
+				t.trace.Values = append(t.trace.Values, val)
+			}
+		}
+	}
+}
+
+// paths collects the names that lead to each slot.
+func (n *argNames) paths(above []string, bySlot map[int32][]string) {
+	if n.slot != 0 {
+		bySlot[n.slot] = above
+	}
+	for name, kid := range n.flat {
+		kid.paths(append(above[:len(above):len(above)], name), bySlot)
+	}
+}
