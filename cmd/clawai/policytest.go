@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/report"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,15 +25,15 @@ func policyTestCommand() *cli.Command {
 		Name:      "test",
 		Usage:     "judge fixtures by a policy and compare with what they expect",
 		UsageText: "clawai policy test --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
 			&cli.StringSliceFlag{Name: "fixture", Usage: "a fixture `FILE` (repeatable)"},
 			&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
 			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
 			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
-		},
+			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
+		}, reportFlags(testFormats)...),
 		Action: policyTest,
 	}
 }
@@ -40,9 +42,22 @@ func policyTest(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	p, err := readPolicy(c.String("policy"), c.String("home"))
+	format, err := formatOf(c, testFormats)
 	if err != nil {
 		return err
+	}
+	if c.Bool("watch") {
+		return watchTests(c, func() error { return testOnce(c, format) })
+	}
+	return testOnce(c, format)
+}
+
+// testOnce judges every fixture and reports.
+func testOnce(c *cli.Context, format string) error {
+	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
+	p, err := readPolicy(c.String("policy"), c.String("home"))
+	if err != nil {
+		return tellBroken(c, format, err)
 	}
 	var expect *policy.Action
 	if word := c.String("expect"); word != "" {
@@ -63,19 +78,13 @@ func policyTest(c *cli.Context) error {
 	if len(paths) == 0 {
 		return usagef("no fixture found; give --fixture FILE or a --fixture-dir with .json files in it")
 	}
-	results := make([]check.Result, 0, len(paths))
 	for _, path := range paths {
-		results = append(results, judgeFile(p, path, c.String("server"), expect))
+		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), expect))
 	}
-	if c.Bool("json") {
-		err = check.WriteJSON(c.App.Writer, p, results)
-	} else {
-		err = check.WriteText(c.App.Writer, results)
-	}
-	if err != nil {
+	if err := emit(c, writeTests(format, p, run)); err != nil {
 		return err
 	}
-	return verdictOf(check.Summarize(results))
+	return verdictOf(check.Summarize(run.Results))
 }
 
 func judgeFile(p *policy.Policy, path, server string, expect *policy.Action) check.Result {
