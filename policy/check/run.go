@@ -32,18 +32,10 @@ const ungoverned = "no rule governs this method; it is passed on and recorded"
 // policy, the way the proxy would. server stands in where the fixture names
 // none.
 func Judge(p *policy.Policy, fx Fixture, server string) Result {
-	if fx.Server != "" {
-		server = fx.Server
-	}
 	result := Result{Path: fx.Path, Expected: fx.Expected}
-	f, err := frame.Parse(fx.Request(1), frame.DefaultLimits())
+	calls, err := fx.Calls(server)
 	if err != nil {
 		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", err)
-		return result
-	}
-	calls, refusal := callsOf(&f, fx.sender(), server)
-	if refusal != nil {
-		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", refusal)
 		return result
 	}
 	if len(calls) == 0 {
@@ -59,6 +51,24 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		}
 	}
 	return result
+}
+
+// Calls are what the rules judge in a fixture, read as the proxy would read them;
+// none when no rule governs its method. The error says why the frame would be
+// refused before the rules.
+func (fx Fixture) Calls(server string) ([]policy.Call, error) {
+	if fx.Server != "" {
+		server = fx.Server
+	}
+	f, err := frame.Parse(fx.Request(1), frame.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	calls, refusal := callsOf(&f, fx.sender(), server)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return calls, nil
 }
 
 // callsOf is what the rules judge in a request. A retry's inputResponses are

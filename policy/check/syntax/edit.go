@@ -1,0 +1,74 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Edit replaces the bytes from Start to End with Text.
+type Edit struct {
+	Start, End int
+	Text       string
+}
+
+// Apply gives the text with edits that do not overlap.
+func Apply(src []byte, edits ...Edit) []byte {
+	edits = slices.Clone(edits)
+	slices.SortFunc(edits, func(a, b Edit) int { return a.Start - b.Start })
+	out := make([]byte, 0, len(src)+32)
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, src[at:e.Start]...), e.Text...)
+		at = e.End
+	}
+	return append(out, src[at:]...)
+}
+
+// Remove cuts the leaf out of its rule.
+func (l *Leaf) Remove() []Edit {
+	edits := make([]Edit, len(l.cut))
+	for i, c := range l.cut {
+		edits[i] = Edit{Start: c.start, End: c.end}
+	}
+	return edits
+}
+
+// Set gives the leaf another value, in TOML.
+func (l *Leaf) Set(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }
+
+// Quote writes a basic string of TOML on one line. What a reader could not see
+// is escaped.
+func Quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// QuoteList writes a list of basic strings.
+func QuoteList(items []string) string {
+	quoted := make([]string, len(items))
+	for i, s := range items {
+		quoted[i] = Quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

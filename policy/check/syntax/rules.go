@@ -1,0 +1,79 @@
+package syntax
+
+import "slices"
+
+// Rule is one [[rule]] of a policy, with the tables inside it.
+type Rule struct {
+	Statements []Statement // the header first
+	Start, End int         // from the header to the end of the last statement
+}
+
+// Rules gives the rules in order.
+func (d *Document) Rules() []Rule {
+	var rules []Rule
+	open := false
+	for _, st := range d.Statements {
+		switch {
+		case st.Header && st.List && len(st.Key) == 1 && st.Key[0] == "rule":
+			rules = append(rules, Rule{Start: st.Start})
+			open = true
+		case st.Header && st.Key[0] != "rule":
+			open = false
+		}
+		if open {
+			r := &rules[len(rules)-1]
+			r.Statements = append(r.Statements, st)
+			r.End = st.End
+		}
+	}
+	return rules
+}
+
+// Leaf is a value of a rule that is no table, with its whole path: args.path,
+// where.path.under, server.
+type Leaf struct {
+	Path  []string
+	Value Value
+	cut   []span // the bytes without which the rule has no such leaf
+}
+
+type span struct{ start, end int }
+
+// Leaves lists the values of a rule in the order of the text.
+func (r *Rule) Leaves() []Leaf {
+	var leaves []Leaf
+	var prefix []string
+	for i, st := range r.Statements {
+		if st.Header {
+			prefix = st.Key[1:]
+			continue
+		}
+		cut := []span{{st.Start, st.End}}
+		if above := r.Statements[i-1]; above.Header && len(above.Key) > 1 && (i+1 == len(r.Statements) || r.Statements[i+1].Header) {
+			// It is alone in its table, which would be empty without it.
+			cut = append([]span{{above.Start, above.End}}, cut...)
+		}
+		leaves = appendLeaves(leaves, prefix, st, cut)
+	}
+	return leaves
+}
+
+func appendLeaves(leaves []Leaf, prefix []string, st Statement, cut []span) []Leaf {
+	path := slices.Concat(prefix, st.Key)
+	if st.Value.Kind != Table {
+		return append(leaves, Leaf{Path: path, Value: st.Value, cut: cut})
+	}
+	pairs := st.Value.Pairs
+	for i, pair := range pairs {
+		inner := cut
+		switch {
+		case len(pairs) == 1:
+		case i+1 < len(pairs):
+			inner = []span{{pair.Start, pairs[i+1].Start}}
+		default:
+			inner = []span{{pairs[i-1].End, pair.End}}
+		}
+		leaves = appendLeaves(leaves, path, pair, inner)
+	}
+	return leaves
+}

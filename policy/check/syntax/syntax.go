@@ -1,0 +1,78 @@
+// Package syntax reads the text of a policy as statements with the bytes they
+// stand in, for tools that change a policy and leave the rest of it as its
+// author set it. It says nothing of meaning: what it is given has been read by
+// policy.Parse. Pure.
+package syntax
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Document is a text of TOML 1.0.
+type Document struct {
+	Src        []byte
+	Statements []Statement
+}
+
+// Statement is a header or a pair.
+type Statement struct {
+	Header bool // [key] or [[key]]
+	List   bool // [[key]]
+	Key    []string
+	Value  Value // of a pair
+	// Start and End are the bytes from the key or bracket to the end of the
+	// value or bracket; blanks and comments around them are not in it.
+	Start, End int
+}
+
+// Kind is what a value is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Other  Kind = iota // a number, a boolean, a date
+	String             // of any of the four forms
+	List
+	Table // an inline table
+)
+
+// Value is the right side of a pair, or an element of a list.
+type Value struct {
+	Kind       Kind
+	Text       string // of a String: decoded; of Other: as written
+	Elements   []Value
+	Pairs      []Statement // of a Table
+	Start, End int
+}
+
+// maxNesting is deeper than a policy that loads can nest.
+const maxNesting = 200
+
+// errSyntax is met by no text that policy.Parse reads.
+var errSyntax = errors.New("no TOML")
+
+// Read reads a text. The error says that it is no TOML, at which byte.
+func Read(src []byte) (Document, error) {
+	s := scanner{src: src}
+	doc := Document{Src: src}
+	for s.gap(); s.at < len(src); s.gap() {
+		statement, err := s.statement()
+		if err != nil {
+			return Document{}, fmt.Errorf("byte %d: %w", s.at, err)
+		}
+		doc.Statements = append(doc.Statements, statement)
+	}
+	return doc, nil
+}
+
+// decode reads one string of any form.
+func decode(raw []byte) (string, error) {
+	var v struct{ V string }
+	if err := toml.Unmarshal(append([]byte("V="), raw...), &v); err != nil {
+		return "", errSyntax
+	}
+	return v.V, nil
+}
