@@ -60,11 +60,17 @@ func (fx Fixture) Calls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
-	f, err := frame.Parse(fx.Request(1), frame.DefaultLimits())
+	return Calls(fx.Request(1), server)
+}
+
+// Calls is Fixture.Calls for a JSON-RPC message as bytes, sent by the side that
+// may send its method.
+func Calls(request []byte, server string) ([]policy.Call, error) {
+	f, err := frame.Parse(request, frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
-	calls, refusal := callsOf(&f, fx.sender(), server)
+	calls, refusal := callsOf(&f, sender(f.Method), server)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -84,13 +90,13 @@ func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, 
 }
 
 // FromServer reports a request that servers send to clients.
-func (fx Fixture) FromServer() bool { return fx.sender() == mcp.ServerToClient }
+func (fx Fixture) FromServer() bool { return sender(fx.Method) == mcp.ServerToClient }
 
 // sender is the side that may send the method; the client where both may, or
 // where the method is of no version.
-func (fx Fixture) sender() mcp.Direction {
+func sender(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
-		if m.Name == fx.Method && m.From == mcp.ServerToClient {
+		if m.Name == method && m.From == mcp.ServerToClient {
 			return mcp.ServerToClient
 		}
 	}
