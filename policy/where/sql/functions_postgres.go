@@ -1,0 +1,75 @@
+package sql
+
+// functionsPostgres are functions of pg_catalog that pg_proc of PostgreSQL 15
+// marks immutable or stable and that a query would call, later ones, and those
+// volatile ones whose only effect is another value (random, clock_timestamp).
+// Left out are what assigns a transaction id (pg_current_xact_id), what runs a
+// text as SQL (ts_stat, ts_rewrite, query_to_xml), and sequences.
+const functionsPostgres = `
+	acosd acosh age area array_agg array_append array_cat array_dims array_fill array_length array_lower
+	array_ndims array_position array_positions array_prepend array_remove array_replace array_reverse
+	array_sample array_shuffle array_sort array_to_json array_to_string array_to_tsvector array_upper
+	asind asinh atan2d atand atanh abbrev any_value bit_and bit_count bit_length bit_or bit_xor bool_and
+	bool_or box broadcast btrim cardinality casefold cbrt center chr circle clock_timestamp
+	col_description convert convert_from convert_to corr cosd cosh cotd covar_pop covar_samp crc32 crc32c
+	current_catalog current_database current_query current_schema current_schemas current_setting
+	date_add date_bin date_part date_subtract date_trunc datemultirange daterange decode diagonal
+	diameter div encode enum_first enum_last enum_range erf erfc every factorial family format
+	format_type gamma gcd gen_random_uuid generate_series generate_subscripts get_bit get_byte
+	get_current_ts_config has_any_column_privilege has_column_privilege has_database_privilege
+	has_function_privilege has_schema_privilege has_sequence_privilege has_table_privilege
+	has_type_privilege height host hostmask inet_client_addr inet_client_port inet_merge
+	inet_same_family inet_server_addr inet_server_port initcap int4multirange int4range int8multirange
+	int8range is_normalized isclosed isempty isfinite isopen json json_agg json_array_elements
+	json_array_elements_text json_array_length json_build_array json_build_object json_each
+	json_each_text json_extract_path json_extract_path_text json_object_agg json_object_agg_strict
+	json_agg_strict json_object_keys json_populate_record json_populate_recordset json_scalar json_serialize
+	json_strip_nulls json_to_record json_to_recordset json_to_tsvector json_typeof jsonb_agg
+	jsonb_agg_strict jsonb_array_elements jsonb_array_elements_text jsonb_array_length
+	jsonb_build_array jsonb_build_object jsonb_each jsonb_each_text jsonb_extract_path
+	jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys
+	jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query
+	jsonb_path_query_array jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz
+	jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset jsonb_pretty jsonb_set
+	jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_to_tsvector jsonb_typeof
+	justify_days justify_hours justify_interval lcm lgamma line lower_inc lower_inf lseg
+	macaddr8_set7bit make_date make_interval make_time make_timestamp make_timestamptz masklen min_scale
+	mode multirange mxid_age netmask network normalize npoints num_nonnulls num_nulls nummultirange
+	numnode numrange obj_description overlaps parse_ident path phraseto_tsquery plainto_tsquery point
+	polygon popen pclose pg_available_extension_versions pg_available_extensions pg_backend_pid
+	pg_blocking_pids pg_char_to_encoding pg_client_encoding pg_collation_for pg_collation_is_visible
+	pg_column_compression pg_column_size pg_conf_load_time pg_current_wal_flush_lsn
+	pg_current_wal_insert_lsn pg_current_wal_lsn pg_database_size pg_describe_object
+	pg_encoding_to_char pg_function_is_visible pg_get_catalog_foreign_keys pg_get_constraintdef
+	pg_get_expr pg_get_function_arg_default pg_get_function_arguments pg_get_function_identity_arguments
+	pg_get_function_result pg_get_functiondef pg_get_indexdef pg_get_keywords
+	pg_get_partition_constraintdef pg_get_partkeydef pg_get_ruledef pg_get_serial_sequence
+	pg_get_statisticsobjdef pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role
+	pg_identify_object pg_index_column_has_property pg_index_has_property pg_indexam_has_property
+	pg_indexes_size pg_input_error_info pg_input_is_valid pg_is_in_recovery pg_is_other_temp_schema
+	pg_is_wal_replay_paused pg_last_wal_receive_lsn pg_last_wal_replay_lsn pg_last_xact_replay_timestamp
+	pg_lock_status pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible pg_options_to_table
+	pg_partition_ancestors pg_partition_root pg_partition_tree pg_postmaster_start_time
+	pg_relation_filenode pg_relation_filepath pg_relation_size pg_safe_snapshot_blocking_pids
+	pg_size_bytes pg_size_pretty pg_stat_get_activity pg_stat_get_dead_tuples
+	pg_stat_get_live_tuples pg_stat_get_tuples_inserted pg_stat_get_tuples_updated
+	pg_stat_get_tuples_deleted pg_stat_get_last_analyze_time pg_stat_get_last_vacuum_time
+	pg_table_is_visible pg_table_size pg_tablespace_databases pg_tablespace_location
+	pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
+	pg_trigger_depth pg_type_is_visible pg_typeof pg_wal_lsn_diff querytree quote_ident
+	quote_literal quote_nullable radius random random_normal range_agg range_intersect_agg range_merge
+	regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace
+	regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count
+	regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy repeat row_security_active row_to_json
+	scale set_bit set_byte set_masklen setweight sha224 sha256 sha384 sha512 shobj_description sind sinh
+	slope split_part starts_with statement_timestamp string_to_array string_to_table strip strpos tand tanh
+	text timeofday timestamp timestamptz timezone to_ascii to_bin to_char to_date to_hex to_json to_jsonb
+	to_number to_oct to_regclass to_regnamespace to_regoper to_regoperator to_regproc to_regprocedure
+	to_regrole to_regtype to_timestamp to_tsquery to_tsvector transaction_timestamp treat trim_array
+	trim_scale ts_debug ts_delete ts_filter ts_headline ts_lexize ts_parse ts_rank ts_rank_cd
+	ts_token_type tsmultirange tsquery_phrase tsrange tstzmultirange tstzrange tsvector_to_array
+	txid_current_if_assigned txid_current_snapshot unicode_version unistr unnest upper_inc upper_inf uuidv4
+	uuidv7 websearch_to_tsquery width width_bucket xml_is_well_formed xml_is_well_formed_content
+	xml_is_well_formed_document xmlagg xmlcomment xmlconcat xmlelement xmlexists xmlforest xmlparse xmlpi
+	xmlroot xmlserialize xmltable xpath xpath_exists merge_action nullif
+	similarity word_similarity show_trgm unaccent`

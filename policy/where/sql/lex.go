@@ -1,0 +1,271 @@
+package sql
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// flaw says whether a text could be cut into tokens.
+type flaw uint8
+
+const (
+	sound    flaw = iota
+	doubtful      // a server might cut it in another way
+	broken        // no server of this dialect takes it
+)
+
+// lexis is one way in which a server may cut a text into tokens.
+type lexis struct {
+	backslash    bool // '\'' is one string
+	doubleString bool // "…" is a string
+	backtick     bool // `…` is an identifier
+	nested       bool // comments nest
+	hashComment  bool // # begins a comment
+	dashSpace    bool // -- begins a comment only before white space
+	dollarString bool // $tag$…$tag$
+	escapeString bool // E'\''
+	executable   bool // /*!…*/ is executed
+	at           bool // @name is a variable
+	dollarParam  bool // $name is a variable, and $name(…) one token
+	// bracket is how […] is read.
+	bracket bracket
+	// wordChars are the further characters of a bare word.
+	wordChars string
+}
+
+// bracket is how a dialect reads a square bracket.
+type bracket uint8
+
+const (
+	noBracket bracket = iota // not at all
+	subscript                // as punctuation
+	name                     // as an identifier, to the first ]
+	nameTwice                // as an identifier, ]] standing for ]
+)
+
+type lexer struct {
+	*lexis
+	src  string
+	pos  int
+	toks []token
+	// escaped is the count of tokens just after an E'…' string: a string that
+	// follows it may be its continuation and have its escapes.
+	escaped int
+}
+
+// lex cuts src into tokens, appended to toks.
+func (l *lexis) lex(src string, toks []token) ([]token, flaw) {
+	x := &lexer{lexis: l, src: src, toks: toks, escaped: -1}
+	for x.pos < len(src) {
+		if f := x.next(); f != sound {
+			return nil, f
+		}
+	}
+	return x.toks, sound
+}
+
+// at is the byte n after the cursor, zero behind the end.
+func (x *lexer) peek(n int) byte {
+	if x.pos+n < len(x.src) {
+		return x.src[x.pos+n]
+	}
+	return 0
+}
+
+func (x *lexer) emit(k kind, start int) flaw {
+	x.toks = append(x.toks, token{kind: k, start: int32(start), end: int32(x.pos)})
+	return sound
+}
+
+func (x *lexer) next() flaw {
+	start, c := x.pos, x.peek(0)
+	switch {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' && x.peek(1) == '\n':
+		x.pos++
+		return sound
+	case c < ' ' || c == 0x7f:
+		return doubtful
+	case c == '-' && x.peek(1) == '-' && (!x.dashSpace || x.peek(2) <= ' '):
+		return x.lineComment()
+	case c == '#' && x.hashComment:
+		return x.lineComment()
+	case c == '/' && x.peek(1) == '*':
+		return x.comment()
+	case c == '\'':
+		return x.quotes(text, '\'', x.backslash)
+	case c == '"' && x.doubleString:
+		return x.quotes(text, '"', x.backslash)
+	case c == '"':
+		return x.quotes(quoted, '"', false)
+	case c == '`' && x.backtick:
+		return x.quotes(quoted, '`', false)
+	case c == '[':
+		return x.square()
+	case c >= '0' && c <= '9':
+		return x.number()
+	case c == '$':
+		return x.dollar()
+	case c == '@' && x.at, c == ':':
+		return x.variable()
+	case c == '!' && strings.IndexByte("=<>~", x.peek(1)) < 0:
+		return broken
+	case letter(c) || c >= utf8.RuneSelf || strings.IndexByte(x.wordChars, c) >= 0:
+		return x.word()
+	case strings.IndexByte("!%&()*+,-./;<=>?@^|~]#", c) >= 0:
+		x.pos++
+		return x.emit(mark, start)
+	}
+	return broken
+}
+
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// word scans a bare word, which in Postgres may turn out to be the prefix of a
+// string with escapes.
+func (x *lexer) word() flaw {
+	start := x.pos
+	if !x.wordRun() {
+		return doubtful
+	}
+	w := x.src[start:x.pos]
+	if x.escapeString && len(w) == 1 {
+		switch {
+		case w[0]|0x20 == 'e' && x.peek(0) == '\'':
+			f := x.quotes(text, '\'', true)
+			x.escaped = len(x.toks)
+			return f
+		case w[0]|0x20 == 'u' && x.peek(0) == '&' && (x.peek(1) == '\'' || x.peek(1) == '"'):
+			return doubtful // Unicode escapes, with an escape character of the text's choice
+		}
+	}
+	return x.emit(word, start)
+}
+
+// wordRun takes the characters of a word. Letters that another encoding, a case
+// mapping or a normal form could turn into an ASCII letter are refused.
+func (x *lexer) wordRun() bool {
+	for x.pos < len(x.src) {
+		c := x.src[x.pos]
+		if c < utf8.RuneSelf {
+			if !letter(c) && !digit(c) && c != '$' && strings.IndexByte(x.wordChars, c) < 0 {
+				return true
+			}
+			x.pos++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(x.src[x.pos:])
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N) || r == 'ı' || r == 'İ' ||
+			!norm.NFKC.IsNormalString(x.src[x.pos:x.pos+n]) {
+			return false
+		}
+		x.pos += n
+	}
+	return true
+}
+
+// number scans a number. What some servers read as a number and a word, and
+// others as a word, is in doubt.
+func (x *lexer) number() flaw {
+	start := x.pos
+	if c := x.peek(1) | 0x20; x.peek(0) == '0' && (c == 'x' || c == 'b' || c == 'o') {
+		x.pos += 2
+		for digit(x.peek(0)) || x.peek(0)|0x20 >= 'a' && x.peek(0)|0x20 <= 'f' {
+			x.pos++
+		}
+	} else {
+		x.digits()
+		if x.peek(0) == '.' && x.peek(1) != '.' {
+			x.pos++
+			x.digits()
+		}
+		if x.peek(0)|0x20 == 'e' {
+			sign := 1
+			if x.peek(1) == '+' || x.peek(1) == '-' {
+				sign = 2
+			}
+			if digit(x.peek(sign)) {
+				x.pos += sign
+				x.digits()
+			}
+		}
+	}
+	if c := x.peek(0); letter(c) || c == '$' || c >= utf8.RuneSelf || c == '@' || c == '#' && x.wordChars != "" {
+		return doubtful
+	}
+	return x.emit(number, start)
+}
+
+func (x *lexer) digits() {
+	for digit(x.peek(0)) || x.peek(0) == '_' && digit(x.peek(1)) {
+		x.pos++
+	}
+}
+
+// dollar scans a parameter or a string in dollar quotes.
+func (x *lexer) dollar() flaw {
+	start := x.pos
+	x.pos++
+	if x.dollarString && digit(x.peek(0)) {
+		x.digits()
+		if letter(x.peek(0)) || x.peek(0) == '$' {
+			return doubtful
+		}
+		return x.emit(param, start)
+	}
+	for c := x.peek(0); letter(c) || digit(c) || c >= utf8.RuneSelf; c = x.peek(0) {
+		x.pos++
+	}
+	if !x.dollarString {
+		if x.pos == start+1 || x.peek(0) == '$' {
+			return doubtful
+		}
+		return x.variableEnd(start)
+	}
+	if x.peek(0) != '$' {
+		return broken
+	}
+	x.pos++
+	tag := x.src[start:x.pos]
+	n := strings.Index(x.src[x.pos:], tag)
+	if n < 0 {
+		return broken
+	}
+	x.pos += n + len(tag)
+	return x.emit(text, start)
+}
+
+// variable scans :name, @name and @@name, and the marks := and ::.
+func (x *lexer) variable() flaw {
+	start := x.pos
+	x.pos++
+	switch c := x.peek(0); {
+	case x.src[start] == ':' && (c == '=' || c == ':'):
+		x.pos++
+		return x.emit(mark, start)
+	case x.src[start] == '@' && c == '@':
+		x.pos++
+	}
+	if c := x.peek(0); !letter(c) && c < utf8.RuneSelf {
+		return x.emit(mark, start)
+	}
+	if !x.wordRun() {
+		return doubtful
+	}
+	return x.variableEnd(start)
+}
+
+// variableEnd ends a variable. SQLite takes what stands in parentheses behind
+// one for a part of its name (tokenize.c), so that is in doubt everywhere.
+func (x *lexer) variableEnd(start int) flaw {
+	if x.peek(0) == '(' || x.dollarParam && x.peek(0) == ':' && x.peek(1) == ':' {
+		return doubtful
+	}
+	return x.emit(param, start)
+}

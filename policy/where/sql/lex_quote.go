@@ -1,0 +1,127 @@
+package sql
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// quotes scans a string or an identifier in quotes, the quote doubled standing
+// for itself.
+func (x *lexer) quotes(k kind, q byte, backslash bool) flaw {
+	if k == text && x.escaped == len(x.toks) {
+		return doubtful
+	}
+	start := x.pos
+	for x.pos++; x.pos < len(x.src); x.pos++ {
+		c := x.src[x.pos]
+		// A double-byte encoding (GBK, Shift JIS) may take a byte of 0x40 and above
+		// for the second half of the character before it.
+		if (c == '\\' && backslash || c == q && q >= 0x40) && x.src[x.pos-1] >= utf8.RuneSelf {
+			return doubtful
+		}
+		switch {
+		case c == '\\' && backslash:
+			x.pos++
+		case c != q:
+		case x.peek(1) == q:
+			x.pos++
+		default:
+			x.pos++
+			return x.emit(k, start)
+		}
+	}
+	return broken
+}
+
+// square scans a square bracket.
+func (x *lexer) square() flaw {
+	start := x.pos
+	switch x.bracket {
+	case subscript:
+		x.pos++
+		return x.emit(mark, start)
+	case nameTwice:
+		return x.quotes(quoted, ']', false)
+	case name:
+		n := strings.IndexByte(x.src[x.pos:], ']')
+		if n < 0 {
+			return broken
+		}
+		x.pos += n + 1
+		return x.emit(quoted, start)
+	}
+	return broken
+}
+
+// lineComment skips to the end of the line. Only \n ends a line everywhere.
+func (x *lexer) lineComment() flaw {
+	rest := x.src[x.pos:]
+	if n := strings.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
+	}
+	if cr := strings.IndexByte(rest, '\r'); cr >= 0 && cr != len(rest)-1 {
+		return doubtful
+	}
+	if strings.ContainsAny(rest, "\v\f\u0085\u2028\u2029") {
+		return doubtful
+	}
+	x.pos += len(rest)
+	return sound
+}
+
+// comment skips a comment in slashes and stars. One that MySQL or MariaDB
+// executes, and an optimizer hint that sets a variable, are in doubt.
+func (x *lexer) comment() flaw {
+	start, depth := x.pos, 0
+	for x.pos < len(x.src) {
+		switch {
+		case x.peek(0) == '/' && x.peek(1) == '*' && (x.nested || depth == 0):
+			depth++
+			x.pos += 2
+		case x.peek(0) == '*' && x.peek(1) == '/':
+			depth--
+			x.pos += 2
+		default:
+			x.pos++
+		}
+		if depth == 0 {
+			return x.commented(x.src[start:x.pos])
+		}
+	}
+	return broken
+}
+
+func (x *lexer) commented(c string) flaw {
+	if x.executable && (strings.HasPrefix(c, "/*!") || strings.HasPrefix(c, "/*M!") || strings.HasPrefix(c, "/*m!")) {
+		return doubtful
+	}
+	if strings.HasPrefix(c, "/*+") && strings.Contains(strings.ToLower(c), "set") {
+		return doubtful
+	}
+	return sound
+}
+
+// quoteLike are the characters that a legacy encoding's best fit makes a quote or
+// a backslash of (the Windows best-fit tables, and NFKC).
+const quoteLike = "\u02b9\u02ba\u02bc\u02c8\u2032\u2033\u2035\u2036\uff02\uff07\uff3c\uff40\ufe68"
+
+// plain says that a text has no character that would make where it ends, or
+// where its strings end, depend on who reads it.
+func plain(src string) bool {
+	if strings.ContainsAny(src, quoteLike) {
+		return false
+	}
+	for i := 0; i < len(src); {
+		r, n := utf8.DecodeRuneInString(src[i:])
+		i += n
+		switch {
+		case r == utf8.RuneError && n == 1, r == '\ufeff', r >= 0x7f && r < 0xa0:
+			return false
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
+			return false
+		case (r == '¥' || r == '₩') && i < len(src) && strings.IndexByte("'\"`\\", src[i]) >= 0:
+			return false // 0x5c, a backslash, in Shift JIS and EUC-KR
+		}
+	}
+	return true
+}

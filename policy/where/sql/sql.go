@@ -1,0 +1,115 @@
+package sql
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// ReadOnly is the one mode there is.
+const ReadOnly = "read-only"
+
+// maxText is the longest text that is judged, in bytes. A longer one is a Maybe.
+const maxText = 256 << 10
+
+// New returns the constraint that a text of SQL only reads. mode is "read-only".
+// dialect is "postgres", "mysql", "sqlite" or "sqlserver", or empty, when the
+// text must only read in each of them. An error says what was meant, as far as
+// that can be told.
+func New(mode, dialect string) (where.Constraint, error) {
+	if mode != ReadOnly {
+		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)
+	}
+	d, ok := dialects[dialect]
+	if !ok {
+		if meant := spellings[strings.ToLower(strings.TrimSpace(dialect))]; meant != "" {
+			return nil, fmt.Errorf("sql: unknown dialect %q; write %q", dialect, meant)
+		}
+		return nil, fmt.Errorf("sql: unknown dialect %q; there are \"postgres\", \"mysql\", \"sqlite\" and \"sqlserver\", or none for all of them", dialect)
+	}
+	return constraint{d}, nil
+}
+
+// spellings are other names of the dialects.
+var spellings = map[string]string{
+	"postgresql": "postgres", "pg": "postgres", "psql": "postgres", "postgres": "postgres", "pgsql": "postgres",
+	"mariadb": "mysql", "mysql": "mysql", "my": "mysql",
+	"sqlite3": "sqlite", "sqlite": "sqlite", "lite": "sqlite",
+	"mssql": "sqlserver", "tsql": "sqlserver", "t-sql": "sqlserver", "sql server": "sqlserver",
+	"sql-server": "sqlserver", "sql_server": "sqlserver", "sqlserver": "sqlserver",
+}
+
+type constraint struct{ d *dialect }
+
+// Holds is Yes for a text whose every statement certainly only reads, No for one
+// that certainly does not or is no SQL at all, and Maybe otherwise. Where opens
+// is false one reading statement is enough, and what cannot be parsed is a Maybe.
+func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
+	if v.Kind != where.String {
+		return where.No
+	}
+	if len(v.Text) > maxText || !plain(v.Text) {
+		return where.Maybe
+	}
+	var toks []token
+	var all where.Verdict
+	for i := range c.d.readings {
+		var one where.Verdict
+		toks, one = c.d.read(&c.d.readings[i], v.Text, toks[:0], opens)
+		if i > 0 && one != all {
+			return where.Maybe
+		}
+		if all = one; one == where.Maybe {
+			return where.Maybe
+		}
+	}
+	return all
+}
+
+// Cost bounds Holds by what the longest readings take for each byte.
+func (c constraint) Cost(n int) int {
+	if n > maxText {
+		return 1
+	}
+	return 500 + n*nanosPerByte*len(c.d.readings)
+}
+
+// nanosPerByte is what one reading of a byte takes at most, as measured.
+const nanosPerByte = 60
+
+// read judges a text in one reading. It returns the tokens for their memory.
+func (d *dialect) read(l *lexis, src string, toks []token, opens bool) ([]token, where.Verdict) {
+	toks, f := l.lex(src, toks)
+	if f != sound {
+		return toks, f.verdict(opens)
+	}
+	least, most, count := where.Yes, where.No, 0
+	for rest := toks; len(rest) > 0; {
+		n := 0
+		for n < len(rest) && src[rest[n].start] != ';' {
+			n++
+		}
+		if n > 0 {
+			v := d.statement(src, rest[:n], opens)
+			least, most, count = min(least, v), max(most, v), count+1
+		}
+		rest = rest[min(n+1, len(rest)):]
+	}
+	switch {
+	case count == 0:
+		return toks, where.Maybe
+	case opens:
+		return toks, least
+	}
+	return toks, most
+}
+
+// verdict of a text that has the flaw f: one that no server takes does not hold,
+// yet a rule that denies or asks had better not rely on that.
+func (f flaw) verdict(opens bool) where.Verdict {
+	if f == broken && opens {
+		return where.No
+	}
+	return where.Maybe
+}

@@ -1,0 +1,85 @@
+package sql
+
+// queries are the words that a query begins with.
+var queries = words("select with values table")
+
+// neverAnywhere are the words that no reading statement has, wherever they stand:
+// SELECT … INTO makes a table or a file, and a common table expression of Postgres
+// may hold a statement that writes.
+const neverAnywhere = `
+	into insert update delete merge upsert replace drop alter create truncate grant revoke
+	exec execute outfile dumpfile delimiter`
+
+// writersAll are the words of statements that do not only read. Some would be
+// harmless alone (COMMIT, SET), but they end the transaction or change the session
+// that the statements after them are meant to be read in.
+const writersAll = neverAnywhere + `
+	abort add analyse analyze attach backup begin binlog bulk cache call change checkpoint clone close
+	cluster comment commit copy dbcc deallocate declare deny detach disable discard do enable end exec
+	execute export fetch flush get goto go handler if import install kill listen load lock move
+	notify open optimize prepare print purge raiserror reassign receive reconfigure refresh reindex
+	release rename repair reset resignal restart restore revert rollback save savepoint security send
+	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext use vacuum
+	waitfor while writetext xa`
+
+// starters are the words with which a statement of T-SQL begins, and the word that
+// has to follow where the first is no keyword of its own.
+var starters = map[string]string{
+	"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
+	"dbcc": "", "deallocate": "", "declare": "", "deny": "", "go": "", "goto": "", "kill": "", "load": "",
+	"open": "", "print": "", "raiserror": "", "readtext": "", "receive": "", "reconfigure": "",
+	"restore": "", "revert": "", "rollback": "", "save": "", "set": "", "setuser": "", "shutdown": "",
+	"throw": "", "updatetext": "", "use": "", "waitfor": "", "while": "", "writetext": "",
+	"disable": "trigger", "enable": "trigger", "end": "conversation", "get": "conversation",
+	"move": "conversation", "send": "on",
+}
+
+// locks are what FOR locks rows with.
+var locks = words("update share no key")
+
+// lockHints are the table hints of T-SQL that take locks which others wait for.
+const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
+
+// explainOptions are the options in parentheses of Postgres' EXPLAIN.
+var explainOptions = words(`
+	analyze verbose costs settings generic_plan buffers wal timing summary memory serialize format
+	text xml json yaml on off true false none binary`)
+
+// pragmasRead are the pragmas of SQLite that without a value only tell one;
+// pragmasLookUp take what they look up as an argument (sqlite.org/pragma.html).
+// journal_mode and the like are absent: reading them opens the journal.
+var (
+	pragmasRead = words(`
+		application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill collation_list
+		compile_options data_version database_list defer_foreign_keys encoding foreign_keys
+		freelist_count function_list legacy_alter_table max_page_count mmap_size
+		module_list page_count page_size pragma_list query_only read_uncommitted recursive_triggers
+		schema_version secure_delete synchronous temp_store threads trusted_schema user_version
+		wal_autocheckpoint`)
+	pragmasLookUp = words(`
+		foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
+		table_info table_list table_xinfo`)
+)
+
+// The keywords that stand before a parenthesis and are no function: those of
+// clauses, of operators and of types.
+const (
+	keywordsAll = `
+		all and any array as between bigint bit blob boolean by case char character columns cross cube
+		dec decimal distinct double else except exists exclude filter float from full
+		group having ilike in inner int integer intersect interval is isnull join lateral left like limit
+		materialized minus natural nchar not notnull null numeric nvarchar offset on only or order
+		outer over partition precision real right rollup row rows select sets similar smallint some
+		then time timestamp to top union using values varbinary varchar varying when where
+		with within xor except escape`
+	keywordsPostgres = `
+		bernoulli bpchar float4 float8 grouping int2 int4 int8 numrange repeatable symmetric asymmetric
+		timestamptz timetz varbit variadic xmlattributes xmlnamespaces passing path ordinality overlaps`
+	keywordsMySQL = `
+		against binary datetime div duplicate force ignore index key match member mod of regexp rlike
+		separator signed straight_join tinyint mediumint unsigned use year`
+	keywordsSQLite    = "glob match regexp"
+	keywordsSQLServer = `
+		apply contained datetime2 datetimeoffset index max option percent pivot rowguid unpivot path root
+		forceseek xmlnamespaces`
+)
