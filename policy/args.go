@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/clawai/clawai/policy/where"
 )
 
 // argNames is the tree of the argument names that rules mention.
@@ -56,12 +58,17 @@ func (n *argNames) find(folded []byte) []kid {
 }
 
 // value is one string, number or boolean found for an argument name, or the
-// knowledge that a server may find none.
+// knowledge that a server may find none that globs could match.
 type value struct {
-	slot   int32
-	absent bool
-	number bool
-	s      string
+	slot  int32
+	kind  where.Kind
+	whole where.Kind // of the argument: that of the list or object it stands in
+	s     string
+}
+
+// absent says whether there is nothing for a glob to match.
+func (v *value) absent() bool {
+	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
 
 // scanner finds the values of named arguments in the JSON object of a call. It
@@ -134,7 +141,7 @@ func (sc *scanner) object(names *argNames) bool {
 // absent notes, for every condition at or below n, that nothing may be found.
 func (n *argNames) absent(sc *scanner) {
 	if n.slot != 0 {
-		sc.values = append(sc.values, value{slot: n.slot, absent: true})
+		sc.values = append(sc.values, value{slot: n.slot})
 	}
 	for _, k := range n.flat {
 		k.absent(sc)
@@ -146,7 +153,7 @@ func (n *argNames) absent(sc *scanner) {
 func (sc *scanner) member(n *argNames) bool {
 	start := sc.at
 	if n.slot != 0 {
-		if !sc.leaf(n.slot, false) {
+		if !sc.leaf(n.slot, kindOf(sc.peek()), false) {
 			return false
 		}
 		if len(n.kids) == 0 {
@@ -188,7 +195,7 @@ func (sc *scanner) element(n *argNames) bool {
 func (n *argNames) absentUnless(sc *scanner, before int) {
 	bySlot := func(v value) bool { return v.slot == n.slot }
 	if n.slot != 0 && !slices.ContainsFunc(sc.values[before:], bySlot) {
-		sc.values = append(sc.values, value{slot: n.slot, absent: true})
+		sc.values = append(sc.values, value{slot: n.slot})
 	}
 	for _, k := range n.flat {
 		k.absentUnless(sc, before)
@@ -196,28 +203,28 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 }
 
 // leaf reads a value as what conditions on it are matched against. Inside an
-// object only strings, numbers and booleans count, beside "no match".
-func (sc *scanner) leaf(slot int32, inside bool) bool {
+// object only strings, numbers and booleans count, beside "no match". whole is
+// the kind of the argument that the value stands in.
+func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false
 	}
-	v := value{slot: slot}
-	switch c := sc.peek(); c {
-	case '"':
+	v := value{slot: slot, kind: kindOf(sc.peek()), whole: whole}
+	switch v.kind {
+	case where.String:
 		s, ok := sc.str()
 		v.s = s
 		sc.values = append(sc.values, v)
 		return ok
-	case '{':
+	case where.Object:
 		if !inside {
-			sc.values = append(sc.values, value{slot: slot, absent: true})
+			sc.values = append(sc.values, v)
 		}
-		return sc.members(func(string) bool { return sc.leaf(slot, true) })
-	case '[':
+		return sc.members(func(string) bool { return sc.leaf(slot, whole, true) })
+	case where.List:
 		n := len(sc.values)
-		ok := sc.elements(func() bool { return sc.leaf(slot, inside) })
+		ok := sc.elements(func() bool { return sc.leaf(slot, whole, inside) })
 		if len(sc.values) == n && !inside {
-			v.absent = true
 			sc.values = append(sc.values, v)
 		}
 		return ok
@@ -226,14 +233,29 @@ func (sc *scanner) leaf(slot int32, inside bool) bool {
 		if !sc.skip() {
 			return false
 		}
-		v.s = sc.src[start:sc.at]
-		v.number = c != 't' && c != 'f'
-		if v.s == "null" {
-			v = value{slot: slot, absent: true}
+		if v.kind != where.Null {
+			v.s = sc.src[start:sc.at]
 		}
-		if !v.absent || !inside {
+		if v.kind != where.Null || !inside {
 			sc.values = append(sc.values, v)
 		}
 		return true
 	}
+}
+
+// kindOf is the JSON type of the value that begins with c (RFC 8259, section 3).
+func kindOf(c byte) where.Kind {
+	switch c {
+	case '"':
+		return where.String
+	case '{':
+		return where.Object
+	case '[':
+		return where.List
+	case 't', 'f':
+		return where.Boolean
+	case 'n':
+		return where.Null
+	}
+	return where.Number
 }

@@ -20,7 +20,7 @@ func valuesFor(names []string, args string) (map[string][]string, bool) {
 	got := map[string][]string{}
 	for _, v := range sc.values {
 		s := v.s
-		if v.absent {
+		if v.absent() {
 			s = "<absent>"
 		}
 		got[names[v.slot-1]] = append(got[names[v.slot-1]], s)

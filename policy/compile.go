@@ -13,14 +13,17 @@ type rule struct {
 	rank       rank
 	name       *glob.Pattern // nil for a resource: its URI is a condition
 	server     *glob.Pattern // nil when any will do
+	when       *When         // nil at any time
+	limited    bool
 	conditions []condition
 }
 
 // compile prepares rules for deciding. It reports every glob that is none.
 func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
-		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1)},
+		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
+		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[string]*pattern{},
 	}
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
@@ -56,12 +59,14 @@ const resourceSlot int32 = 1
 type compiler struct {
 	policy   *Policy
 	home     string
+	options  Options
 	patterns map[string]*pattern // by text: rules repeat themselves
 	errs     Errors
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action, rank: src.rank()}
+	r := rule{action: src.Action, rank: src.rank(), when: src.when, limited: src.Rate.Limited()}
+	c.policy.timed = c.policy.timed || r.when != nil
 	if src.subject == ResourceSubject {
 		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Pos))
 	} else {
@@ -71,14 +76,26 @@ func (c *compiler) rule(src *ruleSource) rule {
 		r.server = c.glob(*src.server, src.Pos)
 	}
 	for _, a := range src.args {
-		n := c.policy.args[src.subject].reach(a.path)
-		if n.slot == 0 {
-			n.slot = int32(len(c.policy.readers))
-			c.policy.readers = append(c.policy.readers, reader{})
-		}
-		r.conditions = append(r.conditions, c.condition(n.slot, a.globs, a.pos))
+		r.conditions = append(r.conditions, c.condition(c.slot(src.subject, a.path), a.globs, a.pos))
+	}
+	for i := range src.where {
+		w := &src.where[i]
+		slot := c.slot(src.subject, w.path)
+		rd := &c.policy.readers[slot]
+		rd.paths = rd.paths || w.key.path
+		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
 	return r
+}
+
+// slot is the number of an argument.
+func (c *compiler) slot(s Subject, path []string) int32 {
+	n := c.policy.args[s].reach(path)
+	if n.slot == 0 {
+		n.slot = int32(len(c.policy.readers))
+		c.policy.readers = append(c.policy.readers, reader{})
+	}
+	return n.slot
 }
 
 func (c *compiler) condition(slot int32, globs []string, pos Position) condition {

@@ -153,7 +153,7 @@ func (b *bucket) add(id int32, r *rule) {
 	for i := range r.conditions {
 		c := &r.conditions[i]
 		b.slots = append(b.slots, c.slot)
-		if e := c.end(); e.size > best.size {
+		if e := c.end(); c.typed == nil && e.size > best.size {
 			at, best = c, e
 		}
 	}

@@ -41,6 +41,10 @@ func (p *Policy) Sources() []Source {
 	out := make([]Source, len(p.sources))
 	for i := range p.sources {
 		out[i] = p.sources[i].source()
+		for j := range out[i].Where {
+			typed := p.rules[i].conditions[len(out[i].Args)+j].typed
+			out[i].Where[j].Constraint = typed.Constraint
+		}
 	}
 	return out
 }
@@ -52,6 +56,14 @@ func (r *ruleSource) source() Source {
 	}
 	for _, a := range r.args {
 		s.Args = append(s.Args, ArgSource{slices.Clone(a.path), slices.Clone(a.globs), a.pos})
+	}
+	for i := range r.where {
+		w := &r.where[i]
+		s.Where = append(s.Where, WhereSource{slices.Clone(w.path), w.key.name, w.text, w.pos, nil})
+	}
+	if r.when != nil {
+		w := *r.when
+		s.When = &w
 	}
 	return s
 }

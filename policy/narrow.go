@@ -53,11 +53,18 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if asked.Action != Prompt || asked.subject != c.Subject {
 		return nil, errors.New("the rule did not ask about this call")
 	}
+	if asked.Pinned {
+		return nil, fmt.Errorf("the rule on line %d is pinned: it asks every time, and no answer is kept as a rule", r.Pos.Line)
+	}
 	if a == Prompt {
 		return nil, errors.New("an answer allows or denies")
 	}
 	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
 	n.rule.subject, n.rule.Action = c.Subject, a
+	n.rule.where, n.rule.when = asked.where, asked.when
+	if a == Allow {
+		n.rule.limit = asked.limit
+	}
 	if err := n.narrow(); err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func (p *Policy) try(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	written, errs := parseSource("always", []byte(text))
 	if len(errs) == 0 {
 		rules := slices.Insert(slices.Clone(p.sources), r.Index, written...)
-		q, errs = compile(rules, Options{Home: p.home()})
+		q, errs = compile(rules, p.options)
 	}
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("the rule cannot be written: %w", errs)

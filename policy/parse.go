@@ -36,15 +36,20 @@ type parser struct {
 	errs   Errors
 	rules  []ruleSource
 	scope  scope
-	prefix []string // of the keys in an argsScope, below args
+	prefix []string // of the keys in an argsScope or whereScope, below args or where
+	table  ruleKey  // of a partsScope
 	tables bool     // some argument stands in a table of its own
 
 	// Of the current rule, which is the last of rules:
 	open      bool
-	acts      bool          // its action is one of the three
-	broken    bool          // some of it is no TOML: what is missing is not reported
-	where     [keyCount]int // offset of each key, plus 1; 0 when it is not given
-	arguments int           // conditions on arguments, wrong ones too
+	acts      bool           // its action is one of the three
+	broken    bool           // some of it is no TOML: what is missing is not reported
+	given     [keyCount]int  // offset of each key, plus 1; 0 when it is not given
+	arguments int            // conditions on arguments, wrong ones too
+	typed     int            // the same of where
+	whole     [keyCount]bool // when and limit: given as one value
+	when      *whenParts     // a rule keeps what is in it
+	limit     limitParts
 }
 
 // scope is what the pairs below a header belong to.
@@ -54,6 +59,8 @@ const (
 	fileScope    scope = iota
 	ruleScope          // [[rule]]
 	argsScope          // [rule.args] and below
+	whereScope         // [rule.where] and below
+	partsScope         // [rule.when], [rule.limit]
 	refusedScope       // a header that was reported: its pairs are not
 )
 
@@ -111,6 +118,12 @@ func (p *parser) expression(e expression) {
 		p.rule().end = e.end
 	case p.scope == argsScope:
 		p.argument(argPath(p.prefix, e.key), e.key, e.value)
+		p.rule().end = e.end
+	case p.scope == whereScope:
+		p.constraint(argPath(p.prefix, e.key), e.key, e.value)
+		p.rule().end = e.end
+	case p.scope == partsScope:
+		p.part(p.table, e.key, e.value)
 		p.rule().end = e.end
 	}
 }

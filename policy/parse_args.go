@@ -48,7 +48,7 @@ func (p *parser) argument(path []string, at []keyPart, v tomlValue) {
 		}
 		return
 	}
-	globs := p.globs(label{path: path}, at, v)
+	globs := p.globs(label{argsKey, path}, at, v)
 	if globs == nil {
 		return
 	}
@@ -121,9 +121,12 @@ func argPath(prefix []string, key []keyPart) []string {
 }
 
 // argName writes a path as a policy would.
-func argName(path []string) string {
+func argName(path []string) string { return dotted("args", path) }
+
+// dotted writes a key of several names.
+func dotted(first string, path []string) string {
 	var b strings.Builder
-	b.WriteString("args")
+	b.WriteString(first)
 	for _, name := range path {
 		b.WriteByte('.')
 		b.WriteString(tomlKey(name))

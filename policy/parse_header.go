@@ -36,16 +36,26 @@ func (p *parser) ruleTable(e expression) {
 		p.fail(e.start, e.end, "table of a rule above every [[rule]]", "put [[rule]] on a line before it")
 	case k == keyCount:
 		p.unknownKey(second)
-	case k != argsKey:
+	case k != argsKey && k != whereKey && k != whenKey && k != limitKey:
 		p.fail(second.start, second.end, name+" must be a string, not a table", "")
 		p.give(k, second)
 	case e.form == tableArrayForm:
-		p.fail(e.start, e.end, "[[rule.args]] must be [rule.args]", "")
+		p.fail(e.start, e.end, fmt.Sprintf("[[rule.%s]] must be [rule.%s]", name, name), "")
 		p.give(k, second)
 		p.arguments++
+		p.typed++
+	case (k == whenKey || k == limitKey) && len(e.key) > 2:
+		p.fail(e.start, e.end, name+" has no tables in it", "")
+		p.give(k, second)
 	default:
 		p.give(k, second)
 		p.scope, p.prefix, p.tables = argsScope, argPath(nil, e.key[2:]), true
+		switch k {
+		case whereKey:
+			p.scope = whereScope
+		case whenKey, limitKey:
+			p.scope, p.table = partsScope, k
+		}
 		p.rule().end = e.end
 	}
 }
@@ -59,7 +69,7 @@ func (p *parser) filePair(e expression) {
 		p.later(first)
 	case name == "rule":
 		p.fail(first.start, first.end, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
-	case findKey(first.name) < keyCount || isLater(name):
+	case findKey(first.name) < keyCount:
 		p.fail(first.start, first.end, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
 	default:
 		p.fail(first.start, first.end, fmt.Sprintf("unknown key %q", name), "a policy holds only [[rule]] tables")
@@ -70,7 +80,8 @@ func (p *parser) filePair(e expression) {
 func (p *parser) openRule(e expression) {
 	p.closeRule()
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
-	p.where, p.arguments = [keyCount]int{}, 0
+	p.given, p.arguments, p.typed = [keyCount]int{}, 0, 0
+	p.when, p.limit, p.whole = &whenParts{}, limitParts{}, [keyCount]bool{}
 	p.rules = append(p.rules, ruleSource{start: e.start, end: e.end})
 	r := p.rule()
 	r.Pos, r.Index = p.doc.position(e.start), len(p.rules)-1
@@ -83,26 +94,36 @@ func (p *parser) closeRule() {
 	}
 	p.open = false
 	r := p.rule()
-	if !p.broken && p.where[actionKey] == 0 {
+	if !p.broken && p.given[actionKey] == 0 {
 		p.failRule("rule without an action", `add action = "allow", "deny" or "prompt"`)
 	}
 	if !p.broken && r.subject == NoSubject {
 		p.failRule("rule without a subject", "add one of "+listWords(subjectKeys))
 	}
 	p.checkAsk(r)
-	at := p.where[argsKey] - 1
+	p.checkNamed(argsKey, p.arguments, `write args.path = "/some/**"`)
+	p.checkArguments(r.args)
+	p.checkNamed(whereKey, p.typed, `write where.path = { under = ["~/some"] }`)
+	p.checkConstraints(r.where)
+	p.closeWhen(r)
+	p.closeLimit(r)
+}
+
+// checkNamed holds a key that is about arguments to rules that have any, and to
+// naming one.
+func (p *parser) checkNamed(k ruleKey, named int, hint string) {
+	at, name := p.given[k]-1, ruleKeys[k]
 	if at < 0 {
 		return
 	}
-	if !p.broken && p.arguments == 0 {
-		p.fail(at, at+len("args"), "args names no argument", `write args.path = "/some/**"`)
+	if !p.broken && named == 0 {
+		p.fail(at, at+len(name), name+" names no argument", hint)
 	}
-	switch r.subject {
+	switch s := p.rule().subject; s {
 	case NoSubject, ToolSubject, PromptSubject:
 	default:
-		p.fail(at, at+len("args"), fmt.Sprintf("args beside %s", subjectKey(r.subject)), "only tools and prompts have arguments")
+		p.fail(at, at+len(name), fmt.Sprintf("%s beside %s", name, subjectKey(s)), "only tools and prompts have arguments")
 	}
-	p.checkArguments(r.args)
 }
 
 // failRule reports a finding at the current rule's header.

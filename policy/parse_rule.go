@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -18,21 +17,21 @@ const (
 	elicitationKey
 	methodKey
 	argsKey
+	whereKey
 	serverKey
+	whenKey
+	limitKey
 	askKey
+	pinnedKey
 	descriptionKey
 	keyCount
 )
 
 var (
-	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "server", "ask", "description"}
+	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "where", "server", "when", "limit", "ask", "pinned", "description"}
 	subjectKeys = ruleKeys[toolKey:argsKey]
 	actionWords = []string{"allow", "deny", "prompt"}
 	askWords    = []string{"out-of-band"}
-
-	// laterKeys belong to the language but not to this version of it.
-	laterKeys = []string{"where", "when", "limit", "pinned"}
-	allKeys   = slices.Concat(ruleKeys, laterKeys)
 )
 
 // findKey is the key of a name; keyCount when there is none.
@@ -45,8 +44,6 @@ func findKey(name []byte) ruleKey {
 	return keyCount
 }
 
-func isLater(name string) bool { return slices.Contains(laterKeys, name) }
-
 func subjectKey(s Subject) string { return ruleKeys[s] }
 
 func (k ruleKey) isSubject() bool { return k >= toolKey && k <= methodKey }
@@ -54,20 +51,15 @@ func (k ruleKey) isSubject() bool { return k >= toolKey && k <= methodKey }
 // label names a key in a finding.
 type label struct {
 	key  ruleKey
-	path []string // below args
+	path []string // below it
 }
 
-func (l label) String() string {
-	if l.path != nil {
-		return argName(l.path)
-	}
-	return ruleKeys[l.key]
-}
+func (l label) String() string { return dotted(ruleKeys[l.key], l.path) }
 
 // give notes that the current rule has a key.
 func (p *parser) give(k ruleKey, at keyPart) {
-	if p.where[k] == 0 {
-		p.where[k] = at.start + 1
+	if p.given[k] == 0 {
+		p.given[k] = at.start + 1
 	}
 	if r := p.rule(); k.isSubject() && r.subject == NoSubject {
 		r.subject = Subject(k)
@@ -84,10 +76,15 @@ func (p *parser) rulePair(e expression) {
 	case k == argsKey:
 		p.give(k, first)
 		p.args(e)
+	case k == whereKey:
+		p.give(k, first)
+		p.where(e)
+	case k == whenKey || k == limitKey:
+		p.parts(k, e)
 	case len(e.key) > 1:
 		p.fail(first.start, e.key[len(e.key)-1].end, ruleKeys[k]+" must be a string, not a table", "")
 		p.give(k, first)
-	case p.where[k] > 0:
+	case p.given[k] > 0:
 		p.fail(first.start, first.end, ruleKeys[k]+" is given twice",
 			fmt.Sprintf("the first is on line %d", p.lineOf(k)))
 	case k.isSubject() && p.rule().subject != NoSubject:
@@ -100,9 +97,9 @@ func (p *parser) rulePair(e expression) {
 	}
 }
 
-func (p *parser) lineOf(k ruleKey) int { return p.doc.position(p.where[k] - 1).Line }
+func (p *parser) lineOf(k ruleKey) int { return p.doc.position(p.given[k] - 1).Line }
 
-// field stores the value of a key that takes a string.
+// field stores the value of a key that takes no table.
 func (p *parser) field(k ruleKey, e expression) {
 	r := p.rule()
 	switch k {
@@ -120,6 +117,12 @@ func (p *parser) field(k ruleKey, e expression) {
 		}
 	case askKey:
 		p.ask(r, e)
+	case pinnedKey:
+		if !e.value.isBool() {
+			p.wrongType(label{key: k}, "true or false", e.key, e.value, "")
+			return
+		}
+		r.Pinned = e.value.text() == "true"
 	default:
 		p.subject(r, e)
 	}
@@ -157,7 +160,7 @@ func (p *parser) ask(r *ruleSource, e expression) {
 
 // checkAsk reports a demand about asking in a rule that asks nobody.
 func (p *parser) checkAsk(r *ruleSource) {
-	if at := p.where[askKey] - 1; at >= 0 && p.acts && r.Action != Prompt {
+	if at := p.given[askKey] - 1; at >= 0 && p.acts && r.Action != Prompt {
 		p.fail(at, at+len("ask"), fmt.Sprintf("ask beside action %q", r.Action), `only action = "prompt" asks`)
 	}
 }
@@ -181,14 +184,10 @@ func (p *parser) subject(r *ruleSource, e expression) {
 // given, so that one slip is one finding.
 func (p *parser) unknownKey(at keyPart) {
 	name := string(at.name)
-	if isLater(name) {
-		p.later(at)
-		return
-	}
-	if k := findKey([]byte(nearest(name, allKeys))); k < argsKey {
+	if k := findKey([]byte(nearest(name, ruleKeys))); k < argsKey {
 		p.give(k, at)
 	}
-	p.fail(at.start, at.end, fmt.Sprintf("unknown key %q", name), suggest(name, allKeys, "a rule has "+listWords(ruleKeys)))
+	p.fail(at.start, at.end, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
 }
 
 // later reports a part of the language that this version does not know: to

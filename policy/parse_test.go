@@ -157,8 +157,8 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"key of another case", ruleWith(`Tool = "x"`), `4:1: unknown key "Tool" (did you mean "tool"?)`},
 		{"swapped letters", ruleWith(`agrs.path = "x"`), `4:1: unknown key "agrs" (did you mean "args"?)`},
 		{"shortened key", ruleWith(`desc = "x"`), `4:1: unknown key "desc" (did you mean "description"?)`},
-		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, ask, description)`},
-		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, server, ask, description)`},
+		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, server, when, limit, ask, pinned, description)`},
+		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, server, when, limit, ask, pinned, description)`},
 		{"one slip is one finding", "[[rule]]\nactoin='allow'\ntol='x'", "2:1: unknown key \"actoin\" (did you mean \"action\"?)\n3:1: unknown key \"tol\" (did you mean \"tool\"?)"},
 		{"unknown action", "[[rule]]\naction = \"Alow\"\ntool='t'", `2:10: unknown action "Alow" (did you mean "allow"?)`},
 		{"far action", "[[rule]]\naction = \"yes\"\ntool='t'", `2:10: unknown action "yes" (one of allow, deny, prompt)`},
@@ -204,14 +204,9 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
 		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
 		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] tables)"},
-		{"later keys", ruleWith("where.path = {under=['/x']}\nwhen='x'\nlimit=1\npinned=true"), `4:1: "where" is known but not supported by this version
-5:1: "when" is known but not supported by this version
-6:1: "limit" is known but not supported by this version
-7:1: "pinned" is known but not supported by this version`},
-		{"later tables", "extends='x'\nserver.y=1\n[server.x]\ntrust=true\n" + ruleWith("[rule.where]\npath='x'"), `1:1: "extends" is known but not supported by this version
+		{"later tables", "extends='x'\nserver.y=1\n[server.x]\ntrust=true\n", `1:1: "extends" is known but not supported by this version
 2:1: "server" is known but not supported by this version
-3:2: "server" is known but not supported by this version
-8:7: "where" is known but not supported by this version`},
+3:2: "server" is known but not supported by this version`},
 		{"ask beside allow", ruleWith("ask='out-of-band'"), `4:1: ask beside action "allow" (only action = "prompt" asks)`},
 		{"ask beside deny", "[[rule]]\nask='out-of-band'\naction='deny'\ntool='t'", `2:1: ask beside action "deny" (only action = "prompt" asks)`},
 		{"ask beside no action", "[[rule]]\nask='out-of-band'\ntool='t'", `1:1: rule without an action (add action = "allow", "deny" or "prompt")`},

@@ -171,8 +171,12 @@ type tomlValue struct {
 func (v tomlValue) isString() bool { return v.node.Kind == unstable.String }
 func (v tomlValue) isList() bool   { return v.node.Kind == unstable.Array }
 func (v tomlValue) isTable() bool  { return v.node.Kind == unstable.InlineTable }
+func (v tomlValue) isBool() bool   { return v.node.Kind == unstable.Bool }
+func (v tomlValue) isNumber() bool {
+	return v.node.Kind == unstable.Integer || v.node.Kind == unstable.Float
+}
 
-// text is a string's content.
+// text is a string's content; of a number or a boolean what the file has.
 func (v tomlValue) text() string { return string(v.node.Data) }
 
 // span is where the value stands; false for a list, which the parser does not

@@ -148,20 +148,23 @@ func certain(b bool) verdict {
 }
 
 // condition is one args.<name> matcher, or the URI glob of a resource rule: one
-// of its patterns must match.
+// of its patterns must match. Or it is a typed constraint.
 type condition struct {
 	slot     int32
 	patterns []*pattern
+	typed    *constraint
 }
 
 // match judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything.
 func (c *condition) match(r *reading, a Action, left *effort) verdict {
 	switch {
-	case r.kind == absent:
-		return no
 	case r.kind == refused && !(r.pathOnly && !c.pathLike()):
 		return certain(a != Allow)
+	case c.typed != nil:
+		return c.typed.match(r, a, left)
+	case r.kind == absent:
+		return no
 	}
 	left.spend(patternEffort * len(c.patterns))
 	best := no
@@ -174,6 +177,9 @@ func (c *condition) match(r *reading, a Action, left *effort) verdict {
 }
 
 func (c *condition) pathLike() bool {
+	if c.typed != nil {
+		return c.typed.path
+	}
 	for _, p := range c.patterns {
 		if p.pathLike {
 			return true

@@ -119,6 +119,22 @@ func (r *ruleSource) toml() string {
 		}
 		line(argName(a.path), text)
 	}
+	for i := range r.where {
+		w := &r.where[i]
+		line(whereName(w.path)+"."+w.key.name, w.text)
+	}
+	if r.when != nil {
+		line("when", r.when.Text)
+	}
+	if r.limit != "" {
+		line("limit", r.limit)
+	}
+	if r.OutOfBand {
+		line("ask", tomlString(askWords[0]))
+	}
+	if r.Pinned {
+		line("pinned", "true")
+	}
 	if r.Description != "" {
 		line("description", tomlString(r.Description))
 	}

@@ -5,11 +5,14 @@ import (
 	"encoding/hex"
 	"strings"
 	"sync"
+
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // Options is what a policy must be told of the place it governs.
 type Options struct {
-	Home string // the owner's home, for ~; with "" every path at ~ is a maybe
+	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
+	Disk disk.Disk // what where.<name>.under asks; nil: each is a maybe
 }
 
 // Policy is a compiled policy. It is immutable and safe for concurrent use. The
@@ -22,6 +25,7 @@ type Policy struct {
 	readers  []reader                     // by slot
 	revision string
 	timed    bool // some rule has a when
+	options  Options
 	views    sync.Pool
 }
 
@@ -81,6 +85,9 @@ func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
 		}
 	}
 	left = v.left
+	if d.Action != Deny {
+		d.Rates = v.charges()
+	}
 	v.release()
 	p.views.Put(v)
 	return d, left
@@ -90,11 +97,20 @@ func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
 // decision. Of none it is deny.
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
+	var rates []Charge
 	left := maxEffort // for all of them: they came in one frame
 	for i := range cs {
-		if d, left = p.decide(&cs[i], left); i == 0 || d.stricter(&worst) {
+		d, left = p.decide(&cs[i], left)
+		for _, c := range d.Rates {
+			c.Call = i
+			rates = append(rates, c)
+		}
+		if i == 0 || d.stricter(&worst) {
 			worst = d
 		}
+	}
+	if worst.Rates = rates; worst.Action == Deny {
+		worst.Rates = nil
 	}
 	return worst
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/clawai/clawai/policy/where"
 )
 
 // reading is one way in which a server could understand a value.
@@ -13,6 +15,10 @@ type reading struct {
 	how  how
 	kind kind
 
+	json  where.Kind // of the value
+	whole where.Kind // of the argument that the value stands in
+
+	unfolded    string // s before its case was folded; "" when it was not
 	unslashed   string // s without its last slash: what matches if s does not
 	normal      string // of a web URL: s with scheme and host normalised, which matches as well
 	refusal     string // of a refused reading: why
@@ -117,7 +123,7 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) 
 		return rs
 	}
 	f := r
-	f.s, f.how = fold.ascii(r.s), folded
+	f.s, f.how, f.unfolded = fold.ascii(r.s), folded, r.s
 	rs = append(rs, f)
 	if free != 0 {
 		f.how |= free
@@ -197,6 +203,9 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 		}
 		next := r
 		next.s, next.how = t, r.how|stage
+		if stage == folded {
+			next.unfolded = r.s
+		}
 		if r.unslashed != "" {
 			next.unslashed = transform(r.unslashed, stage, rd.home)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/policy/where"
 	"pgregory.net/rapid"
 )
 
@@ -292,7 +293,7 @@ func readingsOf(p *Policy, name, v string) []reading {
 		}
 	}
 	v2 := view{policy: p, left: maxEffort}
-	v2.readValue(&value{slot: n.slot, s: v})
+	v2.readValue(&value{slot: n.slot, kind: where.String, whole: where.String, s: v})
 	return v2.readings
 }
 

@@ -7,7 +7,10 @@ type ruleSource struct {
 	pattern    string  // the subject's glob
 	server     *string // nil: no condition
 	args       []argSource
-	start, end int // byte span in the file of the whole [[rule]] table
+	where      []whereSource
+	when       *When  // nil: at any time
+	limit      string // TOML of the limit; "" without one
+	start, end int    // byte span in the file of the whole [[rule]] table
 }
 
 // argSource is one args.<name> condition: of the globs at least one must match.

@@ -1,6 +1,9 @@
 package policy
 
-import "math/bits"
+import (
+	"math/bits"
+	"time"
+)
 
 // Trace is what every rule says of a call, and why. It is for people and
 // analyses, takes far longer than Decide and asks every rule.
@@ -55,15 +58,18 @@ const (
 	SubjectKind                // the rule is about tools, say, and the call reads a resource
 	NameGlob                   // tool = "..."
 	ServerGlob                 // server = "..."
+	TimeWindow                 // when = { ... }
 	ArgumentGlob               // args.<name> = "..."
+	Constraint                 // where.<name>.<key> = ...
 )
 
 // Condition is one condition of a rule, and what it was compared with.
 type Condition struct {
 	Kind ConditionKind
-	Path []string // of an argument: the names below args
-	Want []string // the globs as written, one of which must match; the subject's key
-	// Got is what a name or a server was compared with; "" for an unknown server.
+	Path []string // of an argument: the names below args, or below where
+	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint or a when
+	// Got is what a name, a server or a when was compared with; "" for an unknown
+	// server or time.
 	Got string
 	// Reading is what an argument or a URI was compared with; nil when the call
 	// has no such argument.
@@ -213,6 +219,12 @@ func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, 
 	if m == Matches {
 		return at
 	}
+	if r.when != nil {
+		if v.call.At.IsZero() && m == Perhaps || !v.call.At.IsZero() && !r.when.Holds(v.call.At) {
+			at.kind = TimeWindow
+			return at
+		}
+	}
 	if r.server != nil {
 		if v.call.Server == "" && m == Perhaps || v.call.Server != "" && !r.server.Match(v.call.Server) {
 			at.kind = ServerGlob
@@ -255,6 +267,14 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 	switch {
 	case at.kind == ServerGlob:
 		c.Want, c.Got = []string{*src.server}, t.call.Server
+	case at.kind == TimeWindow:
+		c.Want = []string{src.when.Text}
+		if !t.call.At.IsZero() {
+			c.Got = t.call.At.Format(time.RFC3339)
+		}
+	case at.kind == ArgumentGlob && at.index >= len(src.args) && src.subject != ResourceSubject:
+		w := &src.where[at.index-len(src.args)]
+		c.Kind, c.Path, c.Want = Constraint, w.path, []string{w.key.name + " = " + w.text}
 	case at.kind == ArgumentGlob && src.subject == ResourceSubject:
 		c.Kind, c.Want, c.Got = NameGlob, []string{src.pattern}, t.name
 	case at.kind == ArgumentGlob:

@@ -311,3 +311,9 @@ func TestTraceShowsSoMuch(t *testing.T) {
 		t.Errorf("%d values, %v", len(tr.Values), tr.Decision.Action)
 	}
 }
+
+func TestArgumentKey(t *testing.T) {
+	if got := ArgumentKey([]string{"a.b", "c"}); got != `args."a.b".c` {
+		t.Error(got)
+	}
+}

@@ -3,6 +3,8 @@ package policy
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/clawai/clawai/policy/where"
 )
 
 // view is one call taken apart, and the room to do it in.
@@ -17,7 +19,9 @@ type view struct {
 	lists    [][]int32
 	fold     folder
 	left     effort
-	trace    *tracer // nil: nobody listens
+	answers  map[asked]verdict // of constraints
+	charged  []int32           // rules whose limits count the call
+	trace    *tracer           // nil: nobody listens
 }
 
 // unit is the readings of one string: they go through the rules together.
@@ -51,6 +55,8 @@ const (
 func (v *view) release() {
 	clear(v.values)
 	clear(v.readings)
+	clear(v.answers)
+	v.charged = v.charged[:0]
 	v.call, v.src = nil, ""
 }
 
@@ -62,7 +68,7 @@ func (v *view) judge(name string) outcome {
 	v.fold.reset()
 	p.subjects[subject].lookup(name, v)
 	if subject == ResourceSubject {
-		v.values = append(v.values, value{slot: resourceSlot, s: name})
+		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil && len(names.kids) > 0 {
 		if !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
@@ -99,16 +105,21 @@ func (v *view) read() {
 }
 
 func (v *view) readValue(val *value) {
+	first := len(v.readings)
 	switch {
-	case val.absent:
+	case val.absent():
 		v.readings = append(v.readings, reading{kind: absent})
-	case val.number:
+	case val.kind == where.Number:
 		v.readings = append(v.readings, reading{s: val.s, raw: val.s})
 		if plain := decimal(val.s); plain != val.s {
 			v.readings = append(v.readings, reading{s: plain, raw: val.s})
 		}
 	default:
 		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
+	}
+	for i := range v.readings[first:] {
+		r := &v.readings[first+i]
+		r.json, r.whole = val.kind, val.whole
 	}
 }
 
@@ -214,7 +225,14 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 		if v.trace != nil {
 			v.trace.saw(v, id, main, readings, pending, sure, perhaps)
 		}
-		if hit := sure | perhaps; hit != 0 && r.rank < worst.rank {
+		if v.left <= 0 {
+			return outcome{rule: -1, reason: tooMuch}
+		}
+		hit := sure | perhaps
+		if hit != 0 && r.limited && !slices.Contains(v.charged, id) {
+			v.charged = append(v.charged, id)
+		}
+		if hit != 0 && r.rank < worst.rank {
 			worst = outcome{rank: r.rank, rule: int(id)}
 			if u != nil {
 				worst.reading = &readings[bits.TrailingZeros64(hit)]
@@ -243,6 +261,13 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 // match says which of the pending readings a rule matches, and which it may.
 func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (sure, perhaps uint64) {
 	whole := yes
+	if r.when != nil {
+		if v.call.At.IsZero() {
+			whole = maybe
+		} else if !r.when.Holds(v.call.At) {
+			return 0, 0
+		}
+	}
 	if r.server != nil {
 		if v.call.Server == "" {
 			whole = maybe
@@ -274,7 +299,7 @@ func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a A
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		switch c.match(&readings[i], a, &v.left) {
+		switch v.answer(c, &readings[i], a) {
 		case no:
 			sure, perhaps = sure&^bit, perhaps&^bit
 		case maybe:
@@ -290,20 +315,23 @@ func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a A
 func (v *view) whole(c *condition, a Action) verdict {
 	s := v.span(c.slot)
 	if s == nil {
-		return no
+		return v.answer(c, &missing, a)
 	}
 	if s.at >= 0 {
-		return c.match(&v.readings[s.at], a, &v.left)
+		return v.answer(c, &v.readings[s.at], a)
 	}
 	least, most := yes, no
 	for i := s.lo; i < s.hi; i++ {
-		m := c.match(&v.readings[i], a, &v.left)
+		m := v.answer(c, &v.readings[i], a)
 		if least, most = min(least, m), max(most, m); least < most {
 			return maybe
 		}
 	}
 	return least
 }
+
+// missing is the reading of an argument that the call does not have.
+var missing = reading{kind: absent}
 
 func (v *view) span(slot int32) *span {
 	for i := range v.spans {

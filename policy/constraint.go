@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// constraint is a where.<name>.<key> as the walk asks it.
+type constraint struct {
+	where.Constraint
+	path  bool // it is about a path: every path that the value can be read as is judged
+	whole bool // it is about the argument as a whole, and there may be none
+}
+
+// match judges one reading. A constraint is never asked when its answer would
+// take longer than there is left: the walk then refuses the call.
+func (c *constraint) match(r *reading, a Action, left *effort) verdict {
+	switch {
+	case c.whole && r.whole != r.json:
+		return c.ask(where.Value{Kind: r.whole}, a, left)
+	case r.kind == absent && !c.whole:
+		return no
+	case c.path:
+		return c.ask(where.Value{Kind: r.json, Text: r.path(), Raw: r.raw}, a, left)
+	case r.json == where.Number:
+		return c.ask(where.Value{Kind: r.json, Text: r.s, Raw: r.raw}, a, left)
+	}
+	m := c.ask(where.Value{Kind: r.json, Text: r.raw}, a, left)
+	if line := trimmed(r.raw); line != r.raw && c.ask(where.Value{Kind: r.json, Text: line, Raw: r.raw}, a, left) != m {
+		return maybe
+	}
+	return m
+}
+
+// path is the text of a reading as a path of a disk: whether case counts there is
+// for the disk to say.
+func (r *reading) path() string {
+	if r.unfolded != "" {
+		return r.unfolded
+	}
+	return r.s
+}
+
+// trimmed is a text without the breaks and blanks around it, which programs drop,
+// when one line is left.
+func trimmed(s string) string {
+	if !strings.ContainsAny(s, "\n\r\t") {
+		return s
+	}
+	line := strings.TrimSpace(s)
+	if line == "" || strings.ContainsAny(line, "\n\r\t") {
+		return s
+	}
+	return line
+}
+
+// ask pays for an answer and gets it.
+func (c *constraint) ask(v where.Value, a Action, left *effort) verdict {
+	if left.spend(c.Cost(len(v.Text))); *left <= 0 {
+		return maybe
+	}
+	return verdict(c.Holds(v, a == Allow))
+}
+
+// asked is a question to a constraint, for which there is one answer.
+type asked struct {
+	about *condition
+	text  string
+	kind  where.Kind
+	whole where.Kind
+}
+
+// maxAsked bounds the answers that are kept; beyond, the question is put again.
+const maxAsked = 1 << 12
+
+// answer is match, once for all readings that a constraint cannot tell apart:
+// values are read in up to 64 ways and combined with those of other arguments.
+func (v *view) answer(c *condition, r *reading, a Action) verdict {
+	if c.typed == nil || r.kind == refused {
+		return c.match(r, a, &v.left)
+	}
+	q := asked{c, r.raw, r.json, r.whole}
+	switch {
+	case c.typed.path:
+		q.text = r.path()
+	case r.json == where.Number:
+		q.text = r.s
+	}
+	if v.left.spend(askEffort + len(q.text)/8); v.left <= 0 {
+		return maybe
+	}
+	if m, known := v.answers[q]; known {
+		return m
+	}
+	m := c.match(r, a, &v.left)
+	if v.answers == nil {
+		v.answers = map[asked]verdict{}
+	}
+	if len(v.answers) < maxAsked {
+		v.answers[q] = m
+	}
+	return m
+}

@@ -1,0 +1,242 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // a zone must mean the same where the system has no table of zones
+)
+
+var (
+	whenNames  = []string{"from", "to", "days", "zone", "after", "before"}
+	limitNames = []string{"rate", "per", "over"}
+	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+)
+
+// whenParts is the when of a rule that is being read.
+type whenParts struct {
+	When
+	texts map[string]string // TOML by name
+	days  bool              // some were given, good or bad
+	tried bool              // something was given, good or bad
+}
+
+// parts takes a pair whose key begins with when or limit: a table of parts.
+func (p *parser) parts(k ruleKey, e expression) {
+	name := ruleKeys[k]
+	first := e.key[0]
+	again := p.given[k] > 0 && (len(e.key) == 1 || p.whole[k])
+	p.whole[k] = p.whole[k] || len(e.key) == 1
+	switch {
+	case again:
+		p.fail(first.start, first.end, name+" is given twice", fmt.Sprintf("the first is on line %d", p.lineOf(k)))
+		return
+	case len(e.key) > 2:
+		p.fail(first.start, e.key[len(e.key)-1].end, name+" has no tables in it", "")
+	case len(e.key) == 2:
+		p.part(k, e.key[1:], e.value)
+	case e.value.isTable():
+		p.tables = true
+		e.value.pairs(func(key []keyPart, v tomlValue) { p.part(k, key, v) })
+	case k == limitKey && e.value.isString():
+		p.rate(label{key: k}, e.value)
+	case k == limitKey:
+		p.keep("rate", "")
+		p.wrongType(label{key: k}, "a rate or a table", e.key, e.value, `write limit = "20/min"`)
+	default:
+		p.when.tried = true
+		p.wrongType(label{key: k}, "a table", e.key, e.value, `write when = { from = "09:00", to = "17:00" }`)
+	}
+	p.give(k, first)
+}
+
+// part takes one part of when or limit.
+func (p *parser) part(k ruleKey, key []keyPart, v tomlValue) {
+	word := string(key[0].name)
+	names, known := whenNames, p.when.texts
+	if k == limitKey {
+		names, known = limitNames, p.limit.texts
+	}
+	name := label{k, argPath(nil, key)}
+	start, end := key[0].start, key[len(key)-1].end
+	p.when.tried = p.when.tried || k == whenKey
+	switch {
+	case !slices.Contains(names, word) || len(key) > 1:
+		p.fail(start, end, fmt.Sprintf("unknown key %q in %s", name, ruleKeys[k]), suggest(word, names, "it has "+listWords(names)))
+	case known[word] != "":
+		p.fail(start, end, name.String()+" is given twice", "")
+	case k == limitKey:
+		p.limitPart(word, name, key, v)
+	default:
+		if p.when.texts == nil {
+			p.when.texts = map[string]string{}
+		}
+		p.when.texts[word] = p.whenPart(word, name, key, v)
+	}
+}
+
+// whenPart reads one part and writes it as TOML; "" when it is wrong.
+func (p *parser) whenPart(word string, name label, at []keyPart, v tomlValue) string {
+	w := &p.when.When
+	switch word {
+	case "days":
+		p.when.days = true
+		return p.days(name, at, v)
+	case "after":
+		return p.instant(&w.After, name, at, v)
+	case "before":
+		return p.instant(&w.Before, name, at, v)
+	}
+	if !v.isString() {
+		p.wrongType(name, "a string", at, v, "")
+		return ""
+	}
+	s := v.text()
+	start, end, _ := v.span()
+	switch word {
+	case "zone":
+		zone, err := zoneOf(s)
+		if err != nil {
+			p.fail(start, end, fmt.Sprintf("%s: unknown time zone %q", name, s), `write a name of the IANA database such as "Europe/Berlin", "UTC" or "local"`)
+			return ""
+		}
+		w.Zone = zone
+	default:
+		minute, ok := minuteOf(s)
+		if !ok {
+			p.fail(start, end, fmt.Sprintf("%s: %q is no time of day", name, s), `write it as "09:00", up to "24:00"`)
+			return ""
+		}
+		if word == "from" {
+			w.From = minute
+		} else {
+			w.To = minute
+		}
+	}
+	return tomlString(s)
+}
+
+func zoneOf(name string) (*time.Location, error) {
+	switch name {
+	case "local":
+		return time.Local, nil
+	case "", "Local":
+		return nil, errors.New("no zone")
+	}
+	return time.LoadLocation(name)
+}
+
+// minuteOf reads a time of day.
+func minuteOf(s string) (int, bool) {
+	if s == "24:00" {
+		return 24 * 60, true
+	}
+	t, err := time.Parse("15:04", s)
+	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")
+}
+
+// instant reads a date and time with its offset (RFC 3339), in quotes or as TOML
+// has it.
+func (p *parser) instant(to *time.Time, name label, at []keyPart, v tomlValue) string {
+	s := v.source()
+	if v.isString() {
+		s = v.text()
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		start, end, known := v.span()
+		if !known {
+			start, end = at[0].start, at[len(at)-1].end
+		}
+		p.fail(start, end, name.String()+" must be a date and time with its offset", `write "2026-01-31T17:00:00+01:00"`)
+		return ""
+	}
+	*to = t
+	return tomlString(s)
+}
+
+// days reads a day, a stretch of days such as "mon-fri", or a list of these.
+func (p *parser) days(name label, at []keyPart, v tomlValue) string {
+	if v.isString() {
+		return p.dayRange(name, v)
+	}
+	if !v.isList() {
+		p.wrongType(name, "a list of days", at, v, `write ["mon-fri"]`)
+		return ""
+	}
+	var texts []string
+	v.elements(func(e tomlValue) {
+		if !e.isString() {
+			p.wrongType(name, "a list of days", at, e, `write ["mon-fri"]`)
+			return
+		}
+		texts = append(texts, p.dayRange(name, e))
+	})
+	if len(texts) == 0 {
+		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "leave it out for every day")
+		return ""
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+func (p *parser) dayRange(name label, v tomlValue) string {
+	from, to, stretch := strings.Cut(v.text(), "-")
+	if !stretch {
+		to = from
+	}
+	first, last := slices.Index(dayNames, from), slices.Index(dayNames, to)
+	if first < 0 || last < 0 {
+		word := from
+		if first >= 0 {
+			word = to
+		}
+		start, end, _ := v.span()
+		p.fail(start, end, fmt.Sprintf("%s: unknown day %q", name, word), suggest(word, dayNames, "write "+listWords(dayNames)+`, or "mon-fri"`))
+		return ""
+	}
+	for day := first; ; day = (day + 1) % 7 {
+		p.when.Days[day] = true
+		if day == last {
+			return tomlString(v.text())
+		}
+	}
+}
+
+// closeWhen checks the when of a rule, and fills in what is not said.
+func (p *parser) closeWhen(r *ruleSource) {
+	at := p.given[whenKey] - 1
+	if at < 0 {
+		return
+	}
+	w := &p.when.When
+	if p.when.texts["to"] == "" {
+		w.To = 24 * 60
+	}
+	if !p.when.days {
+		for i := range w.Days {
+			w.Days[i] = true
+		}
+	}
+	if w.Zone == nil {
+		w.Zone = time.Local
+	}
+	var parts []string
+	for _, n := range whenNames {
+		if text := p.when.texts[n]; text != "" {
+			parts = append(parts, n+" = "+text)
+		}
+	}
+	w.Text = "{ " + strings.Join(parts, ", ") + " }"
+	r.when = w
+	fail := func(msg, hint string) { p.fail(at, at+len("when"), msg, hint) }
+	switch {
+	case !p.broken && !p.when.tried:
+		fail("when says no time", `write when = { from = "09:00", to = "17:00" }`)
+	case w.From == w.To || w.From == 24*60:
+		fail("when lasts no time at all", "leave out from and to for the whole day")
+	case !w.After.IsZero() && !w.Before.IsZero() && !w.After.Before(w.Before):
+		fail("when ends before it begins", "after is the start, before the end")
+	}
+}

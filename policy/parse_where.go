@@ -1,0 +1,192 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/policy/where"
+	"github.com/clawai/clawai/policy/where/disk"
+	"github.com/clawai/clawai/policy/where/scalar"
+	"github.com/clawai/clawai/policy/where/sql"
+	"github.com/clawai/clawai/policy/where/web"
+)
+
+// whereSource is one where.<name>.<key> as written.
+type whereSource struct {
+	path  []string // the keys below where but the last; never empty
+	key   *constraintKey
+	value any    // as the key takes it
+	text  string // its TOML
+	pos   Position
+	made  where.Constraint
+}
+
+// constraintKey is a constraint of the language.
+type constraintKey struct {
+	name     string
+	form     valueForm
+	settings []string // the keys of a settingsForm that is a table; a string alone is the first
+	// make builds the constraint; nil while this version cannot. Where it depends
+	// on the place that is governed, it is built again for each.
+	make        func(value any, o Options) (where.Constraint, error)
+	local       bool
+	path, whole bool // see constraint
+}
+
+// constraintKeys are all constraints, in the order in which they are listed.
+var constraintKeys = []constraintKey{
+	{name: "under", form: textsForm, local: true, path: true, make: func(v any, o Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
+	{name: "host", form: textsForm, make: texts(web.Host)},
+	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
+	{name: "public", form: booleanForm, make: boolean(web.Public)},
+	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
+	{name: "command", form: textsForm},
+	{name: "regex", form: textForm, make: text(scalar.Regex)},
+	{name: "one_of", form: scalarsForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
+	{name: "min", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Min(v) }},
+	{name: "max", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Max(v) }},
+	{name: "max_length", form: countForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.MaxLength(v.(int)) }},
+	{name: "type", form: textForm, whole: true, make: text(scalar.Type)},
+	{name: "present", form: booleanForm, whole: true, make: boolean(scalar.Present)},
+}
+
+func texts(f func([]string) (where.Constraint, error)) func(any, Options) (where.Constraint, error) {
+	return func(v any, _ Options) (where.Constraint, error) { return f(v.([]string)) }
+}
+
+func text(f func(string) (where.Constraint, error)) func(any, Options) (where.Constraint, error) {
+	return func(v any, _ Options) (where.Constraint, error) { return f(v.(string)) }
+}
+
+func boolean(f func(bool) where.Constraint) func(any, Options) (where.Constraint, error) {
+	return func(v any, _ Options) (where.Constraint, error) { return f(v.(bool)), nil }
+}
+
+func readOnly(v any, _ Options) (where.Constraint, error) {
+	settings := v.(map[string]string)
+	return sql.New(settings["mode"], settings["dialect"])
+}
+
+var constraintNames = func() (names []string) {
+	for _, k := range constraintKeys {
+		names = append(names, k.name)
+	}
+	return names
+}()
+
+func findConstraint(name string) *constraintKey {
+	if i := slices.Index(constraintNames, name); i >= 0 {
+		return &constraintKeys[i]
+	}
+	return nil
+}
+
+func whereName(path []string) string { return dotted("where", path) }
+
+// where takes a pair whose key begins with where.
+func (p *parser) where(e expression) {
+	switch {
+	case len(e.key) > 1:
+		p.constraint(argPath(nil, e.key[1:]), e.key, e.value)
+	case !e.value.isTable():
+		p.typed++
+		p.wrongType(label{key: whereKey}, "a table", e.key, e.value, `write where.path = { under = ["~/some"] }`)
+	default:
+		p.constraintTable(nil, e.value)
+	}
+}
+
+// constraintTable takes the pairs of an inline table.
+func (p *parser) constraintTable(prefix []string, v tomlValue) {
+	p.tables = true
+	v.pairs(func(key []keyPart, inner tomlValue) {
+		p.constraint(argPath(prefix, key), key, inner)
+	})
+}
+
+// constraint takes a pair below where: the last name is that of the constraint,
+// those before it lead to the argument. A table is one more step of the way,
+// unless the constraint is one that takes a table of texts.
+func (p *parser) constraint(path []string, at []keyPart, v tomlValue) {
+	p.typed++
+	start, end := at[0].start, at[len(at)-1].end
+	name := label{whereKey, path}
+	last := len(path) - 1
+	key := findConstraint(path[last])
+	switch {
+	case last > maxArgDepth:
+		p.fail(start, end, fmt.Sprintf("where nests more than %d deep", maxArgDepth), "")
+	case v.isTable() && (last == 0 || key == nil || key.form != settingsForm || v.nests()):
+		before := p.typed
+		p.constraintTable(path, v)
+		if p.typed == before {
+			p.fail(start, end, name.String()+" is empty", "write "+whereName(path[:1])+` = { present = true }`)
+		}
+	case last == 0 && key != nil:
+		p.fail(start, end, name.String()+" names no argument", fmt.Sprintf("write where.<argument>.%s = ...", key.name))
+	case last == 0:
+		p.wrongType(name, "a table of constraints", at, v, fmt.Sprintf("write %s = { regex = ... }; globs stand under args", name))
+	case key == nil:
+		p.unknownConstraint(path, at)
+	case key.make == nil:
+		p.later(at[len(at)-1])
+	default:
+		p.constrain(whereSource{path: path[:last], key: key, pos: p.doc.position(start)}, name, at, v)
+	}
+}
+
+func (p *parser) unknownConstraint(path []string, at []keyPart) {
+	part := at[len(at)-1]
+	last := path[len(path)-1]
+	p.fail(part.start, part.end, fmt.Sprintf("unknown constraint %q on %s", last, argName(path[:len(path)-1])),
+		suggest(last, constraintNames, "there are "+listWords(constraintNames)))
+}
+
+// constrain reads the value of a constraint and builds it.
+func (p *parser) constrain(w whereSource, name label, at []keyPart, v tomlValue) {
+	before := len(p.errs)
+	w.value, w.text = p.value(w.key, name, at, v)
+	if len(p.errs) > before {
+		return
+	}
+	var err error
+	if w.made, err = w.key.make(w.value, Options{}); err != nil {
+		start, end, known := v.span()
+		if !known {
+			start, end = at[0].start, at[len(at)-1].end
+		}
+		p.fail(start, end, fmt.Sprintf("%s: %v", name, err), "")
+		return
+	}
+	r := p.rule()
+	r.where = append(r.where, w)
+}
+
+// checkConstraints reports a constraint that is given twice.
+func (p *parser) checkConstraints(all []whereSource) {
+	for i := range all {
+		b := &all[i]
+		for j := range all[:i] {
+			a := &all[j]
+			if a.key != b.key || !slices.Equal(a.path, b.path) {
+				continue
+			}
+			name := whereName(append(slices.Clone(b.path), b.key.name))
+			p.errs = append(p.errs, &Error{Pos: b.pos, Text: name, Msg: name + " is given twice",
+				Hint: fmt.Sprintf("the first is on line %d", a.pos.Line)})
+			break
+		}
+	}
+}
+
+// constraint builds a constraint for the place that is governed.
+func (c *compiler) constraint(w *whereSource) *constraint {
+	made := w.made
+	if w.key.local {
+		var err error
+		if made, err = w.key.make(w.value, c.options); err != nil {
+			c.errs = append(c.errs, &Error{Pos: w.pos, Text: w.text, Msg: fmt.Sprintf("%s: %v", whereName(append(slices.Clone(w.path), w.key.name)), err)})
+		}
+	}
+	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole}
+}
