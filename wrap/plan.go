@@ -63,6 +63,9 @@ func (j Judge) Pending(op Op, t Target) bool {
 	if op == Unwrap {
 		return t.Entry.Wrapped != nil
 	}
+	if j.Front.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
+		return j.Front.stale(t)
+	}
 	return t.Entry.Problem == nil && j.stale(t.Place, t.Entry)
 }
 
@@ -138,6 +141,9 @@ func (j Judge) plan(op Op, group []Target) (Change, []error) {
 func (j Judge) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if op == Unwrap {
 		return client.Unwrap(t.Place.Row, src, t.Entry)
+	}
+	if j.Front.redirects(t.Entry) {
+		return j.Front.redirect(t, src)
 	}
 	path, err := j.Program.For(t.Place)
 	if err != nil {

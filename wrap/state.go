@@ -23,6 +23,7 @@ type Judge struct {
 	Program Program
 	Journal Journal
 	Observe bool // Wrap puts in proxies that enforce nothing
+	Front   Front
 }
 
 // State is the state of an entry of a place, and why when that is not plain.
@@ -32,12 +33,15 @@ func (j Judge) State(p *Place, e client.Entry) (State, string) {
 		return Uncovered, e.Why
 	case e.Wrapped == nil && p.Row.ReadOnly:
 		return Uncovered, "clawai does not edit this file: " + p.Row.Restart
-	case e.Wrapped == nil && e.Problem != nil:
+	case e.Wrapped == nil && e.Problem != nil && !j.Front.redirects(e):
 		return Uncovered, e.Problem.Error()
 	case e.Wrapped == nil && j.Journal.wrapped(p.Real, e):
 		return Drifted, "it was wrapped, and something took the wrapper out"
 	case e.Wrapped == nil:
 		return Bare, ""
+	}
+	if e.Wrapped.Front != "" {
+		return j.Front.state(e)
 	}
 	if err := j.Program.startable(e.Wrapped.Path); err != nil {
 		return Drifted, err.Error()
@@ -69,6 +73,9 @@ func observes(e client.Entry) bool {
 
 // stale says that Wrap would change an entry.
 func (j Judge) stale(p *Place, e client.Entry) bool {
+	if e.Wrapped != nil && e.Wrapped.Front != "" {
+		return false // in its other form
+	}
 	if e.Wrapped == nil || e.Wrapped.Outdated || observes(e) != j.Observe {
 		return true
 	}

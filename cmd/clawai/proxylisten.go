@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -51,6 +50,7 @@ func listenFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "listen", Usage: "serve remote servers to clients that speak HTTP, at `ADDRESS:PORT`; needs --upstream"},
 		&cli.StringSliceFlag{Name: "upstream", Usage: "a remote server to serve: `NAME=URL`, or URL alone; repeat for more"},
+		&cli.BoolFlag{Name: "wrapped", Usage: "serve the servers that clawai wrap --remote=proxy led here"},
 		&cli.StringSliceFlag{Name: "host", Usage: "a further host `NAME` that clients reach --listen by"},
 		&cli.StringSliceFlag{Name: "origin", Usage: "a web `ORIGIN` whose pages may use --listen"},
 		&cli.StringFlag{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},
@@ -67,7 +67,7 @@ func runListen(c *cli.Context) error {
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), gates: map[*gate.Session]struct{}{},
 	}
-	if len(c.StringSlice("upstream")) == 0 {
+	if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
 		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
 	}
 	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
@@ -76,7 +76,15 @@ func runListen(c *cli.Context) error {
 	if err := l.run.readOptions(c); err != nil {
 		return err
 	}
-	if err := l.readUpstreams(c.StringSlice("upstream"), c.String("header-file")); err != nil {
+	upstreams := c.StringSlice("upstream")
+	if c.Bool("wrapped") {
+		led, err := ledHere(l.run.folders.State)
+		if err != nil {
+			return err
+		}
+		upstreams = append(upstreams, led...)
+	}
+	if err := l.readUpstreams(upstreams, c.String("header-file")); err != nil {
 		return err
 	}
 	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
@@ -213,7 +221,7 @@ func loopback(host string) bool {
 
 // front is the handler with a gate for each agent session.
 func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, error) {
-	secret, err := l.secret()
+	secret, err := listenSecret(l.run.folders.State)
 	if err != nil {
 		return nil, err
 	}
@@ -283,24 +291,6 @@ func (l *listening) reload(next *config.Loaded, err error) {
 	for guard := range l.gates {
 		l.run.reload(guard)(next, err)
 	}
-}
-
-// secret is the part of the path that nobody can guess. It stays the same, so
-// that clients' configurations go on working.
-func (l *listening) secret() (string, error) {
-	path := filepath.Join(l.run.folders.State, "listen.secret")
-	src, err := config.ReadSecret(path)
-	if err == nil {
-		if s := strings.TrimSpace(string(src)); len(s) >= 16 && len(s) <= 128 {
-			return s, nil
-		}
-		return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	secret := rand.Text()
-	return secret, atomicfile.Write(path, []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
 }
 
 // announce says where each server is reached.

@@ -23,7 +23,8 @@ func wrapCommand() *cli.Command {
 		UsageText: "clawai wrap [SERVER...] [options]",
 		Flags: append(flags,
 			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
-			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place"},
+			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place; proxy, the url of your clawai proxy --listen"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8808", Usage: "the `ADDRESS:PORT` of that proxy"},
 		),
 		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
 	}
@@ -39,22 +40,7 @@ func editFlags() []cli.Flag {
 	}
 }
 
-// checkRemote knows one form so far. The other needs no edit of ours: the client
-// keeps speaking HTTP, and its owner writes another url.
-func checkRemote(form string) error {
-	switch form {
-	case "", "bridge":
-		return nil
-	case "proxy":
-		return usagef("--remote=proxy is not written for you yet: start clawai proxy --listen 127.0.0.1:8808 --upstream NAME=URL, and put the url it prints into the client's file")
-	}
-	return usagef("--remote is bridge, not %q", form)
-}
-
 func runWrap(c *cli.Context, op wrap.Op) error {
-	if err := checkRemote(c.String("remote")); err != nil {
-		return err
-	}
 	r, err := newWrapRun(c, op)
 	if err != nil {
 		return err
@@ -86,6 +72,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
+	}
+	if err := r.led(changes); err != nil {
+		return err
 	}
 	// Only now: until here an interrupt ends us at once, also at the question.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)

@@ -5,10 +5,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -97,4 +99,49 @@ func TestHeadersFromTheEnvironment(t *testing.T) {
 			t.Errorf("%s: %v %v", wrong, h, err)
 		}
 	}
+}
+
+// An entry whose url leads to the proxy reaches its server through it: the
+// client sends what it always sent, and the rules know the server's name.
+func TestALedEntryRuns(t *testing.T) {
+	back := newBackServer(t)
+	back.Start()
+	r := prepareClawai(t, "--listen", "127.0.0.1:0", "--wrapped")
+	bin, err := exec.LookPath("clawai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf(`{"mcpServers":{"far":{"url":"%s/mcp?key=s3cr3t"}}}`, back.URL)
+	if err := os.Mkdir(r.path(".cursor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.write(".cursor/mcp.json", file)
+	wrapAt := func(listen string) (at string) {
+		c := exec.Command(bin, "wrap", "--all", "--remote=proxy", "--listen", listen)
+		c.Env, c.Dir = append(r.cmd.Env, "TMPDIR="+r.path("tmp"), "CLAWAI_STATE_DIR="+r.path("state")), r.dir
+		if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "s3cr3t") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		var config struct {
+			MCPServers map[string]struct{ URL string }
+		}
+		if err := json.Unmarshal([]byte(r.read(".cursor/mcp.json")), &config); err != nil {
+			t.Fatal(err)
+		}
+		return config.MCPServers["far"].URL
+	}
+	wrapAt("127.0.0.1:8808")
+	s := serve(t, r, 1)
+	u, err := url.Parse(s.at["far"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.post(wrapAt(u.Host), callOf(1, "first"), ownClient(t)); !strings.HasPrefix(got, `200 {"jsonrpc":"2.0","id":1,"result"`) {
+		t.Error(got)
+	}
+	all, _ := back.requests()
+	if len(all) == 0 || all[0].URL.RawQuery != "key=s3cr3t" {
+		t.Errorf("the server heard %v", all)
+	}
+	s.ends(syscall.SIGTERM)
 }

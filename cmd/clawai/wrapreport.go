@@ -41,6 +41,9 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 	if len(done) == 0 {
 		return
 	}
+	if r.op == wrap.Wrap {
+		r.start(changes)
+	}
 	if r.judge.Observe {
 		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}

@@ -58,6 +58,9 @@ func look() (f found, err error) {
 	if f.rows, err = client.Catalogue(own...); err != nil {
 		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
 	}
+	if f.judge.Front, err = knownFront(f.folders.State); err != nil {
+		return f, err
+	}
 	f.places = wrap.Survey(f.env, f.rows)
 	f.judge.Program = wrap.FindProgram()
 	if f.judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
@@ -86,6 +89,9 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 	}
 	r.all = c.Bool("all") || c.String("client") == "all" && len(names) > 0
 	r.judge.Observe = op == wrap.Wrap && c.Bool("observe")
+	if err := r.chooseForm(c); err != nil {
+		return nil, err
+	}
 	r.dryRun = c.Bool("dry-run")
 	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
 	return r, nil

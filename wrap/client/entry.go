@@ -46,7 +46,8 @@ type Entry struct {
 
 // Wrapper is clawai in front of a server.
 type Wrapper struct {
-	Path   string   // the command: where clawai is
+	Path   string   // the command: where clawai is; "" where the url leads to its proxy
+	Front  string   // the address at that proxy
 	Server string   // the name it gives the rules; "" when it gives none
 	Flags  []string // of clawai proxy besides --server, as words: {"--observe"}
 

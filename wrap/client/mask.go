@@ -26,7 +26,11 @@ func Mask(r Row, src []byte, e Entry) []byte {
 func (f *file) secrets(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.hidden(m.value.text) {
-		edits = append(edits, f.cover(m.value, ""))
+		e := f.cover(m.value, "")
+		if r.led != nil { // whose path is a secret of clawai's, and whose query may hold one
+			e.text = r.led.host() + "/" + hiddenText
+		}
+		edits = append(edits, e)
 	}
 	for _, h := range r.headers {
 		front := ""

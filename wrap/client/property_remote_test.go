@@ -36,6 +36,7 @@ func checkRemote(t *rapid.T, s remoteSample) {
 	if e.Kind != Remote || e.URL != s.url || e.Command != "" || e.Wrapped != nil {
 		t.Fatalf("read %+v of\n%s", e, src)
 	}
+	checkRedirect(t, s, e, src)
 	if e.Problem != nil {
 		if s.mayBeRefused(e.Problem.Error()) {
 			t.Skip(e.Problem)

@@ -82,6 +82,9 @@ func (f *file) fill(e *Entry, sh shape) {
 	}
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()
+		if r.led != nil {
+			e.Wrapped = &Wrapper{Front: r.led.front, Server: r.led.server, Outdated: r.led.server != e.Name}
+		}
 		return
 	}
 	if len(words) > 0 {
@@ -95,6 +98,9 @@ func (f *file) problem(s slot, sh shape) *fault {
 		return sh.problem
 	}
 	v, wrapped := readInvocation(sh.words)
+	if sh.kind == Remote && sh.remote.led == nil {
+		return sh.remote.kept
+	}
 	if sh.kind == Remote {
 		return nil
 	}
@@ -108,8 +114,20 @@ func (f *file) problem(s slot, sh shape) *fault {
 	return nil
 }
 
-// target finds the slot of an entry that may be edited.
+// target finds the slot of an entry whose command may be edited.
 func (f *file) target(e Entry) (slot, shape, error) {
+	s, sh, err := f.place(e)
+	if err != nil {
+		return s, sh, err
+	}
+	if p := f.problem(s, sh); p != nil {
+		return s, sh, refuse(f.src, p.at, p.next, "%s", p.what)
+	}
+	return s, sh, nil
+}
+
+// place finds the slot of an entry that can be edited at all.
+func (f *file) place(e Entry) (slot, shape, error) {
 	if f.row.ReadOnly {
 		return slot{}, shape{}, refuse(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)
 	}
@@ -122,7 +140,7 @@ func (f *file) target(e Entry) (slot, shape, error) {
 		if sh.kind == Other {
 			return s, sh, refuse(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
 		}
-		if p := f.problem(s, sh); p != nil {
+		if p := sh.problem; p != nil {
 			return s, sh, refuse(f.src, p.at, p.next, "%s", p.what)
 		}
 		return s, sh, nil

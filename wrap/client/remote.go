@@ -14,7 +14,9 @@ type remote struct {
 	url     *member // the address; behind clawai the member in the environment, or nil
 	inner   *node   // behind clawai: the word after --
 	headers []header
-	was     []string // behind clawai: what the entry said in other words
+	was     []string     // behind clawai: what the entry said in other words
+	led     *redirection // behind clawai: the url leads to its proxy (redirect.go)
+	kept    *fault       // why it cannot become a process
 
 	holder     *member // of the headers: the row's headers, or env-headers, or behind clawai env
 	env        *member // the environment of a bare entry, which means nothing to its server
@@ -131,6 +133,8 @@ func (sh shape) means() []string {
 
 func (r *remote) address() string {
 	switch {
+	case r.led != nil:
+		return r.led.original
 	case r.url != nil:
 		return r.url.value.text
 	case r.inner != nil:

@@ -19,6 +19,10 @@ func (s *shapeReader) readRemote(entry *node) {
 		}
 	}
 	s.checkURL()
+	// What follows concerns the process that the entry would become.
+	before := s.problem
+	s.problem = nil
+	defer func() { r.kept, s.problem = s.problem, before }()
 	s.checkType()
 	r.env, _ = s.holder.get(s.row.envKey())
 	s.readHeaders()
@@ -33,6 +37,9 @@ func (s *shapeReader) checkURL() {
 	v := s.remote.url.value
 	if v.kind != stringKind {
 		s.refuse(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
+		return
+	}
+	if s.remote.led = readRedirection(v.text); s.remote.led != nil {
 		return
 	}
 	if s.row.fills(v.text) {

@@ -19,13 +19,12 @@ func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, wrapped := readInvocation(sh.words)
-	if !wrapped {
-		return slices.Clone(src), nil
-	}
-	after, err := f.taken(s, sh, v)
+	after, wrapped, err := f.bare(s, sh)
 	if err != nil {
 		return nil, err
+	}
+	if !wrapped {
+		return slices.Clone(src), nil
 	}
 	if err := f.prove(s, after, proof{remote: sh.remote != nil}); err != nil {
 		return nil, err
@@ -44,11 +43,19 @@ func (f *file) unwrap(e Entry) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	return f.bare(s, sh)
+}
+
+// bare is the file without the wrapper of one entry, if that has one.
+func (f *file) bare(s slot, sh shape) (after []byte, wrapped bool, err error) {
+	if sh.remote != nil && sh.remote.led != nil {
+		return f.leadsBack(sh), true, nil
+	}
 	v, wrapped := readInvocation(sh.words)
 	if !wrapped {
 		return f.src, false, nil
 	}
-	after, err := f.taken(s, sh, v)
+	after, err = f.taken(s, sh, v)
 	return after, true, err
 }
 

@@ -34,6 +34,8 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	case wrapped:
 		words = proxyWords(w, v.flags)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
+	case sh.kind == Remote && sh.remote.led != nil:
+		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
 		return f.wrapRemote(s, e, w)
 	default:
@@ -203,7 +205,8 @@ func (p proof) holds(before, now shape) bool {
 	if p.remote {
 		bare := now.remote.was == nil && len(p.front) == 0
 		behind := now.remote.was != nil && len(now.words) == len(p.front)+1 && slices.Equal(texts(now.words)[:len(p.front)], p.front)
-		return now.problem == nil && (bare || behind) && slices.Equal(before.means(), now.means())
+		whole := now.remote.kept == nil || before.remote.led != nil || now.remote.led != nil
+		return now.problem == nil && whole && (bare || behind) && slices.Equal(before.means(), now.means())
 	}
 	return slices.Equal(texts(now.words), slices.Concat(p.front, texts(before.words)[old.inner:]))
 }

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"encoding/base64"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The other form of a remote entry behind clawai: its client goes on speaking
+// HTTP, to a proxy of the owner's on this machine (clawai proxy --listen), and
+// nothing of the entry changes but the url. What the url was stands in the
+// query of the new one, so that the edit can be taken back without any other
+// file; the proxy does not look at the query.
+
+const (
+	forQuery = "clawai-for" // the address itself
+	asQuery  = "clawai-as"  // its token in the file, base64, where that is not the plain one
+)
+
+// redirection is what the url of such an entry says.
+type redirection struct {
+	front    string // the url without its query
+	server   string // the last part of its path
+	original string // the address
+	token    string // as the file wrote it
+}
+
+// readRedirection recognises the form by its shape alone.
+func readRedirection(text string) *redirection {
+	front, query, found := strings.Cut(text, "?")
+	if !found || !strings.HasPrefix(query, forQuery+"=") {
+		return nil
+	}
+	u, err := url.Parse(front)
+	values, err2 := url.ParseQuery(query)
+	if err != nil || err2 != nil || !loopback(u.Hostname()) || len(values[forQuery]) != 1 {
+		return nil
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if len(parts) < 3 || parts[1] != "mcp" {
+		return nil
+	}
+	r := &redirection{front: front, server: parts[len(parts)-1], original: values.Get(forQuery)}
+	r.token = quote(r.original)
+	if as := values.Get(asQuery); as != "" {
+		raw, err := base64.RawURLEncoding.DecodeString(as)
+		if err != nil {
+			return nil
+		}
+		r.token = string(raw)
+	}
+	return r
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// host is the part of the front that may be shown.
+func (r *redirection) host() string {
+	scheme, rest, _ := strings.Cut(r.front, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// text is the url that readRedirection reads.
+func (r *redirection) text() string {
+	text := r.front + "?" + forQuery + "=" + url.QueryEscape(r.original)
+	if r.token != quote(r.original) {
+		text += "&" + asQuery + "=" + base64.RawURLEncoding.EncodeToString([]byte(r.token))
+	}
+	return text
+}
+
+// Redirect puts front, the address of a server at clawai's own proxy, in the
+// place of a remote entry's url. Headers and everything else stay with the
+// client. An entry that leads there already is given back as it is, one that led
+// to another front is brought up to this one.
+//
+// As Wrap does, it takes its own result back before it answers. On an error, an
+// *EditError, no bytes are given.
+func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
+	f, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	s, sh, err := f.place(e)
+	if err != nil {
+		return nil, err
+	}
+	if sh.kind != Remote || sh.remote.was != nil {
+		return nil, refuse(src, s.at, "take the wrapper out first: clawai unwrap "+quote(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
+	}
+	address := sh.remote.url.value
+	if r.fills(address.text) {
+		return nil, refuse(src, address.start, "use --remote=bridge, or write the url out",
+			"the url of %q holds a variable, and clawai's proxy would not know its value", s.name)
+	}
+	now := &redirection{front: front, original: address.text, token: f.raw(address)}
+	if led := sh.remote.led; led != nil {
+		now.original, now.token = led.original, led.token
+	}
+	text := now.text()
+	if text == address.text {
+		return slices.Clone(src), nil
+	}
+	after := splice(src, []edit{{address.start, address.end, quote(text)}})
+	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.led == nil}); err != nil {
+		return nil, err
+	}
+	return after, nil
+}
+
+// leadsBack gives the url its own bytes again.
+func (f *file) leadsBack(sh shape) []byte {
+	v := sh.remote.url.value
+	return splice(f.src, []edit{{v.start, v.end, sh.remote.led.token}})
+}
