@@ -18,7 +18,7 @@ func Scheme(names []string) (where.Constraint, error) {
 	}
 	var c scheme
 	for _, name := range names {
-		if schemeLen(name+":") != len(name) {
+		if name == "" || schemeLen(name+":") != len(name) {
 			return nil, fmt.Errorf("%q is no scheme (write it as https, without ://)", name)
 		}
 		c = append(c, strings.ToLower(name))
@@ -30,14 +30,13 @@ type scheme []string
 
 func (c scheme) Holds(v where.Value, _ bool) where.Verdict {
 	u := parse(v)
-	has := slices.Contains(c, u.scheme)
-	switch u.standing {
-	case none:
+	switch {
+	case u.standing == none:
 		return where.No
-	case hostless, plain:
-		return where.Certain(has)
+	case u.standing == doubtful, u.guessed:
+		return where.Maybe
 	}
-	return where.Maybe
+	return where.Certain(slices.Contains(c, u.scheme))
 }
 
 func (c scheme) Cost(n int) int { return parseCost(n) + 20*len(c) }
