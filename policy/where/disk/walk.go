@@ -99,11 +99,14 @@ func (w *walker) step(name string) error {
 	if w.names++; w.names > maxNames {
 		return errUndecided
 	}
+	above := w.at[len(w.at)-1].info
 	if name == ".." {
+		if above != nil && !above.IsDir() {
+			return errUndecided // nothing to a kernel, and above the file to a text
+		}
 		w.at = w.at[:max(1, len(w.at)-1)]
 		return nil
 	}
-	above := w.at[len(w.at)-1].info
 	w.at = append(w.at, step{name: name})
 	path := w.at.String()
 	switch {
