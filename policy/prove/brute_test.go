@@ -1,0 +1,221 @@
+package prove_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/prove"
+)
+
+// maxPolicies is how many policies the property tests generate; the full run is
+// CLAWAI_TEST_POLICIES=100000 go test ./policy/prove -timeout 2h.
+func maxPolicies(t *testing.T) int {
+	n := 2000
+	if s := os.Getenv("CLAWAI_TEST_POLICIES"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	} else if testing.Short() {
+		n = 200
+	}
+	return n
+}
+
+// world is the calls that are tried against a policy: all texts over a, b and /
+// up to a length, and paths from an unknown base.
+type world struct {
+	kind            string
+	subject         policy.Subject
+	names, servers  []string
+	args            []string
+	values          []string
+	globs, argGlobs int // elements of a glob
+}
+
+func texts(n int, extra ...string) []string {
+	all, last := []string{""}, []string{""}
+	for range n {
+		var next []string
+		for _, s := range last {
+			for _, c := range "ab/" {
+				next = append(next, s+string(c))
+			}
+		}
+		all, last = append(all, next...), next
+	}
+	return append(all, extra...)
+}
+
+// worlds have a bound on the texts that no witness needs to pass: a shortest
+// one goes through no state of the product of the automata twice, and those of
+// globs of so few elements tell texts apart by their first and last characters
+// and by what occurs between.
+func worlds() []world {
+	few := []string{"", "a", "b", "ab", "/a", "b/a"}
+	unknown := []string{"..", "../a", "../b/a"}
+	return []world{
+		{kind: "names", subject: policy.ToolSubject, names: texts(6), servers: []string{"x"}, globs: 4},
+		{kind: "servers", subject: policy.ToolSubject, names: texts(3), servers: texts(3)[1:], globs: 2},
+		{kind: "one argument", subject: policy.ToolSubject, names: []string{"a", "b"}, servers: []string{"x"},
+			args: []string{"p"}, values: texts(6, unknown...), globs: 1, argGlobs: 4},
+		{kind: "two arguments", subject: policy.ToolSubject, names: []string{"a", "b"}, servers: []string{"x"},
+			args: []string{"p", "q"}, values: texts(3, unknown...), globs: 1, argGlobs: 2},
+		{kind: "everything", subject: policy.ToolSubject, names: few, servers: []string{"a", "b"},
+			args: []string{"p"}, values: texts(4, unknown...), globs: 2, argGlobs: 3},
+		{kind: "resources", subject: policy.ResourceSubject, names: texts(6, unknown...), servers: []string{"x"}, globs: 4},
+		{kind: "methods", subject: policy.MethodSubject, names: texts(5), servers: []string{"x"}, globs: 4},
+	}
+}
+
+func randomGlob(r *rand.Rand, n int) string {
+	// b is in the world as the character that no glob names.
+	pieces := []string{"a", "/", "*", "**", "?", "a"}
+	if n > 2 && r.IntN(6) == 0 {
+		return "**/" + pieces[r.IntN(len(pieces))]
+	}
+	var b strings.Builder
+	for range 1 + r.IntN(n) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+func (w *world) policy(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(5) {
+		w.rule(r, &b)
+	}
+	return b.String()
+}
+
+func (w *world) rule(r *rand.Rand, b *strings.Builder) {
+	fmt.Fprintf(b, "[[rule]]\naction = %q\n", []string{"allow", "deny", "prompt"}[r.IntN(3)])
+	name := randomGlob(r, w.globs)
+	if w.globs == 1 {
+		name = []string{"a", "*", "**"}[r.IntN(3)]
+	}
+	fmt.Fprintf(b, "%s = %q\n", w.subject.Key(), name)
+	if len(w.servers) > 1 && r.IntN(2) == 0 {
+		fmt.Fprintf(b, "server = %q\n", randomGlob(r, 2))
+	}
+	for _, arg := range w.args {
+		switch r.IntN(5) {
+		case 0:
+		case 1:
+			fmt.Fprintf(b, "args.%s = [%q, %q]\n", arg, randomGlob(r, w.argGlobs), randomGlob(r, w.argGlobs))
+		default:
+			fmt.Fprintf(b, "args.%s = %q\n", arg, randomGlob(r, w.argGlobs))
+		}
+	}
+}
+
+// calls visits every call of the world.
+func (w *world) calls(visit func(*policy.Call)) {
+	objects := []map[string]string{{}}
+	for _, arg := range w.args {
+		for _, o := range slices.Clone(objects) {
+			for _, v := range w.values {
+				with := maps.Clone(o)
+				with[arg] = v
+				objects = append(objects, with)
+			}
+		}
+	}
+	for _, name := range w.names {
+		for _, server := range w.servers {
+			for _, o := range objects {
+				args, err := json.Marshal(o)
+				if err != nil {
+					panic(err)
+				}
+				visit(&policy.Call{Subject: w.subject, Names: []string{name}, Server: server, Args: args})
+			}
+		}
+	}
+}
+
+// other maps the characters that stand for all that no glob names to the one
+// that does so in the world, where globs do not name it.
+var other = strings.NewReplacer("x", "b", "y", "b", "0", "b")
+
+// within says whether a call is one of the world's, up to what other characters
+// it has.
+func (w *world) within(c *policy.Call) bool {
+	var args map[string]string
+	if c.Args != nil && json.Unmarshal(c.Args, &args) != nil {
+		return false
+	}
+	for _, v := range args {
+		if !slices.Contains(w.values, other.Replace(v)) {
+			return false
+		}
+	}
+	return slices.Contains(w.names, other.Replace(c.Names[0])) && (len(w.servers) == 1 || slices.Contains(w.servers, other.Replace(c.Server)))
+}
+
+// TestReachAgainstBruteForce tries every call of a small world on generated
+// policies: what it finds reached must be so found, what is called covered must
+// be met by no call, and every witness must stand before the policy.
+func TestReachAgainstBruteForce(t *testing.T) {
+	t.Parallel()
+	ws := worlds()
+	calls := make([][]*policy.Call, len(ws))
+	for i := range ws {
+		ws[i].calls(func(c *policy.Call) { calls[i] = append(calls[i], c) })
+	}
+	counts := map[string]int{}
+	for seed := range maxPolicies(t) {
+		i := seed % len(ws)
+		w := &ws[i]
+		text := w.policy(rand.New(rand.NewPCG(1, uint64(seed))))
+		p := parse(t, text)
+		findings := prove.Reach(p, prove.Options{})
+		reached := make([]*policy.Call, len(findings))
+		missing := len(findings)
+		for _, c := range calls[i] {
+			if missing == 0 {
+				break
+			}
+			tr := p.Trace(c)
+			for _, r := range tr.Reached() {
+				if reached[r] == nil {
+					reached[r] = c
+					missing--
+				}
+			}
+		}
+		for r, f := range findings {
+			counts[fmt.Sprint(f.Status, f.AsWritten)]++
+			switch {
+			case f.Status == prove.Undecided:
+				t.Errorf("%s %d: rule %d is undecided (%s)\n%s", w.kind, seed, r, f.Reason, text)
+			case f.Status == prove.Covered && reached[r] != nil:
+				t.Errorf("%s %d: rule %d is called covered by %v, and %v %s reaches it\n%s", w.kind, seed, r, f.By, reached[r].Names, reached[r].Args, text)
+			case f.Status == prove.Reached:
+				tr := p.Trace(f.Witness)
+				if !slices.Contains(tr.Reached(), r) {
+					t.Errorf("%s %d: %v %s does not reach rule %d\n%s", w.kind, seed, f.Witness.Names, f.Witness.Args, r, text)
+				}
+				if reached[r] == nil && w.within(f.Witness) {
+					t.Errorf("%s %d: the brute force missed %v", w.kind, seed, f.Witness)
+				}
+				if reached[r] == nil {
+					counts["beyond the world"]++
+				}
+			}
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("rules: %v", counts)
+}

@@ -1,0 +1,129 @@
+package prove
+
+import (
+	"encoding/json"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+
+// examples lists values for which a typed constraint may well hold. Whether it
+// does is for the policy to say. text is the constraint's value as TOML.
+func examples(key, text string) []any {
+	words := quotedStrings(text)
+	var out []any
+	switch key {
+	case "under":
+		for _, w := range words {
+			out = append(out, strings.TrimRight(w, "/")+"/x", w)
+		}
+	case "host":
+		for _, w := range words {
+			out = append(out, "https://"+unstarred(w)+"/")
+		}
+	case "scheme":
+		for _, w := range words {
+			out = append(out, w+"://example.com/")
+		}
+	case "public":
+		out = append(out, "https://example.com/", "https://93.184.216.34/", "http://127.0.0.1/")
+	case "sql":
+		out = append(out, "SELECT 1", "select a from t")
+	case "command":
+		for _, w := range words {
+			out = append(out, unstarred(w))
+		}
+	case "regex":
+		for _, w := range words {
+			out = append(out, matching(w))
+		}
+	case "type":
+		out = append(out, "x", 1, true, nil, map[string]any{"x": 1}, []any{"x"})
+	case "present":
+		out = append(out, "x")
+	default: // one_of, min, max, max_length
+		for _, w := range words {
+			out = append(out, w)
+		}
+		for number := range strings.FieldsFuncSeq(quotedText.ReplaceAllString(text, ""), func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
+			if json.Valid([]byte(number)) {
+				out = append(out, json.RawMessage(number))
+			}
+		}
+		out = append(out, "x", 0)
+	}
+	return out
+}
+
+// quotedStrings reads the TOML strings in a text.
+func quotedStrings(text string) (out []string) {
+	for _, q := range quotedText.FindAllString(text, -1) {
+		var s string
+		if q[0] == '\'' {
+			s = q[1 : len(q)-1]
+		} else if json.Unmarshal([]byte(q), &s) != nil {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// unstarred is a text that a glob matches: its wildcards stand for one letter.
+func unstarred(glob string) string {
+	return regexp.MustCompile(`\*+|\?`).ReplaceAllString(glob, "x")
+}
+
+// matching is a text that a regular expression matches, when it is simple.
+func matching(expr string) string {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	spell(&b, re.Simplify(), 0)
+	return b.String()
+}
+
+const maxSpelling = 1 << 10
+
+func spell(b *strings.Builder, re *syntax.Regexp, depth int) {
+	if depth > 100 || b.Len() > maxSpelling {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		b.WriteRune(fromClass(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('x')
+	case syntax.OpAlternate, syntax.OpCapture, syntax.OpPlus:
+		spell(b, re.Sub[0], depth+1)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			spell(b, sub, depth+1)
+		}
+	case syntax.OpRepeat:
+		for range re.Min {
+			spell(b, re.Sub[0], depth+1)
+		}
+	}
+}
+
+// fromClass picks a plain character of a class.
+func fromClass(ranges []rune) rune {
+	for _, want := range "x0a-_" {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= want && want <= ranges[i+1] {
+				return want
+			}
+		}
+	}
+	if len(ranges) == 0 {
+		return 'x'
+	}
+	return ranges[0]
+}

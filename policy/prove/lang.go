@@ -1,0 +1,151 @@
+package prove
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// lang is a set of texts that one linear automaton accepts: a row of states, of
+// which each can be left by some characters, and kept by some.
+type lang struct {
+	text    string // names it: equal texts are equal languages
+	steps   []step // state i is left by step i
+	literal bool   // holds one text, word
+	word    string
+	prefix  string // what every text in it begins with
+	suffix  string // and ends with
+	ban     string // no text in it begins with one of these, and none is empty
+	glob    *glob.Pattern
+}
+
+type step struct {
+	loop  test // characters that keep the state
+	leave test // characters that lead to the next; of the last step none
+}
+
+// test is a set of characters.
+type test struct {
+	kind  testKind
+	runes string
+}
+
+type testKind uint8
+
+const (
+	nothing testKind = iota
+	anything
+	oneOf  // runes
+	except // all but runes
+	letters
+)
+
+func (t test) has(r rune) bool {
+	switch t.kind {
+	case anything:
+		return true
+	case oneOf:
+		return strings.ContainsRune(t.runes, r)
+	case except:
+		return !strings.ContainsRune(t.runes, r)
+	case letters:
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || r < 128 && strings.ContainsRune(t.runes, r)
+	}
+	return false
+}
+
+// globLang is the language of a glob, without the texts that are empty or begin
+// with a character of ban, when there is one.
+func globLang(pattern, ban string) *lang {
+	l := &lang{text: ban + "\x00" + pattern, ban: ban, steps: make([]step, 1, len(pattern)+1)}
+	for _, e := range glob.Elements(pattern) {
+		at := &l.steps[len(l.steps)-1]
+		switch e.Kind {
+		case glob.Deep:
+			at.loop = test{kind: anything}
+			continue
+		case glob.Star:
+			if at.loop.kind == nothing {
+				at.loop = test{kind: except, runes: "/"}
+			}
+			continue
+		case glob.One:
+			at.leave = test{kind: anything}
+		case glob.Literal:
+			at.leave = test{kind: oneOf, runes: string(e.Rune)}
+		}
+		l.steps = append(l.steps, step{})
+	}
+	l.glob, _ = glob.Compile(pattern) // it is a rule's
+	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
+	if first < 0 {
+		l.prefix, l.suffix, l.word = pattern, pattern, pattern
+		l.literal = ban == ""
+	} else {
+		l.prefix, l.suffix = pattern[:first], pattern[last+1:]
+	}
+	return l
+}
+
+// madeOf is the language of the texts that a row of steps spells.
+func madeOf(name string, steps ...step) *lang {
+	return &lang{text: "\x00\x00" + name, steps: append(steps, step{})}
+}
+
+func one(t test) step            { return step{leave: t} }
+func char(runes string) step     { return one(test{kind: oneOf, runes: runes}) }
+func then(loop, leave test) step { return step{loop: loop, leave: leave} }
+
+// andMore ends a language with any run of characters.
+func (l *lang) andMore() *lang {
+	l.steps[len(l.steps)-1].loop = test{kind: anything}
+	return l
+}
+
+// unknownBases are the texts that policy calls paths from an unknown base: above
+// the working directory, at a variable, in a drive's own directory, and at a
+// home that is not known.
+func unknownBases(homeless bool) []*lang {
+	letter := one(test{kind: letters})
+	inside := test{kind: except, runes: " %"}
+	homeName := test{kind: letters, runes: "0123456789_-.+"}
+	langs := []*lang{
+		globLang("..", ""),
+		globLang("../**", ""),
+		madeOf("$", char("$"), one(test{kind: letters, runes: "_{"})).andMore(),
+		madeOf("%", char("%"), letter, then(inside, test{kind: oneOf, runes: "%"})).andMore(),
+		madeOf(":", letter, char(":"), one(test{kind: except, runes: ` /\`})).andMore(),
+		madeOf("~+", char("~"), char("+-"), then(homeName, test{kind: oneOf, runes: "/"})).andMore(),
+	}
+	if homeless {
+		langs = append(langs, globLang("~", ""), globLang("~/**", ""))
+	}
+	return langs
+}
+
+// disjoint says, from the ends of their texts alone, that no text is in both.
+func (l *lang) disjoint(m *lang) bool {
+	p, q := l.prefix, m.prefix
+	if !strings.HasPrefix(p, q) && !strings.HasPrefix(q, p) {
+		return true
+	}
+	p, q = l.suffix, m.suffix
+	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
+}
+
+// accepts says whether the language has a text.
+func (l *lang) accepts(s string) bool {
+	if l.ban != "" && (s == "" || strings.ContainsAny(s[:1], l.ban)) {
+		return false
+	}
+	if l.glob != nil {
+		return l.glob.Match(s)
+	}
+	m := newMachine([]*lang{l}, nil, []rune(s))
+	row := slices.Clone(m.start)
+	for i, r := range s {
+		m.step(row, row, r, i == 0)
+	}
+	return m.accepted(row, s == "")
+}

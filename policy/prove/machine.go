@@ -1,0 +1,218 @@
+package prove
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// machine runs many linear automata at once, as package glob runs one: their
+// states are bits of one row, and a character costs one pass over it.
+type machine struct {
+	words  int
+	langs  []*lang
+	places []place
+	runes  []rune // the alphabet: what occurs in the languages, and two characters that do not
+	leave  map[rune][]uint64
+	keep   map[rune][]uint64
+	start  []uint64
+	needed int // the first so many languages must all accept
+}
+
+// place is where the states of one language lie in a row.
+type place struct{ from, last int }
+
+// newMachine takes the languages that must accept and those that should not.
+// The alphabet is made of them, or given.
+func newMachine(needed, others []*lang, runes []rune) *machine {
+	m := &machine{
+		langs: slices.Concat(needed, others), needed: len(needed),
+		leave: map[rune][]uint64{}, keep: map[rune][]uint64{},
+	}
+	states := 0
+	for _, l := range m.langs {
+		m.places = append(m.places, place{states, states + len(l.steps) - 1})
+		states += len(l.steps)
+	}
+	m.words = (states + 63) / 64
+	m.start = make([]uint64, m.words)
+	for _, p := range m.places {
+		set(m.start, p.from)
+	}
+	if m.runes = runes; runes == nil {
+		m.runes = alphabet(m.langs)
+	}
+	for _, r := range m.runes {
+		if m.leave[r] == nil {
+			m.tabulate(r)
+		}
+	}
+	return m
+}
+
+func (m *machine) tabulate(r rune) {
+	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
+	for i, l := range m.langs {
+		at := m.places[i].from
+		for j := range l.steps {
+			if l.steps[j].leave.has(r) {
+				set(leave, at+j)
+			}
+			if l.steps[j].loop.has(r) {
+				set(keep, at+j)
+			}
+		}
+	}
+	m.leave[r], m.keep[r] = leave, keep
+}
+
+func set(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
+func has(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
+
+// Characters that stand for all that no language names: a letter and another
+// one. Plain ones come first, because a witness is read by people.
+const (
+	freshLetters = "xyzwvuqkjhgfdsrtpnmlcbaeoiXYZWVUQKJ"
+	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
+)
+
+// alphabet lists characters that tell all texts apart that the languages do:
+// those that occur in them, and one letter and one other character that do not.
+// Plain ones come first.
+func alphabet(langs []*lang) []rune {
+	seen := map[rune]bool{'/': true}
+	for _, l := range langs {
+		for _, s := range l.steps {
+			for _, r := range s.leave.runes + s.loop.runes {
+				seen[r] = true
+			}
+		}
+	}
+	fresh := []rune{unseen(freshLetters, 'α', seen), unseen(freshOthers, '→', seen)}
+	runes := make([]rune, 0, len(seen))
+	for r := range seen {
+		runes = append(runes, r)
+	}
+	slices.SortFunc(runes, func(a, b rune) int {
+		if x, y := oddness(a), oddness(b); x != y {
+			return x - y
+		}
+		return int(a - b)
+	})
+	return append(fresh, runes...)
+}
+
+func unseen(from string, next rune, seen map[rune]bool) rune {
+	for _, r := range from {
+		if !seen[r] {
+			return r
+		}
+	}
+	for seen[next] {
+		next++
+	}
+	return next
+}
+
+// oddness orders characters by how likely they are to give a value readings
+// beside the one as written.
+func oddness(r rune) int {
+	switch {
+	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		return 0
+	case strings.ContainsRune("-_", r):
+		return 1
+	case strings.ContainsRune(`.~%\: $`, r):
+		return 4
+	case r == '/':
+		return 3
+	}
+	return 2
+}
+
+// step moves row over r into next, which may be row.
+func (m *machine) step(next, row []uint64, r rune, first bool) {
+	leave, keep := m.leave[r], m.keep[r]
+	var carry uint64
+	for w, states := range row {
+		left := leave[w] & states
+		next[w] = left<<1 | carry | states&keep[w]
+		carry = left >> 63
+	}
+	if first {
+		for i, l := range m.langs {
+			if l.ban != "" && strings.ContainsRune(l.ban, r) {
+				m.clear(next, m.places[i])
+			}
+		}
+	}
+}
+
+func (m *machine) clear(row []uint64, p place) {
+	for i := p.from; i <= p.last; i++ {
+		row[i/64] &^= 1 << (i % 64)
+	}
+}
+
+// alive says whether every language that must accept still can.
+func (m *machine) alive(row []uint64) bool {
+	for i := range m.needed {
+		if !m.any(row, m.places[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *machine) any(row []uint64, p place) bool {
+	for i := p.from; i <= p.last; {
+		w, low := i/64, i%64
+		span := min(64-low, p.last+1-i)
+		mask := (^uint64(0) >> (64 - span)) << low
+		if row[w]&mask != 0 {
+			return true
+		}
+		i += span
+	}
+	return false
+}
+
+// accepting says whether language i has the text that led to row.
+func (m *machine) accepting(row []uint64, i int, empty bool) bool {
+	return has(row, m.places[i].last) && !(empty && m.langs[i].ban != "")
+}
+
+// accepted says whether all languages that must accept do.
+func (m *machine) accepted(row []uint64, empty bool) bool {
+	for i := range m.needed {
+		if !m.accepting(row, i, empty) {
+			return false
+		}
+	}
+	return true
+}
+
+// neededBits is the number of the first states, those of the languages that must
+// accept.
+func (m *machine) neededBits() int {
+	if m.needed == 0 {
+		return 0
+	}
+	return m.places[m.needed-1].last + 1
+}
+
+func subset(a, b []uint64) bool {
+	for w := range a {
+		if a[w]&^b[w] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func count(row []uint64) (n int) {
+	for _, w := range row {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

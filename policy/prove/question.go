@@ -1,0 +1,357 @@
+package prove
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// demand is a rule that is to match, or not to: surely or at least perhaps.
+type demand struct {
+	rule *rule
+	any  bool
+}
+
+// question asks for a reading of a call that all of needed match and none of
+// avoid.
+type question struct {
+	subject policy.Subject
+	needed  []demand
+	avoid   []demand
+	manner  manner // of arguments
+	unnamed bool   // the name may be empty
+	others  bool   // ask about readings that transformations made as well
+	many    bool   // list more texts than a proof needs
+}
+
+// answer is what became of a question.
+type answer uint8
+
+const (
+	impossible answer = iota // proved: there is no such reading
+	found                    // the witness was accepted
+	open                     // texts were found, and no call made of them was accepted
+	exhausted                // the same, and there are no others
+	spent                    // the work was
+)
+
+// candidate is one reading: a text for the name, the server and each argument.
+type candidate struct {
+	name, server string
+	args         map[string]string // by key
+}
+
+// asked is a question taken apart into dimensions.
+type asked struct {
+	question
+	prover *prover
+	keys   []string // of the arguments that needed rules have conditions on
+	paths  map[string][]string
+	atoms  map[string]bool
+	dims   []dimension
+	work   work
+}
+
+// ask answers a question; accept judges the candidates. Where none of the few
+// texts that a proof comes across is accepted, more are tried.
+func (pr *prover) ask(q question, accept func(candidate) bool) answer {
+	a := pr.once(q, accept)
+	if a == open {
+		q.many = true
+		a = pr.once(q, accept)
+	}
+	return a
+}
+
+func (pr *prover) once(q question, accept func(candidate) bool) answer {
+	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}}
+	for _, d := range q.needed {
+		for i := range d.rule.args {
+			key := d.rule.args[i].key
+			if !slices.Contains(a.keys, key) {
+				a.keys = append(a.keys, key)
+			}
+		}
+		for _, atom := range d.rule.atoms {
+			a.atoms[atom] = true
+		}
+	}
+	a.avoid = slices.DeleteFunc(slices.Clone(q.avoid), func(d demand) bool { return a.apart(d) })
+	a.dimensions()
+	return a.combine(accept)
+}
+
+// apart says that a rule cannot match what the needed rules do, or is no help in
+// a proof that there is nothing: it looks at another argument, which the call
+// need not have; it has a condition that no language tells; or the ends of its
+// globs tell.
+func (a *asked) apart(d demand) bool {
+	r := d.rule
+	for i := range r.args {
+		if !slices.Contains(a.keys, r.args[i].key) {
+			return true
+		}
+	}
+	for _, atom := range r.atoms {
+		if !a.atoms[atom] {
+			return true
+		}
+	}
+	for _, n := range a.needed {
+		if asunder(r.name, n.rule.name) || asunder(r.server, n.rule.server) {
+			return true
+		}
+	}
+	return false
+}
+
+// asunder says, from the ends of globs alone, that two conditions share no text.
+func asunder(u, v union) bool {
+	if u == nil || v == nil {
+		return false
+	}
+	for _, l := range u {
+		for _, m := range v {
+			switch {
+			case l.disjoint(m):
+			case m.literal && !l.accepts(m.word), l.literal && !m.accepts(l.word):
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// dimensions lists what the question is about: name, server, and the arguments
+// of the needed rules.
+func (a *asked) dimensions() {
+	name, server := dimension{manner: named}, dimension{manner: named}
+	if a.unnamed {
+		name.manner = free
+	}
+	for _, d := range a.needed {
+		name.need(d.rule.name)
+		server.need(d.rule.server)
+	}
+	for _, d := range a.avoid {
+		name.avoid = append(name.avoid, d.rule.name)
+		server.avoid = append(server.avoid, d.rule.server)
+	}
+	a.dims = []dimension{name, server}
+	if a.subject == policy.ResourceSubject {
+		a.dims[0] = dimension{variant: variant{avoid: make([]union, len(a.avoid))}, manner: free}
+	}
+	for _, key := range a.keys {
+		d := dimension{variant: a.variant(key, reading{}, true), manner: a.manner}
+		if a.others {
+			for _, r := range a.readings(key) {
+				d.more = append(d.more, a.variant(key, r, true))
+				if r.plain {
+					d.more = append(d.more, a.variant(key, r, false))
+				}
+			}
+		}
+		a.dims = append(a.dims, d)
+	}
+}
+
+func (d *dimension) need(u union) {
+	if u != nil {
+		d.needed = append(d.needed, u)
+	}
+}
+
+// variant is the question of one argument, for one kind of reading of it.
+func (a *asked) variant(key string, r reading, paths bool) variant {
+	var v variant
+	for _, d := range a.needed {
+		if arg := d.rule.argument(key); arg != nil {
+			a.paths[key] = arg.path
+			v.needed = append(v.needed, a.texts(d, arg, r, paths, false))
+		}
+	}
+	for _, d := range a.avoid {
+		var u union
+		if arg := d.rule.argument(key); arg != nil {
+			u = a.texts(d, arg, r, paths, true)
+		}
+		v.avoid = append(v.avoid, u)
+	}
+	return v
+}
+
+func (a *asked) texts(d demand, arg *argument, r reading, paths, asked bool) union {
+	if d.any {
+		return a.prover.perhaps(arg, r, paths, asked)
+	}
+	return a.prover.surely(arg, r, paths, asked)
+}
+
+// readings lists the sets of transformations under which the globs on an
+// argument are not all as written, and where some are about paths and others
+// not, the readings that only the former see.
+func (a *asked) readings(key string) []reading {
+	var effects uint8
+	var like, unlike bool
+	for _, d := range slices.Concat(a.needed, a.avoid) {
+		arg := d.rule.argument(key)
+		if arg == nil {
+			continue
+		}
+		for i := range arg.globs {
+			effects |= arg.globs[i].effects
+			like, unlike = like || arg.globs[i].PathLike, unlike || !arg.globs[i].PathLike
+		}
+	}
+	var rs []reading
+	for how := 0; how < 256; how++ {
+		if uint8(how)&^effects != 0 {
+			continue
+		}
+		if how != 0 {
+			rs = append(rs, reading{how: uint8(how)})
+		}
+		if like && unlike {
+			rs = append(rs, reading{how: uint8(how), plain: true})
+		}
+	}
+	return rs
+}
+
+// combine looks for one option of each dimension such that no rule to avoid is
+// in all of their sets: then it fails to match the call they make.
+func (a *asked) combine(accept func(candidate) bool) answer {
+	families := make([][]option, len(a.dims))
+	complete := true
+	for i := range a.dims {
+		var all bool
+		families[i], all = a.dims[i].family(&a.work, a.many)
+		complete = complete && all
+		if len(families[i]) == 0 && all {
+			return impossible
+		}
+	}
+	c := combination{asked: a, families: families, chosen: make([]*option, len(families)), accept: accept}
+	for i := range families {
+		c.order = append(c.order, i)
+	}
+	slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(len(families[i]), len(families[j])) })
+	everything := make([]uint64, (len(a.avoid)+63)/64)
+	for k := range a.avoid {
+		set(everything, k)
+	}
+	c.choose(0, everything)
+	switch {
+	case c.found:
+		return found
+	case c.any && a.many && complete && !c.cut:
+		return exhausted
+	case c.any:
+		return open
+	case !complete || a.work.left < 0:
+		return spent
+	}
+	return impossible
+}
+
+// combination is the search through the options.
+type combination struct {
+	*asked
+	families [][]option
+	order    []int
+	chosen   []*option
+	accept   func(candidate) bool
+	found    bool
+	any      bool // some combination gets out of all
+	cut      bool // not all candidates were tried
+	tried    int
+}
+
+func (c *combination) choose(i int, left []uint64) {
+	if count(left) == 0 {
+		for ; i < len(c.order); i++ {
+			c.chosen[c.order[i]] = nil
+		}
+		c.try()
+		return
+	}
+	if i == len(c.order) {
+		return
+	}
+	options := c.families[c.order[i]]
+	for j := range options {
+		if !c.work.spend(1 + len(left)) {
+			return
+		}
+		rest := make([]uint64, len(left))
+		for w := range left {
+			rest[w] = left[w] & options[j].set[w]
+		}
+		c.chosen[c.order[i]] = &options[j]
+		if c.choose(i+1, rest); c.found || c.cut {
+			return
+		}
+	}
+}
+
+// try makes candidates of the chosen options. Where a dimension is free to
+// choose, all its options may be.
+func (c *combination) try() {
+	c.any = true
+	words := make([][]string, len(c.dims))
+	for i, o := range c.chosen {
+		if o != nil {
+			words[i] = o.words
+			continue
+		}
+		for j := range c.families[i] {
+			words[i] = append(words[i], c.families[i][j].words...)
+		}
+		slices.SortStableFunc(words[i], func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	}
+	at := make([]int, len(words))
+	for {
+		if c.tried++; c.tried > maxCandidates {
+			c.cut = true
+			return
+		}
+		if c.accept(c.candidate(words, at)) {
+			c.found = true
+			return
+		}
+		i := 0
+		for ; i < len(at); i++ {
+			if at[i]++; at[i] < len(words[i]) {
+				break
+			}
+			at[i] = 0
+		}
+		if i == len(at) {
+			return
+		}
+	}
+}
+
+func (c *combination) candidate(words [][]string, at []int) candidate {
+	cand := candidate{args: map[string]string{}}
+	for i := range words {
+		word := ""
+		if len(words[i]) > 0 {
+			word = words[i][at[i]]
+		}
+		switch i {
+		case 0:
+			cand.name = word
+		case 1:
+			cand.server = word
+		default:
+			cand.args[c.keys[i-2]] = word
+		}
+	}
+	if uri, found := cand.args[resourceKey]; found {
+		cand.name = uri
+	}
+	return cand
+}

@@ -1,0 +1,149 @@
+package prove
+
+import (
+	"slices"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Options bounds the work.
+type Options struct {
+	// Work is how many characters may be tried for one question, counted for each
+	// 64 states of the automata; 0 is for a second or two at the most.
+	Work int
+}
+
+const defaultWork = 1 << 24
+
+// Status is what was found out of a rule.
+type Status uint8
+
+// The zero value says nothing.
+const (
+	Undecided Status = iota
+	Reached          // some call comes to the rule: Witness
+	Covered          // proved: rules above take every call that the rule matches
+)
+
+// Finding is what was found out of one rule.
+type Finding struct {
+	Rule   int // its index
+	Status Status
+
+	// Witness is a call of which a reading, undecided until there, meets the
+	// rule. Perhaps says that no call was found that surely does.
+	Witness *policy.Call
+	Perhaps bool
+
+	// By are the rules above that take every call of a covered one: no smaller
+	// set of them was found.
+	By []int
+	// AsWritten says that the proof is about values as they are written, and that
+	// readings made by transformations were left open.
+	AsWritten bool
+
+	Reason string // why it is undecided
+}
+
+const (
+	reasonWork    = "too many combinations of rules"
+	reasonWitness = "no call was found that shows it"
+)
+
+// Reach says of each rule whether a call can come to it.
+func Reach(p *policy.Policy, o Options) []Finding {
+	pr := newProver(o)
+	rules := pr.rules(p)
+	findings := make([]Finding, len(rules))
+	for i := range rules {
+		findings[i] = pr.reach(p, rules, i)
+	}
+	return findings
+}
+
+// Unreachable are those of Reach that no call comes to.
+func Unreachable(p *policy.Policy, o Options) []Finding {
+	return slices.DeleteFunc(Reach(p, o), func(f Finding) bool { return f.Status != Covered })
+}
+
+// attempts are the questions after a call that meets a rule, those with the
+// plainest witnesses first. The last but one and the last are the proof: of
+// values as written, and of all.
+func attempts(surely, perhaps demand) []question {
+	return []question{
+		{needed: []demand{surely}, manner: tidy},
+		{needed: []demand{surely}},
+		{needed: []demand{perhaps}, manner: tidy},
+		{needed: []demand{perhaps}},
+		{needed: []demand{perhaps}, others: true},
+		{needed: []demand{perhaps}, unnamed: true},
+		{needed: []demand{perhaps}, unnamed: true, others: true},
+	}
+}
+
+func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
+	f := Finding{Rule: i}
+	r := &rules[i]
+	q := question{subject: r.src.Subject}
+	for k := range rules[:i] {
+		if rules[k].src.Subject == q.subject {
+			q.avoid = append(q.avoid, demand{rule: &rules[k]})
+		}
+	}
+	witness := func(q *question) func(candidate) bool {
+		return func(c candidate) bool {
+			for _, call := range q.calls(c) {
+				if t := p.Trace(&call); slices.Contains(t.Reached(), i) {
+					f.Status, f.Witness, f.Perhaps = Reached, &call, t.Steps[i].Match != policy.Matches
+					return true
+				}
+			}
+			return false
+		}
+	}
+	a := impossible
+	for _, at := range attempts(demand{rule: r}, demand{r, r.vague}) {
+		at.subject, at.avoid = q.subject, q.avoid
+		if a = pr.ask(at, witness(&at)); a == found {
+			return f
+		}
+		if !at.others {
+			f.AsWritten = a == impossible
+		} else if a == impossible {
+			f.AsWritten = false
+		}
+	}
+	switch {
+	case a == impossible, f.AsWritten:
+	case a == spent:
+		f.Reason = reasonWork
+		return f
+	default:
+		f.Reason = reasonWitness
+		return f
+	}
+	f.Status, f.By = Covered, pr.covering(q.avoid, r)
+	return f
+}
+
+// covering drops rules from a set that covers r as long as the rest does.
+func (pr *prover) covering(above []demand, r *rule) (by []int) {
+	covers := func(ds []demand) bool {
+		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds}
+		return pr.ask(q, func(candidate) bool { return true }) == impossible
+	}
+	left := slices.Clone(above)
+	// Whole halves at first, then one by one, and the first rules stay longest.
+	for size := len(left) / 2; size >= 1; size /= 2 {
+		for to := len(left); to > 0; to -= size {
+			without := slices.Delete(slices.Clone(left), max(0, to-size), to)
+			if covers(without) {
+				left = without
+			}
+		}
+	}
+	for _, d := range left {
+		by = append(by, d.rule.src.Index)
+	}
+	return by
+}

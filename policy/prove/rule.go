@@ -1,0 +1,254 @@
+package prove
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// rule is a rule as languages: one union for each thing that it has a condition
+// on.
+type rule struct {
+	src    *policy.Source
+	strict int // how strict its answer is: 0 denies
+	name   union
+	server union // nil for any
+	args   []argument
+	atoms  []string // conditions that are no languages, by their text, sorted
+	same   string   // equal for rules with equal conditions
+	vague  bool     // may match where it does not surely
+}
+
+// argument is the condition on one argument, or on the URI of a resource.
+type argument struct {
+	key   string // the path, as one text
+	path  []string
+	globs []shape
+}
+
+// shape is one glob in all its forms.
+type shape struct {
+	policy.Forms
+	effects uint8 // the transformations that change it
+}
+
+// resourceKey stands for the URI of a resource among arguments.
+const resourceKey = "\x00uri"
+
+// prover reads policies and keeps the languages that they share.
+type prover struct {
+	langs map[string]*lang
+	bases map[bool]union
+	work  int
+}
+
+func newProver(o Options) *prover {
+	if o.Work <= 0 {
+		o.Work = defaultWork
+	}
+	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, work: o.Work}
+}
+
+func (pr *prover) lang(glob, ban string) *lang {
+	key := ban + "\x00" + glob
+	l := pr.langs[key]
+	if l == nil {
+		l = globLang(glob, ban)
+		pr.langs[key] = l
+	}
+	return l
+}
+
+func (pr *prover) unknownBases(homeless bool) union {
+	if pr.bases[homeless] == nil {
+		pr.bases[homeless] = unknownBases(homeless)
+	}
+	return pr.bases[homeless]
+}
+
+// rules reads the rules of a policy.
+func (pr *prover) rules(p *policy.Policy) []rule {
+	sources := p.Sources()
+	rules := make([]rule, len(sources))
+	for i := range sources {
+		rules[i] = pr.rule(p, &sources[i])
+	}
+	return rules
+}
+
+func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
+	r := rule{src: src, strict: strictness(&src.Rule)}
+	if src.Server != "" {
+		r.server = union{pr.lang(src.Server, "")}
+	}
+	if src.Subject == policy.ResourceSubject {
+		r.args = []argument{newArgument(p, resourceKey, nil, []string{src.Name})}
+	} else {
+		r.name = union{pr.lang(src.Name, "")}
+	}
+	for _, a := range src.Args {
+		r.args = append(r.args, newArgument(p, argumentKey(a.Path), a.Path, a.Globs))
+	}
+	r.constraints(p)
+	for i := range r.args {
+		for _, g := range r.args[i].globs {
+			r.vague = r.vague || g.Absolute || g.Homeless || g.Forms.Forms[0].Rest != ""
+		}
+	}
+	slices.SortFunc(r.args, func(a, b argument) int { return strings.Compare(a.key, b.key) })
+	slices.Sort(r.atoms)
+	r.same = r.conditions()
+	return r
+}
+
+// constraints reads what only the policy itself can judge: typed constraints and
+// times. An argument that has a constraint must be there; whether the constraint
+// holds is an atom, which a call has or has not.
+func (r *rule) constraints(p *policy.Policy) {
+	for _, w := range r.src.Where {
+		key := argumentKey(w.Path)
+		opens := r.src.Action == policy.Allow
+		r.vague = true
+		r.atoms = append(r.atoms, strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01"))
+		absent := w.Key == "present" && w.Text == "false" || w.Key == "type"
+		known := slices.ContainsFunc(r.args, func(a argument) bool { return a.key == key })
+		if !absent && !known {
+			r.args = append(r.args, newArgument(p, key, w.Path, []string{"**"}))
+		}
+	}
+	if r.src.When != nil {
+		r.vague = true
+		r.atoms = append(r.atoms, "\x01when\x01"+r.src.When.Text)
+	}
+}
+
+func newArgument(p *policy.Policy, key string, path, globs []string) argument {
+	a := argument{key: key, path: path}
+	for _, g := range globs {
+		forms, err := p.Forms(g)
+		if err != nil {
+			continue // no rule of a policy that loaded has such a glob
+		}
+		s := shape{Forms: forms}
+		for _, f := range forms.Forms {
+			s.effects |= f.How
+		}
+		a.globs = append(a.globs, s)
+	}
+	return a
+}
+
+func argumentKey(path []string) string { return strings.Join(path, "\x00") }
+
+// conditions is a text that equals another rule's when both match the same.
+func (r *rule) conditions() string {
+	var b strings.Builder
+	b.WriteString(r.src.Subject.Key() + "\x02" + r.src.Name + "\x02" + r.src.Server)
+	for _, a := range r.args {
+		globs := make([]string, 0, len(a.globs))
+		for _, g := range a.globs {
+			globs = append(globs, g.Forms.Forms[0].Globs[0])
+		}
+		slices.Sort(globs)
+		b.WriteString("\x02" + a.key + "\x03" + strings.Join(slices.Compact(globs), "\x03"))
+	}
+	return b.String() + "\x02" + strings.Join(r.atoms, "\x04")
+}
+
+func (r *rule) argument(key string) *argument {
+	for i := range r.args {
+		if r.args[i].key == key {
+			return &r.args[i]
+		}
+	}
+	return nil
+}
+
+// how strict an answer is.
+const (
+	strictDeny = iota
+	strictAskOutOfBand
+	strictAsk
+	strictAllow
+)
+
+func strictness(r *policy.Rule) int {
+	switch {
+	case r.Action == policy.Allow:
+		return strictAllow
+	case r.Action == policy.Deny:
+		return strictDeny
+	case r.OutOfBand:
+		return strictAskOutOfBand
+	}
+	return strictAsk
+}
+
+// form is the form of a glob for readings made by a set of transformations.
+func (s *shape) form(how uint8) *policy.Form {
+	how &= s.effects
+	for i := range s.Forms.Forms {
+		if s.Forms.Forms[i].How == how {
+			return &s.Forms.Forms[i]
+		}
+	}
+	return &s.Forms.Forms[0]
+}
+
+// reading says which readings of a value are asked about: those that a set of
+// transformations made. A plain text, which is no path, is seen as sent by globs
+// that are about no paths, and only by the others as transformed.
+type reading struct {
+	how   uint8
+	plain bool
+}
+
+// surely is the language of the texts that an argument's condition matches.
+// asked says whether it must not be taken for larger than it is; else it must
+// not be taken for smaller.
+func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
+	u := union{}
+	for i := range a.globs {
+		s := &a.globs[i]
+		how := r.how
+		if r.plain && s.PathLike != paths {
+			if s.Forms.Forms[0].Globs[0] != "**" {
+				continue
+			}
+			how = 0
+		} else if r.plain && !paths {
+			how = 0
+		}
+		f := s.form(how)
+		if f.Odd && asked {
+			continue
+		}
+		for _, g := range f.Globs {
+			u = append(u, pr.lang(g, ""))
+		}
+	}
+	return u
+}
+
+// perhaps adds the texts that the condition may match.
+func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
+	u := pr.surely(a, r, paths, asked)
+	for i := range a.globs {
+		s := &a.globs[i]
+		if r.plain && s.PathLike != paths {
+			continue
+		}
+		if rest := s.form(r.how).Rest; rest != "" {
+			u = append(u, pr.lang(rest, "/~"))
+		}
+		if s.Absolute {
+			u = append(u, pr.unknownBases(s.Homeless)...)
+		}
+		if s.Homeless {
+			u = append(u, pr.lang("**", ""))
+		}
+	}
+	return u
+}

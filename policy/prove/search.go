@@ -1,0 +1,292 @@
+package prove
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// dimension is one thing that conditions are about: the name, the server, or one
+// argument. Its question: which texts are in all of needed, and in as few of
+// avoid as can be?
+type dimension struct {
+	variant
+	more   []variant // the same question of the readings that transformations make
+	manner manner
+}
+
+type variant struct {
+	needed [][]*lang // in one of each
+	avoid  []union
+}
+
+// union is a set of languages; nil where there is no condition, and every text
+// is in it.
+type union []*lang
+
+// option is one least set of avoid that some text cannot get out of, with such
+// texts, shortest first.
+type option struct {
+	set   []uint64
+	words []string
+}
+
+// work bounds a search: it counts the characters tried.
+type work struct{ left int }
+
+func (w *work) spend(n int) bool {
+	w.left -= n
+	return w.left >= 0
+}
+
+const (
+	wordsPerSet   = 4
+	wordsOfMany   = 24
+	nodesOfMany   = 4000
+	nodesBeyond   = 64 // looked at after the best there can be was found
+	maxCombos     = 1 << 12
+	maxCandidates = 512
+)
+
+// family finds the least sets. all says that nothing was left out for want of
+// work. With many, texts that do no better than others are listed too, some.
+func (d *dimension) family(w *work, many bool) (options []option, all bool) {
+	all = true
+	base := d.base()
+	for _, v := range append([]variant{d.variant}, d.more...) {
+		v.branches(nil, func(branch []*lang) {
+			s := search{variant: v, manner: d.manner, base: base, many: many, work: w, options: options}
+			if !s.run(branch) {
+				all = false
+			}
+			options = s.options
+		})
+	}
+	return options, all
+}
+
+// branches visits every choice of one language of each that is needed, but for
+// those whose ends tell that they share no text.
+func (v *variant) branches(branch []*lang, visit func([]*lang)) {
+	i := len(branch)
+	if i == len(v.needed) {
+		visit(branch)
+		return
+	}
+	for _, l := range v.needed[i] {
+		if !slices.ContainsFunc(branch, l.disjoint) {
+			v.branches(append(branch[:i:i], l), visit)
+		}
+	}
+}
+
+// base is the set of avoid that no text gets out of.
+func (d *dimension) base() []uint64 {
+	row := make([]uint64, (len(d.avoid)+63)/64)
+	for k, u := range d.avoid {
+		if u == nil {
+			set(row, k)
+		}
+	}
+	return row
+}
+
+// search walks one product of automata, breadth first. Of two states it follows
+// only the one from which fewer languages accept, whatever is still to come: the
+// antichains of De Wulf, Doyen, Henzinger and Raskin (CAV 2006), by which
+// inclusion is decided without most of the subsets of states.
+type search struct {
+	variant
+	manner  manner
+	base    []uint64
+	many    bool
+	work    *work
+	options []option
+
+	machine *machine
+	others  []*lang
+	owners  [][]int // of each of others: which of avoid it belongs to
+	nodes   []node
+	seen    map[string][]int32
+	beyond  int
+}
+
+type node struct {
+	row    []uint64
+	shape  tidiness
+	parent int32
+	char   rune
+}
+
+func (s *search) run(branch []*lang) bool {
+	for _, l := range branch {
+		if l.literal {
+			s.word(l.word, branch)
+			return true
+		}
+	}
+	s.collect(branch)
+	s.machine = newMachine(branch, s.others, nil)
+	s.seen = map[string][]int32{}
+	s.nodes = append(s.nodes, node{row: s.machine.start, parent: -1})
+	for at := 0; at < len(s.nodes); at++ {
+		s.accept(int32(at))
+		if s.beyond > nodesBeyond {
+			return true
+		}
+		if s.many && len(s.nodes) > nodesOfMany {
+			return false
+		}
+		for _, r := range s.machine.runes {
+			if !s.work.spend(s.machine.words) {
+				return false
+			}
+			s.visit(int32(at), r)
+		}
+	}
+	return true
+}
+
+// word judges a branch that has one text.
+func (s *search) word(text string, branch []*lang) {
+	shape := atStart
+	for _, r := range text {
+		shape = shape.next(s.manner, r)
+	}
+	if !shape.ends(s.manner) {
+		return
+	}
+	for _, l := range branch {
+		if !l.accepts(text) {
+			return
+		}
+	}
+	got := slices.Clone(s.base)
+	for k, u := range s.avoid {
+		if slices.ContainsFunc(u, func(l *lang) bool { return l.accepts(text) }) {
+			set(got, k)
+		}
+	}
+	s.offer(got, func() string { return text })
+}
+
+// collect lists the languages to avoid that share a text with the branch, as far
+// as their ends tell, each once.
+func (s *search) collect(branch []*lang) {
+	index := map[string]int{}
+	for k, u := range s.avoid {
+		for _, l := range u {
+			if slices.ContainsFunc(branch, l.disjoint) {
+				continue
+			}
+			i, found := index[l.text]
+			if !found {
+				i = len(s.others)
+				index[l.text] = i
+				s.others, s.owners = append(s.others, l), append(s.owners, nil)
+			}
+			s.owners[i] = append(s.owners[i], k)
+		}
+	}
+}
+
+func (s *search) visit(parent int32, r rune) {
+	from := &s.nodes[parent]
+	shape := from.shape.next(s.manner, r)
+	if shape == untidy {
+		return
+	}
+	row := make([]uint64, s.machine.words)
+	s.machine.step(row, from.row, r, from.parent < 0)
+	if !s.machine.alive(row) {
+		return
+	}
+	if !s.many && s.dominated(row, shape) {
+		return
+	}
+	s.nodes = append(s.nodes, node{row: row, shape: shape, parent: parent, char: r})
+}
+
+// dominated says whether a state seen before does as well as row whatever
+// follows, and notes row where none does.
+func (s *search) dominated(row []uint64, shape tidiness) bool {
+	bits := s.machine.neededBits()
+	words := (bits + 63) / 64
+	key := make([]uint64, words+1)
+	copy(key, row[:words])
+	if bits%64 != 0 {
+		key[words-1] &= 1<<(bits%64) - 1
+	}
+	key[words] = uint64(shape)
+	name := string(unsafe.Slice((*byte)(unsafe.Pointer(&key[0])), 8*len(key)))
+	for _, at := range s.seen[name] {
+		s.work.spend(s.machine.words)
+		if subset(s.nodes[at].row, row) {
+			return true
+		}
+	}
+	s.seen[name] = append(s.seen[name], int32(len(s.nodes)))
+	return false
+}
+
+// accept notes what the text that led to a node cannot get out of.
+func (s *search) accept(at int32) {
+	n := &s.nodes[at]
+	empty := n.parent < 0
+	if !n.shape.ends(s.manner) || !s.machine.accepted(n.row, empty) {
+		s.look()
+		return
+	}
+	got := slices.Clone(s.base)
+	for i := range s.others {
+		if s.machine.accepting(n.row, s.machine.needed+i, empty) {
+			for _, k := range s.owners[i] {
+				set(got, k)
+			}
+		}
+	}
+	s.offer(got, func() string { return s.text(at) })
+	s.look()
+}
+
+// look counts the nodes that are looked at when no better set can be found.
+func (s *search) look() {
+	if !s.many && len(s.options) == 1 && subset(s.options[0].set, s.base) {
+		s.beyond++
+	}
+}
+
+func (s *search) text(at int32) string {
+	var runes []rune
+	for n := &s.nodes[at]; n.parent >= 0; n = &s.nodes[n.parent] {
+		runes = append(runes, n.char)
+	}
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+// offer adds a set, unless one that is no larger is there, and drops those that
+// are no smaller.
+func (s *search) offer(got []uint64, text func() string) {
+	limit := wordsPerSet
+	if s.many {
+		limit = wordsOfMany
+	}
+	for i := range s.options {
+		o := &s.options[i]
+		if !subset(o.set, got) {
+			continue
+		}
+		if same := subset(got, o.set); !same && !s.many {
+			return
+		} else if same {
+			if len(o.words) < limit {
+				o.words = append(o.words, text())
+			}
+			return
+		}
+	}
+	if !s.many {
+		s.options = slices.DeleteFunc(s.options, func(o option) bool { return subset(got, o.set) })
+	}
+	s.options = append(s.options, option{got, []string{text()}})
+}

@@ -1,0 +1,72 @@
+package prove
+
+// manner is what a text must be like beside what the languages say.
+type manner uint8
+
+const (
+	free  manner = iota
+	named        // not empty
+	tidy         // one that has no readings but the one as written, as far as its shape tells
+)
+
+// tidiness is a small automaton over the shape of a text: a path without doubled
+// or closing slashes, dot segments, escapes, homes and blanks at the ends. Such
+// a witness says what it is about; one of another shape is looked for only where
+// there is none.
+type tidiness uint8
+
+const (
+	atStart tidiness = iota
+	inName
+	afterRoot  // the text is "/"
+	afterSlash // a name must follow
+	afterDot   // or a blank: a name must go on
+	afterColon // // may follow
+	afterColonSlash
+	afterAuthority // ://
+	untidy
+)
+
+// next is the state after a character.
+func (t tidiness) next(m manner, r rune) tidiness {
+	if m != tidy {
+		return inName
+	}
+	switch r {
+	case '/':
+		return [...]tidiness{
+			atStart: afterRoot, inName: afterSlash, afterColon: afterColonSlash,
+			afterColonSlash: afterAuthority, afterAuthority: afterSlash,
+			afterRoot: untidy, afterSlash: untidy, afterDot: untidy, untidy: untidy,
+		}[t]
+	case '.', ' ':
+		if t == afterDot || t == afterColon || r == ' ' && t != inName {
+			return untidy
+		}
+		return afterDot
+	case '~', '$', '%':
+		if t == atStart || r == '%' {
+			return untidy
+		}
+	case '\\':
+		return untidy
+	}
+	switch {
+	case t == afterColon:
+		return untidy
+	case r == ':':
+		return afterColon
+	}
+	return inName
+}
+
+// ends says whether a text may end here.
+func (t tidiness) ends(m manner) bool {
+	switch m {
+	case tidy:
+		return t == inName || t == afterRoot
+	case named:
+		return t != atStart
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package prove
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// methods are what requests of each subject are called.
+var methods = map[policy.Subject]string{
+	policy.ToolSubject:        "tools/call",
+	policy.ResourceSubject:    "resources/read",
+	policy.PromptSubject:      "prompts/get",
+	policy.SamplingSubject:    "sampling/createMessage",
+	policy.ElicitationSubject: "elicitation/create",
+}
+
+// calls are the calls that a candidate stands for: its texts as they are, then,
+// where constraints are asked for, examples of them, and where readings are, the
+// texts in another dress.
+func (q *question) calls(c candidate) []policy.Call {
+	var calls []policy.Call
+	for _, dress := range q.dresses() {
+		for _, at := range q.times() {
+			for _, args := range q.values(c, dress) {
+				call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}, At: at}
+				switch q.subject {
+				case policy.ResourceSubject:
+					call.Names[0] = dress(c.name)
+				case policy.MethodSubject:
+					call.Method = c.name
+				case policy.ToolSubject, policy.PromptSubject:
+					if len(args) > 0 {
+						call.Args = encode(args)
+					}
+				}
+				calls = append(calls, call)
+			}
+		}
+	}
+	return calls
+}
+
+// dresses are ways to write a text such that some reading of it is the text.
+func (q *question) dresses() []func(string) string {
+	dresses := []func(string) string{strings.Clone}
+	if q.others {
+		dresses = append(dresses, strings.ToUpper,
+			func(s string) string { return " " + s },
+			func(s string) string { return s + " " },
+			func(s string) string { return " " + s + " " })
+	}
+	return dresses
+}
+
+// value is one argument of a witness.
+type value struct {
+	path []string
+	raw  any
+}
+
+// values lists the arguments a candidate may have.
+func (q *question) values(c candidate, dress func(string) string) [][]value {
+	all := [][]value{nil}
+	for _, d := range q.needed {
+		for i := range d.rule.args {
+			a := &d.rule.args[i]
+			if a.key == resourceKey || slices.ContainsFunc(all[0], func(v value) bool { return slices.Equal(v.path, a.path) }) {
+				continue
+			}
+			var texts []any
+			for _, w := range d.rule.src.Where {
+				if slices.Equal(w.Path, a.path) {
+					texts = append(texts, examples(w.Key, w.Text)...)
+				}
+			}
+			texts = append(texts, dress(c.args[a.key]))
+			var longer [][]value
+			for _, args := range all {
+				for _, t := range texts {
+					longer = append(longer, append(slices.Clone(args), value{a.path, t}))
+				}
+			}
+			all = longer[:min(len(longer), maxCandidates)]
+		}
+	}
+	return all
+}
+
+// times are the times that the rules asked for may hold at; only zero where none
+// has a when.
+func (q *question) times() []time.Time {
+	for _, d := range q.needed {
+		when := d.rule.src.When
+		if when == nil {
+			continue
+		}
+		start := when.After
+		if start.IsZero() {
+			start = time.Date(2026, 1, 5, 0, 0, 0, 0, when.Zone)
+		}
+		for hour := range 8 * 24 {
+			if at := start.Add(time.Duration(hour) * time.Hour); when.Holds(at) {
+				return []time.Time{at}
+			}
+		}
+	}
+	return []time.Time{{}}
+}
+
+// encode writes arguments as a JSON object. An argument that is both a text and
+// has members becomes a list of both.
+func encode(args []value) []byte {
+	root := map[string]any{}
+	slices.SortStableFunc(args, func(a, b value) int { return len(a.path) - len(b.path) })
+	for _, v := range args {
+		at := root
+		for _, name := range v.path[:len(v.path)-1] {
+			at = member(at, name)
+		}
+		at[v.path[len(v.path)-1]] = v.raw
+	}
+	out, err := json.Marshal(root)
+	if err != nil {
+		return nil // texts always marshal; a call without arguments proves nothing
+	}
+	return out
+}
+
+func member(at map[string]any, name string) map[string]any {
+	switch v := at[name].(type) {
+	case map[string]any:
+		return v
+	case []any:
+		return v[1].(map[string]any)
+	case nil:
+		m := map[string]any{}
+		at[name] = m
+		return m
+	default:
+		m := map[string]any{}
+		at[name] = []any{v, m}
+		return m
+	}
+}
