@@ -16,7 +16,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyInitCommand(), policyReplayCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyExplainCommand()},
 	}
 }
 
@@ -67,16 +67,9 @@ func testOnce(c *cli.Context, format string) error {
 		}
 		expect = &action
 	}
-	paths := c.StringSlice("fixture")
-	for _, dir := range c.StringSlice("fixture-dir") {
-		found, err := check.FindFixtures(dir)
-		if err != nil {
-			return usagef("%w", err)
-		}
-		paths = append(paths, found...)
-	}
-	if len(paths) == 0 {
-		return usagef("no fixture found; give --fixture FILE or a --fixture-dir with .json files in it")
+	paths, err := fixturePaths(c)
+	if err != nil {
+		return err
 	}
 	for _, path := range paths {
 		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), expect))
@@ -85,6 +78,22 @@ func testOnce(c *cli.Context, format string) error {
 		return err
 	}
 	return verdictOf(check.Summarize(run.Results))
+}
+
+// fixturePaths are the files that --fixture and --fixture-dir name.
+func fixturePaths(c *cli.Context) ([]string, error) {
+	paths := c.StringSlice("fixture")
+	for _, dir := range c.StringSlice("fixture-dir") {
+		found, err := check.FindFixtures(dir)
+		if err != nil {
+			return nil, usagef("%w", err)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		return nil, usagef("no fixture found; give --fixture FILE or a --fixture-dir with .json files in it")
+	}
+	return paths, nil
 }
 
 func judgeFile(p *policy.Policy, path, server string, expect *policy.Action) check.Result {
@@ -113,6 +122,14 @@ func verdictOf(s check.Summary) error {
 // readPolicy loads a policy for a check: exit 2 when it cannot be read, with
 // every finding on a line of its own.
 func readPolicy(path, home string) (*policy.Policy, error) {
+	src, err := readSource(path)
+	if err != nil {
+		return nil, err
+	}
+	return parsePolicy(path, src, home)
+}
+
+func readSource(path string) ([]byte, error) {
 	if path == "" {
 		return nil, usagef("--policy is missing; name the policy file to test")
 	}
@@ -124,6 +141,10 @@ func readPolicy(path, home string) (*policy.Policy, error) {
 		}
 		return nil, usagef("policy %s: %w", path, err)
 	}
+	return src, nil
+}
+
+func parsePolicy(path string, src []byte, home string) (*policy.Policy, error) {
 	p, err := policy.Parse(path, src, policy.Options{Home: home})
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}

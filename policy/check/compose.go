@@ -1,0 +1,99 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Composed is a call written as a fixture.
+type Composed struct {
+	Text []byte // the file, ready to save
+	Name string // that a file of it can bear, without extension
+}
+
+// errNoFixture says that no request would be read as the call.
+var errNoFixture = errors.New("the call cannot be written as a fixture")
+
+// Compose writes the shortest request that the rules see as the call, with the
+// answer that is expected of it. The error says that there is none.
+func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
+	if len(c.Names) == 0 {
+		return Composed{}, errNoFixture
+	}
+	method, params := request(c)
+	if method == "" || !utf8.Valid(c.Args) {
+		return Composed{}, errNoFixture
+	}
+	fx := struct {
+		Server   string `json:"server,omitempty"`
+		Method   string `json:"method"`
+		Params   any    `json:"params,omitempty"`
+		Expected string `json:"expected"`
+	}{c.Server, method, params, expected.String()}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(fx); err != nil {
+		return Composed{}, errNoFixture
+	}
+	return Composed{Text: out.Bytes(), Name: fileName(c, expected)}, nil
+}
+
+// request is the method and the parameters that ask for a call.
+func request(c *policy.Call) (method string, params any) {
+	type object = map[string]any
+	name := c.Names[0]
+	named := object{"name": name}
+	if c.Args != nil {
+		named["arguments"] = json.RawMessage(c.Args)
+	}
+	switch c.Subject {
+	case policy.ToolSubject:
+		return "tools/call", named
+	case policy.PromptSubject:
+		return "prompts/get", named
+	case policy.ResourceSubject:
+		if len(c.Names) > 1 {
+			return "", nil
+		}
+		return "resources/read", object{"uri": name}
+	case policy.SamplingSubject:
+		var messages []object
+		for _, text := range c.Names {
+			messages = append(messages, object{"role": "user", "content": object{"type": "text", "text": text}})
+		}
+		return "sampling/createMessage", object{"messages": messages, "maxTokens": 100}
+	case policy.ElicitationSubject:
+		if len(c.Names) > 1 {
+			return "", nil
+		}
+		return "elicitation/create", object{"message": name, "requestedSchema": object{"type": "object", "properties": object{}}}
+	case policy.MethodSubject:
+		return name, nil
+	}
+	return "", nil
+}
+
+// fileName makes a name of the answer and what is asked for.
+func fileName(c *policy.Call, expected policy.Action) string {
+	out := []byte(expected.String() + "-")
+	for _, r := range c.Names[0] {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			out = append(out, byte(r))
+		case r >= 'A' && r <= 'Z':
+			out = append(out, byte(r)|0x20)
+		case out[len(out)-1] != '-':
+			out = append(out, '-')
+		}
+		if len(out) > 48 {
+			break
+		}
+	}
+	return string(bytes.TrimRight(out, "-"))
+}

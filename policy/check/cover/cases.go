@@ -1,0 +1,64 @@
+package cover
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+)
+
+// Options are what a policy is judged with.
+type Options struct {
+	Policy policy.Options
+	Server string             // of fixtures that name none
+	Call   func(*policy.Call) // completes a call before it is judged; may be nil
+	// Distinguish looks for a call that two policies answer differently; nil
+	// when nobody can.
+	Distinguish func(a, b *policy.Policy) (Witness, Likeness)
+}
+
+// testCase is a fixture as the rules see it.
+type testCase struct {
+	path     string
+	calls    []policy.Call
+	refused  bool // before the rules: deny, whatever they say
+	expected policy.Action
+}
+
+// casesOf reads the fixtures that expect something. The policy must give what
+// they expect: a suite that fails says nothing about its strength.
+func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options) ([]testCase, error) {
+	var cases []testCase
+	for _, fx := range fixtures {
+		if fx.Expected == nil {
+			continue
+		}
+		c := testCase{path: fx.Path, expected: *fx.Expected}
+		calls, err := fx.Calls(o.Server)
+		c.calls, c.refused = calls, err != nil
+		if o.Call != nil {
+			for i := range c.calls {
+				o.Call(&c.calls[i])
+			}
+		}
+		if got := c.judge(p); got != c.expected {
+			return nil, fmt.Errorf("%s: the policy gives %s and %s is expected; fix that first (clawai policy test)", c.path, got, c.expected)
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf(`no fixture expects anything; add "expected" to them`)
+	}
+	return cases, nil
+}
+
+// judge is what the policy answers, as check.Judge has it.
+func (c *testCase) judge(p *policy.Policy) policy.Action {
+	switch {
+	case c.refused:
+		return policy.Deny
+	case len(c.calls) == 0:
+		return policy.Allow
+	}
+	return p.DecideAll(c.calls).Action
+}

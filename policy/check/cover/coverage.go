@@ -1,0 +1,170 @@
+package cover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/syntax"
+)
+
+// Point is something about a rule that fixtures should show.
+type Point struct {
+	Rule    int
+	Line    int
+	What    string // the condition, or "the rule"
+	Way     string // "matches" or "fails"
+	Covered bool
+	By      string // the first fixture that shows it
+	Hint    string // of one that none shows: what a fixture would have to be
+}
+
+// Coverage is every point of a policy, in the order of the file.
+type Coverage struct {
+	Points []Point
+}
+
+// Measure asks of every rule whether some fixture comes to it and matches it, of
+// every glob and listed value whether it alone makes its rule match, and of every
+// condition whether it alone keeps its rule from matching. It finds out by
+// changing the rule and tracing the fixtures again. src is the text that p was
+// read from.
+func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
+	cases, err := casesOf(p, fixtures, o)
+	if err != nil {
+		return Coverage{}, err
+	}
+	doc, err := syntax.Read(src)
+	if err != nil {
+		return Coverage{}, fmt.Errorf("%s: %w", file, err)
+	}
+	m := meter{file: file, src: src, options: o.Policy, cases: cases, base: steps(p, cases)}
+	rules := doc.Rules()
+	for i, s := range p.Sources() {
+		m.source, m.leaves = s, rules[i].Leaves()
+		m.rule(i)
+	}
+	return Coverage{m.points}, nil
+}
+
+type meter struct {
+	file    string
+	src     []byte
+	options policy.Options
+	cases   []testCase
+	base    [][]policy.Step // by case and call, joined: the steps of the policy as it is
+	points  []Point
+
+	source policy.Source
+	leaves []syntax.Leaf
+}
+
+// steps traces every call of every case. Those of one case are joined, one after
+// another.
+func steps(p *policy.Policy, cases []testCase) [][]policy.Step {
+	out := make([][]policy.Step, len(cases))
+	for i := range cases {
+		for j := range cases[i].calls {
+			out[i] = append(out[i], p.Trace(&cases[i].calls[j]).Steps...)
+		}
+	}
+	return out
+}
+
+func (m *meter) rule(i int) {
+	hit := func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch }
+	m.point(i, "the rule", "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
+	for j := range m.leaves {
+		l := &m.leaves[j]
+		switch l.Path[0] {
+		case "args", "where", "server", m.source.Subject.Key():
+			m.values(i, l)
+			m.fails(i, l)
+		}
+	}
+}
+
+// values asks of each value of a list whether it makes the rule match.
+func (m *meter) values(i int, l *syntax.Leaf) {
+	list := l.Value.Elements
+	if len(list) < 2 {
+		return
+	}
+	for j := range list {
+		only := string(m.src[list[j].Start:list[j].End])
+		found := ""
+		if variant, ok := m.variant(l.Set("[" + only + "]")); ok {
+			found = m.find(variant, func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch })
+		}
+		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("a call that the rule matches by this value of %s", name(l)))
+	}
+}
+
+// fails asks of a condition whether it keeps the rule from matching a call that
+// fits the rule otherwise.
+func (m *meter) fails(i int, l *syntax.Leaf) {
+	edits := l.Remove()
+	if l.Path[0] == m.source.Subject.Key() {
+		if strings.Trim(l.Value.Text, "*") == "" {
+			return // every ordinary name fits
+		}
+		edits = []syntax.Edit{l.Set(`"**"`)}
+	}
+	found := ""
+	if variant, ok := m.variant(edits...); ok {
+		for k := range m.cases {
+			for n, s := range variant[k] {
+				if s.Rule == i && s.Reached && s.Match != policy.NoMatch && m.base[k][n].Match == policy.NoMatch {
+					found = m.cases[k].path
+				}
+			}
+			if found != "" {
+				break
+			}
+		}
+	}
+	m.point(i, name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), "fails", found,
+		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", name(l)))
+}
+
+// variant traces the cases under a policy with another text.
+func (m *meter) variant(edits ...syntax.Edit) ([][]policy.Step, bool) {
+	p, err := policy.Parse(m.file, syntax.Apply(m.src, edits...), m.options)
+	if err != nil {
+		return nil, false
+	}
+	return steps(p, m.cases), true
+}
+
+// find is the first case with such a step.
+func (m *meter) find(traced [][]policy.Step, such func(policy.Step) bool) string {
+	for k := range m.cases {
+		if slices.ContainsFunc(traced[k], such) {
+			return m.cases[k].path
+		}
+	}
+	return ""
+}
+
+func (m *meter) point(rule int, what, way, by, hint string) {
+	p := Point{Rule: rule, Line: m.source.Pos.Line, What: what, Way: way, Covered: by != "", By: by}
+	if by == "" {
+		p.Hint = hint
+	}
+	m.points = append(m.points, p)
+}
+
+// oneLine joins the lines of a value.
+func oneLine(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
+
+// Score counts the points.
+func (c Coverage) Score() (covered, total int) {
+	for _, p := range c.Points {
+		if p.Covered {
+			covered++
+		}
+	}
+	return covered, len(c.Points)
+}

@@ -1,0 +1,200 @@
+package cover
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/syntax"
+)
+
+// Mutant is a policy with one small change, as a slip of its author would make.
+type Mutant struct {
+	Rule   int    // index of the changed rule
+	Line   int    // of the rule
+	Kind   string // drop-rule, action, widen, narrow, drop-glob, drop-condition, flip, bound, swap
+	Name   string // the rule and the change, the same wherever the rule stands
+	policy *policy.Policy
+	// denies says that every rule from Rule on that is about its subject denies,
+	// before the change and after it.
+	denies bool
+}
+
+// mutants makes every mutant that loads, in the order of the file.
+func mutants(file string, src []byte, p *policy.Policy, o policy.Options) ([]Mutant, error) {
+	doc, err := syntax.Read(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	m := mutator{file: file, src: src, options: o, sources: p.Sources(), rules: doc.Rules()}
+	if len(m.rules) != len(m.sources) {
+		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(m.rules), len(m.sources))
+	}
+	for i := range m.rules {
+		m.rule(i)
+	}
+	return m.out, nil
+}
+
+type mutator struct {
+	file    string
+	src     []byte
+	options policy.Options
+	sources []policy.Source
+	rules   []syntax.Rule
+	out     []Mutant
+}
+
+// add keeps a mutant unless it does not load: such a slip is seen at once.
+func (m *mutator) add(rule int, kind, what string, edits ...syntax.Edit) {
+	p, err := policy.Parse(m.file, syntax.Apply(m.src, edits...), m.options)
+	if err != nil {
+		return
+	}
+	s := m.sources[rule]
+	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, policy: p,
+		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), strconv.Quote(s.Name), what),
+		denies: m.deniesFrom(rule) && kind != "action",
+	})
+}
+
+// deniesFrom reports that a call which no rule above i decides is denied.
+func (m *mutator) deniesFrom(i int) bool {
+	subject := m.sources[i].Subject
+	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
+		return s.Subject == subject && s.Action != policy.Deny
+	})
+}
+
+func (m *mutator) rule(i int) {
+	r := &m.rules[i]
+	m.add(i, "drop-rule", "drop the rule", syntax.Edit{Start: r.Start, End: r.End})
+	leaves := r.Leaves()
+	for j := range leaves {
+		l := &leaves[j]
+		switch first := l.Path[0]; first {
+		case "action":
+			m.actions(i, l, leaves)
+		case "server":
+			m.globs(i, l)
+			m.add(i, "drop-condition", "drop server", l.Remove()...)
+		case "args":
+			m.globs(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "where":
+			m.constraint(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case m.sources[i].Subject.Key():
+			m.globs(i, l)
+		}
+	}
+	m.swap(i)
+}
+
+// actions gives the rule each other action. What only a question can have goes
+// with it.
+func (m *mutator) actions(i int, l *syntax.Leaf, leaves []syntax.Leaf) {
+	for _, to := range []policy.Action{policy.Allow, policy.Prompt, policy.Deny} {
+		if to == m.sources[i].Action {
+			continue
+		}
+		edits := []syntax.Edit{l.Set(syntax.Quote(to.String()))}
+		for j := range leaves {
+			if leaves[j].Path[0] == "ask" {
+				edits = append(edits, leaves[j].Remove()...)
+			}
+		}
+		m.add(i, "action", "action to "+to.String(), edits...)
+	}
+}
+
+// globs changes the globs of a condition one by one.
+func (m *mutator) globs(i int, l *syntax.Leaf) {
+	values := []syntax.Value{l.Value}
+	if l.Value.Kind == syntax.List {
+		values = l.Value.Elements
+	}
+	for j, v := range values {
+		change := func(kind, to string) {
+			if to != v.Text {
+				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), syntax.Edit{Start: v.Start, End: v.End, Text: syntax.Quote(to)})
+			}
+		}
+		change("widen", widen(v.Text))
+		change("narrow", strings.ReplaceAll(v.Text, "**", "*"))
+		m.without(i, l, j, "drop-glob")
+	}
+}
+
+// without takes one element out of a list that has others.
+func (m *mutator) without(i int, l *syntax.Leaf, element int, kind string) {
+	list := l.Value.Elements
+	if len(list) < 2 {
+		return
+	}
+	cut := syntax.Edit{Start: list[element].Start}
+	if element+1 < len(list) {
+		cut.End = list[element+1].Start
+	} else {
+		cut.Start, cut.End = list[element-1].End, list[element].End
+	}
+	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), cut)
+}
+
+// constraint changes a typed constraint as far as that makes another one.
+func (m *mutator) constraint(i int, l *syntax.Leaf) {
+	for j := range l.Value.Elements {
+		m.without(i, l, j, "drop-glob")
+	}
+	text := l.Value.Text
+	if l.Value.Kind != syntax.Other {
+		return
+	}
+	switch text {
+	case "true", "false":
+		to := strconv.FormatBool(text == "false")
+		m.add(i, "flip", fmt.Sprintf("%s to %s", name(l), to), l.Set(to))
+		return
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return
+	}
+	for _, to := range []int64{n - 1, n + 1} {
+		m.add(i, "bound", fmt.Sprintf("%s %d to %d", name(l), n, to), l.Set(strconv.FormatInt(to, 10)))
+	}
+}
+
+// swap changes places with the next rule where that can matter: two rules of one
+// subject that answer differently.
+func (m *mutator) swap(i int) {
+	if i+1 == len(m.rules) || m.sources[i].Subject != m.sources[i+1].Subject || m.sources[i].Action == m.sources[i+1].Action {
+		return
+	}
+	a, b := m.rules[i], m.rules[i+1]
+	text := func(r syntax.Rule) string { return string(m.src[r.Start:r.End]) }
+	next := m.sources[i+1]
+	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %q", next.Action, next.Name),
+		syntax.Edit{Start: a.Start, End: a.End, Text: text(b)}, syntax.Edit{Start: b.Start, End: b.End, Text: text(a)})
+}
+
+// widen makes every star of a glob two.
+func widen(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		b.WriteByte(glob[i])
+		if glob[i] != '*' {
+			continue
+		}
+		b.WriteByte('*')
+		for i+1 < len(glob) && glob[i+1] == '*' {
+			i++
+		}
+	}
+	return b.String()
+}
+
+// name is a leaf's key as a policy has it.
+func name(l *syntax.Leaf) string { return strings.Join(l.Path, ".") }

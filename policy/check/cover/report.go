@@ -1,0 +1,129 @@
+package cover
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// percent is how much of a whole; of nothing, all.
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 100
+	}
+	return 100 * float64(part) / float64(whole)
+}
+
+// Percent is the share of the points that are covered.
+func (c Coverage) Percent() float64 { return percent(c.Score()) }
+
+// Percent is the share of the counted mutants that were killed.
+func (m Mutation) Percent() float64 {
+	killed, counted, _ := m.Score()
+	return percent(killed, counted)
+}
+
+// WriteText prints what no fixture exercises, and a summary line.
+func (c Coverage) WriteText(w io.Writer, file string) error {
+	out := bufio.NewWriter(w)
+	for _, p := range c.Points {
+		if !p.Covered {
+			fmt.Fprintf(out, "%s:%d: never %s: %s\n    add a fixture: %s\n", file, p.Line, p.Way, p.What, p.Hint)
+		}
+	}
+	covered, total := c.Score()
+	fmt.Fprintf(out, "%s: %.1f %% of what can be exercised is: %d of %d\n", file, c.Percent(), covered, total)
+	return out.Flush()
+}
+
+// WriteJSON prints one document.
+func (c Coverage) WriteJSON(w io.Writer, file string) error {
+	type point struct {
+		Line    int    `json:"line"`
+		What    string `json:"what"`
+		Way     string `json:"way"`
+		Covered bool   `json:"covered"`
+		By      string `json:"by,omitempty"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	covered, total := c.Score()
+	doc := struct {
+		Policy  string  `json:"policy"`
+		Percent float64 `json:"percent"`
+		Covered int     `json:"covered"`
+		Total   int     `json:"total"`
+		Points  []point `json:"points"`
+	}{file, c.Percent(), covered, total, []point{}}
+	for _, p := range c.Points {
+		doc.Points = append(doc.Points, point{p.Line, p.What, p.Way, p.Covered, p.By, p.Hint})
+	}
+	return writeJSON(w, doc)
+}
+
+// Survivors are the mutants that no fixture notices and some call would show.
+func (m Mutation) Survivors() []Outcome {
+	var out []Outcome
+	for _, o := range m.Outcomes {
+		if !o.Killed && !o.Equivalent {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// WriteText prints the survivors, each with a fixture that would notice it, and
+// a summary line.
+func (m Mutation) WriteText(w io.Writer, file string) error {
+	out := bufio.NewWriter(w)
+	for _, o := range m.Survivors() {
+		fmt.Fprintf(out, "%s:%d: no fixture notices %s\n", file, o.Line, o.Name)
+		if o.Fixture != nil {
+			fmt.Fprintf(out, "    this one would:\n%s\n", indent(o.Fixture.Text))
+		}
+	}
+	killed, counted, equivalent := m.Score()
+	fmt.Fprintf(out, "%s: %.1f %% of the mutants are killed: %d of %d (%d more change nothing)\n",
+		file, m.Percent(), killed, counted, equivalent)
+	return out.Flush()
+}
+
+func indent(text []byte) []byte {
+	lines := bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n"))
+	return append([]byte("    "), bytes.Join(lines, []byte("\n    "))...)
+}
+
+// WriteJSON prints one document.
+func (m Mutation) WriteJSON(w io.Writer, file string) error {
+	type survivor struct {
+		Line    int             `json:"line"`
+		Kind    string          `json:"kind"`
+		Change  string          `json:"change"`
+		Fixture json.RawMessage `json:"fixture,omitempty"`
+	}
+	killed, counted, equivalent := m.Score()
+	doc := struct {
+		Policy     string     `json:"policy"`
+		Percent    float64    `json:"percent"`
+		Killed     int        `json:"killed"`
+		Counted    int        `json:"counted"`
+		Equivalent int        `json:"equivalent"`
+		Survivors  []survivor `json:"survivors"`
+	}{file, m.Percent(), killed, counted, equivalent, []survivor{}}
+	for _, o := range m.Survivors() {
+		s := survivor{Line: o.Line, Kind: o.Kind, Change: o.Name}
+		if o.Fixture != nil {
+			s.Fixture = o.Fixture.Text
+		}
+		doc.Survivors = append(doc.Survivors, s)
+	}
+	return writeJSON(w, doc)
+}
+
+func writeJSON(w io.Writer, doc any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
