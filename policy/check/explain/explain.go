@@ -1,0 +1,60 @@
+// Package explain tells people why a policy answers a message as it does: what
+// was judged, how it could be read, and what each rule said. It finds out nothing
+// by itself; policy.Trace does.
+package explain
+
+import (
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Explanation is what a policy says of one message, and why.
+type Explanation struct {
+	Revision string          // of the policy
+	Refused  string          // why the message does not even reach the rules; else ""
+	Calls    []Judged        // what the rules judge in it; none in what is passed on
+	Decision policy.Decision // of all calls together
+	sources  []policy.Source
+}
+
+// Judged is one call and what every rule says of it.
+type Judged struct {
+	policy.Call
+	policy.Trace
+}
+
+// Calls explains the calls of one message, which stand or fall together.
+func Calls(p *policy.Policy, calls []policy.Call) *Explanation {
+	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
+	if len(calls) == 0 {
+		e.Decision.Action = policy.Allow
+		return e
+	}
+	for i := range calls {
+		e.Calls = append(e.Calls, Judged{calls[i], p.Trace(&calls[i])})
+	}
+	e.Decision = p.DecideAll(calls)
+	return e
+}
+
+// Refused explains a message that never reaches the rules.
+func Refused(p *policy.Policy, why error) *Explanation {
+	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
+}
+
+// At gives every call a time.
+func At(calls []policy.Call, t time.Time) []policy.Call {
+	for i := range calls {
+		calls[i].At = t
+	}
+	return calls
+}
+
+// passed says that no rule governs the message.
+func (e *Explanation) passed() bool { return e.Refused == "" && len(e.Calls) == 0 }
+
+// other says that a rule is about other things than the call.
+func other(s *policy.Step) bool {
+	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
+}

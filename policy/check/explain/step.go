@@ -1,0 +1,253 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// fold is one line for a run of rules, indented as what is said of single rules.
+func (t *teller) fold(steps []policy.Step, subject string) {
+	var names, subjects, unasked, after, hits int
+	for i := range steps {
+		switch s := &steps[i]; {
+		case s.At.Kind == policy.SubjectKind:
+			subjects++
+		case other(s):
+			names++
+		case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+			unasked++
+		default:
+			after++
+			hits += int(min(s.Match, 1))
+		}
+	}
+	var parts []string
+	add := func(n int, format string, a ...any) {
+		rules := map[bool]string{true: "1 rule ", false: fmt.Sprintf("%d rules ", n)}[n == 1]
+		if n > 0 {
+			parts = append(parts, rules+fmt.Sprintf(format, a...))
+		}
+	}
+	if subjects > 0 && names > 0 {
+		add(names+subjects, "about other things")
+	} else {
+		add(names, "about %s", named[subject])
+		add(subjects, "not about %s", plural[subject])
+	}
+	add(unasked, "not asked")
+	if hits > 0 {
+		add(after, "with nothing left to decide (%d would match)", hits)
+	} else {
+		add(after, "with nothing left to decide")
+	}
+	t.line("       %s", strings.Join(parts, ", "))
+}
+
+// named and plural are what rules with other globs, or other keys, are about.
+var (
+	named = map[string]string{
+		"tool": "other tools", "prompt": "other prompts", "method": "other methods",
+		"sampling": "other texts", "elicitation": "other texts", "resource": "other resources",
+	}
+	plural = map[string]string{
+		"tool": "tools", "resource": "resources", "prompt": "prompts", "sampling": "sampling",
+		"elicitation": "elicitation", "method": "bare methods",
+	}
+)
+
+// step tells of one rule: its answer, place, action and description, and below
+// it what its answer hung on.
+func (t *teller) step(s *policy.Step) {
+	src := &t.e.sources[s.Rule]
+	word := s.Match.String()
+	if !s.Reached && !other(s) {
+		word = "-"
+	}
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.place, t.e.at(s.Rule), src.Action)
+	if src.Description != "" {
+		line += "  " + quoted(src.Description)
+	}
+	t.line("%s", strings.TrimRight(line, " "))
+	for _, why := range t.why(s, src) {
+		t.line("       %s", why)
+	}
+}
+
+func (t *teller) why(s *policy.Step, src *policy.Source) (lines []string) {
+	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
+	switch {
+	case s.Reached || other(s):
+	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+		add("was not asked")
+	case s.Match == policy.NoMatch:
+		add("nothing was left to decide; it would not match")
+	default:
+		add("nothing was left to decide; it would match")
+	}
+	if s.At.Kind != policy.Unasked {
+		add("%s", t.condition(&s.At, s.Match, src))
+	}
+	if r := s.Took; r != nil && s.Match == policy.Matches && (len(r.How) > 0 || r.Refused != "") {
+		add("it matches %s", reading(r))
+	}
+	return lines
+}
+
+// condition says what a condition wants and what the call has instead, or why it
+// cannot be decided.
+func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+	wants := fmt.Sprintf("%s wants %s", key(c, src.Subject), t.globs(c))
+	maybe := m == policy.Perhaps
+	switch c.Kind {
+	case policy.SubjectKind:
+		return fmt.Sprintf("is about %s", plural[c.Want[0]])
+	case policy.ServerGlob:
+		if maybe {
+			return wants + "; the server's name is not known"
+		}
+		return wants + "; the server is " + term.Value(c.Got)
+	case policy.TimeWindow:
+		if maybe {
+			return wants + "; the time is not known"
+		}
+		return wants + "; it is " + c.Got
+	}
+	r := c.Reading
+	switch {
+	case c.Kind == policy.NameGlob && r == nil:
+		return wants + "; the call has " + term.Value(c.Got)
+	case r == nil:
+		return wants + "; the call has no such argument"
+	case maybe:
+		return wants + "; whether " + reading(r) + " is such cannot be known"
+	}
+	return wants + "; the call has " + reading(r)
+}
+
+func (t *teller) globs(c *policy.Condition) string {
+	if c.Kind == policy.Constraint || c.Kind == policy.TimeWindow {
+		return term.Text(strings.Join(c.Want, ", "))
+	}
+	var shown []string
+	for i, g := range c.Want {
+		if i == fewGlobs && !t.all {
+			shown = append(shown, fmt.Sprintf("%d more", len(c.Want)-i))
+			break
+		}
+		shown = append(shown, quoted(g))
+	}
+	if len(shown) > 1 {
+		return "one of " + strings.Join(shown, ", ")
+	}
+	return strings.Join(shown, "")
+}
+
+// key is a condition as the policy names it.
+func key(c *policy.Condition, s policy.Subject) string {
+	switch c.Kind {
+	case policy.ServerGlob:
+		return "server"
+	case policy.TimeWindow:
+		return "when"
+	case policy.ArgumentGlob:
+		return term.Text(policy.ArgumentKey(c.Path))
+	case policy.Constraint:
+		return term.Text("where" + strings.TrimPrefix(policy.ArgumentKey(c.Path), "args"))
+	case policy.NameGlob:
+		return s.Key()
+	}
+	return "subject"
+}
+
+// quoted is a text of the policy in quotes, harmless. Policies quote backslashes
+// in ways of their own: they stay as they are.
+func quoted(s string) string { return `"` + term.Text(s) + `"` }
+
+// verdict tells the answer and what gave it.
+func (t *teller) verdict() {
+	e, d := t.e, &t.e.Decision
+	switch {
+	case e.Refused != "":
+		t.line("refused before the rules: %s", term.Text(e.Refused))
+		return
+	case e.passed():
+		t.line("allow: no rule governs this message; it is passed on and recorded")
+		return
+	case d.Rule == nil:
+		t.line("%s: %s", d.Action, e.unruled())
+		return
+	}
+	word := d.Action.String()
+	if d.Rule.OutOfBand {
+		word += " (out of band)"
+	}
+	line := fmt.Sprintf("%s, by %s", word, e.at(d.Rule.Index))
+	if d.Rule.Description != "" {
+		line += " " + quoted(d.Rule.Description)
+	}
+	t.line("%s", line)
+	if d.Reading != "" {
+		t.line("  because a server may read the call as %s", term.Value(d.Reading))
+	}
+	if d.Reason != "" {
+		t.line("  because of a %s", term.Text(d.Reason))
+	}
+	if e.maybe(d.Rule.Index) {
+		t.line("  it cannot be known whether the rule matches, and what may match tightens")
+	} else if e.several() {
+		t.line("  the strictest answer of those above holds")
+	}
+}
+
+// unruled says why a call that no rule decided has the answer it has.
+func (e *Explanation) unruled() string {
+	d := &e.Decision
+	switch {
+	case d.Action == policy.Allow:
+		return "no rule restricts this method; it is passed on and recorded"
+	case d.Reason != "":
+		return term.Text(d.Reason)
+	case d.Reading != "":
+		return "no rule matches the call read as " + term.Value(d.Reading)
+	}
+	return cmp.Or(e.partly(), "no rule matches")
+}
+
+// partly says that rules match some readings, or one call of several, and none
+// the rest.
+func (e *Explanation) partly() string {
+	for i := range e.Calls {
+		if len(e.Calls[i].Reached()) > 0 {
+			return "no rule matches all of it"
+		}
+	}
+	return ""
+}
+
+func (e *Explanation) maybe(rule int) bool {
+	found := false
+	for i := range e.Calls {
+		switch s := &e.Calls[i].Steps[rule]; {
+		case s.Match == policy.Matches && s.Reached:
+			return false
+		case s.Match == policy.Perhaps:
+			found = true
+		}
+	}
+	return found
+}
+
+// several says that rules of different actions were met.
+func (e *Explanation) several() bool {
+	actions := map[policy.Action]bool{}
+	for i := range e.Calls {
+		for _, rule := range e.Calls[i].Reached() {
+			actions[e.sources[rule].Action] = true
+		}
+	}
+	return len(actions) > 1
+}

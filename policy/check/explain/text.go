@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// Bounds of what is shown of one call unless everything is asked for.
+const (
+	fewValues   = 12
+	fewReadings = 6
+	fewGlobs    = 5
+)
+
+// WriteText tells a person. Every text from the call and the policy is made
+// harmless. With all, no run of rules is folded into one line and nothing is left
+// out.
+func (e *Explanation) WriteText(w io.Writer, all bool) error {
+	b := bufio.NewWriter(w)
+	t := teller{w: b, e: e, all: all}
+	for i := range e.sources {
+		t.place = max(t.place, len(e.at(i)))
+	}
+	if len(e.Calls) > 1 {
+		t.line("%d calls in one message; the strictest answer holds for all", len(e.Calls))
+	}
+	for i := range e.Calls {
+		t.call(&e.Calls[i])
+	}
+	t.verdict()
+	return b.Flush()
+}
+
+type teller struct {
+	w     *bufio.Writer
+	e     *Explanation
+	all   bool
+	place int // width of the widest position
+}
+
+func (t *teller) line(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
+
+// at is the place of a rule.
+func (e *Explanation) at(rule int) string {
+	pos := e.sources[rule].Pos
+	return fmt.Sprintf("%s:%d", term.Text(pos.File), pos.Line)
+}
+
+func (t *teller) call(j *Judged) {
+	head := []string{term.Text(j.Method)}
+	for _, name := range j.Names {
+		if name != j.Method {
+			head = append(head, term.Value(name))
+		}
+	}
+	if j.Server != "" {
+		head = append(head, "on server "+term.Value(j.Server))
+	} else {
+		head = append(head, "on a server of unknown name")
+	}
+	if !j.At.IsZero() {
+		head = append(head, "at "+j.At.Format(time.RFC3339))
+	}
+	t.line("%s", strings.Join(head, " "))
+	for i := range j.Values {
+		if i == fewValues && !t.all {
+			t.line("  and %d more values", len(j.Values)-i)
+			break
+		}
+		t.value(&j.Values[i])
+	}
+	if open := j.unseen(); len(open) > 0 {
+		t.line("  not looked at by any rule in question: %s", strings.Join(open, ", "))
+	}
+	t.line("")
+	t.steps(j)
+	if j.Cut {
+		t.line("       judging this call in full takes too long: some rules may say more than is shown")
+	}
+	t.line("")
+}
+
+func (t *teller) value(v *policy.Value) {
+	label := term.Text(argument(v.Path))
+	t.line("  %s %s", label, reading(&v.Readings[0]))
+	rest := v.Readings[1:]
+	for i := range rest {
+		if i == fewReadings && !t.all {
+			t.line("  %*s and read in %d more ways", len(label), "", len(rest)-i)
+			break
+		}
+		t.line("  %*s also %s", len(label), "", reading(&rest[i]))
+	}
+}
+
+// reading shows one reading and how it was made.
+func reading(r *policy.Reading) string {
+	switch {
+	case r == nil || r.Absent:
+		return "nothing"
+	case r.Refused != "":
+		return fmt.Sprintf("%s refused: %s", term.Value(r.Sent), term.Text(r.Refused))
+	case len(r.How) > 0:
+		return fmt.Sprintf("%s (%s)", term.Value(r.Text), strings.Join(r.How, ", "))
+	}
+	return term.Value(r.Text)
+}
+
+// steps tells of the rules in order. Runs of rules that have nothing to do with
+// the call, or that come too late, are one line.
+func (t *teller) steps(j *Judged) {
+	for i := 0; i < len(j.Steps); i++ {
+		n := 0
+		if !t.all {
+			n = run(j.Steps[i:], func(s *policy.Step) bool { return other(s) || late(s) })
+		}
+		if n > 0 {
+			t.fold(j.Steps[i:i+n], j.Subject.Key())
+			i += n - 1
+			continue
+		}
+		t.step(&j.Steps[i])
+	}
+}
+
+func run(steps []policy.Step, of func(*policy.Step) bool) int {
+	n := 0
+	for n < len(steps) && of(&steps[n]) {
+		n++
+	}
+	return n
+}
+
+// late says that everything was decided above the rule, or that no rule was asked.
+func late(s *policy.Step) bool { return !s.Reached && !other(s) }
