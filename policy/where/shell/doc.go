@@ -1,0 +1,2 @@
+// Package shell is the constraint `command`.
+package shell

@@ -1,0 +1,231 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// commands is the constraint.
+type commands struct {
+	patterns []*pattern
+	size     int // bytes of the patterns
+}
+
+// New prepares the constraint `command = [...]`. Each pattern is one simple
+// command: words separated by blanks, each a glob; see the package comment. The
+// error names the pattern and says what is wrong with it.
+func New(patterns []string) (where.Constraint, error) {
+	if len(patterns) == 0 {
+		return nil, errors.New("the list of commands is empty; name at least one, such as \"git status\"")
+	}
+	c := &commands{}
+	for _, source := range patterns {
+		p, err := parsePattern(source)
+		if err != nil {
+			return nil, fmt.Errorf("the command pattern %q %w", source, err)
+		}
+		c.patterns = append(c.patterns, p)
+		c.size += len(source)
+	}
+	return c, nil
+}
+
+func (c *commands) String() string {
+	quoted := make([]string, len(c.patterns))
+	for i, p := range c.patterns {
+		quoted[i] = fmt.Sprintf("%q", p.source)
+	}
+	return "command = [" + strings.Join(quoted, ", ") + "]"
+}
+
+// Cost counts four dialects, each with the texts within the text, and every
+// word against every pattern; measured by BenchmarkHolds.
+func (c *commands) Cost(n int) int {
+	n = min(n, maxText)
+	return 4_000 + n*(4_000+8*len(c.patterns)+c.size/16)
+}
+
+// dialects are the shells a server may hand a text to. The first is the one
+// whose reading is judged, the others may only weaken it.
+var dialects = []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn, syntax.LangZsh}
+
+// Holds implements where.Constraint.
+func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
+	if v.Kind != where.String {
+		return where.No
+	}
+	if !admissible(v.Text) {
+		return where.Maybe
+	}
+	var got where.Verdict
+	for i, dialect := range dialects {
+		j := judge{commands: c, opens: opens, dialect: dialect, budget: 3*len(v.Text) + 256}
+		verdict, err := j.text(v.Text, 0)
+		switch {
+		case i == 0 && err != nil:
+			return where.Maybe
+		case i == 0:
+			got = verdict
+		case opens && (err != nil || verdict != got):
+			return where.Maybe
+		case !opens && err == nil:
+			got = max(got, verdict)
+		}
+		// Another dialect could only say less of an allow, or nothing more of a
+		// rule that denies.
+		if opens == (got != where.Yes) {
+			return got
+		}
+	}
+	return got
+}
+
+// judge is one reading of a text.
+type judge struct {
+	*commands
+	opens   bool
+	dialect syntax.LangVariant
+	budget  int // bytes of shell text that may still be read
+}
+
+// text judges a shell text, which may stand in a word of another.
+func (j *judge) text(text string, depth int) (where.Verdict, error) {
+	j.budget -= len(text)
+	if j.budget < 0 || depth > maxDepth {
+		return where.Maybe, errTooLarge
+	}
+	p, err := read(text, j.dialect)
+	if err != nil {
+		return where.Maybe, err
+	}
+	if j.opens {
+		return j.all(p, depth), nil
+	}
+	return j.some(p, depth), nil
+}
+
+// all says whether every command of a program is certainly one of the patterns.
+// A program without commands is none of them.
+func (j *judge) all(p *program, depth int) where.Verdict {
+	v := where.Yes
+	if p.doubt {
+		v = where.Maybe
+	}
+	if len(p.commands) == 0 {
+		v = min(v, where.Certain(p.doubt))
+		return v
+	}
+	for i := range p.commands {
+		v = min(v, j.allowed(p.commands[i].words, depth))
+	}
+	return v
+}
+
+// allowed judges one command, and every command it would run.
+func (j *judge) allowed(words []word, depth int) where.Verdict {
+	if depth > maxDepth {
+		return where.Maybe
+	}
+	e := effects(words)
+	v := where.No
+	for _, p := range j.patterns {
+		got := p.match(words)
+		if got == where.Yes && !e.trusts(p, words) {
+			got = where.Maybe
+		}
+		v = max(v, got)
+	}
+	for _, inner := range e.inner {
+		v = min(v, j.allowed(inner, depth+1))
+	}
+	for _, text := range e.texts {
+		got, _ := j.text(text, depth+1)
+		v = min(v, got)
+	}
+	return v
+}
+
+// some says whether any command of a program is one of the patterns.
+func (j *judge) some(p *program, depth int) where.Verdict {
+	v := where.No
+	if p.steered {
+		v = where.Maybe
+	}
+	for i := range p.commands {
+		v = max(v, j.met(p.commands[i].words, depth))
+	}
+	return v
+}
+
+// met judges one command, and every command it would run, generously: by the
+// name of a program wherever it is kept, and with options in between.
+func (j *judge) met(words []word, depth int) where.Verdict {
+	if depth > maxDepth || !words[0].known {
+		return where.Maybe
+	}
+	v := where.No
+	for _, name := range names(words[0].text) {
+		named := append([]word{{text: name, known: true}}, words[1:]...)
+		for _, p := range j.patterns {
+			v = max(v, p.match(named))
+			if v == where.No && p.past(named) {
+				v = where.Maybe
+			}
+		}
+	}
+	e := effects(words)
+	if e.hidden || len(e.runs) > 0 || e.frail && loose(words) {
+		v = max(v, where.Maybe)
+	}
+	for _, inner := range e.inner {
+		v = max(v, j.met(inner, depth+1))
+	}
+	for _, text := range e.texts {
+		got, _ := j.text(text, depth+1)
+		v = max(v, got)
+	}
+	return v
+}
+
+// past says whether the pattern is met when options, each with a value or
+// without, are left out: git -C /srv push is a git push.
+func (p *pattern) past(words []word) bool {
+	if len(p.words) == 0 || !p.words[0].Match(words[0].text) {
+		return false
+	}
+	at := 1
+	for _, g := range p.words[1:] {
+		for {
+			if at == len(words) {
+				return false
+			}
+			w := &words[at]
+			if !w.known || g.Match(w.text) || g.HasWildcard() && climbs(w.text) {
+				break
+			}
+			if !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[at-1].text, "-") {
+				return false
+			}
+			at++
+		}
+		at++
+	}
+	return true
+}
+
+// names are the names under which a program may be denied: as called, without
+// its folder, and as a file system without case would find it.
+func names(called string) []string {
+	list := []string{called}
+	for _, name := range []string{base(called), strings.ToLower(base(called)), canonical(called)} {
+		if name != "" && name != list[len(list)-1] {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package shell
+
+import "strings"
+
+// launcher is an interpreter, or a program that runs others by name: it takes
+// the script or the program as its first operand, and code from an option or
+// from its input. Options that are not listed leave what it runs unknown.
+type launcher struct {
+	flags  string // options that change nothing about what is run
+	module string // option before the operand that names what to run
+}
+
+var launchers = map[string]launcher{}
+
+func init() {
+	add := func(l launcher, names string) {
+		for name := range strings.FieldsSeq(names) {
+			launchers[name] = l
+		}
+	}
+	add(launcher{flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"}, "python pypy jython ipython micropython pythonw py")
+	add(launcher{flags: "--no-warnings --test --check"}, "node nodejs")
+	add(launcher{flags: "-w -c"}, "perl ruby jruby truffleruby")
+	add(launcher{}, "php lua luajit tcl julia deno tsx ts-node esno swift java dotnet-script guile racket sbcl clisp "+
+		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs crystal raku source . "+
+		"bpython jruby nim janet pwsh-preview k v escript")
+	add(launcher{flags: "-y --yes --no-install"}, "npx bunx pnpx uvx pipx dlx")
+}
+
+func (l launcher) effects(words []word) effect {
+	for at := 1; at < len(words); at++ {
+		text := words[at].text
+		switch {
+		case !words[at].known, text == "-", text == "", strings.HasPrefix(text, "/dev/"), strings.HasPrefix(text, "/proc/"):
+			return hides()
+		case l.module != "" && text == l.module && at+1 < len(words) && words[at+1].known:
+			return effect{writes: []int{at}, named: []int{at + 1}}
+		case !strings.HasPrefix(text, "-"):
+			return effect{named: []int{at}}
+		case len(words) == 2 && listedIn("-V -v --version -h --help", text):
+			return effect{}
+		case !listedIn(l.flags, text):
+			return hides()
+		}
+	}
+	return hides() // code from the input
+}
+
+// shell is a POSIX shell: -c takes a text, which is judged like the one it
+// stands in.
+func shell(words []word) effect {
+	for at := 1; at < len(words); at++ {
+		text := words[at].text
+		switch {
+		case !words[at].known:
+			return hides()
+		case strings.HasPrefix(text, "-") && len(text) > 1 && strings.Trim(text[1:], "euxvfn") == "":
+			continue
+		case strings.HasPrefix(text, "-") && strings.HasSuffix(text, "c") && strings.Trim(text[1:], "euxvfnc") == "" &&
+			at+1 < len(words) && words[at+1].known:
+			if strings.HasPrefix(words[at+1].text, "-") || strings.HasPrefix(words[at+1].text, "+") {
+				return hides() // more options may follow -c
+			}
+			return effect{texts: []string{words[at+1].text}}
+		}
+		break
+	}
+	return launcher{flags: "-e -u -x -v -f -n -eu -eux -ex"}.effects(words)
+}

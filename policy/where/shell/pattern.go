@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// What a pattern may look like.
+const (
+	maxPattern = 4096
+	// notWords are the characters by which a shell would read something else
+	// than words. Whoever writes one believes that a pattern is shell text.
+	notWords = "\\`$;&|<>()"
+)
+
+// pattern is a simple command as words, each a glob.
+type pattern struct {
+	source string
+	words  []*glob.Pattern
+	rest   bool // any further words, none included
+}
+
+func parsePattern(source string) (*pattern, error) {
+	if !utf8.ValidString(source) {
+		return nil, errors.New("is not valid UTF-8")
+	}
+	if len(source) > maxPattern {
+		return nil, fmt.Errorf("is longer than %d bytes", maxPattern)
+	}
+	words, err := splitPattern(source)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, errors.New("is empty; write a command such as \"git status\"")
+	}
+	p := &pattern{source: source}
+	if words[len(words)-1] == "**" {
+		p.rest = true
+		words = words[:len(words)-1]
+	}
+	for _, w := range words {
+		g, err := glob.Compile(w)
+		if err != nil {
+			return nil, err
+		}
+		p.words = append(p.words, g)
+	}
+	return p, nil
+}
+
+// splitPattern cuts a pattern at its blanks; quotes keep a blank, and what a
+// shell would act on, in a word.
+func splitPattern(source string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	begun := false
+	quote := rune(0)
+	for _, r := range source {
+		switch {
+		case unicode.IsControl(r) || r != ' ' && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)):
+			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, begun = r, true
+		case quote != 0 && (r == '*' || r == '?'):
+			return nil, fmt.Errorf("holds a quoted %c, which cannot be written; a ? without quotes stands for one character", r)
+		case quote == 0 && strings.ContainsRune(notWords, r):
+			return nil, fmt.Errorf("holds %q: a pattern is the words of one command; put quotes around the word, or a ? in place of the character", r)
+		case quote == 0 && r == ' ':
+			if begun {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			begun = false
+			continue
+		default:
+			word.WriteRune(r)
+		}
+		begun = true
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("holds a %c that nothing closes", quote)
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	if slices.Contains(words, "") {
+		return nil, errors.New("holds an empty word")
+	}
+	return words, nil
+}
+
+// match says whether the pattern is about these words: Yes whatever the shell
+// puts in place of what it expands, No whatever it does.
+func (p *pattern) match(words []word) where.Verdict {
+	certain := true
+	for i, g := range p.words {
+		if i == len(words) {
+			return where.No
+		}
+		w := &words[i]
+		switch {
+		case w.many:
+			return where.Maybe
+		case !w.known:
+			certain = certain && deep(g)
+		case g.Match(w.text):
+			certain = certain && (!g.HasWildcard() || bare(g) || !climbs(w.text))
+		case g.HasWildcard() && climbs(w.text):
+			certain = false
+		default:
+			return where.No
+		}
+	}
+	more := words[len(p.words):]
+	switch {
+	case !p.rest && slices.ContainsFunc(more, func(w word) bool { return !w.many }):
+		return where.No
+	case !p.rest && len(more) > 0, !certain:
+		return where.Maybe
+	}
+	return where.Yes
+}
+
+// literal says whether word i of a command met a word of the pattern that has
+// no wildcard.
+func (p *pattern) literal(i int) bool { return i < len(p.words) && !p.words[i].HasWildcard() }
+
+// named says whether the pattern holds at least a part of word i.
+func (p *pattern) named(i int) bool { return i < len(p.words) && !bare(p.words[i]) }
+
+// exact says whether the pattern has no wildcard at all.
+func (p *pattern) exact() bool {
+	return !p.rest && !slices.ContainsFunc(p.words, (*glob.Pattern).HasWildcard)
+}
+
+// bare says whether a glob holds nothing but wildcards.
+func bare(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
+
+// deep says whether a glob matches every text.
+func deep(g *glob.Pattern) bool { s := g.String(); return len(s) > 1 && strings.Trim(s, "*") == "" }
+
+// climbs says whether a path in the text goes up: `src/**` matches the letters
+// of src/../../etc and was not written for it.
+func climbs(text string) bool {
+	return strings.Contains(text, "..") &&
+		slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/\\=:,", r) }), "..")
+}

@@ -1,0 +1,176 @@
+package shell
+
+import "strings"
+
+// awk reads the words of awk. Its program may run commands, read and write
+// files; one that has none of the words or signs for it does not.
+func awk(words []word) effect {
+	at := 1
+	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
+		switch text := words[at].text; {
+		case text == "-F" || text == "-v":
+			at++
+			if at < len(words) && !words[at].known {
+				return hides()
+			}
+		case strings.HasPrefix(text, "-F"), strings.HasPrefix(text, "-v"):
+		default:
+			return hides()
+		}
+	}
+	if at >= len(words) || !words[at].known {
+		return hides()
+	}
+	text := strings.ReplaceAll(words[at].text, "||", "")
+	if strings.ContainsAny(text, "|>@") || strings.Contains(text, "system") || strings.Contains(text, "getline") {
+		return hides()
+	}
+	return effect{}
+}
+
+// sed reads the words of sed, whose options may stand anywhere. GNU's e runs
+// commands, w writes files, and s takes both as flags.
+func sed(words []word) effect {
+	e := effect{}
+	script := false
+	var operand = -1
+	for at := 1; at < len(words); at++ {
+		w := words[at]
+		switch {
+		case w.optional() || !w.known && operand < 0 && !script:
+			return hides()
+		case !strings.HasPrefix(w.text, "-") || w.text == "-":
+			if operand < 0 {
+				operand = at
+			}
+		case listedIn("--quiet --silent --regexp-extended --null-data --separate --posix --sandbox --debug --unbuffered", w.text):
+		case w.text == "-e" || strings.HasSuffix(w.text, "e") && strings.Count(w.text, "e") == 1 && strings.Trim(w.text, "-nErzsue") == "" && !strings.HasPrefix(w.text, "--"):
+			script = true
+			at++
+			if at >= len(words) || !words[at].known || !readable(words[at].text) {
+				return hides()
+			}
+		case strings.Trim(w.text[1:], "nErzsu") == "":
+		case meets(w.text, "-i -I --in-place") && strings.Trim(w.text, "-nErzsuiI") == "", strings.HasPrefix(w.text, "-i."):
+			e.writes = append(e.writes, at)
+		default:
+			return hides()
+		}
+	}
+	if !script && (operand < 0 || !readable(words[operand].text)) {
+		return hides()
+	}
+	return e
+}
+
+// readable says whether a sed script only prints, deletes and substitutes.
+func readable(script string) bool {
+	s := sedScript(script)
+	for s != "" {
+		s = sedScript(strings.TrimLeft(string(s), " \t\n;{}"))
+		if s == "" {
+			return true
+		}
+		if s[0] == '#' {
+			return false // #n, and what another sed makes of it
+		}
+		if !s.addresses() || !s.command() {
+			return false
+		}
+	}
+	return true
+}
+
+// sedScript is what is left of a script.
+type sedScript string
+
+func (s *sedScript) skip(set string) { *s = sedScript(strings.TrimLeft(string(*s), set)) }
+
+// addresses takes the addresses before a command.
+func (s *sedScript) addresses() bool {
+	for range 2 {
+		switch {
+		case *s == "":
+			return false
+		case (*s)[0] == '/':
+			if *s = (*s)[1:]; !s.until('/') {
+				return false
+			}
+			s.skip("IM")
+		default:
+			s.skip("0123456789$~+")
+		}
+		s.skip(" \t")
+		if *s == "" || (*s)[0] != ',' {
+			break
+		}
+		*s = (*s)[1:]
+		s.skip(" \t")
+	}
+	s.skip("! \t")
+	return *s != ""
+}
+
+// command takes one command, up to what separates it from the next.
+func (s *sedScript) command() bool {
+	c := (*s)[0]
+	*s = (*s)[1:]
+	switch {
+	case c == '{':
+		return true
+	case strings.IndexByte("pPdDgGhHxnN=", c) >= 0:
+	case strings.IndexByte("qQl", c) >= 0:
+		s.skip(" 0123456789")
+	case c == 's' || c == 'y':
+		if *s == "" || strings.IndexByte("/|,#:@%!_", (*s)[0]) < 0 {
+			return false
+		}
+		delimiter := (*s)[0]
+		*s = (*s)[1:]
+		if !s.until(delimiter) || !s.until(delimiter) {
+			return false
+		}
+		if c == 's' {
+			s.skip("gpiI0123456789")
+		}
+	default:
+		return false
+	}
+	s.skip(" \t")
+	return *s == "" || strings.IndexByte(";\n}", (*s)[0]) >= 0
+}
+
+// until takes a text up to a delimiter. Whether one inside brackets ends it is
+// not the same for every sed.
+func (s *sedScript) until(delimiter byte) bool {
+	text := string(*s)
+	bracket := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\n':
+			return false
+		case text[i] == '\\' && !bracket:
+			i++
+			if i < len(text) && text[i] == '\n' {
+				return false
+			}
+		case text[i] == delimiter:
+			if bracket {
+				return false
+			}
+			*s = sedScript(text[i+1:])
+			return true
+		case text[i] == '[' && !bracket:
+			bracket = true
+			if i+1 < len(text) && text[i+1] == '^' {
+				i++
+			}
+			if i+1 < len(text) && text[i+1] == ']' {
+				i++
+			}
+		case text[i] == ']':
+			bracket = false
+		}
+	}
+	return false
+}

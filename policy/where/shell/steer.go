@@ -1,0 +1,45 @@
+package shell
+
+import "strings"
+
+// steers says whether a variable has a say in what a shell, the loader or a
+// common program runs. The list serves rules that deny: a rule that allows is
+// never certain of a command with an assignment.
+func steers(name string) bool {
+	if i := strings.IndexByte(name, '['); i >= 0 {
+		return true
+	}
+	if _, ok := steering[name]; ok {
+		return true
+	}
+	for _, prefix := range [...]string{
+		"LD_", "DYLD_", "GIT_", "BASH_", "PYTHON", "PERL", "RUBY", "NODE_", "NPM_", "npm_", "CARGO_", "RUSTC",
+		"JAVA_", "JDK_", "MAVEN_", "GRADLE_", "DOCKER_", "SSH_", "SUDO_", "LUA_", "PHP",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for _, suffix := range [...]string{
+		"PAGER", "EDITOR", "_COMMAND", "OPTS", "OPTIONS", "FLAGS", "SHELL", "ASKPASS", "WRAPPER", "PATH", "HOOK", "_CMD",
+	} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+var steering = set(`
+	path fpath cdpath IFS ENV SHELLOPTS BASHOPTS PS0 PS1 PS2 PS3 PS4 prompt ZDOTDIR HOME VISUAL BROWSER
+	LESSOPEN LESSCLOSE LESS MORE MANOPT CC CXX LD AR AS MAKEFILES HOSTALIASES TERMINFO TERMCAP NULLCMD READNULLCMD
+	GOROOT GOPROXY GOENV RIPGREP_CONFIG_PATH WGETRC CURL_HOME XDG_CONFIG_HOME TAR RSH RSYNC_RSH CVS_RSH`)
+
+// set makes a set of the words of a text.
+func set(words string) map[string]struct{} {
+	m := map[string]struct{}{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = struct{}{}
+	}
+	return m
+}

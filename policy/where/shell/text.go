@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits on a text. The parser's stack grows with its nesting, so what can nest
+// is counted before it is read.
+const (
+	maxText  = 64 << 10
+	maxOpen  = 1000
+	maxNodes = 40_000
+	maxDepth = 8
+)
+
+// admissible says whether a text is one that shells are likely to read alike:
+// of a bounded size, UTF-8, without control characters, and with no blank but
+// the ones that separate words.
+func admissible(text string) bool {
+	if len(text) > maxText || !utf8.ValidString(text) {
+		return false
+	}
+	open := 0
+	for _, r := range text {
+		switch {
+		case r == '(' || r == '{' || r == '[' || r == '`':
+			open++
+		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
+		case unicode.IsControl(r), unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '\uFFFD':
+			return false
+		}
+	}
+	for _, word := range [...]string{"if", "while", "until", "case", "time", "coproc", "for", "select", "function", "elif"} {
+		open += strings.Count(text, word)
+	}
+	return open <= maxOpen
+}
+
+// mayAct says whether a comment could do something in a shell that does not
+// know comments: zsh at its prompt has none, cmd.exe never.
+func mayAct(comment string) bool { return strings.ContainsAny(comment, ";&|<>`$(){}!\\") }

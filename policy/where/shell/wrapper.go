@@ -1,0 +1,201 @@
+package shell
+
+import "strings"
+
+// wrapper is a program that runs the command in its last words: `nice -n 5 ls`.
+// Options that are not listed leave what it runs unknown.
+type wrapper struct {
+	flags, valued string // options without and with a value in the next word
+	operands      int    // words before the command
+}
+
+var wrappers = map[string]wrapper{
+	"nice":       {valued: "-n --adjustment"},
+	"ionice":     {flags: "-t", valued: "-c -n --class --classdata"},
+	"nohup":      {},
+	"timeout":    {flags: "--foreground -v --verbose --preserve-status", valued: "-k -s --kill-after --signal", operands: 1},
+	"time":       {flags: "-p"},
+	"stdbuf":     {valued: "-i -o -e --input --output --error"},
+	"setsid":     {flags: "-f -w --fork --wait"},
+	"builtin":    {},
+	"exec":       {},
+	"sudo":       {flags: "-n --non-interactive -H", valued: "-u -g --user --group"},
+	"doas":       {flags: "-n", valued: "-u"},
+	"busybox":    {},
+	"toybox":     {},
+	"caffeinate": {flags: "-i -d -m -s"},
+	"chronic":    {},
+	"unbuffer":   {},
+	"taskset":    {operands: 1},
+	"chrt":       {operands: 1},
+}
+
+func (w wrapper) effects(words []word) effect {
+	at, ok := w.command(words)
+	if !ok {
+		return hides()
+	}
+	if at >= len(words) {
+		return effect{}
+	}
+	return effect{inner: [][]word{words[at:]}}
+}
+
+// command is the index at which the wrapped command begins.
+func (w wrapper) command(words []word) (int, bool) {
+	at := 1
+options:
+	for ; at < len(words); at++ {
+		text := words[at].text
+		option, _, valued := strings.Cut(text, "=")
+		switch {
+		case !words[at].known:
+			return 0, false
+		case text == "--":
+			at++
+			break options
+		case !strings.HasPrefix(text, "-"):
+			break options
+		case listedIn(w.flags, text), valued && listedIn(w.valued, option) && strings.HasPrefix(option, "--"):
+		case listedIn(w.valued, text):
+			at++
+			if at < len(words) && !words[at].known {
+				return 0, false
+			}
+		case len(text) > 2 && listedIn(w.valued, text[:2]) && text[1] != '-':
+		default:
+			return 0, false
+		}
+	}
+	for range w.operands {
+		if at < len(words) && !words[at].known {
+			return 0, false
+		}
+		at++
+	}
+	return at, true
+}
+
+// listedIn says whether a list of words, separated by blanks, holds a word.
+func listedIn(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// query is `command`, which with -v only tells where a program is.
+func query(words []word) effect {
+	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
+		return effect{frail: true}
+	}
+	return wrapper{flags: "-p"}.effects(words)
+}
+
+// env sets variables and runs a command; without one it lists them.
+func env(words []word) effect {
+	at := 1
+	for ; at < len(words) && words[at].known && strings.Contains(words[at].text, "="); at++ {
+		if name, _, _ := strings.Cut(words[at].text, "="); strings.HasPrefix(name, "-") || steers(name) {
+			return hides()
+		}
+	}
+	if at == len(words) {
+		return effect{assigned: at > 1}
+	}
+	if !words[at].known || strings.HasPrefix(words[at].text, "-") {
+		return hides()
+	}
+	return effect{inner: [][]word{words[at:]}, assigned: at > 1}
+}
+
+// eval joins its words with blanks and runs the text.
+func eval(words []word) effect {
+	if blind(words) {
+		return hides()
+	}
+	var texts []string
+	for _, w := range words[1:] {
+		texts = append(texts, w.text)
+	}
+	return effect{texts: []string{strings.Join(texts, " ")}}
+}
+
+// xargs runs a command with words from its input appended, or put in place of a
+// mark.
+func xargs(words []word) effect {
+	at, mark := 1, ""
+	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
+		text := words[at].text
+		switch {
+		case listedIn("-0 -r -t -x --null --no-run-if-empty --verbose", text):
+		case listedIn("-n -L -P -s -d --max-args --max-lines --max-procs --delimiter", text):
+			at++
+		case text == "-I" && at+1 < len(words):
+			at++
+			mark = words[at].text
+		case strings.HasPrefix(text, "-I") && len(text) > 2:
+			mark = text[2:]
+		case len(text) > 2 && listedIn("-n -L -P -s", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
+		case len(text) > 2 && text[:2] == "-d", listedIn("-0r -r0 -0t -rt", text):
+		default:
+			return hides()
+		}
+		if at < len(words) && !words[at].known {
+			return hides()
+		}
+	}
+	if at >= len(words) {
+		words, at = []word{{text: "echo", known: true}}, 0
+	}
+	inner := replaced(words[at:], mark)
+	if mark == "" {
+		inner = append(inner, word{many: true, split: true})
+	}
+	return effect{inner: [][]word{inner}}
+}
+
+// replaced makes words unknown in which a program puts another text in place of
+// a mark.
+func replaced(words []word, mark string) []word {
+	inner := make([]word, 0, len(words)+1)
+	for _, w := range words {
+		if i := strings.Index(w.text, mark); mark != "" && i >= 0 {
+			w.head, w.known = w.text[:i], false
+		}
+		inner = append(inner, w)
+	}
+	return inner
+}
+
+// find runs commands with -exec and its like, each up to a ";" or a "+".
+func find(words []word) effect {
+	e := effect{frail: true}
+	for i := 1; i < len(words); i++ {
+		switch words[i].text {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(words) && words[end].text != ";" && (words[end].text != "+" || words[end-1].text != "{}") {
+				end++
+			}
+			if end == len(words) || end == i+1 {
+				return hides()
+			}
+			inner := replaced(words[i+1:end], "{}")
+			if words[end].text == "+" {
+				inner[len(inner)-1].many = true
+			}
+			// The shell expands words before find looks for the end.
+			if blind(words[i+1 : end]) {
+				e.hidden = true
+			}
+			e.inner = append(e.inner, inner)
+			i = end
+		case "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from":
+			e.writes = append(e.writes, i)
+		}
+	}
+	return e
+}
