@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -143,6 +144,10 @@ func (s Step) shown() string {
 		words = append(words, fmt.Sprintf("server %q is not %q", at.Got, at.Want))
 	case ArgumentGlob:
 		words = append(words, fmt.Sprintf("%s %q", argName(at.Path), at.Want))
+	case TimeWindow:
+		words = append(words, "when "+at.Want[0]+" at "+at.Got)
+	case Constraint:
+		words = append(words, whereName(at.Path)+" "+at.Want[0])
 	}
 	if r := s.At.Reading; r != nil {
 		words = append(words, fmt.Sprintf("read as %q %q", r.Text, r.How))
@@ -315,5 +320,43 @@ func TestTraceShowsSoMuch(t *testing.T) {
 func TestArgumentKey(t *testing.T) {
 	if got := ArgumentKey([]string{"a.b", "c"}); got != `args."a.b".c` {
 		t.Error(got)
+	}
+}
+
+func TestTraceOfConstraintsAndTimes(t *testing.T) {
+	p := load(t, `
+[[rule]]
+action = "allow"
+tool = "query"
+args.db = "main"
+where.limit = { max = 100 }
+[[rule]]
+action = "deny"
+tool = "query"
+when = { from = "22:00", to = "06:00", zone = "UTC" }
+[[rule]]
+action = "prompt"
+tool = "query"
+where.path = { under = ["/srv"] }
+`, Options{Home: "/home/u"})
+	at := func(hour int) time.Time { return time.Date(2026, 1, 31, hour, 30, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		at   time.Time
+		args string
+		want []string
+	}{
+		{at(12), `{"db":"main","limit":50}`, []string{"yes", "no", "no"}},
+		{at(12), `{"db":"main","limit":500}`, []string{"no, where.limit max = 100, read as \"500\"", `no, when { from = "22:00"`, "no, where.path under = "}},
+		{at(23), `{"db":"main","limit":500,"path":"/srv/a"}`, []string{"no, where.limit", "yes", "maybe, unreached, where.path"}},
+		{time.Time{}, `{"db":"x","path":"/srv/a"}`, []string{`no, args.db ["main"], read as "x"`, `maybe, when { from = "22:00"`, "maybe, where.path under = "}},
+	} {
+		call := toolCall("query", c.args)
+		call.At = c.at
+		tr := checkTrace(t, p, call)
+		for i, s := range tr.Steps {
+			if got := s.shown(); !strings.HasPrefix(got, c.want[i]) {
+				t.Errorf("%v %s: rule %d: %s\nwant %s", c.at, c.args, i, got, c.want[i])
+			}
+		}
 	}
 }

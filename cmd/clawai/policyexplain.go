@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/explain"
+	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/urfave/cli/v2"
 )
 
@@ -34,6 +35,7 @@ func policyExplainCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "arg", Usage: "an argument of the tool or prompt: `NAME=TEXT`, or NAME:=JSON (repeatable)"},
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME`, where the fixture names none"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: of a fixture /home/user, else your home)"},
+			&cli.StringFlag{Name: "root", Usage: "the disk for where.<name>.under: the tree below `DIR` (default: not known)"},
 			&cli.StringFlag{Name: "at", Usage: "the `TIME` of the call, RFC 3339 or 2026-01-31 15:04:05 (default: not known)"},
 			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
@@ -60,7 +62,11 @@ func policyExplain(c *cli.Context) error {
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
-	p, err := policyFor(c.String("policy"), policy.Options{Home: home}, "explained")
+	o := policy.Options{Home: home}
+	if root := c.String("root"); root != "" {
+		o.Disk = disk.Rooted(root)
+	}
+	p, err := policyFor(c.String("policy"), o, "explained")
 	if err != nil {
 		return err
 	}
