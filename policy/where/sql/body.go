@@ -66,9 +66,13 @@ func (s *statement) joins(i int) bool {
 }
 
 // starts says that a new statement may begin at i in a dialect that needs no
-// semicolon between two. None begins behind a comma or a dot, nor behind AS.
+// semicolon between two. None begins where an operand has to follow: behind AS, a
+// comma, an opening parenthesis or an operator, of which * may be none.
 func (s *statement) starts(i int) bool {
-	if !s.splits || s.is(i-1, ",") || s.is(i-1, ".") || s.word(i-1) == "as" {
+	if !s.splits || s.word(i-1) == "as" {
+		return false
+	}
+	if s.toks[i-1].kind == mark && strings.Contains("(,.=<>+-/%|", s.text(i-1)) {
 		return false
 	}
 	w := s.word(i)

@@ -133,11 +133,11 @@ func merge(of ...*dialect) *dialect {
 }
 
 func (l lexis) withBackslash(on bool) lexis {
-	l.backslash = on
+	l.backslash, l.setting = on, true
 	return l
 }
 
 func (l lexis) withIdentifiers() lexis {
-	l.doubleString = false
+	l.doubleString, l.setting = false, true
 	return l
 }

@@ -30,6 +30,9 @@ type lexis struct {
 	executable   bool // /*!…*/ is executed
 	at           bool // @name is a variable
 	dollarParam  bool // $name is a variable, and $name(…) one token
+	// setting says that a server reads so only when it is set up to. A text that it
+	// then refuses is no less read-only for that.
+	setting bool
 	// bracket is how […] is read.
 	bracket bracket
 	// wordChars are the further characters of a bare word.
@@ -56,12 +59,12 @@ type lexer struct {
 	escaped int
 }
 
-// lex cuts src into tokens, appended to toks.
+// lex cuts src into tokens, appended to toks, up to the first flaw.
 func (l *lexis) lex(src string, toks []token) ([]token, flaw) {
 	x := &lexer{lexis: l, src: src, toks: toks, escaped: -1}
 	for x.pos < len(src) {
 		if f := x.next(); f != sound {
-			return nil, f
+			return x.toks, f
 		}
 	}
 	return x.toks, sound
@@ -111,6 +114,8 @@ func (x *lexer) next() flaw {
 	case c == '@' && x.at, c == ':':
 		return x.variable()
 	case c == '!' && strings.IndexByte("=<>~", x.peek(1)) < 0:
+		return broken
+	case c == '*' && x.peek(1) == '/', c == ']' && x.bracket != subscript:
 		return broken
 	case letter(c) || c >= utf8.RuneSelf || strings.IndexByte(x.wordChars, c) >= 0:
 		return x.word()

@@ -52,19 +52,20 @@ func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
 	if len(v.Text) > maxText || !plain(v.Text) {
 		return where.Maybe
 	}
-	var toks []token
-	var all where.Verdict
+	var first outcome
 	for i := range c.d.readings {
-		var one where.Verdict
-		toks, one = c.d.read(&c.d.readings[i], v.Text, toks[:0], opens)
-		if i > 0 && one != all {
-			return where.Maybe
+		o := c.d.read(&c.d.readings[i], v.Text, opens)
+		if o.refused && c.d.readings[i].setting {
+			continue
 		}
-		if all = one; one == where.Maybe {
+		if i == 0 {
+			first = o
+		}
+		if o != first || o.verdict == where.Maybe {
 			return where.Maybe
 		}
 	}
-	return all
+	return first.verdict
 }
 
 // Cost bounds Holds by what the longest readings take for each byte.
@@ -78,17 +79,28 @@ func (c constraint) Cost(n int) int {
 // nanosPerByte is what one reading of a byte takes at most, as measured.
 const nanosPerByte = 60
 
-// read judges a text in one reading. It returns the tokens for their memory.
-func (d *dialect) read(l *lexis, src string, toks []token, opens bool) ([]token, where.Verdict) {
-	toks, f := l.lex(src, toks)
-	if f != sound {
-		return toks, f.verdict(opens)
-	}
+// outcome is what one reading makes of a text. Readings agree when theirs are
+// equal.
+type outcome struct {
+	verdict where.Verdict
+	// cuts stands for where strings, quoted identifiers and statements end.
+	cuts uint64
+	// refused says that the server takes what is before the flaw for reading, and
+	// the rest for no SQL.
+	refused bool
+}
+
+// read judges a text in one reading.
+func (d *dialect) read(l *lexis, src string, opens bool) outcome {
+	toks, f := l.lex(src, nil)
 	least, most, count := where.Yes, where.No, 0
 	for rest := toks; len(rest) > 0; {
 		n := 0
 		for n < len(rest) && src[rest[n].start] != ';' {
 			n++
+		}
+		if n == len(rest) && f != sound {
+			break // not known to its end
 		}
 		if n > 0 {
 			v := d.statement(src, rest[:n], opens)
@@ -97,12 +109,25 @@ func (d *dialect) read(l *lexis, src string, toks []token, opens bool) ([]token,
 		rest = rest[min(n+1, len(rest)):]
 	}
 	switch {
+	case f != sound:
+		return outcome{verdict: f.verdict(opens), refused: f == broken && least == where.Yes}
 	case count == 0:
-		return toks, where.Maybe
+		return outcome{verdict: where.Maybe}
 	case opens:
-		return toks, least
+		return outcome{verdict: least, cuts: cuts(src, toks)}
 	}
-	return toks, most
+	return outcome{verdict: most, cuts: cuts(src, toks)}
+}
+
+// cuts hashes (FNV-1a) the places of what readings may not disagree on.
+func cuts(src string, toks []token) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range toks {
+		if k := toks[i].kind; k == quoted || k == text || src[toks[i].start] == ';' {
+			h = (h ^ uint64(toks[i].start)<<32 ^ uint64(toks[i].end)) * 1099511628211
+		}
+	}
+	return h
 }
 
 // verdict of a text that has the flaw f: one that no server takes does not hold,
