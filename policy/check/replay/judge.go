@@ -47,17 +47,7 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 	if c.Missing.None() {
 		return j.policy.Decide(&c.Call), ""
 	}
-	var doubtful []int
-	var why Why
-	for i := range j.sources {
-		s := &j.sources[i]
-		if s.Subject != c.Subject {
-			continue
-		}
-		if w := c.Missing.of(s); w != "" {
-			doubtful, why = append(doubtful, i), w
-		}
-	}
+	doubtful, why := j.doubtful(c)
 	if len(doubtful) == 0 {
 		return j.policy.Decide(&c.Call), ""
 	}
@@ -80,6 +70,41 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 		}
 	}
 	return d, ""
+}
+
+// doubtful lists the rules that look at what the record does not keep.
+func (j *Judge) doubtful(c *Call) (rules []int, why Why) {
+	if c.Missing.None() {
+		return nil, ""
+	}
+	for i := range j.sources {
+		s := &j.sources[i]
+		if s.Subject != c.Subject {
+			continue
+		}
+		if w := c.Missing.of(s); w != "" {
+			rules, why = append(rules, i), w
+		}
+	}
+	return rules, why
+}
+
+// Certain is the policy without the rules that look at what the record does not
+// keep of a call, and those rules. The others stand where they stood.
+func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
+	doubtful, why := j.doubtful(c)
+	if len(doubtful) == 0 {
+		return j.policy, nil, ""
+	}
+	rest, err := j.leaving(doubtful)
+	if err != nil {
+		rest = &policy.Policy{}
+	}
+	var left []policy.Rule
+	for _, i := range doubtful {
+		left = append(left, j.sources[i].Rule)
+	}
+	return rest, left, why
 }
 
 // leaving is the policy without some of its rules.
