@@ -15,6 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/stdio"
@@ -52,7 +54,9 @@ type proxyRun struct {
 	remote   *remoteServer // nil for a command
 	name     string
 	folders  config.Folders
+	place    policy.Options
 	policy   *config.Loaded
+	meter    *gate.Meter // of all sessions
 	settings config.Ask
 	limits   frame.Limits
 	asError  bool
@@ -147,10 +151,22 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	if path == "" {
 		path = p.folders.PolicyFile()
 	}
-	if p.policy, err = config.LoadPolicy(path, p.folders.Home); err != nil {
+	p.meter, p.place = &gate.Meter{}, p.governed()
+	if p.policy, err = config.LoadPolicyFor(path, p.place); err != nil {
 		return proxyError(err)
 	}
 	return nil
+}
+
+// governed is the place that the policy governs. The disk is that of a server we
+// start, in our own directory; where a remote server's paths lead we cannot know.
+func (p *proxyRun) governed() policy.Options {
+	o := policy.Options{Home: p.folders.Home}
+	if len(p.command) > 0 && p.remote == nil {
+		dir, _ := os.Getwd() // without one, relative paths are undecided
+		o.Disk = disk.OS(dir)
+	}
+	return o
 }
 
 func proxyError(err error) error { return &exitError{code: exitProxy, err: err} }

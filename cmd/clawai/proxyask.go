@@ -45,7 +45,7 @@ type asking struct {
 }
 
 // newAsking builds the ladder of the settings.
-func newAsking(settings config.Ask, folders config.Folders, policyFile, server string) (*asking, error) {
+func newAsking(settings config.Ask, folders config.Folders, policyFile string, place policy.Options, server string) (*asking, error) {
 	a := &asking{
 		settings: settings, folders: folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
 		shared: make(chan struct{}, 1), over: make(chan struct{}),
@@ -55,7 +55,7 @@ func newAsking(settings config.Ask, folders config.Folders, policyFile, server s
 		return a, nil
 	}
 	keeper := &remember.Keeper{
-		Policy: policyFile, Options: policy.Options{Home: folders.Home},
+		Policy: policyFile, Options: place,
 		Denied: deniedCalls{filepath.Join(folders.State, "audit")},
 	}
 	rungs, err := a.rungs(keeper)
@@ -283,14 +283,14 @@ func (p *proxyRun) newGate(log gate.Recorder, server string) (guard *gate.Sessio
 	if shown == "" {
 		shown = guessName(p.command, server)
 	}
-	a, err := newAsking(p.settings, p.folders, p.policy.Path, shown)
+	a, err := newAsking(p.settings, p.folders, p.policy.Path, p.place, shown)
 	if err != nil {
 		return nil, nil, err
 	}
 	guard, err = gate.New(gate.Options{
 		Policy: p.policy.Policy, Recorder: log, Approver: a.approver(), Server: server,
 		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: p.observe,
+		ObserveOnly: p.observe, Meter: p.meter,
 	})
 	if err != nil {
 		return nil, nil, err

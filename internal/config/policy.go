@@ -22,27 +22,33 @@ type Loaded struct {
 	Path   string // as given
 	Source []byte // as read
 
-	home string
-	sum  [sha256.Size]byte // of Source
+	options policy.Options
+	sum     [sha256.Size]byte // of Source
 }
 
 // LoadPolicy reads the policy at path once, and refuses it when other users can
 // write it or lead path elsewhere. Home is what ~ means. The error says what to
 // do; of several findings in the text it shows the first.
 func LoadPolicy(path, home string) (*Loaded, error) {
+	return LoadPolicyFor(path, policy.Options{Home: home})
+}
+
+// LoadPolicyFor is LoadPolicy for a policy that is to be enforced: o says all of
+// the place that it governs.
+func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 	src, _, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, home, src)
+	return parse(path, o, src)
 }
 
-func parse(path, home string, src []byte) (*Loaded, error) {
-	p, err := policy.Parse(path, src, policy.Options{Home: home})
+func parse(path string, o policy.Options, src []byte) (*Loaded, error) {
+	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	return &Loaded{Policy: p, Path: path, Source: src, home: home, sum: sha256.Sum256(src)}, nil
+	return &Loaded{Policy: p, Path: path, Source: src, options: o, sum: sha256.Sum256(src)}, nil
 }
 
 // read returns the bytes of a file that nobody else could have written.

@@ -87,7 +87,7 @@ func (w *watch) look() time.Duration {
 	}
 	next := w.good
 	if err == nil && sum != w.good.sum {
-		next, err = parse(w.good.Path, w.good.home, src)
+		next, err = parse(w.good.Path, w.good.options, src)
 	}
 	switch {
 	case err != nil && err.Error() != w.trouble:

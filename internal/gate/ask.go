@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/policy"
@@ -117,14 +118,15 @@ func (s *Session) put(ctx context.Context, q *question) {
 	ctx, q.end = context.WithCancelCause(ctx)
 	deadline, _ := ctx.Deadline()
 	q.asked = Question{
-		Number: q.number, Calls: q.x.Calls, Digest: q.digest, Asked: q.start, Deadline: deadline,
-		Session: grantable(q.x.Calls), Server: q.x.Event.Server, Revision: revision(*q.under), Client: q.x.caller(), ClientName: q.x.named(),
+		Number: q.number, Calls: timed(*q.under, q.x.Calls), Digest: q.digest, Asked: q.start, Deadline: deadline,
+		Session: q.grantable(), Server: q.x.Event.Server, Revision: revision(*q.under), Client: q.x.caller(), ClientName: q.x.named(),
 	}
 	if q.asked.Server == "" {
 		q.asked.Server = q.x.Event.ServerGuess
 	}
 	if q.rule != nil {
 		q.asked.Rule = *q.rule
+		q.asked.Rule.Description = strings.TrimSpace(q.rule.Description + q.over)
 	}
 	answers := make(chan reply, 1)
 	q.answers = answers

@@ -126,9 +126,14 @@ func loss(of *audit.Event, ref, why string) *audit.Event {
 
 // forward says in words what went wrong, if anything.
 func forward(x *Exchange) (lost string) {
+	paid := x.paid
+	x.paid = receipt{} // the transport may use the exchange again once it is out
 	defer func() {
 		if r := recover(); r != nil {
 			lost = fmt.Sprintf("forward: panic: %v", r)
+		}
+		if lost != "" {
+			paid.giveBack()
 		}
 	}()
 	if err := x.Out.Forward(x); err != nil {
@@ -140,6 +145,7 @@ func forward(x *Exchange) (lost string) {
 func refuse(x *Exchange, v Verdict) {
 	// A panic while refusing forwards nothing, and the session must go on.
 	defer func() { _ = recover() }()
+	x.refund()
 	x.Out.Refuse(x, v)
 }
 

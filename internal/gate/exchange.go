@@ -20,6 +20,8 @@ type Exchange struct {
 	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
 	Event audit.Event   // what the transport knows of it; the gate adds the verdict
 	Out   Outlet        // where it goes
+
+	paid receipt // what it counts as against limits, until it is out
 }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate
@@ -105,6 +107,7 @@ type Stage string
 // The stages.
 const (
 	StagePolicy Stage = "policy"
+	StageRate   Stage = "rate" // a limit of a rule
 	StageAsk    Stage = "ask"
 	StageRecord Stage = "record"
 	StageGate   Stage = "gate" // a panic or a closed session
@@ -128,6 +131,7 @@ const (
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
+	CodeLimit          Code = "limit" // more often than a rule allows
 	CodeDeniedByPerson Code = "denied_by_person"
 	CodeNotAnswered    Code = "not_answered"
 	CodeNobodyToAsk    Code = "nobody_to_ask"

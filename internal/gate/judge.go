@@ -30,9 +30,12 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	x.Event.Kind = audit.Decision
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	d := decided(*s.policy.Load(), x)
-	v = ruled(d)
+	v = s.rate(x, ruled(d), d.Rates)
 	owner := d.Reason
-	if d.Reading != "" {
+	switch {
+	case v.Stage == StageRate:
+		owner = v.Reason
+	case d.Reading != "":
 		owner = fmt.Sprintf("read as %q", d.Reading)
 	}
 	switch {
@@ -52,14 +55,14 @@ func decided(p Policy, x *Exchange) (d policy.Decision) {
 		return d
 	}
 	if len(x.Work) > 0 {
-		if d = p.DecideAll(x.Work); d.Action == policy.Deny {
+		if d = p.DecideAll(timed(p, x.Work)); d.Action == policy.Deny {
 			return d
 		}
 		if len(x.Calls) == 0 {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	return p.DecideAll(x.Calls)
+	return p.DecideAll(timed(p, x.Calls))
 }
 
 // ruled is the verdict of the rules alone; an action that is none of the three

@@ -29,6 +29,10 @@ type Options struct {
 	DenyMemory   time.Duration // how long a call that was denied is denied again, unasked; default 1 min
 	AskPerMinute int           // beyond so many questions within a minute nobody is asked for a minute; default 30
 
+	// Meter counts for the limits of rules. Sessions of one process share one; nil
+	// is one of the session's own.
+	Meter *Meter
+
 	// OnGrants is called when Grants has changed, perhaps from several
 	// goroutines at once, with no lock held and after the call it is about.
 	OnGrants func()
@@ -70,6 +74,9 @@ func New(o Options) (*Session, error) {
 	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
 	s.pace.limit = cmp.Or(o.AskPerMinute, 30)
+	if s.o.Meter == nil {
+		s.o.Meter = &Meter{}
+	}
 	s.waiting.of = make(map[*Exchange]*question)
 	s.policy.Store(&o.Policy)
 	return s, nil

@@ -26,6 +26,7 @@ type question struct {
 
 	rule      *policy.Rule // the one that the person is shown
 	now       *policy.Rule // the one that asks by now
+	over      string       // the limit that made it ask, in words; "" when a prompt rule asks
 	under     *Policy      // where that rule stands
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called
@@ -33,6 +34,10 @@ type question struct {
 	settled   bool                    // because nobody need be asked any more
 	regranted bool                    // the answer has changed the grants
 }
+
+// grantable says whether an answer can hold for longer than this call. Beyond a
+// limit every call is asked about.
+func (q *question) grantable() bool { return q.over == "" && grantable(q.x.Calls) }
 
 type state uint8
 

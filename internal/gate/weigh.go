@@ -13,7 +13,10 @@ func (s *Session) again(q *question) Verdict {
 	q.under = s.policy.Load()
 	v := s.judge(q.x)
 	if v.Policy == policy.Prompt {
-		q.now = v.Rule
+		q.now, q.over = v.Rule, ""
+	}
+	if v.Stage == StageRate && v.Rule != nil {
+		q.over = fmt.Sprintf(" (beyond its limit: %s)", atMost(&v.Rule.Rate))
 	}
 	return v
 }
@@ -72,7 +75,7 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 		return v
 	}
 	// An "always" holds here until its rule is loaded, which ends all grants.
-	if r.Reply != AllowOnce && q.now == q.rule && grantable(q.x.Calls) {
+	if r.Reply != AllowOnce && q.now == q.rule && q.grantable() {
 		s.rememberAllow(q)
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson

@@ -70,7 +70,7 @@ func (d Denial) text() string {
 	switch {
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
-	case d.Stage == "policy":
+	case d.Stage == "policy", d.Stage == "rate":
 		b.WriteString("Refused by the owner's policy: " + what)
 	default:
 		b.WriteString("Refused: " + what)
@@ -82,6 +82,8 @@ func (d Denial) text() string {
 		b.WriteString(": " + visible(d.Reason, 600))
 	}
 	switch {
+	case d.Stage == "rate": // the reason says when to try again
+		b.WriteString(".")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
 	case d.Code == "not_answered": // it could have been answered there

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// timed are the calls with the time in them, when the rules ask for it. They
+// are copies: an Approver may be reading the others.
+func timed(p Policy, cs []policy.Call) []policy.Call {
+	if t, ok := p.(interface{ Timed() bool }); !ok || !t.Timed() {
+		return cs
+	}
+	cs = slices.Clone(cs)
+	now := time.Now()
+	for i := range cs {
+		cs[i].At = now
+	}
+	return cs
+}
+
+// rate counts x against the limits of the rules that let it pass or ask about
+// it: before a person is asked, so that what waits is counted too. What is over
+// is denied, or asked about.
+func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict {
+	if len(charges) == 0 {
+		x.refund()
+		return v
+	}
+	var over excess
+	x.paid, over = s.o.Meter.charge(time.Now(), x.paid, charges, x.Calls)
+	if over.rule == nil {
+		return v
+	}
+	v.Rule, v.Stage, v.Code = over.rule, StageRate, CodeLimit
+	v.Reason = fmt.Sprintf("%s; try again in %s", atMost(&over.rule.Rate), roundUp(over.wait))
+	if v.Action = over.rule.Rate.Over; v.Action == policy.Prompt {
+		v.Policy = policy.Prompt
+	}
+	return v
+}
+
+// atMost is a limit in words.
+func atMost(r *policy.Rate) string {
+	unit := map[time.Duration]string{time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}[r.Every]
+	return fmt.Sprintf("at most %d a %s", r.Count, unit)
+}
+
+// roundUp is a time in whole units, never too short.
+func roundUp(d time.Duration) string {
+	unit, name := time.Second, "s"
+	switch {
+	case d > 2*time.Hour:
+		unit, name = time.Hour, "h"
+	case d > 2*time.Minute:
+		unit, name = time.Minute, "min"
+	}
+	return fmt.Sprintf("%d %s", max(1, (d+unit-1)/unit), name)
+}
