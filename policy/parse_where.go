@@ -7,6 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/policy/where/scalar"
+	"github.com/clawai/clawai/policy/where/shell"
 	"github.com/clawai/clawai/policy/where/sql"
 	"github.com/clawai/clawai/policy/where/web"
 )
@@ -26,8 +27,8 @@ type constraintKey struct {
 	name     string
 	form     valueForm
 	settings []string // the keys of a settingsForm that is a table; a string alone is the first
-	// make builds the constraint; nil while this version cannot. Where it depends
-	// on the place that is governed, it is built again for each.
+	// make builds the constraint. A local one depends on the place that is
+	// governed, and is built again for it.
 	make        func(value any, o Options) (where.Constraint, error)
 	local       bool
 	path, whole bool // see constraint
@@ -40,7 +41,7 @@ var constraintKeys = []constraintKey{
 	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
 	{name: "public", form: booleanForm, make: boolean(web.Public)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
-	{name: "command", form: textsForm},
+	{name: "command", form: textsForm, make: texts(shell.New)},
 	{name: "regex", form: textForm, make: text(scalar.Regex)},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
 	{name: "min", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Min(v) }},
@@ -128,8 +129,6 @@ func (p *parser) constraint(path []string, at []keyPart, v tomlValue) {
 		p.wrongType(name, "a table of constraints", at, v, fmt.Sprintf("write %s = { regex = ... }; globs stand under args", name))
 	case key == nil:
 		p.unknownConstraint(path, at)
-	case key.make == nil:
-		p.later(at[len(at)-1])
 	default:
 		p.constrain(whereSource{path: path[:last], key: key, pos: p.doc.position(start)}, name, at, v)
 	}

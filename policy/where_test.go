@@ -92,6 +92,8 @@ func TestWhere(t *testing.T) {
 		{`where.a.sql = "read-only"`, `{"a":"select 1"}`, yes},
 		{`where.a.sql = { mode = "read-only", dialect = "postgres" }`, `{"a":"select 1\n"}`, yes},
 		{`where.a.sql = "read-only"`, `{"a":"drop table x"}`, maybe},
+		{`where.a.command = ["git status", "ls **"]`, `{"a":"git status | ls -l"}`, yes},
+		{`where.a.command = ["git status", "ls **"]`, `{"a":"rm -rf /"}`, no},
 		{`where.sql.mode.one_of = ["x"]`, `{"sql":{"mode":"x"}}`, yes},
 		{`where.a.sql = { mode = { one_of = ["x"] } }`, `{"a":{"sql":{"mode":"x"}}}`, yes},
 		{`where.a.under = ["/srv"]`, `{"a":"/srv/x"}`, maybe}, // there is no disk
