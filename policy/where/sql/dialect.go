@@ -69,7 +69,7 @@ var dialects = func() map[string]*dialect {
 		"mysql": {
 			readings: []lexis{
 				mysqlLexis, mysqlLexis.withBackslash(false),
-				mysqlLexis.withIdentifiers(), mysqlLexis.withBackslash(false).withIdentifiers(),
+				mysqlLexis.withIdentifiers(), mysqlLexis.withIdentifiers().withBackslash(false),
 			},
 			heads:    words("select with values table explain describe desc show"),
 			keywords: words(keywordsAll, keywordsMySQL), functions: words(functionsAll, functionsMySQL),
@@ -133,11 +133,11 @@ func merge(of ...*dialect) *dialect {
 }
 
 func (l lexis) withBackslash(on bool) lexis {
-	l.backslash, l.setting = on, true
+	l.backslash, l.setting, l.differs = on, true, '\\'
 	return l
 }
 
 func (l lexis) withIdentifiers() lexis {
-	l.doubleString, l.setting = false, true
+	l.doubleString, l.setting, l.differs = false, true, '"'
 	return l
 }

@@ -33,6 +33,8 @@ type lexis struct {
 	// setting says that a server reads so only when it is set up to. A text that it
 	// then refuses is no less read-only for that.
 	setting bool
+	// differs is the byte without which a setting changes nothing.
+	differs byte
 	// bracket is how […] is read.
 	bracket bracket
 	// wordChars are the further characters of a bare word.

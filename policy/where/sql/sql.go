@@ -53,9 +53,14 @@ func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
 		return where.Maybe
 	}
 	var first outcome
+	var toks []token
 	for i := range c.d.readings {
-		o := c.d.read(&c.d.readings[i], v.Text, opens)
-		if o.refused && c.d.readings[i].setting {
+		l := &c.d.readings[i]
+		if l.setting && strings.IndexByte(v.Text, l.differs) < 0 {
+			continue
+		}
+		var o outcome
+		if o, toks = c.d.read(l, v.Text, toks[:0], opens); o.refused && l.setting {
 			continue
 		}
 		if i == 0 {
@@ -90,9 +95,9 @@ type outcome struct {
 	refused bool
 }
 
-// read judges a text in one reading.
-func (d *dialect) read(l *lexis, src string, opens bool) outcome {
-	toks, f := l.lex(src, nil)
+// read judges a text in one reading. It returns the tokens for their memory.
+func (d *dialect) read(l *lexis, src string, toks []token, opens bool) (outcome, []token) {
+	toks, f := l.lex(src, toks)
 	least, most, count := where.Yes, where.No, 0
 	for rest := toks; len(rest) > 0; {
 		n := 0
@@ -110,13 +115,13 @@ func (d *dialect) read(l *lexis, src string, opens bool) outcome {
 	}
 	switch {
 	case f != sound:
-		return outcome{verdict: f.verdict(opens), refused: f == broken && least == where.Yes}
+		return outcome{verdict: f.verdict(opens), refused: f == broken && least == where.Yes}, toks
 	case count == 0:
-		return outcome{verdict: where.Maybe}
+		return outcome{verdict: where.Maybe}, toks
 	case opens:
-		return outcome{verdict: least, cuts: cuts(src, toks)}
+		return outcome{verdict: least, cuts: cuts(src, toks)}, toks
 	}
-	return outcome{verdict: most, cuts: cuts(src, toks)}
+	return outcome{verdict: most, cuts: cuts(src, toks)}, toks
 }
 
 // cuts hashes (FNV-1a) the places of what readings may not disagree on.

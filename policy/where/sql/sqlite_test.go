@@ -53,7 +53,7 @@ func (d *database) state(t testing.TB) string {
 	for _, q := range []string{
 		"SELECT total_changes()", "PRAGMA schema_version", "PRAGMA user_version", "PRAGMA application_id",
 		"PRAGMA query_only", "PRAGMA foreign_keys", "PRAGMA journal_mode", "PRAGMA writable_schema",
-		"SELECT group_concat(name || file) FROM pragma_database_list",
+		"SELECT group_concat(name || file) FROM pragma_database_list WHERE name <> 'temp'",
 		"SELECT group_concat(type || name || sql) FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)",
 		"SELECT group_concat(id || name) FROM t", "SELECT count(*) FROM users",
 	} {
