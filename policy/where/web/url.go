@@ -214,4 +214,4 @@ func schemeLen(s string) int {
 	return 0
 }
 
-func parseCost(n int) int { return 300 + 20*min(n, maxURL) + 100*maxHost }
+func parseCost(n int) int { return 300 + 40*min(n, maxURL) + 100*maxHost }
