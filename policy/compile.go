@@ -83,6 +83,7 @@ func (c *compiler) rule(src *ruleSource) rule {
 		slot := c.slot(src.subject, w.path)
 		rd := &c.policy.readers[slot]
 		rd.paths = rd.paths || w.key.path
+		c.policy.asksDisk = c.policy.asksDisk || w.key.path
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
 	return r

@@ -25,6 +25,7 @@ type Policy struct {
 	readers  []reader                     // by slot
 	revision string
 	timed    bool // some rule has a when
+	asksDisk bool // some rule has an under
 	options  Options
 	views    sync.Pool
 }

@@ -24,5 +24,8 @@ func (w *When) Holds(t time.Time) bool {
 	return w.Days[day] && minute >= w.From || w.Days[(day+6)%7] && minute < w.To
 }
 
+// AsksDisk says whether an answer may depend on Options.Disk.
+func (p *Policy) AsksDisk() bool { return p.asksDisk }
+
 // Timed says whether an answer may depend on Call.At.
 func (p *Policy) Timed() bool { return p.timed }

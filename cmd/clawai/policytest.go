@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/urfave/cli/v2"
 )
 
@@ -16,7 +17,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyExplainCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand()},
 	}
 }
 
@@ -32,6 +33,8 @@ func policyTestCommand() *cli.Command {
 			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
 			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
+			&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk, which where.<name>.under asks"},
+			&cli.StringFlag{Name: "at", Usage: "the `TIME` of fixtures that name none, as 2026-01-31T09:00:00+01:00"},
 			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
 		}, reportFlags(testFormats)...),
 		Action: policyTest,
@@ -55,7 +58,21 @@ func policyTest(c *cli.Context) error {
 // testOnce judges every fixture and reports.
 func testOnce(c *cli.Context, format string) error {
 	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
-	p, err := readPolicy(c.String("policy"), c.String("home"))
+	o := policy.Options{Home: c.String("home")}
+	if root := c.String("root"); root != "" {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return usagef("--root: %s is no directory", root)
+		}
+		o.Disk = disk.Rooted(root)
+	}
+	var at time.Time
+	if text := c.String("at"); text != "" {
+		var err error
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
+		}
+	}
+	p, err := readPolicy(c.String("policy"), o)
 	if err != nil {
 		return tellBroken(c, format, err)
 	}
@@ -72,7 +89,7 @@ func testOnce(c *cli.Context, format string) error {
 		return err
 	}
 	for _, path := range paths {
-		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), expect))
+		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), at, expect))
 	}
 	if err := emit(c, writeTests(format, p, run)); err != nil {
 		return err
@@ -96,13 +113,16 @@ func fixturePaths(c *cli.Context) ([]string, error) {
 	return paths, nil
 }
 
-func judgeFile(p *policy.Policy, path, server string, expect *policy.Action) check.Result {
+func judgeFile(p *policy.Policy, path, server string, at time.Time, expect *policy.Action) check.Result {
 	fx, err := check.ReadFixture(path)
 	if err != nil {
 		return check.Result{Path: path, Err: err}
 	}
 	if expect != nil {
 		fx.Expected = expect
+	}
+	if fx.At.IsZero() {
+		fx.At = at
 	}
 	return check.Judge(p, fx, server)
 }
@@ -121,12 +141,21 @@ func verdictOf(s check.Summary) error {
 
 // readPolicy loads a policy for a check: exit 2 when it cannot be read, with
 // every finding on a line of its own.
-func readPolicy(path, home string) (*policy.Policy, error) {
+func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
 	src, err := readSource(path)
 	if err != nil {
 		return nil, err
 	}
-	return parsePolicy(path, src, home)
+	p, err := policy.Parse(path, src, o)
+	if err != nil {
+		return nil, untested(err)
+	}
+	return p, nil
+}
+
+// untested is a policy that cannot be tested.
+func untested(err error) error {
+	return &exitError{code: exitUsage, err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}
 }
 
 func readSource(path string) ([]byte, error) {
@@ -147,7 +176,7 @@ func readSource(path string) ([]byte, error) {
 func parsePolicy(path string, src []byte, home string) (*policy.Policy, error) {
 	p, err := policy.Parse(path, src, policy.Options{Home: home})
 	if err != nil {
-		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}
+		return nil, untested(err)
 	}
 	return p, nil
 }

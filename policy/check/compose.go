@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"time"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy"
@@ -32,8 +33,12 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 		Server   string `json:"server,omitempty"`
 		Method   string `json:"method"`
 		Params   any    `json:"params,omitempty"`
+		At       string `json:"at,omitempty"`
 		Expected string `json:"expected"`
-	}{c.Server, method, params, expected.String()}
+	}{c.Server, method, params, "", expected.String()}
+	if !c.At.IsZero() {
+		fx.At = c.At.Format(time.RFC3339)
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/clawai/clawai/policy"
 	"github.com/tidwall/gjson"
@@ -19,13 +20,14 @@ import (
 
 // Fixture is one recorded request and what the policy should say of it. The
 // file holds one JSON object with the members method, params, and optionally
-// server and expected (docs/policy.md, "Fixtures").
+// server, expected and at (docs/policy.md, "Fixtures").
 type Fixture struct {
 	Path     string
 	Server   string // "" when the file names none
 	Method   string
 	Params   []byte // compact JSON; nil when absent
 	Expected *policy.Action
+	At       time.Time // of the call, for rules with a when; zero when the file does not say
 }
 
 // maxFixture bounds a fixture file. A frame may be larger, but a test that
@@ -105,12 +107,12 @@ func (fx *Fixture) set(name string, value gjson.Result) error {
 		}
 		fx.Params = []byte(value.Raw)
 		return nil
-	case "method", "server", "expected":
+	case "method", "server", "expected", "at":
 		if value.Type != gjson.String {
 			return fmt.Errorf("%q is not a string", name)
 		}
 	default:
-		return fmt.Errorf("unknown member %q (a fixture has method, params, server, expected)", name)
+		return fmt.Errorf("unknown member %q (a fixture has method, params, server, expected, at)", name)
 	}
 	switch name {
 	case "method":
@@ -123,6 +125,12 @@ func (fx *Fixture) set(name string, value gjson.Result) error {
 			return fmt.Errorf(`"expected": %w`, err)
 		}
 		fx.Expected = &action
+	case "at":
+		at, err := time.Parse(time.RFC3339, value.String())
+		if err != nil {
+			return errors.New(`"at" is no date and time with its offset, such as 2026-01-31T09:00:00+01:00`)
+		}
+		fx.At = at
 	}
 	return nil
 }

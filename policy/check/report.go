@@ -70,6 +70,20 @@ func WriteText(w io.Writer, results []Result) error {
 
 // Because is the rule's place and description, or the reason when none matched.
 func Because(r Result) string {
+	because := decidedBy(r)
+	for _, what := range r.Undecided {
+		because += undecidedWords[what]
+	}
+	return because
+}
+
+// undecidedWords say what would decide it.
+var undecidedWords = map[string]string{
+	"under": "  (under is undecided; with --root DIR it is asked of that disk)",
+	"when":  "  (when is undecided; --at TIME says what time it is)",
+}
+
+func decidedBy(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}
@@ -98,6 +112,8 @@ type jsonResult struct {
 	Reading  string    `json:"reading,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Error    string    `json:"error,omitempty"`
+
+	Undecided []string `json:"undecided,omitempty"`
 }
 
 // WriteJSON prints one document: {"policy", "results": [...], "summary"}.
@@ -116,7 +132,7 @@ func WriteJSON(w io.Writer, p *policy.Policy, results []Result) error {
 }
 
 func (r Result) json() jsonResult {
-	j := jsonResult{Fixture: r.Path, OK: r.Err == nil && !r.Mismatch(), Reading: r.Reading, Reason: r.Reason}
+	j := jsonResult{Fixture: r.Path, OK: r.Err == nil && !r.Mismatch(), Reading: r.Reading, Reason: r.Reason, Undecided: r.Undecided}
 	if r.Err != nil {
 		j.Error = r.Err.Error()
 		return j

@@ -3,6 +3,8 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
@@ -19,6 +21,10 @@ type Result struct {
 	Reading  string       // the reading that decided, when not the value as sent
 	Expected *policy.Action
 	Err      error // the fixture could not be read; Action is deny
+
+	// Undecided are the conditions that a rule in reach may or may not meet,
+	// because the time or the disk is not known.
+	Undecided []string
 }
 
 // Mismatch reports whether the answer differs from the expected one.
@@ -43,6 +49,9 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		return result
 	}
 	d := p.DecideAll(calls)
+	if p.Timed() || p.AsksDisk() {
+		result.Undecided = undecided(p, calls)
+	}
 	result.Action, result.Rule, result.Reason, result.Reading = d.Action, d.Rule, d.Reason, d.Reading
 	if d.Rule == nil && d.Reason == "" {
 		result.Reason = "no rule matches"
@@ -53,6 +62,29 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
+// undecided lists what time and disk would have told.
+func undecided(p *policy.Policy, calls []policy.Call) (all []string) {
+	for i := range calls {
+		trace := p.Trace(&calls[i])
+		for _, s := range trace.Steps {
+			if !s.Reached || s.Match != policy.Perhaps {
+				continue
+			}
+			what := ""
+			switch at := s.At; {
+			case at.Kind == policy.TimeWindow && at.Got == "":
+				what = "when"
+			case at.Kind == policy.Constraint && strings.HasPrefix(at.Want[0], "under = "):
+				what = "under"
+			}
+			if what != "" && !slices.Contains(all, what) {
+				all = append(all, what)
+			}
+		}
+	}
+	return all
+}
+
 // Calls are what the rules judge in a fixture, read as the proxy would read them;
 // none when no rule governs its method. The error says why the frame would be
 // refused before the rules.
@@ -60,7 +92,11 @@ func (fx Fixture) Calls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
-	return Calls(fx.Request(1), server)
+	calls, err := Calls(fx.Request(1), server)
+	for i := range calls {
+		calls[i].At = fx.At
+	}
+	return calls, err
 }
 
 // Calls is Fixture.Calls for a JSON-RPC message as bytes, sent by the side that
