@@ -268,6 +268,9 @@ func TestUnderErrors(t *testing.T) {
 func TestDirectoryIsALink(t *testing.T) {
 	root := tree(t, "private/tmp/", "tmp -> private/tmp")
 	c := under(t, disk.OS(""), "", root+"/tmp")
+	if c.Cost(10) <= 0 || c.Cost(1<<20) < c.Cost(4096) {
+		t.Error("under costs nothing")
+	}
 	for _, path := range []string{"/tmp", "/tmp/", "/tmp/x", "/private/tmp", "/private/tmp/x"} {
 		if got := c.Holds(text(root+path), true); got != where.Yes {
 			t.Errorf("%s: %d", path, got)

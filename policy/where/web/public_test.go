@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/policy/where"
@@ -204,6 +205,14 @@ var notPublic = []struct{ url, source string }{
 	{"localhost:8080/x", "no scheme"},
 	{"example.com", "no scheme"},
 	{"user@127.0.0.1", "no scheme"},
+	{"http://exa\u034fmple.com/", "a mark that is dropped"},
+	{"http://i\u2764\ufe0f.ws/", "a selector that is dropped"},
+	{"http://\u2764.ws/", "no letter (IDNA 2008)"},
+	{"http://fa\u00df.de/", "IDNA 2003 and 2008 differ"},
+	{"http://" + strings.Repeat("a.", 130) + "com/", "longer than a name"},
+	{"http://" + strings.Repeat("a", 64) + ".com/", "longer than a label"},
+	{"http://example.com/" + strings.Repeat("a", 1<<16), "longer than a URL"},
+	{"?http://127.0.0.1/", "a URL further on"},
 	{"http://", "no host"},
 	{"", "nothing"},
 }
@@ -264,7 +273,7 @@ var addressable = []string{
 	"https://www.linkedin.com/in/user/", "https://www.reddit.com/r/golang/", "https://old.reddit.com/r/golang/.json",
 	"https://api.openai.com/v1/models", "https://api.anthropic.com/v1/messages", "https://huggingface.co/a/b/resolve/main/config.json",
 	"https://login.microsoftonline.com/common/oauth2/v2.0/authorize?redirect_uri=http://localhost:8080", "https://accounts.google.com/o/oauth2/v2/auth",
-	"https://www.gov.uk/", "https://europa.eu/", "https://www.bund.de/", "https://www.zoll.example.com/", "https://weather.example.com/api/v1?lat=1&lon=2",
+	"https://www.gov.uk/", "https://www.usa.gov/", "https://www.who.int/", "https://www.un.org/en/", "https://www.nasa.gov/x?y", "https://www.cern.ch/", "https://a.b.co/", "https://example.info/a.b.c", "https://example.xyz:8443/", "https://europa.eu/", "https://www.bund.de/", "https://www.zoll.example.com/", "https://weather.example.com/api/v1?lat=1&lon=2",
 	"https://time.is/", "https://ip.example.com/8.8.8.8", "https://jobs.example.com/?utm_source=a&utm_medium=b", "https://shop.example.com/p/1?variant=2#reviews",
 	"https://status.example.com/history.rss", "https://example.com/feed.xml", "https://example.com/robots.txt", "https://example.com/.well-known/security.txt",
 	"https://static.example.com/img/a@2x.png", "https://a.example.com:8443/path;jsessionid=1?x=y#z", "https://example.com/search?q=%E2%9C%93",
@@ -324,6 +333,9 @@ func TestOtherKinds(t *testing.T) {
 	host, _ := web.Host([]string{"**"})
 	scheme, _ := web.Scheme([]string{"http"})
 	for _, c := range []where.Constraint{host, scheme, web.Public(true), web.Public(false)} {
+		if c.Cost(100) <= 0 || c.Cost(1<<20) < c.Cost(1<<16) {
+			t.Errorf("%T costs nothing", c)
+		}
 		for kind := where.Absent; kind <= where.List; kind++ {
 			if kind == where.String {
 				continue
