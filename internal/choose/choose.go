@@ -48,11 +48,37 @@ func Several(ctx context.Context, in, out *os.File, title string, options []Opti
 	field := huh.NewMultiSelect[int]().Title(title).Options(all...).Value(&picked).
 		Filterable(len(options) > height).
 		Height(max(min(len(options)+2, height-rim), 3))
+	err = ask(ctx, in, out, field, width, height)
+	if errors.Is(err, ErrLeft) {
+		return nil, err
+	}
+	return picked, err
+}
+
+// One asks and returns the index of one answer; the first is preset. The
+// description may have several lines.
+func One(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
+	width, height, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0, err
+	}
+	picked := 0
+	all := make([]huh.Option[int], len(answers))
+	for i, a := range answers {
+		all[i] = huh.NewOption(a, i)
+	}
+	field := huh.NewSelect[int]().Title(title).Description(description).Options(all...).Value(&picked)
+	err = ask(ctx, in, out, field, width, height)
+	return picked, err
+}
+
+// ask shows one field until it is answered or left.
+func ask(ctx context.Context, in, out *os.File, field huh.Field, width, height int) error {
 	bindings := huh.NewDefaultKeyMap()
 	bindings.Quit.SetKeys("ctrl+c", "esc")
 	was, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = term.Restore(int(in.Fd()), was) }()
 	keyboard := newKeys(in)
@@ -63,9 +89,9 @@ func Several(ctx context.Context, in, out *os.File, title string, options []Opti
 			tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"}))
 	err = form.RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || errors.Is(err, tea.ErrInterrupted) {
-		return nil, ErrLeft
+		return ErrLeft
 	}
-	return picked, err
+	return err
 }
 
 // chatter is what bubbletea asks of the terminal beside the picture. The answers

@@ -1,0 +1,163 @@
+package learn
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Fixture is a request with the answer that the policy gives it: from the record
+// for what a rule opens, and made up around it for what it keeps shut.
+type Fixture struct {
+	Name     string // of the file
+	Of       *Rule
+	What     string // in words
+	Expected policy.Action
+	JSON     []byte
+}
+
+// Fixtures shows by calls what the rules of a learned policy open, and what
+// around them they do not. A neighbour that the policy allows by other rules is
+// left out.
+func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
+	p, err := policy.Parse("learned", text, policy.Options{Home: l.o.Home})
+	if err != nil {
+		return nil, err
+	}
+	var all []Fixture
+	for i, r := range rules {
+		own, ok := r.call()
+		if !ok {
+			continue
+		}
+		add := func(what string, c policy.Call) {
+			d := p.Decide(&c)
+			if what != "" && d.Action == policy.Allow {
+				return
+			}
+			f := Fixture{Of: r, What: what, Expected: d.Action, JSON: fixtureJSON(&c, d.Action)}
+			f.Name = fmt.Sprintf("learned-%03d-%s-%s.json", i+1, plainName(r.Name), f.Expected)
+			if what == "" {
+				f.What = "as recorded"
+			} else {
+				f.Name = fmt.Sprintf("learned-%03d-%s-not-%s.json", i+1, plainName(r.Name), plainName(what))
+			}
+			all = append(all, f)
+		}
+		add("", own)
+		for _, n := range r.neighbours(own) {
+			add(n.what, n.call)
+		}
+	}
+	return all, nil
+}
+
+// call is a recorded call of the rule without what it does not name, which may
+// be long, or redacted.
+func (r *Rule) call() (policy.Call, bool) {
+	for _, s := range r.calls {
+		c := s.call
+		var args []member
+		for _, m := range s.args {
+			if slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Arg == m.name }) {
+				args = append(args, m)
+			}
+		}
+		c.Args = object(args)
+		if c.Subject == policy.SamplingSubject || c.Subject == policy.ElicitationSubject {
+			return c, false
+		}
+		return c, true
+	}
+	return policy.Call{}, false
+}
+
+type neighbour struct {
+	what string
+	call policy.Call
+}
+
+// neighbours are calls beside one that a rule opens, one thing changed.
+func (r *Rule) neighbours(own policy.Call) (all []neighbour) {
+	other := own
+	other.Server = own.Server + "-other"
+	all = append(all, neighbour{"other server", other})
+	if r.Subject == policy.ResourceSubject {
+		for _, n := range around(r.Name) {
+			other := own
+			other.Names = []string{n[1]}
+			all = append(all, neighbour{n[0], other})
+		}
+		return all
+	}
+	other = own
+	other.Names = []string{own.Names[0] + "_other"}
+	all = append(all, neighbour{"other tool", other})
+	for _, c := range r.Conditions {
+		for _, n := range around(c.Globs[0]) {
+			args := map[string]json.RawMessage{}
+			if json.Unmarshal(own.Args, &args) != nil {
+				continue
+			}
+			args[c.Arg], _ = json.Marshal(n[1]) // a text always can be
+			other := own
+			other.Args, _ = json.Marshal(args)
+			all = append(all, neighbour{c.Arg + " " + n[0], other})
+		}
+	}
+	return all
+}
+
+// around are texts beside what a glob matches, each with what it is.
+func around(glob string) [][2]string {
+	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
+	switch {
+	case strings.HasPrefix(glob, "http") && strings.HasSuffix(glob, "*"):
+		host := strings.TrimSuffix(strings.TrimRight(glob, "*"), "/")
+		return [][2]string{{"other host", host + ".other.example/"}, {"other scheme", "ftp" + strings.TrimPrefix(strings.TrimPrefix(host, "https"), "http") + "/"}, {"user in front", strings.Replace(host, "://", "://"+host[strings.Index(host, "://")+3:]+"@other.example/", 1)}}
+	case folder && strings.HasSuffix(glob, "*"):
+		return [][2]string{
+			{"sibling folder", dir + "-other/x"}, {"parent", dir[:strings.LastIndexByte(dir, '/')+1] + "x"},
+			{"traversal", dir + "/../x"}, {"encoded traversal", dir + "/%2e%2e/x"}, {"keys", dir + "/.ssh/id_ed25519"}, {"environment", dir + "/.env"},
+		}
+	}
+	return [][2]string{{"other value", glob + "-other"}}
+}
+
+func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
+	params := map[string]any{}
+	if c.Subject == policy.ResourceSubject {
+		params["uri"] = c.Names[0]
+	} else {
+		params["name"] = c.Names[0]
+		if len(c.Args) > 0 {
+			params["arguments"] = json.RawMessage(c.Args)
+		}
+	}
+	var b bytes.Buffer
+	doc := json.NewEncoder(&b)
+	doc.SetEscapeHTML(false)
+	doc.SetIndent("", "  ")
+	_ = doc.Encode(struct { // texts and what was read as JSON always can be
+		Server   string         `json:"server"`
+		Method   string         `json:"method"`
+		Params   map[string]any `json:"params"`
+		Expected string         `json:"expected"`
+	}{c.Server, c.Method, params, expected.String()})
+	return b.Bytes()
+}
+
+// plainName is a text as a part of a file's name.
+func plainName(s string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, s)
+	return strings.Trim(name[:min(len(name), 40)], "-")
+}

@@ -1,0 +1,248 @@
+package learn
+
+import (
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// MinFiles is how many different files make a folder.
+const MinFiles = 3
+
+// place is a value that names a place in the one spelling that rules are learned
+// from.
+type place struct {
+	root  string   // "/", "~/", or scheme://authority/ of a resource
+	names []string // below it; none for a web address
+	glob  string   // of a web address: its host's; else ""
+	text  string
+}
+
+// looksLikePlace says that a value is no mere text.
+func looksLikePlace(s string) bool {
+	if s == "" || len(s) > 1024 || strings.ContainsAny(s, "\n\r\t") {
+		return false
+	}
+	switch {
+	case s[0] == '/' || s[0] == '~' || s[0] == '\\', strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"), s == "..",
+		strings.Contains(s, "://"), len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/'),
+		strings.HasPrefix(strings.ToLower(s), "file:"):
+		return !strings.ContainsAny(s, " ") || strings.Count(s, " ") < 4
+	}
+	return false
+}
+
+// systemRoots hold what no agent needs a standing rule for.
+var systemRoots = []string{"etc", "proc", "sys", "dev", "boot", "root", "run", "bin", "sbin", "lib", "lib64", "System", "Library", "private"}
+
+// ground is what a learner knows of the machine: folders that rules keep off.
+type ground struct {
+	home []string // the names of the home's path; nil when not known
+	own  [][]string
+}
+
+func namesOf(p string) []string {
+	if p = strings.Trim(path.Clean("/"+strings.ReplaceAll(p, `\`, "/")), "/"); p != "" {
+		return strings.Split(p, "/")
+	}
+	return nil
+}
+
+// parse reads a value; the reason says why no rule is learned from it.
+func (g *ground) parse(s string) (p place, why string) {
+	if !writable(s) {
+		return p, "a value that no rule may name"
+	}
+	p.text = s
+	switch {
+	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+		return webPlace(s)
+	case strings.HasPrefix(s, "file:///"):
+		p.root, s = "file:///", s[len("file:///"):]
+	case strings.Contains(s, "://"):
+		scheme, rest, _ := strings.Cut(s, "://")
+		authority, below, found := strings.Cut(rest, "/")
+		if !found || authority == "" || strings.ContainsAny(s, "@#") || strings.ToLower(scheme) != scheme {
+			return p, "an address of no plain form"
+		}
+		p.root, s = scheme+"://"+authority+"/", below
+	case strings.HasPrefix(s, "~/"):
+		p.root, s = "~/", s[2:]
+	case strings.HasPrefix(s, "/"):
+		p.root, s = "/", s[1:]
+	default:
+		return p, "a place that depends on where the server stands"
+	}
+	s = strings.TrimSuffix(s, "/")
+	p.text = p.root + s
+	if s == "" {
+		return p, "a root"
+	}
+	p.names = strings.Split(s, "/")
+	for _, name := range p.names {
+		if name == "" || name == "." || name == ".." || strings.TrimRight(name, ". ") != name || strings.HasPrefix(name, "~") {
+			return p, "a place that is not plainly written"
+		}
+		if secretName(name) {
+			return p, "a place where keys lie"
+		}
+	}
+	if len(p.names) > 64 {
+		return p, "a place that is too deep"
+	}
+	return p, g.shut(&p)
+}
+
+// local says that a place is on the disk.
+func (p *place) local() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
+
+// below are the names of a place from its home on; false when it is not there.
+func (g *ground) below(p *place) ([]string, bool) {
+	switch {
+	case p.root == "~/":
+		return p.names, true
+	case !p.local() || g.home == nil || len(p.names) < len(g.home) || !slices.Equal(p.names[:len(g.home)], g.home):
+		return nil, false
+	}
+	return p.names[len(g.home):], true
+}
+
+func (g *ground) shut(p *place) string {
+	if !p.local() {
+		return ""
+	}
+	full := p.names
+	inside, atHome := g.below(p)
+	if p.root == "~/" {
+		full = append(slices.Clone(g.home), p.names...)
+	}
+	for _, own := range g.own {
+		if len(own) > 0 && len(full) >= len(own) && slices.Equal(full[:len(own)], own) {
+			return "a place of clawai's own"
+		}
+	}
+	switch {
+	case atHome && len(inside) == 0:
+		return "a home"
+	case atHome && strings.HasPrefix(inside[0], "."):
+		return "a hidden place of a home"
+	case !atHome && slices.Contains(systemRoots, p.names[0]):
+		return "a place of the system"
+	case !atHome && g.home != nil && len(g.home) > 1 && len(p.names) <= len(g.home) && slices.Equal(p.names[:min(len(p.names), len(g.home)-1)], g.home[:min(len(p.names), len(g.home)-1)]):
+		return "a home, or what homes lie in"
+	}
+	return ""
+}
+
+// webPlace takes the host of a web address that every parser reads alike.
+func webPlace(s string) (p place, why string) {
+	const odd = "an address of no plain form"
+	u, err := url.Parse(s)
+	if err != nil || u.User != nil || u.Host == "" || u.Fragment != "" || strings.ContainsAny(s, "@ ") {
+		return p, odd
+	}
+	host := u.Hostname()
+	if strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(host, ".") || strings.HasSuffix(host, ".") {
+		return p, odd
+	}
+	if _, err := netip.ParseAddr(host); err == nil || strings.Trim(host[strings.LastIndexByte(host, '.')+1:], "0123456789") == "" {
+		return p, "an address that is a number"
+	}
+	base := u.Scheme + "://" + u.Host + "/"
+	if !strings.HasPrefix(s, base) {
+		return p, odd
+	}
+	return place{text: s, glob: base + "**"}, ""
+}
+
+// folder is one that enough files were seen in.
+type folder struct {
+	root  string
+	names []string
+	stars string // * for the files in it, ** for those below it too
+}
+
+func (f *folder) dir() string  { return f.root + strings.Join(f.names, "/") }
+func (f *folder) glob() string { return f.dir() + "/" + f.stars }
+
+func (f *folder) holds(p *place) bool {
+	n := len(f.names)
+	return p.root == f.root && len(p.names) > n && (f.stars == "**" || len(p.names) == n+1) && slices.Equal(p.names[:n], f.names)
+}
+
+// tree is the places that were seen below one root.
+type tree struct {
+	kids map[string]*tree
+	seen bool
+}
+
+func (t *tree) add(names []string) {
+	for _, name := range names {
+		if t.kids == nil {
+			t.kids = map[string]*tree{}
+		}
+		if t.kids[name] == nil {
+			t.kids[name] = &tree{}
+		}
+		t = t.kids[name]
+	}
+	t.seen = true
+}
+
+// folders finds the folders of what was seen, the deepest first: one for its
+// files, or for those below it too when they lie in two folders. What a deeper
+// folder has taken counts no more.
+func (t *tree) folders(g *ground, root string, at []string, out *[]folder) (left int, dirs int) {
+	direct := 0
+	for _, name := range sortedKeys(t.kids) {
+		kid := t.kids[name]
+		if kid.seen {
+			direct++
+		}
+		n, d := kid.folders(g, root, append(slices.Clone(at), name), out)
+		left, dirs = left+n, dirs+d
+	}
+	if direct > 0 {
+		left, dirs = left+direct, dirs+1
+	}
+	f := place{root: root, names: at}
+	switch {
+	case left >= MinFiles && dirs >= 2 && g.deep(&f, true):
+		*out = append(*out, folder{root, at, "**"})
+		return 0, 0
+	case direct >= MinFiles && g.deep(&f, false):
+		*out = append(*out, folder{root, at, "*"})
+		return left - direct, dirs - 1
+	}
+	return left, dirs
+}
+
+// deep says that a folder is deep enough to be opened, with all below it or
+// without.
+func (g *ground) deep(f *place, whole bool) bool {
+	least := 1
+	if whole {
+		least = 2
+	}
+	if !f.local() {
+		return !whole && len(f.names) >= 1
+	}
+	if len(f.names) == 0 || g.shut(f) != "" {
+		return false
+	}
+	if inside, atHome := g.below(f); atHome {
+		return len(inside) >= least
+	}
+	return len(f.names) >= least+1
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

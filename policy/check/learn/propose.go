@@ -1,0 +1,407 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Condition is what a rule says of one argument: one of the globs must match.
+type Condition struct {
+	Arg   string
+	Globs []string
+}
+
+// Rule is one that is proposed.
+type Rule struct {
+	Action     policy.Action
+	Subject    policy.Subject
+	Name       string // exact, but for resources a glob
+	Server     string
+	Conditions []Condition
+	Open       []string     // arguments of the calls that it says nothing of
+	Above      *policy.Rule // of the policy that is extended: what asked; nil for what no rule speaks of
+	Class      Class
+	Tally      tally
+
+	asked bool // the rules asked about the calls
+	calls []*sighting
+}
+
+// tool is all that was seen of one tool.
+type tool struct {
+	calls  []*sighting
+	class  Class
+	places map[string]bool // arguments that say where
+}
+
+func toolKey(c *policy.Call) string {
+	if c.Subject == policy.ResourceSubject {
+		return c.Server + "\x00" + c.Method[:0] + "\x00resource"
+	}
+	return c.Server + "\x00" + c.Method + "\x00" + c.Names[0]
+}
+
+// tools sorts the calls by what they call.
+func (l *Learner) tools() map[string]*tool {
+	all := map[string]*tool{}
+	for _, s := range l.order {
+		t := all[toolKey(&s.call)]
+		if t == nil {
+			t = &tool{class: Reads, places: map[string]bool{}}
+			switch s.call.Subject {
+			case policy.ToolSubject:
+				t.class = ClassOf(s.call.Names[0])
+			case policy.SamplingSubject, policy.ElicitationSubject:
+				t.class = Executes
+			}
+			all[toolKey(&s.call)] = t
+		}
+		t.calls = append(t.calls, s)
+		for i := range s.args {
+			if s.args[i].isPlace() {
+				t.places[s.args[i].name] = true
+			}
+		}
+	}
+	return all
+}
+
+// pools finds the folders that tools of one server and class were seen in: by
+// what a person has allowed, or what no rule speaks of.
+func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
+	trees := map[string]map[string]*tree{}
+	add := func(key, text string) {
+		p, why := l.ground.parse(text)
+		if why != "" || p.glob != "" {
+			return
+		}
+		if trees[key] == nil {
+			trees[key] = map[string]*tree{}
+		}
+		if trees[key][p.root] == nil {
+			trees[key][p.root] = &tree{}
+		}
+		trees[key][p.root].add(p.names)
+	}
+	for _, t := range tools {
+		for _, s := range t.calls {
+			if t.class == Executes || s.asked && s.tally.Approved == 0 {
+				continue
+			}
+			if s.call.Subject == policy.ResourceSubject {
+				add(poolKey(t, s), s.call.Names[0])
+			}
+			for i := range s.args {
+				if t.places[s.args[i].name] {
+					for _, text := range s.args[i].texts {
+						add(poolKey(t, s), text)
+					}
+				}
+			}
+		}
+	}
+	found := map[string][]folder{}
+	for key, roots := range trees {
+		var fs []folder
+		for _, root := range sortedKeys(roots) {
+			roots[root].folders(&l.ground, root, nil, &fs)
+		}
+		slices.SortStableFunc(fs, func(a, b folder) int { return cmp.Compare(len(b.names), len(a.names)) })
+		found[key] = fs
+	}
+	return found
+}
+
+func poolKey(t *tool, s *sighting) string {
+	return s.call.Server + "\x00" + s.call.Subject.Key() + "\x00" + t.class.String()
+}
+
+// maxRules bounds what is proposed at once: the rules of the most calls.
+const maxRules = 200
+
+// Propose lists the rules, the narrowest first. What is not learned from is
+// counted in Skipped.
+func (l *Learner) Propose() []*Rule {
+	tools := l.tools()
+	pools := l.pools(tools)
+	found := map[string]*Rule{}
+	for _, key := range sortedKeys(tools) {
+		t := tools[key]
+		for _, s := range t.calls {
+			r, why := l.shape(t, s, pools[poolKey(t, s)])
+			if why != "" {
+				l.Skipped[why] += s.tally.Calls
+				continue
+			}
+			id := r.id()
+			if found[id] == nil {
+				found[id] = r
+			}
+			found[id].take(s)
+		}
+	}
+	var rules []*Rule
+	for _, id := range sortedKeys(found) {
+		r := found[id]
+		why := l.decide(r)
+		if why == "" && !l.shared(r, tools) {
+			why = "a person said no to too many of such calls"
+		}
+		if why != "" {
+			l.Skipped[why] += r.Tally.Calls
+			continue
+		}
+		rules = append(rules, r)
+	}
+	if rules = join(rules); len(rules) > maxRules {
+		slices.SortStableFunc(rules, func(a, b *Rule) int { return cmp.Compare(b.Tally.Calls, a.Tally.Calls) })
+		for _, r := range rules[maxRules:] {
+			l.Skipped["more rules than a person reads"] += r.Tally.Calls
+		}
+		rules = rules[:maxRules]
+	}
+	slices.SortStableFunc(rules, func(a, b *Rule) int { return compareRules(a, b) })
+	return l.checked(rules)
+}
+
+func compareRules(a, b *Rule) int {
+	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),
+		cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(len(b.Conditions), len(a.Conditions)), cmp.Compare(a.id(), b.id()))
+}
+
+func (r *Rule) take(s *sighting) {
+	r.calls = append(r.calls, s)
+	r.Tally.merge(&s.tally)
+	named := map[string]bool{}
+	for _, c := range r.Conditions {
+		named[c.Arg] = true
+	}
+	for _, m := range s.args {
+		if !named[m.name] && !slices.Contains(r.Open, m.name) {
+			r.Open = append(r.Open, m.name)
+		}
+	}
+}
+
+// id is the same for what one rule can say.
+func (r *Rule) id() string {
+	above := -1
+	if r.Above != nil {
+		above = r.Above.Index
+	}
+	return fmt.Sprintf("%q %d %q %d %t %q", r.Server, r.Subject, r.Name, above, r.asked, r.Conditions)
+}
+
+// shape is the rule that one call would make.
+func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) {
+	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked}
+	if r.Subject == policy.ResourceSubject {
+		var why string
+		r.Name, why = l.generalise(r.Name, folders)
+		return r, why
+	}
+	present := map[string]bool{}
+	for i := range s.args {
+		m := &s.args[i]
+		present[m.name] = true
+		switch {
+		case t.class == Executes:
+			c, why := pinned(m)
+			if why != "" {
+				return nil, why
+			}
+			r.Conditions = append(r.Conditions, c)
+		case t.places[m.name]:
+			c := Condition{Arg: m.name}
+			if len(m.texts) == 0 || m.lost {
+				return nil, "an argument that says where, and cannot be named"
+			}
+			for _, text := range m.texts {
+				glob, why := l.generalise(text, folders)
+				if why != "" {
+					return nil, why
+				}
+				if !slices.Contains(c.Globs, glob) {
+					c.Globs = append(c.Globs, glob)
+				}
+			}
+			slices.Sort(c.Globs)
+			r.Conditions = append(r.Conditions, c)
+		}
+	}
+	for name := range t.places {
+		if !present[name] && t.class != Executes {
+			return nil, "an argument that says where is missing: a rule would leave it open"
+		}
+	}
+	slices.SortFunc(r.Conditions, func(a, b Condition) int { return cmp.Compare(a.Arg, b.Arg) })
+	return r, ""
+}
+
+// pinned names an argument as it is.
+func pinned(m *member) (c Condition, why string) {
+	c.Arg = m.name
+	switch {
+	case m.lost:
+		return c, "a secret, or a long text, in what executes"
+	case m.word != "":
+		c.Globs = []string{m.word}
+	case len(m.texts) == 1 && m.value[0] == '"' && writable(m.texts[0]):
+		c.Globs = m.texts
+	default:
+		return c, "an argument of what executes that no rule can name exactly"
+	}
+	return c, ""
+}
+
+// generalise is the glob for a place: its folder, if enough was seen there; its
+// host; or itself.
+func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
+	p, why := l.ground.parse(text)
+	switch {
+	case why != "":
+		return "", why
+	case p.glob != "":
+		return p.glob, ""
+	}
+	for i := range folders {
+		if folders[i].holds(&p) && p.root != "file:///" { // no list of globs could keep keys shut in it
+			return folders[i].glob(), ""
+		}
+	}
+	return p.text, ""
+}
+
+// holds says that a rule's conditions let a call of its tool pass.
+func (r *Rule) holds(s *sighting) bool {
+	if r.Subject == policy.ResourceSubject {
+		return matches(r.Name, s.call.Names[0])
+	}
+	for _, c := range r.Conditions {
+		i := slices.IndexFunc(s.args, func(m member) bool { return m.name == c.Arg })
+		if i < 0 {
+			return false
+		}
+		texts := s.args[i].texts
+		if s.args[i].word != "" {
+			texts = []string{s.args[i].word}
+		}
+		for _, text := range texts {
+			if !slices.ContainsFunc(c.Globs, func(g string) bool { return matches(g, text) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// matches is the glob match of the three forms that are learned.
+func matches(glob, text string) bool {
+	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
+		return strings.HasPrefix(text, dir+"/")
+	}
+	if dir, ok := strings.CutSuffix(glob, "/*"); ok {
+		rest, below := strings.CutPrefix(text, dir+"/")
+		return below && !strings.Contains(rest, "/")
+	}
+	return glob == text
+}
+
+// shared says that of all calls the rule would allow, whatever made it, enough
+// were allowed by a person who was asked.
+func (l *Learner) shared(r *Rule, tools map[string]*tool) bool {
+	if r.Action != policy.Allow {
+		return true
+	}
+	var all tally
+	for _, s := range tools[toolKey(&policy.Call{Subject: r.Subject, Server: r.Server, Method: r.calls[0].call.Method, Names: []string{r.Name}})].calls {
+		if r.holds(s) {
+			all.merge(&s.tally)
+		}
+	}
+	return all.share() >= l.o.MinShare
+}
+
+// decide gives a rule its action; the reason says why there is none.
+func (l *Learner) decide(r *Rule) string {
+	t, n := &r.Tally, l.o.MinCount
+	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
+	asked := r.asked
+	switch {
+	case t.share() < l.o.MinShare:
+		return "a person said no to too many of such calls"
+	case question:
+		r.Action = policy.Prompt
+		if !enough(t.Approved+t.Passed+t.Observed, n) {
+			return "seen too seldom, or too long ago"
+		}
+		return ""
+	case enough(t.Approved, n) || !asked && enough(t.Approved+t.Passed, n):
+		r.Action = policy.Allow
+	case asked && l.judge != nil:
+		return "asked about, and answered too seldom"
+	case asked:
+		r.Action = policy.Prompt
+		if t.Calls < n {
+			return "seen too seldom, or too long ago"
+		}
+	case !enough(t.Approved+t.Passed+t.Observed, n):
+		return "seen too seldom, or too long ago"
+	default:
+		r.Action = l.watched(r.Class)
+	}
+	if r.Action == policy.Allow && r.Class != Reads && len(r.Conditions) == 0 && len(r.Open) > 0 && r.Subject == policy.ToolSubject {
+		return l.varied(r)
+	}
+	return ""
+}
+
+// watched is what a rule may do that comes of watching alone.
+func (l *Learner) watched(c Class) policy.Action {
+	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
+		return policy.Allow
+	}
+	return policy.Prompt
+}
+
+// varied holds a rule that would leave every argument open of what acts to calls
+// that differ: the same one again and again says nothing of others.
+func (l *Learner) varied(r *Rule) string {
+	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
+		return "always the same call of what acts, and no argument that a rule could hold it to"
+	}
+	return ""
+}
+
+// join makes one rule of those that differ in the globs of one argument alone.
+func join(rules []*Rule) (joined []*Rule) {
+	known := map[string]*Rule{}
+	for _, r := range rules {
+		if len(r.Conditions) != 1 || r.Class == Executes {
+			joined = append(joined, r)
+			continue
+		}
+		key := *r
+		key.Conditions = []Condition{{Arg: r.Conditions[0].Arg}}
+		id := fmt.Sprint(key.id(), r.Action)
+		if other := known[id]; other != nil {
+			for _, g := range r.Conditions[0].Globs {
+				if !slices.Contains(other.Conditions[0].Globs, g) {
+					other.Conditions[0].Globs = append(other.Conditions[0].Globs, g)
+				}
+			}
+			slices.Sort(other.Conditions[0].Globs)
+			for _, s := range r.calls {
+				other.take(s)
+			}
+			continue
+		}
+		known[id] = r
+		joined = append(joined, r)
+	}
+	return joined
+}

@@ -1,0 +1,92 @@
+package learn
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Narrower is the rule with less in it: a folder's files without those below it,
+// the files themselves, the addresses themselves; false when there is less no
+// more.
+func (r *Rule) Narrower() (*Rule, bool) {
+	n := *r
+	n.Conditions = slices.Clone(r.Conditions)
+	changed := false
+	for i, c := range n.Conditions {
+		var globs []string
+		for _, g := range c.Globs {
+			if !strings.HasSuffix(g, "*") {
+				globs = append(globs, g)
+				continue
+			}
+			changed = true
+			for _, text := range r.texts(c.Arg) {
+				if !matches(g, text) {
+					continue
+				}
+				if strings.HasSuffix(g, "/**") && !strings.HasPrefix(g, "http") {
+					text = path.Dir(text) + "/*"
+				}
+				if !slices.Contains(globs, text) && writable(strings.TrimSuffix(text, "/*")) && len(globs) < maxTexts {
+					globs = append(globs, text)
+				}
+			}
+		}
+		if len(globs) == 0 {
+			return nil, false
+		}
+		slices.Sort(globs)
+		n.Conditions[i].Globs = globs
+	}
+	return &n, changed
+}
+
+// maxTexts bounds the places that one rule names.
+const maxTexts = 50
+
+// texts are the values of an argument in the calls of a rule.
+func (r *Rule) texts(arg string) (all []string) {
+	for _, s := range r.calls {
+		for _, m := range s.args {
+			if m.name == arg {
+				all = append(all, m.texts...)
+			}
+		}
+	}
+	return all
+}
+
+// Asking is the rule that asks in the place of one that allows; false when it is
+// about calls that are asked about already.
+func (r *Rule) Asking() (*Rule, bool) {
+	if r.Above != nil {
+		return nil, false
+	}
+	n := *r
+	n.Action = policy.Prompt
+	return &n, true
+}
+
+// Beside is a call that the rule would let through and that was not seen, the
+// one that is expected least; "" when it is about nothing else.
+func (r *Rule) Beside() string {
+	for _, c := range r.Conditions {
+		for _, g := range c.Globs {
+			switch {
+			case strings.HasSuffix(g, "/**") && strings.HasPrefix(g, "http"):
+				return c.Arg + " = " + strings.TrimRight(g, "*") + "any/page?and=words"
+			case strings.HasSuffix(g, "/**"):
+				return c.Arg + " = " + strings.TrimRight(g, "*") + "any/other/file"
+			case strings.HasSuffix(g, "/*"):
+				return c.Arg + " = " + strings.TrimRight(g, "*") + "any_other_file"
+			}
+		}
+	}
+	if len(r.Open) > 0 {
+		return strings.Join(r.Open, ", ") + " = anything"
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package learn
+
+import (
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/internal/audit"
+)
+
+// SecretPlaces are the globs that learned policies keep shut.
+var SecretPlaces = []string{
+	"**/.ssh", "**/.ssh/**", "**/.gnupg/**", "**/.aws/**", "**/.kube/**", "**/.docker/**", "**/.git/**",
+	"**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/id_ed25519*",
+	"**/.netrc", "**/.npmrc", "**/.pypirc", "**/.git-credentials", "**/credentials", "**/credentials.*",
+}
+
+// secretNames are names of files and folders, and endings of them, that no rule
+// is learned for.
+var secretNames = []string{
+	".ssh", ".gnupg", ".aws", ".kube", ".docker", ".git", ".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*",
+	".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.*", "secrets", "secret", "secrets.*",
+	".password-store", ".azure", ".config", "*.kdbx", "*.p12", "*.pfx", "shadow", "passwd",
+}
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, pattern := range secretNames {
+		if ok, _ := path.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// maxValue is the longest text that is written into a policy.
+const maxValue = 200
+
+// writable says that a text may stand in a policy: it can be seen, means itself
+// in a glob, and is no secret by its look.
+func writable(s string) bool {
+	if s == "" || len(s) > maxValue || audit.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return false
+		}
+	}
+	if audit.ScrubText(s) != s {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("/ =:,;&", r) }) {
+		if random(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// random says that a word looks drawn by lot: a token, a hash, a name of one
+// occasion.
+func random(word string) bool {
+	if len(word) < 16 {
+		return false
+	}
+	digits, letters, turns, before := 0, 0, 0, -1
+	for _, r := range word {
+		kind := 2
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+			kind = 0
+		case unicode.IsLetter(r):
+			letters++
+			kind = 1
+			if unicode.IsUpper(r) {
+				kind = 3
+			}
+		}
+		if kind != before {
+			turns++
+		}
+		before = kind
+	}
+	return digits >= 3 && letters >= 3 && turns >= 6
+}

@@ -1,0 +1,146 @@
+package learn
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// style is how an author writes rules.
+type style struct {
+	order     []string // of keys; those that are not used stand where they usually do
+	literal   bool     // strings in single quotes
+	described bool
+	table     bool // arguments below [rule.args]
+}
+
+var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "server", "args", "where", "ask", "limit", "description"}
+
+var (
+	keyLine  = regexp.MustCompile(`(?m)^[ \t]*([a-z]+)[ \t]*[.=]`)
+	argsHead = regexp.MustCompile(`(?m)^[ \t]*\[rule\.args\]`)
+)
+
+// styleOf learns from the rules of a policy; without any it is ours.
+func styleOf(src []byte, rules []policy.Source) style {
+	st := style{order: slices.Clone(usual), described: true}
+	if len(rules) == 0 {
+		return st
+	}
+	sum, seen := map[string]float64{}, map[string]int{}
+	single, double, described, tables, withArgs := 0, 0, 0, 0, 0
+	for _, r := range rules {
+		text := string(src[r.Start:r.End])
+		var keys []string
+		for _, m := range keyLine.FindAllStringSubmatch(text, -1) {
+			if slices.Contains(usual, m[1]) && !slices.Contains(keys, m[1]) {
+				keys = append(keys, m[1])
+			}
+		}
+		for i, k := range keys {
+			sum[k] += float64(i) / float64(len(keys))
+			seen[k]++
+		}
+		single += strings.Count(text, "'")
+		double += strings.Count(text, `"`)
+		if r.Description != "" {
+			described++
+		}
+		if len(r.Args) > 0 {
+			withArgs++
+		}
+		if argsHead.MatchString(text) {
+			tables++
+		}
+	}
+	st.literal, st.described = single > double, 2*described >= len(rules)
+	st.table = tables > 0 && 2*tables > withArgs
+	rank := func(k string) float64 {
+		if seen[k] > 0 {
+			return sum[k] / float64(seen[k])
+		}
+		return float64(slices.Index(usual, k)) / float64(len(usual))
+	}
+	slices.SortStableFunc(st.order, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return st
+}
+
+// line is one key of a rule, its value in TOML.
+type line struct{ key, value string }
+
+// write sets the lines of a rule as the author would.
+func (st style) write(lines []line) string {
+	place := func(l line) int {
+		name, _, _ := strings.Cut(l.key, ".")
+		return slices.Index(st.order, name)
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(place(a), place(b)) })
+	var b, below strings.Builder
+	b.WriteString("[[rule]]\n")
+	for _, l := range lines {
+		if l.key == "description" && !st.described {
+			continue
+		}
+		if name, ok := strings.CutPrefix(l.key, "args."); ok && st.table {
+			below.WriteString(name + " = " + l.value + "\n")
+			continue
+		}
+		b.WriteString(l.key + " = " + l.value + "\n")
+	}
+	if below.Len() > 0 {
+		b.WriteString("[rule.args]\n" + below.String())
+	}
+	return b.String()
+}
+
+// globs writes one glob, or a list of them.
+func (st style) globs(gs []string) string {
+	if len(gs) == 1 {
+		return st.text(gs[0])
+	}
+	parts := make([]string, len(gs))
+	for i, g := range gs {
+		parts[i] = st.text(g)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// text writes a string; what a reader could not see is escaped.
+func (st style) text(s string) string {
+	if st.literal && !strings.ContainsFunc(s, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) {
+		return "'" + s + "'"
+	}
+	return quoted(s)
+}
+
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			hex := strconv.FormatInt(int64(r), 16)
+			b.WriteString(`\U` + strings.Repeat("0", 8-len(hex)) + hex)
+		}
+	}
+	return b.String() + `"`
+}
+
+// key writes the name of an argument.
+func key(name string) string {
+	const bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	if name != "" && strings.Trim(name, bare) == "" {
+		return name
+	}
+	return quoted(name)
+}

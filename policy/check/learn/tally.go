@@ -1,0 +1,80 @@
+package learn
+
+import (
+	"math"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/policy"
+)
+
+// tally counts what is known of calls that are alike. The weights are of calls
+// by their age.
+type tally struct {
+	Approved, Refused float64 // a person was asked and said
+	Passed            float64 // a rule of the day let it through
+	Observed          float64 // nothing was enforced
+
+	Calls, Yes, No int // the first two of the weights, counted
+	First, Last    time.Time
+	Record         string // the first of them
+	sessions       map[string]bool
+}
+
+// maxSessions bounds the sessions that are told apart.
+const maxSessions = 1000
+
+// add counts one decision. The words are those of docs/denials.md and the record.
+func (t *tally) add(e *audit.Entry, was policy.Action, weight float64, form bool) {
+	t.Calls++
+	t.Last = e.Time
+	if t.sessions == nil {
+		t.sessions = map[string]bool{}
+	}
+	if len(t.sessions) < maxSessions {
+		t.sessions[e.Session] = true
+	}
+	switch {
+	case e.Stage == "observe":
+		t.Observed += weight
+	case e.Code == "allowed_by_person" && !form:
+		t.Approved += weight
+		t.Yes++
+	case e.Code == "denied_by_person":
+		t.Refused += weight
+		t.No++
+	case was == policy.Allow:
+		t.Passed += weight
+	}
+}
+
+func (t *tally) merge(o *tally) {
+	t.Approved, t.Refused = t.Approved+o.Approved, t.Refused+o.Refused
+	t.Passed, t.Observed = t.Passed+o.Passed, t.Observed+o.Observed
+	t.Calls, t.Yes, t.No = t.Calls+o.Calls, t.Yes+o.Yes, t.No+o.No
+	if t.First.IsZero() || o.First.Before(t.First) {
+		t.First, t.Record = o.First, o.Record
+	}
+	if o.Last.After(t.Last) {
+		t.Last = o.Last
+	}
+	if t.sessions == nil {
+		t.sessions = map[string]bool{}
+	}
+	for s := range o.sessions {
+		if len(t.sessions) < maxSessions {
+			t.sessions[s] = true
+		}
+	}
+}
+
+// enough says that a weight stands for so many calls.
+func enough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
+
+// share is the part of a person's answers that was yes; 1 when there is none.
+func (t *tally) share() float64 {
+	if t.Approved+t.Refused == 0 {
+		return 1
+	}
+	return t.Approved / (t.Approved + t.Refused)
+}

@@ -1,0 +1,297 @@
+package learn
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Compose writes the policy: the one that is extended with the rules in it, or a
+// new one.
+func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
+	if l.judge == nil {
+		return l.compose(rules)
+	}
+	sources := l.judge.Policy().Sources()
+	st := styleOf(l.o.Policy, sources)
+	text := l.o.Policy
+	above := map[int][]*Rule{}
+	var loose []*Rule
+	for _, r := range rules {
+		if r.Above == nil {
+			loose = append(loose, r)
+		} else {
+			above[r.Above.Index] = append(above[r.Above.Index], r)
+		}
+	}
+	// From the last on: what stands above keeps its place.
+	for i := len(sources) - 1; i >= 0; i-- {
+		if len(above[i]) == 0 {
+			continue
+		}
+		parts := l.inFolders(above[i], st)
+		for _, r := range above[i] {
+			part, err := l.narrowed(r, st)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part)
+		}
+		var err error
+		if text, err = policy.InsertAbove(text, sources[i].Rule, strings.Join(parts, "\n")); err != nil {
+			return nil, err
+		}
+	}
+	if len(loose) > 0 {
+		// No rule speaks of these calls, so that they stand behind all rules.
+		parts := l.inFolders(loose, st)
+		for _, r := range loose {
+			parts = append(parts, l.comment(r)+st.write(r.lines(st)))
+		}
+		text = appendText(text, strings.Join(parts, "\n"))
+	}
+	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, policy.Options{Home: l.o.Home}); err != nil {
+		return nil, fmt.Errorf("the policy would not load with what was learned: %w", err)
+	}
+	return text, nil
+}
+
+func (l *Learner) compose(rules []*Rule) ([]byte, error) {
+	st := styleOf(nil, nil)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Learned by clawai on %s from %d recorded decisions. Read it before you use it.\n# The first rule that matches decides; what no rule matches is denied.\n", l.o.Now.Format(time.DateOnly), l.Seen)
+	for _, part := range everywhere(rules, st) {
+		b.WriteString("\n" + part)
+	}
+	for _, r := range rules {
+		b.WriteString("\n" + l.comment(r) + st.write(r.lines(st)))
+	}
+	b.WriteString("\n# Everything else is denied: no rule matches it.\n")
+	text := []byte(b.String())
+	if _, err := policy.Parse("learned", text, policy.Options{Home: l.o.Home}); err != nil {
+		return nil, fmt.Errorf("what was learned does not load: %w", err)
+	}
+	return text, nil
+}
+
+// appendText puts text behind a policy, with its line ends.
+func appendText(src []byte, text string) []byte {
+	eol := "\n"
+	if bytes.Contains(src, []byte("\r\n")) {
+		eol = "\r\n"
+	}
+	out := slices.Clone(src)
+	if len(out) > 0 {
+		if !bytes.HasSuffix(out, []byte("\n")) {
+			out = append(out, eol...)
+		}
+		out = append(out, eol...)
+	}
+	return append(out, strings.ReplaceAll(text, "\n", eol)...)
+}
+
+// lines are the keys of a rule.
+func (r *Rule) lines(st style) []line {
+	lines := []line{
+		{"action", st.text(r.Action.String())}, {r.Subject.Key(), st.text(r.Name)}, {"server", st.text(r.Server)},
+	}
+	for _, c := range r.Conditions {
+		lines = append(lines, line{"args." + key(c.Arg), st.globs(c.Globs)})
+	}
+	return append(lines, line{"description", st.text(r.Describe())})
+}
+
+// Describe is the rule's description.
+func (r *Rule) Describe() string {
+	verb := "Learned: "
+	if r.Action == policy.Prompt {
+		verb = "Learned, ask: "
+	}
+	name := r.Name
+	switch r.Subject {
+	case policy.SamplingSubject:
+		name = "the server uses the model"
+	case policy.ElicitationSubject:
+		name = "the server has a question"
+	}
+	if len(r.Conditions) == 0 || len(r.Conditions[0].Globs) == 0 {
+		return verb + name
+	}
+	in := r.Conditions[0].Globs[0]
+	if len(in) > 60 {
+		in = "some places"
+	} else if len(r.Conditions[0].Globs) > 1 {
+		in += " and others"
+	}
+	return verb + name + " " + in
+}
+
+// Evidence is what a rule was learned from, in a sentence.
+func (r *Rule) Evidence() string {
+	t := &r.Tally
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{t.Yes, "allowed by you when asked"}, {t.No, "denied by you"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if t.Observed > 0 {
+		parts = append(parts, "nothing was enforced")
+	}
+	if t.Passed > 0 {
+		parts = append(parts, "allowed by the rules of the day")
+	}
+	days := t.First.Format(time.DateOnly)
+	if last := t.Last.Format(time.DateOnly); last != days {
+		days += " to " + last
+	}
+	s := fmt.Sprintf("%s in %s, %s", counted(t.Calls, "call"), counted(len(t.sessions), "session"), days)
+	if len(parts) > 0 {
+		s += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return s
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (l *Learner) comment(r *Rule) string {
+	s := "# Learned on " + l.o.Now.Format(time.DateOnly) + " from " + r.Evidence() + ".\n"
+	if len(r.Open) > 0 {
+		open := make([]string, 0, len(r.Open))
+		for _, name := range r.Open {
+			open = append(open, key(name))
+		}
+		slices.Sort(open)
+		s += "# Arguments it does not name stay open: " + strings.Join(open, ", ") + ".\n"
+	}
+	return s
+}
+
+// narrowed writes a rule that stands above the one that asked and keeps every
+// condition of that: whatever it matches, the other matches too.
+func (l *Learner) narrowed(r *Rule, st style) (string, error) {
+	call, scope := r.sample()
+	n, err := l.judge.Policy().Narrow(*r.Above, &call, scope, r.Action)
+	if err != nil {
+		return "", err
+	}
+	written, err := policy.Parse("learned", []byte(n.Text), policy.Options{Home: l.o.Home})
+	if err != nil {
+		return "", err
+	}
+	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
+	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || (now[0].When == nil) != (asked.When == nil) {
+		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
+	}
+	var lines []line
+	for text := range strings.Lines(n.Text) {
+		k, v, ok := strings.Cut(strings.TrimRight(text, "\n"), " = ")
+		if !ok {
+			continue
+		}
+		for _, c := range r.Conditions {
+			if k == "args."+key(c.Arg) {
+				v = st.globs(within(c.Globs, limitOf(n, c.Arg)))
+			}
+		}
+		switch k {
+		case "resource":
+			v = st.text(within([]string{r.Name}, []string{n.Name})[0])
+		case "description":
+			v = st.text(r.Describe())
+		case "action", "tool", "prompt", "server":
+			v = st.requote(v)
+		}
+		lines = append(lines, line{k, v})
+	}
+	if !slices.ContainsFunc(lines, func(l line) bool { return l.key == "description" }) {
+		lines = append(lines, line{"description", st.text(r.Describe())})
+	}
+	return l.comment(r) + st.write(lines), nil
+}
+
+// requote writes a string that is in double quotes in the author's.
+func (st style) requote(v string) string {
+	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
+		return "'" + v[1:len(v)-1] + "'"
+	}
+	return v
+}
+
+// limitOf is what a narrowed rule says of an argument.
+func limitOf(n *policy.Narrowed, arg string) []string {
+	for _, limit := range n.Limits {
+		if len(limit.Path) == 1 && limit.Path[0] == arg {
+			return limit.Globs
+		}
+	}
+	return nil
+}
+
+// within keeps the globs that lie inside one of outer, and outer where none do:
+// then the rule that asked is the narrower one.
+func within(globs, outer []string) []string {
+	var kept []string
+	for _, g := range globs {
+		for _, o := range outer {
+			dir, star := strings.TrimRight(o, "*"), len(o)-len(strings.TrimRight(o, "*"))
+			rest, below := strings.CutPrefix(g, dir)
+			if g == o || below && strings.HasSuffix(dir, "/") && (star == 2 || star == 1 && !strings.Contains(rest, "/") && !strings.HasSuffix(g, "**")) {
+				kept = append(kept, g)
+				break
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return outer
+	}
+	return kept
+}
+
+// sample is a call inside a rule, by which the rule that asked is narrowed.
+func (r *Rule) sample() (policy.Call, policy.Scope) {
+	c := r.calls[0].call
+	c.At = time.Time{}
+	switch {
+	case r.Subject == policy.ResourceSubject:
+		c.Names = []string{inside(r.Name)}
+		return c, policy.Folder
+	case len(r.Conditions) == 0:
+		c.Args = r.calls[0].call.Args
+		return c, policy.Tool
+	case r.Class == Executes:
+		return c, policy.Exact
+	}
+	args := map[string]any{}
+	for _, cond := range r.Conditions {
+		texts := make([]string, len(cond.Globs))
+		for i, g := range cond.Globs {
+			texts[i] = inside(g)
+		}
+		args[cond.Arg] = texts
+	}
+	c.Args, _ = json.Marshal(args) // texts always can be
+	return c, policy.Folder
+}
+
+// inside is a text that a learned glob matches.
+func inside(glob string) string {
+	if dir := strings.TrimRight(glob, "*"); dir != glob {
+		return dir + "x"
+	}
+	return glob
+}
