@@ -26,7 +26,7 @@ func logCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "log",
 		Usage:     "show the record: what was called, what was decided, by which rule",
-		UsageText: "clawai log [options]\nclawai log verify [--json] [--head HASH]",
+		UsageText: "clawai log [options]\nclawai log verify [--json] [--head HASH]\nclawai log explain [options] RECORD",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what is recorded from now on"},
 			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
@@ -39,7 +39,7 @@ func logCommand() *cli.Command {
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "only the last `N`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the records as they are stored, one JSON object a line"},
 		},
-		Subcommands: []*cli.Command{logVerifyCommand()},
+		Subcommands: []*cli.Command{logVerifyCommand(), logExplainCommand()},
 		Action:      showLog,
 	}
 }

@@ -39,10 +39,13 @@ func (t *teller) fold(steps []policy.Step, subject string) {
 		add(subjects, "not about %s", plural[subject])
 	}
 	add(unasked, "not asked")
-	if hits > 0 {
-		add(after, "with nothing left to decide (%d would match)", hits)
-	} else {
+	switch {
+	case hits == 0:
 		add(after, "with nothing left to decide")
+	case after == 1:
+		add(after, "with nothing left to decide (it would match)")
+	default:
+		add(after, "with nothing left to decide (%d would match)", hits)
 	}
 	t.line("       %s", strings.Join(parts, ", "))
 }
@@ -218,14 +221,17 @@ func (e *Explanation) unruled() string {
 }
 
 // partly says that rules match some readings, or one call of several, and none
-// the rest.
-func (e *Explanation) partly() string {
+// the rest; or that some may match.
+func (e *Explanation) partly() (why string) {
 	for i := range e.Calls {
-		if len(e.Calls[i].Reached()) > 0 {
-			return "no rule matches all of it"
+		for _, rule := range e.Calls[i].Reached() {
+			if e.Calls[i].Steps[rule].Match == policy.Matches {
+				return "no rule matches all of it"
+			}
+			why = "no rule matches for certain, and one that may match opens nothing"
 		}
 	}
-	return ""
+	return why
 }
 
 func (e *Explanation) maybe(rule int) bool {

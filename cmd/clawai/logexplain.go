@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/explain"
+	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/urfave/cli/v2"
+)
+
+func logExplainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "tell why a recorded call was decided so, and whether it would be now",
+		UsageText: "clawai log explain [options] RECORD",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
+			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: logExplain,
+	}
+}
+
+// recalled is a recorded decision beside what a policy says of it now.
+type recalled struct {
+	Record   string            `json:"record"`
+	Time     time.Time         `json:"time"`
+	Was      string            `json:"was"`      // what the rules said: allow, deny, prompt
+	Decided  string            `json:"decided"`  // what was done: allow, deny
+	OldRule  *recalledRule     `json:"old_rule"` // null: no rule
+	Reason   string            `json:"old_reason,omitempty"`
+	Revision string            `json:"old_policy_revision,omitempty"`
+	Now      string            `json:"now"` // allow, deny, prompt, or unknown
+	Same     bool              `json:"same"`
+	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
+	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
+	Explains *explain.Document `json:"explanation"`
+}
+
+type recalledRule struct {
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+	Description string `json:"description,omitempty"`
+}
+
+func logExplain(c *cli.Context) error {
+	args, err := interspersed(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usagef("log explain needs the id of one record; clawai log shows them in its second column")
+	}
+	dir, err := auditDir()
+	if err != nil {
+		return err
+	}
+	entry, err := recordedDecision(dir, args[0])
+	if err != nil {
+		return err
+	}
+	call, why := replay.Rebuild(entry)
+	if why != "" {
+		return usagef("record %s cannot be judged again: %s", plainText(args[0]), why)
+	}
+	path := c.String("policy")
+	if path == "" {
+		folders, err := config.Dirs()
+		if err != nil {
+			return err
+		}
+		path = folders.PolicyFile()
+	}
+	j, err := replayJudge(c, path)
+	if err != nil {
+		return err
+	}
+	d, why := j.Judge(&call)
+	rest, left, _ := j.Certain(&call)
+	e := explain.Calls(rest, []policy.Call{call.Call})
+	e.Revision = j.Policy().Revision()
+	r := recalled{
+		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason,
+		Revision: revisionThen(dir, entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+	}
+	if why != "" {
+		r.Now = "unknown"
+	}
+	if entry.RuleLine > 0 {
+		r.OldRule = &recalledRule{entry.RuleFile, entry.RuleLine, entry.RuleText}
+	}
+	for i := range left {
+		r.LeftOut = append(r.LeftOut, recalledRule{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
+	}
+	if c.Bool("json") {
+		doc := e.Document()
+		r.Explains = &doc
+		return writeJSON(c.App.Writer, r)
+	}
+	return r.tell(c.App.Writer, e, c.Bool("all"))
+}
+
+// recordedDecision finds the decision that an id names, or that the record of
+// that id belongs to.
+func recordedDecision(dir, id string) (*audit.Entry, error) {
+	seen := 0
+	for range 2 {
+		var of string
+		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
+			if err != nil || e.Record != id {
+				continue // damage is for log verify to tell
+			}
+			if replay.Judged(&e) {
+				return &e, nil
+			}
+			seen++
+			if of = e.Ref; of == "" {
+				return nil, usagef("record %s is of kind %s: no rule judged it (%s)", plainText(id), plainText(string(e.Kind)), short(e.Reason+e.Detail, shown))
+			}
+		}
+		if of == "" {
+			break
+		}
+		id = of
+	}
+	if seen > 0 {
+		return nil, usagef("the decision that this record belongs to, %s, is gone", plainText(id))
+	}
+	return nil, usagef("no record %q in %s; clawai log shows the ids", id, dir)
+}
+
+// revisionThen is the revision of the policy that was in force when a record was
+// written, as its session noted it; "" when it did not.
+func revisionThen(dir string, entry *audit.Entry) string {
+	revision := ""
+	f := audit.Filter{Session: entry.Session, Kinds: []audit.Kind{audit.Start, audit.Policy}}
+	for e, err := range audit.Read(dir, f) {
+		if err != nil || e.Session != entry.Session {
+			continue
+		}
+		if e.Time.After(entry.Time) || e.Time.Equal(entry.Time) && e.Seq > entry.Seq {
+			break
+		}
+		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
+			revision = after
+		}
+	}
+	return revision
+}
+
+func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
+	fmt.Fprintf(w, "record %s of %s\n", plainText(r.Record), r.Time.Local().Format(time.DateTime))
+	then := "then: " + short(r.Was, shown)
+	if r.OldRule != nil {
+		then += ", by " + r.OldRule.text()
+	} else if r.Reason != "" {
+		then += ": " + short(r.Reason, 2*shown)
+	}
+	if r.Was == "prompt" && r.Decided != "" {
+		then += "; the answer was " + short(r.Decided, shown)
+	}
+	fmt.Fprintln(w, then)
+	switch {
+	case r.Revision == "":
+		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", e.Revision)
+	case r.Revision == e.Revision:
+		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
+	default:
+		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", plainText(r.Revision), e.Revision)
+	}
+	for i := range r.LeftOut {
+		if i == 0 {
+			fmt.Fprintln(w, "left out below, for they look at what is not in the record:")
+		}
+		fmt.Fprintf(w, "  %s\n", r.LeftOut[i].text())
+	}
+	fmt.Fprintln(w)
+	if err := e.WriteText(w, all); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", r.compared())
+	return err
+}
+
+// compared says whether the answer would be the same.
+func (r *recalled) compared() string {
+	switch {
+	case r.Why != "":
+		return "now: not certain, because " + r.Why.String()
+	case len(r.LeftOut) > 0 && r.Same:
+		return "now: " + r.Now + ", as then, whatever the rules left out say"
+	case len(r.LeftOut) > 0:
+		return "now: " + r.Now + ", whatever the rules left out say; it was " + plainText(r.Was)
+	case r.Same:
+		return "now: " + r.Now + ", as then"
+	}
+	return "now: " + r.Now + "; it was " + plainText(r.Was)
+}
+
+func (r *recalledRule) text() string {
+	s := fmt.Sprintf("%s:%d", plainText(r.File), r.Line)
+	if r.Description != "" {
+		s += fmt.Sprintf(" %q", short(r.Description, shown))
+	}
+	return s
+}
