@@ -41,7 +41,7 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 				if isFolder(g) && r.Action == policy.Allow && r.Subject == policy.ToolSubject && !l.keptShut(r, c.Arg, g) {
 					dir := strings.TrimRight(g, "*")
 					for _, secret := range SecretPlaces {
-						globs = append(globs, dir+"**"+strings.TrimPrefix(secret, "**/"))
+						globs = append(globs, dir+"**"+strings.TrimLeft(secret, "*/"))
 					}
 				}
 			}

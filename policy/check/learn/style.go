@@ -60,13 +60,24 @@ func styleOf(src []byte, rules []policy.Source) style {
 	}
 	st.literal, st.described = single > double, 2*described >= len(rules)
 	st.table = tables > 0 && 2*tables > withArgs
-	rank := func(k string) float64 {
+	var order []string
+	for _, k := range usual {
 		if seen[k] > 0 {
-			return sum[k] / float64(seen[k])
+			order = append(order, k)
 		}
-		return float64(slices.Index(usual, k)) / float64(len(usual))
 	}
-	slices.SortStableFunc(st.order, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[a]/float64(seen[a]), sum[b]/float64(seen[b])) })
+	// A key the author never uses stands behind the one that it usually follows.
+	for i, k := range usual {
+		if seen[k] == 0 {
+			at := 0
+			if i > 0 {
+				at = slices.Index(order, usual[i-1]) + 1
+			}
+			order = slices.Insert(order, at, k)
+		}
+	}
+	st.order = order
 	return st
 }
 

@@ -1,0 +1,124 @@
+package learn
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// shape is the rule that one call would make.
+func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) {
+	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked}
+	if r.Subject == policy.ResourceSubject {
+		var why string
+		r.Name, why = l.generalise(r.Name, folders)
+		return r, why
+	}
+	present := map[string]bool{}
+	for i := range s.args {
+		m := &s.args[i]
+		present[m.name] = true
+		switch {
+		case t.class == Executes:
+			c, why := pinned(m)
+			if why != "" {
+				return nil, why
+			}
+			r.Conditions = append(r.Conditions, c)
+		case t.places[m.name]:
+			c := Condition{Arg: m.name}
+			if len(m.texts) == 0 || m.lost {
+				return nil, "an argument that says where, and cannot be named"
+			}
+			for _, text := range m.texts {
+				glob, why := l.generalise(text, folders)
+				if why != "" {
+					return nil, why
+				}
+				if !slices.Contains(c.Globs, glob) {
+					c.Globs = append(c.Globs, glob)
+				}
+			}
+			slices.Sort(c.Globs)
+			r.Conditions = append(r.Conditions, c)
+		}
+	}
+	for name := range t.places {
+		if !present[name] && t.class != Executes {
+			return nil, "an argument that says where is missing: a rule would leave it open"
+		}
+	}
+	slices.SortFunc(r.Conditions, func(a, b Condition) int { return cmp.Compare(a.Arg, b.Arg) })
+	return r, ""
+}
+
+// pinned names an argument as it is.
+func pinned(m *member) (c Condition, why string) {
+	c.Arg = m.name
+	switch {
+	case m.lost:
+		return c, "a secret, or a long text, in what executes"
+	case m.word != "":
+		c.Globs = []string{m.word}
+	case len(m.texts) == 1 && m.value[0] == '"' && writable(m.texts[0]):
+		c.Globs = m.texts
+	default:
+		return c, "an argument of what executes that no rule can name exactly"
+	}
+	return c, ""
+}
+
+// generalise is the glob for a place: its folder, if enough was seen there; its
+// host; or itself.
+func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
+	p, why := l.ground.parse(text)
+	switch {
+	case why != "":
+		return "", why
+	case p.glob != "":
+		return p.glob, ""
+	}
+	for i := range folders {
+		if folders[i].holds(&p) && p.root != "file:///" { // no list of globs could keep keys shut in it
+			return folders[i].glob(), ""
+		}
+	}
+	return p.text, ""
+}
+
+// holds says that a rule's conditions let a call of its tool pass.
+func (r *Rule) holds(s *sighting) bool {
+	if r.Subject == policy.ResourceSubject {
+		return matches(r.Name, s.call.Names[0])
+	}
+	for _, c := range r.Conditions {
+		i := slices.IndexFunc(s.args, func(m member) bool { return m.name == c.Arg })
+		if i < 0 {
+			return false
+		}
+		texts := s.args[i].texts
+		if s.args[i].word != "" {
+			texts = []string{s.args[i].word}
+		}
+		for _, text := range texts {
+			if !slices.ContainsFunc(c.Globs, func(g string) bool { return matches(g, text) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// matches is the glob match of the three forms that are learned.
+func matches(glob, text string) bool {
+	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
+		return strings.HasPrefix(text, dir+"/")
+	}
+	if dir, ok := strings.CutSuffix(glob, "/*"); ok {
+		rest, below := strings.CutPrefix(text, dir+"/")
+		return below && !strings.Contains(rest, "/")
+	}
+	return glob == text
+}
