@@ -17,7 +17,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand()},
 	}
 }
 
