@@ -10,14 +10,14 @@ import (
 // lang is a set of texts that one linear automaton accepts: a row of states, of
 // which each can be left by some characters, and kept by some.
 type lang struct {
-	text    string // names it: equal texts are equal languages
-	steps   []step // state i is left by step i
-	literal bool   // holds one text, word
-	word    string
-	prefix  string // what every text in it begins with
-	suffix  string // and ends with
-	ban     string // no text in it begins with one of these, and none is empty
-	glob    *glob.Pattern
+	text     string // names it: equal texts are equal languages
+	steps    []step // state i is left by step i
+	literal  bool   // holds one text, word
+	word     string
+	prefix   string // what every text in it begins with
+	suffix   string // and ends with
+	relative bool   // of its texts only the relative paths are meant
+	glob     *glob.Pattern
 }
 
 type step struct {
@@ -55,10 +55,12 @@ func (t test) has(r rune) bool {
 	return false
 }
 
-// globLang is the language of a glob, without the texts that are empty or begin
-// with a character of ban, when there is one.
-func globLang(pattern, ban string) *lang {
-	l := &lang{text: ban + "\x00" + pattern, ban: ban, steps: make([]step, 1, len(pattern)+1)}
+// globLang is the language of a glob, or the relative paths in it.
+func globLang(pattern string, relative bool) *lang {
+	l := &lang{text: pattern, relative: relative, steps: make([]step, 1, len(pattern)+1)}
+	if relative {
+		l.text = "\x00relative\x00" + pattern
+	}
 	for _, e := range glob.Elements(pattern) {
 		at := &l.steps[len(l.steps)-1]
 		switch e.Kind {
@@ -81,7 +83,7 @@ func globLang(pattern, ban string) *lang {
 	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
 	if first < 0 {
 		l.prefix, l.suffix, l.word = pattern, pattern, pattern
-		l.literal = ban == ""
+		l.literal = true
 	} else {
 		l.prefix, l.suffix = pattern[:first], pattern[last+1:]
 	}
@@ -90,7 +92,7 @@ func globLang(pattern, ban string) *lang {
 
 // madeOf is the language of the texts that a row of steps spells.
 func madeOf(name string, steps ...step) *lang {
-	return &lang{text: "\x00\x00" + name, steps: append(steps, step{})}
+	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
 
 func one(t test) step            { return step{leave: t} }
@@ -111,15 +113,15 @@ func unknownBases(homeless bool) []*lang {
 	inside := test{kind: except, runes: " %"}
 	homeName := test{kind: letters, runes: "0123456789_-.+"}
 	langs := []*lang{
-		globLang("..", ""),
-		globLang("../**", ""),
+		globLang("..", false),
+		globLang("../**", false),
 		madeOf("$", char("$"), one(test{kind: letters, runes: "_{"})).andMore(),
 		madeOf("%", char("%"), letter, then(inside, test{kind: oneOf, runes: "%"})).andMore(),
 		madeOf(":", letter, char(":"), one(test{kind: except, runes: ` /\`})).andMore(),
 		madeOf("~+", char("~"), char("+-"), then(homeName, test{kind: oneOf, runes: "/"})).andMore(),
 	}
 	if homeless {
-		langs = append(langs, globLang("~", ""), globLang("~/**", ""))
+		langs = append(langs, globLang("~", false), globLang("~/**", false))
 	}
 	return langs
 }
@@ -134,18 +136,21 @@ func (l *lang) disjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// accepts says whether the language has a text.
-func (l *lang) accepts(s string) bool {
-	if l.ban != "" && (s == "" || strings.ContainsAny(s[:1], l.ban)) {
-		return false
+// accepts says whether the language has a text, surely or perhaps.
+func (l *lang) accepts(s string, perhaps bool) bool {
+	if l.relative {
+		sure, may := baseOf(s).relative()
+		if !may || !sure && !perhaps {
+			return false
+		}
 	}
 	if l.glob != nil {
 		return l.glob.Match(s)
 	}
 	m := newMachine([]*lang{l}, nil, []rune(s))
 	row := slices.Clone(m.start)
-	for i, r := range s {
-		m.step(row, row, r, i == 0)
+	for _, r := range s {
+		m.step(row, row, r)
 	}
-	return m.accepted(row, s == "")
+	return has(row, m.places[0].last)
 }

@@ -16,7 +16,8 @@ type machine struct {
 	leave  map[rune][]uint64
 	keep   map[rune][]uint64
 	start  []uint64
-	needed int // the first so many languages must all accept
+	needed int  // the first so many languages must all accept
+	based  bool // some language holds relative paths only
 }
 
 // place is where the states of one language lie in a row.
@@ -31,6 +32,7 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	}
 	states := 0
 	for _, l := range m.langs {
+		m.based = m.based || l.relative
 		m.places = append(m.places, place{states, states + len(l.steps) - 1})
 		states += len(l.steps)
 	}
@@ -82,6 +84,9 @@ const (
 func alphabet(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
 	for _, l := range langs {
+		for _, r := range l.tells() {
+			seen[r] = true
+		}
 		for _, s := range l.steps {
 			for _, r := range s.leave.runes + s.loop.runes {
 				seen[r] = true
@@ -131,26 +136,13 @@ func oddness(r rune) int {
 }
 
 // step moves row over r into next, which may be row.
-func (m *machine) step(next, row []uint64, r rune, first bool) {
+func (m *machine) step(next, row []uint64, r rune) {
 	leave, keep := m.leave[r], m.keep[r]
 	var carry uint64
 	for w, states := range row {
 		left := leave[w] & states
 		next[w] = left<<1 | carry | states&keep[w]
 		carry = left >> 63
-	}
-	if first {
-		for i, l := range m.langs {
-			if l.ban != "" && strings.ContainsRune(l.ban, r) {
-				m.clear(next, m.places[i])
-			}
-		}
-	}
-}
-
-func (m *machine) clear(row []uint64, p place) {
-	for i := p.from; i <= p.last; i++ {
-		row[i/64] &^= 1 << (i % 64)
 	}
 }
 
@@ -177,19 +169,18 @@ func (m *machine) any(row []uint64, p place) bool {
 	return false
 }
 
-// accepting says whether language i has the text that led to row.
-func (m *machine) accepting(row []uint64, i int, empty bool) bool {
-	return has(row, m.places[i].last) && !(empty && m.langs[i].ban != "")
-}
-
-// accepted says whether all languages that must accept do.
-func (m *machine) accepted(row []uint64, empty bool) bool {
-	for i := range m.needed {
-		if !m.accepting(row, i, empty) {
-			return false
-		}
+// accepting says whether language i has the text that led to row, which is one
+// of base b. What must accept does so when it is doubtful, and what should not
+// does not: then a proof is one in either case.
+func (m *machine) accepting(row []uint64, i int, b base) bool {
+	if !has(row, m.places[i].last) {
+		return false
 	}
-	return true
+	if !m.langs[i].relative {
+		return true
+	}
+	surely, perhaps := b.relative()
+	return surely || perhaps && i < m.needed
 }
 
 // neededBits is the number of the first states, those of the languages that must

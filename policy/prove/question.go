@@ -34,6 +34,7 @@ const (
 	open                     // texts were found, and no call made of them was accepted
 	exhausted                // the same, and there are no others
 	spent                    // the work was
+	hidden                   // open, and impossible for texts with one reading
 )
 
 // candidate is one reading: a text for the name, the server and each argument.
@@ -56,15 +57,23 @@ type asked struct {
 // ask answers a question; accept judges the candidates. Where none of the few
 // texts that a proof comes across is accepted, more are tried.
 func (pr *prover) ask(q question, accept func(candidate) bool) answer {
-	a := pr.once(q, accept)
-	if a == open {
-		q.many = true
-		a = pr.once(q, accept)
-	}
+	a, _ := pr.askAt(q, accept)
 	return a
 }
 
-func (pr *prover) once(q question, accept func(candidate) bool) answer {
+// askAt also says what work it was.
+func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost int) {
+	if a, cost = pr.once(q, accept); a == open {
+		q.many = true
+		more, again := pr.once(q, accept)
+		if cost += again; more == found || more == exhausted {
+			a = more
+		}
+	}
+	return a, cost
+}
+
+func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}}
 	for _, d := range q.needed {
 		for i := range d.rule.args {
@@ -79,7 +88,7 @@ func (pr *prover) once(q question, accept func(candidate) bool) answer {
 	}
 	a.avoid = slices.DeleteFunc(slices.Clone(q.avoid), func(d demand) bool { return a.apart(d) })
 	a.dimensions()
-	return a.combine(accept)
+	return a.combine(accept), pr.work - a.work.left
 }
 
 // apart says that a rule cannot match what the needed rules do, or is no help in
@@ -115,7 +124,7 @@ func asunder(u, v union) bool {
 		for _, m := range v {
 			switch {
 			case l.disjoint(m):
-			case m.literal && !l.accepts(m.word), l.literal && !m.accepts(l.word):
+			case m.literal && !l.accepts(m.word, true), l.literal && !m.accepts(l.word, true):
 			default:
 				return false
 			}
@@ -145,6 +154,11 @@ func (a *asked) dimensions() {
 	}
 	for _, key := range a.keys {
 		d := dimension{variant: a.variant(key, reading{}, true), manner: a.manner}
+		if a.manner != tidy {
+			v := d.variant
+			v.slashed = true
+			d.more = append(d.more, v)
+		}
 		if a.others {
 			for _, r := range a.readings(key) {
 				d.more = append(d.more, a.variant(key, r, true))

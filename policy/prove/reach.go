@@ -45,6 +45,11 @@ type Finding struct {
 	Reason string // why it is undecided
 }
 
+// ReasonSpelling is why a class is undecided that could only hold texts in an
+// uncommon spelling, such as one with doubled slashes: those have other readings,
+// and of the texts that were tried these decide.
+const ReasonSpelling = "only in spellings that can be read in another way"
+
 const (
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"

@@ -51,11 +51,16 @@ func newProver(o Options) *prover {
 	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, work: o.Work}
 }
 
-func (pr *prover) lang(glob, ban string) *lang {
-	key := ban + "\x00" + glob
+func (pr *prover) lang(glob string) *lang { return pr.made(glob, false) }
+
+func (pr *prover) made(glob string, relative bool) *lang {
+	key := glob
+	if relative {
+		key += "\x00"
+	}
 	l := pr.langs[key]
 	if l == nil {
-		l = globLang(glob, ban)
+		l = globLang(glob, relative)
 		pr.langs[key] = l
 	}
 	return l
@@ -81,12 +86,12 @@ func (pr *prover) rules(p *policy.Policy) []rule {
 func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	r := rule{src: src, strict: strictness(&src.Rule)}
 	if src.Server != "" {
-		r.server = union{pr.lang(src.Server, "")}
+		r.server = union{pr.lang(src.Server)}
 	}
 	if src.Subject == policy.ResourceSubject {
 		r.args = []argument{newArgument(p, resourceKey, nil, []string{src.Name})}
 	} else {
-		r.name = union{pr.lang(src.Name, "")}
+		r.name = union{pr.lang(src.Name)}
 	}
 	for _, a := range src.Args {
 		r.args = append(r.args, newArgument(p, argumentKey(a.Path), a.Path, a.Globs))
@@ -226,7 +231,7 @@ func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
 			continue
 		}
 		for _, g := range f.Globs {
-			u = append(u, pr.lang(g, ""))
+			u = append(u, pr.lang(g))
 		}
 	}
 	return u
@@ -241,13 +246,13 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
 			continue
 		}
 		if rest := s.form(r.how).Rest; rest != "" {
-			u = append(u, pr.lang(rest, "/~"))
+			u = append(u, pr.made(rest, true))
 		}
 		if s.Absolute {
 			u = append(u, pr.unknownBases(s.Homeless)...)
 		}
 		if s.Homeless {
-			u = append(u, pr.lang("**", ""))
+			u = append(u, pr.lang("**"))
 		}
 	}
 	return u

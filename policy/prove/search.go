@@ -17,6 +17,9 @@ type dimension struct {
 type variant struct {
 	needed [][]*lang // in one of each
 	avoid  []union
+	// slashed asks about texts that end in a slash, each read with it or without,
+	// as one reading that a glob matches in either way.
+	slashed bool
 }
 
 // union is a set of languages; nil where there is no condition, and every text
@@ -73,7 +76,7 @@ func (v *variant) branches(branch []*lang, visit func([]*lang)) {
 		return
 	}
 	for _, l := range v.needed[i] {
-		if !slices.ContainsFunc(branch, l.disjoint) {
+		if v.slashed || !slices.ContainsFunc(branch, l.disjoint) {
 			v.branches(append(branch[:i:i], l), visit)
 		}
 	}
@@ -113,13 +116,14 @@ type search struct {
 type node struct {
 	row    []uint64
 	shape  tidiness
+	base   base
 	parent int32
 	char   rune
 }
 
 func (s *search) run(branch []*lang) bool {
 	for _, l := range branch {
-		if l.literal {
+		if l.literal && !s.slashed {
 			s.word(l.word, branch)
 			return true
 		}
@@ -156,13 +160,13 @@ func (s *search) word(text string, branch []*lang) {
 		return
 	}
 	for _, l := range branch {
-		if !l.accepts(text) {
+		if !l.accepts(text, true) {
 			return
 		}
 	}
 	got := slices.Clone(s.base)
 	for k, u := range s.avoid {
-		if slices.ContainsFunc(u, func(l *lang) bool { return l.accepts(text) }) {
+		if slices.ContainsFunc(u, func(l *lang) bool { return l.accepts(text, false) }) {
 			set(got, k)
 		}
 	}
@@ -175,7 +179,7 @@ func (s *search) collect(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {
 		for _, l := range u {
-			if slices.ContainsFunc(branch, l.disjoint) {
+			if !s.slashed && slices.ContainsFunc(branch, l.disjoint) {
 				continue
 			}
 			i, found := index[l.text]
@@ -191,36 +195,35 @@ func (s *search) collect(branch []*lang) {
 
 func (s *search) visit(parent int32, r rune) {
 	from := &s.nodes[parent]
-	shape := from.shape.next(s.manner, r)
-	if shape == untidy {
+	n := node{shape: from.shape.next(s.manner, r), parent: parent, char: r}
+	if n.shape == untidy {
 		return
 	}
-	row := make([]uint64, s.machine.words)
-	s.machine.step(row, from.row, r, from.parent < 0)
-	if !s.machine.alive(row) {
-		return
+	if s.machine.based {
+		n.base = from.base.next(r)
 	}
-	if !s.many && s.dominated(row, shape) {
-		return
+	n.row = make([]uint64, s.machine.words)
+	s.machine.step(n.row, from.row, r)
+	if s.machine.alive(n.row) && (s.many || !s.dominated(&n)) {
+		s.nodes = append(s.nodes, n)
 	}
-	s.nodes = append(s.nodes, node{row: row, shape: shape, parent: parent, char: r})
 }
 
-// dominated says whether a state seen before does as well as row whatever
-// follows, and notes row where none does.
-func (s *search) dominated(row []uint64, shape tidiness) bool {
+// dominated says whether a node seen before does as well as n whatever follows,
+// and notes n where none does.
+func (s *search) dominated(n *node) bool {
 	bits := s.machine.neededBits()
 	words := (bits + 63) / 64
 	key := make([]uint64, words+1)
-	copy(key, row[:words])
+	copy(key, n.row[:words])
 	if bits%64 != 0 {
 		key[words-1] &= 1<<(bits%64) - 1
 	}
-	key[words] = uint64(shape)
+	key[words] = uint64(n.shape)<<8 | uint64(n.base)
 	name := string(unsafe.Slice((*byte)(unsafe.Pointer(&key[0])), 8*len(key)))
 	for _, at := range s.seen[name] {
 		s.work.spend(s.machine.words)
-		if subset(s.nodes[at].row, row) {
+		if subset(s.nodes[at].row, n.row) {
 			return true
 		}
 	}
@@ -230,22 +233,36 @@ func (s *search) dominated(row []uint64, shape tidiness) bool {
 
 // accept notes what the text that led to a node cannot get out of.
 func (s *search) accept(at int32) {
+	defer s.look()
 	n := &s.nodes[at]
-	empty := n.parent < 0
-	if !n.shape.ends(s.manner) || !s.machine.accepted(n.row, empty) {
-		s.look()
+	var more []uint64 // the states after one more slash
+	if s.slashed {
+		if n.parent < 0 || n.char == '/' {
+			return
+		}
+		more = make([]uint64, s.machine.words)
+		s.machine.step(more, n.row, '/')
+	}
+	accepting := func(i int) bool {
+		return s.machine.accepting(n.row, i, n.base) || more != nil && s.machine.accepting(more, i, n.base.next('/'))
+	}
+	for i := range s.machine.needed {
+		if !n.shape.ends(s.manner) || !accepting(i) {
+			return
+		}
+	}
+	if s.machine.needed == 0 && !n.shape.ends(s.manner) {
 		return
 	}
 	got := slices.Clone(s.base)
 	for i := range s.others {
-		if s.machine.accepting(n.row, s.machine.needed+i, empty) {
+		if accepting(s.machine.needed + i) {
 			for _, k := range s.owners[i] {
 				set(got, k)
 			}
 		}
 	}
 	s.offer(got, func() string { return s.text(at) })
-	s.look()
 }
 
 // look counts the nodes that are looked at when no better set can be found.
@@ -261,6 +278,9 @@ func (s *search) text(at int32) string {
 		runes = append(runes, n.char)
 	}
 	slices.Reverse(runes)
+	if s.slashed {
+		runes = append(runes, '/')
+	}
 	return string(runes)
 }
 

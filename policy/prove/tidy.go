@@ -29,15 +29,18 @@ const (
 
 // next is the state after a character.
 func (t tidiness) next(m manner, r rune) tidiness {
-	if m != tidy {
+	switch {
+	case m != tidy:
 		return inName
+	case t == untidy:
+		return untidy
 	}
 	switch r {
 	case '/':
 		return [...]tidiness{
 			atStart: afterRoot, inName: afterSlash, afterColon: afterColonSlash,
 			afterColonSlash: afterAuthority, afterAuthority: afterSlash,
-			afterRoot: untidy, afterSlash: untidy, afterDot: untidy, untidy: untidy,
+			afterRoot: untidy, afterSlash: untidy, afterDot: untidy,
 		}[t]
 	case '.', ' ':
 		if t == afterDot || t == afterColon || r == ' ' && t != inName {

@@ -1,0 +1,103 @@
+package prove
+
+import "strings"
+
+// base is what the first characters of a text say about where it is, as a path:
+// relative to the working directory, or not. It follows policy's reading of
+// paths; where that looks further into the text, it is doubtful.
+type base uint8
+
+const (
+	baseStart base = iota
+	baseDot
+	baseDots
+	baseLetter
+	baseDrive
+	baseDollar
+	baseWord
+	baseScheme
+	baseRelative
+	baseOther
+	baseDoubtful
+)
+
+// tells are the characters that tell relative paths from others.
+func (l *lang) tells() string {
+	if l.relative {
+		return `/.~$:%`
+	}
+	return ""
+}
+
+func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
+
+func (b base) next(r rune) base {
+	switch b {
+	case baseStart:
+		switch {
+		case r == '/', r == '~':
+			return baseOther
+		case r == '.':
+			return baseDot
+		case r == '$':
+			return baseDollar
+		case r == '%':
+			return baseDoubtful
+		case isLetter(r):
+			return baseLetter
+		}
+	case baseDot:
+		if r == '.' {
+			return baseDots
+		}
+	case baseDots:
+		if r == '/' {
+			return baseOther
+		}
+	case baseLetter, baseWord:
+		switch {
+		case r == ':' && b == baseLetter:
+			return baseDrive
+		case r == ':':
+			return baseScheme
+		case isLetter(r), strings.ContainsRune("0123456789+-.", r):
+			return baseWord
+		}
+	case baseDrive:
+		if r != ' ' {
+			return baseOther
+		}
+	case baseDollar:
+		if isLetter(r) || r == '_' || r == '{' {
+			return baseOther
+		}
+	case baseScheme:
+		if r == '/' || r == '\\' {
+			return baseOther
+		}
+		return baseDoubtful
+	default:
+		return b
+	}
+	return baseRelative
+}
+
+// relative says whether a text that ends here is a relative path: surely, or
+// perhaps.
+func (b base) relative() (surely, perhaps bool) {
+	switch b {
+	case baseStart, baseDots, baseDrive, baseOther:
+		return false, false
+	case baseDoubtful:
+		return false, true
+	}
+	return true, true
+}
+
+func baseOf(s string) base {
+	b := baseStart
+	for _, r := range s {
+		b = b.next(r)
+	}
+	return b
+}

@@ -1,0 +1,111 @@
+package prove_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/prove"
+)
+
+// changed is a policy with one edit or two: what people do to policies. Now and
+// then it is another one.
+func (w *world) changed(r *rand.Rand, text string) string {
+	if r.IntN(6) == 0 {
+		return w.policy(r)
+	}
+	rules := strings.Split(text, "[[rule]]\n")[1:]
+	for range 1 + r.IntN(2) {
+		i := r.IntN(len(rules))
+		switch r.IntN(4) {
+		case 0:
+			var b strings.Builder
+			w.rule(r, &b)
+			rules = append(rules[:i:i], append([]string{strings.TrimPrefix(b.String(), "[[rule]]\n")}, rules[i:]...)...)
+		case 1:
+			if len(rules) > 1 {
+				rules = append(rules[:i:i], rules[i+1:]...)
+			}
+		case 2:
+			j := r.IntN(len(rules))
+			rules[i], rules[j] = rules[j], rules[i]
+		case 3:
+			_, rest, _ := strings.Cut(rules[i], "\n")
+			rules[i] = []string{"action = \"allow\"\n", "action = \"deny\"\n", "action = \"prompt\"\nask = \"out-of-band\"\n"}[r.IntN(3)] +
+				strings.TrimPrefix(rest, "ask = \"out-of-band\"\n")
+		}
+	}
+	return "[[rule]]\n" + strings.Join(rules, "[[rule]]\n")
+}
+
+func word(d policy.Decision) string {
+	if d.Action == policy.Prompt && d.Rule.OutOfBand {
+		return "out-of-band"
+	}
+	return d.Action.String()
+}
+
+// plain says that a call's texts have one reading. Of others, the answers may be
+// put together of several classes.
+func plain(c *policy.Call) bool {
+	s := string(c.Args)
+	if c.Subject == policy.ResourceSubject {
+		s = c.Names[0] + `"`
+	}
+	return !strings.Contains(s, "//") && !strings.Contains(s, `/"`)
+}
+
+// TestDifferenceAgainstBruteForce asks two policies about every call of a small
+// world: each pair of answers that it finds must be among the classes.
+func TestDifferenceAgainstBruteForce(t *testing.T) {
+	t.Parallel()
+	ws := worlds(t)
+	calls := make([][]*policy.Call, len(ws))
+	for i := range ws {
+		ws[i].calls(func(c *policy.Call) { calls[i] = append(calls[i], c) })
+	}
+	counts := map[string]int{}
+	for seed := range maxPolicies(t) {
+		i := seed % len(ws)
+		w := &ws[i]
+		r := rand.New(rand.NewPCG(2, uint64(seed)))
+		a := w.policy(r)
+		b := w.changed(r, a)
+		before, after := parse(t, a), parse(t, b)
+		reported, spelling := map[string]bool{}, false
+		for _, c := range prove.Difference(before, after, prove.Options{}) {
+			if c.Undecided && c.Reason == prove.ReasonSpelling {
+				counts["spelling"]++
+				spelling = true
+				continue
+			}
+			if c.Undecided {
+				counts["undecided"]++
+				t.Errorf("%s %d: undecided (%s): %v %v\n%s---\n%s", w.kind, seed, c.Reason, c.Old, c.New, a, b)
+				continue
+			}
+			counts["changed"]++
+			x, y := word(before.Decide(c.Witness)), word(after.Decide(c.Witness))
+			if x == y || c.Old.Action.String() != strings.Replace(x, "out-of-band", "prompt", 1) {
+				t.Errorf("%s %d: %v %s is answered %s and %s\n%s---\n%s", w.kind, seed, c.Witness.Names, c.Witness.Args, x, y, a, b)
+			}
+			reported[x+" "+y] = true
+		}
+		if len(reported) == 0 {
+			counts["equal"]++
+		}
+		for _, c := range calls[i] {
+			x, y := word(before.Decide(c)), word(after.Decide(c))
+			if x != y && !reported[x+" "+y] && (plain(c) || len(reported) == 0 && !spelling) {
+				reported[x+" "+y] = true
+				t.Errorf("%s %d: %v %v %s goes from %s to %s, and that is not reported\n%s---\n%s", w.kind, seed, c.Server, c.Names, c.Args, x, y, a, b)
+			}
+		}
+		if t.Failed() && counts["undecided"] > 5 {
+			break
+		}
+	}
+	t.Log(fmt.Sprint(counts))
+}
