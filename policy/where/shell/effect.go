@@ -51,6 +51,9 @@ func blind(words []word) bool {
 // hides is the effect of what is not read here.
 func hides() effect { return effect{hidden: true} }
 
+// takers are the builtins that take any word for a program or a file.
+const takers = ". source eval exec command builtin noglob nocorrect -"
+
 // effects looks a command up. A program that is not in a table does what its
 // name says with whatever arguments: that is the pattern's business.
 func effects(words []word) effect {
@@ -58,7 +61,7 @@ func effects(words []word) effect {
 		return hides()
 	}
 	name := canonical(words[0].text)
-	if len(words) == 2 && words[1].known && (words[1].text == "--version" || words[1].text == "--help") {
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
 	if _, ok := opaque[name]; ok {
@@ -86,7 +89,7 @@ func init() {
 	readers = map[string]func([]word) effect{
 		"find": find, "gfind": find, "xargs": xargs, "gxargs": xargs, "eval": eval, "env": env, "genv": env,
 		"command": query, "sed": sed, "gsed": sed, "awk": awk, "gawk": awk, "mawk": awk, "nawk": awk,
-		"test": compute, "[": compute, "printf": compute, "make": makes, "gmake": makes, "tar": tar, "gtar": tar, "bsdtar": tar,
+		"test": compute, "[": compute, "printf": compute, "uniq": copies, "xxd": copies, "ptx": copies, "make": makes, "gmake": makes, "tar": tar, "gtar": tar, "bsdtar": tar,
 	}
 	for _, sh := range strings.Fields("sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh") {
 		readers[sh] = shell

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -47,7 +48,7 @@ func (c *commands) String() string {
 // word against every pattern; measured by BenchmarkHolds.
 func (c *commands) Cost(n int) int {
 	n = min(n, maxText)
-	return 4_000 + n*(4_000+8*len(c.patterns)+c.size/16)
+	return 10_000 + n*(1_500+4*len(c.patterns)+c.size/16)
 }
 
 // dialects are the shells a server may hand a text to. The first is the one
@@ -198,7 +199,7 @@ func (p *pattern) past(words []word) bool {
 	if len(p.words) == 0 || !p.words[0].Match(words[0].text) {
 		return false
 	}
-	at := 1
+	at, skipped := 1, false
 	for _, g := range p.words[1:] {
 		for {
 			if at == len(words) {
@@ -212,20 +213,32 @@ func (p *pattern) past(words []word) bool {
 				return false
 			}
 			at++
+			skipped = true
 		}
 		at++
 	}
-	return true
+	return skipped && (p.rest || at == len(words))
 }
 
 // names are the names under which a program may be denied: as called, without
 // its folder, and as a file system without case would find it.
 func names(called string) []string {
 	list := []string{called}
-	for _, name := range []string{base(called), strings.ToLower(base(called)), canonical(called)} {
-		if name != "" && name != list[len(list)-1] {
+	add := func(name string) {
+		if name != "" && !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
+	add(base(called))
+	add(strings.ToLower(base(called)))
+	for stem := strings.ToLower(base(called)); stem != ""; { // python3.12, python3, python
+		shorter := strings.TrimRight(strings.TrimRight(stem, "0123456789"), ".-")
+		if shorter == stem {
+			break
+		}
+		stem = shorter
+		add(stem)
+	}
+	add(canonical(called))
 	return list
 }

@@ -24,7 +24,7 @@ func tar(words []word) effect {
 		if i == 0 && w.known && !strings.HasPrefix(text, "-") {
 			text = "-" + text
 		}
-		if w.optional() || strings.Contains(text, ":") || meets(text, "-I -F --checkpoint-action --to-command --use-compress-program "+
+		if w.optional() || !w.known && (!w.many || w.split) || strings.Contains(text, ":") || meets(text, "-I -F --checkpoint-action --to-command --use-compress-program "+
 			"--info-script --new-volume-script --rsh-command --rmt-command --test-label --files-from -T") {
 			e.runs = append(e.runs, i+1, min(i+2, len(words)-1))
 		}
@@ -33,22 +33,31 @@ func tar(words []word) effect {
 }
 
 // compute reads the words of test, [ and printf. ksh and zsh evaluate their
-// numbers, and bash a variable's name, as arithmetic, in which a[$(id)] runs id.
+// numbers, and bash the name after -v, as arithmetic, in which a[$(id)] runs id.
 func compute(words []word) effect {
-	numeric := words[0].text == "printf" && len(words) > 1 && (!words[1].known || computes(words[1].text))
-	for i, w := range words[1:] {
+	numeric := false
+	for _, w := range words[1:] {
 		if strings.Contains(w.text, "[") && strings.ContainsAny(w.text, "$`") {
 			return hides()
 		}
-		if words[0].text != "printf" && listedIn("-v -R -eq -ne -lt -le -gt -ge", w.text) {
-			numeric = true
-		}
-		if i == 0 && words[0].text == "printf" && strings.HasPrefix(w.text, "-v") {
+		numeric = numeric || listedIn("-v -R -eq -ne -lt -le -gt -ge", w.text)
+	}
+	if canonical(words[0].text) == "printf" {
+		if len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-") || computes(words[1].text) && blind(words)) {
 			return hides()
 		}
+		return effect{}
 	}
-	if blind(words) && numeric {
-		return hides()
+	for i, w := range words {
+		if w.known {
+			continue
+		}
+		beside := func(at int) bool {
+			return at < len(words) && words[at].known && listedIn("= == != -z -n -e -f -d -r -w -x -s -L -h", words[at].text)
+		}
+		if numeric || w.many || w.split && !w.known || !beside(i-1) && !beside(i+1) {
+			return hides()
+		}
 	}
 	return effect{}
 }
@@ -69,4 +78,22 @@ func computes(format string) bool {
 		}
 	}
 	return false
+}
+
+// copies reads the words of programs whose second operand is a file they write.
+func copies(words []word) effect {
+	e := effect{frail: true}
+	operands := 0
+	for i, w := range words[1:] {
+		if w.many {
+			return hides()
+		}
+		if w.known && strings.HasPrefix(w.text, "-") && w.text != "-" {
+			continue
+		}
+		if operands++; operands > 1 {
+			e.writes = append(e.writes, i+1)
+		}
+	}
+	return e
 }

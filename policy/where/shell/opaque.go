@@ -24,5 +24,5 @@ var opaque = set(`
 	busctl gcloud aws cpulimit cpan cpanm easy_install gem facter dpkg rpm apt apt-get yum dnf snap
 	awless dc bc m4 cpp as-needed ld ld.so ldd eqn troff groff nroff pdflatex latex tex lualatex pdftex
 	finger whois wall write ginsh loginctl systemctl service journalctl timedatectl logrotate logsave
-	multitime nsupdate pexec pandoc pdb posh ptx restic rsync-ssl tasksh terraform terragrunt tofu pulumi
+	multitime nsupdate pexec pandoc pdb posh restic rsync-ssl tasksh terraform terragrunt tofu pulumi
 	volatility xelatex xetex xpad yarnpkg zypper zathura xdotool xterm gnome-terminal kitty alacritty wezterm`)

@@ -119,7 +119,7 @@ func meets(word, list string) bool {
 		case name == option:
 			return true
 		case strings.HasPrefix(option, "--"):
-			if strings.HasPrefix(name, "--") && len(name) > 3 && strings.HasPrefix(option, name) {
+			if strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(option, name) {
 				return true
 			}
 		case len(option) == 2:

@@ -22,14 +22,14 @@ var programs = map[string]*options{
 		marks: []string{"::", "://-", "@-"},
 	},
 	"go": {
-		runs: "-toolexec -exec -vettool -overlay -ldflags -gcflags -gccgoflags -asmflags -modfile -compiler -fuzz",
-		only: "build test vet fmt list version doc mod help install", writes: "-o -coverprofile -cpuprofile -memprofile " +
+		runs: "-C -toolexec -exec -vettool -overlay -ldflags -gcflags -gccgoflags -asmflags -modfile -compiler -fuzz",
+		only: "build test vet fmt list version doc mod help", writes: "-o -coverprofile -cpuprofile -memprofile " +
 			"-blockprofile -mutexprofile -trace -outputdir",
-		valued: "-C", words: true, under: map[string]string{"env": "-w -u", "fix": "-fixtool"}, hide: "generate tool",
+		words: true, under: map[string]string{"env": "-w -u", "fix": "-fixtool"}, hide: "generate tool",
 	},
 	"cargo": {
 		runs: "--config -Z", only: "build check test clippy fmt tree doc metadata search bench version help",
-		global: "--version --offline --locked -q -v --quiet --verbose", marks: []string{"linker", "runner"},
+		global: "--version --offline --locked -q -v --quiet --verbose",
 	},
 	"rustup": {only: "show component target toolchain check", hide: "run"},
 	"npm": {
@@ -73,13 +73,13 @@ var programs = map[string]*options{
 	"bat": {runs: "--pager --diff --config-file", writes: "", marks: []string{"cache"}}, "batcat": {runs: "--pager"},
 	"delta": {runs: "--pager --config"}, "fd": {runs: "-x -X --exec --exec-batch"}, "fdfind": {runs: "-x -X --exec --exec-batch"},
 	"fzf":  {runs: "--bind --preview --filter --execute --listen --become"},
-	"man":  {runs: "-P -H -B -X --pager --html --browser --gxditview --preprocessor -p -C --config-file -l --local-file -M -E -T -t -Z"},
+	"man":  {runs: "-P -H -B -X --pager --html --browser --gxditview --preprocessor -p -C --config-file -l --local-file -M -E -T -t -Z", marks: []string{"/"}},
 	"info": {runs: "--restore --init-file", writes: "-o --output --dribble"},
 	"sort": {runs: "--compress-program --files0-from", writes: "-o --output -T --temporary-directory"},
 	"tree": {writes: "-o -R"}, "split": {runs: "--filter"}, "shuf": {writes: "-o --output"},
 	"diff": {runs: "--use-compress-program"}, "sdiff": {runs: "--diff-program", writes: "-o --output"},
 	"diff3": {runs: "--diff-program"}, "patch": {runs: "-e --ed", writes: "-o --output -r"},
-	"date": {writes: "-s --set"}, "hostname": {runs: "-F --file -b"}, "xxd": {writes: "-r"}, "base64": {writes: "-o --output"},
+	"date": {writes: "-s --set"}, "hostname": {runs: "-F --file -b"}, "base64": {writes: "-o --output"},
 	"yq": {writes: "-i --inplace -s --split-exp -P"}, "tsc": {runs: "--plugins --project -p", writes: "--outfile --outdir"},
 	"file": {runs: "-C -m --magic-file --compile -z -Z"}, "iconv": {writes: "-o --output"},
 	"sysctl": {runs: "-w -p --load --write"}, "dmesg": {runs: "-H --human -P", writes: "-c -C --clear"},

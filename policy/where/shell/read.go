@@ -23,6 +23,9 @@ type program struct {
 	// steered says that a variable is set by which a shell or a program decides
 	// what to run.
 	steered bool
+
+	source string
+	within uint // where the substitutions seen so far end
 }
 
 var errTooLarge = errors.New("too much to read")
@@ -40,7 +43,7 @@ func read(text string, dialect syntax.LangVariant) (p *program, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &program{}
+	p = &program{source: text}
 	nodes := 0
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if nodes++; nodes > maxNodes {
@@ -62,23 +65,28 @@ func read(text string, dialect syntax.LangVariant) (p *program, err error) {
 func (p *program) node(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.File, *syntax.BinaryCmd, *syntax.Subshell, *syntax.Block, *syntax.IfClause,
-		*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause,
-		*syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.ProcSubst, *syntax.WordIter:
+		*syntax.WhileClause, *syntax.CaseItem, *syntax.TimeClause, *syntax.Word, *syntax.Lit, *syntax.SglQuoted,
+		*syntax.WordIter:
+	case *syntax.CaseClause:
+		p.doubt = p.doubt || p.substituted(n)
+	case *syntax.ProcSubst:
+		p.within = max(p.within, n.End().Offset())
 	case *syntax.DblQuoted:
 		p.doubt = p.doubt || n.Dollar
 	case *syntax.Comment:
-		p.doubt = p.doubt || mayAct(n.Text)
+		p.doubt = p.doubt || mayAct(n.Text) || p.substituted(n)
 	case *syntax.Stmt:
 		p.doubt = p.doubt || n.Coprocess || n.Disown
 	case *syntax.CmdSubst:
-		p.doubt = p.doubt || n.TempFile || n.ReplyVar
+		p.doubt = p.doubt || n.TempFile || n.ReplyVar || n.Backquotes && p.escapes(n)
+		p.within = max(p.within, n.End().Offset())
 	case *syntax.ParamExp:
 		p.doubt = p.doubt || !plain(n)
 	case *syntax.ForClause:
 		iter, ok := n.Loop.(*syntax.WordIter)
 		p.doubt = p.doubt || n.Select || n.Braces || !ok || !loopVariable(iter.Name.Value)
 	case *syntax.Redirect:
-		p.doubt = p.doubt || !harmless(n)
+		p.doubt = p.doubt || !harmless(n) || n.Hdoc != nil && p.substituted(n)
 	case *syntax.Assign:
 		p.doubt = true
 		p.steered = p.steered || n.Name != nil && steers(n.Name.Value)
@@ -89,6 +97,18 @@ func (p *program) node(n syntax.Node) {
 	default:
 		p.doubt = true
 	}
+}
+
+// substituted says whether a node stands in a substitution. Shells find its end
+// in different ways (bash 3.2 counts parentheses) where it holds a comment, a
+// case or a here-document.
+func (p *program) substituted(n syntax.Node) bool { return n.Pos().Offset() < p.within }
+
+// escapes says whether a substitution in backquotes holds what is unescaped
+// twice, or, in double quotes, what POSIX leaves undefined.
+func (p *program) escapes(n *syntax.CmdSubst) bool {
+	from, to := n.Left.Offset(), n.Right.Offset()
+	return to < from || to > uint(len(p.source)) || strings.ContainsAny(p.source[from:to], "\\\"")
 }
 
 func (p *program) call(n *syntax.CallExpr) {
@@ -159,8 +179,10 @@ func harmless(r *syntax.Redirect) bool {
 		return false // {name}> sets a variable
 	}
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+	case syntax.WordHdoc:
 		return true
+	case syntax.Hdoc, syntax.DashHdoc:
+		return plainMark(r.Word)
 	case syntax.DplIn, syntax.DplOut:
 		to, _ := readWord(r.Word)
 		return to.known && to.text != "" && (to.text == "-" || strings.Trim(to.text, "0123456789") == "")
@@ -169,6 +191,28 @@ func harmless(r *syntax.Redirect) bool {
 		return to.known && to.text == "/dev/null"
 	}
 	return false
+}
+
+// plainMark says whether the word that ends a here-document is one that every
+// shell unquotes to the same text.
+func plainMark(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	part := w.Parts[0]
+	if quoted, ok := part.(*syntax.DblQuoted); ok && len(quoted.Parts) == 1 {
+		part = quoted.Parts[0]
+	}
+	mark := ""
+	switch part := part.(type) {
+	case *syntax.Lit:
+		mark = part.Value
+	case *syntax.SglQuoted:
+		mark = part.Value
+	}
+	return mark != "" && !strings.ContainsFunc(mark, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 // loopVariable says whether no shell gives the name a meaning: for path in /tmp

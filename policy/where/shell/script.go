@@ -25,6 +25,11 @@ func awk(words []word) effect {
 	if strings.ContainsAny(text, "|>@") || strings.Contains(text, "system") || strings.Contains(text, "getline") {
 		return hides()
 	}
+	for _, w := range words[at+1:] {
+		if len(w.text) > 1 && w.text[0] == '-' {
+			return hides() // to an awk that looks for options everywhere, -f
+		}
+	}
 	return effect{}
 }
 

@@ -19,6 +19,8 @@ func constraint(t testing.TB, patterns ...string) where.Constraint {
 	return c
 }
 
+func newConstraint(pattern string) (where.Constraint, error) { return shell.New([]string{pattern}) }
+
 func text(s string) where.Value { return where.Value{Kind: where.String, Text: s, Raw: s} }
 
 var verdicts = map[where.Verdict]string{where.No: "no", where.Maybe: "maybe", where.Yes: "yes"}

@@ -17,9 +17,10 @@ const (
 
 // admissible says whether a text is one that shells are likely to read alike:
 // of a bounded size, UTF-8, without control characters, and with no blank but
-// the ones that separate words.
+// the ones that separate words, and whole: what a server adds below a last
+// backslash would be part of it.
 func admissible(text string) bool {
-	if len(text) > maxText || !utf8.ValidString(text) {
+	if len(text) > maxText || !utf8.ValidString(text) || strings.HasSuffix(text, `\`) {
 		return false
 	}
 	open := 0
@@ -38,6 +39,9 @@ func admissible(text string) bool {
 	return open <= maxOpen
 }
 
-// mayAct says whether a comment could do something in a shell that does not
-// know comments: zsh at its prompt has none, cmd.exe never.
-func mayAct(comment string) bool { return strings.ContainsAny(comment, ";&|<>`$(){}!\\") }
+// mayAct says whether a comment could do something in a shell that has none, as
+// zsh at its prompt: run what is in it, or open a quote that a later line closes.
+func mayAct(comment string) bool {
+	single, double := strings.Count(comment, "'"), strings.Count(comment, `"`)
+	return strings.ContainsAny(comment, ";&|<>`$(){}[]*?~!\\") || single%2 != 0 || double%2 != 0 || single > 0 && double > 0
+}

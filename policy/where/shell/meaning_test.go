@@ -1,0 +1,233 @@
+package shell_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy/where"
+	"github.com/clawai/clawai/policy/where/shell"
+)
+
+func TestPatternsThatDoNotLoad(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"":                         "is empty",
+		"   ":                      "is empty",
+		"ls; rm":                   `holds ';'`,
+		"ls | wc":                  `holds '|'`,
+		"ls && rm":                 `holds '&'`,
+		"ls > x":                   `holds '>'`,
+		"echo $HOME":               `holds '$'`,
+		"echo `x`":                 "holds '`'",
+		`a\ b`:                     `holds '\\'`,
+		"a\tb":                     "U+0009",
+		"a\nb":                     "U+000A",
+		"a\u00a0b":                 "U+00A0",
+		"a\u200bb":                 "U+200B",
+		"\xff":                     "UTF-8",
+		"'a":                       "nothing closes",
+		"grep '*'":                 "quoted *",
+		"a ''":                     "empty word",
+		strings.Repeat("a", 1<<13): "longer than",
+	} {
+		_, err := shell.New([]string{"ls", pattern})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", pattern, err, want)
+		}
+	}
+	if _, err := shell.New(nil); err == nil {
+		t.Error("an empty list loads")
+	}
+}
+
+func TestString(t *testing.T) {
+	want := `command = ["git status", "ls **"]`
+	if got := fmt.Sprint(constraint(t, "git status", "ls **")); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestMeaning(t *testing.T) {
+	const no, maybe, yes = where.No, where.Maybe, where.Yes
+	for _, c := range []struct {
+		patterns, text string
+		opens, denies  where.Verdict
+	}{
+		// Words.
+		{"git status", "git status", yes, yes},
+		{"git status", "git status -s", no, no},
+		{"git status", "git", no, no},
+		{"git status", "git -c core.pager=evil status", no, maybe},
+		{"git status", "git status; rm x", no, yes},
+		{"git status", "'git status'", no, no},
+		{"git status", "git 'status'", yes, yes},
+		{"ls **", "ls", yes, yes},
+		{"ls **", "ls -la /x", yes, yes},
+		{"ls **", "lsof", no, no},
+		{"ls **", "/bin/ls", no, yes},
+		{"ls **", "LS", no, yes},
+		{"ls *", "ls", no, no},
+		{"ls *", "ls a", yes, yes},
+		{"ls *", "ls a/b", no, no},
+		{"ls *", "ls a b", no, no},
+		{"ls *", "ls 'a b'", yes, yes},
+		{"ls ** x", "ls a/b x", yes, yes},
+		{"ls ** x", "ls a b x", no, no},
+		{"cat 'a b'", "cat a\\ b", yes, yes},
+		{"cat 'a b'", "cat a b", no, no},
+		{"** --version", "rm --version", yes, yes},
+		{"python3 **", "python3.12 x.py", no, yes},
+		{"**", "anything at all", yes, yes},
+		{"say ''x", "say x", yes, yes},
+		// Every command, any command.
+		{"ls **|wc **", "ls | wc -l", yes, yes},
+		{"ls **", "ls | wc -l", no, yes},
+		{"ls **|echo **", `echo "$(ls)"`, yes, yes},
+		{"echo **", `echo "$(ls)"`, no, yes},
+		{"ls **", `echo "$(ls)"`, no, yes},
+		{"ls", "", no, no},
+		{"ls", "# nothing", no, no},
+		{"ls", "> /dev/null", no, no},
+		// What is known when the shell runs.
+		{"ls **", "ls $HOME", yes, yes},
+		{"ls *", "ls $HOME", maybe, maybe},
+		{"ls *", `ls "$HOME"`, maybe, maybe},
+		{"ls src/**", `ls "src/$X"`, maybe, maybe},
+		{"ls ** x", `ls "$HOME" x`, yes, yes},
+		{"ls a", "ls a $X", maybe, maybe},
+		{"ls a", "ls b $X", no, no},
+		{"ls a", `ls a "$X"`, no, no},
+		{"ls **", "$X", maybe, maybe},
+		{"ls src/*", "ls src/*", maybe, maybe},
+		{"ls **", "ls *", yes, yes},
+		{"ls ~/x", "ls ~/x", maybe, maybe},
+		// Paths that climb.
+		{"cat src/**", "cat src/a", yes, yes},
+		{"cat src/**", "cat src/../x", maybe, maybe},
+		{"cat /etc/**", "cat /srv/../etc/passwd", maybe, maybe},
+		{"cat src/../x", "cat src/../x", yes, yes},
+		{"cat **", "cat ../x", yes, yes},
+		// Assignments, redirections.
+		{"ls **", "A=b ls", maybe, yes},
+		{"ls **", "ls > x", maybe, yes},
+		{"ls **", "ls 2>&1", yes, yes},
+		{"rm **", "A=b ls", no, no},
+		{"rm **", "PATH=x ls", no, maybe},
+		{"rm **", "ls > x", no, no},
+		// Wrappers need both.
+		{"timeout **|ls **", "timeout 5 ls", yes, yes},
+		{"timeout **", "timeout 5 ls", no, yes},
+		{"ls **", "timeout 5 ls", no, yes},
+		{"xargs **|grep **", "xargs -0 grep x", yes, yes},
+		{"xargs grep **", "xargs grep x", no, yes},
+		{"bash **|ls **", "bash -c 'ls; ls -l'", yes, yes},
+		{"bash **|ls **", "bash -c 'ls; rm'", no, yes},
+		{"bash **|ls **", "bash -c \"$X\"", maybe, yes},
+		{"find **|grep **", `find . -exec grep x {} \;`, yes, yes},
+		{"find **|rm", `find . -exec grep x {} \;`, no, yes},
+		{"eval **|ls", `eval 'l"s"'`, yes, yes},
+		{"env **|ls", `env A=b ls`, maybe, yes},
+		{"command **", `command -v ls`, yes, yes},
+		// What a wildcard does not stand for.
+		{"sort **", "sort -o x y", maybe, yes},
+		{"sort -o x **", "sort -o x y", yes, yes},
+		{"rg **", "rg --pre=x y", maybe, yes},
+		{"git **", "git log -p", yes, yes},
+		{"git **", "git config a b", maybe, yes},
+		{"git config **", "git config a b", yes, yes},
+		{"git -C /srv log **", "git -C /srv log -p", yes, yes},
+		{"git -C * log **", "git -C /srv log -p", no, no},
+		{"git -C ** log **", "git -C /srv log -p", maybe, yes},
+		{"find **", "find . -delete", maybe, yes},
+		{"find ** -delete", "find . -delete", yes, yes},
+		{"make **", "make test", yes, yes},
+		{"make **", "make SHELL=x", maybe, yes},
+		// Interpreters.
+		{"python3 **", "python3 x.py", maybe, yes},
+		{"python3 scripts/*", "python3 scripts/x.py", yes, yes},
+		{"python3 scripts/*", "python3 scripts/../x.py", maybe, maybe},
+		{"python3 -m pytest **", "python3 -m pytest -x", yes, yes},
+		{"python3 -m **", "python3 -m evil", maybe, yes},
+		{"python3 -c 'print(1)'", "python3 -c 'print(1)'", yes, yes},
+		{"python3 -c **", "python3 -c 'print(1)'", maybe, yes},
+		{"rm **", "python3 -c 'print(1)'", no, maybe},
+		{"rm **", "python3 x.py", no, no},
+		{"npx prettier **", "npx prettier .", yes, yes},
+		{"npx **", "npx evil", maybe, yes},
+		{"npm run **", "npm run x", yes, yes},
+		{"npm exec **", "npm exec x", maybe, yes},
+		{"vim **", "vim x", maybe, yes},
+		{"vim x", "vim x", yes, yes},
+		{"rm **", "vim x", no, maybe},
+		{"uv run pytest **", "uv run pytest -x", yes, yes},
+		{"uv run **", "uv run evil", maybe, yes},
+		{"docker **", "docker ps -a", yes, yes},
+		{"docker run x", "docker run x", yes, yes},
+		{"docker run **", "docker run x", maybe, yes},
+		// A file that is named as an operand.
+		{"uniq **", "uniq a", yes, yes},
+		{"uniq **", "uniq a b", maybe, yes},
+		{"uniq **", "uniq -c $X", maybe, yes},
+		// Not to be read.
+		{"ls **", "ls \"", maybe, maybe},
+		{"ls **", "ls \x00", maybe, maybe},
+		{"ls **", "ls \xff", maybe, maybe},
+		{"ls **", "ls \u00a0x", maybe, maybe},
+		{"ls **", "ls " + strings.Repeat("a", 64<<10), maybe, maybe},
+		{"ls **", "ls " + strings.Repeat("(", 1001), maybe, maybe},
+		{"echo **", strings.Repeat("echo;", 9000), maybe, maybe},
+	} {
+		got := constraint(t, strings.Split(c.patterns, "|")...)
+		if v := got.Holds(text(c.text), true); v != c.opens {
+			t.Errorf("allow %s: %.60q: %s, want %s", c.patterns, c.text, verdicts[v], verdicts[c.opens])
+		}
+		if v := got.Holds(text(c.text), false); v != c.denies {
+			t.Errorf("deny %s: %.60q: %s, want %s", c.patterns, c.text, verdicts[v], verdicts[c.denies])
+		}
+	}
+}
+
+func TestOnlyStringsAreCommands(t *testing.T) {
+	c := constraint(t, "**")
+	for _, kind := range []where.Kind{where.Absent, where.Null, where.Boolean, where.Number, where.Object, where.List} {
+		for _, opens := range []bool{true, false} {
+			if got := c.Holds(where.Value{Kind: kind, Text: "ls"}, opens); got != where.No {
+				t.Errorf("kind %d: %s", kind, verdicts[got])
+			}
+		}
+	}
+}
+
+// However many commands stand before it, the last one counts (Adversa AI, 2026:
+// a product stopped reading after 50).
+func TestManyCommandsHideNone(t *testing.T) {
+	c := constraint(t, "true", "curl **")
+	for _, n := range []int{49, 50, 51, 1000, 3000} {
+		s := strings.Repeat("true; ", n) + "curl x"
+		if got := constraint(t, "curl **").Holds(text(s), false); got != where.Yes {
+			t.Errorf("%d: %s", n, verdicts[got])
+		}
+		if got := constraint(t, "true").Holds(text(s), true); got != where.No {
+			t.Errorf("%d allowed: %s", n, verdicts[got])
+		}
+		if got := c.Holds(text(s), true); got != where.Yes {
+			t.Errorf("%d: %s", n, verdicts[got])
+		}
+	}
+}
+
+func TestNestingHasAnEnd(t *testing.T) {
+	c := constraint(t, "env **", "ls", "eval **")
+	for n := 1; n < 40; n++ {
+		for _, wrapper := range []string{"env ", "eval "} {
+			want := where.Yes
+			if n > 8 {
+				want = where.Maybe
+			}
+			got := c.Holds(text(strings.Repeat(wrapper, n)+"ls"), true)
+			if got != want && (got != where.Maybe || n < 4) {
+				t.Errorf("%d × %s: %s, want %s", n, wrapper, verdicts[got], verdicts[want])
+			}
+		}
+	}
+}
