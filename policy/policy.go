@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"sync"
 
@@ -13,6 +11,12 @@ import (
 type Options struct {
 	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
 	Disk disk.Disk // what where.<name>.under asks; nil: each is a maybe
+
+	// Layer is the name of a policy that can only tighten others ("organisation",
+	// "project"); what none of its rules matches it leaves to them. A policy
+	// without a name denies that.
+	Layer string
+	Above []*Policy // layers that this policy stands under, from the outermost in
 }
 
 // Policy is a compiled policy. It is immutable and safe for concurrent use. The
@@ -41,8 +45,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	sum := sha256.Sum256(src)
-	p.revision = hex.EncodeToString(sum[:6])
+	p.revise(src)
 	return p, nil
 }
 
@@ -61,12 +64,13 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
-	d, _ := p.decide(c, maxEffort)
+	d, _ := p.settle(c, maxEffort)
 	return d
 }
 
-// decide judges a call with the effort that is left, and says what remains.
-func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
+// own is the policy's own answer, without its layers'. It is given the effort that
+// is left, and says what remains.
+func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
@@ -101,7 +105,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	var rates []Charge
 	left := maxEffort // for all of them: they came in one frame
 	for i := range cs {
-		d, left = p.decide(&cs[i], left)
+		d, left = p.settle(&cs[i], left)
 		for _, c := range d.Rates {
 			c.Call = i
 			rates = append(rates, c)

@@ -245,7 +245,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	if pending == 0 || worst.rank == denies {
 		return worst
 	}
-	if v.call.Subject == MethodSubject {
+	if v.call.Subject == MethodSubject || v.policy.options.Layer != "" {
 		if worst.rank == none {
 			return outcome{rank: allows, rule: -1}
 		}

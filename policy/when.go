@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // When is the time at which a rule holds. The zero value never does.
 type When struct {
@@ -25,7 +28,11 @@ func (w *When) Holds(t time.Time) bool {
 }
 
 // AsksDisk says whether an answer may depend on Options.Disk.
-func (p *Policy) AsksDisk() bool { return p.asksDisk }
+func (p *Policy) AsksDisk() bool {
+	return p.asksDisk || slices.ContainsFunc(p.options.Above, (*Policy).AsksDisk)
+}
 
 // Timed says whether an answer may depend on Call.At.
-func (p *Policy) Timed() bool { return p.timed }
+func (p *Policy) Timed() bool {
+	return p.timed || slices.ContainsFunc(p.options.Above, (*Policy).Timed)
+}

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// A policy may stand under others: an organisation's, a project's. Each of them
+// judges the call by itself, and what none of its rules matches it leaves to the
+// others. The strictest answer holds; so such a layer can tighten and open
+// nothing, and if the policy itself does not allow a call, nothing does.
+
+// settle is the answer of a policy and of the layers above it.
+func (p *Policy) settle(c *Call, left effort) (Decision, effort) {
+	d, left := p.own(c, left)
+	for _, layer := range p.options.Above {
+		var e Decision
+		e, left = layer.own(c, left)
+		rates := append(d.Rates, e.Rates...)
+		if e.overrules(&d) {
+			d = e
+		}
+		if d.Rates = rates; d.Action == Deny {
+			d.Rates = nil
+		}
+	}
+	return d, left
+}
+
+// overrules says that a layer's answer holds rather than d. Where both ask, the
+// layer's rule is the one to name, as an answer about the other would not do.
+func (e *Decision) overrules(d *Decision) bool {
+	if e.Action != d.Action {
+		return e.Action < d.Action
+	}
+	return e.Action == Prompt && !d.stricter(e)
+}
+
+// Layers are the policies above this one, from the outermost in. What they say is
+// in every Decision; Rules, Sources and the steps of a Trace are the policy's own.
+func (p *Policy) Layers() []*Policy { return p.options.Above }
+
+// Layer is what the policy is called as a layer; "" for a policy by itself.
+func (p *Policy) Layer() string { return p.options.Layer }
+
+// revise names the text, and those of the layers.
+func (p *Policy) revise(src []byte) {
+	sum := sha256.Sum256(src)
+	p.revision = hex.EncodeToString(sum[:6])
+	if len(p.options.Above) == 0 {
+		return
+	}
+	h := sha256.New()
+	h.Write(sum[:])
+	for _, layer := range p.options.Above {
+		h.Write([]byte(layer.revision))
+	}
+	p.revision = hex.EncodeToString(h.Sum(nil)[:6])
+}
