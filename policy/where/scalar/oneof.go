@@ -71,18 +71,27 @@ func (c oneOf) number(n number) where.Verdict {
 	return best
 }
 
+// truths are the spellings that lenient parsers take for a boolean.
+var truths = map[string]string{
+	"true": "true", "1": "true", "1.0": "true", "yes": "true", "y": "true", "on": "true", "t": "true",
+	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",
+}
+
 // coerced says whether a server that takes one JSON type for another would find
 // the value among the choices.
 func (c oneOf) coerced(v where.Value) bool {
-	if v.Kind != where.String && v.Kind != where.Number && v.Kind != where.Boolean {
+	if !hasText(v) {
 		return false
 	}
 	text := strings.TrimSpace(v.Text)
-	if v.Kind != where.String && c.texts[text] || c.booleans[strings.ToLower(text)] {
+	truth := truths[strings.ToLower(text)]
+	switch {
+	case v.Kind != where.String && c.texts[text], c.booleans[truth]:
 		return true
-	}
-	if v.Kind == where.Number {
-		return c.writtenAs(v.Text)
+	case v.Kind == where.Number:
+		return c.writtenAs(text)
+	case v.Kind == where.Boolean:
+		text = map[string]string{"true": "1", "false": "0"}[truth]
 	}
 	n, ok := parseNumber(strings.TrimPrefix(text, "+"))
 	return ok && c.number(n) != where.No

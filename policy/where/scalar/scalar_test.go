@@ -123,6 +123,8 @@ func TestOneOf(t *testing.T) {
 		{boolean("true"), yes, yes},
 		{boolean("false"), no, no},
 		{text("true"), no, maybe},
+		{text("yes"), no, maybe},
+		{text("off"), no, no},
 		{text("TRUE"), no, maybe},
 		{text("false"), no, no},
 	} {
@@ -132,6 +134,8 @@ func TestOneOf(t *testing.T) {
 		check(t, "one_of", c, v, no, no)
 	}
 	check(t, "one_of", must(t)(scalar.OneOf([]any{"true"})), boolean("true"), no, maybe)
+	check(t, "one_of", must(t)(scalar.OneOf([]any{true})), number("1"), no, maybe)
+	check(t, "one_of", must(t)(scalar.OneOf([]any{int64(0)})), boolean("false"), no, maybe)
 	for _, choices := range [][]any{nil, {}, {nil}, {[]any{"a"}}, {map[string]any{}}, {math.NaN()}, {math.Inf(1)}, {json.Number("x")}, {"ok", 1}} {
 		if _, err := scalar.OneOf(choices); err == nil {
 			t.Errorf("OneOf(%v) is no error", choices)

@@ -37,7 +37,8 @@ func TestHostEvaded(t *testing.T) {
 		"https://example.com../", "https://example..com/", "https://.example.com/", "https://[::1].example.com/", "https://[example.com]/",
 		"https://example.com|.evil.com/", "https://{evil.com,example.com}/", "jar:https://evil.com!/example.com", "URL:https://example.com/",
 		"<https://example.com/>", "view-source:https://example.com/", "file://example.com/x", "example.com/x", "a.example.com:443",
-		"https://example.com https://evil.com", "data:text/html,example.com", "javascript:location='https://example.com'", "", "https://",
+		"https://example.com https://evil.com", "data:text/html,example.com", "javascript://example.com/%0aalert(1)", "data://example.com/,x", "s3://example.com/key", "php://example.com/resource=x",
+		"local_file://example.com/etc/passwd", "intent://example.com/#Intent;end", "javascript:location='https://example.com'", "", "https://",
 	}
 	if len(evasions) < 40 {
 		t.Fatal(len(evasions))
@@ -121,7 +122,8 @@ func TestHostVerdicts(t *testing.T) {
 		{"evil.com", "file:////evil.com/x", where.Maybe},
 		{"evil.com", "mailto:a@evil.com", where.No},
 		{"evil.com", "foo:///evil.com", where.No},
-		{"evil.com", "foo://evil.com/", where.Yes},
+		{"evil.com", "foo://evil.com/", where.Maybe},
+		{"evil.com", "ssh://evil.com/", where.Yes},
 		{"evil.com", "c://evil.com/", where.Maybe},
 		{"evil.com", `c:\evil.com`, where.No},
 		{"evil.com", "/evil.com", where.No},
@@ -145,7 +147,7 @@ func TestHostErrors(t *testing.T) {
 }
 
 func TestScheme(t *testing.T) {
-	c, err := web.Scheme([]string{"HTTPS", "git+ssh", "file"})
+	c, err := web.Scheme([]string{"HTTPS", "git+ssh", "file", "s3"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ const (
 	none     standing = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
 	plain                    // one host, by every way of reading
+	foreign                  // one host, which the scheme may use for something else
 	doubtful                 // there may be a host, and which one depends on the reader
 )
 
@@ -37,6 +38,20 @@ func (u url) bound(v where.Verdict) where.Verdict {
 	}
 	return v
 }
+
+// network are the other schemes whose host is one that programs connect to. After
+// any other the text in its place may be a bucket, a filter or a comment:
+// javascript://example.com/%0a... is a program.
+var network = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields(`amqp amqps cassandra cifs clickhouse coap coaps dav davs dict ftps git git+http
+		git+https git+ssh gopher grpc grpcs imap imaps irc ircs kafka ldap ldaps mariadb memcached mongodb mqtt mqtts mysql
+		nats nfs pop3 pop3s postgres postgresql rdp redis rediss rsync rtmp rtmps rtsp rtsps sftp smb smtp smtps socks5 ssh
+		svn svn+ssh tcp telnet tftp tls udp vnc webcal`) {
+		all[name] = true
+	}
+	return all
+}()
 
 // special are the schemes after which WHATWG parsers find a host whether or not
 // there are slashes (URL standard, "special scheme"). The last of them, file, is
@@ -109,6 +124,9 @@ func (u url) parseHost(after string) url {
 		return u
 	}
 	u.standing, u.host = plain, h
+	if !u.guessed && !special[u.scheme] && !network[u.scheme] {
+		u.standing = foreign
+	}
 	return u
 }
 

@@ -54,7 +54,7 @@ func (c public) Holds(v where.Value, _ bool) where.Verdict {
 	switch u.standing {
 	case none, hostless:
 		return where.No
-	case doubtful:
+	case doubtful, foreign:
 		return where.Maybe
 	default:
 		verdict = u.host.public()
@@ -102,7 +102,7 @@ func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
 	switch u.standing {
 	case none, hostless:
 		return where.No
-	case doubtful:
+	case doubtful, foreign:
 		return where.Maybe
 	}
 	best := where.No
