@@ -23,15 +23,8 @@ func (d *difference) compare(old, after []mode) {
 			if !m.differs(n) || m.excludes(n) || m.apart(n) {
 				continue
 			}
-			if !m.loose && !n.loose {
-				d.settle(m, n, d.pair(m, n))
-				continue
-			}
-			if d.pair(m, n) == impossible {
-				continue
-			}
-			for _, me := range m.exact(d.old, names) {
-				for _, ne := range n.exact(d.new, names) {
+			for _, me := range m.exact(d.old, names, n) {
+				for _, ne := range n.exact(d.new, names, &me) {
 					if !me.excludes(&ne) {
 						d.settle(&me, &ne, d.pair(&me, &ne))
 					}

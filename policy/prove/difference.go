@@ -108,18 +108,22 @@ func others(rules []*rule, but *rule, strict int) (ds []demand) {
 }
 
 // exact lists what a loose mode becomes by the rule that ends the walk: one that
-// is less strict and below.
-func (m *mode) exact(rules []*rule, names map[string]int) []mode {
+// is less strict and below, and that n, what it is compared with, leaves possible.
+func (m *mode) exact(rules []*rule, names map[string]int, n *mode) []mode {
 	if !m.loose {
 		return []mode{*m}
 	}
 	var all []mode
 	for f := m.at + 1; f < len(rules); f++ {
-		if rules[f].strict <= m.strict {
+		r := rules[f]
+		if r.strict < m.strict && has(n.needs, names[r.same]) {
+			break // it matches as well, and from here on the answer is stricter
+		}
+		if r.strict <= m.strict || has(n.avoidsSurely, names[r.same]) || asunder(r.name, m.rule.name) {
 			continue
 		}
 		e := mode{strict: m.strict, rule: m.rule, at: m.at,
-			needed: []demand{{m.rule, true}, {rule: rules[f]}}, avoid: others(rules[:f], m.rule, m.strict)}
+			needed: []demand{{m.rule, true}, {rule: r}}, avoid: others(rules[:f], m.rule, m.strict)}
 		e.number(names)
 		all = append(all, e)
 	}
