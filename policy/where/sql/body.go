@@ -99,11 +99,9 @@ func (s *statement) variable(i int) {
 	}
 }
 
-// call judges the parenthesis at i by what stands before it.
+// call judges the parenthesis at i by what stands before it. The word that begins
+// a statement is never part of a body, so there always is something.
 func (s *statement) call(i int) {
-	if i == 0 {
-		return
-	}
 	t := &s.toks[i-1]
 	switch {
 	case t.kind == mark || t.kind == number:

@@ -82,7 +82,7 @@ func (c constraint) Cost(n int) int {
 }
 
 // nanosPerByte is what one reading of a byte takes at most, as measured.
-const nanosPerByte = 60
+const nanosPerByte = 100
 
 // outcome is what one reading makes of a text. Readings agree when theirs are
 // equal.

@@ -2,6 +2,7 @@ package sql_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,6 +167,7 @@ func TestVerdicts(t *testing.T) {
 		{"postgres", "", where.Maybe, where.Maybe},
 		{"postgres", " ; ; ", where.Maybe, where.Maybe},
 		{"postgres", "SELECT 1\x00", where.Maybe, where.Maybe},
+		{"postgres", "SELECT\r1", where.Maybe, where.Maybe},
 		{"postgres", "SELECT 1\v", where.Maybe, where.Maybe},
 	} {
 		c := constraint(t, test.dialect)
@@ -174,6 +176,28 @@ func TestVerdicts(t *testing.T) {
 		}
 		if got := c.Holds(str(test.text), false); got != test.other {
 			t.Errorf("%q: %q, not opening: %d, want %d", test.dialect, test.text, got, test.other)
+		}
+	}
+}
+
+// The answers that docs/where-sql.md shows are those that are given.
+func TestDocumentedAnswers(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/where-sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]where.Verdict{"yes": where.Yes, "no": where.No, "maybe": where.Maybe}
+	shown := regexp.MustCompile("(?m)^\\| (\\w+) \\| `(.*)` \\| (\\w+) \\|$").FindAllStringSubmatch(string(page), -1)
+	if len(shown) < 25 {
+		t.Fatalf("only %d answers", len(shown))
+	}
+	for _, row := range shown {
+		d := row[1]
+		if d == "any" {
+			d = ""
+		}
+		if got := constraint(t, d).Holds(str(row[2]), true); got != answers[row[3]] {
+			t.Errorf("%s: %s is %d, shown as %s", row[1], row[2], got, row[3])
 		}
 	}
 }
@@ -204,6 +228,16 @@ func TestLimits(t *testing.T) {
 		if got := c.Holds(str(test.text), true); got != test.want {
 			t.Errorf("%.30q… (%d bytes): %d, want %d", test.text, len(test.text), got, test.want)
 		}
+	}
+}
+
+func TestCostIsBounded(t *testing.T) {
+	one, all := constraint(t, "sqlite"), constraint(t, "")
+	if a, b := one.Cost(1000), all.Cost(1000); a >= b || one.Cost(100) >= a {
+		t.Errorf("1000 bytes cost %d in one dialect, %d in all", a, b)
+	}
+	if n := all.Cost(1 << 30); n > 1000 {
+		t.Errorf("a text that is not read costs %d", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package sql_test
 import (
 	"context"
 	stdsql "database/sql"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -150,9 +151,10 @@ func FuzzSQLite(f *testing.F) {
 		f.Add("SELECT 1 " + p)
 	}
 	c := constraint(f, "sqlite")
+	// What fills the memory, or cannot be interrupted, finds nothing here.
+	endless := regexp.MustCompile(`(?i)blob|printf|format|recursive|replace|join|,.*,.*,.*,`)
 	f.Fuzz(func(t *testing.T, s string) {
-		// randomblob and the like could take all the memory there is.
-		if len(s) < 2000 && !strings.Contains(strings.ToLower(s), "blob") && c.Holds(str(s), true) == where.Yes {
+		if len(s) < 500 && !endless.MatchString(s) && c.Holds(str(s), true) == where.Yes {
 			open(t).check(t, s)
 		}
 	})
@@ -169,6 +171,7 @@ func BenchmarkHolds(b *testing.B) {
 		"parens":  "SELECT " + strings.Repeat("(),", 80_000) + "a",
 		"dollars": "SELECT " + strings.Repeat("$a ", 80_000) + "a",
 		"tags":    "SELECT " + strings.Repeat("$a$$b$,", 30_000) + "a",
+		"all":     "SELECT " + strings.Repeat("é('\\\\',\"a\"),", 15_000) + "a",
 		"unused":  "SELECT " + strings.Repeat("a; ", 80_000) + "a",
 	} {
 		b.Run(name, func(b *testing.B) {
