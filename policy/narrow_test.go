@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -258,5 +259,41 @@ func TestFolderOf(t *testing.T) {
 	}
 	if got, _ := folderOf("C:/Users/Me/x", "C:/users/me", true); got != "C:/Users/Me/*" {
 		t.Errorf("a home on a drive: %q", got)
+	}
+}
+
+// The rule that an answer writes keeps every condition of the one that asked.
+func TestNarrowKeepsConditions(t *testing.T) {
+	src := "[[rule]]\naction = \"prompt\"\ntool = \"*\"\nargs.a = \"/p/**\"\nwhere.a.max_length = 20\nwhere.n.min = 3\nwhen = { from = \"09:00\", zone = \"UTC\" }\nlimit = \"20/min\"\n"
+	p := mustLoad(t, src)
+	call := toolCall("t", `{"a":"/p/x","n":3}`)
+	call.At = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for a, limit := range map[Action]string{Allow: "limit = \"20/min\"\n", Deny: ""} {
+		n, err := p.Narrow(p.Rules()[0], call, Folder, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "args.a = \"/p/*\"\nwhere.a.max_length = 20\nwhere.n.min = 3\nwhen = { from = \"09:00\", zone = \"UTC\" }\n" + limit
+		if !strings.Contains(n.Text, want) {
+			t.Errorf("wrote\n%s\nwithout\n%s", n.Text, want)
+		}
+		later := *call
+		later.At = call.At.Add(20 * time.Hour)
+		if d := n.Policy.Decide(&later); d.Action != Deny || d.Rule != nil {
+			t.Errorf("%v at another time: %+v", a, d)
+		}
+		if d := n.Policy.Decide(&Call{Subject: ToolSubject, Names: call.Names, Args: []byte(`{"a":"/p/x","n":2}`), At: call.At}); d.Rule != nil {
+			t.Errorf("%v for other arguments: %+v", a, d)
+		}
+	}
+}
+
+func TestNarrowRefusesPinned(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction = \"prompt\"\ntool = \"*\"\npinned = true\n")
+	for _, s := range Scopes() {
+		_, err := p.Narrow(p.Rules()[0], toolCall("t", `{"path":"/a/b"}`), s, Allow)
+		if err == nil || err.Error() != "the rule on line 1 is pinned: it asks every time, and no answer is kept as a rule" {
+			t.Errorf("%v: %v", s, err)
+		}
 	}
 }

@@ -14,6 +14,9 @@ func FuzzParse(f *testing.F) {
 		ruleWith("args.a.b = ['x', \"\\u00e9\"]\nargs.'c d' = { e = '''f'''}\n[rule.args.g]\nh='i'"),
 		ruleWith("args = { a = [ ] , b = {}, c.d = 1e3 }"),
 		"# x\n[[rule]]\naction = deny\n[[rule]]\nmethod='ping'\nwhere.x=1\n", "extends=1\n[server.x]\n[[rule.args]]\n[rule.args]\n[[rule]]\n[[rule.args]]\n[rule.tool]",
+		ruleWith("where = { a.sql = { mode = 'read-only' }, b = { one_of = [1, 'x', true], max_length = 3, c.present = false } }\n[rule.when]\nfrom='22:00'\ndays=['fri-mon']\nzone='UTC'\nafter=2026-01-01T00:00:00Z"),
+		ruleWith("pinned=true\nlimit={rate='20/min', per='tool', over='prompt'}\n[rule.where.a]\nunder='~/x'\nregex='(a|b)*'\nmin=-0x1\nhost=['*.x']"),
+		ruleWith("limit.rate='1 / day'\nwhere.a.command=['git **']\nwhen={to='24:00'}"),
 		"[[rule]]\naction='deny'\nsampling='**'\nargs.x.y='1'\nargs.x='2'\nargs.x='2'",
 	} {
 		f.Add([]byte(src))
@@ -37,6 +40,11 @@ func FuzzParse(f *testing.F) {
 		same, errs := parseSource("p.toml", []byte(again.String()))
 		if diff := cmp.Diff(summarise(rules), summarise(same)); errs != nil || diff != "" {
 			t.Fatalf("written again, the rules differ: %v\n%s\n%s", errs, diff, again.String())
+		}
+		for i := range rules {
+			if a, b := rules[i], same[i]; a.toml() != b.toml() || a.Rate != b.Rate || a.Pinned != b.Pinned || a.OutOfBand != b.OutOfBand {
+				t.Fatalf("written again, the rules differ:\n%s\n%s", a.toml(), b.toml())
+			}
 		}
 	})
 }

@@ -45,7 +45,7 @@ func (p *parser) ruleTable(e expression) {
 		p.arguments++
 		p.typed++
 	case (k == whenKey || k == limitKey) && len(e.key) > 2:
-		p.fail(e.start, e.end, name+" has no tables in it", "")
+		p.tableless(k, e.start, e.end)
 		p.give(k, second)
 	default:
 		p.give(k, second)

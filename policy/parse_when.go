@@ -34,7 +34,7 @@ func (p *parser) parts(k ruleKey, e expression) {
 		p.fail(first.start, first.end, name+" is given twice", fmt.Sprintf("the first is on line %d", p.lineOf(k)))
 		return
 	case len(e.key) > 2:
-		p.fail(first.start, e.key[len(e.key)-1].end, name+" has no tables in it", "")
+		p.tableless(k, first.start, e.key[len(e.key)-1].end)
 	case len(e.key) == 2:
 		p.part(k, e.key[1:], e.value)
 	case e.value.isTable():
@@ -50,6 +50,13 @@ func (p *parser) parts(k ruleKey, e expression) {
 		p.wrongType(label{key: k}, "a table", e.key, e.value, `write when = { from = "09:00", to = "17:00" }`)
 	}
 	p.give(k, first)
+}
+
+// tableless reports a table inside when or limit.
+func (p *parser) tableless(k ruleKey, start, end int) {
+	p.when.tried = p.when.tried || k == whenKey
+	p.keep("rate", "")
+	p.fail(start, end, ruleKeys[k]+" has no tables in it", "")
 }
 
 // part takes one part of when or limit.
@@ -167,14 +174,16 @@ func (p *parser) days(name label, at []keyPart, v tomlValue) string {
 		return ""
 	}
 	var texts []string
+	elements := 0
 	v.elements(func(e tomlValue) {
+		elements++
 		if !e.isString() {
 			p.wrongType(name, "a list of days", at, e, `write ["mon-fri"]`)
 			return
 		}
 		texts = append(texts, p.dayRange(name, e))
 	})
-	if len(texts) == 0 {
+	if elements == 0 {
 		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "leave it out for every day")
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,50 @@ func refMatches(r *ruleSource, c refCall) bool {
 			return false
 		}
 	}
+	for _, w := range r.where {
+		v, found := c.args[strings.Join(w.path, ".")]
+		if !refHolds(&w, v, found) {
+			return false
+		}
+	}
 	return true
+}
+
+// refHolds knows the constraints that drawTyped draws.
+func refHolds(w *whereSource, v string, found bool) bool {
+	switch w.key.name {
+	case "present":
+		return found == w.value.(bool)
+	case "one_of":
+		return found && slices.Contains(w.value.([]any), any(v))
+	}
+	return found && len([]rune(v)) <= w.value.(int)
+}
+
+// typed reads a constraint.
+func typed(text string) whereSource {
+	rules, errs := parseSource("typed", []byte(ruleWith(text)))
+	if errs != nil {
+		panic(errs)
+	}
+	return rules[0].where[0]
+}
+
+var typedSources = []string{".present = true", ".present = false", `.one_of = ["/p/a", "b c", ".env"]`, ".max_length = 4"}
+
+// drawTyped is drawRules with constraints in some rules.
+func drawTyped(patterns []string) *rapid.Generator[[]ruleSource] {
+	return rapid.Custom(func(t *rapid.T) []ruleSource {
+		rules := drawRules(patterns).Draw(t, "untyped")
+		for i := range rules {
+			for _, name := range []string{"path", "to", "o.k", "gone"} {
+				if rapid.IntRange(0, 5).Draw(t, "typed "+name) == 0 {
+					rules[i].where = append(rules[i].where, typed("where."+name+rapid.SampledFrom(typedSources).Draw(t, "constraint")))
+				}
+			}
+		}
+		return rules
+	})
 }
 
 // refDecide is the seed's whole evaluation order.
@@ -183,7 +227,7 @@ func drawCall(t *rapid.T, value *rapid.Generator[string]) refCall {
 func TestLawOneReadingIsFirstMatch(t *testing.T) {
 	lower := rapid.SampledFrom([]string{"/p/a", "/p/b", "/p/a/b", "/q/a", "/p/.env", "b c", "/p", "some text", "/p/x/a"})
 	rapid.Check(t, func(t *rapid.T) {
-		rules := drawRules(plainPatterns).Draw(t, "policy")
+		rules := drawTyped(plainPatterns).Draw(t, "policy")
 		c := drawCall(t, lower)
 		want, index := refDecide(rules, c)
 		// A relative value may lie under a "**/" pattern: that is a second way
@@ -247,7 +291,7 @@ func TestLawAllowHoldsForEveryServer(t *testing.T) {
 // combinations of readings does.
 func TestLawIndexKeepsNothingBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rules := drawRules(hostilePatterns).Draw(t, "policy")
+		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		c := drawCall(t, drawHostile())
 		c.server = rapid.SampledFrom([]string{"s", "tt", ""}).Draw(t, "server name")
 		p := compileRules(t, rules)
@@ -264,7 +308,7 @@ func TestLawIndexKeepsNothingBack(t *testing.T) {
 // or a stricter one.
 func TestLawManyCombinationsAreStricter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := compileRules(t, drawRules(hostilePatterns).Draw(t, "policy"))
+		p := compileRules(t, drawTyped(hostilePatterns).Draw(t, "policy"))
 		name := rapid.SampledFrom(toolNames).Draw(t, "name")
 		values := rapid.SliceOfN(drawHostile(), 2, 4)
 		from, to := values.Draw(t, "from"), values.Draw(t, "to")
@@ -348,12 +392,12 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			}
 		}
 		for _, cond := range r.conditions {
-			if one := readings[cond.slot]; one != nil {
-				left := maxEffort
-				v = min(v, cond.match(one, r.action, &left))
-			} else {
-				v = no
+			one := readings[cond.slot]
+			if one == nil {
+				one = &missing
 			}
+			left := maxEffort
+			v = min(v, cond.match(one, r.action, &left))
 		}
 		switch v {
 		case yes:
@@ -368,10 +412,10 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 // A deny put anywhere never weakens a decision.
 func TestLawInsertingDenyNeverWeakens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rules := drawRules(hostilePatterns).Draw(t, "policy")
+		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		c := drawCall(t, drawHostile())
 		before := decideCall(t, rules, c)
-		extra := drawRules(hostilePatterns).Filter(func(r []ruleSource) bool { return len(r) > 0 }).Draw(t, "extra")[0]
+		extra := drawTyped(hostilePatterns).Filter(func(r []ruleSource) bool { return len(r) > 0 }).Draw(t, "extra")[0]
 		extra.Action = Deny
 		at := rapid.IntRange(0, len(rules)).Draw(t, "place")
 		longer := append(append(append([]ruleSource(nil), rules[:at]...), extra), rules[at:]...)
@@ -384,7 +428,7 @@ func TestLawInsertingDenyNeverWeakens(t *testing.T) {
 // One more reading (an element more in a list) never weakens.
 func TestLawAddingReadingNeverWeakens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := compileRules(t, drawRules(hostilePatterns).Draw(t, "policy"))
+		p := compileRules(t, drawTyped(hostilePatterns).Draw(t, "policy"))
 		values := rapid.SliceOfN(drawHostile(), 2, 5).Draw(t, "values")
 		name := rapid.SampledFrom(toolNames).Draw(t, "name")
 		other := jsonText(drawHostile().Draw(t, "other"))

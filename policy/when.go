@@ -16,7 +16,7 @@ type When struct {
 
 // Holds says whether t lies in it.
 func (w *When) Holds(t time.Time) bool {
-	if !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
+	if w.Zone == nil || !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
 		return false
 	}
 	t = t.In(w.Zone)

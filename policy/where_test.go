@@ -1,11 +1,15 @@
 package policy_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // whereRule is a rule with constraints.
@@ -96,7 +100,10 @@ func TestWhere(t *testing.T) {
 		{`where.a.command = ["git status", "ls **"]`, `{"a":"rm -rf /"}`, no},
 		{`where.sql.mode.one_of = ["x"]`, `{"sql":{"mode":"x"}}`, yes},
 		{`where.a.sql = { mode = { one_of = ["x"] } }`, `{"a":{"sql":{"mode":"x"}}}`, yes},
+		{`where.a.regex = "/x"`, `{"a":"/x\ny"}`, no}, // text, not a path
+		{`where.a.regex = "x"`, `{"a":" \n "}`, no},
 		{`where.a.under = ["/srv"]`, `{"a":"/srv/x"}`, maybe}, // there is no disk
+		{`where.a.under = ["/srv"]`, `{"a":"/srv/x\ny"}`, maybe},
 		{`where.a.under = ["/srv"]`, `{"a":1}`, no},
 		{"args.a = \"x*\"\nwhere.a.max_length = 2", `{"a":"xy"}`, yes},
 		{"args.a = \"x*\"\nwhere.a.max_length = 2", `{"a":"xyz"}`, no},
@@ -110,6 +117,47 @@ func TestWhere(t *testing.T) {
 		}[[2]policy.Action{allow, deny}]
 		if got != c.want {
 			t.Errorf("%s of %s: %q, want %s", c.where, c.args, got, c.want)
+		}
+	}
+}
+
+// Whether a path lies under a directory is asked of the disk, by every path that
+// the value can be read as, and in the case in which it was sent.
+func TestWhereUnder(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"home/u/Projects/app", "home/u/.ssh", "etc"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../.ssh", filepath.Join(root, "home/u/Projects/keys")); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string][2]policy.Action{ // of an allow, of a deny above an allow
+		"~/Projects/app/New.go":           {policy.Allow, policy.Deny},
+		"/home/u/Projects/app":            {policy.Allow, policy.Deny},
+		"/home/u/Projects/README":         {policy.Allow, policy.Deny},
+		"/etc/passwd":                     {policy.Deny, policy.Allow},
+		"/home/u/Projects/../.ssh/id":     {policy.Deny, policy.Allow},
+		"/home/u/Projects/%2e%2e/.ssh/id": {policy.Deny, policy.Deny},
+		"/home/u/Projects/keys/id":        {policy.Deny, policy.Allow}, // it lies elsewhere
+		"file:///home/u/Projects/app":     {policy.Deny, policy.Deny},
+		"../x":                            {policy.Deny, policy.Deny},
+		"/home/u/Projects/x\ny":           {policy.Deny, policy.Deny},
+	} {
+		o := policy.Options{Home: "/home/u/", Disk: disk.Rooted(root)}
+		for i, src := range []string{
+			whereRule("allow", `where.path.under = ["~/Projects"]`),
+			whereRule("deny", `where.path.under = ["~/Projects"]`) + whereRule("allow", ""),
+		} {
+			p, err := policy.Parse("p.toml", []byte(src), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, _ := json.Marshal(map[string]string{"path": path})
+			if d := p.Decide(callOf(string(args))); d.Action != want[i] {
+				t.Errorf("%q: %v by policy %d, want %v (%s)", path, d.Action, i, want[i], d.Reason)
+			}
 		}
 	}
 }
@@ -156,6 +204,9 @@ func TestWhen(t *testing.T) {
 		if d := p.Decide(call); (d.Action == policy.Allow) != c.want {
 			t.Errorf("%s at %s: %v", c.when, c.at, d.Action)
 		}
+	}
+	if new(policy.When).Holds(time.Now()) {
+		t.Error("nothing said is all the time")
 	}
 	p := parsed(t, whereRule("deny", `when = { from = "09:00" }`)+whereRule("allow", ""))
 	if d := p.Decide(callOf("")); d.Action != policy.Deny {
