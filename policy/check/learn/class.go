@@ -17,7 +17,9 @@ const (
 	Reads
 )
 
-func (c Class) String() string { return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)] }
+func (c Class) String() string {
+	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
+}
 
 var (
 	readingWords   = words("read reads get list ls search find show view describe stat info tree count check status diff log logs echo ping help version lookup head tail cat glob grep open")

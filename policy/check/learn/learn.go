@@ -57,6 +57,7 @@ type Learner struct {
 	ground  ground
 	calls   map[string]*sighting
 	order   []*sighting
+	byTool  map[string]*tool
 	denied  []replay.Call
 	known   map[string]bool // denied
 	rungs   map[string]answer
@@ -236,7 +237,7 @@ func (l *Learner) usable(s *sighting, e *audit.Entry) string {
 func (l *Learner) count(s *sighting, e *audit.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked"
+		key += "\x00asked" // once the rules asked, and once none spoke of it
 	}
 	known := l.calls[key]
 	if known == nil {

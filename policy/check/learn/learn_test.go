@@ -111,7 +111,7 @@ func decide(p *policy.Policy, tool, args string) policy.Action {
 	return p.Decide(&policy.Call{Server: "fs", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool}, Args: []byte(args)}).Action
 }
 
-func path(s string) string {
+func inPath(s string) string {
 	b, _ := json.Marshal(map[string]string{"path": s})
 	return string(b)
 }
@@ -119,7 +119,7 @@ func path(s string) string {
 // readThree is three files in two folders, read in a session that was watched.
 func readThree(b *book, tool string) {
 	for _, f := range []string{"a.md", "b.md", "sub/c.md"} {
-		b.add(watched(tool, path(home+"/projects/site/"+f)))
+		b.add(watched(tool, inPath(home+"/projects/site/"+f)))
 	}
 }
 
@@ -143,7 +143,7 @@ func TestAFolderIsLearned(t *testing.T) {
 		{"read_file", home + "/projects/site/sub/.SSH/id", policy.Deny},
 		{"edit_file", home + "/projects/site/a.md", policy.Deny},
 	} {
-		if got := decide(p, c.tool, path(c.path)); got != c.want {
+		if got := decide(p, c.tool, inPath(c.path)); got != c.want {
 			t.Errorf("%s %s: %s, want %s\n%s", c.tool, c.path, got, c.want, text)
 		}
 	}
@@ -154,11 +154,11 @@ func TestAFolderIsLearned(t *testing.T) {
 	}
 	o := options()
 	o.Observed = learn.AllowActs
-	if _, p, _, _ := learned(t, &b, o); decide(p, "write_file", path(home+"/projects/site/a.md")) != policy.Allow {
+	if _, p, _, _ := learned(t, &b, o); decide(p, "write_file", inPath(home+"/projects/site/a.md")) != policy.Allow {
 		t.Error("with --observed allow what writes is allowed")
 	}
 	o.Observed = learn.AskAlways
-	if _, p, _, _ := learned(t, &b, o); decide(p, "read_file", path(home+"/projects/site/a.md")) != policy.Prompt {
+	if _, p, _, _ := learned(t, &b, o); decide(p, "read_file", inPath(home+"/projects/site/a.md")) != policy.Prompt {
 		t.Error("with --observed prompt all is asked")
 	}
 }
@@ -194,14 +194,14 @@ func TestFoldersKeepToTheBound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var b book
 			for _, f := range c.files {
-				b.add(watched("read_file", path(f)))
+				b.add(watched("read_file", inPath(f)))
 			}
 			text, p, _, _ := learned(t, &b, options())
-			if c.opened != "" && decide(p, "read_file", path(c.opened)) != policy.Allow {
+			if c.opened != "" && decide(p, "read_file", inPath(c.opened)) != policy.Allow {
 				t.Errorf("%s is not open\n%s", c.opened, text)
 			}
 			for _, s := range c.shut {
-				if decide(p, "read_file", path(s)) != policy.Deny {
+				if decide(p, "read_file", inPath(s)) != policy.Deny {
 					t.Errorf("%s is open\n%s", s, text)
 				}
 			}
@@ -211,7 +211,7 @@ func TestFoldersKeepToTheBound(t *testing.T) {
 
 // TestEvidence: how often, how long ago, by whom and how.
 func TestEvidence(t *testing.T) {
-	file := path("/srv/app/data/a.md")
+	file := inPath("/srv/app/data/a.md")
 	aged := func(m made, days int) made { m.age = time.Duration(days) * 24 * time.Hour; return m }
 	inForm := func(m made) made { m.rung = "elicitation"; return m }
 	noAnswer := func(m made) made { m.rung = ""; return m }
@@ -281,7 +281,7 @@ func TestArguments(t *testing.T) {
 		{"a user in front of it", []made{approved("fetch", `{"url":"https://docs.example.com/a"}`)}, "fetch", `{"url":"https://docs.example.com@evil.example/"}`, policy.Deny},
 		{"watched, what reaches out asks", []made{watched("fetch", `{"url":"https://docs.example.com/a"}`)}, "fetch", `{"url":"https://docs.example.com/a"}`, policy.Prompt},
 		{"an address that is a number", []made{approved("fetch", `{"url":"http://169.254.169.254/latest"}`)}, "fetch", `{"url":"http://169.254.169.254/latest"}`, policy.Deny},
-		{"a path that is left out once", []made{watched("list_files", `{"path":"/srv/app/x"}`), watched("list_files", `{}`)}, "list_files", `{}`, policy.Deny},
+		{"a path that is left out once", []made{watched("list_files", `{"path":"/srv/app/x"}`), watched("list_files", `{}`)}, "list_files", `{}`, policy.Allow},
 		{"and no path at all", []made{watched("list_files", `{"path":"/srv/app/x"}`), watched("list_files", `{}`)}, "list_files", `{"path":"/etc/shadow"}`, policy.Deny},
 		{"a list of paths", []made{watched("read_files", `{"paths":["/srv/app/x","/srv/app/y","/srv/app/z"]}`)}, "read_files", `{"paths":["/srv/app/x","/srv/app/w"]}`, policy.Allow},
 		{"a list with another", []made{watched("read_files", `{"paths":["/srv/app/x","/srv/app/y","/srv/app/z"]}`)}, "read_files", `{"paths":["/srv/app/x","/etc/shadow"]}`, policy.Deny},
@@ -313,14 +313,14 @@ func TestArguments(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	var b book
 	for _, name := range []string{"read\"\n[[rule]]\naction = \"allow\"\ntool = \"**\"", "read_*", "read?", "re\u202ead", "read\x00", strings.Repeat("r", 5000), "read\\", "r%41ead", " read"} {
-		b.times(5, watched(name, path("/srv/app/x")))
-		m := watched("read_file", path("/srv/app/x"))
+		b.times(5, watched(name, inPath("/srv/app/x")))
+		m := watched("read_file", inPath("/srv/app/x"))
 		m.server = name
 		b.times(5, m)
 		arg, _ := json.Marshal(map[string]string{name: "/srv/app/x"})
 		b.times(5, watched("read_it", string(arg)))
 	}
-	m := watched("read_file", path("/srv/app/x"))
+	m := watched("read_file", inPath("/srv/app/x"))
 	m.server = "\x00"
 	for i := range b.entries {
 		if b.entries[i].Server == "fs" && b.entries[i].Names[0] == "read_file" {
@@ -333,7 +333,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%q", r.Name)
 		}
 	}
-	if decide(p, "anything", path("/x")) != policy.Deny || decide(p, "read_anything", path("/srv/app/x")) != policy.Deny {
+	if decide(p, "anything", inPath("/x")) != policy.Deny || decide(p, "read_anything", inPath("/srv/app/x")) != policy.Deny {
 		t.Errorf("too much is open\n%s", text)
 	}
 }
@@ -362,10 +362,10 @@ tool = 'move_file'
 func TestAPolicyIsExtended(t *testing.T) {
 	var b book
 	for _, f := range []string{"a", "b", "sub/c"} {
-		b.add(approved("write_file", path("/srv/app/site/"+f)))
-		b.add(approved("move_file", path("/srv/app/site/"+f)))
-		b.add(watched("read_file", path("/srv/app/site/"+f)))
-		b.add(approved("write_file", path("/srv/app/private/"+f)))
+		b.add(approved("write_file", inPath("/srv/app/site/"+f)))
+		b.add(approved("move_file", inPath("/srv/app/site/"+f)))
+		b.add(watched("read_file", inPath("/srv/app/site/"+f)))
+		b.add(approved("write_file", inPath("/srv/app/private/"+f)))
 	}
 	o := options()
 	o.File, o.Policy = "mine.toml", []byte(existing)
@@ -384,7 +384,7 @@ func TestAPolicyIsExtended(t *testing.T) {
 		{"write_other", "/srv/app/site/a", policy.Prompt},
 		{"read_file", "/srv/app/other", policy.Deny},
 	} {
-		if got := decide(p, c.tool, path(c.path)); got != c.want {
+		if got := decide(p, c.tool, inPath(c.path)); got != c.want {
 			t.Errorf("%s %s: %s, want %s\n%s\n%v", c.tool, c.path, got, c.want, text, l.Skipped)
 		}
 	}
@@ -450,7 +450,7 @@ func TestNarrower(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, _ := policy.Parse("p", text, policy.Options{Home: home})
-		if decide(p, "read_file", path(home+"/projects/site/sub/c.md")) != policy.Allow {
+		if decide(p, "read_file", inPath(home+"/projects/site/sub/c.md")) != policy.Allow {
 			t.Errorf("the call it comes from is not allowed\n%s", text)
 		}
 	}

@@ -21,6 +21,7 @@ type Rule struct {
 	Name       string // exact, but for resources a glob
 	Server     string
 	Conditions []Condition
+	Absent     []string     // arguments that a call must not have
 	Open       []string     // arguments of the calls that it says nothing of
 	Above      *policy.Rule // of the policy that is extended: what asked; nil for what no rule speaks of
 	Class      Class
@@ -35,6 +36,7 @@ type tool struct {
 	calls  []*sighting
 	class  Class
 	places map[string]bool // arguments that say where
+	names  map[string]bool // of all arguments
 }
 
 func toolKey(c *policy.Call) string {
@@ -50,7 +52,7 @@ func (l *Learner) tools() map[string]*tool {
 	for _, s := range l.order {
 		t := all[toolKey(&s.call)]
 		if t == nil {
-			t = &tool{class: Reads, places: map[string]bool{}}
+			t = &tool{class: Reads, places: map[string]bool{}, names: map[string]bool{}}
 			switch s.call.Subject {
 			case policy.ToolSubject:
 				t.class = ClassOf(s.call.Names[0])
@@ -61,6 +63,7 @@ func (l *Learner) tools() map[string]*tool {
 		}
 		t.calls = append(t.calls, s)
 		for i := range s.args {
+			t.names[s.args[i].name] = true
 			if s.args[i].isPlace() {
 				t.places[s.args[i].name] = true
 			}
@@ -125,7 +128,8 @@ const maxRules = 200
 // Propose lists the rules, the narrowest first. What is not learned from is
 // counted in Skipped.
 func (l *Learner) Propose() []*Rule {
-	tools := l.tools()
+	l.byTool = l.tools()
+	tools := l.byTool
 	pools := l.pools(tools)
 	found := map[string]*Rule{}
 	for _, key := range sortedKeys(tools) {
@@ -146,11 +150,7 @@ func (l *Learner) Propose() []*Rule {
 	var rules []*Rule
 	for _, id := range sortedKeys(found) {
 		r := found[id]
-		why := l.decide(r)
-		if why == "" && !l.shared(r, tools) {
-			why = "a person said no to too many of such calls"
-		}
-		if why != "" {
+		if why := l.decide(r); why != "" {
 			l.Skipped[why] += r.Tally.Calls
 			continue
 		}
@@ -174,6 +174,7 @@ func compareRules(a, b *Rule) int {
 
 func (r *Rule) take(s *sighting) {
 	r.calls = append(r.calls, s)
+	r.asked = r.asked || s.asked
 	r.Tally.merge(&s.tally)
 	named := map[string]bool{}
 	for _, c := range r.Conditions {
@@ -192,49 +193,60 @@ func (r *Rule) id() string {
 	if r.Above != nil {
 		above = r.Above.Index
 	}
-	return fmt.Sprintf("%q %d %q %d %t %q", r.Server, r.Subject, r.Name, above, r.asked, r.Conditions)
+	return fmt.Sprintf("%q %d %q %d %q %q", r.Server, r.Subject, r.Name, above, r.Conditions, r.Absent)
 }
 
-// shared says that of all calls the rule would allow, whatever made it, enough
-// were allowed by a person who was asked.
-func (l *Learner) shared(r *Rule, tools map[string]*tool) bool {
-	if r.Action != policy.Allow {
-		return true
+const whyRefused = "a person said no to too many of such calls"
+
+// decide gives a rule its action; the reason says why there is none. What counts
+// against a rule are all calls that it would allow, whatever rule they made.
+func (l *Learner) decide(r *Rule) string {
+	if why := l.own(r); why != "" || r.Action != policy.Allow {
+		return why
 	}
 	var all tally
-	for _, s := range tools[toolKey(&policy.Call{Subject: r.Subject, Server: r.Server, Method: r.calls[0].call.Method, Names: []string{r.Name}})].calls {
+	asked := false
+	key := policy.Call{Subject: r.Subject, Server: r.Server, Method: r.calls[0].call.Method, Names: []string{r.Name}}
+	for _, s := range l.byTool[toolKey(&key)].calls {
 		if r.holds(s) {
 			all.merge(&s.tally)
+			asked = asked || s.asked
 		}
 	}
-	return all.share() >= l.o.MinShare
+	switch {
+	case all.share() < l.o.MinShare:
+		return whyRefused
+	case asked && !enough(r.Tally.Approved, l.o.MinCount):
+		r.Action = policy.Prompt // a rule of the day asked: only answers relax that
+	}
+	return ""
 }
 
-// decide gives a rule its action; the reason says why there is none.
-func (l *Learner) decide(r *Rule) string {
+// own is decide by the rule's own calls.
+func (l *Learner) own(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
-	asked := r.asked
+	const seldom = "seen too seldom, or too long ago"
 	switch {
 	case t.share() < l.o.MinShare:
-		return "a person said no to too many of such calls"
+		return whyRefused
 	case question:
 		r.Action = policy.Prompt
 		if !enough(t.Approved+t.Passed+t.Observed, n) {
-			return "seen too seldom, or too long ago"
+			return seldom
 		}
 		return ""
-	case enough(t.Approved, n) || !asked && enough(t.Approved+t.Passed, n):
+	case enough(t.Approved, n) || !r.asked && enough(t.Approved+t.Passed, n):
 		r.Action = policy.Allow
-	case asked && l.judge != nil:
+	case r.asked && l.judge != nil:
 		return "asked about, and answered too seldom"
-	case asked:
+	case r.asked:
 		r.Action = policy.Prompt
 		if t.Calls < n {
-			return "seen too seldom, or too long ago"
+			return seldom
 		}
 	case !enough(t.Approved+t.Passed+t.Observed, n):
-		return "seen too seldom, or too long ago"
+		return seldom
 	default:
 		r.Action = l.watched(r.Class)
 	}

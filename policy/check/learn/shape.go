@@ -22,7 +22,7 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 		present[m.name] = true
 		switch {
 		case t.class == Executes:
-			c, why := pinned(m)
+			c, why := l.pinned(m)
 			if why != "" {
 				return nil, why
 			}
@@ -45,9 +45,15 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
-	for name := range t.places {
-		if !present[name] && t.class != Executes {
-			return nil, "an argument that says where is missing: a rule would leave it open"
+	// What a call may have, and this one has not, is not left open where it says
+	// where, or tells what executes what to do.
+	must := t.places
+	if t.class == Executes {
+		must = t.names
+	}
+	for _, name := range sortedKeys(must) {
+		if !present[name] {
+			r.Absent = append(r.Absent, name)
 		}
 	}
 	slices.SortFunc(r.Conditions, func(a, b Condition) int { return cmp.Compare(a.Arg, b.Arg) })
@@ -55,7 +61,7 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 }
 
 // pinned names an argument as it is.
-func pinned(m *member) (c Condition, why string) {
+func (l *Learner) pinned(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
 	case m.lost:
@@ -67,7 +73,10 @@ func pinned(m *member) (c Condition, why string) {
 	default:
 		return c, "an argument of what executes that no rule can name exactly"
 	}
-	return c, ""
+	if m.isPlace() {
+		_, why = l.ground.parse(m.texts[0])
+	}
+	return c, why
 }
 
 // generalise is the glob for a place: its folder, if enough was seen there; its
@@ -92,6 +101,9 @@ func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
 func (r *Rule) holds(s *sighting) bool {
 	if r.Subject == policy.ResourceSubject {
 		return matches(r.Name, s.call.Names[0])
+	}
+	if slices.ContainsFunc(s.args, func(m member) bool { return slices.Contains(r.Absent, m.name) }) {
+		return false
 	}
 	for _, c := range r.Conditions {
 		i := slices.IndexFunc(s.args, func(m member) bool { return m.name == c.Arg })

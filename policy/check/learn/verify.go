@@ -78,7 +78,7 @@ func Check(before, after *replay.Judge, e *audit.Entry) error {
 		return nil
 	}
 	was, why := before.Judge(&c)
-	if why != "" || was.Action != policy.Deny || was.Rule == nil && was.Reason == "" {
+	if why != "" || was.Action != policy.Deny || was.Rule == nil {
 		return nil
 	}
 	if is, why := after.Judge(&c); why != "" || is.Action != policy.Deny {

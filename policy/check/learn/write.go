@@ -104,7 +104,14 @@ func (r *Rule) lines(st style) []line {
 	for _, c := range r.Conditions {
 		lines = append(lines, line{"args." + key(c.Arg), st.globs(c.Globs)})
 	}
-	return append(lines, line{"description", st.text(r.Describe())})
+	return append(append(lines, r.absent()...), line{"description", st.text(r.Describe())})
+}
+
+func (r *Rule) absent() (lines []line) {
+	for _, name := range r.Absent {
+		lines = append(lines, line{"where." + key(name) + ".present", "false"})
+	}
+	return lines
 }
 
 // Describe is the rule's description.
@@ -218,6 +225,7 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		}
 		lines = append(lines, line{k, v})
 	}
+	lines = append(lines, r.absent()...)
 	if !slices.ContainsFunc(lines, func(l line) bool { return l.key == "description" }) {
 		lines = append(lines, line{"description", st.text(r.Describe())})
 	}
