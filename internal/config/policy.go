@@ -21,10 +21,18 @@ type Loaded struct {
 	Policy *policy.Policy
 	Path   string // as given
 	Source []byte // as read
+	// Notes are what the owner should know of the layers: one that is ignored,
+	// one that has changed.
+	Notes []string
 
-	options policy.Options
+	options policy.Options // with the layers above
+	layers  Layers
 	sum     [sha256.Size]byte // of Source
+	above   [sha256.Size]byte // of the layers
 }
+
+// Options are those the policy was parsed with, its layers among them.
+func (l *Loaded) Options() policy.Options { return l.options }
 
 // LoadPolicy reads the policy at path once, and refuses it when other users can
 // write it or lead path elsewhere. Home is what ~ means. The error says what to
@@ -36,19 +44,35 @@ func LoadPolicy(path, home string) (*Loaded, error) {
 // LoadPolicyFor is LoadPolicy for a policy that is to be enforced: o says all of
 // the place that it governs.
 func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
+	return Layers{}.Load(path, o)
+}
+
+// Load reads the policy at path, and the layers that stand over it.
+func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
 	src, _, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, o, src)
+	above, err := l.read()
+	if err != nil {
+		return nil, err
+	}
+	return l.parse(path, o, src, above)
 }
 
-func parse(path string, o policy.Options, src []byte) (*Loaded, error) {
+func (l Layers) parse(path string, o policy.Options, src []byte, above stack) (*Loaded, error) {
+	o, err := above.compile(o)
+	if err != nil {
+		return nil, err
+	}
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	return &Loaded{Policy: p, Path: path, Source: src, options: o, sum: sha256.Sum256(src)}, nil
+	return &Loaded{
+		Policy: p, Path: path, Source: src, Notes: above.notes,
+		options: o, layers: l, sum: sha256.Sum256(src), above: above.sum,
+	}, nil
 }
 
 // read returns the bytes of a file that nobody else could have written.

@@ -76,8 +76,15 @@ func (w *watch) run(ctx context.Context) {
 // nothing happens.
 func (w *watch) look() time.Duration {
 	src, t, err := read(w.good.Path)
+	above, failed := w.good.layers.read()
+	if err == nil {
+		err = failed
+	}
+	for _, other := range above.trails {
+		t.turns = append(t.turns, other.turns...)
+	}
 	sum := sha256.Sum256(src)
-	now := string(sum[:])
+	now := string(sum[:]) + string(above.sum[:])
 	if err != nil {
 		now = err.Error()
 	}
@@ -86,8 +93,8 @@ func (w *watch) look() time.Duration {
 		return quiet
 	}
 	next := w.good
-	if err == nil && sum != w.good.sum {
-		next, err = parse(w.good.Path, w.good.options, src)
+	if err == nil && (sum != w.good.sum || above.sum != w.good.above) {
+		next, err = w.good.layers.parse(w.good.Path, w.good.options, src, above)
 	}
 	switch {
 	case err != nil && err.Error() != w.trouble:

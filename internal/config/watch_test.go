@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 )
@@ -20,15 +21,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // news is one call of onChange.
 type news struct {
-	text string // the new source; "" with an error
-	err  error
+	text   string        // the new source; "" with an error
+	action policy.Action // for the tool "write"
+	err    error
 }
 
 // watched loads and watches path, with events only; next waits for the next
 // news.
 func watched(t *testing.T, path string) (next func() news) {
 	t.Helper()
-	from, err := LoadPolicy(path, "")
+	return watchedFrom(t, func() (*Loaded, error) { return LoadPolicy(path, "") })
+}
+
+func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) {
+	t.Helper()
+	from, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +45,7 @@ func watched(t *testing.T, path string) (next func() news) {
 		n := news{err: err}
 		if l != nil {
 			n.text = string(l.Source)
+			n.action = l.Policy.Decide(&policy.Call{Subject: policy.ToolSubject, Names: []string{"write"}}).Action
 		}
 		told <- n
 	}}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Layers are the policies that stand over the owner's and can only tighten it.
+// The zero value has none.
+type Layers struct {
+	// Org is the organisation's file; it need not exist. One that cannot be used
+	// stops everything.
+	Org string
+	// Dir is the folder that the client started us in, and State where the
+	// projects that the owner trusts are kept. "" in either: no project.
+	Dir, State string
+	// More are the files that the command line names; each must exist.
+	More []string
+}
+
+// OrgPolicy is where an organisation puts its policy on this system.
+func OrgPolicy() string { return orgPolicy(runtime.GOOS, os.Getenv) }
+
+func orgPolicy(goos string, getenv func(string) string) string {
+	switch goos {
+	case "darwin":
+		return "/Library/Application Support/clawai/policy.toml"
+	case "windows":
+		if dir := getenv("ProgramData"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "clawai", "policy.toml")
+		}
+		return `C:\ProgramData\clawai\policy.toml`
+	}
+	return "/etc/clawai/policy.toml"
+}
+
+// stack is what was read of the layers.
+type stack struct {
+	sources []layerSource
+	trails  []trail
+	notes   []string // what the owner should know; in force is what sources say
+	sum     [sha256.Size]byte
+}
+
+type layerSource struct {
+	name, path string
+	src        []byte
+}
+
+// read reads every layer that there is. The trails are good also when there is an
+// error.
+func (l Layers) read() (s stack, err error) {
+	h := sha256.New()
+	add := func(name, path string, src []byte) {
+		s.sources = append(s.sources, layerSource{name, path, src})
+		sum := sha256.Sum256(src)
+		fmt.Fprintf(h, "%q %q %x\n", name, path, sum)
+	}
+	if l.Org != "" {
+		src, t, err := read(l.Org)
+		s.trails = append(s.trails, t)
+		// Where there is no file, whose the folders on the way are is of no matter.
+		if _, missing := os.Stat(l.Org); err != nil && !errors.Is(missing, fs.ErrNotExist) {
+			return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
+		}
+		if err == nil {
+			add("organisation", l.Org, src)
+		}
+	}
+	for _, path := range l.More {
+		src, t, err := read(path)
+		s.trails = append(s.trails, t)
+		if err != nil {
+			return s, err
+		}
+		add("layer", path, src)
+	}
+	if l.Dir != "" && l.State != "" {
+		p, t, err := projectOf(l.State, l.Dir)
+		s.trails = append(s.trails, t)
+		if err != nil {
+			return s, err
+		}
+		if p.Trusted != nil {
+			add("project", p.Path, p.Trusted)
+		}
+		if note := p.note(); note != "" {
+			s.notes = append(s.notes, note)
+		}
+	}
+	h.Sum(s.sum[:0])
+	return s, nil
+}
+
+// compile makes the options of a policy below these layers.
+func (s *stack) compile(o policy.Options) (policy.Options, error) {
+	o.Above = nil
+	for _, l := range s.sources {
+		own := o
+		own.Layer, own.Above = l.name, nil
+		p, err := policy.Parse(l.path, l.src, own)
+		if err != nil {
+			return o, broken(l.path, err)
+		}
+		o.Above = append(o.Above, p)
+	}
+	return o, nil
+}
