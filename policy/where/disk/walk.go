@@ -25,14 +25,14 @@ type step struct {
 // place is where a path leads: from a root, by steps.
 type place []step // the first is the root
 
-func (p place) String() string {
-	if len(p) == 1 {
-		return p[0].name
+func (dir place) String() string {
+	if len(dir) == 1 {
+		return dir[0].name
 	}
 	var b strings.Builder
-	for i, s := range p {
+	for i, s := range dir {
 		if i > 1 {
-			b.WriteByte(separator(p[0].name))
+			b.WriteByte(separator(dir[0].name))
 		}
 		b.WriteString(s.name)
 	}
