@@ -43,10 +43,12 @@ func Refused(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 
-// At gives every call a time.
+// At gives a time to every call that has none.
 func At(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
-		calls[i].At = t
+		if calls[i].At.IsZero() {
+			calls[i].At = t
+		}
 	}
 	return calls
 }
