@@ -64,24 +64,21 @@ func random(word string) bool {
 	if len(word) < 16 {
 		return false
 	}
-	digits, letters, turns, before := 0, 0, 0, -1
+	digits, letters, turns, before := 0, 0, 0, ' '
 	for _, r := range word {
-		kind := 2
+		kind := ' '
 		switch {
 		case unicode.IsDigit(r):
 			digits++
-			kind = 0
+			kind = '0'
 		case unicode.IsLetter(r):
 			letters++
-			kind = 1
-			if unicode.IsUpper(r) {
-				kind = 3
-			}
+			kind = 'a'
 		}
 		if kind != before {
 			turns++
 		}
 		before = kind
 	}
-	return digits >= 3 && letters >= 3 && turns >= 6
+	return digits >= 3 && letters >= 3 && turns >= 5
 }
