@@ -48,6 +48,8 @@ func suiteFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
 		&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
 		&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
+		&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk, which where.<name>.under asks"},
+		&cli.StringFlag{Name: "at", Usage: "the `TIME` of fixtures that name none, as 2026-01-31T09:00:00+01:00"},
 	}
 }
 
@@ -59,12 +61,15 @@ func readSuite(c *cli.Context) (suite, error) {
 	if least := c.Float64("min"); least < 0 || least > 100 {
 		return s, usagef("--min is a percentage, from 0 to 100")
 	}
-	s.options = cover.Options{Policy: policy.Options{Home: c.String("home")}, Server: c.String("server")}
-	var err error
+	o, at, err := judging(c)
+	if err != nil {
+		return s, err
+	}
+	s.options = cover.Options{Policy: o, Server: c.String("server")}
 	if s.src, err = readSource(s.file); err != nil {
 		return s, err
 	}
-	if s.policy, err = parsePolicy(s.file, s.src, c.String("home")); err != nil {
+	if s.policy, err = parsePolicy(s.file, s.src, o); err != nil {
 		return s, err
 	}
 	paths, err := fixturePaths(c)
@@ -75,6 +80,9 @@ func readSuite(c *cli.Context) (suite, error) {
 		fx, err := check.ReadFixture(path)
 		if err != nil {
 			return s, usagef("%w", err)
+		}
+		if fx.At.IsZero() {
+			fx.At = at
 		}
 		s.fixtures = append(s.fixtures, fx)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/policy"
@@ -17,7 +18,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand(), policyDiffCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyLintCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand(), policyDiffCommand()},
 	}
 }
 
@@ -26,17 +27,10 @@ func policyTestCommand() *cli.Command {
 		Name:      "test",
 		Usage:     "judge fixtures by a policy and compare with what they expect",
 		UsageText: "clawai policy test --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
-			&cli.StringSliceFlag{Name: "fixture", Usage: "a fixture `FILE` (repeatable)"},
-			&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
+		Flags: slices.Concat(suiteFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
-			&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
-			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
-			&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk, which where.<name>.under asks"},
-			&cli.StringFlag{Name: "at", Usage: "the `TIME` of fixtures that name none, as 2026-01-31T09:00:00+01:00"},
 			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
-		}, reportFlags(testFormats)...),
+		}, reportFlags(testFormats)),
 		Action: policyTest,
 	}
 }
@@ -58,19 +52,9 @@ func policyTest(c *cli.Context) error {
 // testOnce judges every fixture and reports.
 func testOnce(c *cli.Context, format string) error {
 	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
-	o := policy.Options{Home: c.String("home")}
-	if root := c.String("root"); root != "" {
-		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return usagef("--root: %s is no directory", root)
-		}
-		o.Disk = disk.Rooted(root)
-	}
-	var at time.Time
-	if text := c.String("at"); text != "" {
-		var err error
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
-		}
+	o, at, err := judging(c)
+	if err != nil {
+		return err
 	}
 	p, err := readPolicy(c.String("policy"), o)
 	if err != nil {
@@ -95,6 +79,23 @@ func testOnce(c *cli.Context, format string) error {
 		return err
 	}
 	return verdictOf(check.Summarize(run.Results))
+}
+
+// judging reads what a policy is judged with: the home, the disk, the time.
+func judging(c *cli.Context) (o policy.Options, at time.Time, err error) {
+	o.Home = c.String("home")
+	if root := c.String("root"); root != "" {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return o, at, usagef("--root: %s is no directory", root)
+		}
+		o.Disk = disk.Rooted(root)
+	}
+	if text := c.String("at"); text != "" {
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return o, at, usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
+		}
+	}
+	return o, at, nil
 }
 
 // fixturePaths are the files that --fixture and --fixture-dir name.
@@ -173,8 +174,8 @@ func readSource(path string) ([]byte, error) {
 	return src, nil
 }
 
-func parsePolicy(path string, src []byte, home string) (*policy.Policy, error) {
-	p, err := policy.Parse(path, src, policy.Options{Home: home})
+func parsePolicy(path string, src []byte, o policy.Options) (*policy.Policy, error) {
+	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, untested(err)
 	}

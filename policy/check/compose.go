@@ -53,10 +53,10 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 func request(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]
-	named := object{"name": name}
-	if c.Args != nil {
-		named["arguments"] = json.RawMessage(c.Args)
-	}
+	named := struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+	}{name, c.Args}
 	switch c.Subject {
 	case policy.ToolSubject:
 		return "tools/call", named

@@ -10,11 +10,10 @@ import (
 // Options are what a policy is judged with.
 type Options struct {
 	Policy policy.Options
-	Server string             // of fixtures that name none
-	Call   func(*policy.Call) // completes a call before it is judged; may be nil
-	// Distinguish looks for a call that two policies answer differently; nil
-	// when nobody can.
-	Distinguish func(a, b *policy.Policy) (Witness, Likeness)
+	Server string // of fixtures that name none
+	// Work bounds the search for a fixture that would notice a mutant, in the units
+	// of prove.Options; 0 is for about a second at the most.
+	Work int
 }
 
 // testCase is a fixture as the rules see it.
@@ -36,11 +35,6 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options) ([]testCase,
 		c := testCase{path: fx.Path, expected: *fx.Expected}
 		calls, err := fx.Calls(o.Server)
 		c.calls, c.refused = calls, err != nil
-		if o.Call != nil {
-			for i := range c.calls {
-				o.Call(&c.calls[i])
-			}
-		}
 		if got := c.judge(p); got != c.expected {
 			return nil, fmt.Errorf("%s: the policy gives %s and %s is expected; fix that first (clawai policy test)", c.path, got, c.expected)
 		}

@@ -82,7 +82,7 @@ func TestMutate(t *testing.T) {
 		`2 deny tool "*": drop the rule: killed by files/b/x`,
 		`2 deny tool "*": action to allow: killed by files/b/x`,
 		`2 deny tool "*": action to prompt: killed by files/b/x`,
-		`2 deny tool "*": tool "*" to "**": survives`,
+		`2 deny tool "*": tool "*" to "**": changes nothing`,
 		`2 deny tool "*": args.path without "/a/secret": survives`,
 		`2 deny tool "*": args.path "/b/**" to "/b/*": survives`,
 		`2 deny tool "*": args.path without "/b/**": killed by files/b/x`,
@@ -101,7 +101,7 @@ func TestMutate(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if killed, counted, equivalent := m.Score(); killed != 13 || counted != 16 || equivalent != 2 || m.Percent() != 81.25 {
+	if killed, counted, equivalent := m.Score(); killed != 13 || counted != 15 || equivalent != 3 {
 		t.Errorf("score %d of %d, %d, %v", killed, counted, equivalent, m.Percent())
 	}
 }
@@ -125,7 +125,7 @@ func TestMutatesConstraints(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names strings.Builder
-	for _, o := range mutate(t, typed, cover.Options{}, fx).Outcomes {
+	for _, o := range mutate(t, typed, cover.Options{Work: 1}, fx).Outcomes {
 		names.WriteString(o.Name + "\n")
 	}
 	for _, want := range []string{
@@ -152,26 +152,26 @@ func TestASuiteMustPass(t *testing.T) {
 	}
 }
 
-// What tells two policies apart becomes a fixture; what tells nothing apart
-// there, and what cannot be written as one, does not.
+// What tells a policy and its mutant apart becomes a fixture that kills it; a mutant
+// that nothing tells apart is not counted.
 func TestSurvivorsComeWithAFixture(t *testing.T) {
-	call := policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read"}, Args: []byte(`{"path":"/a/secret"}`)}
-	o := cover.Options{Distinguish: func(_, b *policy.Policy) (cover.Witness, cover.Likeness) {
-		if d := b.Decide(&call); d.Action != policy.Deny {
-			return cover.Witness{Call: call}, cover.Different
-		}
-		return cover.Witness{}, cover.Alike
-	}}
-	m := mutate(t, small, o, fixture(t, "prompt", "files", "/c"), fixture(t, "deny", "files", "/b/x"), fixture(t, "deny", "other", "/c"))
+	weak := []check.Fixture{fixture(t, "prompt", "files", "/c"), fixture(t, "deny", "files", "/b/x"), fixture(t, "deny", "other", "/c")}
+	m := mutate(t, small, cover.Options{}, weak...)
 	left := m.Survivors()
-	if len(left) != 1 || left[0].Fixture == nil || left[0].Fixture.Name != "deny-read" {
+	if len(left) != 2 {
 		t.Fatalf("survivors %+v", left)
 	}
-	fx, err := check.ParseFixture(left[0].Fixture.Text)
-	if err != nil || *fx.Expected != policy.Deny || check.Judge(parse(t, small), fx, "").Mismatch() {
-		t.Errorf("fixture %s: %v", left[0].Fixture.Text, err)
+	for _, o := range left {
+		if o.Fixture == nil || o.Fixture.Name != "deny-read" {
+			t.Fatalf("%s has the fixture %+v", o.Name, o.Fixture)
+		}
+		fx, err := check.ParseFixture(o.Fixture.Text)
+		if err != nil || check.Judge(parse(t, small), fx, "").Mismatch() {
+			t.Errorf("fixture %s: %v", o.Fixture.Text, err)
+		}
+		weak = append(weak, fx)
 	}
-	again := mutate(t, small, o, fixture(t, "prompt", "files", "/c"), fixture(t, "deny", "files", "/b/x"), fixture(t, "deny", "other", "/c"), fx)
+	again := mutate(t, small, cover.Options{}, weak...)
 	if again.Percent() != 100 {
 		t.Errorf("with it, %v %% are killed", again.Percent())
 	}
@@ -179,7 +179,7 @@ func TestSurvivorsComeWithAFixture(t *testing.T) {
 	if err := m.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "this one would:\n    {\n") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
-	if err := m.WriteJSON(&doc, "p.toml"); err != nil || !json.Valid(doc.Bytes()) || !strings.Contains(doc.String(), `"equivalent": 4`) {
+	if err := m.WriteJSON(&doc, "p.toml"); err != nil || !json.Valid(doc.Bytes()) || !strings.Contains(doc.String(), `"equivalent": 3`) {
 		t.Errorf("%v\n%s", err, doc.String())
 	}
 }
@@ -200,7 +200,6 @@ func TestMeasure(t *testing.T) {
 		`2 args.path "/b/**" matches true files/b/x`,
 		`2 args.path ["/a/secret", "/b/**"] fails true files/c`,
 		`7 the rule matches true files/c`,
-		`7 tool "read" fails false `,
 		`7 server "files" fails false `,
 		`13 the rule matches false `,
 	}
@@ -209,7 +208,7 @@ func TestMeasure(t *testing.T) {
 	}
 	var text, doc bytes.Buffer
 	if err := c.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "p.toml:7: never fails: server \"files\"\n") ||
-		!strings.HasSuffix(text.String(), "50.0 % of what can be exercised is: 4 of 8\n") {
+		!strings.HasSuffix(text.String(), "57.1 % of what can be exercised is: 4 of 7\n") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if err := c.WriteJSON(&doc, "p.toml"); err != nil || !json.Valid(doc.Bytes()) {

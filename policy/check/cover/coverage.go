@@ -79,7 +79,7 @@ func (m *meter) rule(i int) {
 	for j := range m.leaves {
 		l := &m.leaves[j]
 		switch l.Path[0] {
-		case "args", "where", "server", m.source.Subject.Key():
+		case "args", "where", "when", "server":
 			m.values(i, l)
 			m.fails(i, l)
 		}
@@ -105,15 +105,8 @@ func (m *meter) values(i int, l *syntax.Leaf) {
 // fails asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
 func (m *meter) fails(i int, l *syntax.Leaf) {
-	edits := l.Remove()
-	if l.Path[0] == m.source.Subject.Key() {
-		if strings.Trim(l.Value.Text, "*") == "" {
-			return // every ordinary name fits
-		}
-		edits = []syntax.Edit{l.Set(`"**"`)}
-	}
 	found := ""
-	if variant, ok := m.variant(edits...); ok {
+	if variant, ok := m.variant(l.Remove()...); ok {
 		for k := range m.cases {
 			for n, s := range variant[k] {
 				if s.Rule == i && s.Reached && s.Match != policy.NoMatch && m.base[k][n].Match == policy.NoMatch {

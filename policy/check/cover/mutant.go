@@ -71,12 +71,12 @@ func (m *mutator) deniesFrom(i int) bool {
 func (m *mutator) rule(i int) {
 	r := &m.rules[i]
 	m.add(i, "drop-rule", "drop the rule", syntax.Edit{Start: r.Start, End: r.End})
-	leaves := r.Leaves()
+	leaves, times := r.Leaves(), 0
 	for j := range leaves {
 		l := &leaves[j]
-		switch first := l.Path[0]; first {
+		switch l.Path[0] {
 		case "action":
-			m.actions(i, l, leaves)
+			m.actions(i, l)
 		case "server":
 			m.globs(i, l)
 			m.add(i, "drop-condition", "drop server", l.Remove()...)
@@ -86,27 +86,28 @@ func (m *mutator) rule(i int) {
 		case "where":
 			m.constraint(i, l)
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "when":
+			times++
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		case m.sources[i].Subject.Key():
 			m.globs(i, l)
 		}
+	}
+	if times > 1 {
+		m.add(i, "drop-condition", "drop when", r.Without("when")...)
 	}
 	m.swap(i)
 }
 
 // actions gives the rule each other action. What only a question can have goes
 // with it.
-func (m *mutator) actions(i int, l *syntax.Leaf, leaves []syntax.Leaf) {
+func (m *mutator) actions(i int, l *syntax.Leaf) {
 	for _, to := range []policy.Action{policy.Allow, policy.Prompt, policy.Deny} {
 		if to == m.sources[i].Action {
 			continue
 		}
 		edits := []syntax.Edit{l.Set(syntax.Quote(to.String()))}
-		for j := range leaves {
-			if leaves[j].Path[0] == "ask" {
-				edits = append(edits, leaves[j].Remove()...)
-			}
-		}
-		m.add(i, "action", "action to "+to.String(), edits...)
+		m.add(i, "action", "action to "+to.String(), append(edits, m.rules[i].Without("ask")...)...)
 	}
 }
 
@@ -180,12 +181,13 @@ func (m *mutator) swap(i int) {
 		syntax.Edit{Start: a.Start, End: a.End, Text: text(b)}, syntax.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
-// widen makes every star of a glob two.
+// widen makes every star of a glob two, but for one behind
+// "**/", where that says the same.
 func widen(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {
 		b.WriteByte(glob[i])
-		if glob[i] != '*' {
+		if glob[i] != '*' || strings.HasSuffix(glob[:i], "**/") {
 			continue
 		}
 		b.WriteByte('*')

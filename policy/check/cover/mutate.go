@@ -1,28 +1,15 @@
 package cover
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/prove"
 )
-
-// Likeness is what is known of two policies.
-type Likeness uint8
-
-// Whether two policies answer every call alike. The zero value is not known.
-const (
-	Unknown Likeness = iota
-	Alike
-	Different
-)
-
-// Witness is a call that two policies answer differently.
-type Witness struct {
-	Call policy.Call
-}
 
 // Outcome is what became of a mutant.
 type Outcome struct {
@@ -77,36 +64,54 @@ func try(p *policy.Policy, m Mutant, cases []testCase, o Options) Outcome {
 		out.Equivalent = true
 		return out
 	}
-	if o.Distinguish == nil {
-		return out
-	}
-	w, like := o.Distinguish(p, m.policy)
-	switch like {
-	case Alike:
-		out.Equivalent = true
-	case Different:
-		out.Fixture = witnessFixture(p, &m, w.Call, o)
-	}
+	out.Equivalent, out.Fixture = distinguish(p, &m, o)
 	return out
 }
 
+// enough work: a witness is found early or not at all.
+const enough = 1 << 18
+
+// distinguish looks for a call that the policy and the mutant answer differently,
+// and writes it as a fixture that the policy passes. alike is the proof that there
+// is none; where neither is found, the mutant counts as a survivor.
+func distinguish(p *policy.Policy, m *Mutant, o Options) (alike bool, found *check.Composed) {
+	alike = true
+	for _, class := range prove.Difference(p, m.policy, prove.Options{Work: cmp.Or(o.Work, enough)}) {
+		if class.Old.Action == class.New.Action {
+			continue // a fixture expects an action
+		}
+		alike = false
+		if class.Witness == nil {
+			continue
+		}
+		if found = witnessFixture(p, m, *class.Witness, o); found != nil {
+			break
+		}
+	}
+	return alike, found
+}
+
 // witnessFixture writes a witness as a fixture that the policy passes and the
-// mutant fails; nil when it cannot be written so.
+// mutant fails, without a server if it can do without; nil when it cannot be
+// written so.
 func witnessFixture(p *policy.Policy, m *Mutant, call policy.Call, o Options) *check.Composed {
-	composed, err := check.Compose(&call, p.Decide(&call).Action)
-	if err != nil {
-		return nil
+	o.Server = ""
+	for _, server := range []string{"", call.Server} {
+		call.Server = server
+		composed, err := check.Compose(&call, p.Decide(&call).Action)
+		if err != nil {
+			return nil
+		}
+		fx, err := check.ParseFixture(composed.Text)
+		if err != nil {
+			return nil
+		}
+		cases, err := casesOf(p, []check.Fixture{fx}, o)
+		if err == nil && cases[0].judge(m.policy) != cases[0].expected {
+			return &composed
+		}
 	}
-	fx, err := check.ParseFixture(composed.Text)
-	if err != nil {
-		return nil
-	}
-	o.Distinguish = nil
-	cases, err := casesOf(p, []check.Fixture{fx}, o)
-	if err != nil || cases[0].judge(m.policy) == cases[0].expected {
-		return nil
-	}
-	return &composed
+	return nil
 }
 
 // Score counts the mutants: of those that some call would show, how many were

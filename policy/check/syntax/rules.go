@@ -29,6 +29,24 @@ func (d *Document) Rules() []Rule {
 	return rules
 }
 
+// Without cuts everything below a key out of a rule: its pairs, and tables of its
+// own.
+func (r *Rule) Without(key string) []Edit {
+	var edits []Edit
+	var table []string
+	for _, st := range r.Statements {
+		path := slices.Concat(table, st.Key)
+		if st.Header {
+			table = st.Key[1:]
+			path = table
+		}
+		if len(path) > 0 && path[0] == key {
+			edits = append(edits, Edit{Start: st.Start, End: st.End})
+		}
+	}
+	return edits
+}
+
 // Leaf is a value of a rule that is no table, with its whole path: args.path,
 // where.path.under, server.
 type Leaf struct {

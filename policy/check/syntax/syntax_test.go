@@ -136,3 +136,21 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A key is cut out with everything below it.
+func TestWithout(t *testing.T) {
+	doc, err := syntax.Read([]byte(crooked))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := doc.Rules()
+	for key, want := range map[string]int{"args": 3, "where": 1, "action": 1, "when": 0} {
+		if got := rules[0].Without(key); len(got) != want {
+			t.Errorf("%s: %d pieces", key, len(got))
+		}
+	}
+	out := syntax.Apply(doc.Src, rules[1].Without("where")...)
+	if strings.Contains(string(out), "rule.where") || strings.Contains(string(out), "public") {
+		t.Errorf("%s", out)
+	}
+}

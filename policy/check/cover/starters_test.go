@@ -1,0 +1,110 @@
+package cover_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/cover"
+	"github.com/pelletier/go-toml/v2"
+)
+
+// excused are the mutants of starter policies that no fixture can or should
+// notice, each with the reason.
+type excused struct {
+	Mutant []struct{ Policy, Change, Reason string }
+}
+
+// TestStartersKillEveryMutant: whoever changes a starter policy in any small way
+// hears of it from a fixture beside it.
+func TestStartersKillEveryMutant(t *testing.T) {
+	src, err := os.ReadFile("../../../fixtures/mutants.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list excused
+	if err := toml.Unmarshal(src, &list); err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[[2]string]string{}
+	used := map[[2]string]bool{}
+	for _, m := range list.Mutant {
+		if m.Reason == "" {
+			t.Errorf("%s, %s: excused without a reason", m.Policy, m.Change)
+		}
+		reasons[[2]string{m.Policy, m.Change}] = m.Reason
+	}
+	eachStarter(t, func(t *testing.T, name string, p *policy.Policy, src []byte, fixtures []check.Fixture, o cover.Options) {
+		m, err := cover.Mutate(p, name, src, fixtures, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range m.Outcomes {
+			key := [2]string{name, s.Name}
+			_, known := reasons[key]
+			used[key] = used[key] || known && !s.Killed
+			if !s.Killed && !s.Equivalent && !known {
+				t.Errorf("line %d: no fixture notices %s; this one would: %+v", s.Line, s.Name, s.Fixture)
+			}
+		}
+	})
+	for key := range reasons {
+		if used[key] {
+			continue
+		}
+		t.Errorf("%s: %s is excused, and is killed or no mutant", key[0], key[1])
+	}
+}
+
+// TestStartersAreCovered: every rule and every condition of a starter policy is
+// shown at work by a fixture beside it.
+func TestStartersAreCovered(t *testing.T) {
+	eachStarter(t, func(t *testing.T, name string, p *policy.Policy, src []byte, fixtures []check.Fixture, o cover.Options) {
+		c, err := cover.Measure(p, name, src, fixtures, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, point := range c.Points {
+			if !point.Covered {
+				t.Errorf("line %d: never %s: %s", point.Line, point.Way, point.What)
+			}
+		}
+	})
+}
+
+func eachStarter(t *testing.T, see func(t *testing.T, name string, p *policy.Policy, src []byte, fixtures []check.Fixture, o cover.Options)) {
+	t.Helper()
+	files, err := filepath.Glob("../../../fixtures/*/policy.toml")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d starter policies, %v", len(files), err)
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := cover.Options{Policy: policy.Options{Home: "/home/user"}}
+			p, err := policy.Parse(file, src, o.Policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths, err := check.FindFixtures(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fixtures []check.Fixture
+			for _, path := range paths {
+				fx, err := check.ReadFixture(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fixtures = append(fixtures, fx)
+			}
+			see(t, filepath.Base(dir), p, src, fixtures, o)
+		})
+	}
+}
