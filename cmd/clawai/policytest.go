@@ -18,7 +18,7 @@ func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "policy",
 		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyLintCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand(), policyDiffCommand()},
+		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyLintCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand(), policyDiffCommand(), policyTrustCommand()},
 	}
 }
 

@@ -57,13 +57,7 @@ const (
 
 // Reach says of each rule whether a call can come to it.
 func Reach(p *policy.Policy, o Options) []Finding {
-	pr := newProver(o)
-	rules := pr.rules(p)
-	findings := make([]Finding, len(rules))
-	for i := range rules {
-		findings[i] = pr.reach(p, rules, i)
-	}
-	return findings
+	return New(p, o).Reach()
 }
 
 // Unreachable are those of Reach that no call comes to.

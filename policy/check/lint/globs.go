@@ -1,0 +1,171 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/report"
+)
+
+// stars finds folders that are named with * where what lies deeper matters.
+func stars(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		for _, a := range r.Args {
+			for _, g := range a.Globs {
+				folder, found := strings.CutSuffix(g, "/*")
+				if !found || !pathGlob(g) || strings.ContainsAny(folder, "?") {
+					continue
+				}
+				l.starStops(i, r, a, g, folder)
+			}
+		}
+	})
+}
+
+// starStops tries a path one folder deeper in a call that meets the rule.
+func (l *linter) starStops(i int, r *policy.Source, a policy.ArgSource, g, folder string) {
+	base := l.reach[i].Witness
+	if base == nil {
+		return
+	}
+	folder = strings.NewReplacer("**/", "/x/", "**", "x", "*", "x").Replace(folder)
+	near, deep := with(base, a.Path, folder+"/x"), with(base, a.Path, folder+"/x/x")
+	if near == nil || deep == nil {
+		return
+	}
+	first, second := l.policy.Decide(near), l.policy.Decide(deep)
+	if first.Rule == nil || first.Rule.Index != i || second.Rule != nil && second.Rule.Index == i {
+		return
+	}
+	f := Finding{Code: StarStops, Fix: fmt.Sprintf("write %q to cover what lies below, too", strings.TrimSuffix(g, "/*")+"/**")}
+	switch {
+	case !opens(r) && second.Action == policy.Allow:
+		f.Message = fmt.Sprintf("%q covers no deeper path, and those are allowed", g)
+	case opens(r) && second.Action == policy.Deny && second.Rule == nil:
+		f.Severity = report.Note
+		f.Message = fmt.Sprintf("%q opens no folder below", g)
+		f.Why = "* stops at a slash."
+	default:
+		return
+	}
+	l.show(&f, deep)
+	l.add(r, a.Pos, f)
+}
+
+// pathGlob says that a glob names places.
+func pathGlob(g string) bool {
+	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
+		strings.HasPrefix(g, "file:") || drive.MatchString(g)
+}
+
+var drive = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+
+// hostStar is a URL whose host has a ** in it or an open end: the star may stand
+// for a slash, and then the host was another.
+var hostStar = regexp.MustCompile(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
+
+// hosts finds allows for a web address that fit a stranger's as well.
+func hosts(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		if !opens(r) {
+			return
+		}
+		for _, a := range r.Args {
+			for _, g := range a.Globs {
+				l.host(i, r, a, g)
+			}
+		}
+		if r.Subject == policy.ResourceSubject {
+			l.host(i, r, policy.ArgSource{}, r.Name)
+		}
+	})
+}
+
+func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
+	m := hostStar.FindStringSubmatch(g)
+	base := l.reach[i].Witness
+	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
+		return // https://** is meant as it stands
+	}
+	scheme, before, star, after, rest := m[1], m[2], m[3], m[4], m[5]
+	plain := strings.NewReplacer("**", "x", "*", "x").Replace(rest)
+	evil := ""
+	switch {
+	case before != "" && after == "" && (star == "**" || rest == "" || rest[0] == '/'):
+		evil = scheme + before + ".evil.example" + plain
+		if strings.HasSuffix(before, ".") {
+			evil = scheme + before + "evil.example" + plain
+		}
+	case star == "**" && after != "":
+		evil = scheme + "evil.example/" + strings.NewReplacer("*", "x").Replace(after) + plain
+	default:
+		return
+	}
+	c := addressed(base, a.Path, evil)
+	if c == nil {
+		return
+	}
+	if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
+		return
+	}
+	f := Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g),
+		Fix: fmt.Sprintf("close the host with a slash: %q and %q; for subdomains use one star: %q", scheme+"docs.example.com", scheme+"docs.example.com/**", scheme+"*.example.com/**")}
+	l.show(&f, c)
+	l.add(r, a.Pos, f)
+}
+
+// addressed is with for an argument or, without one, for the URI of a resource.
+func addressed(base *policy.Call, path []string, value string) *policy.Call {
+	if len(path) > 0 {
+		return with(base, path, value)
+	}
+	c := *base
+	c.Names = []string{value}
+	return &c
+}
+
+// What reads like a class, an alternation or an escape of other globs.
+var (
+	class  = regexp.MustCompile(`\[[^\[\]:.]+\]`)
+	braces = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
+	escape = regexp.MustCompile(`\\[*?\[\]{}]`)
+)
+
+// brackets finds such text.
+func brackets(l *linter) {
+	l.each(func(_ int, r *policy.Source) {
+		texts := func(pos policy.Position, name string, globs []string) {
+			for _, g := range globs {
+				for _, re := range []*regexp.Regexp{class, braces, escape} {
+					if found := re.FindString(g); found != "" {
+						l.bracket(r, pos, name, g, found)
+						break
+					}
+				}
+			}
+		}
+		texts(policy.Position{}, r.Subject.Key(), []string{r.Name})
+		if r.Server != "" {
+			texts(policy.Position{}, "server", []string{r.Server})
+		}
+		for _, a := range r.Args {
+			texts(a.Pos, argName(a.Path), a.Globs)
+		}
+	})
+}
+
+func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found string) {
+	f := Finding{Code: LiteralBracket,
+		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
+		Fix:     "write one glob for each choice, in a list or in rules of their own"}
+	switch {
+	case found[0] == '\\':
+		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
+	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
+		!pathGlob(g) && strings.Contains(g, " "):
+		f.Severity = report.Note // text may well hold brackets
+	}
+	l.add(r, pos, f)
+}

@@ -1,0 +1,143 @@
+// Package lint finds what a policy's author probably did not mean: rules that
+// no call reaches, denials that an allow above takes the calls of, globs that
+// read like another language's. What it says of calls it proves (policy/prove)
+// and shows with a call that the policy itself was asked about. Pure.
+package lint
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/prove"
+)
+
+// Finding is one thing to look at.
+type Finding struct {
+	Code     string
+	Severity report.Severity
+	Pos      policy.Position
+	EndLine  int    // the last line of the rule; 0 when it is not known
+	Line     string // the line at Pos, as it stands in the file
+	Message  string // what is wrong
+	Why      string // what may come of it
+	Fix      string // what to write instead
+	// Witness is a call that shows it, as a fixture that expects the policy's
+	// present answer, and Call the same in one line; empty when there is none.
+	Witness []byte
+	Call    string
+	Related []Related
+}
+
+// Related is another rule that has to do with a finding.
+type Related struct {
+	Pos     policy.Position
+	Message string
+}
+
+// Options is what is known beside the policy.
+type Options struct {
+	// Servers are the tools that servers declared, by the server's name.
+	Servers map[string][]string
+	// Arguments are the names of arguments that tools were seen to take.
+	Arguments map[string][]string
+	Work      int // see prove.Options
+}
+
+// Report is the findings of one policy, in the order of its lines.
+type Report struct {
+	Findings  []Finding
+	Undecided []Undecided // rules of which it could not be told whether a call reaches them
+	Rules     int
+}
+
+// Undecided is such a rule.
+type Undecided struct {
+	Pos    policy.Position
+	Reason string
+}
+
+// Run looks at a policy. src is its text.
+func Run(p *policy.Policy, src []byte, o Options) *Report {
+	l := &linter{
+		policy: p, sources: p.Sources(), lines: bytes.Split(src, []byte("\n")), options: o,
+		proof: prove.New(p, prove.Options{Work: o.Work}), report: &Report{},
+	}
+	l.report.Rules = len(l.sources)
+	l.reach = l.proof.Reach()
+	for _, check := range []func(*linter){
+		duplicates, unreachable, denials, stars, hosts, brackets, closed, links, tools, otherNames, open,
+	} {
+		check(l)
+	}
+	slices.SortStableFunc(l.report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(weight(b.Severity), weight(a.Severity)))
+	})
+	return l.report
+}
+
+// linter is one run.
+type linter struct {
+	policy  *policy.Policy
+	sources []policy.Source
+	lines   [][]byte
+	options Options
+	proof   *prove.Analysis
+	reach   []prove.Finding
+	report  *Report
+
+	told map[int]bool // rules that a finding already calls superfluous
+}
+
+// weight orders severities.
+func weight(s report.Severity) int {
+	return slices.Index([]report.Severity{report.Note, report.Warning, report.Error}, s)
+}
+
+// AtLeast says whether a finding weighs as much as a severity.
+func (f *Finding) AtLeast(s report.Severity) bool { return weight(f.Severity) >= weight(s) }
+
+// add places a finding at a rule; pos is where in it, when it is not the header.
+func (l *linter) add(rule *policy.Source, pos policy.Position, f Finding) {
+	if pos == (policy.Position{}) {
+		pos = rule.Pos
+	}
+	f.Pos = pos
+	f.Severity = cmp.Or(f.Severity, severityOf(f.Code))
+	f.EndLine = l.lineOf(rule.End)
+	if pos.Line >= 1 && pos.Line <= len(l.lines) {
+		f.Line = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
+	}
+	if f.Why == "" {
+		f.Why = whyOf(f.Code)
+	}
+	l.report.Findings = append(l.report.Findings, f)
+}
+
+// lineOf is the line in which a byte of the file lies.
+func (l *linter) lineOf(at int) int {
+	for i, line := range l.lines {
+		if at -= len(line) + 1; at < 0 {
+			return i + 1
+		}
+	}
+	return len(l.lines)
+}
+
+// show gives a finding its witness.
+func (l *linter) show(f *Finding, c *policy.Call) {
+	if c == nil {
+		return
+	}
+	d := l.policy.Decide(c)
+	if composed, err := check.Compose(c, d.Action); err == nil {
+		f.Witness = composed.Text
+	}
+	f.Call = oneLine(c, &d)
+}
+
+// at names a rule for people.
+func at(r *policy.Source) string { return "the rule on line " + itoa(r.Pos.Line) }

@@ -1,0 +1,163 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/prove"
+)
+
+// duplicates finds rules with the conditions of one above.
+func duplicates(l *linter) {
+	l.told = map[int]bool{}
+	seen := map[string]int{}
+	l.each(func(i int, r *policy.Source) {
+		key := conditions(r)
+		first, found := seen[key]
+		if !found {
+			seen[key] = i
+			return
+		}
+		l.told[i] = true
+		above := &l.sources[first]
+		f := Finding{Code: DuplicateRule,
+			Message: fmt.Sprintf("the same conditions as %s", at(above)),
+			Fix:     "remove one of the two", Related: []Related{{above.Pos, "the first of the two, which decides"}}}
+		if above.Action != r.Action {
+			f.Message += fmt.Sprintf(", which says %s: this %s is never asked", above.Action, r.Action)
+			f.Fix = "decide which of the two is meant, and remove the other"
+		}
+		l.add(r, policy.Position{}, f)
+	})
+}
+
+// conditions is a text that is equal for rules with the same conditions.
+func conditions(r *policy.Source) string {
+	parts := []string{r.Subject.Key(), r.Name, r.Server}
+	var more []string
+	for _, a := range r.Args {
+		globs := slices.Sorted(slices.Values(a.Globs))
+		more = append(more, "a\x01"+strings.Join(a.Path, "\x02")+"\x01"+strings.Join(slices.Compact(globs), "\x02"))
+	}
+	for _, w := range r.Where {
+		more = append(more, "w\x01"+strings.Join(w.Path, "\x02")+"\x01"+w.Key+"\x01"+w.Text)
+	}
+	if r.When != nil {
+		more = append(more, "t\x01"+r.When.Text)
+	}
+	slices.Sort(more)
+	return strings.Join(append(parts, more...), "\x00")
+}
+
+// unreachable reports rules that no call comes to, or none that they surely
+// match, and counts those of which that could not be told.
+func unreachable(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		found := &l.reach[i]
+		switch {
+		case found.Status == prove.Undecided:
+			l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
+			return
+		case l.told[i]:
+			return
+		case found.Status == prove.Reached && !found.Perhaps:
+			return
+		}
+		// A rule that some call may come to is not judged when its conditions are
+		// of the kind that only a value in hand can tell.
+		by := found.By
+		if found.Status == prove.Reached {
+			if by = l.holders(i); by == nil {
+				return
+			}
+		}
+		l.told[i] = true
+		l.superfluous(i, r, by, found)
+	})
+}
+
+// holders are the rules above that match whatever rule i surely does: one of
+// them alone, where that is proved.
+func (l *linter) holders(i int) []int {
+	for k := range i {
+		if l.proof.Within(i, k) {
+			return []int{k}
+		}
+	}
+	return nil
+}
+
+func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Finding) {
+	f := Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
+	if found.Status == prove.Reached {
+		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are paths whose place is not known", l.linesOf(by), verbEnd(by))
+	}
+	if found.AsWritten {
+		f.Message += " (proved for values as written)"
+	}
+	f.Fix = "move the rule above " + them(by) + ", or remove it"
+	var allow int
+	allows := false
+	for _, k := range by {
+		above := &l.sources[k]
+		f.Related = append(f.Related, Related{above.Pos, fmt.Sprintf("%s: matches first", above.Action)})
+		if opens(above) && !allows {
+			allow, allows = k, true
+		}
+	}
+	if allows && !opens(r) {
+		f.Code = DenyNeverWins
+		f.Message = strings.Replace(f.Message, "no call gets here", fmt.Sprintf("this %s never wins", r.Action), 1)
+		l.show(&f, l.proof.Both(allow, i))
+	}
+	l.add(r, policy.Position{}, f)
+}
+
+func verbEnd(by []int) string {
+	if len(by) == 1 {
+		return "s"
+	}
+	return ""
+}
+
+func them(by []int) string {
+	if len(by) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// denials finds allows that take calls from a deny below which is no wider rule:
+// a wider one is the ground on which the allow is an exception.
+func denials(l *linter) {
+	l.each(func(j int, deny *policy.Source) {
+		if deny.Action != policy.Deny || l.told[j] {
+			return
+		}
+		for i := range j {
+			allow := &l.sources[i]
+			if !opens(allow) || l.told[i] || allow.Subject != deny.Subject || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
+				continue
+			}
+			c := l.proof.Both(i, j)
+			if c == nil {
+				continue
+			}
+			f := Finding{Code: AllowAboveDeny,
+				Message: fmt.Sprintf("%s allows calls that this rule would deny", at(allow)),
+				Fix:     fmt.Sprintf("move this rule above line %d, unless the allow is meant as an exception", allow.Pos.Line),
+				Related: []Related{{allow.Pos, "allows them first"}}}
+			l.show(&f, c)
+			l.add(deny, policy.Position{}, f)
+			return // one is enough to see it
+		}
+	})
+}
+
+// specific says that a deny is about something: not about every call of its
+// subject.
+func specific(r *policy.Source) bool {
+	return strings.Trim(r.Name, "*") != "" || r.Server != "" || len(r.Args)+len(r.Where) > 0
+}

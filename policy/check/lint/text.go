@@ -1,0 +1,105 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/policy/check/report"
+)
+
+// Rank orders severities that are told: those below least are counted only.
+func (r *Report) told(least report.Severity) (out []Finding, held int) {
+	for _, f := range r.Findings {
+		if f.AtLeast(least) {
+			out = append(out, f)
+		} else {
+			held++
+		}
+	}
+	return out, held
+}
+
+// Failed says whether some finding weighs as much as a severity.
+func (r *Report) Failed(least report.Severity) bool {
+	told, _ := r.told(least)
+	return len(told) > 0
+}
+
+// WriteText writes findings for people: those that weigh least or more, each
+// with its line, and a summary.
+func (r *Report) WriteText(w io.Writer, file string, least report.Severity) error {
+	var b strings.Builder
+	told, held := r.told(least)
+	for _, f := range told {
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.Pos.File, f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
+		if f.Line != "" {
+			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, visible(strings.TrimSpace(f.Line)))
+		}
+		for _, more := range []struct{ label, text string }{{"why", f.Why}, {"fix", f.Fix}, {"call", f.Call}} {
+			if more.text != "" {
+				fmt.Fprintf(&b, "%6s | %s\n", more.label, visible(more.text))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s: %s, %s", file, count(r.Rules, "rule"), count(len(told), "finding"))
+	if held > 0 {
+		fmt.Fprintf(&b, " (%d below %s)", held, least)
+	}
+	if n := len(r.Undecided); n > 0 {
+		fmt.Fprintf(&b, "; of %s it could not be decided whether a call gets there", count(n, "rule"))
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// visible escapes what a terminal would not show as it is.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// Tool describes the linter to readers of a SARIF log.
+func Tool(version string) report.Tool {
+	t := report.Tool{Name: "clawai policy lint", Version: version}
+	for _, k := range Kinds() {
+		t.Kinds = append(t.Kinds, report.Kind{Code: k.Code, Summary: k.Summary, Help: k.Why})
+	}
+	return t
+}
+
+// Reported are the findings that weigh least or more, as reports have them.
+func (r *Report) Reported(least report.Severity) []report.Finding {
+	told, _ := r.told(least)
+	out := make([]report.Finding, 0, len(told))
+	for _, f := range told {
+		o := report.Finding{Code: f.Code, Severity: f.Severity, Message: f.Message, Why: f.Why, Fix: f.Fix,
+			Place: report.Place{File: f.Pos.File, Line: f.Pos.Line, Column: f.Pos.Column, EndLine: f.EndLine}}
+		if f.Call != "" {
+			o.Message += "; for example, " + f.Call
+		}
+		for _, rel := range f.Related {
+			o.Related = append(o.Related, report.Related{Message: rel.Message,
+				Place: report.Place{File: rel.Pos.File, Line: rel.Pos.Line, Column: rel.Pos.Column}})
+		}
+		out = append(out, o)
+	}
+	return out
+}

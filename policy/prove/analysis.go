@@ -1,0 +1,73 @@
+package prove
+
+import "github.com/clawai/clawai/policy"
+
+// Analysis answers questions about the rules of one policy. It is not safe for
+// concurrent use.
+type Analysis struct {
+	*prover
+	policy *policy.Policy
+	rules  []rule
+}
+
+// New reads a policy for analysis.
+func New(p *policy.Policy, o Options) *Analysis {
+	pr := newProver(o)
+	return &Analysis{prover: pr, policy: p, rules: pr.rules(p)}
+}
+
+// Reach says of each rule whether a call can come to it.
+func (a *Analysis) Reach() []Finding {
+	findings := make([]Finding, len(a.rules))
+	for i := range a.rules {
+		findings[i] = a.reach(a.policy, a.rules, i)
+	}
+	return findings
+}
+
+// Both looks for a call that two rules surely match, and that the first of them,
+// as they stand, decides; nil when none was found.
+func (a *Analysis) Both(i, j int) *policy.Call {
+	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
+	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
+	if second.src.Subject != q.subject {
+		return nil
+	}
+	for k := range a.rules[:first.src.Index] {
+		if a.rules[k].src.Subject == q.subject {
+			q.avoid = append(q.avoid, demand{&a.rules[k], a.rules[k].vague})
+		}
+	}
+	var witness *policy.Call
+	for _, q.manner = range []manner{tidy, free} {
+		answer := a.ask(q, func(c candidate) bool {
+			for _, call := range q.calls(c) {
+				t := a.policy.Trace(&call)
+				if d := t.Decision; d.Rule != nil && d.Rule.Index == first.src.Index && t.Steps[second.src.Index].Match == policy.Matches {
+					witness = &call
+					return true
+				}
+			}
+			return false
+		})
+		if answer == found {
+			return witness
+		}
+	}
+	return nil
+}
+
+// Within says that it is proved: every call that rule inner surely matches, as
+// its values are written, rule outer surely matches too.
+func (a *Analysis) Within(inner, outer int) bool {
+	in, out := &a.rules[inner], &a.rules[outer]
+	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true}
+	return out.src.Subject == q.subject && a.ask(q, func(candidate) bool { return true }) == impossible
+}
+
+// Apart says, from the ends of their globs alone, that no call meets two rules.
+// It is quick, and may say no where it is so.
+func (a *Analysis) Apart(i, j int) bool {
+	r, s := &a.rules[i], &a.rules[j]
+	return r.src.Subject != s.src.Subject || asunder(r.name, s.name) || asunder(r.server, s.server)
+}
