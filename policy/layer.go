@@ -43,6 +43,9 @@ func (p *Policy) Layers() []*Policy { return p.options.Above }
 // Layer is what the policy is called as a layer; "" for a policy by itself.
 func (p *Policy) Layer() string { return p.options.Layer }
 
+// File is what the policy's text is called in positions.
+func (p *Policy) File() string { return p.file }
+
 // revise names the text, and those of the layers.
 func (p *Policy) revise(src []byte) {
 	sum := sha256.Sum256(src)

@@ -27,6 +27,7 @@ type Policy struct {
 	subjects [MethodSubject + 1]index
 	args     [MethodSubject + 1]*argNames // of tools and of prompts
 	readers  []reader                     // by slot
+	file     string
 	revision string
 	timed    bool // some rule has a when
 	asksDisk bool // some rule has an under
@@ -45,6 +46,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
+	p.file = file
 	p.revise(src)
 	return p, nil
 }
@@ -90,7 +92,7 @@ func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 		}
 	}
 	left = v.left
-	if d.Action != Deny {
+	if len(v.charged) > 0 && d.Action != Deny {
 		d.Rates = v.charges()
 	}
 	v.release()

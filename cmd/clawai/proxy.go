@@ -34,6 +34,7 @@ func proxyCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
+			&cli.StringSliceFlag{Name: "layer", Usage: "a further policy `FILE` that can only tighten that one; repeat for more"},
 			&cli.StringFlag{Name: "ask", Usage: "how a person is asked, first to last: `LIST` of terminal, popup, console, elicitation, web; or never"},
 			&cli.StringFlag{Name: "ask-timeout", Usage: "how long a call waits for a person, like `45s`; clients give up at about 60s"},
 			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
@@ -152,9 +153,14 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 		path = p.folders.PolicyFile()
 	}
 	p.meter, p.place = &gate.Meter{}, p.governed()
-	if p.policy, err = config.LoadPolicyFor(path, p.place); err != nil {
+	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State, More: c.StringSlice("layer")}
+	if len(p.command) > 0 { // whose client started us in its project; --listen was started by hand
+		layers.Dir, _ = os.Getwd() // without one there is no project
+	}
+	if p.policy, err = layers.Load(path, p.place); err != nil {
 		return proxyError(err)
 	}
+	p.place = p.policy.Options()
 	return nil
 }
 
@@ -209,7 +215,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	defer end()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := guard.Note(p.started()); err != nil {
+	if err := guard.Note(append([]*audit.Event{p.started()}, over(p.policy)...)...); err != nil {
 		return exitProxy, fmt.Errorf("cannot keep a record: %w", err)
 	}
 	child, code, err := p.start(guard)
@@ -272,6 +278,18 @@ func (p *proxyRun) started() *audit.Event {
 		Detail: fmt.Sprintf("clawai %s; %s; policy %s, revision %s",
 			version, p.describe(), p.policy.Path, p.policy.Policy.Revision()),
 	}
+}
+
+// over tells of what stands over the policy, and of what does not.
+func over(l *config.Loaded) (events []*audit.Event) {
+	for _, layer := range l.Policy.Layers() {
+		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer",
+			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
+	}
+	for _, note := range l.Notes {
+		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer_kept", Reason: note})
+	}
+	return events
 }
 
 func (p *proxyRun) ended(guard *gate.Session, code int, how string) {

@@ -255,8 +255,9 @@ func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
 		return reverse.Gate{}, err
 	}
 	shown := (&remoteServer{url: l.upstreams[name].URL}).named()
-	if err := guard.Note(&audit.Event{Kind: audit.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
-		version, shown, run.policy.Path, run.policy.Policy.Revision())}); err != nil {
+	start := &audit.Event{Kind: audit.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
+		version, shown, run.policy.Path, run.policy.Policy.Revision())}
+	if err := guard.Note(append([]*audit.Event{start}, over(run.policy)...)...); err != nil {
 		end()
 		return reverse.Gate{}, err
 	}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/urfave/cli/v2"
+)
+
+func policyTrustCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "trust",
+		Usage:     "put a project's .clawai/policy.toml in force, as it is now; it can only tighten yours",
+		UsageText: "clawai policy trust [DIR] [--yes | --remove] | --list",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
+			&cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
+			&cli.BoolFlag{Name: "list", Usage: "list the projects that are trusted"},
+		},
+		Action: policyTrust,
+	}
+}
+
+func policyTrust(c *cli.Context) error {
+	args, err := interspersed(c)
+	if err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	if c.Bool("list") {
+		return listTrusted(c.App.Writer, folders.State)
+	}
+	dir := "."
+	switch len(args) {
+	case 0:
+	case 1:
+		dir = args[0]
+	default:
+		return usagef("one project at a time; write: clawai policy trust [DIR]")
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	p, err := config.FindProject(folders.State, dir)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if p.Path == "" {
+		return usagef("neither %s nor a folder above it has a .clawai/policy.toml", term.Text(dir))
+	}
+	if c.Bool("remove") {
+		return endTrust(c.App.Writer, folders.State, p)
+	}
+	return trustProject(c, folders, p)
+}
+
+func trustProject(c *cli.Context, folders config.Folders, p config.Project) error {
+	shown := term.Text(p.Path)
+	switch {
+	case p.Text == nil:
+		return usagef("%s is gone; the text that you trusted stays in force until: clawai policy trust %s --remove",
+			shown, term.Text(quoteWords([]string{filepath.Dir(filepath.Dir(p.Path))})))
+	case p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
+		fmt.Fprintf(c.App.Writer, "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
+		return nil
+	}
+	rules, err := policy.Parse(p.Path, p.Text, policy.Options{Home: folders.Home, Layer: "project"})
+	if err != nil {
+		return usagef("it does not load, and was not trusted:\n%w", err)
+	}
+	for line := range strings.Lines(string(p.Text)) {
+		fmt.Fprintf(c.App.Writer, "  %s\n", term.Text(strings.TrimRight(line, "\r\n")))
+	}
+	fmt.Fprintf(c.App.Writer, "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, countRules(rules))
+	if p.Trusted != nil {
+		fmt.Fprintf(c.App.Writer, "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
+	}
+	if !c.Bool("yes") {
+		if c.App.Writer != io.Writer(os.Stdout) || !choose.Terminal(os.Stdin, os.Stdout) {
+			return usagef("nothing was trusted: there is no terminal to ask at; look at the file, then give --yes")
+		}
+		fmt.Fprint(c.App.Writer, "Trust it? [y/N] ")
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+			fmt.Fprintln(c.App.Writer, "Nothing was trusted.")
+			return &exitError{code: exitFailed}
+		}
+	}
+	if err := config.Trust(folders.State, p.Path, p.Text, time.Now()); err != nil {
+		return fmt.Errorf("nothing was trusted: %w", err)
+	}
+	fmt.Fprintln(c.App.Writer, "Trusted, with this text: a change of the file counts when you trust it again.")
+	return nil
+}
+
+func endTrust(w io.Writer, state string, p config.Project) error {
+	ended, err := config.Distrust(state, p.Path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nothing was changed: %w", err)
+	case !ended:
+		fmt.Fprintf(w, "%s was not trusted.\n", term.Text(p.Path))
+	default:
+		fmt.Fprintf(w, "%s is not trusted any more.\n", term.Text(p.Path))
+	}
+	return nil
+}
+
+func listTrusted(w io.Writer, state string) error {
+	known, err := config.Trusted(state)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(known) == 0 {
+		fmt.Fprintln(w, "No project's policy is trusted.")
+	}
+	var paths []string
+	for path := range known {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		now := ""
+		p, err := config.FindProject(state, filepath.Dir(filepath.Dir(path)))
+		switch {
+		case err != nil || p.Path != path:
+		case p.Text == nil:
+			now = "  (the file is gone)"
+		case !bytes.Equal(p.Text, p.Trusted):
+			now = "  (the file has changed since)"
+		}
+		fmt.Fprintf(w, "%s  %s%s\n", known[path].Local().Format(time.DateTime), term.Text(path), now)
+	}
+	return nil
+}
