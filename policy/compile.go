@@ -82,7 +82,7 @@ func (c *compiler) rule(src *ruleSource) rule {
 		w := &src.where[i]
 		slot := c.slot(src.subject, w.path)
 		rd := &c.policy.readers[slot]
-		rd.paths = rd.paths || w.key.path
+		rd.paths, rd.typed = rd.paths || w.key.path, true
 		c.policy.asksDisk = c.policy.asksDisk || w.key.path
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}

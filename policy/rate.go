@@ -39,9 +39,6 @@ type Charge struct {
 
 // charges are the limits that the call of v counts against.
 func (v *view) charges() []Charge {
-	if len(v.charged) == 0 {
-		return nil
-	}
 	charges := make([]Charge, len(v.charged))
 	for i, id := range v.charged {
 		charges[i].Rule = &v.policy.sources[id].Rule

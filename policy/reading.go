@@ -47,6 +47,7 @@ type reader struct {
 	home    string
 	effects how  // the transformations that change some pattern on the name
 	paths   bool // some pattern on the name is about paths
+	typed   bool // some constraint is on the name
 }
 
 // read appends the readings of a value to rs.

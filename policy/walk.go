@@ -55,7 +55,9 @@ const (
 func (v *view) release() {
 	clear(v.values)
 	clear(v.readings)
-	clear(v.answers)
+	if len(v.answers) > 0 {
+		clear(v.answers)
+	}
 	v.charged = v.charged[:0]
 	v.call, v.src = nil, ""
 }
@@ -116,6 +118,9 @@ func (v *view) readValue(val *value) {
 		}
 	default:
 		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
+	}
+	if !v.policy.readers[val.slot].typed {
+		return
 	}
 	for i := range v.readings[first:] {
 		r := &v.readings[first+i]
@@ -299,7 +304,13 @@ func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a A
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		switch v.answer(c, &readings[i], a) {
+		m := no
+		if c.typed == nil {
+			m = c.match(&readings[i], a, &v.left)
+		} else {
+			m = v.answer(c, &readings[i], a)
+		}
+		switch m {
 		case no:
 			sure, perhaps = sure&^bit, perhaps&^bit
 		case maybe:
