@@ -1,0 +1,76 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestReportsAreRead: readers that we did not write make of the reports what we
+// meant, also where a policy's text and a fixture's name try to break them.
+func TestReportsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("policy.toml", "[[rule]]\naction = \"deny\"\ntool = \"*\"\ndescription = \"]]> </failure> \\n  ...\\nok 9 \\u001b[2J\\u0000 # SKIP\"\n")
+	call := func(expected string) string {
+		return `{"method": "tools/call", "params": {"name": "x"}` + expected + `}`
+	}
+	put("fx/a.json", call(`, "expected": "deny"`))
+	put("fx/b # TODO \\ <&>'\".json", call(`, "expected": "allow"`))
+	put("fx/c.json", call(""))
+	put("fx/d.json", "{")
+	for _, form := range []string{"tap", "junit"} {
+		cmd := exec.Command(clawai, "policy", "test", "--policy", "policy.toml", "--fixture-dir", "fx", "--format", form, "--output", "report."+form)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+			t.Fatalf("%s: %v, %s", form, err, out)
+		}
+	}
+	out, err := exec.Command("node", "reports.mjs", filepath.Join(dir, "report.tap"), filepath.Join(dir, "report.junit"),
+		"../../policy/check/report/testdata/jenkins-junit.xsd").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var got struct {
+		TAP struct {
+			Count, Pass, Fail, Skip int
+			Broken                  []string
+			Points                  []struct {
+				OK   bool
+				Name string
+				Skip any
+				Diag struct {
+					Wanted string
+					At     struct{ Line int }
+				}
+			}
+		}
+		XML struct {
+			Valid  bool
+			Errors []string
+		}
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if p := got.TAP.Points; got.TAP.Count != 4 || got.TAP.Pass != 2 || got.TAP.Fail != 2 || got.TAP.Skip != 1 || len(got.TAP.Broken) > 0 ||
+		len(p) != 4 || p[1].Name != `fx/b # TODO \ <&>'".json` || p[1].Diag.Wanted != "allow" || p[1].Diag.At.Line != 1 {
+		t.Errorf("TAP: %s", out)
+	}
+	if !got.XML.Valid || len(got.XML.Errors) > 0 {
+		t.Errorf("JUnit XML: %v", got.XML.Errors)
+	}
+}
