@@ -12,6 +12,9 @@ import (
 
 // settle is the answer of a policy and of the layers above it.
 func (p *Policy) settle(c *Call, left effort) (Decision, effort) {
+	if len(p.options.Above) == 0 {
+		return p.own(c, left)
+	}
 	d, left := p.own(c, left)
 	for _, layer := range p.options.Above {
 		var e Decision
@@ -46,17 +49,19 @@ func (p *Policy) Layer() string { return p.options.Layer }
 // File is what the policy's text is called in positions.
 func (p *Policy) File() string { return p.file }
 
-// revise names the text, and those of the layers.
-func (p *Policy) revise(src []byte) {
-	sum := sha256.Sum256(src)
+// revise names the texts the policy was read from, and those of the layers.
+func (p *Policy) revise(texts [][]byte) {
+	sum := sha256.Sum256(texts[0])
+	if len(texts)+len(p.options.Above) > 1 {
+		h := sha256.New()
+		for _, src := range texts {
+			part := sha256.Sum256(src)
+			h.Write(part[:])
+		}
+		for _, layer := range p.options.Above {
+			h.Write([]byte(layer.revision))
+		}
+		h.Sum(sum[:0])
+	}
 	p.revision = hex.EncodeToString(sum[:6])
-	if len(p.options.Above) == 0 {
-		return
-	}
-	h := sha256.New()
-	h.Write(sum[:])
-	for _, layer := range p.options.Above {
-		h.Write([]byte(layer.revision))
-	}
-	p.revision = hex.EncodeToString(h.Sum(nil)[:6])
 }
