@@ -91,6 +91,9 @@ func judgeOf(c *cli.Context, name string, o policy.Options) (*replay.Judge, erro
 	if err != nil {
 		return nil, usagef("policy %w", err)
 	}
+	if name == "-" {
+		name = "stdin"
+	}
 	j, err := replay.NewJudge(name, src, o)
 	if err != nil {
 		return nil, usagef("the policy does not load, so nothing was compared:\n%w", err)

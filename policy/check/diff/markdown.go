@@ -2,7 +2,6 @@ package diff
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -169,13 +168,15 @@ func escape(s string) string {
 // links.
 func code(s string) string { return "<code>" + escape(s) + "</code>" }
 
-// fence shows JSON in a block that none of its lines can close. Other characters
-// than those of ASCII are escaped, as JSON allows.
+// fence shows JSON in a block that nothing in it can close. What could mean
+// something outside of it, and what is not ASCII, is escaped, as JSON allows in
+// its strings; elsewhere none of it occurs.
 func fence(src []byte) string {
-	var b bytes.Buffer
+	var b strings.Builder
+	b.WriteString("```json\n")
 	for _, r := range strings.TrimRight(string(src), "\n") {
 		switch {
-		case r < 0x80:
+		case r < 0x80 && !strings.ContainsRune("<>&@`", r):
 			b.WriteRune(r)
 		case r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
@@ -184,9 +185,6 @@ func fence(src []byte) string {
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
 		}
 	}
-	marks := "```"
-	for strings.Contains(b.String(), marks) {
-		marks += "`"
-	}
-	return marks + "json\n" + b.String() + "\n" + marks
+	b.WriteString("\n```")
+	return b.String()
 }
