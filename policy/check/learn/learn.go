@@ -64,6 +64,7 @@ type Learner struct {
 	Skipped map[string]int // why calls were not learned from
 	Seen    int            // decisions
 	full    bool
+	extends bool // some rules of the policy stand in other files
 }
 
 // answer is a person's answer that is to be followed by its decision.
@@ -93,6 +94,9 @@ func New(o Options) (*Learner, error) {
 			return nil, err
 		}
 		l.judge = j
+		for _, r := range j.Policy().Rules() {
+			l.extends = l.extends || r.Pos.File != o.File
+		}
 	}
 	return l, nil
 }
@@ -153,6 +157,8 @@ const (
 	whyDenied  = "a rule denies it: a deny is never relaxed"
 	whyAllowed = "allowed already"
 	whyPinned  = "asked about by a rule that is pinned"
+
+	whyElsewhere = "the policy extends others, whose rules would stand below what is learned: write it by hand"
 )
 
 // status says what stands against a call: the rules of the policy that is
@@ -171,6 +177,9 @@ func (l *Learner) status(e *audit.Entry, c *replay.Call, s *sighting) (was polic
 			return 0, whyPinned, nil
 		}
 		s.asked, s.rule = d.Action == policy.Prompt, d.Rule
+		if l.extends && (!s.asked || d.Rule.Pos.File != l.o.File) {
+			return 0, whyElsewhere, nil
+		}
 		return c.Was, "", nil
 	}
 	byRule := e.RuleLine > 0 || !noRule(e)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
+	"github.com/clawai/clawai/policy/prove"
 )
 
 // pick takes one of several.
@@ -230,6 +231,36 @@ func within(s string, seen map[string]bool) bool {
 	}
 }
 
+// TestADenyIsProvedUnchanged is the same for all calls that the policies can tell
+// apart, by proof: no class of calls that a rule denied is answered otherwise.
+func TestADenyIsProvedUnchanged(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	classes, undecided := 0, 0
+	for range rounds() {
+		src := somePolicy(r)
+		old, err := policy.Parse("mine.toml", []byte(src), policy.Options{Home: home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options()
+		o.Observed, o.File, o.Policy = learn.AllowActs, "mine.toml", []byte(src)
+		text, next, _, _ := learned(t, someRecord(r), o)
+		for _, c := range prove.Difference(old, next, prove.Options{}) {
+			if c.Undecided {
+				undecided++
+				continue
+			}
+			classes++
+			if c.Old.Action == policy.Deny && c.Old.Rule != nil && c.New.Action != policy.Deny {
+				t.Fatalf("%v\n%s\n---\n%s", c.Witness, src, text)
+			}
+		}
+	}
+	if classes < 30 || undecided > classes {
+		t.Errorf("%d classes, %d undecided: the test shows too little", classes, undecided)
+	}
+}
+
 // TestADenyIsNeverChanged: whatever policy is extended by whatever record, no
 // call that one of its rules denies is answered otherwise after.
 func TestADenyIsNeverChanged(t *testing.T) {
@@ -280,6 +311,41 @@ func TestADenyIsNeverChanged(t *testing.T) {
 	if written < 80 || changed < 80 {
 		t.Errorf("%d rules, %d of %d calls changed: the test shows too little", written, changed, calls)
 	}
+}
+
+// FuzzAdd: whatever stands in a record, what is learned loads, names one tool of one
+// server, and opens neither another nor what a place beside it could be.
+func FuzzAdd(f *testing.F) {
+	f.Add("fs", "read_file", "path", "/srv/app/x/a", false)
+	f.Add("fs", "read_file", "path", home+"/projects/../.ssh/id", false)
+	f.Add("f\"s", "read\n[[rule]]", "pa.th", "/srv/*", true)
+	f.Add("fs", "run", "command", "ls; rm -rf /", true)
+	f.Add("fs", "fetch", "url", "https://docs.example.com@evil.example/", true)
+	f.Fuzz(func(t *testing.T, server, tool, arg, value string, asked bool) {
+		var b book
+		for _, suffix := range []string{"", "1", "2", "/x/3", "/y/4"} {
+			args, _ := json.Marshal(map[string]string{arg: value + suffix})
+			m := watched(tool, string(args))
+			if asked {
+				m = approved(tool, string(args))
+			}
+			m.server = server
+			b.times(3, m)
+		}
+		o := options()
+		o.Observed = learn.AllowActs
+		text, p, _, rules := learned(t, &b, o)
+		for _, r := range rules {
+			if r.Name != tool || r.Server != server || strings.ContainsAny(r.Name+r.Server, "*?") {
+				t.Errorf("%q on %q\n%s", r.Name, r.Server, text)
+			}
+		}
+		for _, c := range []policy.Call{callOf(server, tool+"x", "{}"), callOf(server+"x", tool, "{}"), callOf(server, tool, `{"path":"/etc/passwd"}`)} {
+			if arg == "path" && p.Decide(&c).Action == policy.Allow || c.Names[0] != tool && p.Decide(&c).Action == policy.Allow {
+				t.Errorf("%+v is allowed\n%s", c, text)
+			}
+		}
+	})
 }
 
 func somePolicy(r *rand.Rand) string {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/clawai/clawai/policy"
@@ -107,6 +108,9 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	return rest, left, why
 }
 
+// errElsewhere says that a rule stands in a file that the policy extends.
+var errElsewhere = errors.New("a rule of another file")
+
 // leaving is the policy without some of its rules.
 func (j *Judge) leaving(rules []int) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
@@ -117,6 +121,9 @@ func (j *Judge) leaving(rules []int) (*policy.Policy, error) {
 	from := 0
 	for _, i := range rules {
 		s := &j.sources[i]
+		if s.Pos.File != j.file {
+			return nil, errElsewhere
+		}
 		// Line ends stay, so that the other rules keep their places.
 		text = append(text, j.src[from:s.Start]...)
 		for _, c := range j.src[s.Start:s.End] {
