@@ -61,6 +61,7 @@ func (k *Keeper) Write(ctx context.Context, q gate.Question, scope string, r gat
 var (
 	errChanged  = errors.New("the policy file has changed since the rule asked")
 	errSeveral  = errors.New("several requests are asked about at once")
+	errLimit    = errors.New("a limit is reached, and no rule that is written lifts it")
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
 
@@ -117,6 +118,9 @@ func first(err error) error {
 func (k *Keeper) asked(q gate.Question) (*file, error) {
 	if len(q.Calls) != 1 {
 		return nil, errSeveral
+	}
+	if q.Rule.Action != policy.Prompt {
+		return nil, errLimit
 	}
 	if k.Denied == nil {
 		return nil, errNoRecord
