@@ -80,10 +80,11 @@ func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
 	if err != nil {
 		return lint.Linted{}, usagef("%w", err)
 	}
-	p, err := policy.Parse(name, src, policy.Options{Home: home})
+	p, err := policy.Parse(name, src, readFor(home))
 	if err != nil {
 		return lint.Linted{}, usagef("the policy does not load:\n%w", err)
 	}
+	o.File = name
 	return lint.Linted{File: name, Revision: p.Revision(), Report: lint.Run(p, src, o)}, nil
 }
 

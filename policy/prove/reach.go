@@ -93,7 +93,7 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		return func(c candidate) bool {
 			for _, call := range q.calls(c) {
 				if t := p.Trace(&call); slices.Contains(t.Reached(), i) {
-					f.Status, f.Witness, f.Perhaps = Reached, &call, t.Steps[i].Match != policy.Matches
+					f = Finding{Rule: i, Status: Reached, Witness: &call, Perhaps: t.Steps[i].Match != policy.Matches}
 					return true
 				}
 			}

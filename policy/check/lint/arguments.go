@@ -53,6 +53,9 @@ func (l *linter) otherName(i int, r *policy.Source, a policy.ArgSource) bool {
 		seen := l.options.Arguments[tool]
 		for _, name := range append(slices.Clone(seen), family(a.Path[0])...) {
 			known := slices.Contains(seen, name)
+			if !known && !isPowerful(tool) {
+				continue // a guess about a tool that has nothing to take
+			}
 			if name == a.Path[0] || family(name) == nil || !slices.Contains(family(a.Path[0]), strings.ToLower(name)) {
 				continue
 			}
@@ -117,6 +120,11 @@ func (l *linter) toolsOf(r *policy.Source) []string {
 // powerful are words in the names of tools whose arguments matter.
 var powerful = []string{"read", "write", "edit", "file", "path", "dir", "exec", "run", "shell", "command", "bash", "sql", "query", "fetch", "url", "http", "download", "upload", "delete", "remove", "move"}
 
+func isPowerful(tool string) bool {
+	words := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(powerful, w) })
+}
+
 // open finds allows that look at no argument of a tool that has ones to look at.
 func open(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
@@ -135,10 +143,8 @@ func open(l *linter) {
 		}
 		slices.Sort(known)
 		known = slices.Compact(known)
-		words := strings.FieldsFunc(strings.ToLower(r.Name), func(r rune) bool { return r < 'a' || r > 'z' })
-		named := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(powerful, w) })
 		all := strings.Trim(r.Name, "*") == ""
-		if len(known) == 0 && !named && !all {
+		if len(known) == 0 && !isPowerful(r.Name) && !all {
 			return
 		}
 		f := Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),

@@ -131,6 +131,8 @@ var (
 	class  = regexp.MustCompile(`\[[^\[\]:.]+\]`)
 	braces = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
 	escape = regexp.MustCompile(`\\[*?\[\]{}]`)
+
+	windows = regexp.MustCompile(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
 // brackets finds such text.
@@ -139,7 +141,11 @@ func brackets(l *linter) {
 		texts := func(pos policy.Position, name string, globs []string) {
 			for _, g := range globs {
 				for _, re := range []*regexp.Regexp{class, braces, escape} {
-					if found := re.FindString(g); found != "" {
+					found := re.FindString(g)
+					if re == escape && windows.MatchString(g) {
+						continue // backslashes are what it is made of
+					}
+					if found != "" {
 						l.bracket(r, pos, name, g, found)
 						break
 					}

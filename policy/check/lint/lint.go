@@ -40,6 +40,9 @@ type Related struct {
 
 // Options is what is known beside the policy.
 type Options struct {
+	// File is the file that the text is of. A policy may have rules of others,
+	// whose lines are not shown. "" means that all rules are of the text.
+	File string
 	// Servers are the tools that servers declared, by the server's name.
 	Servers map[string][]string
 	// Arguments are the names of arguments that tools were seen to take.
@@ -107,8 +110,11 @@ func (l *linter) add(rule *policy.Source, pos policy.Position, f Finding) {
 	}
 	f.Pos = pos
 	f.Severity = cmp.Or(f.Severity, severityOf(f.Code))
-	f.EndLine = l.lineOf(rule.End)
-	if pos.Line >= 1 && pos.Line <= len(l.lines) {
+	here := l.options.File == "" || pos.File == l.options.File
+	if here {
+		f.EndLine = l.lineOf(rule.End)
+	}
+	if here && pos.Line >= 1 && pos.Line <= len(l.lines) {
 		f.Line = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
 	}
 	if f.Why == "" {

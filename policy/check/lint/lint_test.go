@@ -1,0 +1,269 @@
+package lint_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/lint"
+	"github.com/clawai/clawai/policy/check/report"
+)
+
+// rules writes rules in short form, separated by semicolons; keys by blanks:
+// allow tool=* args.path=/x/**. A comma makes a list, _ in a value is a blank.
+func rules(short string) string {
+	var b strings.Builder
+	for rule := range strings.SplitSeq(short, ";") {
+		words := strings.Fields(rule)
+		fmt.Fprintf(&b, "[[rule]]\naction = '%s'\n", words[0])
+		for _, w := range words[1:] {
+			k, v, _ := strings.Cut(w, "=")
+			if strings.HasPrefix(v, "<") {
+				fmt.Fprintf(&b, "%s = %s\n", k, strings.Trim(v, "<>"))
+				continue
+			}
+			var globs []string
+			for g := range strings.SplitSeq(v, "|") {
+				globs = append(globs, "'"+strings.ReplaceAll(g, "_", " ")+"'")
+			}
+			if len(globs) > 1 {
+				fmt.Fprintf(&b, "%s = [%s]\n", k, strings.Join(globs, ", "))
+			} else {
+				fmt.Fprintf(&b, "%s = %s\n", k, globs[0])
+			}
+		}
+	}
+	return b.String()
+}
+
+func run(t *testing.T, text string, o lint.Options) *lint.Report {
+	t.Helper()
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u"})
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return lint.Run(p, []byte(text), o)
+}
+
+var known = lint.Options{
+	Servers:   map[string][]string{"files": {"read-file", "write-file"}, "db": {"query"}},
+	Arguments: map[string][]string{"read-file": {"path", "filename"}},
+}
+
+func TestCodes(t *testing.T) {
+	for _, c := range []struct {
+		code     string
+		bad      string // policies with the finding
+		good     string // and like ones without
+		severity report.Severity
+		message  string
+		call     string // the witness, in one line; "" when there is none
+	}{
+		{lint.UnreachableRule, "allow tool=*; allow tool=read*", "allow tool=read*; allow tool=*", report.Warning,
+			"no call gets here: the rule on line 1 takes every one", ""},
+		{lint.UnreachableRule, "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=x", "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=xy?; allow tool=ac", report.Warning,
+			"no call gets here: the rule on line 1 takes every one", ""},
+		{lint.DuplicateRule, "deny tool=a args.p=x|y; deny tool=a args.p=y|x", "deny tool=a args.p=x|y; deny tool=a args.p=y", report.Warning,
+			"the same conditions as the rule on line 1", ""},
+		{lint.DuplicateRule, "deny tool=a; allow tool=a", "deny tool=a; allow tool=b", report.Warning,
+			"the same conditions as the rule on line 1, which says deny: this allow is never asked", ""},
+		{lint.DenyNeverWins, "allow tool=*; deny tool=rm*", "deny tool=rm*; allow tool=*", report.Error,
+			"this deny never wins: the rule on line 1 takes every one", "tool rm is allowed by the rule on line 1"},
+		{lint.DenyNeverWins, "allow tool=* args.path=/home/**; deny tool=* args.path=/home/u/.ssh/**", "allow tool=* args.path=/home/u/p/**; deny tool=* args.path=/home/u/.ssh/**", report.Error,
+			"the rule on line 1 takes every call that is sure to match; what is left are paths whose place is not known",
+			`tool x {"path":"/home/u/.ssh/x"} is allowed by the rule on line 1`},
+		{lint.AllowAboveDeny, "allow tool=read args.path=/home/**; deny tool=* args.path=**/.ssh/**", "allow tool=read args.path=/home/**; deny tool=*", report.Warning,
+			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"/home/.ssh/x"} is allowed by the rule on line 1`},
+		{lint.StarStops, "deny tool=* args.path=/etc/*; allow tool=*", "deny tool=* args.path=/etc/**; allow tool=*", report.Warning,
+			`"/etc/*" covers no deeper path, and those are allowed`, `tool x {"path":"/etc/x/x"} is allowed by the rule on line 5`},
+		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", report.Note,
+			`"/srv/*" opens no folder below`, `tool x {"path":"/srv/x/x"} is denied: no rule matches`},
+		{lint.DeepStarCrosses, "allow tool=* args.url=https://docs.example.com**", "allow tool=* args.url=https://docs.example.com/**|https://**|https://*.example.com/**", report.Warning,
+			`"https://docs.example.com**" matches addresses of other hosts`, `tool x {"url":"https://docs.example.com.evil.example"} is allowed by the rule on line 1`},
+		{lint.DeepStarCrosses, "allow tool=* args.url=https://**.example.com/**", "deny tool=* args.url=https://**.example.com/**", report.Warning,
+			`"https://**.example.com/**" matches addresses of other hosts`, `tool x {"url":"https://evil.example/.example.com/x"} is allowed by the rule on line 1`},
+		{lint.LiteralBracket, "allow tool=read-[ab]", "allow tool=read-a; deny tool=* args.url=http://[::1]/**", report.Warning,
+			`[ab] in tool = "read-[ab]" stands for itself`, ""},
+		{lint.LiteralBracket, "deny tool=* args.path=**/*.{pem,key}", `deny tool=* args.path=C:\x\**`, report.Warning,
+			`{pem,key} in args.path = "**/*.{pem,key}" stands for itself`, ""},
+		{lint.UnknownTool, "deny tool=write-fiel", "deny tool=write-file; allow tool=que*; allow tool=x server=other", report.Warning,
+			`no tool of "db" and "files" is called "write-fiel"`, ""},
+		{lint.UnknownTool, "allow tool=something-else server=db", "allow tool=query server=db", report.Note,
+			`no tool of "db" is called "something-else"`, ""},
+		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=read-file", "deny tool=* args.path=**/.env; allow tool=read-file args.path=/p/**", report.Warning,
+			"what this rule refuses in args.path is allowed in args.filename", `tool read-file {"filename":"/x/.env"} is allowed by the rule on line 5`},
+		{lint.OtherArgumentName, "deny tool=* args.command=rm_**; allow tool=run", "deny tool=* args.command=rm_**; prompt tool=run", report.Note,
+			"what this rule refuses in args.command is allowed in args.cmd, should the tool take it there", `tool run {"cmd":"rm x"} is allowed by the rule on line 5`},
+		{lint.ClosedSubjects, "allow tool=x", "allow tool=x; deny prompt=**", report.Note,
+			"no rule opens resources, prompts, sampling or elicitation", ""},
+		{lint.LinksLeadOut, "allow tool=* args.path=~/p/**", "allow tool=* args.path=/p/x; deny tool=* args.path=/q/**", report.Note,
+			`args.path = "~/p/**" allows by the text of the path`, ""},
+		{lint.OpenArguments, "allow tool=query", "allow tool=query args.sql=SELECT**; allow tool=get-time", report.Note,
+			`tool = "query" is allowed with any arguments`, ""},
+		{lint.OpenArguments, "allow tool=read-file", "deny tool=read-file", report.Note,
+			`tool = "read-file" is allowed with any arguments, and takes filename and path`, ""},
+	} {
+		t.Run(c.code+" "+c.bad, func(t *testing.T) {
+			r := run(t, rules(c.bad), known)
+			i := slices.IndexFunc(r.Findings, func(f lint.Finding) bool { return f.Code == c.code })
+			if i < 0 {
+				t.Fatalf("not found; found are %+v", r.Findings)
+			}
+			f := r.Findings[i]
+			if f.Severity != c.severity || f.Message != c.message || f.Call != c.call {
+				t.Errorf("got %s\n %s\n %s\nwant %s\n %s\n %s", f.Severity, f.Message, f.Call, c.severity, c.message, c.call)
+			}
+			if f.Why == "" || f.Fix == "" || f.Line == "" || f.EndLine < f.Pos.Line {
+				t.Errorf("incomplete: %+v", f)
+			}
+			if (f.Witness == nil) != (c.call == "") {
+				t.Errorf("witness %s", f.Witness)
+			}
+			for _, f := range run(t, rules(c.good), known).Findings {
+				if f.Code == c.code && f.AtLeast(c.severity) {
+					t.Errorf("found in\n%s: %s", rules(c.good), f.Message)
+				}
+			}
+		})
+	}
+}
+
+// TestWitness: a witness is a fixture that the policy answers as it says.
+func TestWitness(t *testing.T) {
+	text := rules("allow tool=* args.path=/home/**; deny tool=* args.path=**/.ssh/**; deny tool=* args.path=/etc/*; allow tool=**")
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, f := range lint.Run(p, []byte(text), lint.Options{}).Findings {
+		if f.Witness == nil {
+			continue
+		}
+		shown++
+		fx, err := check.ParseFixture(f.Witness)
+		if err != nil {
+			t.Fatalf("%s: %v", f.Witness, err)
+		}
+		if r := check.Judge(p, fx, "x"); r.Expected == nil || r.Mismatch() {
+			t.Errorf("%s: %+v", f.Witness, r)
+		}
+	}
+	if shown < 2 {
+		t.Errorf("%d witnesses", shown)
+	}
+}
+
+// TestFixturesAreClean: the policies that people start from have no warnings.
+func TestFixturesAreClean(t *testing.T) {
+	files, err := filepath.Glob("../../../fixtures/*/policy.toml")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, string(src), lint.Options{})
+		for _, f := range r.Findings {
+			if f.AtLeast(report.Warning) {
+				t.Errorf("%s:%d: %s", file, f.Pos.Line, f.Message)
+			}
+		}
+		if len(r.Undecided) > 0 {
+			t.Errorf("%s: %+v", file, r.Undecided)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	r := run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{})
+	var out bytes.Buffer
+	if err := r.WriteText(&out, "p.toml", report.Warning); err != nil {
+		t.Fatal(err)
+	}
+	want := `p.toml:4:1: error: this deny never wins: the rule on line 1 takes every one [deny-never-wins]
+     4 | [[rule]]
+   why | The first rule that matches decides, so what was to be refused is allowed.
+   fix | move the rule above it, or remove it
+  call | tool rm is allowed by the rule on line 1
+
+p.toml: 2 rules, 1 finding (2 below warning)
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	if !r.Failed(report.Error) || run(t, rules("deny tool=*"), lint.Options{}).Failed(report.Warning) {
+		t.Error("the wrong reports fail")
+	}
+}
+
+func TestUndecidedIsCountedAndNoFinding(t *testing.T) {
+	r := run(t, rules("allow tool=*a*b*c*; deny tool=*c*b*a*; allow tool=*a*a*b*"), lint.Options{Work: 1})
+	var out bytes.Buffer
+	if err := r.WriteText(&out, "p.toml", report.Warning); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Undecided) == 0 || !strings.Contains(out.String(), "it could not be decided whether a call gets there") {
+		t.Errorf("%+v\n%s", r.Undecided, out.String())
+	}
+	for _, f := range r.Findings {
+		if f.Code == lint.UnreachableRule || f.Code == lint.DenyNeverWins {
+			t.Errorf("found without proof: %+v", f)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	r := run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{})
+	var out bytes.Buffer
+	if err := lint.WriteJSON(&out, []lint.Linted{{File: "p.toml", Revision: "r", Report: r}}, report.Note); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Files []struct {
+			File     string
+			Rules    int
+			Findings []struct {
+				Code, Severity, Call string
+				Line                 int
+				Fixture              map[string]any
+				Related              []struct{ Line int }
+			}
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	f := doc.Files[0]
+	at := slices.IndexFunc(f.Findings, func(f struct {
+		Code, Severity, Call string
+		Line                 int
+		Fixture              map[string]any
+		Related              []struct{ Line int }
+	}) bool {
+		return f.Code == lint.DenyNeverWins
+	})
+	if f.Rules != 2 || at < 0 || f.Findings[at].Line != 4 || f.Findings[at].Fixture["method"] != "tools/call" || f.Findings[at].Related[0].Line != 1 {
+		t.Errorf("%s", out.String())
+	}
+}
+
+// TestReported: what SARIF and annotations are made of names codes the tool
+// describes.
+func TestReported(t *testing.T) {
+	kinds := lint.Tool("v").Kinds
+	for _, f := range run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{}).Reported(report.Note) {
+		if !slices.ContainsFunc(kinds, func(k report.Kind) bool { return k.Code == f.Code }) || f.Line == 0 || f.File != "p.toml" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
