@@ -38,7 +38,8 @@ type recalled struct {
 	OldRule  *recalledRule     `json:"old_rule"` // null: no rule
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
-	Now      string            `json:"now"` // allow, deny, prompt, or unknown
+	Policy   string            `json:"policy"` // the file that is asked now
+	Now      string            `json:"now"`    // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
 	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
@@ -88,7 +89,7 @@ func logExplain(c *cli.Context) error {
 	e := explain.Calls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
 	r := recalled{
-		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason,
+		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
 		Revision: revisionThen(dir, entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
@@ -168,13 +169,16 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 		then += "; the answer was " + short(r.Decided, shown)
 	}
 	fmt.Fprintln(w, then)
-	switch {
-	case r.Revision == "":
+	switch r.Revision {
+	case "":
 		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", e.Revision)
-	case r.Revision == e.Revision:
+	case e.Revision:
 		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
 	default:
 		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", plainText(r.Revision), e.Revision)
+	}
+	if r.OldRule != nil && r.OldRule.File != r.Policy {
+		fmt.Fprintf(w, "the rule of then stands in another file than %s, which alone is asked now\n", plainText(r.Policy))
 	}
 	for i := range r.LeftOut {
 		if i == 0 {

@@ -22,6 +22,14 @@ type Explanation struct {
 type Judged struct {
 	policy.Call
 	policy.Trace
+	Layers []Layer // what the policies above say, from the outermost in
+}
+
+// Layer is what a policy says that stands over another and can only tighten it.
+type Layer struct {
+	Name, File string
+	policy.Trace
+	sources []policy.Source
 }
 
 // Calls explains the calls of one message, which stand or fall together.
@@ -32,7 +40,11 @@ func Calls(p *policy.Policy, calls []policy.Call) *Explanation {
 		return e
 	}
 	for i := range calls {
-		e.Calls = append(e.Calls, Judged{calls[i], p.Trace(&calls[i])})
+		j := Judged{Call: calls[i], Trace: p.Trace(&calls[i])}
+		for _, above := range p.Layers() {
+			j.Layers = append(j.Layers, Layer{above.Layer(), above.File(), above.Trace(&calls[i]), above.Sources()})
+		}
+		e.Calls = append(e.Calls, j)
 	}
 	e.Decision = p.DecideAll(calls)
 	return e
@@ -59,4 +71,9 @@ func (e *Explanation) passed() bool { return e.Refused == "" && len(e.Calls) == 
 // other says that a rule is about other things than the call.
 func other(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
+}
+
+// own says whether a rule is one of the policy itself, and not of a layer.
+func (e *Explanation) own(r *policy.Rule) bool {
+	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

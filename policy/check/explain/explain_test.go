@@ -186,3 +186,29 @@ func TestDocument(t *testing.T) {
 		t.Errorf("%s, %v", src, err)
 	}
 }
+
+// A policy above tightens, is told of, and is named when its rule decides.
+func TestLayers(t *testing.T) {
+	above, err := policy.Parse("org.toml", []byte("[[rule]]\naction = \"deny\"\ntool = \"read\"\nargs.path = \"/srv/secret/**\"\n"), policy.Options{Layer: "organisation"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse("p.toml", []byte(rules), policy.Options{Home: "/home/user", Above: []*policy.Policy{above}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := explain.Calls(p, []policy.Call{tool("read", "files", `{"path":"/srv/secret/x"}`)})
+	got := text(t, e, false)
+	for _, want := range []string{"yes    p.toml:8   allow", "layer organisation, which can only tighten\nyes    org.toml:1  deny", "deny, by org.toml:1\n  which stands over the policy"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if d := e.Document(); d.Rule.File != "org.toml" || len(d.Calls[0].Layers) != 1 || d.Calls[0].Layers[0].Steps[0].Match != "yes" {
+		t.Errorf("%+v", d)
+	}
+	e = explain.Calls(p, []policy.Call{tool("read", "files", `{"path":"/srv/x"}`)})
+	if got = text(t, e, false); !strings.Contains(got, "no     org.toml:1  deny") || !strings.Contains(got, "allow, by p.toml:8") {
+		t.Error(got)
+	}
+}

@@ -41,12 +41,20 @@ type CallDocument struct {
 	Args     json.RawMessage `json:"args,omitempty"`
 	At       *time.Time      `json:"at,omitempty"`
 	Decision string          `json:"decision"`
-	Rule     *int            `json:"rule,omitempty"` // index
+	Rule     *RuleDocument   `json:"rule,omitempty"`
 	Reading  string          `json:"reading,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Cut      bool            `json:"cut,omitempty"`
 	Values   []ValueDocument `json:"values"`
 	Steps    []StepDocument  `json:"steps"`
+	Layers   []LayerDocument `json:"layers,omitempty"`
+}
+
+// LayerDocument is what the rules of a policy say that stands over this one.
+type LayerDocument struct {
+	Name  string         `json:"name"`
+	File  string         `json:"file"`
+	Steps []StepDocument `json:"steps"`
 }
 
 // ValueDocument is one value that the rules looked at.
@@ -99,7 +107,7 @@ func (e *Explanation) call(j *Judged) CallDocument {
 	c := CallDocument{
 		Server: j.Server, Method: j.Method, Subject: j.Subject.Key(), Names: j.Names,
 		Decision: j.Decision.Action.String(), Reading: j.Decision.Reading, Reason: j.Decision.Reason, Cut: j.Cut,
-		Values: []ValueDocument{}, Steps: []StepDocument{},
+		Values: []ValueDocument{},
 	}
 	if json.Valid(j.Args) {
 		c.Args = j.Args
@@ -108,7 +116,8 @@ func (e *Explanation) call(j *Judged) CallDocument {
 		c.At = &j.At
 	}
 	if r := j.Decision.Rule; r != nil {
-		c.Rule = &r.Index
+		doc := ruleDocument(r)
+		c.Rule = &doc
 	}
 	for i := range j.Values {
 		v := &j.Values[i]
@@ -118,22 +127,29 @@ func (e *Explanation) call(j *Judged) CallDocument {
 		}
 		c.Values = append(c.Values, doc)
 	}
-	for i := range j.Steps {
-		c.Steps = append(c.Steps, e.step(&j.Steps[i]))
+	c.Steps = steps(&j.Trace, e.sources)
+	for i := range j.Layers {
+		l := &j.Layers[i]
+		c.Layers = append(c.Layers, LayerDocument{l.Name, l.File, steps(&l.Trace, l.sources)})
 	}
 	return c
 }
 
-func (e *Explanation) step(s *policy.Step) StepDocument {
-	src := &e.sources[s.Rule]
-	doc := StepDocument{
-		Rule: ruleDocument(&src.Rule), Match: s.Match.String(), Reached: s.Reached,
-		Want: s.At.Want, Got: s.At.Got, Reading: readingDocument(s.At.Reading), Took: readingDocument(s.Took),
+func steps(t *policy.Trace, sources []policy.Source) []StepDocument {
+	docs := []StepDocument{}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		src := &sources[s.Rule]
+		doc := StepDocument{
+			Rule: ruleDocument(&src.Rule), Match: s.Match.String(), Reached: s.Reached,
+			Want: s.At.Want, Got: s.At.Got, Reading: readingDocument(s.At.Reading), Took: readingDocument(s.Took),
+		}
+		if s.At.Kind != policy.Unasked {
+			doc.Condition = key(&s.At, src.Subject)
+		}
+		docs = append(docs, doc)
 	}
-	if s.At.Kind != policy.Unasked {
-		doc.Condition = key(&s.At, src.Subject)
-	}
-	return doc
+	return docs
 }
 
 func readingDocument(r *policy.Reading) *ReadingDocument {

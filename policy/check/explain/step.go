@@ -65,12 +65,12 @@ var (
 // step tells of one rule: its answer, place, action and description, and below
 // it what its answer hung on.
 func (t *teller) step(s *policy.Step) {
-	src := &t.e.sources[s.Rule]
+	src := &t.sources[s.Rule]
 	word := s.Match.String()
 	if !s.Reached && !other(s) {
 		word = "-"
 	}
-	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.place, t.e.at(s.Rule), src.Action)
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.place, at(&src.Rule), src.Action)
 	if src.Description != "" {
 		line += "  " + quoted(src.Description)
 	}
@@ -188,7 +188,7 @@ func (t *teller) verdict() {
 	if d.Rule.OutOfBand {
 		word += " (out of band)"
 	}
-	line := fmt.Sprintf("%s, by %s", word, e.at(d.Rule.Index))
+	line := fmt.Sprintf("%s, by %s", word, at(d.Rule))
 	if d.Rule.Description != "" {
 		line += " " + quoted(d.Rule.Description)
 	}
@@ -199,7 +199,9 @@ func (t *teller) verdict() {
 	if d.Reason != "" {
 		t.line("  because of a %s", term.Text(d.Reason))
 	}
-	if e.maybe(d.Rule.Index) {
+	if !e.own(d.Rule) {
+		t.line("  which stands over the policy and can only tighten it")
+	} else if e.maybe(d.Rule.Index) {
 		t.line("  it cannot be known whether the rule matches, and what may match tightens")
 	} else if e.several() {
 		t.line("  the strictest answer of those above holds")

@@ -24,9 +24,6 @@ const (
 func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	b := bufio.NewWriter(w)
 	t := teller{w: b, e: e, all: all}
-	for i := range e.sources {
-		t.place = max(t.place, len(e.at(i)))
-	}
 	if len(e.Calls) > 1 {
 		t.line("%d calls in one message; the strictest answer holds for all", len(e.Calls))
 	}
@@ -38,18 +35,24 @@ func (e *Explanation) WriteText(w io.Writer, all bool) error {
 }
 
 type teller struct {
-	w     *bufio.Writer
-	e     *Explanation
-	all   bool
-	place int // width of the widest position
+	w       *bufio.Writer
+	e       *Explanation
+	all     bool
+	sources []policy.Source // of the rules that are told of
+	place   int             // width of the widest position
 }
 
 func (t *teller) line(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
 
 // at is the place of a rule.
-func (e *Explanation) at(rule int) string {
-	pos := e.sources[rule].Pos
-	return fmt.Sprintf("%s:%d", term.Text(pos.File), pos.Line)
+func at(r *policy.Rule) string { return fmt.Sprintf("%s:%d", term.Text(r.Pos.File), r.Pos.Line) }
+
+// of turns to the rules of a policy.
+func (t *teller) of(sources []policy.Source) {
+	t.sources, t.place = sources, 0
+	for i := range sources {
+		t.place = max(t.place, len(at(&sources[i].Rule)))
+	}
 }
 
 func (t *teller) call(j *Judged) {
@@ -79,9 +82,13 @@ func (t *teller) call(j *Judged) {
 		t.line("  not looked at by any rule in question: %s", strings.Join(open, ", "))
 	}
 	t.line("")
-	t.steps(j)
-	if j.Cut {
-		t.line("       judging this call in full takes too long: some rules may say more than is shown")
+	t.of(t.e.sources)
+	t.steps(&j.Trace, j.Subject)
+	for i := range j.Layers {
+		l := &j.Layers[i]
+		t.line("layer %s, which can only tighten", term.Text(l.Name))
+		t.of(l.sources)
+		t.steps(&l.Trace, j.Subject)
 	}
 	t.line("")
 }
@@ -114,18 +121,21 @@ func reading(r *policy.Reading) string {
 
 // steps tells of the rules in order. Runs of rules that have nothing to do with
 // the call, or that come too late, are one line.
-func (t *teller) steps(j *Judged) {
-	for i := 0; i < len(j.Steps); i++ {
+func (t *teller) steps(tr *policy.Trace, subject policy.Subject) {
+	for i := 0; i < len(tr.Steps); i++ {
 		n := 0
 		if !t.all {
-			n = run(j.Steps[i:], func(s *policy.Step) bool { return other(s) || late(s) })
+			n = run(tr.Steps[i:], func(s *policy.Step) bool { return other(s) || late(s) })
 		}
 		if n > 0 {
-			t.fold(j.Steps[i:i+n], j.Subject.Key())
+			t.fold(tr.Steps[i:i+n], subject.Key())
 			i += n - 1
 			continue
 		}
-		t.step(&j.Steps[i])
+		t.step(&tr.Steps[i])
+	}
+	if tr.Cut {
+		t.line("       judging this call in full takes too long: some rules may say more than is shown")
 	}
 }
 
