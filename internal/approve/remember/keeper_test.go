@@ -140,6 +140,36 @@ func TestOfferWords(t *testing.T) {
 	}
 }
 
+// Nothing is offered above a rule that is pinned, nor beyond a limit.
+func TestNothingIsOfferedForGood(t *testing.T) {
+	k, q := ask(t, "[[rule]]\naction='prompt'\ntool='*'\npinned=true\n", tool("write_file", `{"path":"/p/a"}`))
+	if offers, whyNot := k.Offers(q); offers != nil || whyNot != "the rule on line 1 is pinned: it asks every time, and no answer is kept as a rule" {
+		t.Errorf("%+v %q", offers, whyNot)
+	}
+	q.Rule.Action = policy.Allow
+	if offers, whyNot := k.Offers(q); offers != nil || whyNot != "a limit is reached, and no rule that is written lifts it" {
+		t.Errorf("%+v %q", offers, whyNot)
+	}
+}
+
+// What an answer writes keeps where, when and limit of the rule that asked.
+func TestOffersKeepConditions(t *testing.T) {
+	call := tool("write_file", `{"path":"/p/a"}`)
+	call.At = time.Now()
+	k, q := ask(t, "[[rule]]\naction='prompt'\ntool='*'\nwhere.path.max_length=9\nwhen={ after='2020-01-01T00:00:00Z' }\nlimit='9/min'\n", call)
+	offers, whyNot := k.Offers(q)
+	for _, o := range offers {
+		for _, line := range []string{"where.path.max_length = 9\n", "when = { after = \"2020-01-01T00:00:00Z\" }\n", "limit = \"9/min\"\n"} {
+			if !strings.Contains(o.Allow, line) {
+				t.Errorf("offered\n%s", o.Allow)
+			}
+		}
+	}
+	if len(offers) == 0 {
+		t.Error(whyNot)
+	}
+}
+
 // A deny above narrows what is open, and the example is one of what is left.
 func TestExampleIsWhatIsLeft(t *testing.T) {
 	k, q := ask(t, "[[rule]]\naction='deny'\ntool='*'\nargs.path=['**/.env','**/.ssh/**']\n"+homePolicy, tool("write_file", `{"path":"/home/user/projects/x/a.txt","content":"hi"}`))
