@@ -31,6 +31,9 @@ type union []*lang
 type option struct {
 	set   []uint64
 	words []string
+	// Words come from several branches, and each may have a few: those of one may
+	// all be of a kind that has other readings.
+	branch, ofBranch int
 }
 
 // work bounds a search: it counts the characters tried.
@@ -55,9 +58,11 @@ const (
 func (d *dimension) family(w *work, many bool) (options []option, all bool) {
 	all = true
 	base := d.base()
+	n := 0
 	for _, v := range append([]variant{d.variant}, d.more...) {
 		v.branches(nil, func(branch []*lang) {
-			s := search{variant: v, manner: d.manner, base: base, many: many, work: w, options: options}
+			n++
+			s := search{variant: v, number: n, manner: d.manner, base: base, many: many, work: w, options: options}
 			if !s.run(branch) {
 				all = false
 			}
@@ -99,6 +104,7 @@ func (d *dimension) base() []uint64 {
 // inclusion is decided without most of the subsets of states.
 type search struct {
 	variant
+	number  int // of the branch
 	manner  manner
 	base    []uint64
 	many    bool
@@ -299,7 +305,10 @@ func (s *search) offer(got []uint64, text func() string) {
 		if same := subset(got, o.set); !same && !s.many {
 			return
 		} else if same {
-			if len(o.words) < limit {
+			if o.branch != s.number {
+				o.branch, o.ofBranch = s.number, 0
+			}
+			if o.ofBranch++; o.ofBranch <= limit {
 				o.words = append(o.words, text())
 			}
 			return
@@ -308,5 +317,5 @@ func (s *search) offer(got []uint64, text func() string) {
 	if !s.many {
 		s.options = slices.DeleteFunc(s.options, func(o option) bool { return subset(got, o.set) })
 	}
-	s.options = append(s.options, option{got, []string{text()}})
+	s.options = append(s.options, option{set: got, words: []string{text()}, branch: s.number, ofBranch: 1})
 }
