@@ -15,6 +15,9 @@ type Source struct {
 	Args    []ArgSource
 	Where   []WhereSource
 	When    *When // nil when the rule holds at any time
+	// From is the entry of extends that the rule comes from, in whose text Start and
+	// End count; "" for a rule of the file itself.
+	From string
 	// Start and End are the bytes of the file in which the rule stands, its
 	// [[rule]] header included.
 	Start, End int
@@ -50,7 +53,7 @@ func (p *Policy) Sources() []Source {
 }
 
 func (r *ruleSource) source() Source {
-	s := Source{Rule: r.Rule, Subject: r.subject, Name: r.pattern, Start: r.start, End: r.end}
+	s := Source{Rule: r.Rule, Subject: r.subject, Name: r.pattern, Start: r.start, End: r.end, From: r.from}
 	if r.server != nil {
 		s.Server = *r.server
 	}

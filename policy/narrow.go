@@ -59,6 +59,9 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if a == Prompt {
 		return nil, errors.New("an answer allows or denies")
 	}
+	if asked.from != "" {
+		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", asked.from)
+	}
 	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
 	n.rule.subject, n.rule.Action = c.Subject, a
 	n.rule.where, n.rule.when = asked.where, asked.when

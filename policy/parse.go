@@ -13,6 +13,12 @@ import (
 // parseSource reads the rules of a policy. It reports everything that is wrong
 // with the text and then returns no rules: a policy loads whole or not at all.
 func parseSource(file string, src []byte) ([]ruleSource, Errors) {
+	rules, _, errs := parseFile(file, src)
+	return rules, errs
+}
+
+// parseFile reads what a policy extends as well.
+func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
 	p := parser{doc: newDocument(file, src)}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
@@ -20,25 +26,28 @@ func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 		p.doc.restart(3)
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
-		return nil, p.errs
+		return nil, nil, p.errs
 	}
 	p.read()
 	if len(p.errs) > 0 {
 		p.errs.sort()
-		return nil, p.errs
+		return nil, nil, p.errs
 	}
-	return p.rules, nil
+	return p.rules, p.extends, nil
 }
 
 // parser holds what is known of a policy while it is read.
 type parser struct {
-	doc    *document
-	errs   Errors
-	rules  []ruleSource
-	scope  scope
-	prefix []string // of the keys in an argsScope or whereScope, below args or where
-	table  ruleKey  // of a partsScope
-	tables bool     // some argument stands in a table of its own
+	doc   *document
+	errs  Errors
+	rules []ruleSource
+	scope scope
+
+	extends  []Extension
+	extended bool     // the key is given
+	prefix   []string // of the keys in an argsScope or whereScope, below args or where
+	table    ruleKey  // of a partsScope
+	tables   bool     // some argument stands in a table of its own
 
 	// Of the current rule, which is the last of rules:
 	open      bool

@@ -16,8 +16,10 @@ func (p *parser) header(e expression) {
 		p.openRule(e)
 	case name == "rule":
 		p.ruleTable(e)
-	case name == "server" || name == "extends":
+	case name == "server":
 		p.later(first)
+	case name == "extends":
+		p.fail(e.start, e.end, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
 	case alone && nearest(name, []string{"rule"}) != "":
 		p.fail(e.start, e.end, fmt.Sprintf("unknown table %q", name), "did you mean [[rule]]?")
 		p.openRule(e)
@@ -60,12 +62,14 @@ func (p *parser) ruleTable(e expression) {
 	}
 }
 
-// filePair reports a pair that stands in no table.
+// filePair takes a pair that stands in no table.
 func (p *parser) filePair(e expression) {
 	first := e.key[0]
 	name := string(first.name)
 	switch {
-	case name == "server" || name == "extends":
+	case name == "extends":
+		p.readExtends(e)
+	case name == "server":
 		p.later(first)
 	case name == "rule":
 		p.fail(first.start, first.end, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")

@@ -204,9 +204,8 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
 		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
 		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] tables)"},
-		{"later tables", "extends='x'\nserver.y=1\n[server.x]\ntrust=true\n", `1:1: "extends" is known but not supported by this version
-2:1: "server" is known but not supported by this version
-3:2: "server" is known but not supported by this version`},
+		{"later tables", "server.y=1\n[server.x]\ntrust=true\n", `1:1: "server" is known but not supported by this version
+2:2: "server" is known but not supported by this version`},
 		{"ask beside allow", ruleWith("ask='out-of-band'"), `4:1: ask beside action "allow" (only action = "prompt" asks)`},
 		{"ask beside deny", "[[rule]]\nask='out-of-band'\naction='deny'\ntool='t'", `2:1: ask beside action "deny" (only action = "prompt" asks)`},
 		{"ask beside no action", "[[rule]]\nask='out-of-band'\ntool='t'", `1:1: rule without an action (add action = "allow", "deny" or "prompt")`},

@@ -12,6 +12,10 @@ type Options struct {
 	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
 	Disk disk.Disk // what where.<name>.under asks; nil: each is a maybe
 
+	// Extend follows an entry of extends: it gives a text and what that is called in
+	// positions. It has compared the hash. nil: extends refuses the file.
+	Extend func(Extension) (name string, src []byte, err error)
+
 	// Layer is the name of a policy that can only tighten others ("organisation",
 	// "project"); what none of its rules matches it leaves to them. A policy
 	// without a name denies that.
@@ -38,7 +42,11 @@ type Policy struct {
 // Parse reads a policy, checks it and compiles it. file names it in positions.
 // The error is Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
-	rules, errs := parseSource(file, src)
+	rules, extends, errs := parseFile(file, src)
+	var texts [][]byte
+	if len(errs) == 0 {
+		rules, texts, errs = extend(rules, extends, o)
+	}
 	var p *Policy
 	if len(errs) == 0 {
 		p, errs = compile(rules, o)
@@ -47,7 +55,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 		return nil, errs
 	}
 	p.file = file
-	p.revise(src)
+	p.revise(append([][]byte{src}, texts...))
 	return p, nil
 }
 

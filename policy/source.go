@@ -11,6 +11,7 @@ type ruleSource struct {
 	when       *When  // nil: at any time
 	limit      string // TOML of the limit; "" without one
 	start, end int    // byte span in the file of the whole [[rule]] table
+	from       string // the entry of extends that it comes from; "" for the file's own
 }
 
 // argSource is one args.<name> condition: of the globs at least one must match.

@@ -116,7 +116,7 @@ func checkPolicy(p *patient) []finding {
 		return nil
 	}
 	path := p.folders.PolicyFile()
-	loaded, err := config.LoadPolicy(path, p.folders.Home)
+	loaded, err := config.LoadPolicyFor(path, readFor(p.folders.Home))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",

@@ -106,7 +106,7 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 // prepare finds the policy that stands, or makes the text of one.
 func (r *initRun) prepare() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
-	loaded, err := config.LoadPolicy(r.policy.Path, r.folders.Home)
+	loaded, err := config.LoadPolicyFor(r.policy.Path, readFor(r.folders.Home))
 	if err == nil {
 		r.kept = true
 		r.policy.Rules, r.policy.Revision = len(loaded.Policy.Rules()), loaded.Policy.Revision()
@@ -131,7 +131,7 @@ func (r *initRun) prepare() error {
 	if r.plan, err = planStarter(r.mode, covered, r.env.Home); err != nil {
 		return err
 	}
-	p, err := policy.Parse(r.policy.Path, r.plan.text, policy.Options{Home: r.folders.Home})
+	p, err := policy.Parse(r.policy.Path, r.plan.text, readFor(r.folders.Home))
 	if err != nil {
 		return fmt.Errorf("no starter policy can be written for these servers: %w", err)
 	}
@@ -150,7 +150,7 @@ func (r *initRun) writePolicy() error {
 	if err := place(r.policy.Path, r.plan.text, false); err != nil {
 		return err
 	}
-	if _, err := config.LoadPolicy(r.policy.Path, r.folders.Home); err != nil {
+	if _, err := config.LoadPolicyFor(r.policy.Path, readFor(r.folders.Home)); err != nil {
 		return fmt.Errorf("the policy is written and the proxy would not take it: %w", err)
 	}
 	return nil

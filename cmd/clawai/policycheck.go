@@ -94,7 +94,7 @@ func loadFile(path string) loadedFile {
 	if err != nil {
 		return f
 	}
-	f.policy, err = policy.Parse(name, src, policy.Options{Home: "/home/user"})
+	f.policy, err = policy.Parse(name, src, readFor("/home/user"))
 	if err != nil && !errors.As(err, &f.broken) {
 		f.unread = err
 	}

@@ -47,7 +47,7 @@ func policyDiff(c *cli.Context) error {
 	case c.IsSet("since") && !c.Bool("record"):
 		return usagef("--since is for --record")
 	}
-	o := policy.Options{Home: c.String("home")}
+	o := readFor(c.String("home"))
 	if o.Home == "" && !c.Bool("record") {
 		o.Home = "/home/user" // as in policy test: the same on every machine
 	} else if o.Home, err = homeFlag(c); err != nil {

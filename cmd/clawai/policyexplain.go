@@ -62,7 +62,7 @@ func policyExplain(c *cli.Context) error {
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
-	o := policy.Options{Home: home}
+	o := readFor(home)
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.Rooted(root)
 	}

@@ -52,7 +52,7 @@ func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := policy.Parse(name, src, policy.Options{Home: "/home/user"}); err != nil {
+	if _, err := policy.Parse(name, src, readFor("/home/user")); err != nil {
 		return false, usagef("the policy does not load, so it is left as it is:\n%w", err)
 	}
 	out, err := format.Format(src)

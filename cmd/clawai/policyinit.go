@@ -132,7 +132,7 @@ func writeStarter(c *cli.Context, src []byte) (written, error) {
 	if err := place(w.Path, src, c.Bool("force")); err != nil {
 		return written{}, err
 	}
-	loaded, err := config.LoadPolicy(w.Path, folders.Home)
+	loaded, err := config.LoadPolicyFor(w.Path, readFor(folders.Home))
 	if err != nil {
 		return written{}, fmt.Errorf("the policy is written and the proxy would not take it: %w", err)
 	}

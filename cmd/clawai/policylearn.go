@@ -13,7 +13,6 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/urfave/cli/v2"
@@ -91,7 +90,7 @@ func (r *learnRun) options() error {
 		return err
 	}
 	r.o = learn.Options{
-		Home: home, Own: []string{folders.Config, folders.State}, Now: time.Now(),
+		Place: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
 		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust,
 	}
 	if path := c.String("policy"); path != "" {
@@ -177,12 +176,11 @@ func (r *learnRun) check() error {
 	if r.o.Policy == nil {
 		return nil // Propose has done it
 	}
-	o := policy.Options{Home: r.o.Home}
-	before, err := replay.NewJudge(r.o.File, r.o.Policy, o)
+	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.Place)
 	if err != nil {
 		return err
 	}
-	after, err := replay.NewJudge(r.o.File, r.text, o)
+	after, err := replay.NewJudge(r.o.File, r.text, r.o.Place)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/urfave/cli/v2"
 )
 
@@ -80,7 +81,7 @@ func replayJudge(c *cli.Context, path string) (*replay.Judge, error) {
 		}
 		return nil, usagef("policy %s: %w", path, err)
 	}
-	j, err := replay.NewJudge(path, src, policy.Options{Home: home})
+	j, err := replay.NewJudge(path, src, governing(home))
 	if err != nil {
 		return nil, usagef("the policy does not load, so nothing was judged:\n%w", err)
 	}
@@ -94,6 +95,14 @@ func homeFlag(c *cli.Context) (string, error) {
 	}
 	folders, err := config.Dirs()
 	return folders.Home, err
+}
+
+// governing is what a proxy here would tell a policy, but for its working
+// directory, which the record does not have. The disk is that of today.
+func governing(home string) policy.Options {
+	o := readFor(home)
+	o.Disk = disk.OS("")
+	return o
 }
 
 // recordedDecisions is the part of the record that --since and --server name.

@@ -83,7 +83,7 @@ func testOnce(c *cli.Context, format string) error {
 
 // judging reads what a policy is judged with: the home, the disk, the time.
 func judging(c *cli.Context) (o policy.Options, at time.Time, err error) {
-	o.Home = c.String("home")
+	o = readFor(c.String("home"))
 	if root := c.String("root"); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return o, at, usagef("--root: %s is no directory", root)

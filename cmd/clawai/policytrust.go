@@ -78,7 +78,9 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 		fmt.Fprintf(c.App.Writer, "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
 		return nil
 	}
-	rules, err := policy.Parse(p.Path, p.Text, policy.Options{Home: folders.Home, Layer: "project"})
+	o := readFor(folders.Home)
+	o.Layer = "project"
+	rules, err := policy.Parse(p.Path, p.Text, o)
 	if err != nil {
 		return usagef("it does not load, and was not trusted:\n%w", err)
 	}

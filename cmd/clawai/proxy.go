@@ -167,7 +167,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 // governed is the place that the policy governs. The disk is that of a server we
 // start, in our own directory; where a remote server's paths lead we cannot know.
 func (p *proxyRun) governed() policy.Options {
-	o := policy.Options{Home: p.folders.Home}
+	o := readFor(p.folders.Home)
 	if len(p.command) > 0 && p.remote == nil {
 		dir, _ := os.Getwd() // without one, relative paths are undecided
 		o.Disk = disk.OS(dir)

@@ -90,7 +90,7 @@ func (r *wrapRun) ready() error {
 		return nil
 	}
 	path := r.folders.PolicyFile()
-	_, err := config.LoadPolicy(path, r.folders.Home)
+	_, err := config.LoadPolicyFor(path, readFor(r.folders.Home))
 	switch {
 	case err == nil:
 		return nil

@@ -1,6 +1,9 @@
 package config
 
-import "path/filepath"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // ReadFile reads a file of clawai's own, and refuses it when somebody other than
 // its owner and root could have written it or led us to it.
@@ -14,3 +17,16 @@ func ReadFile(path string) ([]byte, error) {
 
 // ClientsFile is the users' own part of the catalogue of clients' files.
 func (f Folders) ClientsFile() string { return filepath.Join(f.Config, "clients.toml") }
+
+// ReadPinned reads a file whose bytes the caller compares with what they must be,
+// so that it does not matter who can write it.
+func ReadPinned(path string) ([]byte, error) {
+	src, err := projectText(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case src == nil:
+		return nil, fmt.Errorf("there is no file %s that can be read", path)
+	}
+	return src, nil
+}

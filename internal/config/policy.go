@@ -34,15 +34,9 @@ type Loaded struct {
 // Options are those the policy was parsed with, its layers among them.
 func (l *Loaded) Options() policy.Options { return l.options }
 
-// LoadPolicy reads the policy at path once, and refuses it when other users can
-// write it or lead path elsewhere. Home is what ~ means. The error says what to
-// do; of several findings in the text it shows the first.
-func LoadPolicy(path, home string) (*Loaded, error) {
-	return LoadPolicyFor(path, policy.Options{Home: home})
-}
-
-// LoadPolicyFor is LoadPolicy for a policy that is to be enforced: o says all of
-// the place that it governs.
+// LoadPolicyFor reads the policy at path once, and refuses it when other users can
+// write it or lead path elsewhere. o says of what place it governs. The error says
+// what to do; of several findings in the text it shows the first.
 func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 	return Layers{}.Load(path, o)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/policy"
 )
 
 const (
@@ -34,6 +36,11 @@ func write(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// LoadPolicy is LoadPolicyFor for a place of which only the home is known.
+func LoadPolicy(path, home string) (*Loaded, error) {
+	return LoadPolicyFor(path, policy.Options{Home: home})
 }
 
 func TestLoadPolicy(t *testing.T) {

@@ -31,8 +31,11 @@ func (m *Message) readTasks(fs *fields) {
 		m.task(fs.at[fTaskID], "taskId is not a string")
 	case "subscriptions/listen":
 		ids := member(fs.at[fNotifications], "taskIds")
-		if ids.Exists() && ids.Type != gjson.Null && !ids.IsArray() {
-			m.malformed("taskIds is not an array")
+		if !ids.IsArray() {
+			if ids.Exists() && ids.Type != gjson.Null {
+				m.malformed("taskIds is not an array")
+			}
+			return
 		}
 		ids.ForEach(func(_, id gjson.Result) bool {
 			m.task(id, "taskIds holds something that is not a string")

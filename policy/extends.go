@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Extension is one entry of a policy's extends: a starter policy by its name, or
+// a file that is pinned by its hash.
+type Extension struct {
+	Profile string // of "profile:NAME"; "" for a file
+	File    string // as written; what it is relative to is the folder of Pos.File
+	SHA256  string // of the file's text, in lower-case hexadecimal digits
+	Pos     Position
+}
+
+const profilePrefix = "profile:"
+
+// extends reads the entries of the key, which stands above every rule.
+func (p *parser) readExtends(e expression) {
+	const form = `write extends = ["profile:filesystem"], or [{ file = "team.toml", sha256 = "..." }]`
+	start, end := e.key[0].start, e.key[len(e.key)-1].end
+	switch {
+	case len(e.key) > 1:
+		p.fail(start, end, "extends must be a list, not a table", form)
+		return
+	case p.extended:
+		p.fail(start, end, "extends is given twice", "one list names all")
+		return
+	}
+	p.extended = true
+	if !e.value.isList() {
+		p.fail(start, end, "extends must be a list, not "+e.value.describe(), form)
+		return
+	}
+	e.value.elements(func(v tomlValue) {
+		x := Extension{Pos: p.doc.position(start)}
+		if from, to, known := v.span(); known {
+			start, end = from, to
+			x.Pos = p.doc.position(from)
+		}
+		name, found := strings.CutPrefix(v.text(), profilePrefix)
+		switch {
+		case v.isString() && found && name != "":
+			x.Profile = name
+		case v.isString():
+			p.fail(start, end, fmt.Sprintf("%q is no profile", v.text()), form)
+			return
+		case v.isTable() && p.pinnedFile(v, &x):
+		default:
+			p.fail(start, end, "an entry of extends is a profile, or a file with its hash", form)
+			return
+		}
+		p.extends = append(p.extends, x)
+	})
+}
+
+// pinnedFile reads { file = "...", sha256 = "..." }.
+func (p *parser) pinnedFile(v tomlValue, x *Extension) bool {
+	whole := true
+	v.pairs(func(key []keyPart, value tomlValue) {
+		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[string(key[0].name)]
+		if len(key) > 1 || to == nil || *to != "" || !value.isString() {
+			whole = false
+			return
+		}
+		*to = value.text()
+	})
+	x.SHA256 = strings.ToLower(x.SHA256)
+	hexadecimal := strings.Trim(x.SHA256, "0123456789abcdef") == ""
+	return whole && x.File != "" && len(x.SHA256) == 64 && hexadecimal
+}
+
+// extend puts the rules that a policy extends below its own, in the order in which
+// they are named. It gives the texts, which the revision is about too.
+func extend(rules []ruleSource, names []Extension, o Options) ([]ruleSource, [][]byte, Errors) {
+	var texts [][]byte
+	for _, x := range names {
+		fail := func(format string, a ...any) Errors {
+			return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
+		}
+		if o.Extend == nil {
+			return nil, nil, fail("extends cannot be followed here")
+		}
+		name, src, err := o.Extend(x)
+		if err != nil {
+			return nil, nil, fail("%v", err)
+		}
+		more, nested, errs := parseFile(name, src)
+		if len(errs) > 0 {
+			return nil, nil, append(fail("what it extends does not load"), errs...)
+		}
+		if len(nested) > 0 {
+			return nil, nil, fail("what it extends extends %s in turn, and only one step is followed", nested[0])
+		}
+		for _, r := range withoutClosing(more) {
+			r.Index, r.from = len(rules), x.String()
+			rules = append(rules, r)
+		}
+		texts = append(texts, src)
+	}
+	return rules, texts, nil
+}
+
+// withoutClosing drops a last rule that denies every tool: what is behind would
+// never be met, and no match is deny in any case.
+func withoutClosing(rules []ruleSource) []ruleSource {
+	n := len(rules)
+	if n == 0 {
+		return nil
+	}
+	last := &rules[n-1]
+	everything := slices.Contains([]string{"*", "**"}, last.pattern) && last.server == nil && len(last.args)+len(last.where) == 0 && last.when == nil
+	if last.Action == Deny && last.subject == ToolSubject && everything {
+		return rules[:n-1]
+	}
+	return rules
+}
+
+// String is the entry as people name it.
+func (x Extension) String() string {
+	if x.Profile != "" {
+		return profilePrefix + x.Profile
+	}
+	return x.File
+}

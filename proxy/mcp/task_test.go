@@ -1,0 +1,78 @@
+package mcp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+func TestCreated(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"task":{"taskId":"a","status":"working"}}`:                                   "a",
+		`{"resultType":"task","taskId":"b"}`:                                           "b",
+		`{"resultType":"task","taskId":"b","task":{"taskId":"a"}}`:                     "a b", // a client may take up either
+		`{"resultType":"complete","taskId":"b","status":"completed","result":{}}`:      "",
+		`{"taskId":"b","status":"working"}`:                                            "", // tasks/get of 2025-11-25
+		`{"task":{"taskId":1}}`:                                                        "",
+		`{"task":"a"}`:                                                                 "",
+		`{"result":{"task":{"taskId":"a"}},"content":[{"task":{"taskId":"in text"}}]}`: "",
+		`[{"task":{"taskId":"a"}}]`:                                                    "",
+		``:                                                                             "",
+	} {
+		if got := strings.Join(mcp.Created([]byte(result)), " "); got != want {
+			t.Errorf("%s makes %q, want %q", result, got, want)
+		}
+	}
+}
+
+func TestTasksOfAMessage(t *testing.T) {
+	for _, c := range []struct {
+		method, params string
+		from           mcp.Direction
+		want           string
+		malformed      string
+	}{
+		{"tasks/get", `{"taskId":"a"}`, mcp.ClientToServer, "a", ""},
+		{"tasks/get", `{"taskId":"\u0061"}`, mcp.ServerToClient, "a", ""},
+		{"tasks/cancel", `{"taskId":"a"}`, mcp.ClientToServer, "a", ""},
+		{"tasks/result", `{}`, mcp.ClientToServer, "", ""}, // the server's to refuse
+		{"tasks/update", `{"taskId":1}`, mcp.ClientToServer, "", "taskId is not a string"},
+		{"tasks/list", `{"taskId":"a"}`, mcp.ClientToServer, "", ""},
+		{"notifications/tasks", `{"taskId":"a"}`, mcp.ServerToClient, "a", ""},
+		{"notifications/tasks/status", `{"taskId":null}`, mcp.ServerToClient, "", "taskId is not a string"},
+		{"subscriptions/listen", `{"notifications":{"taskIds":["a","b"]}}`, mcp.ClientToServer, "a b", ""},
+		{"subscriptions/listen", `{"notifications":{"taskIds":null}}`, mcp.ClientToServer, "", ""},
+		{"subscriptions/listen", `{"notifications":{"taskIds":["a",{}]}}`, mcp.ClientToServer, "a", "taskIds holds something that is not a string"},
+		{"subscriptions/listen", `{"notifications":{"taskIds":{"x":"a"}}}`, mcp.ClientToServer, "", "taskIds is not an array"},
+		{"tools/call", `{"name":"x","taskId":"a"}`, mcp.ClientToServer, "", ""},
+	} {
+		id := `"id":1,`
+		if strings.HasPrefix(c.method, "notifications/") {
+			id = ""
+		}
+		f, err := frame.Parse([]byte(`{"jsonrpc":"2.0",`+id+`"method":"`+c.method+`","params":`+c.params+`}`), frame.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, refusal := mcp.Read(&f, c.from, "s")
+		if refusal != nil {
+			t.Errorf("%s %s: %v", c.method, c.params, refusal)
+			continue
+		}
+		if got := strings.Join(m.Tasks, " "); got != c.want {
+			t.Errorf("%s %s is about %q, want %q", c.method, c.params, got, c.want)
+		}
+		var why []string
+		for _, call := range m.Calls {
+			if call.Malformed != "" {
+				why = append(why, call.Malformed)
+			}
+		}
+		if c.malformed == "" && len(why) > 0 || c.malformed != "" && !slices.Contains(why, c.malformed) {
+			t.Errorf("%s %s is malformed: %q, want %q", c.method, c.params, why, c.malformed)
+		}
+	}
+}
