@@ -27,8 +27,8 @@ const HalfLife = 30 * 24 * time.Hour
 
 // Options of New. MinCount and MinShare must be positive.
 type Options struct {
-	Home     string
-	Own      []string // folders of clawai's own, that no rule is about
+	Place    policy.Options // what the policy is told of the place it governs
+	Own      []string       // folders of clawai's own, that no rule is about
 	Now      time.Time
 	MinCount int     // calls, weighted by age and rounded, that make a rule
 	MinShare float64 // of a person's answers that must be yes
@@ -82,14 +82,14 @@ type sighting struct {
 // New makes a learner. The error is policy.Errors.
 func New(o Options) (*Learner, error) {
 	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, rungs: map[string]answer{}, Skipped: map[string]int{}}
-	if o.Home != "" {
-		l.ground.home = namesOf(o.Home)
+	if o.Place.Home != "" {
+		l.ground.home = namesOf(o.Place.Home)
 	}
 	for _, own := range o.Own {
 		l.ground.own = append(l.ground.own, namesOf(own))
 	}
 	if o.Policy != nil {
-		j, err := replay.NewJudge(o.File, o.Policy, policy.Options{Home: o.Home})
+		j, err := replay.NewJudge(o.File, o.Policy, o.Place)
 		if err != nil {
 			return nil, err
 		}

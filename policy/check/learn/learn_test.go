@@ -80,7 +80,7 @@ func (b *book) times(n int, m made) {
 }
 
 func options() learn.Options {
-	return learn.Options{Home: home, Own: []string{home + "/.config/clawai"}, Now: now, MinCount: 3, MinShare: 0.9, Observed: learn.AllowReads}
+	return learn.Options{Place: policy.Options{Home: home}, Own: []string{home + "/.config/clawai"}, Now: now, MinCount: 3, MinShare: 0.9, Observed: learn.AllowReads}
 }
 
 // learned is what comes of a record: the text, and the policy.

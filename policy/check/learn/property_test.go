@@ -322,6 +322,9 @@ func FuzzAdd(f *testing.F) {
 	f.Add("fs", "run", "command", "ls; rm -rf /", true)
 	f.Add("fs", "fetch", "url", "https://docs.example.com@evil.example/", true)
 	f.Fuzz(func(t *testing.T, server, tool, arg, value string, asked bool) {
+		if server == "" {
+			return // the book would name it
+		}
 		var b book
 		for _, suffix := range []string{"", "1", "2", "/x/3", "/y/4"} {
 			args, _ := json.Marshal(map[string]string{arg: value + suffix})
