@@ -33,6 +33,11 @@ func TestDenialBytes(t *testing.T) {
 			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Not done: the tool \"shell\" needs the owner's approval: nobody answered in 45 s. Only the owner can allow it: when asked (clawai approve shows the question), or with a rule in the policy. The owner finds it as record r3.","data":{"decision":"deny","stage":"ask","code":"not_answered","record":"r3"}}}`,
 		},
 		{
+			"a limit says when to come back", Denial{What: tool, Stage: "rate", Code: "limit", Description: "A few", Reason: "at most 3 a minute; try again in 12 s", Record: "r5"},
+			Caller{ID: []byte(`7`), Method: "tools/call"},
+			`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"Refused by the owner's policy: the tool \"shell\" (A few): at most 3 a minute; try again in 12 s. The owner finds it as record r5."}],"isError":true,"_meta":{"io.github.clawai/denial":{"decision":"deny","stage":"rate","code":"limit","record":"r5"}}}}`,
+		},
+		{
 			"anything else is an error", Denial{What: policy.Call{Subject: policy.ResourceSubject, Names: []string{"file:///a", "file:///b"}}, Stage: "policy", Code: "no_rule", Record: "r4"},
 			Caller{ID: []byte(`7`), Method: "subscriptions/listen", Modern: true},
 			`{"jsonrpc":"2.0","id":7,"error":{"code":4403,"message":"Refused by the owner's policy: the resource \"file:///a\" and 1 more. Trying again will not help. The owner finds it as record r4.","data":{"decision":"deny","stage":"policy","code":"no_rule","record":"r4"}}}`,
