@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/explain"
 )
 
@@ -210,5 +214,55 @@ func TestLayers(t *testing.T) {
 	e = explain.Calls(p, []policy.Call{tool("read", "files", `{"path":"/srv/x"}`)})
 	if got = text(t, e, false); !strings.Contains(got, "no     org.toml:1  deny") || !strings.Contains(got, "allow, by p.toml:8") {
 		t.Error(got)
+	}
+}
+
+// Every fixture of every starter policy is explained as it is judged, and the
+// rule that decides is among those that the walk met.
+func TestStarterPolicies(t *testing.T) {
+	policies, err := filepath.Glob("../../../fixtures/*/policy.toml")
+	if err != nil || len(policies) < 8 {
+		t.Fatalf("%d policies, %v", len(policies), err)
+	}
+	explained := 0
+	for _, path := range policies {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Parse("p.toml", src, policy.Options{Home: "/home/user"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fixtures, err := check.FindFixtures(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range fixtures {
+			fx, err := check.ReadFixture(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls, err := fx.Calls("")
+			if err != nil {
+				continue
+			}
+			e, want := explain.Calls(p, calls), check.Judge(p, fx, "")
+			if e.Decision.Action != want.Action || e.Decision.Rule != want.Rule {
+				t.Errorf("%s: explained as %v by %+v, judged %v by %+v", name, e.Decision.Action, e.Decision.Rule, want.Action, want.Rule)
+			}
+			met := want.Rule == nil
+			for i := range e.Calls {
+				met = met || slices.Contains(e.Calls[i].Reached(), want.Rule.Index)
+			}
+			if !met {
+				t.Errorf("%s: rule %d decided, and no walk met it", name, want.Rule.Index)
+			}
+			text(t, e, true)
+			explained++
+		}
+	}
+	if explained < 100 {
+		t.Errorf("only %d fixtures", explained)
 	}
 }
