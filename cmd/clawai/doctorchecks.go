@@ -27,6 +27,7 @@ var checks = []struct {
 	{"environment", checkEnvironment},
 	{"folders", checkFolders},
 	{"policy", checkPolicy},
+	{"layers", checkLayers},
 	{"state", checkState},
 	{"record", checkRecord},
 	{"asking", checkAsking},
@@ -130,6 +131,31 @@ func checkPolicy(p *patient) []finding {
 		return []finding{{Health: doubtful, Text: text, Fix: "add rules (docs/policy.md), or: clawai policy init --profile NAME --force"}}
 	}
 	return fine("%s", text)
+}
+
+// checkLayers tells what stands over the owner's policy in this folder.
+func checkLayers(p *patient) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
+	layers.Dir, _ = os.Getwd() // without one there is no project
+	above, notes, err := layers.Above(readFor(p.folders.Home))
+	if err != nil {
+		return []finding{{Health: broken, Text: err.Error() + "; no server is started",
+			Fix: "correct the file, or ask whoever put it there (docs/layers.md)"}}
+	}
+	var all []finding
+	for _, note := range notes {
+		all = append(all, finding{Health: doubtful, Text: note, Fix: "clawai policy trust"})
+	}
+	for _, layer := range above {
+		all = append(all, fine("the %s's %s tightens it: %s", layer.Layer(), layer.File(), countRules(layer))...)
+	}
+	if len(all) == 0 {
+		return fine("nothing stands over it here")
+	}
+	return all
 }
 
 // checkState looks at the folder as the proxy would, but does not make it.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/explain"
@@ -25,7 +26,8 @@ func policyExplainCommand() *cli.Command {
 		UsageText: "clawai policy explain --policy FILE --fixture FILE | --frame FILE|- |\n" +
 			"  --tool NAME [--arg NAME=TEXT]... | --resource URI | --prompt NAME | --method NAME [options]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE`"},
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
+			&cli.StringSliceFlag{Name: "layer", Usage: "a `FILE` that can only tighten the policy (repeatable)"},
 			&cli.StringFlag{Name: "fixture", Usage: "explain the request in a fixture `FILE`"},
 			&cli.StringFlag{Name: "frame", Usage: "explain a JSON-RPC message in a `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "tool", Usage: "explain a call of the tool `NAME`"},
@@ -66,7 +68,7 @@ func policyExplain(c *cli.Context) error {
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.Rooted(root)
 	}
-	p, err := policyFor(c.String("policy"), o, "explained")
+	p, err := explainedPolicy(c, o)
 	if err != nil {
 		return err
 	}
@@ -76,6 +78,30 @@ func policyExplain(c *cli.Context) error {
 		e = explain.Refused(p, err)
 	}
 	return writeExplanation(c, e)
+}
+
+// explainedPolicy is the one that --policy names, or the one that holds here.
+func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
+	layers := config.Layers{More: c.StringSlice("layer")}
+	path := c.String("policy")
+	if path == "" {
+		folders, err := config.Dirs()
+		if err != nil {
+			return nil, err
+		}
+		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
+		layers.Dir, _ = os.Getwd() // without one there is no project
+	} else if len(layers.More) == 0 {
+		return policyFor(path, o, "explained")
+	}
+	l, err := layers.Load(path, o)
+	if err != nil {
+		return nil, usagef("nothing was explained: %w", err)
+	}
+	for _, note := range l.Notes {
+		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+	}
+	return l.Policy, nil
 }
 
 func writeExplanation(c *cli.Context, e *explain.Explanation) error {

@@ -99,6 +99,16 @@ func (l Layers) read() (s stack, err error) {
 	return s, nil
 }
 
+// Above reads the layers alone, and what the owner should know of them.
+func (l Layers) Above(o policy.Options) (above []*policy.Policy, notes []string, err error) {
+	s, err := l.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err = s.compile(o)
+	return o.Above, s.notes, err
+}
+
 // compile makes the options of a policy below these layers.
 func (s *stack) compile(o policy.Options) (policy.Options, error) {
 	o.Above = nil
