@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 )
+
+// longText is longer than most that a constraint allows.
+const longText = 1 << 12
 
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
 
@@ -42,8 +46,13 @@ func examples(key, text string) []any {
 	case "type":
 		out = append(out, "x", 1, true, nil, map[string]any{"x": 1}, []any{"x"})
 	case "present":
-		out = append(out, "x")
-	default: // one_of, min, max, max_length
+		out = append(out, "x", strings.Repeat("x", longText))
+	case "max_length":
+		if n, err := strconv.Atoi(text); err == nil {
+			out = append(out, strings.Repeat("x", min(n, longText)))
+		}
+		out = append(out, "x", "")
+	default: // one_of, min, max
 		for _, w := range words {
 			out = append(out, w)
 		}

@@ -117,7 +117,7 @@ func (r *rule) constraints(p *policy.Policy) {
 		opens := r.src.Action == policy.Allow
 		r.vague = true
 		r.atoms = append(r.atoms, strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01"))
-		absent := w.Key == "present" && w.Text == "false" || w.Key == "type"
+		absent := w.Key == "present" && w.Text == "false" || w.Key == "type" && strings.Contains(w.Text, "null")
 		known := slices.ContainsFunc(r.args, func(a argument) bool { return a.key == key })
 		if !absent && !known {
 			r.args = append(r.args, newArgument(p, key, w.Path, []string{"**"}))

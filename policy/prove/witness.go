@@ -65,29 +65,64 @@ type value struct {
 // values lists the arguments a candidate may have.
 func (q *question) values(c candidate, dress func(string) string) [][]value {
 	all := [][]value{nil}
-	for _, d := range q.needed {
-		for i := range d.rule.args {
-			a := &d.rule.args[i]
-			if a.key == resourceKey || slices.ContainsFunc(all[0], func(v value) bool { return slices.Equal(v.path, a.path) }) {
-				continue
+	// Rules above may take every call that lacks an argument.
+	var filled []value
+	for _, d := range q.avoid {
+		for _, w := range d.rule.src.Where {
+			if w.Key == "present" && w.Text == "false" {
+				filled = append(filled, value{w.Path, strings.Repeat("x", longText)})
 			}
-			var texts []any
+		}
+	}
+	if filled != nil {
+		all = append(all, filled)
+	}
+	for _, path := range q.paths() {
+		var texts []any
+		for _, d := range q.needed {
 			for _, w := range d.rule.src.Where {
-				if slices.Equal(w.Path, a.path) {
+				if slices.Equal(w.Path, path) {
 					texts = append(texts, examples(w.Key, w.Text)...)
 				}
 			}
-			texts = append(texts, dress(c.args[a.key]))
-			var longer [][]value
-			for _, args := range all {
-				for _, t := range texts {
-					longer = append(longer, append(slices.Clone(args), value{a.path, t}))
-				}
+		}
+		if text, found := c.args[argumentKey(path)]; found {
+			texts = append(texts, dress(text))
+		}
+		var longer [][]value
+		for _, args := range all {
+			for _, t := range texts {
+				longer = append(longer, append(slices.Clone(args), value{path, t}))
 			}
-			all = longer[:min(len(longer), maxCandidates)]
+		}
+		if all = longer; len(all) > maxCandidates {
+			all = all[:maxCandidates]
 		}
 	}
 	return all
+}
+
+// paths are the arguments that the rules asked for speak of, but for those that
+// must not be there.
+func (q *question) paths() (paths [][]string) {
+	add := func(path []string) {
+		if !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
+			paths = append(paths, path)
+		}
+	}
+	for _, d := range q.needed {
+		for i := range d.rule.args {
+			if a := &d.rule.args[i]; a.key != resourceKey {
+				add(a.path)
+			}
+		}
+		for _, w := range d.rule.src.Where {
+			if w.Key != "present" || w.Text != "false" {
+				add(w.Path)
+			}
+		}
+	}
+	return paths
 }
 
 // times are the times that the rules asked for may hold at; only zero where none

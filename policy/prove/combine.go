@@ -1,0 +1,142 @@
+package prove
+
+import (
+	"cmp"
+	"slices"
+)
+
+// combine looks for one option of each dimension such that no rule to avoid is
+// in all of their sets: then it fails to match the call they make.
+func (a *asked) combine(accept func(candidate) bool) answer {
+	families := make([][]option, len(a.dims))
+	complete := true
+	for i := range a.dims {
+		var all bool
+		families[i], all = a.dims[i].family(&a.work, a.many)
+		complete = complete && all
+		if len(families[i]) == 0 && all {
+			return impossible
+		}
+	}
+	c := combination{asked: a, families: families, chosen: make([]*option, len(families)), accept: accept}
+	for i := range families {
+		c.order = append(c.order, i)
+	}
+	slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(len(families[i]), len(families[j])) })
+	everything := make([]uint64, (len(a.avoid)+63)/64)
+	for k := range a.avoid {
+		set(everything, k)
+	}
+	c.choose(0, everything)
+	switch {
+	case c.found:
+		return found
+	case c.any && a.many && complete && !c.cut:
+		return exhausted
+	case c.any:
+		return open
+	case !complete || a.work.left < 0:
+		return spent
+	}
+	return impossible
+}
+
+// combination is the search through the options.
+type combination struct {
+	*asked
+	families [][]option
+	order    []int
+	chosen   []*option
+	accept   func(candidate) bool
+	found    bool
+	any      bool // some combination gets out of all
+	cut      bool // not all candidates were tried
+	tried    int
+}
+
+func (c *combination) choose(i int, left []uint64) {
+	if count(left) == 0 {
+		for ; i < len(c.order); i++ {
+			c.chosen[c.order[i]] = nil
+		}
+		c.try()
+		return
+	}
+	if i == len(c.order) {
+		return
+	}
+	options := c.families[c.order[i]]
+	for j := range options {
+		if !c.work.spend(1 + len(left)) {
+			return
+		}
+		rest := make([]uint64, len(left))
+		for w := range left {
+			rest[w] = left[w] & options[j].set[w]
+		}
+		c.chosen[c.order[i]] = &options[j]
+		if c.choose(i+1, rest); c.found || c.cut {
+			return
+		}
+	}
+}
+
+// try makes candidates of the chosen options. Where a dimension is free to
+// choose, all its options may be.
+func (c *combination) try() {
+	c.any = true
+	words := make([][]string, len(c.dims))
+	for i, o := range c.chosen {
+		if o != nil {
+			words[i] = o.words
+			continue
+		}
+		for j := range c.families[i] {
+			words[i] = append(words[i], c.families[i][j].words...)
+		}
+		slices.SortStableFunc(words[i], func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	}
+	at := make([]int, len(words))
+	for {
+		if c.tried++; c.tried > maxCandidates {
+			c.cut = true
+			return
+		}
+		if c.accept(c.candidate(words, at)) {
+			c.found = true
+			return
+		}
+		i := 0
+		for ; i < len(at); i++ {
+			if at[i]++; at[i] < len(words[i]) {
+				break
+			}
+			at[i] = 0
+		}
+		if i == len(at) {
+			return
+		}
+	}
+}
+
+func (c *combination) candidate(words [][]string, at []int) candidate {
+	cand := candidate{args: map[string]string{}}
+	for i := range words {
+		word := ""
+		if len(words[i]) > 0 {
+			word = words[i][at[i]]
+		}
+		switch i {
+		case 0:
+			cand.name = word
+		case 1:
+			cand.server = word
+		default:
+			cand.args[c.keys[i-2]] = word
+		}
+	}
+	if uri, found := cand.args[resourceKey]; found {
+		cand.name = uri
+	}
+	return cand
+}
