@@ -401,6 +401,38 @@ func TestAPolicyIsExtended(t *testing.T) {
 	}
 }
 
+// TestRulesOfOtherFilesStayBelow: what a policy extends stands below its own rules,
+// so that nothing may be put between them.
+func TestRulesOfOtherFilesStayBelow(t *testing.T) {
+	var b book
+	for _, f := range []string{"a", "b", "sub/c"} {
+		b.add(watched("read_file", inPath("/srv/app/site/"+f)))
+		b.add(approved("write_file", inPath("/srv/app/site/"+f)))
+		b.add(approved("edit_file", inPath("/srv/app/site/"+f)))
+	}
+	o := options()
+	o.File, o.Policy = "mine.toml", []byte("extends = [\"profile:team\"]\n[[rule]]\naction = \"prompt\"\ntool = \"edit_*\"\n")
+	o.Place.Extend = func(policy.Extension) (string, []byte, error) {
+		return "team.toml", []byte("[[rule]]\naction = \"prompt\"\ntool = \"write_*\"\n[[rule]]\naction = \"deny\"\ntool = \"read_*\"\nargs.path = \"/srv/app/site/sub/**\"\n"), nil
+	}
+	l, err := learn.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b.entries {
+		if err := l.Add(&b.entries[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules := l.Propose()
+	if len(rules) != 1 || rules[0].Name != "edit_file" {
+		t.Errorf("%d rules %v", len(rules), l.Skipped)
+	}
+	if _, err := l.Compose(rules); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFixturesHold(t *testing.T) {
 	var b book
 	readThree(&b, "read_file")

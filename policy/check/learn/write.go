@@ -19,7 +19,8 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		return l.compose(rules)
 	}
 	sources := l.judge.Policy().Sources()
-	st := styleOf(l.o.Policy, sources)
+	own := slices.DeleteFunc(slices.Clone(sources), func(s policy.Source) bool { return s.Pos.File != l.o.File })
+	st := styleOf(l.o.Policy, own)
 	text := l.o.Policy
 	above := map[int][]*Rule{}
 	var loose []*Rule
