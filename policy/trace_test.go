@@ -47,7 +47,7 @@ func checkTrace(t rapid.TB, p *Policy, c *Call) Trace {
 
 func TestLawTraceDecidesAsDecide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := compileRules(t, drawRules(hostilePatterns).Draw(t, "policy"))
+		p := compileRules(t, drawTyped(hostilePatterns).Draw(t, "policy"))
 		c := drawCall(t, drawHostile())
 		call := toolCall(c.name, argsJSON(c.args))
 		call.Server = rapid.SampledFrom([]string{"s", "tt", ""}).Draw(t, "server name")
@@ -74,7 +74,7 @@ func TestTraceOfGeneratedPolicies(t *testing.T) {
 // deny of everything put in the place of any other changes nothing.
 func TestLawReachedIsWhatTheWalkMeets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rules := drawRules(hostilePatterns).Draw(t, "policy")
+		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		p := compileRules(t, rules)
 		c := drawCall(t, drawHostile())
 		call := toolCall(c.name, argsJSON(c.args))
