@@ -304,7 +304,7 @@ func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a A
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		m := no
+		var m verdict
 		if c.typed == nil {
 			m = c.match(&readings[i], a, &v.left)
 		} else {
