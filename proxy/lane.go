@@ -92,9 +92,7 @@ func (l *lane) flush(ctx context.Context) {
 
 // take reads one line and puts its exchange into the group.
 func (l *lane) take(ctx context.Context, line []byte) {
-	if len(line) > hugeFrame {
-		l.s.spent.touch()
-	}
+	l.spend(line)
 	limits := l.s.o.Limits
 	limits.AllowBatch = l.s.table.batches.Load()
 	f, err := frame.Parse(line, limits)
@@ -104,15 +102,27 @@ func (l *lane) take(ctx context.Context, line []byte) {
 	} else if err != nil {
 		panic(err)
 	}
+	l.admit(ctx, &f)
+}
+
+// spend notes a line whose memory is worth giving back.
+func (l *lane) spend(line []byte) {
+	if len(line) > hugeFrame {
+		l.s.spent.touch()
+	}
+}
+
+// admit puts the exchange of a frame into the group.
+func (l *lane) admit(ctx context.Context, f *frame.Frame) {
 	switch f.Kind {
 	case frame.Request:
-		l.request(ctx, &f)
+		l.request(ctx, f)
 	case frame.Notification:
-		l.notification(ctx, &f)
+		l.notification(ctx, f)
 	case frame.Response:
-		l.response(ctx, &f)
+		l.response(ctx, f)
 	case frame.Batch:
-		l.batch(ctx, &f)
+		l.batch(ctx, f)
 	}
 }
 

@@ -41,6 +41,20 @@ func (x *Session) Stream(from mcp.Direction, scope string, out, back Sink) *Stre
 // crosses later, from another goroutine; ctx ends the waiting and lives as long as
 // the session. A defect of ours is recorded, and the message goes nowhere.
 func (st *Stream) Carry(ctx context.Context, line []byte) {
+	st.carry(ctx, func() { st.l.take(ctx, line) })
+}
+
+// CarryFrame takes f across, one message that was parsed with the limits of the
+// session.
+func (st *Stream) CarryFrame(ctx context.Context, f *frame.Frame) {
+	if f.Kind == frame.Batch { // arrays may cross in some versions only
+		st.Carry(ctx, f.Raw)
+		return
+	}
+	st.carry(ctx, func() { st.l.spend(f.Raw); st.l.admit(ctx, f) })
+}
+
+func (st *Stream) carry(ctx context.Context, take func()) {
 	l := st.l
 	defer func() {
 		if r := recover(); r != nil {
@@ -48,7 +62,7 @@ func (st *Stream) Carry(ctx context.Context, line []byte) {
 		}
 	}()
 	l.begin()
-	l.take(ctx, line)
+	take()
 	l.flush(ctx)
 }
 

@@ -26,8 +26,9 @@ type forward visit
 
 var _ proxy.Sink = (*forward)(nil)
 
-// Add sends the message to the server. The answer is carried back by a task, to
-// whoever waits for it now.
+// Add sends the message to the server. The answer is carried back to whoever waits
+// for it now: by the client's own request when that has nothing else to do,
+// otherwise by a task.
 func (f *forward) Add(line []byte) error {
 	v := (*visit)(f)
 	v.reader = v.waits()
@@ -35,7 +36,12 @@ func (f *forward) Add(line []byte) error {
 	ctx, cancel := context.WithCancel(v.s.ctx)
 	v.reader.errand.begin(done, cancel)
 	line = bytes.Clone(line)
-	if !v.s.run(func() { defer close(done); defer cancel(); v.carry(ctx, line) }) {
+	carry := func() { defer close(done); defer cancel(); v.carry(ctx, line) }
+	begun := false
+	if v.reader == v.out {
+		begun = v.turn.offer(v.s, carry)
+	}
+	if !begun && !v.s.run(carry) {
 		cancel()
 		close(done)
 		return http.ErrServerClosed
@@ -142,25 +148,28 @@ func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Res
 	return v.ask(ctx, method, line, carried(v.r.Header))
 }
 
-// ask makes a request to the server, again when credentials were renewed.
+// ask makes a request to the server, again when credentials were renewed. header
+// becomes the request's.
 func (v *visit) ask(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
 	own := v.r.Header.Get("Authorization") != ""
+	maps.Copy(header, v.back.o.Header)
+	header.Set("Accept-Encoding", "identity")
+	if line != nil {
+		header.Set("Content-Type", "application/json")
+	}
+	to := *v.address()
+	to.Host = strings.TrimSuffix(to.Host, ":") // as http.NewRequest has it
 	for n := 1; ; n++ {
 		var body io.Reader
 		if line != nil {
 			body = bytes.NewReader(line)
 		}
-		r, err := http.NewRequestWithContext(ctx, method, v.address().String(), body)
+		r, err := http.NewRequestWithContext(ctx, method, "", body)
 		if err != nil {
 			return nil, err
 		}
-		r.Header = header.Clone()
-		maps.Copy(r.Header, v.back.o.Header)
-		r.Header.Set("Accept-Encoding", "identity")
-		if line != nil {
-			r.Header.Set("Content-Type", "application/json")
-		}
+		r.URL, r.Host, r.Header = &to, to.Host, header
 		cred := v.back.o.Credentials
 		if cred != nil && !own {
 			if err := cred.Apply(ctx, r); err != nil {
@@ -183,16 +192,21 @@ func (v *visit) ask(ctx context.Context, method string, line []byte, header http
 	}
 }
 
+// needed are the headers of a server's that a client needs.
+var needed = []string{
+	"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
+}
+
 // header gives the client what it needs of the server's header, and nothing that
 // would draw on a terminal. A session has its id from the answer that began it,
 // and no other answer changes it. A challenge is
 // for whoever brought the credentials: it names an address the client has not
 // dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
 func (v *visit) header(resp *http.Response, out *responder) {
-	h := resp.Header.Clone()
-	for name, values := range h {
-		if slices.ContainsFunc(values, unshown) {
-			delete(h, name)
+	h := make(http.Header, len(needed))
+	for _, name := range needed {
+		if values := resp.Header[name]; len(values) > 0 && !slices.ContainsFunc(values, unshown) {
+			h[name] = values
 		}
 	}
 	if id := remote.SessionID(resp.Header); id == "" || v.frame.Method != "initialize" && id != v.r.Header.Get("Mcp-Session-Id") {
@@ -322,6 +336,7 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 	out.streams()
 	soon := time.AfterFunc(headerGrace, out.open) // with the first event, if that is here: one write, not two
 	defer func() { soon.Stop(); out.open() }()
+	left := resp.ContentLength // -1: unknown
 	for in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10); ; {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -330,13 +345,14 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		if err != nil {
 			return resumable, err
 		}
+		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
 		switch {
 		case v.resumes && out.seen.has(e):
 			v.replayed(e)
 			err = out.repeat(e)
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			out.carry(e, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+			out.carry(e, left == 0, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.place(e) // its data is no frame, and no client of MCP's reads it
 		default:

@@ -3,6 +3,7 @@ package reverse
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/tidwall/gjson"
 )
 
 // responder is the answer to one HTTP request, as the pump sees it: a sink for
@@ -27,6 +29,7 @@ type responder struct {
 	stream bool   // as an event stream
 	gone   bool   // nobody reads any more
 	event  *sse.Event
+	final  bool          // event is the last that the server's stream can have
 	seen   *replays      // of the session; nil without one
 	ended  chan struct{} // closed with the answer, or when nobody reads any more
 
@@ -46,14 +49,18 @@ func (a *responder) Add(line []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.answers(line)
-	block := a.block(line, last) // also for nobody: the event has crossed
+	whole := last && !a.begun && !a.events
+	var block []byte
+	if !whole {
+		block = a.block(line, last) // also for nobody: the event has crossed
+	}
 	if a.gone {
 		return errHungUp
 	}
 	if last {
 		defer a.end()
 	}
-	if !a.begun && last && !a.events {
+	if whole {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
@@ -61,6 +68,9 @@ func (a *responder) Add(line []byte) error {
 		return a.write(line)
 	}
 	if !a.begun {
+		if last && a.final && a.event == nil { // whole at once, as a server sends what it has the length of
+			a.w.Header().Set("Content-Length", strconv.Itoa(len(block)))
+		}
 		a.beginStream()
 	}
 	return a.write(block)
@@ -69,7 +79,8 @@ func (a *responder) Add(line []byte) error {
 // Flush does nothing: a frame is on its way when Add returns.
 func (a *responder) Flush() {}
 
-// answers reports the frame that ends the waiting.
+// answers reports the frame that ends the waiting. It has been admitted: each
+// member is there once, under its plain name.
 func (a *responder) answers(line []byte) bool {
 	if a.id == "" {
 		return false
@@ -77,8 +88,8 @@ func (a *responder) answers(line []byte) bool {
 	if a.id == "[" {
 		return len(line) > 0 && line[0] == '['
 	}
-	f, err := frame.Parse(line, frame.Limits{MaxBytes: len(line) + 1, MaxDepth: 1000})
-	return err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == a.id
+	id := gjson.GetBytes(line, "id")
+	return id.Exists() && frame.IDKey([]byte(id.Raw)) == a.id && !gjson.GetBytes(line, "method").Exists()
 }
 
 // block is the event for a frame. The server's own bytes are kept when the frame
@@ -124,11 +135,11 @@ func (a *responder) pass(e *sse.Event) error {
 	return a.write(raw)
 }
 
-// carry takes the frame of an event across. What the event says besides, where the
+// carry takes the frame of an event across; final is the last one of its stream. What the event says besides, where the
 // stream can be taken up and when, reaches the client in any case.
-func (a *responder) carry(e *sse.Event, across func()) {
+func (a *responder) carry(e *sse.Event, final bool, across func()) {
 	a.mu.Lock()
-	a.event = e
+	a.event, a.final = e, final
 	a.mu.Unlock()
 	across()
 	a.mu.Lock()
@@ -158,7 +169,7 @@ func (a *responder) place(e *sse.Event) error {
 	return a.pass(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
 }
 
-// header takes over what of the server's header the client needs. It counts until
+// header adds to ours what of the server's header the client needs. It counts until
 // something is written.
 func (a *responder) header(from http.Header, status int) {
 	a.mu.Lock()
@@ -167,14 +178,7 @@ func (a *responder) header(from http.Header, status int) {
 		return
 	}
 	a.status = status
-	h := a.w.Header()
-	for _, name := range []string{
-		"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
-	} {
-		if v := from.Values(name); len(v) > 0 {
-			h[name] = v
-		}
-	}
+	maps.Copy(a.w.Header(), from)
 }
 
 // empty answers without a body.

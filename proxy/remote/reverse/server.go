@@ -57,6 +57,8 @@ type Server struct {
 	desks map[desk]*agent
 	talks map[string]*talk // by server and session id
 	n     int              // requests so far: the scope of those without a session
+
+	tidied time.Time // see tidy
 }
 
 // backend is one server behind this one.
@@ -126,17 +128,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no MCP server here.", http.StatusNotFound)
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
-	v := &visit{s: s, w: w, r: r.WithContext(ctx), at: at, back: s.back[at.server], rest: rest}
+	v := &visit{s: s, w: w, r: r, at: at, back: s.back[at.server], rest: rest}
 	switch r.Method {
 	case http.MethodPost:
 		v.post()
-	case http.MethodGet:
-		v.get()
-	case http.MethodDelete:
-		v.leave()
+	case http.MethodGet, http.MethodDelete:
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		v.r = r.WithContext(ctx)
+		if r.Method == http.MethodGet {
+			v.get()
+		} else {
+			v.leave()
+		}
 	default:
 		h.Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "MCP uses GET, POST and DELETE.", http.StatusMethodNotAllowed)
@@ -161,12 +166,21 @@ func (s *Server) route(path string) (at desk, rest string, ok bool) {
 
 // run begins a task that Close waits for.
 func (s *Server) run(task func()) bool {
+	if !s.hold() {
+		return false
+	}
+	go func() { defer s.tasks.Done(); task() }()
+	return true
+}
+
+// hold keeps Close waiting until tasks.Done; false when it has begun.
+func (s *Server) hold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return false
 	}
-	s.tasks.Go(task)
+	s.tasks.Add(1)
 	return true
 }
 

@@ -335,5 +335,69 @@ func TestAStreamOfOneEvent(t *testing.T) {
 		if kind, got := resp.Header.Get("Content-Type"), says(resp); kind != "text/event-stream" || got != "200 "+answer {
 			t.Fatalf("%s: %q", kind, got)
 		}
+		if n := resp.ContentLength; n != int64(len(answer)) && n != -1 { // -1: the header did not wait for it
+			t.Fatalf("a length of %d", n)
+		}
+	}
+}
+
+// A client that hangs up on a call that was let through ends it at the server, in
+// every era.
+func TestHangingUpEndsTheCall(t *testing.T) {
+	for name, message := range map[string]string{"sessions": call(1, "ok"), "modern": modernCall("1", "ok", "", "")} {
+		t.Run(name, func(t *testing.T) {
+			begun, gone := make(chan struct{}), make(chan struct{})
+			w := newWorld(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
+				close(begun)
+				<-r.Context().Done()
+				close(gone)
+			}})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				if resp, err := http.DefaultClient.Do(w.request(ctx, message)); err == nil {
+					_ = resp.Body.Close()
+				}
+			}()
+			<-begun
+			cancel()
+			<-done
+			<-gone
+		})
+	}
+}
+
+// Close ends a call that the client's own request carries.
+func TestCloseEndsTheCall(t *testing.T) {
+	begun, gone := make(chan struct{}), make(chan struct{})
+	w := newWorld(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
+		close(begun)
+		<-r.Context().Done()
+		close(gone)
+	}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := http.DefaultClient.Do(w.request(t.Context(), call(1, "ok"))); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	<-begun
+	w.proxy.Close()
+	<-gone
+	<-done
+}
+
+// A request of the server's under the id of the call it comes in is no answer to
+// that call.
+func TestARequestIsNoAnswer(t *testing.T) {
+	w := newWorld(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, body string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: {\"id\":1,\"jsonrpc\":\"2.0\",\"params\":{},\"method\":\"roots/list\"}\n\n")
+		fmt.Fprint(w, "data: {\"result\":{\"content\":[]},\"id\":1,\"jsonrpc\":\"2.0\"}\n\n")
+	}})
+	if got := says(w.post(call(1, "ok"))); strings.Count(got, "data: ") != 2 || !strings.Contains(got, "roots/list") {
+		t.Error(got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -72,9 +73,15 @@ func (s *Server) pump(g *gate.Session, server string) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
 }
 
-// tidy forgets what nobody has used for long. s.mu is held.
+// tidy forgets what nobody has used for long, and looks for it now and then only:
+// there may be many. s.mu is held.
 func (s *Server) tidy() {
-	old := time.Now().Add(-s.o.Idle)
+	now := time.Now()
+	if now.Sub(s.tidied) < s.o.Idle/64 {
+		return
+	}
+	s.tidied = now
+	old := now.Add(-s.o.Idle)
 	for key, t := range s.talks {
 		if t.used.Before(old) && t.busy == 0 {
 			t.pump.Close()
@@ -165,5 +172,5 @@ func (s *Server) scope() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
-	return fmt.Sprintf("%d ", s.n)
+	return strconv.Itoa(s.n) + " "
 }

@@ -1,6 +1,7 @@
 package reverse
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -33,6 +34,7 @@ type visit struct {
 	out     *responder
 	reader  *responder    // who waits for the server's answer; set when it is asked
 	from    *proxy.Stream // what the client says
+	turn    turn
 }
 
 var errBatch = errors.New("an array outside of a session that has them")
@@ -77,7 +79,17 @@ func (v *visit) post() {
 	}
 	v.out.id = v.waitsFor(err)
 	v.from = pump.Stream(mcp.ClientToServer, v.scope, (*forward)(v), back)
-	v.from.Carry(v.s.ctx, line)
+	v.turn.here = v.out.id != "" && !v.elsewhere()
+	if err == nil {
+		v.from.CarryFrame(v.s.ctx, &v.frame)
+	} else {
+		v.from.Carry(v.s.ctx, line)
+	}
+	if carry := v.turn.take(); carry != nil {
+		unwatch := context.AfterFunc(v.r.Context(), v.left)
+		carry()
+		unwatch()
+	}
 	v.await(err)
 }
 
@@ -294,13 +306,15 @@ var unfit = []string{
 
 // carried are the client's headers that go on.
 func carried(from http.Header) http.Header {
-	h := from.Clone()
-	for _, f := range strings.Split(strings.Join(from.Values("Connection"), ","), ",") {
-		h.Del(strings.TrimSpace(f))
+	h := make(http.Header, len(from)+4) // and what is set besides
+	for name, values := range from {
+		if !slices.Contains(unfit, name) && !strings.HasPrefix(name, "Sec-") && !strings.HasPrefix(name, "X-Forwarded-") {
+			h[name] = values
+		}
 	}
-	for name := range h {
-		if slices.Contains(unfit, name) || strings.HasPrefix(name, "Sec-") || strings.HasPrefix(name, "X-Forwarded-") {
-			delete(h, name)
+	for _, named := range from["Connection"] {
+		for name := range strings.SplitSeq(named, ",") {
+			h.Del(strings.TrimSpace(name))
 		}
 	}
 	return h

@@ -24,9 +24,12 @@ type Reader struct {
 	skipLF bool
 }
 
+// large is an event that is worth a buffer of this size: most streams have none.
+const large = 64 << 10
+
 // NewReader bounds an event to max bytes, all its lines together.
 func NewReader(r io.Reader, max int) *Reader {
-	return &Reader{r: bufio.NewReaderSize(r, 16<<10), max: max}
+	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
 // Next gives the next block; its memory is its own. io.EOF ends the stream, and a
@@ -100,6 +103,9 @@ func (r *Reader) line(e *Event) (end int, err error) {
 
 // run takes what is buffered of the line in one piece.
 func (r *Reader) run(e *Event) {
+	if len(e.Raw) > large {
+		r.r = bufio.NewReaderSize(r.r, large)
+	}
 	n := min(r.r.Buffered(), r.max-len(e.Raw))
 	if n <= 0 {
 		return
