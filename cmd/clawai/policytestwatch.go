@@ -42,7 +42,8 @@ func watchTests(c *cli.Context, once func() error) error {
 			if !ev.Has(fsnotify.Chmod) && seen.matters(ev.Name) {
 				again.Reset(settled)
 			}
-		case <-notes.Errors: // an overflow: something was missed
+		case err := <-notes.Errors: // an overflow: something was missed
+			fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", err)
 			again.Reset(settled)
 		case <-again.C:
 			// First the watch, then the run: what changes meanwhile is told.

@@ -206,6 +206,9 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if fx := c.Points[len(c.Points)-1].Fixture; fx == nil || !strings.Contains(string(fx.Text), `"expected": "deny"`) {
+		t.Errorf("for the last rule this is to be added: %+v", fx)
+	}
 	var text, doc bytes.Buffer
 	if err := c.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "p.toml:7: never fails: server \"files\"\n") ||
 		!strings.HasSuffix(text.String(), "57.1 % of what can be exercised is: 4 of 7\n") {

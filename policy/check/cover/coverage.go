@@ -1,6 +1,7 @@
 package cover
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/syntax"
+	"github.com/clawai/clawai/policy/prove"
 )
 
 // Point is something about a rule that fixtures should show.
@@ -17,9 +19,12 @@ type Point struct {
 	What    string // the condition, or "the rule"
 	Way     string // "matches" or "fails"
 	Covered bool
-	By      string // the first fixture that shows it
-	Hint    string // of one that none shows: what a fixture would have to be
+	By      string          // the first fixture that shows it
+	Hint    string          // of one that none shows: what a fixture would have to be
+	Fixture *check.Composed // one that would show it; nil when none is known
 }
+
+const theRule = "the rule"
 
 // Coverage is every point of a policy, in the order of the file.
 type Coverage struct {
@@ -46,6 +51,7 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 		m.source, m.leaves = s, rules[i].Leaves()
 		m.rule(i)
 	}
+	m.reach(p, o)
 	return Coverage{m.points}, nil
 }
 
@@ -75,13 +81,36 @@ func steps(p *policy.Policy, cases []testCase) [][]policy.Step {
 
 func (m *meter) rule(i int) {
 	hit := func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch }
-	m.point(i, "the rule", "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
+	m.point(i, theRule, "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
 	for j := range m.leaves {
 		l := &m.leaves[j]
 		switch l.Path[0] {
 		case "args", "where", "when", "server":
 			m.values(i, l)
 			m.fails(i, l)
+		}
+	}
+}
+
+// reach looks for calls that come to the rules that no fixture comes to.
+func (m *meter) reach(p *policy.Policy, o Options) {
+	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
+	if !slices.ContainsFunc(m.points, missed) {
+		return
+	}
+	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, enough)})
+	for i := range m.points {
+		pt := &m.points[i]
+		if !missed(*pt) {
+			continue
+		}
+		switch f := found[pt.Rule]; {
+		case f.Status == prove.Covered:
+			pt.Hint = "none can: rules above take every call (clawai policy lint)"
+		case f.Witness != nil:
+			if composed, err := check.Compose(f.Witness, p.Decide(f.Witness).Action); err == nil {
+				pt.Fixture = &composed
+			}
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 	for _, p := range c.Points {
 		if !p.Covered {
 			fmt.Fprintf(out, "%s:%d: never %s: %s\n    add a fixture: %s\n", file, p.Line, p.Way, p.What, p.Hint)
+			if p.Fixture != nil {
+				fmt.Fprintf(out, "    such as:\n%s\n", indent(p.Fixture.Text))
+			}
 		}
 	}
 	covered, total := c.Score()
@@ -41,12 +44,13 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 // WriteJSON prints one document.
 func (c Coverage) WriteJSON(w io.Writer, file string) error {
 	type point struct {
-		Line    int    `json:"line"`
-		What    string `json:"what"`
-		Way     string `json:"way"`
-		Covered bool   `json:"covered"`
-		By      string `json:"by,omitempty"`
-		Hint    string `json:"hint,omitempty"`
+		Line    int             `json:"line"`
+		What    string          `json:"what"`
+		Way     string          `json:"way"`
+		Covered bool            `json:"covered"`
+		By      string          `json:"by,omitempty"`
+		Hint    string          `json:"hint,omitempty"`
+		Fixture json.RawMessage `json:"fixture,omitempty"`
 	}
 	covered, total := c.Score()
 	doc := struct {
@@ -57,7 +61,11 @@ func (c Coverage) WriteJSON(w io.Writer, file string) error {
 		Points  []point `json:"points"`
 	}{file, c.Percent(), covered, total, []point{}}
 	for _, p := range c.Points {
-		doc.Points = append(doc.Points, point{p.Line, p.What, p.Way, p.Covered, p.By, p.Hint})
+		pt := point{p.Line, p.What, p.Way, p.Covered, p.By, p.Hint, nil}
+		if p.Fixture != nil {
+			pt.Fixture = p.Fixture.Text
+		}
+		doc.Points = append(doc.Points, pt)
 	}
 	return writeJSON(w, doc)
 }

@@ -93,8 +93,8 @@ func (s *scanner) key() ([]string, error) {
 		start := s.at
 		var name string
 		var err error
-		switch c := s.peek(); {
-		case c == '"' || c == '\'':
+		switch c := s.peek(); c {
+		case '"', '\'':
 			if err = s.quoted(c); err == nil {
 				name, err = decode(s.src[start:s.at])
 			}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cover_test
+
+const raceDetector = false
