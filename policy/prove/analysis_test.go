@@ -41,3 +41,21 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestLayers: what stands above two policies is not compared, and that is said.
+func TestLayers(t *testing.T) {
+	under := func(layer string) *policy.Policy {
+		p, err := policy.Parse("p.toml", []byte(rules("allow tool=*")), policy.Options{Home: "/home/u",
+			Above: []*policy.Policy{parseLayer(t, rules(layer), "organisation")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if c := prove.Difference(under("deny tool=a"), under("deny tool=a"), prove.Options{}); len(c) != 0 {
+		t.Errorf("same layers: %+v", c)
+	}
+	if c := prove.Difference(under("deny tool=a"), under("deny tool=b"), prove.Options{}); len(c) != 1 || !c[0].Undecided {
+		t.Errorf("other layers: %+v", c)
+	}
+}

@@ -179,6 +179,9 @@ func TestReachAgainstBruteForce(t *testing.T) {
 	}
 	counts := map[string]int{}
 	for seed := range maxPolicies(t) {
+		if seed > 0 && seed%10000 == 0 {
+			t.Logf("%d policies", seed)
+		}
 		i := seed % len(ws)
 		w := &ws[i]
 		text := w.policy(rand.New(rand.NewPCG(1, uint64(seed))))

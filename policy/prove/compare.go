@@ -23,8 +23,8 @@ func (d *difference) compare(old, after []mode) {
 			if !m.differs(n) || m.excludes(n) || m.apart(n) {
 				continue
 			}
-			for _, me := range m.exact(d.old, names, n) {
-				for _, ne := range n.exact(d.new, names, &me) {
+			for _, me := range m.exact(d.old, d.open[0], names, n) {
+				for _, ne := range n.exact(d.new, d.open[1], names, &me) {
 					if !me.excludes(&ne) {
 						d.settle(&me, &ne, d.pair(&me, &ne))
 					}
@@ -163,7 +163,7 @@ func (d *difference) known(c *Class) int {
 
 func (m *mode) answer() Answer {
 	if m.rule == nil {
-		a := Answer{}
+		var a Answer
 		if m.strict == strictAllow {
 			a.Action = policy.Allow
 		}

@@ -1,6 +1,8 @@
 package prove
 
 import (
+	"slices"
+
 	"github.com/clawai/clawai/policy"
 )
 
@@ -26,7 +28,8 @@ type Class struct {
 // If it lists nothing, there is no such call in the model of this package; of
 // readings that transformations make, only those that it finds a call for are
 // listed. Two answers differ in the action, in who may be asked, and in the limit
-// of what is allowed. Both policies must have been given the same home.
+// of what is allowed. Both policies must have been given the same home. Layers
+// above them are compared with one another only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []Class {
 	pr := newProver(o)
 	d := difference{prover: pr, before: before, after: after, total: 64 * pr.work}
@@ -34,7 +37,13 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
 		d.subject = s
 		d.old, d.new = of(s, a), of(s, b)
-		d.compare(modes(s, d.old), modes(s, d.new))
+		for i, p := range []*policy.Policy{before, after} {
+			d.open[i] = s == policy.MethodSubject || p.Layer() != ""
+		}
+		d.compare(modes(d.old, d.open[0]), modes(d.new, d.open[1]))
+	}
+	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
+		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})
 	}
 	return d.classes
 }
@@ -45,6 +54,7 @@ type difference struct {
 	before, after *policy.Policy
 	subject       policy.Subject
 	old, new      []*rule
+	open          [2]bool // what no rule matches passes: a method, or what a layer leaves to others
 	classes       []Class
 	total         int // work that all questions may cost
 	tired         bool
@@ -76,7 +86,7 @@ type mode struct {
 
 // modes are all the ways to an answer. A deny decides whenever it matches, surely
 // or perhaps; another answer holds when no stricter rule above even perhaps does.
-func modes(s policy.Subject, rules []*rule) []mode {
+func modes(rules []*rule, open bool) []mode {
 	var all []mode
 	for i, r := range rules {
 		if r.strict == strictDeny {
@@ -91,8 +101,8 @@ func modes(s policy.Subject, rules []*rule) []mode {
 		}
 	}
 	none := mode{strict: strictDeny, at: len(rules), avoid: others(rules, nil, strictDeny)}
-	if s == policy.MethodSubject {
-		none.strict = strictAllow
+	if open {
+		none.strict, none.avoid = strictAllow, others(rules, nil, strictAllow)
 	}
 	return append(all, none)
 }
@@ -109,7 +119,7 @@ func others(rules []*rule, but *rule, strict int) (ds []demand) {
 
 // exact lists what a loose mode becomes by the rule that ends the walk: one that
 // is less strict and below, and that n, what it is compared with, leaves possible.
-func (m *mode) exact(rules []*rule, names map[string]int, n *mode) []mode {
+func (m *mode) exact(rules []*rule, open bool, names map[string]int, n *mode) []mode {
 	if !m.loose {
 		return []mode{*m}
 	}
@@ -124,6 +134,12 @@ func (m *mode) exact(rules []*rule, names map[string]int, n *mode) []mode {
 		}
 		e := mode{strict: m.strict, rule: m.rule, at: m.at,
 			needed: []demand{{m.rule, true}, {rule: r}}, avoid: others(rules[:f], m.rule, m.strict)}
+		e.number(names)
+		all = append(all, e)
+	}
+	if open { // or no rule does
+		e := mode{strict: m.strict, rule: m.rule, at: m.at,
+			needed: []demand{{m.rule, true}}, avoid: others(rules, m.rule, m.strict)}
 		e.number(names)
 		all = append(all, e)
 	}

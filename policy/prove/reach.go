@@ -51,6 +51,7 @@ type Finding struct {
 const ReasonSpelling = "only in spellings that can be read in another way"
 
 const (
+	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"
 )
