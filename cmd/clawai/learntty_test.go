@@ -61,8 +61,8 @@ func TestLearnIsReviewedAtATerminal(t *testing.T) {
 	p.leaves(0)
 	text := readHome(t, home, "learned.toml")
 	for _, want := range []string{
-		"action = \"allow\"\ntool = \"read_file\"\nserver = \"files\"\nargs.path = \"/srv/app/site/**\"\n",
-		"action = \"allow\"\ntool = \"show_file\"\nserver = \"files\"\nargs.path = [\"/srv/app/site/*\", \"/srv/app/site/css/*\"]\n",
+		"action = \"allow\"\ntool = \"read_file\"\nargs.path = \"/srv/app/site/**\"\nserver = \"files\"\n",
+		"action = \"allow\"\ntool = \"show_file\"\nargs.path = [\"/srv/app/site/*\", \"/srv/app/site/css/*\"]\nserver = \"files\"\n",
 		"action = \"prompt\"\ntool = \"view_file\"\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -32,6 +32,7 @@ func policyLearnCommand() *cli.Command {
 			&cli.StringFlag{Name: "observed", Value: "reads", Usage: "what was only watched (--observe): reads allows what only reads, allow also what writes, prompt asks: `MODE`"},
 			&cli.IntFlag{Name: "min-count", Value: 3, Usage: "learn from no fewer than `N` calls"},
 			&cli.Float64Flag{Name: "min-share", Value: 0.9, Usage: "of your answers at least this `PART` must be yes"},
+			&cli.BoolFlag{Name: "links", Usage: "ask the disk where links lead (where.<name>.under): for servers on this machine"},
 			&cli.BoolFlag{Name: "interactive", Usage: "go through the rules one by one at the terminal"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document: the rules, what was left out, the policy"},
@@ -91,7 +92,7 @@ func (r *learnRun) options() error {
 	}
 	r.o = learn.Options{
 		Place: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
-		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust,
+		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust, Links: c.Bool("links"),
 	}
 	if path := c.String("policy"); path != "" {
 		src, err := os.ReadFile(path)

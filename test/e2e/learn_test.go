@@ -156,6 +156,8 @@ func attacks(s site) (all []asked) {
 		dir+"/..\u200b/notes.md", dir+"/\uff0e\uff0e/notes.md", dir+"/..;/../../notes.md",
 		"../../../../etc/passwd", "site/../../.ssh/id_ed25519", "~/.ssh/id_ed25519", "~root/.bashrc", "$HOME/.ssh/id", "file:///etc/passwd", "file://"+dir+"/../../.ssh/id",
 		dir+"/index.html\x00.png", dir+"/index.html\n/etc/passwd",
+		// Links that lead out.
+		dir+"/names.html", dir+"/keys/id_ed25519", dir+"/keys", dir+"/css/home/.bashrc", dir+"/css/home/projects/notes.md",
 		// Keys in the folder that is open.
 		dir+"/.env", dir+"/.env.production", dir+"/css/.ssh/id_rsa", dir+"/.SSH/id_rsa", dir+"/.git/config", dir+"/server.pem", dir+"/deploy.key", dir+"/css/.aws/credentials", dir+"/%2eenv",
 	)
@@ -163,6 +165,7 @@ func attacks(s site) (all []asked) {
 	tool("files", "write_file", map[string]any{"path": home + "/.bashrc", "content": "x"})
 	tool("files", "write_file", map[string]any{"path": dir + "/.git/hooks/post-commit", "content": "x"})
 	tool("files", "write_file", map[string]any{"path": dir + "/../x", "content": "x"})
+	tool("files", "write_file", map[string]any{"path": dir + "/keys/authorized_keys", "content": "x"})
 	tool("files", "edit_file", map[string]any{"path": "/etc/hosts", "edits": []any{}})
 	tool("files", "move_file", map[string]any{"source": dir + "/index.html", "destination": home + "/x"})
 	tool("files", "create_directory", map[string]any{"path": dir + "/new"})
@@ -208,6 +211,11 @@ func TestLearn(t *testing.T) {
 	for _, f := range []string{"notes.md", "site/css/main.css", "site/index.html"} {
 		s.write("projects/"+f, "x\n")
 	}
+	for _, link := range [][2]string{{s.home + "/.ssh", "keys"}, {"/etc/passwd", "names.html"}, {s.home, "css/home"}} {
+		if err := os.Symlink(link[0], s.projects()+"/site/"+link[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
 	day := bySession(daily(s))
 	for server, requests := range maps.All(day) {
 		for i, reply := range s.session(server, []string{"--observe"}, requests) {
@@ -218,14 +226,14 @@ func TestLearn(t *testing.T) {
 	}
 
 	learned, fixtures := filepath.Join(s.home, "learned.toml"), filepath.Join(s.home, "fixtures")
-	if out, err := s.run(clawai, "policy", "learn", "--observed", "allow", "--out", learned, "--fixtures", fixtures); err != nil {
+	if out, err := s.run(clawai, "policy", "learn", "--observed", "allow", "--links", "--out", learned, "--fixtures", fixtures); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(learned)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.run(clawai, "policy", "test", "--policy", learned, "--home", s.home, "--fixture-dir", fixtures); err != nil {
+	if out, err := s.run(clawai, "policy", "test", "--policy", learned, "--home", s.home, "--root", "/", "--fixture-dir", fixtures); err != nil {
 		t.Errorf("the fixtures do not hold: %v\n%s", err, out)
 	}
 

@@ -33,6 +33,7 @@ type Options struct {
 	MinCount int     // calls, weighted by age and rounded, that make a rule
 	MinShare float64 // of a person's answers that must be yes
 	Observed Trust
+	Links    bool   // rules about folders ask the disk where links lead (where.<name>.under)
 	File     string // name of the policy that is extended
 	Policy   []byte // its text; nil makes a new one
 }

@@ -27,6 +27,7 @@ type Rule struct {
 	Class      Class
 	Tally      tally
 
+	links bool // where links lead is asked of the disk
 	asked bool // the rules asked about the calls
 	calls []*sighting
 }

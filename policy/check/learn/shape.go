@@ -10,7 +10,7 @@ import (
 
 // shape is the rule that one call would make.
 func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) {
-	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked}
+	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
 		var why string
 		r.Name, why = l.generalise(r.Name, folders)

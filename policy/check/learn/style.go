@@ -19,7 +19,7 @@ type style struct {
 	table     bool // arguments below [rule.args]
 }
 
-var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "server", "args", "where", "ask", "limit", "description"}
+var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "args", "where", "server", "ask", "when", "limit", "pinned", "description"}
 
 var (
 	keyLine  = regexp.MustCompile(`(?m)^[ \t]*([a-z]+)[ \t]*[.=]`)

@@ -105,14 +105,35 @@ func (r *Rule) lines(st style) []line {
 	for _, c := range r.Conditions {
 		lines = append(lines, line{"args." + key(c.Arg), st.globs(c.Globs)})
 	}
-	return append(append(lines, r.absent()...), line{"description", st.text(r.Describe())})
+	return append(append(lines, r.wheres(st)...), line{"description", st.text(r.Describe())})
 }
 
-func (r *Rule) absent() (lines []line) {
+// wheres are the typed constraints of a rule: what must not be there, and where
+// the links of a path may lead.
+func (r *Rule) wheres(st style) (lines []line) {
 	for _, name := range r.Absent {
 		lines = append(lines, line{"where." + key(name) + ".present", "false"})
 	}
+	for _, c := range r.Conditions {
+		if dirs := foldersOf(c.Globs); r.links && r.Class != Executes && len(dirs) > 0 {
+			lines = append(lines, line{"where." + key(c.Arg) + ".under", "[" + strings.Trim(st.globs(dirs), "[]") + "]"})
+		}
+	}
 	return lines
+}
+
+// foldersOf are the folders that local places lie in; none when some place is not
+// local.
+func foldersOf(globs []string) (dirs []string) {
+	for _, g := range globs {
+		if !strings.HasPrefix(g, "/") && !strings.HasPrefix(g, "~/") {
+			return nil
+		}
+		if dir := g[:strings.LastIndexByte(g, '/')]; dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // Describe is the rule's description.
@@ -226,7 +247,7 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		}
 		lines = append(lines, line{k, v})
 	}
-	lines = append(lines, r.absent()...)
+	lines = append(lines, r.wheres(st)...)
 	if !slices.ContainsFunc(lines, func(l line) bool { return l.key == "description" }) {
 		lines = append(lines, line{"description", st.text(r.Describe())})
 	}
