@@ -273,32 +273,3 @@ func (l *Learner) varied(r *Rule) string {
 	}
 	return ""
 }
-
-// join makes one rule of those that differ in the globs of one argument alone.
-func join(rules []*Rule) (joined []*Rule) {
-	known := map[string]*Rule{}
-	for _, r := range rules {
-		if len(r.Conditions) != 1 || r.Class == Executes {
-			joined = append(joined, r)
-			continue
-		}
-		key := *r
-		key.Conditions = []Condition{{Arg: r.Conditions[0].Arg}}
-		id := fmt.Sprint(key.id(), r.Action)
-		if other := known[id]; other != nil {
-			for _, g := range r.Conditions[0].Globs {
-				if !slices.Contains(other.Conditions[0].Globs, g) {
-					other.Conditions[0].Globs = append(other.Conditions[0].Globs, g)
-				}
-			}
-			slices.Sort(other.Conditions[0].Globs)
-			for _, s := range r.calls {
-				other.take(s)
-			}
-			continue
-		}
-		known[id] = r
-		joined = append(joined, r)
-	}
-	return joined
-}

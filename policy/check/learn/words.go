@@ -1,0 +1,70 @@
+package learn
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Describe is the rule's description.
+func (r *Rule) Describe() string {
+	verb := "Learned: "
+	if r.Action == policy.Prompt {
+		verb = "Learned, ask: "
+	}
+	name := r.Name
+	switch r.Subject {
+	case policy.SamplingSubject:
+		name = "the server uses the model"
+	case policy.ElicitationSubject:
+		name = "the server has a question"
+	}
+	if len(r.Conditions) == 0 || len(r.Conditions[0].Globs) == 0 {
+		return verb + name
+	}
+	in := r.Conditions[0].Globs[0]
+	if len(in) > 60 {
+		in = "some places"
+	} else if len(r.Conditions[0].Globs) > 1 {
+		in += " and others"
+	}
+	return verb + name + " " + in
+}
+
+// Evidence is what a rule was learned from, in a sentence.
+func (r *Rule) Evidence() string {
+	t := &r.Tally
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{t.Yes, "allowed by you when asked"}, {t.No, "denied by you"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if t.Observed > 0 {
+		parts = append(parts, "nothing was enforced")
+	}
+	if t.Passed > 0 {
+		parts = append(parts, "allowed by the rules of the day")
+	}
+	days := t.First.Format(time.DateOnly)
+	if last := t.Last.Format(time.DateOnly); last != days {
+		days += " to " + last
+	}
+	s := fmt.Sprintf("%s in %s, %s", counted(t.Calls, "call"), counted(len(t.sessions), "session"), days)
+	if len(parts) > 0 {
+		s += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return s
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
