@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,22 @@ func policyExplain(c *cli.Context) error {
 	if err != nil {
 		e = explain.Refused(p, err)
 	}
+	if o.Disk == nil && asksDisk(e) {
+		fmt.Fprintln(c.App.ErrWriter, "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
+	}
 	return writeExplanation(c, e)
+}
+
+// asksDisk says whether the answer hung on an under that nobody could decide.
+func asksDisk(e *explain.Explanation) bool {
+	for i := range e.Calls {
+		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
+			return s.Reached && s.Match == policy.Perhaps && s.At.Kind == policy.Constraint && strings.HasPrefix(s.At.Want[0], "under = ")
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // explainedPolicy is the one that --policy names, or the one that holds here.

@@ -12,6 +12,7 @@ import (
 // fold is one line for a run of rules, indented as what is said of single rules.
 func (t *teller) fold(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
+	var first *policy.Rule
 	for i := range steps {
 		switch s := &steps[i]; {
 		case s.At.Kind == policy.SubjectKind:
@@ -22,7 +23,12 @@ func (t *teller) fold(steps []policy.Step, subject string) {
 			unasked++
 		default:
 			after++
-			hits += int(min(s.Match, 1))
+			if s.Match == policy.NoMatch {
+				continue
+			}
+			if hits++; first == nil {
+				first = &t.sources[s.Rule].Rule
+			}
 		}
 	}
 	var parts []string
@@ -42,10 +48,10 @@ func (t *teller) fold(steps []policy.Step, subject string) {
 	switch {
 	case hits == 0:
 		add(after, "with nothing left to decide")
-	case after == 1:
-		add(after, "with nothing left to decide (it would match)")
+	case hits == 1:
+		add(after, "with nothing left to decide (the %s at %s would match)", first.Action, at(first))
 	default:
-		add(after, "with nothing left to decide (%d would match)", hits)
+		add(after, "with nothing left to decide (the %s at %s and %d more would match)", first.Action, at(first), hits-1)
 	}
 	t.line("       %s", strings.Join(parts, ", "))
 }
