@@ -29,9 +29,11 @@ func policyMutateCommand() *cli.Command {
 				return err
 			}
 			if dir := c.Path("write"); dir != "" {
-				if err := saveFixtures(dir, mutation.Survivors()); err != nil {
+				n, err := saveFixtures(dir, mutation.Survivors())
+				if err != nil {
 					return err
 				}
+				fmt.Fprintf(c.App.ErrWriter, "clawai: fixtures written to %s: %d; they expect what the policy says now, so read them\n", dir, n)
 			}
 			return s.finish(c, mutation)
 		},
@@ -39,10 +41,10 @@ func policyMutateCommand() *cli.Command {
 }
 
 // saveFixtures writes the fixtures of survivors, each once, under names that are
-// free.
-func saveFixtures(dir string, survivors []cover.Outcome) error {
+// free, and says how many.
+func saveFixtures(dir string, survivors []cover.Outcome) (int, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return 0, err
 	}
 	saved := map[string]bool{}
 	for _, o := range survivors {
@@ -52,10 +54,10 @@ func saveFixtures(dir string, survivors []cover.Outcome) error {
 		saved[string(o.Fixture.Text)] = true
 		path := freeName(dir, o.Fixture.Name)
 		if err := atomicfile.Write(path, o.Fixture.Text, atomicfile.Options{Mode: 0o644}); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(saved), nil
 }
 
 func freeName(dir, name string) string {

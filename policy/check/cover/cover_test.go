@@ -211,7 +211,7 @@ func TestMeasure(t *testing.T) {
 	}
 	var text, doc bytes.Buffer
 	if err := c.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "p.toml:7: never fails: server \"files\"\n") ||
-		!strings.HasSuffix(text.String(), "57.1 % of what can be exercised is: 4 of 7\n") {
+		!strings.HasSuffix(text.String(), "the fixtures exercise 4 of 7 points (57.1 %)\n") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if err := c.WriteJSON(&doc, "p.toml"); err != nil || !json.Valid(doc.Bytes()) {

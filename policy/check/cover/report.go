@@ -37,7 +37,7 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 		}
 	}
 	covered, total := c.Score()
-	fmt.Fprintf(out, "%s: %.1f %% of what can be exercised is: %d of %d\n", file, c.Percent(), covered, total)
+	fmt.Fprintf(out, "%s: the fixtures exercise %d of %d points (%.1f %%)\n", file, covered, total, c.Percent())
 	return out.Flush()
 }
 
@@ -86,14 +86,17 @@ func (m Mutation) Survivors() []Outcome {
 func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, o := range m.Survivors() {
-		fmt.Fprintf(out, "%s:%d: no fixture notices %s\n", file, o.Line, o.Name)
+		fmt.Fprintf(out, "%s:%d: no fixture notices this change: %s\n", file, o.Line, o.Name)
 		if o.Fixture != nil {
 			fmt.Fprintf(out, "    this one would:\n%s\n", indent(o.Fixture.Text))
 		}
 	}
 	killed, counted, equivalent := m.Score()
-	fmt.Fprintf(out, "%s: %.1f %% of the mutants are killed: %d of %d (%d more change nothing)\n",
-		file, m.Percent(), killed, counted, equivalent)
+	fmt.Fprintf(out, "%s: the fixtures notice %d of %d changes (%.1f %%)", file, killed, counted, m.Percent())
+	if equivalent > 0 {
+		fmt.Fprintf(out, "; %d more change no answer", equivalent)
+	}
+	fmt.Fprintln(out)
 	return out.Flush()
 }
 
