@@ -48,7 +48,7 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	m := meter{file: file, src: src, options: o.Policy, cases: cases, base: steps(p, cases)}
 	rules := doc.Rules()
 	for i, s := range p.Sources() {
-		m.source, m.leaves = s, rules[i].Leaves()
+		m.source, m.text = s, rules[i]
 		m.rule(i)
 	}
 	m.reach(p, o)
@@ -64,7 +64,7 @@ type meter struct {
 	points  []Point
 
 	source policy.Source
-	leaves []syntax.Leaf
+	text   syntax.Rule
 }
 
 // steps traces every call of every case. Those of one case are joined, one after
@@ -82,13 +82,17 @@ func steps(p *policy.Policy, cases []testCase) [][]policy.Step {
 func (m *meter) rule(i int) {
 	hit := func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch }
 	m.point(i, theRule, "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
-	for j := range m.leaves {
-		l := &m.leaves[j]
+	leaves := m.text.Leaves()
+	for j := range leaves {
+		l := &leaves[j]
 		switch l.Path[0] {
-		case "args", "where", "when", "server":
+		case "args", "where", "server":
 			m.values(i, l)
-			m.fails(i, l)
+			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
 		}
+	}
+	if m.source.When != nil {
+		m.fails(i, "when", "when", m.text.Without("when"))
 	}
 }
 
@@ -133,9 +137,9 @@ func (m *meter) values(i int, l *syntax.Leaf) {
 
 // fails asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
-func (m *meter) fails(i int, l *syntax.Leaf) {
+func (m *meter) fails(i int, condition, what string, without []syntax.Edit) {
 	found := ""
-	if variant, ok := m.variant(l.Remove()...); ok {
+	if variant, ok := m.variant(without...); ok {
 		for k := range m.cases {
 			for n, s := range variant[k] {
 				if s.Rule == i && s.Reached && s.Match != policy.NoMatch && m.base[k][n].Match == policy.NoMatch {
@@ -147,8 +151,8 @@ func (m *meter) fails(i int, l *syntax.Leaf) {
 			}
 		}
 	}
-	m.point(i, name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), "fails", found,
-		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", name(l)))
+	m.point(i, what, "fails", found,
+		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", condition))
 }
 
 // variant traces the cases under a policy with another text.
