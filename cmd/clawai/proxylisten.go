@@ -73,6 +73,11 @@ func runListen(c *cli.Context) error {
 	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
 		return err
 	}
+	for _, origin := range l.origins {
+		if err := reverse.CheckOrigin(origin); err != nil {
+			return usagef("--origin: %w", err)
+		}
+	}
 	if err := l.run.readOptions(c); err != nil {
 		return err
 	}

@@ -90,6 +90,11 @@ func New(o Options) (*Server, error) {
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		back: make(map[string]*backend), desks: make(map[desk]*agent), talks: make(map[string]*talk),
 	}
+	for _, origin := range o.Origins {
+		if err := CheckOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
 	for name, up := range o.Upstreams {
 		if err := remote.CheckURL(up.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -123,9 +128,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
+	named := s.guard.share(h, r)
 	at, rest, ok := s.route(r.URL.EscapedPath())
 	if !ok {
 		http.Error(w, "There is no MCP server here.", http.StatusNotFound)
+		return
+	}
+	if named && preflight(w, r) {
 		return
 	}
 	v := &visit{s: s, w: w, r: r, at: at, back: s.back[at.server], rest: rest}
