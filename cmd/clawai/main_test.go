@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "recalls": recallsInScript,
+			"shows": shows,
 		},
 		Setup: func(env *testscript.Env) error {
 			repo, err := filepath.Abs("../..")

@@ -161,8 +161,11 @@ func tellReplay(w io.Writer, r *replay.Report) error {
 	if r.Decisions == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "%s of %s, %s to %s", count(r.Decisions, "1 decision", "%d decisions"), count(r.Sessions, "1 session", "%d sessions"),
-		r.First.Local().Format(time.DateOnly), r.Last.Local().Format(time.DateOnly))
+	days := r.First.Local().Format(time.DateOnly)
+	if last := r.Last.Local().Format(time.DateOnly); last != days {
+		days += " to " + last
+	}
+	fmt.Fprintf(w, "%s of %s, %s", count(r.Decisions, "1 decision", "%d decisions"), count(r.Sessions, "1 session", "%d sessions"), days)
 	if r.Observed > 0 {
 		fmt.Fprintf(w, " (%d only observed)", r.Observed)
 	}
