@@ -41,7 +41,7 @@ func proxyCommand() *cli.Command {
 			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
 			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "redact", Value: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
-			&cli.StringFlag{Name: "header-file", Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment"},
+			&cli.StringSliceFlag{Name: "header-file", Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment; with --listen also NAME=FILE, for that --upstream alone; repeat for more"},
 			&cli.StringFlag{Name: "was", Hidden: true}, // what wrap has replaced in a client's file, for unwrap; it says nothing to us
 			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
 		}, listenFlags()...),
@@ -113,7 +113,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	if err := p.checkCommand(); err != nil {
 		return nil, err
 	}
-	if err := p.readRemote(c.String("header-file")); err != nil {
+	if err := p.readRemote(c.StringSlice("header-file")); err != nil {
 		return nil, err
 	}
 	return p, p.readOptions(c)

@@ -24,7 +24,6 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 	"github.com/urfave/cli/v2"
@@ -89,7 +88,7 @@ func runListen(c *cli.Context) error {
 		}
 		upstreams = append(upstreams, led...)
 	}
-	if err := l.readUpstreams(upstreams, c.String("header-file")); err != nil {
+	if err := l.readUpstreams(upstreams, c.StringSlice("header-file")); err != nil {
 		return err
 	}
 	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
@@ -105,33 +104,6 @@ func runListen(c *cli.Context) error {
 	}
 	if err != nil {
 		return proxyError(err)
-	}
-	return nil
-}
-
-// readUpstreams reads NAME=URL; the name of an address alone is its host's.
-func (l *listening) readUpstreams(texts []string, headerFile string) error {
-	l.upstreams = make(map[string]remote.Options, len(texts))
-	for _, text := range texts {
-		name, address, named := strings.Cut(text, "=")
-		if !named || strings.Contains(name, "/") {
-			name, address = "", text
-		}
-		server, err := newRemoteServer([]string{address}, headerFile)
-		if err != nil {
-			return err
-		}
-		if name == "" {
-			name = strings.ReplaceAll(server.url.Hostname(), ":", "-")
-		}
-		if _, twice := l.upstreams[name]; twice {
-			return usagef("two servers are called %q; give them names: --upstream NAME=URL", name)
-		}
-		o := remote.Options{URL: server.url, Header: server.header, Limits: l.run.limits}
-		if o.Header.Get("Authorization") == "" {
-			o.Credentials = oauth.New(signInOptions(l.run.folders, server.url, browse))
-		}
-		l.upstreams[name] = o
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -38,19 +39,22 @@ func isRemote(command []string) bool {
 }
 
 // readRemote finds out whether the server is remote.
-func (p *proxyRun) readRemote(headerFile string) (err error) {
+func (p *proxyRun) readRemote(headerFiles []string) (err error) {
 	if !isRemote(p.command) {
-		if headerFile != "" {
+		if len(headerFiles) > 0 {
 			return usagef("--header-file is for remote servers: clawai proxy --header-file FILE -- https://HOST/PATH")
 		}
 		return nil
 	}
-	p.remote, err = newRemoteServer(p.command, headerFile)
+	if p.remote, err = readAddress(p.command); err != nil {
+		return err
+	}
+	p.remote.header, err = readHeaders(headerFiles)
 	return err
 }
 
-// newRemoteServer reads address and headers. Errors name no value.
-func newRemoteServer(command []string, headerFile string) (*remoteServer, error) {
+// readAddress reads the address of a server. Errors name no value.
+func readAddress(command []string) (*remoteServer, error) {
 	if len(command) != 1 {
 		return nil, usagef("nothing follows the address of a remote server; headers go into a file (--header-file)")
 	}
@@ -67,17 +71,33 @@ func newRemoteServer(command []string, headerFile string) (*remoteServer, error)
 	if err := remote.CheckURL(u); err != nil {
 		return nil, usagef("%w", err)
 	}
-	r := &remoteServer{url: u}
-	if r.header, err = readHeaders(headerFile, os.Environ()); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return &remoteServer{url: u}, nil
 }
 
-// readHeaders collects the headers of the file and of the environment. A client's
-// entry may have told the client's own transport how to speak, in Accept or
-// Content-Type: ours knows.
-func readHeaders(file string, environ []string) (http.Header, error) {
+// readHeaders collects the headers of the environment and of the files. The nearer
+// wins: a file is nearer than the environment, a later file than an earlier one.
+func readHeaders(files []string) (http.Header, error) {
+	h, err := envHeaders(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		src, err := config.ReadSecret(file)
+		if err != nil {
+			return nil, usagef("--header-file: %w", err)
+		}
+		more, err := remote.ParseHeaders(string(src), os.LookupEnv)
+		if err != nil {
+			return nil, usagef("--header-file %s: %w", file, err)
+		}
+		maps.Copy(h, more)
+	}
+	return h, nil
+}
+
+// envHeaders are the headers of the environment. A client's entry may have told the
+// client's own transport how to speak, in Accept or Content-Type: ours knows.
+func envHeaders(environ []string) (http.Header, error) {
 	h := http.Header{}
 	slices.Sort(environ)
 	for _, v := range environ {
@@ -103,20 +123,6 @@ func readHeaders(file string, environ []string) (http.Header, error) {
 		for key, values := range one {
 			h[key] = append(h[key], values...)
 		}
-	}
-	if file == "" {
-		return h, nil
-	}
-	src, err := config.ReadSecret(file)
-	if err != nil {
-		return nil, usagef("--header-file: %w", err)
-	}
-	more, err := remote.ParseHeaders(string(src), os.LookupEnv)
-	if err != nil {
-		return nil, usagef("--header-file %s: %w", file, err)
-	}
-	for name, values := range more {
-		h[name] = values // the file is the nearer of the two
 	}
 	return h, nil
 }
