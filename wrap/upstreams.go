@@ -64,7 +64,7 @@ func (f *Front) address(t Target) string {
 // redirect is the file with the entry leading to the proxy.
 func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
-	if !plainName(name) {
+	if !client.PlainName(name) {
 		return nil, errors.New("its name cannot stand in an address; rename it with letters, digits, -, _ and . alone, or use --remote=bridge")
 	}
 	if known, taken := f.Upstreams[name]; taken && known != address {
@@ -75,13 +75,6 @@ func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 		f.Upstreams[name] = address
 	}
 	return after, err
-}
-
-// plainName: see proxy/remote/reverse, which has the same rule.
-func plainName(name string) bool {
-	return strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
-	})
 }
 
 // state is that of an entry whose url leads to the proxy.

@@ -114,6 +114,14 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 	return after, nil
 }
 
+// PlainName reports a name that can stand in an address; proxy/remote/reverse has
+// the same rule.
+func PlainName(name string) bool {
+	return strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	})
+}
+
 // leadsBack gives the url its own bytes again.
 func (f *file) leadsBack(sh shape) []byte {
 	v := sh.remote.url.value

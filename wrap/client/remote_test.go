@@ -113,7 +113,7 @@ func TestRemoteRefuses(t *testing.T) {
 		{fixed, in(`"url":"https://h","headers":{"A":"$X"}`), "the header \"A\" of \"r\" holds a variable"},
 		{remoteRow(JSON), in(`"url":"https://h","type":"ws"`), `has the type "ws", which clawai does not speak`},
 		{remoteRow(JSON), in(`"url":"https://h","type":["http"]`), "which clawai does not speak"},
-		{remoteRow(JSON), in(`"url":"https://h","serverUrl":"https://i"`), `has "serverUrl", which would say nothing`},
+		{remoteRow(JSON), in(`"url":"https://h","serverUrl":"https://i"`), `has "url" and "serverUrl"`},
 		{remoteRow(JSON), in(`"url":"https://h","oauth":{"clientId":"x"}`), `has "oauth", which would say nothing`},
 		{remoteRow(JSON), in(`"url":"https://h","headersHelper":"x"`), `has "headersHelper"`},
 		{remoteRow(JSON), in(`"url":"https://h","oauth":{}`), ""},

@@ -21,8 +21,9 @@ func (s *shapeReader) readRemote(entry *node) {
 	s.checkURL()
 	// What follows concerns the process that the entry would become.
 	before := s.problem
-	s.problem = nil
+	s.problem, s.hard = nil, false
 	defer func() { r.kept, s.problem = s.problem, before }()
+	defer s.orProxy()
 	s.checkType()
 	r.env, _ = s.holder.get(s.row.envKey())
 	s.readHeaders()
@@ -33,7 +34,34 @@ func (s *shapeReader) readRemote(entry *node) {
 	}
 }
 
+// leave refuses what a process has no place for, and a client that goes on speaking
+// HTTP keeps (redirect.go).
+func (s *shapeReader) leave(at int, next, what string, values ...any) {
+	hard := s.hard
+	s.refuse(at, next, what, values...)
+	s.hard = hard
+}
+
+// orProxy names the form that would do where this one does not.
+func (s *shapeReader) orProxy() {
+	if s.problem != nil && !s.hard && s.leads() {
+		s.problem.next += nextProxy
+	}
+}
+
+const nextProxy = "; or let the client go on speaking HTTP: clawai wrap --remote=proxy"
+
+// leads says that the url can lead to clawai's proxy.
+func (s *shapeReader) leads() bool {
+	return PlainName(s.slot.name) && !s.row.fills(s.remote.url.value.text)
+}
+
 func (s *shapeReader) checkURL() {
+	for _, key := range s.row.URLFields {
+		if m, _ := s.holder.get(key); m != nil && m != s.remote.url && !m.value.empty() && readRedirection(s.remote.url.value.text) == nil {
+			s.refuse(m.start, nextDuplicate, "the entry of %q has %q and %q", s.slot.name, s.remote.url.name, key)
+		}
+	}
 	v := s.remote.url.value
 	if v.kind != stringKind {
 		s.refuse(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
@@ -82,7 +110,7 @@ func (s *shapeReader) readHeaders() {
 			continue
 		}
 		if r.holder != nil {
-			s.refuse(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
+			s.leave(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
 			return
 		}
 		r.holder, r.envHeaders = m, i == 1
@@ -104,7 +132,7 @@ func (s *shapeReader) readHeaders() {
 		return
 	}
 	if len(r.headers) > 0 && s.row.strict() {
-		s.refuse(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
+		s.leave(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
 	}
 	if len(r.headers) == 0 {
 		r.holder = nil // the environment that is there will do
@@ -126,7 +154,7 @@ func (s *shapeReader) checkHeader(m *member) {
 	case s.remote.envHeaders && !variableName.MatchString(v.text):
 		s.refuse(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
 	case !s.row.EnvExpands && s.row.fills(v.text):
-		s.refuse(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
+		s.leave(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
 			"the header %q of %q holds a variable, which this client fills in only there", name, s.slot.name)
 	}
 }
@@ -163,6 +191,6 @@ func (s *shapeReader) checkMembers(n *node) {
 			s.remote.idle = append(s.remote.idle, m)
 			continue
 		}
-		s.refuse(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quote(m.name))
+		s.leave(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quote(m.name))
 	}
 }

@@ -29,6 +29,7 @@ type shapeReader struct {
 	row  Row
 	slot slot
 	shape
+	hard bool // a problem is more than that a process has no place for something
 }
 
 func readShape(r Row, s slot) shape {
@@ -48,6 +49,7 @@ type fault struct {
 
 // refuse keeps the first problem.
 func (s *shapeReader) refuse(at int, next, what string, values ...any) {
+	s.hard = true
 	if s.problem == nil {
 		s.problem = &fault{at, next, fmt.Sprintf(what, values...)}
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -37,7 +38,11 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	case sh.kind == Remote && sh.remote.led != nil:
 		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
-		return f.wrapRemote(s, e, w)
+		after, err := f.wrapRemote(s, e, w)
+		if failed, ok := errors.AsType[*EditError](err); ok && PlainName(s.name) && !f.row.fills(sh.remote.url.value.text) {
+			failed.Next += nextProxy
+		}
+		return after, err
 	default:
 		words = proxyWords(w, nil)
 		edits, err = f.wrapEdits(sh, w.Path, words)
