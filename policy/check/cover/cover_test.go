@@ -176,7 +176,7 @@ func TestSurvivorsComeWithAFixture(t *testing.T) {
 		t.Errorf("with it, %v %% are killed", again.Percent())
 	}
 	var text, doc bytes.Buffer
-	if err := m.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "this one would:\n    {\n") {
+	if err := m.WriteText(&text, "p.toml"); err != nil || !strings.Contains(text.String(), "this one would: {") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if err := m.WriteJSON(&doc, "p.toml"); err != nil || !json.Valid(doc.Bytes()) || !strings.Contains(doc.String(), `"equivalent": 3`) {

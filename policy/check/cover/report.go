@@ -32,7 +32,7 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 		if !p.Covered {
 			fmt.Fprintf(out, "%s:%d: never %s: %s\n    add a fixture: %s\n", file, p.Line, p.Way, p.What, p.Hint)
 			if p.Fixture != nil {
-				fmt.Fprintf(out, "    such as:\n%s\n", indent(p.Fixture.Text))
+				fmt.Fprintf(out, "    such as %s\n", line(p.Fixture.Text))
 			}
 		}
 	}
@@ -87,9 +87,11 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, o := range m.Survivors() {
 		fmt.Fprintf(out, "%s:%d: no fixture notices this change: %s\n", file, o.Line, o.Name)
-		if o.Fixture != nil {
-			fmt.Fprintf(out, "    this one would:\n%s\n", indent(o.Fixture.Text))
+		if o.Fixture == nil {
+			fmt.Fprintln(out, "    it was neither shown by a call nor proved to change nothing")
+			continue
 		}
+		fmt.Fprintf(out, "    this one would: %s\n", line(o.Fixture.Text))
 	}
 	killed, counted, equivalent := m.Score()
 	fmt.Fprintf(out, "%s: the fixtures notice %d of %d changes (%.1f %%)", file, killed, counted, m.Percent())
@@ -100,9 +102,13 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 	return out.Flush()
 }
 
-func indent(text []byte) []byte {
-	lines := bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n"))
-	return append([]byte("    "), bytes.Join(lines, []byte("\n    "))...)
+// line is a fixture in one line, as good a file as in many.
+func line(text []byte) string {
+	var out bytes.Buffer
+	if json.Compact(&out, text) != nil {
+		return ""
+	}
+	return out.String()
 }
 
 // WriteJSON prints one document.
