@@ -86,7 +86,7 @@ func TestTerminalKeepsTheContract(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := &desk{t: t, asking: make(chan *session, 1), order: order{
-				Options: Options{Grace: testGrace, View: view.Options{Project: "/tmp"}, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
+				Options: sent{Grace: testGrace, View: view.Options{Project: "/tmp"}, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
 				Policy:  path,
 			}}
 			return d, d

@@ -40,13 +40,30 @@ const (
 // order is what the asking process shall do; it answers with an outcome.
 type order struct {
 	Question gate.Question
-	Options  Options
+	Options  sent
 	Timeout  time.Duration
 	Client   string // what starts the asking process; see client
 	Policy   string // the file an "always" rule goes into; "": none
 	Denied   []remember.DeniedCall
 	More     []gate.Question // asked with Question, all at once
 	Queue    string          // the folder of a queue in which they wait beside; "": none
+}
+
+// sent are the Options that a process can be told.
+type sent struct {
+	Lock, By, TTY string
+	View          view.Options
+	Grace         time.Duration
+	Plain         bool
+}
+
+// options are those of the terminal, with the policy that "always" is written to.
+func (o order) options() Options {
+	to := Options{Lock: o.Options.Lock, By: o.Options.By, TTY: o.Options.TTY, View: o.Options.View, Grace: o.Options.Grace, Plain: o.Options.Plain}
+	if o.Policy != "" {
+		to.Always = &remember.Keeper{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
+	}
+	return to
 }
 
 // denied is a record that marks what it redacted like the real one.
@@ -103,9 +120,6 @@ func asker() int {
 	if o.Timeout > 0 {
 		o.Question.Deadline = time.Now().Add(o.Timeout)
 	}
-	if o.Policy != "" {
-		o.Options.Always = &remember.Keeper{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
-	}
 	// A second line of defence against a test that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -117,7 +131,7 @@ func asker() int {
 		return many(ctx, o)
 	}
 	others := goleak.IgnoreCurrent()
-	a, err := NewTerminal(o.Options).Ask(ctx, o.Question)
+	a, err := NewTerminal(o.options()).Ask(ctx, o.Question)
 	out := outcome{Reply: a.Reply, Digest: a.Digest, Rung: a.Rung, Note: a.Note}
 	if err != nil {
 		out.Err = err.Error()
@@ -386,7 +400,7 @@ const (
 // writeCall is a question about one tool call.
 func writeCall(args string) order {
 	return order{
-		Options: Options{Grace: testGrace, By: "me", View: view.Options{Project: "/"}},
+		Options: sent{Grace: testGrace, By: "me", View: view.Options{Project: "/"}},
 		Timeout: 30 * time.Second,
 		Question: gate.Question{
 			Calls: []policy.Call{{

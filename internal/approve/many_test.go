@@ -24,7 +24,7 @@ import (
 func many(ctx context.Context, o order) int {
 	others := goleak.IgnoreCurrent()
 	lo := LadderOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
-	lo.Rungs = []Rung{NewGather(NewTerminal(o.Options), lo.Risk)}
+	lo.Rungs = []Rung{NewGather(NewTerminal(o.options()), lo.Risk)}
 	if o.Queue != "" {
 		q, err := queue.Open(o.Queue, queue.Options{})
 		if err != nil {
