@@ -13,6 +13,10 @@ var ownHeaders = []string{
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
 
+// OwnHeaders are the names that ParseHeaders refuses, in their canonical form, one of
+// them for all that repeat an argument. wrap/client refuses the same.
+func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
+
 // ParseHeaders reads lines of the form "Name: value". Empty lines and lines that
 // begin with # count for nothing. ${NAME} in a value is what getenv knows by that
 // name; an unknown one is an error. An error names the line and never a value.

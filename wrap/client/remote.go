@@ -61,8 +61,10 @@ var (
 )
 
 // ownHeader names headers that the transport sets, so that clawai refuses to be
-// told them. Accept and Content-Type it is told often, and passes over.
-var ownHeader = regexp.MustCompile(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|mcp-.*|transfer-encoding|upgrade|te|trailer)$`)
+// told them (proxy/remote.OwnHeaders). Accept and Content-Type it is told often, and
+// passes over.
+var ownHeader = regexp.MustCompile(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
+	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
 // empty says that a value asks for nothing.
 func (n *node) empty() bool {
