@@ -47,12 +47,24 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	}
 	m := meter{file: file, src: src, options: o.Policy, cases: cases, base: steps(p, cases)}
 	rules := doc.Rules()
-	for i, s := range p.Sources() {
+	sources := p.Sources()
+	if len(rules) != ownRules(sources) {
+		return Coverage{}, fmt.Errorf("%s: %d rules where the policy has %d", file, len(rules), ownRules(sources))
+	}
+	for i, s := range sources[:len(rules)] { // what the file extends is not its own to test
 		m.source, m.text = s, rules[i]
 		m.rule(i)
 	}
 	m.reach(p, o)
 	return Coverage{m.points}, nil
+}
+
+// ownRules counts the rules of the file itself, which stand first.
+func ownRules(sources []policy.Source) int {
+	if i := slices.IndexFunc(sources, func(s policy.Source) bool { return s.From != "" }); i >= 0 {
+		return i
+	}
+	return len(sources)
 }
 
 type meter struct {

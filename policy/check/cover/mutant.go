@@ -29,8 +29,9 @@ func mutants(file string, src []byte, p *policy.Policy, o policy.Options) ([]Mut
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	m := mutator{file: file, src: src, options: o, sources: p.Sources(), rules: doc.Rules()}
-	if len(m.rules) != len(m.sources) {
-		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(m.rules), len(m.sources))
+	// The file's own rules come first; what it extends is not its own to change.
+	if own := ownRules(m.sources); len(m.rules) != own {
+		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(m.rules), own)
 	}
 	for i := range m.rules {
 		m.rule(i)
