@@ -30,13 +30,13 @@ func (p *Policy) settle(c *Call, left effort) (Decision, effort) {
 	return d, left
 }
 
-// overrules says that a layer's answer holds rather than d. Where both ask, the
+// overrules says that d, a layer's answer, holds rather than the other. Where both ask, the
 // layer's rule is the one to name, as an answer about the other would not do.
-func (e *Decision) overrules(d *Decision) bool {
-	if e.Action != d.Action {
-		return e.Action < d.Action
+func (d *Decision) overrules(other *Decision) bool {
+	if d.Action != other.Action {
+		return d.Action < other.Action
 	}
-	return e.Action == Prompt && !d.stricter(e)
+	return d.Action == Prompt && !other.stricter(d)
 }
 
 // Layers are the policies above this one, from the outermost in. What they say is

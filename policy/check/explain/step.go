@@ -45,10 +45,10 @@ func (t *teller) fold(steps []policy.Step, subject string) {
 		add(subjects, "not about %s", plural[subject])
 	}
 	add(unasked, "not asked")
-	switch {
-	case hits == 0:
+	switch hits {
+	case 0:
 		add(after, "with nothing left to decide")
-	case hits == 1:
+	case 1:
 		add(after, "with nothing left to decide (the %s at %s would match)", first.Action, at(first))
 	default:
 		add(after, "with nothing left to decide (the %s at %s and %d more would match)", first.Action, at(first), hits-1)

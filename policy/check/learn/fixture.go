@@ -59,21 +59,19 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 // call is a recorded call of the rule without what it does not name, which may
 // be long, or redacted.
 func (r *Rule) call() (policy.Call, bool) {
-	for _, s := range r.calls {
-		c := s.call
-		var args []member
-		for _, m := range s.args {
-			if slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Arg == m.name }) {
-				args = append(args, m)
-			}
-		}
-		c.Args = object(args)
-		if c.Subject == policy.SamplingSubject || c.Subject == policy.ElicitationSubject {
-			return c, false
-		}
-		return c, true
+	if len(r.calls) == 0 {
+		return policy.Call{}, false
 	}
-	return policy.Call{}, false
+	s := r.calls[0]
+	c := s.call
+	var args []member
+	for _, m := range s.args {
+		if slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Arg == m.name }) {
+			args = append(args, m)
+		}
+	}
+	c.Args = object(args)
+	return c, c.Subject != policy.SamplingSubject && c.Subject != policy.ElicitationSubject
 }
 
 type neighbour struct {

@@ -38,14 +38,14 @@ func someValue(r *rand.Rand) string {
 
 func someArgs(r *rand.Rand, tool string) string {
 	args := map[string]any{}
-	switch {
-	case tool == "run":
+	switch tool {
+	case "run":
 		args["command"] = pick(r, "git status", "ls", "rm -rf /", "make *")
-	case tool == "read_files":
+	case "read_files":
 		args["paths"] = []string{someValue(r), someValue(r)}
-	case tool == "move_file":
+	case "move_file":
 		args["source"], args["destination"] = someValue(r), someValue(r)
-	case tool == "fetch":
+	case "fetch":
 		args["url"] = pick(r, "https://docs.example.com/a", "https://docs.example.com/b", "https://x.example.org/", someValue(r))
 	default:
 		args["path"] = someValue(r)

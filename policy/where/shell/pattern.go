@@ -70,7 +70,7 @@ func splitPattern(source string) ([]string, error) {
 		case quote != 0 && r == quote:
 			quote = 0
 		case quote == 0 && (r == '\'' || r == '"'):
-			quote, begun = r, true
+			quote = r
 		case quote != 0 && (r == '*' || r == '?'):
 			return nil, fmt.Errorf("holds a quoted %c, which cannot be written; a ? without quotes stands for one character", r)
 		case quote == 0 && strings.ContainsRune(notWords, r):

@@ -132,8 +132,10 @@ func (s *sedScript) command() bool {
 		}
 		delimiter := (*s)[0]
 		*s = (*s)[1:]
-		if !s.until(delimiter) || !s.until(delimiter) {
-			return false
+		for range 2 { // the pattern, and what takes its place
+			if !s.until(delimiter) {
+				return false
+			}
 		}
 		if c == 's' {
 			s.skip("gpiI0123456789")
