@@ -161,7 +161,15 @@ func (b *batch) Forward(x *gate.Exchange) error {
 		c.x.Event.Record = x.Event.Record // the answers refer to it
 		b.lane.s.table.forwarded(c)
 	}
-	return b.lane.send(b.burst, x.Raw)
+	err := b.lane.send(b.burst, x.Raw)
+	var lines [][]byte
+	for _, c := range b.calls {
+		if line := c.unheard(err); line != nil {
+			lines = append(lines, line)
+		}
+	}
+	b.lane.answerAll(b.burst, lines)
+	return err
 }
 
 // Refuse answers every request of the array but those withdrawn.

@@ -114,7 +114,25 @@ func (c *call) Forward(x *gate.Exchange) error {
 	if !c.lane.s.table.forwarded(c) {
 		return errAway
 	}
-	return c.lane.send(c.burst, x.Raw)
+	err := c.lane.send(c.burst, x.Raw)
+	if line := c.unheard(err); line != nil {
+		c.lane.answer(c.burst, line)
+	}
+	return err
+}
+
+// unheard is what a server is told whose client has gone: its question may have
+// waited for a person for longer than the stream lasted that it came in. nil when
+// nothing was lost, or nobody waits; a client learns by itself that its server is gone.
+func (c *call) unheard(lost error) []byte {
+	if lost == nil || c.from != mcp.ServerToClient {
+		return nil
+	}
+	to, here := c.lane.s.table.release(c)
+	if !here {
+		return nil
+	}
+	return mcp.Unheard(to.id, lost.Error())
 }
 
 // Refuse answers the request; a withdrawn one expects no answer, and neither
