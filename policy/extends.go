@@ -74,8 +74,17 @@ func (p *parser) pinnedFile(v tomlValue, x *Extension) bool {
 
 // extend puts the rules that a policy extends below its own, in the order in which
 // they are named. It gives the texts, which the revision is about too.
+//
+// A layer leaves to others what none of its rules matches, so there a rule that
+// closed one of the texts closes all of them.
 func extend(rules []ruleSource, names []Extension, o Options) ([]ruleSource, [][]byte, Errors) {
 	var texts [][]byte
+	var closing []ruleSource
+	var closes Extension
+	add := func(r ruleSource, from Extension) {
+		r.Index, r.from = len(rules), from.String()
+		rules = append(rules, r)
+	}
 	for _, x := range names {
 		fail := func(format string, a ...any) Errors {
 			return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
@@ -94,17 +103,23 @@ func extend(rules []ruleSource, names []Extension, o Options) ([]ruleSource, [][
 		if len(nested) > 0 {
 			return nil, nil, fail("what it extends extends %s in turn, and only one step is followed", nested[0])
 		}
-		for _, r := range withoutClosing(more) {
-			r.Index, r.from = len(rules), x.String()
-			rules = append(rules, r)
+		kept := withoutClosing(more)
+		for _, r := range kept {
+			add(r, x)
+		}
+		if rest := more[len(kept):]; o.Layer != "" && len(rest) > 0 {
+			closing, closes = rest, x
 		}
 		texts = append(texts, src)
+	}
+	for _, r := range closing {
+		add(r, closes)
 	}
 	return rules, texts, nil
 }
 
 // withoutClosing drops a last rule that denies every tool: what is behind would
-// never be met, and no match is deny in any case.
+// never be met. In a policy that is no layer, no match is deny in any case.
 func withoutClosing(rules []ruleSource) []ruleSource {
 	n := len(rules)
 	if n == 0 {

@@ -71,6 +71,35 @@ func TestExtends(t *testing.T) {
 	}
 }
 
+// No match of a layer is no answer: there what closes a text that it extends stays
+// closed.
+func TestALayerIsClosedByWhatItExtends(t *testing.T) {
+	call := policy.Call{Subject: policy.ToolSubject, Names: []string{"z"}}
+	for list, want := range map[string]policy.Action{
+		`["profile:open"]`:                  policy.Deny,
+		`["profile:open", "profile:empty"]`: policy.Deny,
+		`["profile:open", "profile:ask"]`:   policy.Prompt,
+		`["profile:strict"]`:                policy.Allow,
+	} {
+		layer, err := policy.Parse("org.toml", []byte("extends = "+list+"\n"), policy.Options{Extend: fetch, Layer: "organisation"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Parse("mine.toml", []byte(one("allow", "*", "")), policy.Options{Above: []*policy.Policy{layer}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := p.Decide(&call); d.Action != want {
+			t.Errorf("below %s: %v, want %v", list, d.Action, want)
+		}
+		for i, r := range layer.Rules() {
+			if r.Index != i {
+				t.Errorf("%s: rule %d has the index %d", list, i, r.Index)
+			}
+		}
+	}
+}
+
 func TestExtendsIsRefused(t *testing.T) {
 	for _, c := range []struct{ list, want string }{
 		{`"profile:open"`, "mine.toml:1:1: extends must be a list, not a string"},
