@@ -49,7 +49,7 @@ func (s *Session) recall(v Verdict, cs []policy.Call) Verdict {
 	if d, ok := s.memory.denials[k]; ok && d.always {
 		v.Action, v.Stage, v.Code = policy.Deny, StageAsk, CodeDeniedByPerson
 		v.Reason = said("the owner denied it for good", d.words)
-	} else if g, ok := s.memory.grants[k]; ok {
+	} else if g, ok := s.memory.grants[k]; ok && v.Stage != StageRate { // each call beyond a limit is asked about
 		g.Uses++
 		g.Used = time.Now()
 		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession

@@ -35,8 +35,12 @@ func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict 
 	if over.rule == nil {
 		return v
 	}
-	v.Rule, v.Stage, v.Code = over.rule, StageRate, CodeLimit
+	v.Stage, v.Code = StageRate, CodeLimit
 	v.Reason = fmt.Sprintf("%s; try again in %s", atMost(&over.rule.Rate), roundUp(over.wait))
+	if over.rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
+		return v // of a rule that says who is asked: asking for the limit instead would let the client answer
+	}
+	v.Rule = over.rule
 	if v.Action = over.rule.Rate.Over; v.Action == policy.Prompt {
 		v.Policy = policy.Prompt
 	}

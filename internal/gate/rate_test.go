@@ -256,6 +256,60 @@ func TestOverALimitAPersonCanBeAsked(t *testing.T) {
 	})
 }
 
+// A limit that asks does not take the place of a rule that says who is asked: else
+// calls beyond it could be answered by the client itself.
+func TestALimitDoesNotAskInsteadOfARuleOutOfBand(t *testing.T) {
+	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\ndescription = \"Money\"\n"
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		d := newDesk(j)
+		layer, err := policy.Parse("org.toml", []byte(ask+"ask = \"out-of-band\"\n"), policy.Options{Layer: "organisation"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		under, err := policy.Parse("p.toml", []byte(limited("allow", `{ rate = "1/hour", over = "prompt" }`)), policy.Options{Above: []*policy.Policy{layer}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := session(t, j, under)
+		for i, want := range []struct {
+			session bool
+			text    string
+		}{{true, "Money"}, {false, "Money (beyond its limit: at most 1 a hour)"}, {false, "Money (beyond its limit: at most 1 a hour)"}} {
+			x, _ := do(s, j, "pay")
+			if len(d.slips) != i+1 {
+				t.Fatalf("call %d was not asked about: %s", i, j.became(x))
+			}
+			slip := d.slips[i]
+			if !slip.Rule.OutOfBand || slip.Session != want.session || slip.Rule.Description != want.text {
+				t.Errorf("call %d: asked %+v", i, slip.Question)
+			}
+			slip.say(AllowSession, "")
+			synctest.Wait()
+			j.expect(t, x, "forward")
+		}
+	})
+}
+
+// Who was asked by a rule that let the client answer has not answered for one that
+// does not.
+func TestAnAnswerDoesNotServeARuleThatHasBecomeOutOfBand(t *testing.T) {
+	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		d := newDesk(j)
+		s := session(t, j, ruleText(t, ask))
+		for i, c := range []struct{ rules, want string }{{ask + "ask = \"out-of-band\"\n", CodeNobodyToAsk}, {"# later\n" + ask + "ask = \"out-of-band\"\n", "forward"}} {
+			x, _ := do(s, j, fmt.Sprint("pay", i))
+			s.SetPolicy(ruleText(t, c.rules))
+			synctest.Wait()
+			d.slips[i].say(AllowOnce, "")
+			synctest.Wait()
+			j.expect(t, x, c.want)
+		}
+	})
+}
+
 // Several calls in one frame count each, and none when one is too many. A limit
 // that denies comes before one that asks.
 func TestABatchIsChargedWhole(t *testing.T) {

@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
@@ -15,8 +16,9 @@ func (s *Session) again(q *question) Verdict {
 	if v.Policy == policy.Prompt {
 		q.now, q.over = v.Rule, ""
 	}
-	if v.Stage == StageRate && v.Rule != nil {
-		q.over = fmt.Sprintf(" (beyond its limit: %s)", atMost(&v.Rule.Rate))
+	if v.Stage == StageRate {
+		limit, _, _ := strings.Cut(v.Reason, ";")
+		q.over = fmt.Sprintf(" (beyond its limit: %s)", limit)
 	}
 	return v
 }
@@ -71,8 +73,11 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 		s.rememberDeny(q, r)
 		return q.refusal(CodeDeniedByPerson, said("the owner denied it", r.Words), "")
 	}
-	if v.Action != policy.Prompt {
+	switch {
+	case v.Action != policy.Prompt:
 		return v
+	case q.now != nil && q.now.OutOfBand && !(q.rule != nil && q.rule.OutOfBand):
+		return q.refusal(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
 	}
 	// An "always" holds here until its rule is loaded, which ends all grants.
 	if r.Reply != AllowOnce && q.now == q.rule && q.grantable() {
