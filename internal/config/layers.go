@@ -83,16 +83,18 @@ func (l Layers) read() (s stack, err error) {
 		add("layer", path, src)
 	}
 	if l.Dir != "" && l.State != "" {
-		p, t, err := projectOf(l.State, l.Dir)
-		s.trails = append(s.trails, t)
+		trust, t, err := readTrust(l.State)
+		s.trails = append(s.trails, t) // a project's own file puts nothing in force
 		if err != nil {
 			return s, err
 		}
-		if p.Trusted != nil {
-			add("project", p.Path, p.Trusted)
-		}
-		if note := p.note(); note != "" {
-			s.notes = append(s.notes, note)
+		for _, p := range projectsOf(trust, l.Dir) {
+			if p.Trusted != nil {
+				add("project", p.Path, p.Trusted)
+			}
+			if note := p.note(); note != "" {
+				s.notes = append(s.notes, note)
+			}
 		}
 	}
 	h.Sum(s.sum[:0])

@@ -113,6 +113,57 @@ func TestWhichProject(t *testing.T) {
 	}
 }
 
+// What an agent puts into a folder below, or in the place of one, takes away nothing.
+func TestATrustedProjectIsNotHidden(t *testing.T) {
+	h := newHouse(t)
+	root := filepath.Dir(filepath.Dir(h.project))
+	write(t, h.project, ask)
+	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	h.wants(policy.Prompt, "")
+
+	inner := filepath.Join(h.layers.Dir, projectFile)
+	must(t, os.Mkdir(filepath.Dir(inner), 0o700))
+	write(t, inner, "")
+	h.wants(policy.Prompt, "src/.clawai/policy.toml is not trusted and ignored")
+	must(t, os.Remove(inner))
+	must(t, os.Symlink(inner, inner))
+	h.wants(policy.Prompt, "src/.clawai/policy.toml is ignored: too many levels")
+	if _, err := FindProject(h.layers.State, h.layers.Dir); err == nil {
+		t.Error("a policy that cannot be read was found")
+	}
+	must(t, os.RemoveAll(filepath.Dir(inner)))
+	write(t, filepath.Dir(inner), "")
+	h.wants(policy.Prompt, "")
+
+	// A folder of another name is the same one, and one that was moved away is
+	// still where the client sees it.
+	link := filepath.Join(filepath.Dir(root), "link")
+	must(t, os.Symlink(h.layers.Dir, link))
+	h.layers.Dir = link
+	h.wants(policy.Prompt, "")
+	must(t, Trust(h.layers.State, filepath.Join(link, projectFile), []byte(deny), time.Now()))
+	h.wants(policy.Deny, "is gone")
+	h.layers.Dir = filepath.Join(root, "src")
+	h.wants(policy.Deny, "is gone")
+	_, err := Distrust(h.layers.State, filepath.Join(link, projectFile))
+	must(t, err)
+	must(t, os.Rename(h.layers.Dir, filepath.Join(filepath.Dir(root), "away")))
+	must(t, os.Symlink(filepath.Join(filepath.Dir(root), "away"), h.layers.Dir))
+	h.wants(policy.Prompt, "")
+}
+
+// A FIFO or a huge file in the place of a project's policy stops nobody.
+func TestAProjectsFileIsLookedAtWithCare(t *testing.T) {
+	h := newHouse(t)
+	f, err := os.Create(h.project)
+	must(t, err)
+	must(t, f.Truncate(maxPolicy+1))
+	must(t, f.Close())
+	h.wants(policy.Allow, "is ignored: it is no ordinary file")
+	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	h.wants(policy.Prompt, "stays in force")
+}
+
 func TestADamagedTrustStopsEverything(t *testing.T) {
 	h := newHouse(t)
 	must(t, Trust(h.layers.State, h.project, []byte(deny), time.Now()))

@@ -7,10 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
@@ -26,6 +30,7 @@ type Project struct {
 	Text    []byte    // of the file as it is; nil when it is missing
 	Trusted []byte    // the text in force; nil when it was never trusted
 	Since   time.Time // when it was trusted
+	bad     error     // why the file cannot be read
 }
 
 // projectFile is where a project keeps its policy.
@@ -37,6 +42,8 @@ func (p *Project) note() string {
 	switch {
 	case p.Path == "" || p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
 		return ""
+	case p.bad != nil && p.Trusted == nil:
+		return p.Path + " is ignored: " + p.bad.Error()
 	case p.Trusted == nil:
 		return p.Path + " is not trusted and ignored" + again
 	case p.Text == nil:
@@ -48,55 +55,104 @@ func (p *Project) note() string {
 // FindProject finds the policy of the project that dir lies in: the nearest folder
 // upwards that has one, or had one that was trusted. The home folder is none.
 func FindProject(state, dir string) (Project, error) {
-	p, _, err := projectOf(state, dir)
-	return p, err
+	trust, _, err := readTrust(state)
+	if err != nil {
+		return Project{}, err
+	}
+	all := projectsOf(trust, dir)
+	if len(all) == 0 {
+		return Project{}, nil
+	}
+	if p := all[0]; p.bad != nil && p.Trusted == nil {
+		return p, fmt.Errorf("policy %s: %w", p.Path, p.bad)
+	}
+	return all[0], nil
 }
 
-// projectOf gives the trail of what puts a project's policy in force, too: the
-// project's own file is not on it.
-func projectOf(state, dir string) (p Project, t trail, err error) {
-	trust, t, err := readTrust(state)
-	if err != nil {
-		return p, t, err
-	}
+// projectsOf lists the policies on the way up from dir, to the first that is
+// trusted: what lies nearer and is not does not hide it, or an agent could take the
+// rules away by putting an empty file below them. A folder may have several names:
+// the way is gone by the one given, and by the one without links.
+func projectsOf(trust trusts, dir string) (all []Project) {
 	home, _ := os.UserHomeDir()
-	for at := filepath.Clean(dir); at != home; at = filepath.Dir(at) {
-		path := filepath.Join(at, projectFile)
-		entry, known := trust[path]
-		src, err := projectText(path)
-		if err != nil {
-			return p, t, fmt.Errorf("policy %s: %w", path, err)
-		}
-		if src != nil || known {
-			p = Project{Path: path, Text: src}
-			if known {
-				p.Trusted, p.Since = []byte(entry.Text), entry.Since
+	ends := []string{home, withoutLinks(home)}
+	for _, at := range []string{filepath.Clean(dir), withoutLinks(dir)} {
+		for !slices.Contains(ends, at) {
+			p := trust.project(at)
+			if p.Path != "" && !slices.ContainsFunc(all, func(q Project) bool { return q.Path == p.Path }) {
+				all = append(all, p)
 			}
-			return p, t, nil
-		}
-		if at == filepath.Dir(at) {
-			break
+			up := filepath.Dir(at)
+			if p.Trusted != nil || up == at {
+				break
+			}
+			at = up
 		}
 	}
-	return p, t, nil
+	return all
+}
+
+func withoutLinks(dir string) string {
+	if plain, err := filepath.EvalSymlinks(dir); err == nil {
+		return plain
+	}
+	return filepath.Clean(dir)
+}
+
+// project is what is known of one folder.
+func (known trusts) project(dir string) (p Project) {
+	path := filepath.Join(dir, projectFile)
+	src, bad := projectText(path)
+	entry, trusted := known[path]
+	if !trusted {
+		path, entry, trusted = known.same(dir, path)
+	}
+	if src == nil && bad == nil && !trusted {
+		return Project{}
+	}
+	p = Project{Path: path, Text: src, bad: bad}
+	if trusted {
+		p.Trusted, p.Since = []byte(entry.Text), entry.Since
+	}
+	return p
+}
+
+// same finds the entry of a folder that was trusted by another name.
+func (known trusts) same(dir, path string) (string, trustEntry, bool) {
+	here, err := os.Stat(dir)
+	if err != nil {
+		return path, trustEntry{}, false
+	}
+	for _, other := range slices.Sorted(maps.Keys(known)) {
+		if there, err := os.Stat(filepath.Dir(filepath.Dir(other))); err == nil && os.SameFile(here, there) {
+			return other, known[other], true
+		}
+	}
+	return path, trustEntry{}, false
 }
 
 // projectText reads a project's file; nil when there is none. Whoever may write it
-// does not matter: it counts for nothing before somebody has looked at it.
+// does not matter: it counts for nothing before somebody has looked at it. They may
+// put something else in its place while it is read.
 func projectText(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := os.OpenFile(path, lookFlags, 0)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && info.IsDir():
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
 	case err != nil:
 		return nil, plainPath(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, plainPath(err)
+	case info.IsDir():
+		return nil, nil
 	case !info.Mode().IsRegular() || info.Size() > maxPolicy:
 		return nil, errors.New("it is no ordinary file of a policy's size")
 	}
-	src, err := os.ReadFile(path)
-	if src == nil && err == nil {
-		src = []byte{}
-	}
+	src, err := io.ReadAll(io.LimitReader(f, maxPolicy))
 	return src, plainPath(err)
 }
 

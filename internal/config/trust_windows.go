@@ -9,4 +9,7 @@ import (
 // from a profile that is the user's alone by default.
 func trusted(string, fs.FileInfo) error { return nil }
 
-const openFlags = os.O_RDONLY
+const (
+	openFlags = os.O_RDONLY
+	lookFlags = openFlags
+)
