@@ -14,7 +14,7 @@ import (
 )
 
 // asksInScript is a proxy that asks about one tool call: asks [-dangerous]
-// [-refused] TOOL ARGUMENTS. The script finds the request's id in $UUID and its
+// [-refused] [-offers|-wide] [-once] TOOL ARGUMENTS. The script finds the request's id in $UUID and its
 // first 8 characters in $ID. An answer is told at once that the call went on,
 // or, refused, that it was denied all the same.
 func asksInScript(ts *testscript.TestScript, neg bool, args []string) {
@@ -31,12 +31,17 @@ func asksInScript(ts *testscript.TestScript, neg bool, args []string) {
 				{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
 				{Scope: "tool", Title: "this tool on this server", Allow: "[[rule]]\naction = \"allow\"\ntool = \"x\"\n"},
 			}
+		case "-wide":
+			r.Offers = []queue.Offer{
+				{Scope: "folder", Title: "this tool in ~/work", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
+				{Scope: "tool", Title: "this tool on this server\x1b[2J", Allow: "[[rule]]\naction = \"allow\"\n"},
+			}
 		case "-once":
 			r.Lasting, r.NoOffer = false, "a value holds *"
 		}
 	}
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: asks [-dangerous] [-refused] [-offers] [-once] TOOL ARGUMENTS")
+		ts.Fatalf("usage: asks [-dangerous] [-refused] [-offers|-wide] [-once] TOOL ARGUMENTS")
 	}
 	r.Calls = []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: args[:1], Args: []byte(args[1])}}
 	r.Rule = policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: "policy.toml", Line: 7}, Description: "Ask before writes"}

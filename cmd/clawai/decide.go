@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,7 +26,7 @@ func decideCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "note", Aliases: []string{"n"}, Usage: "tell the agent `NOTE`"},
 			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
-			&cli.StringFlag{Name: "scope", Usage: "of the rule that --for always writes: `SCOPE` exact, folder, or tool (default: the narrowest)"},
+			&cli.StringFlag{Name: "scope", Usage: "of the rule that --for always writes: `SCOPE` exact, folder, or tool (default: exact; needed where that is not offered)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
 		},
 		Action: runDecide,
@@ -104,8 +105,11 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 // maxNote is how long a note for the agent can be, in bytes.
 const maxNote = 4096
 
+// exactScope is the scope that nobody has to name: it reaches no other call.
+var exactScope = policy.Exact.String()
+
 // suits checks that an answer can be given to this request, and fills in the
-// narrowest scope.
+// scope that goes without saying.
 func suits(a *queue.Answer, r *queue.Request) error {
 	f := console.FactsOf(r, view.Options{})
 	if f.Err != nil && a.Reply != gate.DenyOnce {
@@ -125,12 +129,15 @@ func suits(a *queue.Answer, r *queue.Request) error {
 			}
 			return fmt.Errorf("--for always is not offered: %s", plainText(why))
 		}
-		if a.Scope == "" {
-			a.Scope = offers[0].Scope
-		}
 		var scopes []string
 		for _, o := range offers {
 			scopes = append(scopes, o.Scope)
+		}
+		if a.Scope == "" {
+			if !slices.Contains(scopes, exactScope) {
+				return unscoped(r.ID, a, offers)
+			}
+			a.Scope = exactScope
 		}
 		if !slices.Contains(scopes, a.Scope) {
 			return usagef("--scope: %q is not offered for this call (one of %s)", a.Scope, strings.Join(scopes, ", "))
@@ -138,4 +145,20 @@ func suits(a *queue.Answer, r *queue.Request) error {
 	case gate.AllowOnce, gate.DenyOnce:
 	}
 	return nil
+}
+
+// unscoped refuses an answer that would write a rule about more than this call
+// without a word about how far: which of the wider rules is the narrowest
+// depends on the text of the call, and that is the caller's.
+func unscoped(id string, a *queue.Answer, offers []queue.Offer) error {
+	word := "deny"
+	if a.Reply.Allows() {
+		word = "approve"
+	}
+	var b strings.Builder
+	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")
+	for _, o := range offers {
+		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.Prefix(id), word, plainText(o.Scope), plainText(o.Title))
+	}
+	return usagef("%s", b.String())
 }
