@@ -12,7 +12,8 @@ func (a *asked) combine(accept func(candidate) bool) answer {
 	complete := true
 	for i := range a.dims {
 		var all bool
-		families[i], all = a.dims[i].family(&a.work, a.many)
+		// Names and servers have no readings, so that a few texts tell all.
+		families[i], all = a.dims[i].family(&a.work, a.many && i > 1)
 		complete = complete && all
 		if len(families[i]) == 0 && all {
 			return impossible
@@ -31,8 +32,6 @@ func (a *asked) combine(accept func(candidate) bool) answer {
 	switch {
 	case c.found:
 		return found
-	case c.any && a.many && complete && !c.cut:
-		return exhausted
 	case c.any:
 		return open
 	case !complete || a.work.left < 0:
@@ -96,27 +95,44 @@ func (c *combination) try() {
 		}
 		slices.SortStableFunc(words[i], func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	}
+	// The shortest together, then each of them beside the shortest others.
 	at := make([]int, len(words))
-	for {
-		if c.tried++; c.tried > maxCandidates {
-			c.cut = true
-			return
-		}
-		if c.accept(c.candidate(words, at)) {
-			c.found = true
-			return
-		}
-		i := 0
-		for ; i < len(at); i++ {
-			if at[i]++; at[i] < len(words[i]) {
-				break
+	if c.tries(words, at) {
+		return
+	}
+	for i := range words {
+		for at[i] = 1; at[i] < len(words[i]); at[i]++ {
+			if c.tries(words, at) {
+				return
 			}
-			at[i] = 0
 		}
-		if i == len(at) {
+		at[i] = 0
+	}
+	for n := 1; n < wordsOfMany; n++ {
+		more := 0
+		for i := range words {
+			if at[i] = 0; n < len(words[i]) {
+				at[i] = n
+				more++
+			}
+		}
+		if more < 2 {
+			return
+		}
+		if c.tries(words, at) {
 			return
 		}
 	}
+}
+
+// tries judges one candidate; true ends the search.
+func (c *combination) tries(words [][]string, at []int) bool {
+	if c.tried++; c.tried > maxCandidates {
+		c.cut = true
+	} else if c.accept(c.candidate(words, at)) {
+		c.found = true
+	}
+	return c.found || c.cut
 }
 
 func (c *combination) candidate(words [][]string, at []int) candidate {

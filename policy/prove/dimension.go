@@ -47,7 +47,7 @@ const (
 	nodesOfMany   = 4000
 	nodesBeyond   = 64 // looked at after the best there can be was found
 	maxCombos     = 1 << 12
-	maxCandidates = 512
+	maxCandidates = 4096
 )
 
 // family finds the least sets. all says that nothing was left out for want of

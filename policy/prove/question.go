@@ -31,7 +31,6 @@ const (
 	impossible answer = iota // proved: there is no such reading
 	found                    // the witness was accepted
 	open                     // texts were found, and no call made of them was accepted
-	exhausted                // the same, and there are no others
 	spent                    // the work was
 	hidden                   // open, and impossible for texts with one reading
 )
@@ -65,8 +64,8 @@ func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost
 	if a, cost = pr.once(q, accept); a == open {
 		q.many = true
 		more, again := pr.once(q, accept)
-		if cost += again; more == found || more == exhausted {
-			a = more
+		if cost += again; more == found {
+			a = found
 		}
 	}
 	return a, cost

@@ -34,13 +34,14 @@ type node struct {
 	char   rune
 }
 
-func (s *search) run(branch []*lang) bool {
+func (s *search) run(branch []*lang) (whole bool) {
 	for _, l := range branch {
 		if l.literal && !s.slashed {
 			s.word(l.word, branch)
 			return true
 		}
 	}
+	whole = true
 	s.collect(branch)
 	s.machine = newMachine(branch, s.others, nil)
 	s.seen = map[string][]int32{}
@@ -51,7 +52,8 @@ func (s *search) run(branch []*lang) bool {
 			return true
 		}
 		if s.many && len(s.nodes) > nodesOfMany {
-			return false
+			whole = false // what was come to is still looked at
+			continue
 		}
 		for _, r := range s.machine.runes {
 			if !s.work.spend(s.machine.words) {
@@ -60,7 +62,7 @@ func (s *search) run(branch []*lang) bool {
 			s.visit(int32(at), r)
 		}
 	}
-	return true
+	return whole
 }
 
 // word judges a branch that has one text.

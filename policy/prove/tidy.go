@@ -16,7 +16,9 @@ const (
 type tidiness uint8
 
 const (
-	atStart tidiness = iota
+	atStart  tidiness = iota
+	inLetter          // one letter: a drive, if a colon follows
+	inWord            // letters: a scheme, if :// does
 	inName
 	afterRoot  // the text is "/"
 	afterSlash // a name must follow
@@ -38,12 +40,13 @@ func (t tidiness) next(m manner, r rune) tidiness {
 	switch r {
 	case '/':
 		return [...]tidiness{
-			atStart: afterRoot, inName: afterSlash, afterColon: afterColonSlash,
+			atStart: afterRoot, inLetter: afterSlash, inWord: afterSlash, inName: afterSlash,
+			afterColon:      afterColonSlash,
 			afterColonSlash: afterAuthority, afterAuthority: afterSlash,
 			afterRoot: untidy, afterSlash: untidy, afterDot: untidy,
 		}[t]
 	case '.', ' ':
-		if t == afterDot || t == afterColon || r == ' ' && t != inName {
+		if t == afterDot || t == afterColon || r == ' ' && t != inLetter && t != inWord && t != inName {
 			return untidy
 		}
 		return afterDot
@@ -55,10 +58,14 @@ func (t tidiness) next(m manner, r rune) tidiness {
 		return untidy
 	}
 	switch {
-	case t == afterColon:
+	case t == afterColon, r == ':' && t != inWord:
 		return untidy
 	case r == ':':
 		return afterColon
+	case t == atStart && isLetter(r):
+		return inLetter
+	case (t == inLetter || t == inWord) && isLetter(r):
+		return inWord
 	}
 	return inName
 }
@@ -67,7 +74,7 @@ func (t tidiness) next(m manner, r rune) tidiness {
 func (t tidiness) ends(m manner) bool {
 	switch m {
 	case tidy:
-		return t == inName || t == afterRoot
+		return t == inLetter || t == inWord || t == inName || t == afterRoot
 	case named:
 		return t != atStart
 	}
