@@ -149,6 +149,7 @@ func (v *visit) left() {
 	if v.modern {
 		v.from.Withdraw(v.frame.ID)
 	}
+	v.out.hangUp() // what comes now is lost, and said to be
 	v.out.errand.hangUp()
 }
 
