@@ -36,6 +36,7 @@ type requestJSON struct {
 	Lasting  bool        `json:"lasting"`          // --for session can hold
 	Offers   []offerJSON `json:"offers,omitempty"`
 	NoOffer  string      `json:"no_offer,omitempty"`
+	Damage   string      `json:"damage,omitempty"` // why the call is not here: it can only be denied
 	Decided  *time.Time  `json:"decided,omitempty"`
 	Answer   *answerJSON `json:"answer,omitempty"`
 	Outcome  string      `json:"outcome,omitempty"`
@@ -101,6 +102,9 @@ func requestDoc(r *queue.Request, o view.Options) requestJSON {
 	}
 	if r.Digest != [32]byte{} {
 		doc.Digest = hex.EncodeToString(r.Digest[:])
+	}
+	if r.Damage != nil {
+		doc.Damage = r.Damage.Error()
 	}
 	for _, offer := range r.Offers {
 		doc.Offers = append(doc.Offers, offerJSON(offer))

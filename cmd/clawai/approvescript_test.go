@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -86,6 +87,18 @@ func answersInScript(ts *testscript.TestScript, neg bool, args []string) {
 	q := scriptQueue(ts)
 	defer q.Close()
 	_, err := q.Decide(context.Background(), ts.Getenv("UUID"), a)
+	ts.Check(err)
+}
+
+// damagesInScript makes one request's row unreadable: damages UUID.
+func damagesInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damages UUID")
+	}
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("HOME"), ".local", "state", "clawai", "queue", "queue.db"))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec("UPDATE requests SET names = '[{' WHERE id = ?", args[0])
 	ts.Check(err)
 }
 

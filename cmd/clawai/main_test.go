@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "recalls": recallsInScript,
+			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "damages": damagesInScript, "recalls": recallsInScript,
 			"shows": shows,
 		},
 		Setup: func(env *testscript.Env) error {

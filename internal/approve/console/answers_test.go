@@ -229,6 +229,20 @@ func TestDenyAlwaysOffersWhatCanBeDenied(t *testing.T) {
 	})
 }
 
+func TestWhatIsDamagedHidesNothingElse(t *testing.T) {
+	sit(t, 110, 40, Options{}, func(d *desk) {
+		r := request(1, "files", "write_file", `{}`)
+		r.Calls, r.Damage = nil, queue.ErrBroken
+		d.q.put(r)
+		d.q.put(request(2, "files", "write_file", `{"path":"/p/whole"}`))
+		d.see(`a call that cannot be shown, of "files": deny it, or it denies by itself`, "/p/whole", "its row in the queue is damaged")
+		d.answer("a")
+		d.see("it can only be denied")
+		d.answer("d")
+		d.see(": denied")
+	})
+}
+
 func TestWhatCannotBeShownCanOnlyBeDenied(t *testing.T) {
 	sit(t, 100, 40, Options{}, func(d *desk) {
 		r := request(1, "files", "write_file", `{"a":[`+strings.Repeat("0,", 2000)+`0]}`)

@@ -26,6 +26,9 @@ type Facts struct {
 func FactsOf(r *queue.Request, o view.Options) *Facts {
 	o.Server, o.Rule, o.Digest, o.Project = r.Server, r.Rule, r.Digest, r.Project
 	q, err := view.Of(r.Calls, o)
+	if r.Damage != nil {
+		err = r.Damage
+	}
 	if err != nil {
 		q.Title = "a call that cannot be shown, of " + named(r.Server)
 	}
@@ -37,6 +40,14 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 
 // Careful says that one key must not be enough.
 func (f *Facts) Careful() bool { return len(f.Dangers) > 0 || f.Err != nil }
+
+// Short is the request on one line of about n characters.
+func (f *Facts) Short(n int) string {
+	if f.Err != nil {
+		return f.Title + ": deny it, or it denies by itself at its deadline"
+	}
+	return f.Question.Short(n)
+}
 
 // facts is what a row of a list is made of.
 func (m *model) facts(r *queue.Request) *Facts {

@@ -20,6 +20,8 @@ var (
 	ErrFull   = errors.New("the queue cannot be written; if the disk is full, make room and try again")
 	// ErrDamaged: nothing is deleted, because a person may want to look.
 	ErrDamaged = errors.New("the queue is damaged; stop every clawai and move queue.db, queue.db-wal and queue.db-shm away: a new one is made, and only waiting questions and their history are lost")
+	// ErrBroken is the Damage of one request; the others are whole.
+	ErrBroken = errors.New("its row in the queue is damaged; deny it, or it denies by itself at its deadline")
 	// ErrNewer: a later version has marked the database as not for this one.
 	ErrNewer = errors.New("the queue belongs to a newer clawai; update this one, or stop every clawai and move queue.db away")
 )

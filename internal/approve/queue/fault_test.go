@@ -226,8 +226,60 @@ func TestChangedByHand(t *testing.T) {
 	}
 }
 
-// A request of which a part cannot be read is not shown as if that were all.
+// A request of which a part cannot be read is not shown as if that were all, and
+// hides no other. It can only be denied, and ends like every other.
 func TestUnreadablePart(t *testing.T) {
+	for _, damage := range []string{
+		"more_calls = '[{'", "names = '[{'", "offers = '[{'", "names = '7'", "lasting = 7", "rule_line = 9223372036854775807, names = '{}'",
+	} {
+		p, other, dir := newQueue(t)
+		whole, broken, late := put(t, p, `{"path":"whole"}`), put(t, p, `{"path":"broken"}`), put(t, p, `{"path":"late"}`)
+		db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE requests SET "+damage+" WHERE id IN (?, ?)", broken.ID(), late.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all, err := other.Pending(ctx)
+		if err != nil || len(all) != 3 {
+			t.Fatalf("%s: %v, %v", damage, all, err)
+		}
+		for i, id := range []string{whole.ID(), broken.ID(), late.ID()} {
+			r := all[i]
+			if r.ID != id || (i == 0) != (r.Damage == nil) || (i == 0) != (len(r.Calls) == 1) || i > 0 && (r.Lasting || r.Offers != nil) {
+				t.Errorf("%s: %+v", damage, r)
+			}
+		}
+		for _, reply := range []gate.Reply{gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways} {
+			if _, err := other.Decide(ctx, broken.ID(), queue.Answer{Reply: reply}); !errors.Is(err, queue.ErrBroken) {
+				t.Errorf("%s: %s: %v", damage, reply, err)
+			}
+		}
+		if _, err := other.Decide(ctx, broken.ID(), queue.Answer{Reply: gate.DenyOnce}); err != nil {
+			t.Errorf("%s: %v", damage, err)
+		}
+		if a, err := broken.Wait(soon(t)); err != nil || a.Reply != gate.DenyOnce {
+			t.Errorf("%s: %v %v", damage, a, err)
+		}
+		if _, won, err := late.Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil || !won {
+			t.Errorf("%s: %v %v", damage, won, err)
+		}
+		past, err := other.History(ctx, 10)
+		if err != nil || len(past) != 2 || past[0].Damage != nil || past[1].Damage != nil {
+			t.Errorf("%s: %+v, %v", damage, past, err)
+		}
+		if all, err := other.Pending(ctx); err != nil || len(all) != 1 || all[0].ID != whole.ID() {
+			t.Errorf("%s: %v, %v", damage, all, err)
+		}
+	}
+}
+
+// A damaged row of a proxy that died ends with the others.
+func TestUnreadablePartOfADeadProxy(t *testing.T) {
 	p, other, dir := newQueue(t)
 	put(t, p, `{}`)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
@@ -235,16 +287,14 @@ func TestUnreadablePart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, column := range []string{"more_calls", "names", "offers"} {
-		if _, err := db.Exec("UPDATE requests SET " + column + " = '[{'"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.Pending(ctx); !errors.Is(err, queue.ErrDamaged) {
-			t.Error(column, err)
-		}
-		if _, err := db.Exec("UPDATE requests SET " + column + " = NULL"); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := db.Exec("UPDATE requests SET names = '[{', session = 'gone'"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := other.Pending(ctx); err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
+	if past, err := other.History(ctx, 1); err != nil || len(past) != 1 || past[0].Status != queue.Expired {
+		t.Error(past, err)
 	}
 }
 

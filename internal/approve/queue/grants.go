@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -129,7 +128,7 @@ func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Gr
 			g.Rule.Action, _ = policy.ParseAction(action)
 			g.Since, g.Calls = unpackTime(since), unpackCalls(calls, &err)
 			if err != nil {
-				return errors.Join(ErrDamaged, err)
+				g.Calls = nil // it can be taken back all the same
 			}
 			all = append(all, g)
 			return nil

@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,28 @@ func TestGrants(t *testing.T) {
 	}
 	listed()
 	sound(t, dir)
+}
+
+// A grant whose calls cannot be read is listed without them, and taken back.
+func TestDamagedGrant(t *testing.T) {
+	p, other, dir := newQueue(t)
+	if err := p.SetGrants(ctx, []queue.Grant{grant("the-damaged", 0), grant("the-other", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE grants SET calls = '[{' WHERE id = 'the-damaged'"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := other.Grants(ctx); err != nil || len(all) != 2 || all[0].Calls != nil || len(all[1].Calls) != 1 {
+		t.Error(all, err)
+	}
+	if err := other.Revoke(ctx, "the-damaged"); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestGrantsAreAmbiguous(t *testing.T) {

@@ -40,6 +40,10 @@ type Request struct {
 	Offers   []Offer       // rules that "always" could write, narrowest first
 	NoOffer  string        // why there are none
 
+	// Damage says why the row cannot be read. The request then holds no call, and
+	// can only be denied; nil when it is whole.
+	Damage error
+
 	Status  Status
 	Decided time.Time // zero while pending
 	Answer  Answer    // what was said; zero when it expired

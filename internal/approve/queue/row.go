@@ -40,7 +40,8 @@ func values(r *Request) ([]any, error) {
 }
 
 // scan reads one row. What a newer clawai or a person wrote there that has no
-// meaning here is a deny.
+// meaning here is a deny. A row that cannot be read is a Request with Damage, so
+// that it hides no other; the error is of reading at all.
 func scan(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request
@@ -54,7 +55,7 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
 		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
 		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Rung, &r.Answer.Words, &r.Outcome)
-	if err != nil {
+	if err != nil && r.ID == "" { // the first column: there was no row to read
 		return Request{}, err
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
@@ -65,8 +66,8 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 	r.Calls = append([]policy.Call{first}, unpackCalls(more, &err)...)
 	r.Offers = unpackOffers(offers, &err)
 	if err != nil {
-		// Part of a request is never shown as if it were the whole.
-		return Request{}, fmt.Errorf("%w: request %q: %w", ErrDamaged, r.ID, err)
+		// Part of a call is never shown as if it were the whole.
+		r.Calls, r.Offers, r.Lasting, r.Damage = nil, nil, false, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	if n, _ := hex.Decode(r.Digest[:], []byte(digest)); n != len(r.Digest) {
 		r.Digest = [32]byte{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
 )
 
 // errLost: the row had been changed before.
@@ -110,6 +111,9 @@ func (q *Queue) settle(ctx context.Context, id string, s Status, a Answer, outco
 
 // ended is a pending request as it is kept afterwards.
 func (q *Queue) ended(r Request, s Status, a Answer, outcome string) Request {
+	if r.Damage != nil { // what is stored now is whole again
+		r.Calls, r.Damage = []policy.Call{{Malformed: "its row in the queue was damaged"}}, nil
+	}
 	r = scrubbed(r)
 	r.Status, r.Decided, r.Answer, r.Outcome = s, q.o.Clock(), a, outcome
 	return r

@@ -77,6 +77,8 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		"always in bulk":             {nil, "always", map[string]any{"bulk": true, "scope": "exact", "confirmed": true}, 409},
 		"no whole id":                {nil, "deny", map[string]any{"id": "0f8fad5b"}, 409},
 		"an id that is a path":       {nil, "deny", map[string]any{"id": "../../etc/passwd"}, 404},
+		"what is damaged":            {damaged, "allow", map[string]any{"confirmed": true}, 409},
+		"what is damaged, for good":  {damaged, "always", map[string]any{"confirmed": true, "scope": "exact"}, 409},
 		"what cannot be shown":       {func(r *queue.Request) { r.Calls[0].Args = []byte(`{`) }, "allow", map[string]any{"confirmed": true}, 409},
 	} {
 		st, _, r := asked(t, c.change)
@@ -84,6 +86,18 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		if resp.StatusCode != c.status || len(st.q.given()) > 0 {
 			t.Errorf("%s: %s %s", name, resp.Status, body)
 		}
+	}
+}
+
+func damaged(r *queue.Request) { r.Calls, r.Damage = nil, queue.ErrBroken }
+
+func TestADamagedOneIsNamedAndDenied(t *testing.T) {
+	st, _, r := asked(t, damaged)
+	if _, body := st.do("GET", requestPath+r.ID, "", nil); !strings.Contains(body, `"broken":"its row in the queue is damaged; deny it`) {
+		t.Error(body)
+	}
+	if resp, body := st.answer(r, "deny", nil); resp.StatusCode != http.StatusOK {
+		t.Error(resp.Status, body)
 	}
 }
 

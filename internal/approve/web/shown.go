@@ -41,9 +41,10 @@ func (s *Server) row(r *queue.Request) *row {
 	if !r.Deadline.IsZero() {
 		out.Deadline = r.Deadline.UnixMilli()
 	}
-	q, err := view.Of(r.Calls, s.options(r, false))
+	q, err := s.view(r, false)
 	if err != nil {
 		out.Title, out.Dangerous = "A call that cannot be shown", true
+		out.Short = "deny it, or it denies by itself at its deadline"
 		return out
 	}
 	out.Title, out.Server = q.Title, q.Server
@@ -61,6 +62,14 @@ func careOf(r *queue.Request, q *view.Question) care {
 		return confirmed
 	}
 	return routine
+}
+
+// view is the request as harmless text; the error says why there is none.
+func (s *Server) view(r *queue.Request, changes bool) (view.Question, error) {
+	if r.Damage != nil {
+		return view.Question{}, r.Damage
+	}
+	return view.Of(r.Calls, s.options(r, changes))
 }
 
 func (s *Server) options(r *queue.Request, changes bool) view.Options {
@@ -134,7 +143,7 @@ func (s *Server) details(r *queue.Request) *details {
 	for _, o := range r.Offers {
 		out.Offers = append(out.Offers, offer{o.Scope, term.Text(o.Title), textLines(o.Allow), textLines(o.Deny), term.Text(o.Example)})
 	}
-	q, err := view.Of(r.Calls, s.options(r, true))
+	q, err := s.view(r, true)
 	if err != nil {
 		out.Broken, out.Dangerous = term.Text(err.Error()), true
 		return out
@@ -195,7 +204,7 @@ type settled struct {
 
 func (s *Server) settled(r *queue.Request) *settled {
 	out := &settled{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
-	q, err := view.Of(r.Calls, s.options(r, false))
+	q, err := s.view(r, false)
 	if err != nil {
 		out.Title = "A call that cannot be shown"
 		return out
