@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/clawai/clawai/internal/config"
@@ -75,7 +76,11 @@ func policyFiles(c *cli.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{folders.PolicyFile()}, nil
+	own := folders.PolicyFile()
+	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("policy %s: no such file; clawai init writes one, or name a file", own)
+	}
+	return []string{own}, nil
 }
 
 // readNamed reads a file, or standard input for "-".
@@ -122,11 +127,11 @@ func writeLoadedText(w io.Writer, all []loadedFile) error {
 		case f.broken != nil:
 			_, err = fmt.Fprintln(w, f.broken)
 		case f.policy != nil:
-			noun := "rules"
-			if len(f.policy.Rules()) == 1 {
-				noun = "rule"
+			rules := count(len(f.policy.Rules()), "1 rule", "%d rules")
+			if len(f.policy.Rules()) == 0 {
+				rules = "no rule, so everything is denied"
 			}
-			_, err = fmt.Fprintf(w, "%s: ok, %d %s, revision %s\n", f.path, len(f.policy.Rules()), noun, f.policy.Revision())
+			_, err = fmt.Fprintf(w, "%s: ok, %s, revision %s\n", f.path, rules, f.policy.Revision())
 		}
 		if err != nil {
 			return err

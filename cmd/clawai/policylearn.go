@@ -152,7 +152,7 @@ func (r *learnRun) read() error {
 		}
 	}
 	if r.l.Seen == 0 {
-		return usagef("no recorded decision matches in %s, so there is nothing to learn from", dir)
+		return usagef("no recorded decision matches in %s, so there is nothing to learn from; to watch a server: clawai wrap SERVER --observe", dir)
 	}
 	r.rules = r.l.Propose()
 	return nil

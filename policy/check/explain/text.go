@@ -81,7 +81,9 @@ func (t *teller) call(j *Judged) {
 	if open := j.unseen(); len(open) > 0 {
 		t.line("  not looked at by any rule in question: %s", strings.Join(open, ", "))
 	}
-	t.line("")
+	if len(j.Trace.Steps) > 0 {
+		t.line("")
+	}
 	t.of(t.e.sources)
 	t.steps(&j.Trace, j.Subject)
 	for i := range j.Layers {
