@@ -66,7 +66,7 @@ func (d *difference) pair(m, n *mode) answer {
 		return hidden
 	}
 	if a == impossible {
-		q := question{subject: d.subject, unnamed: true, others: true,
+		q := question{subject: d.subject, unnamed: true, others: true, home: d.home,
 			needed: slices.Concat(m.needed, n.needed), avoid: slices.Concat(m.avoid, n.avoid)}
 		if d.question(q, m, n) == found {
 			return found

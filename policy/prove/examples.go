@@ -44,9 +44,9 @@ func examples(key, text string) []any {
 			out = append(out, matching(w))
 		}
 	case "type":
-		out = append(out, "x", 1, true, nil, map[string]any{"x": 1}, []any{"x"})
+		out = append(out, "x", 1, true, nil, map[string]any{"x": 1}, []any{"x"}, map[string]any{}, []any{})
 	case "present":
-		out = append(out, "x", strings.Repeat("x", longText))
+		out = append(out, "x", strings.Repeat("x", longText), []any{}, map[string]any{})
 	case "max_length":
 		if n, err := strconv.Atoi(text); err == nil {
 			out = append(out, strings.Repeat("x", min(n, longText)))

@@ -22,6 +22,7 @@ type question struct {
 	unnamed bool   // the name may be empty
 	others  bool   // ask about readings that transformations made as well
 	many    bool   // list more texts than a proof needs
+	home    string // for calls that name a place below it by a tilde
 }
 
 // answer is what became of a question.

@@ -103,7 +103,7 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 	}
 	a := impossible
 	for _, at := range attempts(demand{rule: r}, demand{r, r.vague}) {
-		at.subject, at.avoid = q.subject, q.avoid
+		at.subject, at.avoid, at.home = q.subject, q.avoid, pr.home
 		if a = pr.ask(at, witness(&at)); a == found {
 			return f
 		}

@@ -42,6 +42,7 @@ type prover struct {
 	langs map[string]*lang
 	bases map[bool]union
 	work  int
+	home  string
 }
 
 func newProver(o Options) *prover {
@@ -75,6 +76,9 @@ func (pr *prover) unknownBases(homeless bool) union {
 
 // rules reads the rules of a policy.
 func (pr *prover) rules(p *policy.Policy) []rule {
+	if at, err := p.Forms("~"); err == nil && len(at.Forms) > 1 {
+		pr.home = at.Forms[1].Globs[0]
+	}
 	sources := p.Sources()
 	rules := make([]rule, len(sources))
 	for i := range sources {
@@ -110,16 +114,17 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 
 // constraints reads what only the policy itself can judge: typed constraints and
 // times. An argument that has a constraint must be there; whether the constraint
-// holds is an atom, which a call has or has not.
+// holds is an atom, which a call has or has not. Where a constraint is about the
+// argument as a whole, there need be no text: [] is an array, and present.
 func (r *rule) constraints(p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
 		opens := r.src.Action == policy.Allow
 		r.vague = true
 		r.atoms = append(r.atoms, strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01"))
-		absent := w.Key == "present" && w.Text == "false" || w.Key == "type" && strings.Contains(w.Text, "null")
+		whole := w.Key == "present" || w.Key == "type" && slices.Contains([]string{`"null"`, `"array"`, `"object"`}, w.Text)
 		known := slices.ContainsFunc(r.args, func(a argument) bool { return a.key == key })
-		if !absent && !known {
+		if !whole && !known {
 			r.args = append(r.args, newArgument(p, key, w.Path, []string{"**"}))
 		}
 	}

@@ -2,9 +2,12 @@ package prove
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -23,7 +26,10 @@ var methods = map[policy.Subject]string{
 // texts in another dress.
 func (q *question) calls(c candidate) []policy.Call {
 	var calls []policy.Call
-	for _, dress := range q.dresses() {
+	for i, dress := range q.dresses() {
+		if i > 0 && !c.changes(dress) {
+			continue
+		}
 		for _, at := range q.times() {
 			for _, args := range q.values(c, dress) {
 				call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}, At: at}
@@ -44,6 +50,16 @@ func (q *question) calls(c candidate) []policy.Call {
 	return calls
 }
 
+// changes says whether a dress makes another call of the candidate.
+func (c *candidate) changes(dress func(string) string) bool {
+	for _, text := range c.args {
+		if dress(text) != text {
+			return true
+		}
+	}
+	return false
+}
+
 // dresses are ways to write a text such that some reading of it is the text.
 func (q *question) dresses() []func(string) string {
 	dresses := []func(string) string{strings.Clone}
@@ -51,9 +67,41 @@ func (q *question) dresses() []func(string) string {
 		dresses = append(dresses, strings.ToUpper,
 			func(s string) string { return " " + s },
 			func(s string) string { return s + " " },
-			func(s string) string { return " " + s + " " })
+			func(s string) string { return " " + s + " " },
+			located, escaped, norm.NFD.String,
+			func(s string) string { return located(escaped(s)) },
+			func(s string) string { return strings.ReplaceAll(s, "/", `\`) },
+			func(s string) string { return athome(s, q.home) })
 	}
 	return dresses
+}
+
+// located writes a path as a URI, in which its blanks and the like may stand.
+func located(path string) string {
+	switch {
+	case strings.HasPrefix(path, "/"):
+		return "file://" + path
+	case len(path) > 2 && path[1] == ':' && isLetter(rune(path[0])):
+		return "file:///" + path
+	}
+	return path
+}
+
+// escaped writes the last letter of a text by its number.
+func escaped(s string) string {
+	i := strings.LastIndexFunc(s, func(r rune) bool { return isLetter(r) || '0' <= r && r <= '9' })
+	if i < 0 {
+		return s
+	}
+	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
+}
+
+// athome writes a path below the home with a tilde.
+func athome(path, home string) string {
+	if rest, below := strings.CutPrefix(path, home); below && home != "" && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
 }
 
 // value is one argument of a witness.
