@@ -218,3 +218,40 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%v\n%s", err, doc.String())
 	}
 }
+
+// A constraint that takes settings is one condition: it is shown at work and
+// dropped as a whole.
+func TestSettingsOfAConstraint(t *testing.T) {
+	const src = `[[rule]]
+action = "allow"
+tool = "read"
+where.path = { sql = { mode = "read-only", dialect = "postgres" }, max_length = 40 }
+`
+	suite := []check.Fixture{fixture(t, "allow", "", "SELECT 1::int"), fixture(t, "deny", "", "DELETE FROM t")}
+	c, err := cover.Measure(parse(t, src), "p.toml", []byte(src), suite, cover.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range c.Points {
+		got = append(got, fmt.Sprintf("%s %s %v", p.What, p.Way, p.Covered))
+	}
+	want := []string{
+		"the rule matches true",
+		`where.path.sql { mode = "read-only", dialect = "postgres" } fails true`,
+		"where.path.max_length 40 fails false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	var dropped []string
+	for _, o := range mutate(t, src, cover.Options{}, suite...).Outcomes {
+		if o.Kind == "drop-condition" && o.Killed {
+			dropped = append(dropped, o.Name)
+		}
+	}
+	want = []string{`allow tool "read": drop where.path.sql.dialect`, `allow tool "read": drop where.path.sql`}
+	if diff := cmp.Diff(want, dropped); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -94,9 +94,13 @@ func steps(p *policy.Policy, cases []testCase) [][]policy.Step {
 func (m *meter) rule(i int) {
 	hit := func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch }
 	m.point(i, theRule, "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
-	leaves := m.text.Leaves()
+	typed := constraints(m.source)
+	leaves := m.text.Leaves(typed...)
 	for j := range leaves {
 		l := &leaves[j]
+		if setting(l, typed) {
+			continue
+		}
 		switch l.Path[0] {
 		case "args", "where", "server":
 			m.values(i, l)
@@ -106,6 +110,23 @@ func (m *meter) rule(i int) {
 	if m.source.When != nil {
 		m.fails(i, "when", "when", m.text.Without("when"))
 	}
+}
+
+// constraints are the paths of a rule's typed constraints.
+func constraints(s policy.Source) [][]string {
+	var paths [][]string
+	for _, w := range s.Where {
+		paths = append(paths, slices.Concat([]string{"where"}, w.Path, []string{w.Key}))
+	}
+	return paths
+}
+
+// setting reports that a leaf is part of a constraint: by itself it keeps no rule
+// from matching.
+func setting(l *syntax.Leaf, typed [][]string) bool {
+	return slices.ContainsFunc(typed, func(path []string) bool {
+		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
+	})
 }
 
 // reach looks for calls that come to the rules that no fixture comes to.

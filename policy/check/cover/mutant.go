@@ -94,6 +94,12 @@ func (m *mutator) rule(i int) {
 			m.globs(i, l)
 		}
 	}
+	whole := r.Leaves(constraints(m.sources[i])...)
+	for j := range whole {
+		if l := &whole[j]; l.Path[0] == "where" && l.Value.Kind == syntax.Table {
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		}
+	}
 	if times > 1 {
 		m.add(i, "drop-condition", "drop when", r.Without("when")...)
 	}

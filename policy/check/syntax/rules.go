@@ -47,8 +47,8 @@ func (r *Rule) Without(key string) []Edit {
 	return edits
 }
 
-// Leaf is a value of a rule that is no table, with its whole path: args.path,
-// where.path.under, server.
+// Leaf is a value of a rule with its whole path: args.path, where.path.under,
+// server. It is no table, unless Leaves was asked for the table as a whole.
 type Leaf struct {
 	Path  []string
 	Value Value
@@ -57,8 +57,9 @@ type Leaf struct {
 
 type span struct{ start, end int }
 
-// Leaves lists the values of a rule in the order of the text.
-func (r *Rule) Leaves() []Leaf {
+// Leaves lists the values of a rule in the order of the text. An inline table with
+// a path in whole is one of them; others are seen through their own values.
+func (r *Rule) Leaves(whole ...[]string) []Leaf {
 	var leaves []Leaf
 	var prefix []string
 	for i, st := range r.Statements {
@@ -71,14 +72,15 @@ func (r *Rule) Leaves() []Leaf {
 			// It is alone in its table, which would be empty without it.
 			cut = append([]span{{above.Start, above.End}}, cut...)
 		}
-		leaves = appendLeaves(leaves, prefix, st, cut)
+		leaves = appendLeaves(leaves, prefix, st, cut, whole)
 	}
 	return leaves
 }
 
-func appendLeaves(leaves []Leaf, prefix []string, st Statement, cut []span) []Leaf {
+func appendLeaves(leaves []Leaf, prefix []string, st Statement, cut []span, whole [][]string) []Leaf {
 	path := slices.Concat(prefix, st.Key)
-	if st.Value.Kind != Table {
+	isPath := func(w []string) bool { return slices.Equal(w, path) }
+	if st.Value.Kind != Table || slices.ContainsFunc(whole, isPath) {
 		return append(leaves, Leaf{Path: path, Value: st.Value, cut: cut})
 	}
 	pairs := st.Value.Pairs
@@ -91,7 +93,7 @@ func appendLeaves(leaves []Leaf, prefix []string, st Statement, cut []span) []Le
 		default:
 			inner = []span{{pairs[i-1].End, pair.End}}
 		}
-		leaves = appendLeaves(leaves, path, pair, inner)
+		leaves = appendLeaves(leaves, path, pair, inner, whole)
 	}
 	return leaves
 }
