@@ -68,7 +68,7 @@ var scopeLabels = map[string]string{
 func scopes(offers []queue.Offer, reply gate.Reply, foot string) page {
 	p := page{
 		decision: "clawai asks: always allow how much?",
-		choices:  []choice{{wordDeny, "Deny, write nothing"}},
+		choices:  []choice{{wordDeny, "Deny, write nothing", false}},
 		footer:   foot,
 	}
 	if reply == gate.DenyAlways {
@@ -78,7 +78,7 @@ func scopes(offers []queue.Offer, reply gate.Reply, foot string) page {
 	var facts []string
 	for _, o := range offers {
 		facts = append(facts, fmt.Sprintf("%-10s %s", o.Scope, term.Text(o.Title)))
-		p.choices = append(p.choices, choice{o.Scope, scopeLabels[o.Scope]})
+		p.choices = append(p.choices, choice{o.Scope, scopeLabels[o.Scope], reply.Allows()})
 	}
 	p.facts = lines(facts...)
 	return p
@@ -90,9 +90,9 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) pag
 	p := page{
 		decision: "clawai asks: write this rule and allow?",
 		choices: []choice{
-			{wordDeny, "Deny, write nothing"},
-			{wordWrite, "Write the rule and allow"},
-			{wordAllow, "Allow once, write nothing"},
+			{wordDeny, "Deny, write nothing", false},
+			{wordWrite, "Write the rule and allow", true},
+			{wordAllow, "Allow once, write nothing", true},
 		},
 		footer: foot,
 	}
@@ -101,7 +101,7 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) pag
 		text, lets = o.Deny, "It denies"
 		p.decision = "clawai asks: write this rule and deny?"
 		p.choices[0].label = "Deny once, write nothing"
-		p.choices[1].label = "Write the rule and deny"
+		p.choices[1].label, p.choices[1].lets = "Write the rule and deny", false
 	}
 	for line := range strings.Lines(text) {
 		facts = append(facts, "  "+term.Text(strings.TrimRight(line, "\n")))
@@ -119,7 +119,7 @@ func refused(why error, foot string) page {
 	return page{
 		facts:    lines("Nothing is written.", term.Text(why.Error())),
 		decision: "clawai asks: let this call through?",
-		choices:  []choice{{wordDeny, "Deny"}, {wordAllow, "Allow once"}},
+		choices:  []choice{{wordDeny, "Deny", false}, {wordAllow, "Allow once", true}},
 		footer:   foot,
 	}
 }

@@ -39,6 +39,9 @@ type form struct {
 	settled time.Time // keys before this moment are not answers
 	rows    []string  // facts, wrapped to the width
 	top     int       // first row in sight
+	need    int       // how many rows must have been in sight to let something through
+	read    bool      // they have been
+	unread  bool      // the last key would have let something through before
 	width   int
 	height  int
 	answer  string
@@ -158,6 +161,7 @@ func (f *form) resize(width, height int) tea.Cmd {
 		return tea.Quit
 	}
 	f.rows = f.page.facts(width)
+	f.need = f.page.needed(len(f.rows), width)
 	f.sel.WithWidth(width)
 	f.scroll(0)
 	if first {
@@ -172,6 +176,7 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 	if f.now().Before(f.settled) {
 		return f.wait()
 	}
+	f.unread = false
 	switch msg.String() {
 	case "esc", "ctrl+c", "ctrl+d":
 		f.answer = wordDeny
@@ -184,7 +189,14 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 		f.scroll(-len(f.rows))
 	case "end":
 		f.scroll(len(f.rows))
-	case "up", "down", "enter":
+	case "up", "down":
+		return f.forward(msg)
+	case "enter":
+		if f.page.lets(f.word) && !f.read {
+			f.unread = true
+			f.scroll(f.factRows())
+			return f.wait()
+		}
 		return f.forward(msg)
 	default:
 		return f.restart()
@@ -205,6 +217,7 @@ func (f *form) forward(msg tea.Msg) tea.Cmd {
 
 func (f *form) scroll(by int) {
 	f.top = max(0, min(f.top+by, len(f.rows)-f.factRows()))
+	f.read = f.read || f.top+f.factRows() >= f.need
 }
 
 // factRows is how many rows the facts have.
@@ -220,9 +233,12 @@ func (f *form) View() tea.View {
 	end := min(f.top+n, len(f.rows))
 	rows := make([]string, 0, f.height)
 	rows = append(rows, f.rows[f.top:end]...)
-	if len(f.rows) <= n {
+	switch {
+	case len(f.rows) <= n:
 		rows = append(rows, "")
-	} else {
+	case f.unread:
+		rows = append(rows, fmt.Sprintf("── read on first: lines %d-%d of %d", f.top+1, end, len(f.rows)))
+	default:
 		rows = append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn show the rest", f.top+1, end, len(f.rows)))
 	}
 	keys := "One moment…"

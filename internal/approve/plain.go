@@ -24,7 +24,8 @@ func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (
 		width = 0
 	}
 	rest := p.facts(width)
-	for {
+	need := p.needed(len(rest), width)
+	for all := len(rest); ; {
 		if err := tty.Recheck(); err != nil {
 			return "", err
 		}
@@ -47,6 +48,12 @@ func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (
 			return "", err
 		}
 		if line == wordMore && len(rest) > 0 {
+			continue
+		}
+		if p.lets(line) && all-len(rest) < need {
+			if _, err := io.WriteString(tty, "Nothing was answered: read on first.\n"); err != nil {
+				return "", errors.Join(term.ErrHungUp, err)
+			}
 			continue
 		}
 		return word(p, line), nil

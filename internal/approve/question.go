@@ -13,13 +13,37 @@ import (
 // page is one question as both forms of asking show it.
 type page struct {
 	facts    func(width int) []string // harmless rows, 0: not wrapped; any may be scrolled out of sight
+	must     func(width int) int      // how many of them must have been in sight before one that lets is chosen; nil: all
 	decision string                   // one line, always shown, directly above the choices
 	choices  []choice                 // the first one denies and is preset
 	footer   string                   // one line below the choices
 }
 
-// choice is one answer: word is typed in full where there is no menu.
-type choice struct{ word, label string }
+// choice is one answer: word is typed in full where there is no menu. One that
+// lets something through, or leads there, needs the facts to have been in sight.
+type choice struct {
+	word, label string
+	lets        bool
+}
+
+// needed is how many of the rows of the page must have been in sight before
+// something is let through.
+func (p *page) needed(rows, width int) int {
+	if p.must == nil {
+		return rows
+	}
+	return min(p.must(width), rows)
+}
+
+// lets says so of the choice of a word.
+func (p *page) lets(word string) bool {
+	for _, c := range p.choices {
+		if c.word == word {
+			return c.lets
+		}
+	}
+	return false
+}
 
 const (
 	wordDeny    = "deny"
@@ -56,13 +80,18 @@ func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) 
 	pg := page{
 		facts: shown(v),
 		choices: []choice{
-			{wordDeny, "Deny"},
-			{wordAllow, "Allow once"},
+			{wordDeny, "Deny", false},
+			{wordAllow, "Allow once", true},
 		},
 		footer: footer(q.Deadline),
 	}
+	if len(v.Dangers) == 0 {
+		// Below stand only the values whose beginning, end and length were in
+		// sight. What needs care may need it for what is in their middle.
+		pg.must = func(width int) int { return len(v.Lines(width)) }
+	}
 	if q.Session {
-		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends"})
+		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends", true})
 	}
 	what := "this"
 	if len(q.Calls) > 1 {
@@ -74,9 +103,9 @@ func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) 
 	}
 	switch {
 	case len(offers) > 0:
-		pg.choices = append(pg.choices, choice{wordAlways, "Always allow… (shows the rule)"})
+		pg.choices = append(pg.choices, choice{wordAlways, "Always allow… (shows the rule)", true})
 		if len(denying(offers)) > 0 {
-			pg.choices = append(pg.choices, choice{wordNever, "Always deny… (shows the rule)"})
+			pg.choices = append(pg.choices, choice{wordNever, "Always deny… (shows the rule)", false})
 		}
 	case whyNot != "":
 		pg.facts = shown(v, "always     not offered: "+whyNot)
@@ -93,7 +122,7 @@ func careful(dangers []string, foot string) page {
 	return page{
 		facts:    lines(facts...),
 		decision: "CAREFUL. Let it through all the same?",
-		choices:  []choice{{wordDeny, "Deny"}, {wordAllow, "Allow, I have read it"}},
+		choices:  []choice{{wordDeny, "Deny", false}, {wordAllow, "Allow, I have read it", true}},
 		footer:   foot,
 	}
 }
@@ -125,9 +154,9 @@ func list(qs []gate.Question, vs []view.Question) (page, error) {
 		facts:    facts,
 		decision: fmt.Sprintf("clawai asks: let all %d calls through?", len(qs)),
 		choices: []choice{
-			{wordDeny, "Deny all"},
-			{wordAllow, "Allow all, each once"},
-			{wordEach, "Ask one by one"},
+			{wordDeny, "Deny all", false},
+			{wordAllow, "Allow all, each once", true},
+			{wordEach, "Ask one by one", false},
 		},
 		footer: footer(first),
 	}, nil

@@ -179,6 +179,95 @@ func TestManyArguments(t *testing.T) {
 	}
 }
 
+// What allows needs the arguments to have been in sight to the last; the first
+// Return reads on instead. What denies needs nothing.
+func TestAllowNeedsTheEnd(t *testing.T) {
+	long := `{"first":1`
+	for i := range 40 {
+		long += `,"arg` + strings.Repeat("i", i) + `":"value"`
+	}
+	long += `,"last":"the end"}`
+	t.Run("allow reads on", func(t *testing.T) {
+		s := start(t, writeCall(long), 24, 80)
+		s.answer(down)
+		s.see("> Allow once", "first = 1", "PgDn show the rest")
+		for _, shows := range []string{"argiiiiiiiiiii = ", `last = "the end"`} {
+			s.answer(enter)
+			s.see("── read on first: lines", shows, "> Allow once")
+		}
+		s.answer(enter)
+		if out := s.end(); out.Reply != gate.AllowOnce {
+			t.Errorf("got %+v", out)
+		}
+	})
+	t.Run("so does the session", func(t *testing.T) {
+		s := start(t, writeCall(long), 24, 80)
+		s.answer(down + down)
+		s.see("> Allow this until the session ends")
+		s.answer(enter)
+		s.see("── read on first: lines")
+		s.answer(esc)
+		if out := s.end(); out.Reply != gate.DenyOnce {
+			t.Errorf("got %+v", out)
+		}
+	})
+	t.Run("deny does not", func(t *testing.T) {
+		s := start(t, writeCall(long), 24, 80)
+		s.answer(enter)
+		if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+			t.Errorf("got %+v", out)
+		}
+	})
+	t.Run("plain", func(t *testing.T) {
+		s := start(t, writeCall(long), 60, 80, "TERM=dumb")
+		s.prompt("more lines are not shown yet")
+		s.press("allow\n")
+		s.prompt("Nothing was answered: read on first.", `last = "the end"`)
+		s.press("allow\n")
+		if out := s.end(); out.Reply != gate.AllowOnce {
+			t.Errorf("got %+v", out)
+		}
+	})
+	t.Run("plain deny", func(t *testing.T) {
+		s := start(t, writeCall(long), 60, 80, "TERM=dumb")
+		s.prompt("more lines are not shown yet")
+		s.press("deny\n")
+		if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
+			t.Errorf("got %+v", out)
+		}
+	})
+}
+
+// Of a long value the beginning, the end and the length are enough, unless the
+// call needs care: then what stands in its middle may be why.
+func TestTheMiddleOfALongValue(t *testing.T) {
+	text := strings.Repeat("all work and no play makes jack a dull boy ", 60)
+	t.Run("routine", func(t *testing.T) {
+		o := writeCall(`{"path":"/p/a.txt","content":"` + text + `"}`)
+		o.Options.View.Project = "/p"
+		s := start(t, o, 30, 80)
+		s.see("> Deny", "PgDn show the rest", "let this through?")
+		s.answer(down + enter)
+		if out := s.end(); out.Reply != gate.AllowOnce {
+			t.Errorf("got %+v", out)
+		}
+	})
+	t.Run("dangerous", func(t *testing.T) {
+		o := writeCall(`{"command":"` + text + `"}`)
+		o.Question.Calls[0].Names = []string{"run_command"}
+		s := start(t, o, 30, 80)
+		s.see("CAREFUL. Let this through?")
+		s.answer(down + enter)
+		s.see("── read on first: lines")
+		s.answer("\x1b[F" + enter)
+		s.see("although it needs care")
+		s.answer(enter)
+		if out := s.end(); out.Reply != gate.DenyOnce {
+			t.Errorf("got %+v", out)
+		}
+	})
+}
+
 func TestTooManyArgumentsDeny(t *testing.T) {
 	s := start(t, writeCall(`{"a":[`+strings.Repeat("0,", 1000)+`0]}`), 24, 80)
 	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "more than can be shown") {
