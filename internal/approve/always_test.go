@@ -47,7 +47,7 @@ func asksFor(t *testing.T, src, args string) (order, string) {
 		t.Fatal(err)
 	}
 	o := writeCall(args)
-	o.Policy = path
+	o.Policy, o.Options.View.Project = path, "/home/user"
 	d := p.Decide(&o.Question.Calls[0])
 	if d.Action != policy.Prompt {
 		t.Fatalf("the test's policy says %v", d.Action)

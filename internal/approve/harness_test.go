@@ -400,7 +400,7 @@ const (
 // writeCall is a question about one tool call.
 func writeCall(args string) order {
 	return order{
-		Options: sent{Grace: testGrace, By: "me", View: view.Options{Project: "/"}},
+		Options: sent{Grace: testGrace, By: "me", View: view.Options{Project: "/p"}},
 		Timeout: 30 * time.Second,
 		Question: gate.Question{
 			Calls: []policy.Call{{

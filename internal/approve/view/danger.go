@@ -79,6 +79,7 @@ type looker struct {
 
 // dangers are the reasons why a call needs care, nil when it is routine.
 func dangers(c *policy.Call, r *Request, w *walker, o Options) []string {
+	o.Project = workFolder(o.Project, o.Home)
 	l := looker{o: o}
 	if c.Malformed != "" {
 		l.add(whyMalformed, c.Malformed)

@@ -165,14 +165,43 @@ func TestWritesOutsideTheProject(t *testing.T) {
 	if got := reasons(t, call("write_file", `{"path":"/a"}`), Options{}); !because(got, whyNoFolder) {
 		t.Errorf("no project: %q", got)
 	}
-	if got := reasons(t, call("write_file", `{"path":"/a"}`), Options{Project: "/"}); got != nil {
-		t.Errorf("everything is the project: %q", got)
-	}
 	if got := reasons(t, call("write_file", `{"path":"/usr/src/app/x.js"}`), Options{Project: "/usr/src/app"}); got != nil {
 		t.Errorf("a project in a system folder: %q", got)
 	}
 	if got := reasons(t, call("write_file", map[string][]string{"paths": {"/a", "/b"}}), folders); !slices.Contains(got, whyOutside+`: "/a" (2 times)`) {
 		t.Errorf("two paths: %q", got)
+	}
+}
+
+// Where applications start servers nobody works: no write there is inside of a
+// project, and what the system's folders hold stays its own.
+func TestNoProject(t *testing.T) {
+	for _, o := range []Options{
+		{}, {Home: "/home/ann"}, {Project: "/"}, {Project: "/", Home: "/home/ann"}, {Project: "//"}, {Project: `C:\`}, {Project: "/home/ann/..", Home: "/home/ann"},
+		{Project: "/home/ann", Home: "/home/ann"}, {Project: "/home/ann/", Home: "/home/ann"}, {Project: "/home/ann", Home: "/home/ann/"},
+		{Project: "/home", Home: "/home/ann"}, {Project: `C:\Users\ann`, Home: `C:\Users\ann`},
+	} {
+		for _, path := range []string{"/a", "/home/ann/a", "/home/ann/project/a", "~/a", "../a", `C:\Users\ann\a`} {
+			if got := reasons(t, call("write_file", map[string]string{"path": path}), o); !because(got, whyNoFolder) {
+				t.Errorf("%+v %s: %q", o, path, got)
+			}
+		}
+		if got := reasons(t, call("write_file", `{"path":"/etc/hosts"}`), o); !because(got, whySystem) {
+			t.Errorf("%+v: %q", o, got)
+		}
+		if got := reasons(t, call("read_file", `{"path":"/a"}`), o); got != nil {
+			t.Errorf("%+v: %q", o, got)
+		}
+		if got := reasons(t, call("write_file", `{"path":"a"}`), o); got != nil {
+			t.Errorf("%+v: a path from where the server stands: %q", o, got)
+		}
+	}
+	for _, o := range []Options{
+		{Project: "/home/ann/p", Home: "/home/ann"}, {Project: "/home/ann2", Home: "/home/ann"}, {Project: "/srv/p", Home: "/"}, {Project: "/home/ann"},
+	} {
+		if got := reasons(t, call("write_file", map[string]string{"path": o.Project + "/a"}), o); got != nil {
+			t.Errorf("%+v: %q", o, got)
+		}
 	}
 }
 

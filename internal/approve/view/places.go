@@ -157,20 +157,33 @@ func located(s, home string) []string {
 	}
 	for i, r := range readings {
 		r = strings.ReplaceAll(r, `\`, "/")
+		for _, v := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+			if rest, ok := strings.CutPrefix(r, v); ok && home != "" && (rest == "" || rest[0] == '/') {
+				r = strings.ReplaceAll(home, `\`, "/") + rest
+			}
+		}
 		if len(r) > 1 && r[1] == ':' && ('a' <= r[0]|0x20 && r[0]|0x20 <= 'z') {
 			r = r[2:]
 			if !rooted(r) {
 				r = "$drive/" + r
 			}
 		}
-		for _, v := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
-			if rest, ok := strings.CutPrefix(r, v); ok && home != "" && (rest == "" || rest[0] == '/') {
-				r = home + rest
-			}
-		}
 		readings[i] = path.Clean(strings.ReplaceAll(r, "//", "/"))
 	}
 	return readings
+}
+
+// workFolder is the folder the work is in; "" when that is not known. Desktop
+// applications start servers in / or in the home folder, which nobody means as a
+// whole; neither is anything between them.
+func workFolder(project, home string) string {
+	if project == "" {
+		return ""
+	}
+	if at := located(project, "")[0]; at == "/" || home != "" && !outside(located(home, "")[0], at) {
+		return ""
+	}
+	return project
 }
 
 // outside says whether a reading of a path lies outside the folder.

@@ -43,7 +43,7 @@ func (l *looker) places(s string) {
 	}
 	seen := map[string]bool{}
 	for _, plain := range located(s, l.o.Home) {
-		inside := l.o.Project != "" && l.o.Project != "/" && !outside(plain, l.o.Project)
+		inside := l.o.Project != "" && !outside(plain, l.o.Project)
 		for i := range places {
 			p := &places[i]
 			if p.write && !l.writes || inside && p.why == whySystem || seen[p.why] || !p.holds(plain) {

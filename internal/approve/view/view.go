@@ -29,7 +29,7 @@ type Options struct {
 	Server  string      // the name to show; "" takes the first call's
 	Rule    policy.Rule // the one that asked; the zero value shows none
 	Digest  [32]byte    // of the frame; the zero value shows none
-	Project string      // absolute folder the work is in; "" when unknown
+	Project string      // absolute folder the work is in; "" when unknown; / and Home, or what holds it, count as unknown
 	Home    string      // the owner's home, for ~; "" when unknown
 	Own     []string    // folders of clawai's own: rules, record
 	// ReadFile reads a file that a call would change; nil gives no Diff. It is
