@@ -158,16 +158,36 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 		}
 	}
 	for _, word := range c.StringSlice("kind") {
-		if !audit.IsKind(word) {
-			return f, usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(audit.Kinds(), ", "))
+		kind, err := kindNamed(word)
+		if err != nil {
+			return f, err
 		}
-		f.Kinds = append(f.Kinds, audit.Kind(word))
+		f.Kinds = append(f.Kinds, kind)
 	}
 	f.Session, f.Record, f.Last = c.String("session"), c.String("record"), c.Int("limit")
 	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
 		return f, usagef("--limit: %d is no number of records", f.Last)
 	}
 	return f, nil
+}
+
+// kindNamed is the kind that a word of the command line names, or that a line
+// prints: a line says of a decision and of an outcome how it went instead.
+func kindNamed(word string) (audit.Kind, error) {
+	switch word {
+	case "answer": // what lines once said
+		return audit.Answered, nil
+	case "allow", "deny":
+		return "", usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
+	case "observed":
+		return "", usagef("--kind: observed is how a decision is printed that nothing enforced; say --kind decision")
+	case "done", "failed":
+		return "", usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
+	}
+	if !audit.IsKind(word) {
+		return "", usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(audit.Kinds(), ", "))
+	}
+	return audit.Kind(word), nil
 }
 
 // globFlag reads a flag whose value is a glob as in a policy; nil when unset.

@@ -71,8 +71,8 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 		"deny      tools/call write_file  {\"path\":\"/a/\u043f.txt\"}  asked  /p/policy.toml:7  Only projects  nobody answered in time",
 		"failed    of abc-2",
 		"listed    tools/list  2 declared: read_file, write_file",
-		"answer    once (terminal, after 2.1 s)",
-		"answer    deny (queue, by anna, after 1.0 s)  told: use the test folder",
+		"answered  once (terminal, after 2.1 s)",
+		"answered  deny (queue, by anna, after 1.0 s)  told: use the test folder",
 	} {
 		if i >= len(lines) || !strings.Contains(lines[i], want) {
 			t.Errorf("line %d of\n%s\nlacks %q", i+1, out, want)
@@ -188,5 +188,35 @@ func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
 	}
 	if code, _, errs := clawai(t, "log"); code != 0 || !strings.Contains(errs, ":2: ") || !strings.Contains(errs, "clawai log verify") {
 		t.Fatalf("reading over damage: exit %d, %q", code, errs)
+	}
+}
+
+// The word that a line begins with is the one --kind takes, or --kind says what
+// is.
+func TestTheWordOfALineNamesItsKind(t *testing.T) {
+	for _, kind := range audit.Kinds() {
+		for _, ev := range []audit.Event{
+			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true},
+		} {
+			ev.Kind = audit.Kind(kind)
+			word, _ := verdict(&audit.Entry{Event: ev})
+			got, err := kindNamed(word)
+			switch {
+			case err == nil && string(got) != kind:
+				t.Errorf("%s is printed as %q, which is the kind %s", kind, word, got)
+			case err != nil && !strings.Contains(err.Error(), "--decision "+word) && !strings.Contains(err.Error(), "--kind "+kind):
+				t.Errorf("%s is printed as %q: %v", kind, word, err)
+			}
+		}
+	}
+}
+
+func TestTheKindOfAnAnswer(t *testing.T) {
+	recorded(t, call("read_file", `{}`, "allow"), &audit.Event{Kind: audit.Answered, Answer: "once", Rung: "terminal"})
+	for _, word := range []string{"answered", "answer"} {
+		code, out, errs := clawai(t, "log", "--kind", word)
+		if code != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "  answered  once (terminal") {
+			t.Errorf("%s: exit %d, %s%s", word, code, out, errs)
+		}
 	}
 }

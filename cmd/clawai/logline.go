@@ -64,7 +64,7 @@ func verdict(e *audit.Entry) (word, color string) {
 		}
 		return "done", dim
 	case audit.Answered:
-		return "answer", yellow
+		return string(e.Kind), yellow
 	case audit.Start:
 		if observed(e) {
 			return string(e.Kind), yellow
