@@ -48,8 +48,9 @@ type tool struct {
 
 // rule is what a profile says of tools.
 type rule struct {
-	Tool string
-	Args map[string]any
+	Tool  string
+	Args  map[string]any
+	Where map[string]any
 }
 
 // TestProfilesNameRealTools holds each profile to what its server declares: no
@@ -122,9 +123,11 @@ func checkRules(t *testing.T, src []byte, declared []tool, others []string) {
 		if !found {
 			t.Errorf("no tool is called %s", r.Tool)
 		}
-		for name := range r.Args {
-			if !arguments[name] {
-				t.Errorf("no tool %s has an argument %s", r.Tool, name)
+		for _, conditions := range []map[string]any{r.Args, r.Where} {
+			for name := range conditions {
+				if !arguments[name] {
+					t.Errorf("no tool %s has an argument %s", r.Tool, name)
+				}
 			}
 		}
 	}
