@@ -25,4 +25,9 @@ var opaque = set(`
 	awless dc bc m4 cpp as-needed ld ld.so ldd eqn troff groff nroff pdflatex latex tex lualatex pdftex
 	finger whois wall write ginsh loginctl systemctl service journalctl timedatectl logrotate logsave
 	multitime nsupdate pexec pandoc pdb posh restic rsync-ssl tasksh terraform terragrunt tofu pulumi
-	volatility xelatex xetex xpad yarnpkg zypper zathura xdotool xterm gnome-terminal kitty alacritty wezterm`)
+	volatility xelatex xetex xpad yarnpkg zypper zathura xdotool xterm gnome-terminal kitty alacritty wezterm
+	aa-exec agetty choom setarch linux32 linux64 prlimit numactl cset systemd-nspawn systemd-inhibit ssh-agent sg ksu
+	setlock softlimit envdir setuidgid chpst gosu su-exec tini dumb-init sem hyperfine sandbox-exec launchctl
+	op doppler infisical dotenv chamber aws-vault consul nomad lxc incus multipass limactl colima runc crictl ctr buildah
+	gs ghostscript ps2pdf mlr slsh smbclient msgfilter msgexec sqlmap rpmdb rpmquery rpmverify openvpn latexmk luatex
+	mitmproxy mitmdump blender mpv just task tig lazygit gitui stack cabal knife pry byebug rtorrent kustomize`)

@@ -31,7 +31,9 @@ var programs = map[string]*options{
 		runs: "--config -Z", only: "build check test clippy fmt tree doc metadata search bench version help",
 		global: "--version --offline --locked -q -v --quiet --verbose",
 	},
-	"rustup": {only: "show component target toolchain check", hide: "run"},
+	"podman":  {only: "ps images logs inspect version info stats top port events history diff search"},
+	"nerdctl": {only: "ps images logs inspect version info stats top port events history diff search"},
+	"rustup":  {only: "show component target toolchain check", hide: "run"},
 	"npm": {
 		runs: "--script-shell --node-options --shell --userconfig --globalconfig --prefix --call --viewer --editor --init-module -c -C",
 		only: "ls list outdated view info audit ping whoami test t version help ci search explain why fund", launch: "exec x",
@@ -111,4 +113,15 @@ var programs = map[string]*options{
 	"terminal-notifier": {runs: "-execute"}, "pkg-config": {runs: "--define-variable"},
 	"nm": {runs: "--plugin"}, "ar": {runs: "--plugin"}, "objdump": {runs: "--plugin"},
 	"ffmpeg": {runs: "-filter_complex_script"},
+	"svn":    {runs: "--editor-cmd --diff-cmd --diff3-cmd --config-option --config-dir", marks: []string{"+ssh"}},
+	"yt-dlp": {
+		runs: "--exec --exec-before-download --downloader --external-downloader --config-locations --config-location --plugin-dirs --netrc-cmd",
+	},
+	"youtube-dl": {runs: "--exec --external-downloader --config-location"},
+	"gpg":        {runs: "--photo-viewer --exec-path --options --homedir --agent-program --dirmngr-program", writes: "-o --output"},
+	"aria2c":     {runs: "--conf-path --on-download-start --on-download-complete --on-download-error --on-download-stop --on-download-pause --on-bt-download-complete"},
+	"rclone":     {runs: "--password-command --config --sftp-ssh --metadata-mapper"},
+	"borg":       {runs: "--rsh --remote-path"},
+	"lynx":       {runs: "-editor -cfg"}, "w3m": {runs: "-o -config"}, "ssh-keygen": {runs: "-D -w"},
+	"scrot": {runs: "-e --exec"}, "pylint": {runs: "--load-plugins --init-hook --rcfile"}, "mocha": {runs: "-r --require --config"},
 }
