@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +22,7 @@ func logExplainCommand() *cli.Command {
 		Usage:     "tell why a recorded call was decided so, and whether it would be now",
 		UsageText: "clawai log explain [options] RECORD",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
 			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
@@ -38,8 +40,9 @@ type recalled struct {
 	OldRule  *recalledRule     `json:"old_rule"` // null: no rule
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
-	Policy   string            `json:"policy"` // the file that is asked now
-	Now      string            `json:"now"`    // allow, deny, prompt, or unknown
+	Policy   string            `json:"policy"`           // the file that is asked now
+	Layers   []string          `json:"layers,omitempty"` // the files that stand over it
+	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
 	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
@@ -72,15 +75,16 @@ func logExplain(c *cli.Context) error {
 	if why != "" {
 		return usagef("record %s cannot be judged again: %s", plainText(args[0]), why)
 	}
-	path := c.String("policy")
+	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
 		folders, err := config.Dirs()
 		if err != nil {
 			return err
 		}
-		path = folders.PolicyFile()
+		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
+		layers.Dir, _ = os.Getwd() // without one there is no project
 	}
-	j, err := replayJudge(c, path)
+	j, err := replayJudge(c, path, layers)
 	if err != nil {
 		return err
 	}
@@ -97,6 +101,9 @@ func logExplain(c *cli.Context) error {
 	}
 	if entry.RuleLine > 0 {
 		r.OldRule = &recalledRule{entry.RuleFile, entry.RuleLine, entry.RuleText}
+	}
+	for _, layer := range j.Policy().Layers() {
+		r.Layers = append(r.Layers, layer.File())
 	}
 	for i := range left {
 		r.LeftOut = append(r.LeftOut, recalledRule{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
@@ -150,6 +157,9 @@ func revisionThen(dir string, entry *audit.Entry) string {
 		if e.Time.After(entry.Time) || e.Time.Equal(entry.Time) && e.Seq > entry.Seq {
 			break
 		}
+		if strings.HasPrefix(e.Detail, "under ") {
+			continue // a layer's own; the policy's includes it
+		}
 		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
 			revision = after
 		}
@@ -177,8 +187,8 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	default:
 		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", plainText(r.Revision), e.Revision)
 	}
-	if r.OldRule != nil && r.OldRule.File != r.Policy {
-		fmt.Fprintf(w, "the rule of then stands in another file than %s, which alone is asked now\n", plainText(r.Policy))
+	if r.OldRule != nil && r.OldRule.File != r.Policy && !slices.Contains(r.Layers, r.OldRule.File) {
+		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", plainText(r.Policy), r.asked())
 	}
 	for i := range r.LeftOut {
 		if i == 0 {
@@ -192,6 +202,14 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", r.compared())
 	return err
+}
+
+// asked says what is asked now.
+func (r *recalled) asked() string {
+	if len(r.Layers) == 0 {
+		return "which alone is asked now"
+	}
+	return "which is asked now with the layers above it"
 }
 
 // compared says whether the answer would be the same.

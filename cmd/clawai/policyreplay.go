@@ -41,7 +41,7 @@ func policyReplay(c *cli.Context) error {
 	if c.Int("examples") < 0 {
 		return usagef("--examples: %d is no number of calls", c.Int("examples"))
 	}
-	j, err := replayJudge(c, c.String("policy"))
+	j, err := replayJudge(c, c.String("policy"), config.Layers{})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func policyReplay(c *cli.Context) error {
 
 // replayJudge reads the policy that is to judge, as a proxy of this machine
 // would see it.
-func replayJudge(c *cli.Context, path string) (*replay.Judge, error) {
+func replayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
 	if path == "" {
 		return nil, usagef("--policy is missing; name the policy file to judge by")
 	}
@@ -81,7 +81,16 @@ func replayJudge(c *cli.Context, path string) (*replay.Judge, error) {
 		}
 		return nil, usagef("policy %s: %w", path, err)
 	}
-	j, err := replay.NewJudge(path, src, governing(home))
+	o := governing(home)
+	above, notes, err := layers.Above(o)
+	if err != nil {
+		return nil, usagef("nothing was judged: %w", err)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+	}
+	o.Above = above
+	j, err := replay.NewJudge(path, src, o)
 	if err != nil {
 		return nil, usagef("the policy does not load, so nothing was judged:\n%w", err)
 	}

@@ -9,24 +9,43 @@ import (
 
 // Judge answers what a policy says of recorded calls.
 type Judge struct {
-	policy  *policy.Policy
+	policy  *policy.Policy // under its layers
+	alone   *policy.Policy
+	layers  []layer
 	sources []policy.Source
 	src     []byte
 	file    string
-	options policy.Options
-	without map[string]*policy.Policy // by the rules that are left out
+	options policy.Options            // without the layers
+	without map[string]*policy.Policy // by the rules and layers that are left out
 }
 
-// NewJudge parses the policy. The error is policy.Errors.
+// layer is a policy above, whose text is not at hand.
+type layer struct {
+	policy  *policy.Policy
+	sources []policy.Source
+}
+
+// NewJudge parses the policy, which stands under the layers of the options. The
+// error is policy.Errors.
 func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	p, err := policy.Parse(file, src, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Judge{policy: p, sources: p.Sources(), src: src, file: file, options: o, without: map[string]*policy.Policy{}}, nil
+	j := &Judge{policy: p, alone: p, sources: p.Sources(), src: src, file: file, options: o, without: map[string]*policy.Policy{}}
+	if len(o.Above) > 0 {
+		j.options.Above = nil
+		if j.alone, err = policy.Parse(file, src, j.options); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range o.Above {
+		j.layers = append(j.layers, layer{p, p.Sources()})
+	}
+	return j, nil
 }
 
-// Policy is the policy that judges.
+// Policy is the policy that judges, under its layers.
 func (j *Judge) Policy() *policy.Policy { return j.policy }
 
 // maxWithout bounds the policies that are kept.
@@ -35,7 +54,8 @@ const maxWithout = 64
 // Judge decides a recorded call. Where the record does not keep what a rule
 // looks at, that rule may match in some readings and not in others; so the
 // answer is certain only if it is the same without all such rules and with any of
-// them. A reason says that it is not.
+// them. A reason says that it is not. A layer with such a rule has no answer at
+// all; only a deny of another part is certain beside it, for layers open nothing.
 func (j *Judge) Judge(c *Call) (policy.Decision, Why) {
 	d, why := j.judge(c)
 	if why == "" && d.Action != policy.Deny && c.odd {
@@ -48,14 +68,39 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 	if c.Missing.None() {
 		return j.policy.Decide(&c.Call), ""
 	}
-	doubtful, why := j.doubtful(c)
+	d, unsure := j.own(c)
+	for i := range j.layers {
+		if d.Action == policy.Deny && unsure == "" {
+			break
+		}
+		rules, why := doubtful(j.layers[i].sources, c)
+		if len(rules) > 0 {
+			unsure = why
+			continue
+		}
+		switch e := j.layers[i].policy.Decide(&c.Call); {
+		case e.Action == policy.Deny:
+			d, unsure = e, ""
+		case unsure == "" && e.Action < d.Action:
+			d = e
+		}
+	}
+	if unsure != "" {
+		return policy.Decision{}, unsure
+	}
+	return d, ""
+}
+
+// own is the answer of the policy itself.
+func (j *Judge) own(c *Call) (policy.Decision, Why) {
+	doubtful, why := doubtful(j.sources, c)
 	if len(doubtful) == 0 {
-		return j.policy.Decide(&c.Call), ""
+		return j.alone.Decide(&c.Call), ""
 	}
 	if c.Missing.large {
 		return policy.Decision{}, why
 	}
-	rest, err := j.leaving(doubtful)
+	rest, err := j.leaving(doubtful, nil)
 	if err != nil {
 		return policy.Decision{}, why
 	}
@@ -74,12 +119,12 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 }
 
 // doubtful lists the rules that look at what the record does not keep.
-func (j *Judge) doubtful(c *Call) (rules []int, why Why) {
+func doubtful(sources []policy.Source, c *Call) (rules []int, why Why) {
 	if c.Missing.None() {
 		return nil, ""
 	}
-	for i := range j.sources {
-		s := &j.sources[i]
+	for i := range sources {
+		s := &sources[i]
 		if s.Subject != c.Subject {
 			continue
 		}
@@ -91,19 +136,33 @@ func (j *Judge) doubtful(c *Call) (rules []int, why Why) {
 }
 
 // Certain is the policy without the rules that look at what the record does not
-// keep of a call, and those rules. The others stand where they stood.
+// keep of a call, and those rules. The others stand where they stood; a layer
+// with such a rule is left out as a whole.
 func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
-	doubtful, why := j.doubtful(c)
-	if len(doubtful) == 0 {
+	own, why := doubtful(j.sources, c)
+	var left []policy.Rule
+	for _, i := range own {
+		left = append(left, j.sources[i].Rule)
+	}
+	var above []*policy.Policy
+	for i := range j.layers {
+		l := &j.layers[i]
+		rules, w := doubtful(l.sources, c)
+		if len(rules) == 0 {
+			above = append(above, l.policy)
+			continue
+		}
+		why = w
+		for _, i := range rules {
+			left = append(left, l.sources[i].Rule)
+		}
+	}
+	if len(left) == 0 {
 		return j.policy, nil, ""
 	}
-	rest, err := j.leaving(doubtful)
+	rest, err := j.leaving(own, above)
 	if err != nil {
 		rest = &policy.Policy{}
-	}
-	var left []policy.Rule
-	for _, i := range doubtful {
-		left = append(left, j.sources[i].Rule)
 	}
 	return rest, left, why
 }
@@ -111,9 +170,12 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere says that a rule stands in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// leaving is the policy without some of its rules.
-func (j *Judge) leaving(rules []int) (*policy.Policy, error) {
+// leaving is the policy without some of its rules, under some of its layers.
+func (j *Judge) leaving(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
+	for _, p := range above {
+		key += fmt.Sprintf(" %p", p)
+	}
 	if p := j.without[key]; p != nil {
 		return p, nil
 	}
@@ -133,7 +195,9 @@ func (j *Judge) leaving(rules []int) (*policy.Policy, error) {
 		}
 		from = s.End
 	}
-	p, err := policy.Parse(j.file, append(text, j.src[from:]...), j.options)
+	o := j.options
+	o.Above = above
+	p, err := policy.Parse(j.file, append(text, j.src[from:]...), o)
 	if err != nil {
 		return nil, err
 	}

@@ -141,6 +141,76 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Layers tighten here as in force, and one that looks at what is not recorded
+// has no answer; only a deny of another is certain beside it.
+func TestLayers(t *testing.T) {
+	const (
+		open     = "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"
+		shut     = "[[rule]]\naction = \"deny\"\ntool = \"*\"\n"
+		asks     = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
+		byPass   = "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.password = \"a*\"\n"
+		passes   = "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.password = \"a*\"\n"
+		byPath   = "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = \"/x/**\"\n"
+		elsewise = "[[rule]]\naction = \"deny\"\ntool = \"other\"\nargs.password = \"a*\"\n"
+	)
+	plain, secret := `{"path":"/x/a"}`, `{"path":"/x/a","password":"geheim-1"}`
+	for _, c := range []struct {
+		name, own string
+		above     []string
+		args      string
+		want      string
+		left      int
+	}{
+		{"nothing said", open, []string{elsewise}, plain, "allow", 0},
+		{"denied above", open, []string{byPath}, plain, "deny", 0},
+		{"asked above", open, []string{asks}, plain, "prompt", 0},
+		{"opens nothing", shut, []string{open}, plain, "deny", 0},
+
+		{"a secret, nobody looks", open, []string{byPath}, secret, "deny", 0},
+		{"a secret, asked above", open, []string{asks}, secret, "prompt", 0},
+		{"a layer looks at the secret", open, []string{byPass}, secret, "?redacted", 1},
+		{"an exception of a layer does", open, []string{passes + shut}, secret, "?redacted", 1},
+		{"the secret does not matter to another deny", shut, []string{byPass}, secret, "deny", 1},
+		{"nor to another layer's", open, []string{byPass, byPath}, secret, "deny", 1},
+		{"nor to one before", open, []string{byPath, byPass}, secret, "deny", 1},
+		{"the policy looks, a layer denies", byPass + open, []string{byPath}, secret, "deny", 1},
+		{"the policy looks, a layer asks", byPass + open, []string{asks}, secret, "?redacted", 1},
+		{"both look", passes + shut, []string{byPass}, secret, "?redacted", 2},
+		{"no matter to the tool", open, []string{elsewise}, secret, "?redacted", 1},
+	} {
+		var o policy.Options
+		for i, src := range c.above {
+			p, err := policy.Parse(fmt.Sprintf("above%d.toml", i), []byte(src), policy.Options{Layer: "layer"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Above = append(o.Above, p)
+		}
+		j, err := replay.NewJudge("own.toml", []byte(c.own), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range recorded(t, audit.Options{}, toolCall("allow", "run", c.args)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, _ := replay.Rebuild(&e)
+			d, why := j.Judge(&call)
+			got := d.Action.String()
+			if why != "" {
+				got = "?" + string(why)
+			}
+			rest, left, _ := j.Certain(&call)
+			if got != c.want || len(left) != c.left {
+				t.Errorf("%s: %s, left %v", c.name, got, left)
+			}
+			if sure := rest.Decide(&call.Call).Action.String(); why == "" && c.left == 0 && sure != c.want {
+				t.Errorf("%s: explained as %s", c.name, sure)
+			}
+		}
+	}
+}
+
 func TestRun(t *testing.T) {
 	var events []*audit.Event
 	for i := range 20 {
