@@ -180,7 +180,7 @@ func (u *Upstream) leave() {
 	if id == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(u.ctx, closeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), closeTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, u.o.URL.String(), nil)
 	if err != nil {

@@ -107,12 +107,14 @@ func (u *Upstream) Done() <-chan struct{} { return u.done }
 func (u *Upstream) Close() error {
 	u.closed.Do(func() {
 		u.flush()
-		u.leave()
 		u.mu.Lock()
 		u.cancel() // under the lock: no task is begun after it
 		u.mu.Unlock()
 		_ = u.in.Close()
 		u.tasks.Wait()
+		// Last: a stream that is taken up meanwhile would find the session gone, and
+		// begin another.
+		u.leave()
 		u.http.CloseIdleConnections()
 	})
 	return nil

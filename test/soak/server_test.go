@@ -25,6 +25,7 @@ type server struct {
 	rng      *rand.Rand
 	n        int
 	sessions map[string]*session
+	over     map[string]bool // sessions that were ended
 	calls    int
 	how      [modes]int // attempts, by mode
 }
@@ -48,7 +49,7 @@ const (
 )
 
 func newServer(t testing.TB) *server {
-	return &server{t: t, rng: rand.New(rand.NewPCG(1, 2)), sessions: make(map[string]*session)}
+	return &server{t: t, rng: rand.New(rand.NewPCG(1, 2)), sessions: make(map[string]*session), over: make(map[string]bool)}
 }
 
 func (s *server) draw(n int) int {
@@ -73,16 +74,21 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.begin(w, f.ID)
 		return
 	}
+	id := r.Header.Get("Mcp-Session-Id")
 	s.mu.Lock()
-	at := s.sessions[r.Header.Get("Mcp-Session-Id")]
+	at, over := s.sessions[id], s.over[id]
 	s.mu.Unlock()
 	switch {
+	case over && r.Method == http.MethodGet:
+		// It was given up with the session, and is heard only now.
+		w.WriteHeader(http.StatusNotFound)
 	case at == nil:
 		s.t.Errorf("%s %s outside of a session", r.Method, f.Method)
 		w.WriteHeader(http.StatusNotFound)
 	case r.Method == http.MethodDelete:
 		s.mu.Lock()
-		delete(s.sessions, r.Header.Get("Mcp-Session-Id"))
+		delete(s.sessions, id)
+		s.over[id] = true
 		s.mu.Unlock()
 	case r.Method == http.MethodGet:
 		s.resume(w, r, at)

@@ -158,6 +158,9 @@ func (a *responder) repeat(e *sse.Event) error {
 	if a.gone {
 		return errHungUp
 	}
+	if !a.begun {
+		a.beginStream()
+	}
 	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: remote.OneLine(bytes.Clone(e.Data)), HasData: true}).Append(nil))
 }
 
