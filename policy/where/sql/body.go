@@ -14,6 +14,9 @@ func (s *statement) body(i, end int) {
 		switch {
 		case t.kind == word:
 			s.bare(i)
+			s.attribute(i, s.word(i))
+		case t.kind == quoted:
+			s.attribute(i, strings.Trim(s.text(i), "\"`[]"))
 		case s.is(i, "("):
 			s.call(i)
 			closing := i + int(t.match)
@@ -49,6 +52,22 @@ func (s *statement) bare(i int) {
 	case s.hints[w]:
 		s.lower(where.Maybe)
 	case w == "select" && !s.joins(i-1):
+		s.lower(where.Maybe)
+	}
+}
+
+// attribute judges the name at i where it follows a dot: in Postgres a.f is f(a)
+// where a has no column f, and a may be what unnest gives (PostgreSQL docs, 8.16.5
+// and 4.2.4). In a FROM it is a table's name. Of U&"..." the name is not read.
+func (s *statement) attribute(i int, name string) {
+	escaped := s.is(i-1, "&") && s.word(i-2) == "u"
+	if !s.attributes || !s.is(i-1, ".") && !escaped || s.is(i+1, "(") {
+		return
+	}
+	if before := s.word(i - 3); before == "from" || before == "join" || s.is(i-3, ".") && (s.word(i-5) == "from" || s.word(i-5) == "join") {
+		return
+	}
+	if escaped && strings.Contains(name, `\`) || s.dangerous(name) {
 		s.lower(where.Maybe)
 	}
 }

@@ -29,6 +29,8 @@ type dialect struct {
 	effects set
 	// hints are table hints that take locks.
 	hints set
+	// attributes says that what looks like a column may call a function.
+	attributes bool
 	// splits says that a statement ends where the next one begins.
 	splits bool
 }
@@ -65,6 +67,7 @@ var dialects = func() map[string]*dialect {
 			keywords: words(keywordsAll, keywordsPostgres), functions: words(functionsAll, functionsPostgres),
 			qualified: set{},
 			refused:   words(refusedPostgres), prefixes: strings.Fields(prefixesPostgres),
+			attributes: true,
 		},
 		"mysql": {
 			readings: []lexis{
@@ -113,6 +116,7 @@ func merge(of ...*dialect) *dialect {
 		all.readings = append(all.readings, d.readings...)
 		all.prefixes = append(all.prefixes, d.prefixes...)
 		all.splits = all.splits || d.splits
+		all.attributes = all.attributes || d.attributes
 		for _, p := range []struct{ into, from set }{
 			{all.heads, d.heads},
 			{all.keywords, d.keywords},
