@@ -55,7 +55,7 @@ func suiteFlags() []cli.Flag {
 
 func readSuite(c *cli.Context) (suite, error) {
 	s := suite{file: c.String("policy")}
-	if err := noArguments(c); err != nil {
+	if err := namePolicy(c); err != nil {
 		return s, err
 	}
 	if least := c.Float64("min"); least < 0 || least > 100 {

@@ -38,8 +38,8 @@ func policyExplainCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "arg", Usage: "an argument of the tool or prompt: `NAME=TEXT`, or NAME:=JSON (repeatable)"},
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME`, where the fixture names none"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: of a fixture /home/user, else your home)"},
-			&cli.StringFlag{Name: "root", Usage: "the disk for where.<name>.under: the tree below `DIR` (default: not known)"},
-			&cli.StringFlag{Name: "at", Usage: "the `TIME` of the call, RFC 3339 or 2026-01-31 15:04:05 (default: not known)"},
+			&cli.StringFlag{Name: "root", Usage: "the disk for where.<name>.under: the tree below `DIR` (default: of the policy in force, this machine)"},
+			&cli.StringFlag{Name: "at", Usage: "the `TIME` of the call, RFC 3339 or 2026-01-31 15:04:05 (default: of the policy in force, now)"},
 			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
@@ -48,7 +48,7 @@ func policyExplainCommand() *cli.Command {
 }
 
 func policyExplain(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
+	if err := namePolicy(c); err != nil {
 		return err
 	}
 	request, err := explained(c)
@@ -68,6 +68,14 @@ func policyExplain(c *cli.Context) error {
 	o := readFor(home)
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.Rooted(root)
+	}
+	if c.String("policy") == "" && !c.IsSet("fixture") { // what holds here is asked of this machine, now
+		if dir, err := os.Getwd(); o.Disk == nil && err == nil {
+			o.Disk = disk.OS(dir)
+		}
+		if at.IsZero() {
+			at = time.Now()
+		}
 	}
 	p, err := explainedPolicy(c, o)
 	if err != nil {

@@ -35,7 +35,7 @@ func policyReplayCommand() *cli.Command {
 }
 
 func policyReplay(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
+	if err := namePolicy(c); err != nil {
 		return err
 	}
 	if c.Int("examples") < 0 {

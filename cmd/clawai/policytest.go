@@ -36,7 +36,7 @@ func policyTestCommand() *cli.Command {
 }
 
 func policyTest(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
+	if err := namePolicy(c); err != nil {
 		return err
 	}
 	format, err := formatOf(c, testFormats)
@@ -138,6 +138,22 @@ func verdictOf(s check.Summary) error {
 		return &exitError{code: exitFailed}
 	}
 	return nil
+}
+
+// namePolicy takes a policy that is named alone for one named with --policy.
+func namePolicy(c *cli.Context) error {
+	args, err := interspersed(c)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return nil
+	case len(args) > 1:
+		return usagef("one policy at a time, not %s", quoteWords(args))
+	case c.IsSet("policy"):
+		return usagef("--policy names a policy already; what is %s? A fixture is named with --fixture", quoteWords(args))
+	}
+	return c.Set("policy", args[0])
 }
 
 // readPolicy loads a policy for a check: exit 2 when it cannot be read, with
