@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Error is one reason why a policy does not load.
@@ -15,9 +17,18 @@ type Error struct {
 	Hint string // what to write instead; may be ""
 }
 
+// FileName is the name of a file for one line of text. A name that could begin a
+// line of its own, which a runner of a pipeline may take for a command, is quoted.
+func FileName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
 // Error gives "file:line:column: what is wrong (what to write instead)".
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s:%d:%d: %s", e.Pos.File, e.Pos.Line, e.Pos.Column, e.Msg)
+	s := fmt.Sprintf("%s:%d:%d: %s", FileName(e.Pos.File), e.Pos.Line, e.Pos.Column, e.Msg)
 	if e.Hint != "" {
 		s += " (" + e.Hint + ")"
 	}

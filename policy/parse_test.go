@@ -294,6 +294,13 @@ func TestEveryCoveredMethodNamesItsKey(t *testing.T) {
 	}
 }
 
+func TestAFilesNameBeginsNoLine(t *testing.T) {
+	_, err := Parse("a\n::error::b.toml", []byte("acton = 1\n"), Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), `"a\n::error::b.toml":1:1: `) || FileName("ä b/c.toml") != "ä b/c.toml" {
+		t.Error(err)
+	}
+}
+
 func TestErrorsUnwrap(t *testing.T) {
 	_, errs := parseSource("p.toml", []byte("[[rule]]"))
 	var first *Error

@@ -131,7 +131,7 @@ func writeLoadedText(w io.Writer, all []loadedFile) error {
 			if len(f.policy.Rules()) == 0 {
 				rules = "no rule, so everything is denied"
 			}
-			_, err = fmt.Fprintf(w, "%s: ok, %s, revision %s\n", f.path, rules, f.policy.Revision())
+			_, err = fmt.Fprintf(w, "%s: ok, %s, revision %s\n", policy.FileName(f.path), rules, f.policy.Revision())
 		}
 		if err != nil {
 			return err

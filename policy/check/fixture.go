@@ -38,21 +38,21 @@ const maxFixture = 8 << 20
 func ReadFixture(path string) (Fixture, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Fixture{}, fmt.Errorf("fixture %s: %w", path, unwrapPath(err))
+		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), unwrapPath(err))
 	}
 	if !info.Mode().IsRegular() {
-		return Fixture{}, fmt.Errorf("fixture %s: not a regular file", path)
+		return Fixture{}, fmt.Errorf("fixture %s: not a regular file", policy.FileName(path))
 	}
 	if info.Size() > maxFixture {
-		return Fixture{}, fmt.Errorf("fixture %s: larger than %d MiB", path, maxFixture>>20)
+		return Fixture{}, fmt.Errorf("fixture %s: larger than %d MiB", policy.FileName(path), maxFixture>>20)
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return Fixture{}, fmt.Errorf("fixture %s: %w", path, unwrapPath(err))
+		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), unwrapPath(err))
 	}
 	fx, err := ParseFixture(src)
 	if err != nil {
-		return Fixture{}, fmt.Errorf("fixture %s: %w", path, err)
+		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), err)
 	}
 	fx.Path = path
 	return fx, nil
@@ -140,7 +140,7 @@ func FindFixtures(dir string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("fixture directory %s: %w", path, unwrapPath(err))
+			return fmt.Errorf("fixture directory %s: %w", policy.FileName(path), unwrapPath(err))
 		}
 		if !entry.IsDir() && filepath.Ext(path) == ".json" {
 			found = append(found, path)

@@ -39,7 +39,7 @@ func Summarize(results []Result) Summary {
 func WriteText(w io.Writer, results []Result) error {
 	width := 0
 	for _, r := range results {
-		width = max(width, len(r.Path))
+		width = max(width, len(policy.FileName(r.Path)))
 	}
 	for _, r := range results {
 		mark, note := "ok", ""
@@ -54,7 +54,7 @@ func WriteText(w io.Writer, results []Result) error {
 		case r.Mismatch():
 			mark, note = "FAIL", fmt.Sprintf("  (expected %s)", r.Expected)
 		}
-		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, r.Path, Because(r), note); err != nil {
+		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, policy.FileName(r.Path), Because(r), note); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func decidedBy(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}
-	at := fmt.Sprintf("%s:%d", r.Rule.Pos.File, r.Rule.Pos.Line)
+	at := fmt.Sprintf("%s:%d", policy.FileName(r.Rule.Pos.File), r.Rule.Pos.Line)
 	if r.Rule.Description != "" {
 		at += fmt.Sprintf(" %q", r.Rule.Description)
 	}

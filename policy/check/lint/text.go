@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 )
 
@@ -33,7 +34,7 @@ func (r *Report) WriteText(w io.Writer, file string, least report.Severity) erro
 	var b strings.Builder
 	told, held := r.told(least)
 	for _, f := range told {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.Pos.File, f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", policy.FileName(f.Pos.File), f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
 		if f.Line != "" {
 			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, visible(strings.TrimSpace(f.Line)))
 		}
@@ -44,7 +45,7 @@ func (r *Report) WriteText(w io.Writer, file string, least report.Severity) erro
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s: %s, %s", file, count(r.Rules, "rule"), count(len(told), "finding"))
+	fmt.Fprintf(&b, "%s: %s, %s", policy.FileName(file), count(r.Rules, "rule"), count(len(told), "finding"))
 	if held > 0 {
 		fmt.Fprintf(&b, " (%d below %s)", held, least)
 	}
