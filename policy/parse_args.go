@@ -142,11 +142,12 @@ func tomlKey(name string) string {
 	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !bare(r) }) < 0 {
 		return name
 	}
-	return tomlString(name)
+	return QuoteTOML(name)
 }
 
-// tomlString writes a basic string. What a reader could not see is escaped.
-func tomlString(s string) string {
+// QuoteTOML writes a basic string of TOML on one line. What a reader could not see is
+// escaped.
+func QuoteTOML(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

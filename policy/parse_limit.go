@@ -60,7 +60,7 @@ func (p *parser) keep(word, text string) {
 	if p.limit.texts == nil {
 		p.limit.texts = map[string]string{}
 	}
-	p.limit.texts[word] = tomlString(text)
+	p.limit.texts[word] = QuoteTOML(text)
 }
 
 // rate reads "20/min".

@@ -37,11 +37,11 @@ func (p *parser) value(key *constraintKey, name label, at []keyPart, v tomlValue
 		s := v.text()
 		switch form {
 		case textsForm:
-			return []string{s}, tomlString(s)
+			return []string{s}, QuoteTOML(s)
 		case settingsForm:
-			return map[string]string{key.settings[0]: s}, tomlString(s)
+			return map[string]string{key.settings[0]: s}, QuoteTOML(s)
 		}
-		return s, tomlString(s)
+		return s, QuoteTOML(s)
 	case form == booleanForm && v.isBool():
 		return v.text() == "true", v.text()
 	case form == numberForm && v.isNumber():
@@ -90,7 +90,7 @@ func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (va
 func (p *parser) element(form valueForm, name label, at []keyPart, v tomlValue) (one any, text string) {
 	switch {
 	case v.isString():
-		return v.text(), tomlString(v.text())
+		return v.text(), QuoteTOML(v.text())
 	case form == textsForm:
 		p.wrongType(name, "a list of strings", at, v, "")
 	case v.isBool():
@@ -122,7 +122,7 @@ func (p *parser) settings(known []string, name label, at []keyPart, v tomlValue)
 			p.wrongType(label{whereKey, append(argPath(name.path, nil), word)}, "a string", key, inner, "")
 		default:
 			all[word] = inner.text()
-			texts = append(texts, word+" = "+tomlString(inner.text()))
+			texts = append(texts, word+" = "+QuoteTOML(inner.text()))
 		}
 	})
 	if given == 0 {

@@ -122,7 +122,7 @@ func (p *parser) whenPart(word string, name label, at []keyPart, v tomlValue) st
 			w.To = minute
 		}
 	}
-	return tomlString(s)
+	return QuoteTOML(s)
 }
 
 func zoneOf(name string) (*time.Location, error) {
@@ -161,7 +161,7 @@ func (p *parser) instant(to *time.Time, name label, at []keyPart, v tomlValue) s
 		return ""
 	}
 	*to = t
-	return tomlString(s)
+	return QuoteTOML(s)
 }
 
 // days reads a day, a stretch of days such as "mon-fri", or a list of these.
@@ -208,7 +208,7 @@ func (p *parser) dayRange(name label, v tomlValue) string {
 	for day := first; ; day = (day + 1) % 7 {
 		p.when.Days[day] = true
 		if day == last {
-			return tomlString(v.text())
+			return QuoteTOML(v.text())
 		}
 	}
 }

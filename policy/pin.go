@@ -103,15 +103,15 @@ func (r *ruleSource) toml() string {
 	var b strings.Builder
 	line := func(key, text string) { fmt.Fprintf(&b, "%s = %s\n", key, text) }
 	b.WriteString("[[rule]]\n")
-	line("action", tomlString(r.Action.String()))
-	line(subjectKey(r.subject), tomlString(r.pattern))
+	line("action", QuoteTOML(r.Action.String()))
+	line(subjectKey(r.subject), QuoteTOML(r.pattern))
 	if r.server != nil {
-		line("server", tomlString(*r.server))
+		line("server", QuoteTOML(*r.server))
 	}
 	for _, a := range r.args {
 		globs := make([]string, len(a.globs))
 		for i, g := range a.globs {
-			globs[i] = tomlString(g)
+			globs[i] = QuoteTOML(g)
 		}
 		text := globs[0]
 		if len(globs) > 1 {
@@ -130,13 +130,13 @@ func (r *ruleSource) toml() string {
 		line("limit", r.limit)
 	}
 	if r.OutOfBand {
-		line("ask", tomlString(askWords[0]))
+		line("ask", QuoteTOML(askWords[0]))
 	}
 	if r.Pinned {
 		line("pinned", "true")
 	}
 	if r.Description != "" {
-		line("description", tomlString(r.Description))
+		line("description", QuoteTOML(r.Description))
 	}
 	return b.String()
 }

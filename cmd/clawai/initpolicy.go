@@ -75,7 +75,7 @@ func (p *starterPlan) write(mode initMode) error {
 	b.WriteString("# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n")
 	for _, name := range p.unknown() {
 		for _, subject := range []string{"tool", "resource", "prompt"} {
-			fmt.Fprintf(&b, "\n[[rule]]\naction = %q\nserver = %s\n%s = \"**\"\ndescription = %q\n", action, tomlText(name), subject, why)
+			fmt.Fprintf(&b, "\n[[rule]]\naction = %q\nserver = %s\n%s = \"**\"\ndescription = %q\n", action, policy.QuoteTOML(name), subject, why)
 		}
 	}
 	if len(p.profiles) == 0 {
@@ -98,7 +98,7 @@ func (p *starterPlan) write(mode initMode) error {
 
 // nameable says whether a rule can speak of a server's name.
 func nameable(name string) error {
-	_, err := policy.Parse("", fmt.Appendf(nil, "[[rule]]\naction = \"deny\"\ntool = \"*\"\nserver = %s\n", tomlText(name)), policy.Options{})
+	_, err := policy.Parse("", fmt.Appendf(nil, "[[rule]]\naction = \"deny\"\ntool = \"*\"\nserver = %s\n", policy.QuoteTOML(name)), policy.Options{})
 	if err != nil {
 		return fmt.Errorf("server %s: no rule can speak of this name; give it another one", term.Value(name))
 	}
@@ -198,21 +198,4 @@ func modest(folder, home string) bool {
 	return !strings.ContainsFunc(folder, func(r rune) bool {
 		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)
 	})
-}
-
-// tomlText writes a string in TOML; what a reader could not see is escaped.
-func tomlText(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	return b.String() + `"`
 }

@@ -113,7 +113,7 @@ func (m *mutator) actions(i int, l *syntax.Leaf) {
 		if to == m.sources[i].Action {
 			continue
 		}
-		edits := []syntax.Edit{l.Set(syntax.Quote(to.String()))}
+		edits := []syntax.Edit{l.Set(policy.QuoteTOML(to.String()))}
 		m.add(i, "action", "action to "+to.String(), append(edits, m.rules[i].Without("ask")...)...)
 	}
 }
@@ -127,7 +127,7 @@ func (m *mutator) globs(i int, l *syntax.Leaf) {
 	for j, v := range values {
 		change := func(kind, to string) {
 			if to != v.Text {
-				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), syntax.Edit{Start: v.Start, End: v.End, Text: syntax.Quote(to)})
+				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), syntax.Edit{Start: v.Start, End: v.End, Text: policy.QuoteTOML(to)})
 			}
 		}
 		change("widen", widen(v.Text))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/syntax"
 )
 
@@ -124,7 +125,7 @@ func key(names []string) string {
 	for i, name := range names {
 		out[i] = name
 		if name == "" || strings.Trim(name, bareCharacters) != "" {
-			out[i] = syntax.Quote(name)
+			out[i] = policy.QuoteTOML(name)
 		}
 	}
 	return strings.Join(out, ".")
@@ -197,5 +198,5 @@ func str(s string) string {
 	if plain && strings.ContainsAny(s, `\"`) {
 		return "'" + s + "'"
 	}
-	return syntax.Quote(s)
+	return policy.QuoteTOML(s)
 }

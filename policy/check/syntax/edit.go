@@ -1,10 +1,10 @@
 package syntax
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/clawai/clawai/policy"
 )
 
 // Edit replaces the bytes from Start to End with Text.
@@ -38,37 +38,11 @@ func (l *Leaf) Remove() []Edit {
 // Set gives the leaf another value, in TOML.
 func (l *Leaf) Set(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }
 
-// Quote writes a basic string of TOML on one line. What a reader could not see
-// is escaped.
-func Quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
 // QuoteList writes a list of basic strings.
 func QuoteList(items []string) string {
 	quoted := make([]string, len(items))
 	for i, s := range items {
-		quoted[i] = Quote(s)
+		quoted[i] = policy.QuoteTOML(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
