@@ -58,9 +58,23 @@ func (d Denial) Answer(to Caller) []byte {
 		b = machine(b, d.Stage, d.Code, d.Record)
 		return append(b, `}}}`...)
 	}
-	return errorReply(to.ID, CodeDenied, d.text(), func(b []byte) []byte {
+	code := CodeDenied
+	if to.removed() { // by which a client knows that it need not try again in another way
+		code = codeNoMethod
+	}
+	return errorReply(to.ID, code, d.text(), func(b []byte) []byte {
 		return machine(b, d.Stage, d.Code, d.Record)
 	})
+}
+
+// codeNoMethod is JSON-RPC's own (JSON-RPC 2.0, section 5.1).
+const codeNoMethod = -32601
+
+// removed reports a method that the caller's version has no longer got, such as
+// tasks/result since 2026-07-28.
+func (to Caller) removed() bool {
+	row := methodNamed(to.Method)
+	return to.Modern && row != nil && row.In&(V20260728|Extension) == 0
 }
 
 // text says what was refused, by whom, why, and what the reader can do.

@@ -131,3 +131,22 @@ func TestCodesLieOutsideReservedRanges(t *testing.T) {
 		}
 	}
 }
+
+// A method that the caller's version has no longer got is denied as one that is
+// not there; the machine fields are the same.
+func TestDenialOfARemovedMethod(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		modern bool
+		want   string
+	}{
+		{"tasks/result", true, `"code":-32601`}, {"tasks/result", false, `"code":4403`},
+		{"tasks/get", true, `"code":4403`}, {"vendor/x", true, `"code":4403`},
+	} {
+		d := Denial{What: policy.Call{Method: c.method, Subject: policy.MethodSubject}, Stage: "policy", Code: "malformed", Record: "r-1"}
+		got := string(d.Answer(Caller{ID: []byte("1"), Method: c.method, Modern: c.modern}))
+		if !strings.Contains(got, c.want) || !strings.Contains(got, `"malformed"`) || !strings.Contains(got, `"r-1"`) {
+			t.Errorf("%s, modern %v: %s", c.method, c.modern, got)
+		}
+	}
+}
