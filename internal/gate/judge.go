@@ -107,10 +107,13 @@ func (s *Session) panicked(x *Exchange, cause any) Verdict {
 	return v
 }
 
-// over is the refusal of everything that comes to a closed session.
+// over is the refusal of everything that comes to a closed session. What the rules
+// said before stays on record.
 func (s *Session) over(x *Exchange) Verdict {
 	v := Verdict{Stage: StageGate, Code: CodeClosed, Reason: "the session is over"}
+	said := x.Event.Policy
 	x.refused(v, "")
+	x.Event.Policy = said
 	return v
 }
 
