@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // dialect is what a text is judged by: the readings that all have to agree, and
@@ -59,7 +60,8 @@ var (
 	sqlserverLexis = lexis{nested: true, at: true, bracket: nameTwice, wordChars: "#@"}
 )
 
-var dialects = func() map[string]*dialect {
+// dialects are made when a policy asks for one: most never do.
+var dialects = sync.OnceValue(func() map[string]*dialect {
 	d := map[string]*dialect{
 		"postgres": {
 			readings: []lexis{postgresLexis, postgresLexis.withBackslash(true)},
@@ -103,7 +105,7 @@ var dialects = func() map[string]*dialect {
 	}
 	d[""] = merge(d["postgres"], d["mysql"], d["sqlite"], d["sqlserver"])
 	return d
-}()
+})
 
 // merge is the dialect of a server that could be any of those: all readings of
 // each, and the words of each. What one refuses none is allowed.

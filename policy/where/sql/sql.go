@@ -21,7 +21,7 @@ func New(mode, dialect string) (where.Constraint, error) {
 	if mode != ReadOnly {
 		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)
 	}
-	d, ok := dialects[dialect]
+	d, ok := dialects()[dialect]
 	if !ok {
 		if meant := spellings[strings.ToLower(strings.TrimSpace(dialect))]; meant != "" {
 			return nil, fmt.Errorf("sql: unknown dialect %q; write %q", dialect, meant)
