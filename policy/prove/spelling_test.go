@@ -32,6 +32,20 @@ func TestDifferenceInOtherSpellings(t *testing.T) {
 	}
 }
 
+// TestDifferenceOnAnotherServer: a rule that no proof can use, about the server that
+// calls are tried on, does not hide one.
+func TestDifferenceOnAnotherServer(t *testing.T) {
+	const above = "[[rule]]\naction = \"deny\"\ntool = \"*\"\nserver = \"x\"\nwhere.p.sql = \"read-only\"\n"
+	const denied = "[[rule]]\naction = \"deny\"\ntool = \"a\"\nargs.p = \"./a\"\n"
+	const allowed = "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.p = \"a*\"\n"
+	for _, d := range prove.Difference(parse(t, above+denied+allowed), parse(t, above+allowed), prove.Options{}) {
+		if !d.Undecided && d.New.Action == policy.Allow {
+			return
+		}
+	}
+	t.Error("without the deny nothing changes")
+}
+
 // TestNoTextIsNeeded: what is about an argument as a whole is met by one that holds
 // no text, which no glob matches.
 func TestNoTextIsNeeded(t *testing.T) {

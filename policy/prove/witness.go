@@ -44,10 +44,22 @@ func (q *question) calls(c candidate) []policy.Call {
 					}
 				}
 				calls = append(calls, call)
+				if q.others && !q.served() {
+					call.Server = otherServer
+					calls = append(calls, call)
+				}
 			}
 		}
 	}
 	return calls
+}
+
+// otherServer is a server that no rule is about, for calls that need none. The one
+// of a candidate may be that of a rule which was left out as no help in a proof.
+const otherServer = "another-server"
+
+func (q *question) served() bool {
+	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
 // changes says whether a dress makes another call of the candidate.
