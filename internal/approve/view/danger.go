@@ -65,6 +65,7 @@ func (f *findings) list() []string {
 
 // looker looks for reasons in one call.
 type looker struct {
+	base string // what counts as the owner's where no project is known
 	findings
 	o       Options
 	words   []string // of the tool's name
@@ -80,7 +81,7 @@ type looker struct {
 // dangers are the reasons why a call needs care, nil when it is routine.
 func dangers(c *policy.Call, r *Request, w *walker, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
-	l := looker{o: o}
+	l := looker{o: o, base: ownFolder(o.Home)}
 	if c.Malformed != "" {
 		l.add(whyMalformed, c.Malformed)
 	}

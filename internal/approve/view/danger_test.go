@@ -181,10 +181,21 @@ func TestNoProject(t *testing.T) {
 		{Project: "/home/ann", Home: "/home/ann"}, {Project: "/home/ann/", Home: "/home/ann"}, {Project: "/home/ann", Home: "/home/ann/"},
 		{Project: "/home", Home: "/home/ann"}, {Project: `C:\Users\ann`, Home: `C:\Users\ann`},
 	} {
-		for _, path := range []string{"/a", "/home/ann/a", "/home/ann/project/a", "~/a", "../a", `C:\Users\ann\a`} {
+		for _, path := range []string{"/a", "/home/annex/a", "/home/ann/../a", "../a", `D:\a`, "~root/a"} {
 			if got := reasons(t, call("write_file", map[string]string{"path": path}), o); !because(got, whyNoFolder) {
 				t.Errorf("%+v %s: %q", o, path, got)
 			}
+		}
+		// What is in the home folder is the owner's, where that is known.
+		if own := o.Home != ""; o.Home != `C:\Users\ann` {
+			for _, path := range []string{"/home/ann/a", "/home/ann/project/a", "~/a"} {
+				if got := reasons(t, call("write_file", map[string]string{"path": path}), o); (got == nil) != own {
+					t.Errorf("%+v %s: %q", o, path, got)
+				}
+			}
+		}
+		if got := reasons(t, call("write_file", `{"path":"/home/ann/.bashrc"}`), o); got == nil {
+			t.Errorf("%+v: a start-up file is routine", o)
 		}
 		if got := reasons(t, call("write_file", `{"path":"/etc/hosts"}`), o); !because(got, whySystem) {
 			t.Errorf("%+v: %q", o, got)

@@ -186,6 +186,15 @@ func workFolder(project, home string) string {
 	return project
 }
 
+// ownFolder is the home folder as the place that a person's files are in: if every
+// write of a desktop application needed care, nobody would take any.
+func ownFolder(home string) string {
+	if home == "" || located(home, "")[0] == "/" {
+		return ""
+	}
+	return home
+}
+
 // outside says whether a reading of a path lies outside the folder.
 func outside(plain, folder string) bool {
 	switch {

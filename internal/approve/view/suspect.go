@@ -23,12 +23,11 @@ func (l *looker) path(s string) {
 	}
 	if l.writes {
 		for _, plain := range located(s, l.o.Home) {
-			if outside(plain, l.o.Project) {
-				if l.o.Project == "" {
-					l.add(whyNoFolder, s)
-				} else {
-					l.add(whyOutside, s)
-				}
+			if l.o.Project == "" && outside(plain, l.base) {
+				l.add(whyNoFolder, s)
+				break
+			} else if l.o.Project != "" && outside(plain, l.o.Project) {
+				l.add(whyOutside, s)
 				break
 			}
 		}
