@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,6 +81,12 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	}
 	o := readFor(folders.Home)
 	o.Layer = "project"
+	o.Extend = func(x policy.Extension) (string, []byte, error) {
+		if x.File != "" {
+			return "", nil, errors.New("a project's policy extends no files: what they hold would not be part of what you trust")
+		}
+		return follow(x)
+	}
 	rules, err := policy.Parse(p.Path, p.Text, o)
 	if err != nil {
 		return usagef("it does not load, and was not trusted:\n%w", err)
