@@ -85,7 +85,12 @@ func load(t *testing.T, text string, o policy.Options) *policy.Policy {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, f := range lint.Run(p, []byte(text), lint.Options{}).Findings {
+	o.Disk = disk.Plain()
+	plain, err := policy.Parse(name, []byte(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range lint.Run(plain, []byte(text), lint.Options{}).Findings {
 		if f.AtLeast(report.Warning) {
 			t.Errorf("lint: %s:%d: %s: %s (%s)", f.Pos.File, f.Pos.Line, f.Code, f.Message, f.Call)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
 )
@@ -80,7 +81,9 @@ func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
 	if err != nil {
 		return lint.Linted{}, usagef("%w", err)
 	}
-	p, err := policy.Parse(name, src, readFor(home))
+	where := readFor(home)
+	where.Disk = disk.Plain()
+	p, err := policy.Parse(name, src, where)
 	if err != nil {
 		return lint.Linted{}, usagef("the policy does not load:\n%w", err)
 	}

@@ -39,5 +39,6 @@
 //
 // A constraint (where) or time (when) is a condition that no language tells. A
 // rule that has one is taken to cover only what has textually the same one, for
-// values of which it can be decided; witnesses are sought among examples of it.
+// values of which it can be decided; witnesses are sought among examples of it, and
+// for under among what is asked of the same argument, put into the folder.
 package prove

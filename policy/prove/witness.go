@@ -148,6 +148,7 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 		}
 		if text, found := c.args[argumentKey(path)]; found {
 			texts = append(texts, dress(text))
+			texts = append(texts, q.below(path, text)...)
 		}
 		var longer [][]value
 		for _, args := range all {
@@ -160,6 +161,22 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 		}
 	}
 	return all
+}
+
+// below puts a text into the folders that an argument must lie under: what other
+// rules ask of its end, such as **/.env, it meets there as well.
+func (q *question) below(path []string, text string) (texts []any) {
+	for _, d := range q.needed {
+		for _, w := range d.rule.src.Where {
+			if w.Key != "under" || !slices.Equal(w.Path, path) {
+				continue
+			}
+			for _, folder := range quotedStrings(w.Text) {
+				texts = append(texts, strings.TrimRight(folder, "/")+"/"+strings.TrimLeft(text, "/"))
+			}
+		}
+	}
+	return texts
 }
 
 // paths are the arguments that the rules asked for speak of, but for those that

@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // rules writes rules in short form, separated by semicolons; keys by blanks:
@@ -45,7 +46,7 @@ func rules(short string) string {
 
 func run(t *testing.T, text string, o lint.Options) *lint.Report {
 	t.Helper()
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u"})
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain()})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -81,6 +82,12 @@ func TestCodes(t *testing.T) {
 			`tool x {"path":"/home/u/.ssh/x"} is allowed by the rule on line 1`},
 		{lint.AllowAboveDeny, "allow tool=read args.path=/home/**; deny tool=* args.path=**/.ssh/**", "allow tool=read args.path=/home/**; deny tool=*", report.Warning,
 			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"/home/.ssh/x"} is allowed by the rule on line 1`},
+		{lint.AllowAboveDeny, `allow tool=read where.path=<{under=["~/projects"]}>; deny tool=* args.path=**/.env|**/*.pem`,
+			`deny tool=* args.path=**/.env|**/*.pem; allow tool=read where.path=<{under=["~/projects"]}>; deny tool=* args.path=/etc/**|~/.ssh/**`, report.Warning,
+			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"~/projects/.env"} is allowed by the rule on line 1`},
+		{lint.AllowAboveDeny, `allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/projects/keys"]}>`,
+			`allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/keys"]}>`, report.Warning,
+			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"~/projects/keys/x"} is allowed by the rule on line 1`},
 		{lint.StarStops, "deny tool=* args.path=/etc/*; allow tool=*", "deny tool=* args.path=/etc/**; allow tool=*", report.Warning,
 			`"/etc/*" covers no deeper path, and those are allowed`, `tool x {"path":"/etc/x/x"} is allowed by the rule on line 5`},
 		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", report.Note,
@@ -137,8 +144,8 @@ func TestCodes(t *testing.T) {
 
 // TestWitness: a witness is a fixture that the policy answers as it says.
 func TestWitness(t *testing.T) {
-	text := rules("allow tool=* args.path=/home/**; deny tool=* args.path=**/.ssh/**; deny tool=* args.path=/etc/*; allow tool=**")
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u"})
+	text := rules("allow tool=* args.path=/home/**; deny tool=* args.path=**/.ssh/**; deny tool=* args.path=/etc/*; allow tool=** where.p=<{under=['~/p']}>; deny tool=* args.p=**/.env; allow tool=**")
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +163,7 @@ func TestWitness(t *testing.T) {
 			t.Errorf("%s: %+v", f.Witness, r)
 		}
 	}
-	if shown < 2 {
+	if shown < 3 {
 		t.Errorf("%d witnesses", shown)
 	}
 }
