@@ -29,7 +29,7 @@ type Rung struct {
 	// Replies are what a person can say on this rung.
 	Replies []gate.Reply
 	// Prompt is how long Ask may take to return after it was told to stop, or
-	// after the person spoke; default 5 s.
+	// after the person spoke; default 20 s.
 	Prompt time.Duration
 }
 
@@ -104,7 +104,7 @@ func (r Rung) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhi
 	meanwhile()
 	limit := r.Prompt
 	if limit == 0 {
-		limit = 5 * time.Second
+		limit = 20 * time.Second // the disk may be busy; who waits longer than that waits for ever
 	}
 	select {
 	case res := <-got:
