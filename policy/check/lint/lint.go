@@ -40,8 +40,9 @@ type Related struct {
 
 // Options is what is known beside the policy.
 type Options struct {
-	// File is the file that the text is of. A policy may have rules of others,
-	// whose lines are not shown. "" means that all rules are of the text.
+	// File is the file that the text is of; "" for the one of the policy's own
+	// rules. Rules that it extends are not its owner's to mend: what is said of
+	// them stands at the rules of the owner that are the cause, or not at all.
 	File string
 	// Servers are the tools that servers declared, by the server's name.
 	Servers map[string][]string
@@ -70,6 +71,9 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 		proof: prove.New(p, prove.Options{Work: o.Work}), report: &Report{},
 	}
 	l.report.Rules = len(l.sources)
+	if o.File == "" && len(l.sources) > 0 && l.sources[0].From == "" {
+		l.options.File = l.sources[0].Pos.File
+	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
 		duplicates, unreachable, denials, stars, hosts, brackets, closed, links, tools, otherNames, open,
@@ -103,18 +107,19 @@ func weight(s report.Severity) int {
 // AtLeast says whether a finding weighs as much as a severity.
 func (f *Finding) AtLeast(s report.Severity) bool { return weight(f.Severity) >= weight(s) }
 
-// add places a finding at a rule; pos is where in it, when it is not the header.
+// add places a finding at a rule of the owner's; pos is where in it, when it is not
+// the header.
 func (l *linter) add(rule *policy.Source, pos policy.Position, f Finding) {
+	if rule.From != "" {
+		return
+	}
 	if pos == (policy.Position{}) {
 		pos = rule.Pos
 	}
 	f.Pos = pos
 	f.Severity = cmp.Or(f.Severity, severityOf(f.Code))
-	here := l.options.File == "" || pos.File == l.options.File
-	if here {
-		f.EndLine = l.lineOf(rule.End)
-	}
-	if here && pos.Line >= 1 && pos.Line <= len(l.lines) {
+	f.EndLine = l.lineOf(rule.End)
+	if pos.Line >= 1 && pos.Line <= len(l.lines) {
 		f.Line = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
 	}
 	if f.Why == "" {
@@ -142,8 +147,15 @@ func (l *linter) show(f *Finding, c *policy.Call) {
 	if composed, err := check.Compose(c, d.Action); err == nil {
 		f.Witness = composed.Text
 	}
-	f.Call = oneLine(c, &d)
+	f.Call = l.oneLine(c, &d)
 }
 
-// at names a rule for people.
-func at(r *policy.Source) string { return "the rule on line " + itoa(r.Pos.Line) }
+// at names the rule at a place for people.
+func (l *linter) at(pos policy.Position) string { return "the rule " + l.place(pos) }
+
+func (l *linter) place(pos policy.Position) string {
+	if pos.File == l.options.File {
+		return "on line " + itoa(pos.Line)
+	}
+	return "at " + policy.FileName(pos.File) + ":" + itoa(pos.Line)
+}

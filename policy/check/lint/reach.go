@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/prove"
 )
 
@@ -22,8 +23,12 @@ func duplicates(l *linter) {
 		}
 		l.told[i] = true
 		above := &l.sources[first]
+		if r.From != "" {
+			l.repeated(above, r)
+			return
+		}
 		f := Finding{Code: DuplicateRule,
-			Message: fmt.Sprintf("the same conditions as %s", at(above)),
+			Message: fmt.Sprintf("the same conditions as %s", l.at(above.Pos)),
 			Fix:     "remove one of the two", Related: []Related{{above.Pos, "the first of the two, which decides"}}}
 		if above.Action != r.Action {
 			f.Message += fmt.Sprintf(", which says %s: this %s is never asked", above.Action, r.Action)
@@ -31,6 +36,22 @@ func duplicates(l *linter) {
 		}
 		l.add(r, policy.Position{}, f)
 	})
+}
+
+// repeated places a duplicate of a rule that is extended at the one above. It is
+// what one writes to overrule the other, and weighs something where that opens.
+func (l *linter) repeated(above, r *policy.Source) {
+	f := Finding{Code: DuplicateRule, Severity: report.Note,
+		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.at(r.Pos)),
+		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []Related{{r.Pos, "the second of the two, which is never asked"}}}
+	if above.Action != r.Action {
+		f.Message += fmt.Sprintf(", and says %s: that is never asked", r.Action)
+		f.Fix = "remove this rule, unless it is meant to overrule the other"
+	}
+	if opens(above) && !opens(r) {
+		f.Severity = report.Warning
+	}
+	l.add(above, policy.Position{}, f)
 }
 
 // conditions is a text that is equal for rules with the same conditions.
@@ -58,7 +79,9 @@ func unreachable(l *linter) {
 		found := &l.reach[i]
 		switch {
 		case found.Status == prove.Undecided:
-			l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
+			if r.From == "" {
+				l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
+			}
 			return
 		case l.told[i]:
 			return
@@ -90,6 +113,10 @@ func (l *linter) holders(i int) []int {
 }
 
 func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Finding) {
+	if r.From != "" {
+		l.overruled(i, r, by, found)
+		return
+	}
 	f := Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
 	if found.Status == prove.Reached {
 		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are paths whose place is not known", l.linesOf(by), verbEnd(by))
@@ -115,6 +142,36 @@ func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Fin
 	l.add(r, policy.Position{}, f)
 }
 
+// overruled is superfluous for a rule that is extended: it stands at the first
+// rule of the owner's that takes its calls, an allow where one does. To take over
+// calls is what a rule above is for, so that only an allow weighs something.
+func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Finding) {
+	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
+	if len(own) == 0 {
+		return
+	}
+	f := Finding{Code: UnreachableRule, Severity: report.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
+		Related: []Related{{r.Pos, fmt.Sprintf("%s: is never asked", r.Action)}}}
+	owner := own[0]
+	allow := slices.IndexFunc(own, func(k int) bool { return opens(&l.sources[k]) })
+	lost := "no call gets to " + l.at(r.Pos)
+	if allow >= 0 && !opens(r) {
+		owner = own[allow]
+		f.Code, f.Severity = DenyNeverWins, ""
+		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
+		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.place(r.Pos))
+		l.show(&f, l.proof.Both(owner, i))
+	}
+	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
+	if found.Status == prove.Reached {
+		f.Message += " that is sure to match; what is left are paths whose place is not known"
+	}
+	if found.AsWritten {
+		f.Message += " (proved for values as written)"
+	}
+	l.add(&l.sources[owner], policy.Position{}, f)
+}
+
 func verbEnd(by []int) string {
 	if len(by) == 1 {
 		return "s"
@@ -138,19 +195,25 @@ func denials(l *linter) {
 		}
 		for i := range j {
 			allow := &l.sources[i]
-			if !opens(allow) || l.told[i] || allow.Subject != deny.Subject || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
+			if !opens(allow) || l.told[i] || allow.Subject != deny.Subject || allow.From != "" || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
 				continue
 			}
 			c := l.proof.Both(i, j)
 			if c == nil {
 				continue
 			}
-			f := Finding{Code: AllowAboveDeny,
-				Message: fmt.Sprintf("%s allows calls that this rule would deny", at(allow)),
+			f, stands := Finding{Code: AllowAboveDeny,
+				Message: fmt.Sprintf("%s allows calls that this rule would deny", l.at(allow.Pos)),
 				Fix:     fmt.Sprintf("move this rule above line %d, unless the allow is meant as an exception", allow.Pos.Line),
-				Related: []Related{{allow.Pos, "allows them first"}}}
+				Related: []Related{{allow.Pos, "allows them first"}}}, deny
+			if deny.From != "" {
+				stands = allow
+				f.Message = fmt.Sprintf("this rule allows calls that %s would deny", l.at(deny.Pos))
+				f.Fix = "put a deny of your own for them above this rule, unless it is meant as an exception"
+				f.Related = []Related{{deny.Pos, "would deny them"}}
+			}
 			l.show(&f, c)
-			l.add(deny, policy.Position{}, f)
+			l.add(stands, policy.Position{}, f)
 			return // one is enough to see it
 		}
 	})

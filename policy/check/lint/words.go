@@ -12,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // oneLine writes a call and its answer: read_file {"path":"/x"} is allowed by
 // the rule on line 7.
-func oneLine(c *policy.Call, d *policy.Decision) string {
+func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
 	b.WriteString(c.Subject.Key() + " " + strings.Join(shown(c.Names), ", "))
 	if len(c.Args) > 0 {
@@ -24,7 +24,7 @@ func oneLine(c *policy.Call, d *policy.Decision) string {
 	b.WriteString(map[policy.Action]string{policy.Allow: " is allowed", policy.Deny: " is denied", policy.Prompt: " is asked about"}[d.Action])
 	switch {
 	case d.Rule != nil:
-		b.WriteString(" by the rule on line " + itoa(d.Rule.Pos.Line))
+		b.WriteString(" by " + l.at(d.Rule.Pos))
 	case d.Reason != "":
 		b.WriteString(": " + d.Reason)
 	default:
@@ -62,16 +62,20 @@ func listed(names []string) string {
 	return strings.Join(names, "")
 }
 
-// lines names rules by their lines.
+// linesOf names rules by their lines.
 func (l *linter) linesOf(rules []int) string {
-	var out []string
+	var lines, places []string
 	for _, i := range rules {
-		out = append(out, itoa(l.sources[i].Pos.Line))
+		pos := l.sources[i].Pos
+		places = append(places, l.at(pos))
+		if pos.File == l.options.File {
+			lines = append(lines, itoa(pos.Line))
+		}
 	}
-	if len(out) == 1 {
-		return "the rule on line " + out[0]
+	if len(places) == 1 || len(lines) < len(places) {
+		return listed(places)
 	}
-	return "the rules on lines " + listed(out)
+	return "the rules on lines " + listed(lines)
 }
 
 // with is a call of a tool with one more argument, or another value of it.
