@@ -43,7 +43,8 @@ func (a *Analysis) Both(i, j int) *policy.Call {
 		answer := a.ask(q, func(c candidate) bool {
 			for _, call := range q.calls(c) {
 				t := a.policy.Trace(&call)
-				if d := t.Decision; d.Rule != nil && d.Rule.Index == first.src.Index && t.Steps[second.src.Index].Match == policy.Matches {
+				d, i, j := t.Decision, first.src.Index, second.src.Index
+				if d.Rule != nil && d.Rule.Index == i && t.Steps[i].Match == policy.Matches && t.Steps[j].Match == policy.Matches {
 					witness = &call
 					return true
 				}
