@@ -144,6 +144,9 @@ func (d *difference) settle(m, n *mode, a answer) {
 	case spent:
 		reason = reasonWork
 	case hidden:
+		if d.exhaust() {
+			return
+		}
 		reason = ReasonSpelling
 	case open:
 	default:

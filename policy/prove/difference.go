@@ -35,12 +35,13 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 	d := difference{prover: pr, before: before, after: after, total: 64 * pr.work}
 	a, b := pr.rules(before), pr.rules(after)
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
-		d.subject = s
+		d.subject, d.exhausted = s, nil
 		d.old, d.new = of(s, a), of(s, b)
 		for i, p := range []*policy.Policy{before, after} {
 			d.open[i] = s == policy.MethodSubject || p.Layer() != ""
 		}
 		d.compare(modes(d.old, d.open[0]), modes(d.new, d.open[1]))
+		d.exhaust() // for what only texts in an uncommon spelling are answered
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
 		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})
@@ -58,6 +59,7 @@ type difference struct {
 	classes       []Class
 	total         int // work that all questions may cost
 	tired         bool
+	exhausted     *bool // of the subject, once it was tried
 }
 
 func of(s policy.Subject, rules []rule) (out []*rule) {
