@@ -139,11 +139,11 @@ func observed(e *audit.Entry) bool { return e.Stage == string(gate.StageObserve)
 
 // would is what the policy alone would have done.
 func would(e *audit.Entry) string {
-	switch e.Policy {
+	switch w := e.Would(); w {
 	case "prompt":
 		return "would ask"
 	case "deny", "allow":
-		return "would " + e.Policy
+		return "would " + w
 	}
 	return "policy: " + e.Policy
 }

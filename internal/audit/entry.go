@@ -126,7 +126,17 @@ func (f *Filter) match(e *Entry) bool {
 	case "prompt":
 		return e.Policy == "prompt"
 	}
-	return e.Kind == Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Policy == f.Decision)
+	return e.Kind == Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Would() == f.Decision)
+}
+
+// Would is what the policy would have done in a session that enforced nothing.
+// Policy is what the rules said; where they allowed and that was not to hold, a
+// limit was reached.
+func (e *Entry) Would() string {
+	if e.Stage == "observe" && e.Policy == "allow" && e.Code == "not_enforced" {
+		return "deny"
+	}
+	return e.Policy
 }
 
 func (f *Filter) matchKind(k Kind) bool {
