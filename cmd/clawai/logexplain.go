@@ -10,6 +10,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/explain"
 	"github.com/clawai/clawai/policy/check/replay"
@@ -47,6 +48,8 @@ type recalled struct {
 	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
 	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
 	Explains *explain.Document `json:"explanation"`
+
+	became string
 }
 
 type recalledRule struct {
@@ -94,7 +97,7 @@ func logExplain(c *cli.Context) error {
 	e.Revision = j.Policy().Revision()
 	r := recalled{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
-		Revision: revisionThen(dir, entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+		Revision: revisionThen(dir, entry), became: became(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
 		r.Now = "unknown"
@@ -175,10 +178,7 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	} else if r.Reason != "" {
 		then += ": " + short(r.Reason, 2*shown)
 	}
-	if r.Was == "prompt" && r.Decided != "" {
-		then += "; the answer was " + short(r.Decided, shown)
-	}
-	fmt.Fprintln(w, then)
+	fmt.Fprintln(w, then+r.became)
 	switch r.Revision {
 	case "":
 		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", e.Revision)
@@ -202,6 +202,22 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", r.compared())
 	return err
+}
+
+// became says what was done with a call, where the rules alone do not tell.
+func became(e *audit.Entry) string {
+	reason := short(e.Reason, 2*shown)
+	switch {
+	case e.Stage == string(gate.StageRate) && e.Decision == "deny":
+		return "; a limit denied it: " + reason
+	case observed(e) && e.Would() != e.Policy:
+		return "; a limit would have denied it: " + reason
+	case observed(e) && e.Policy != e.Decision:
+		return "; nothing was enforced"
+	case e.Policy == "prompt" && e.Decision != "":
+		return "; the answer was " + short(e.Decision, shown)
+	}
+	return ""
 }
 
 // asked says what is asked now.

@@ -129,11 +129,10 @@ func (f *Filter) match(e *Entry) bool {
 	return e.Kind == Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Would() == f.Decision)
 }
 
-// Would is what the policy would have done in a session that enforced nothing.
-// Policy is what the rules said; where they allowed and that was not to hold, a
-// limit was reached.
+// Would is what the policy would have done in a session that enforced nothing:
+// what the rules said, unless a limit was reached.
 func (e *Entry) Would() string {
-	if e.Stage == "observe" && e.Policy == "allow" && e.Code == "not_enforced" {
+	if e.Stage == "observe" && e.Code == "limit" {
 		return "deny"
 	}
 	return e.Policy

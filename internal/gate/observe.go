@@ -15,8 +15,12 @@ func observed(v Verdict, owner string) (Verdict, string) {
 	if owner == "" {
 		owner = v.Reason
 	}
+	limited := v.Stage == StageRate && v.Action == policy.Deny
 	v.Stage, v.Reason = StageObserve, ""
-	if v.Action != policy.Allow {
+	switch {
+	case limited: // Policy does not tell: the rules alone said allow or prompt
+		v.Action = policy.Allow
+	case v.Action != policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeNotEnforced
 	}
 	return v, owner

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -348,18 +349,24 @@ limit = { rate = "1/min", over = "prompt" }
 }
 
 func TestObservedLimitsLetPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJournal()
-		s := sessionOf(t, j, ruleText(t, limited("allow", `"1/min"`)), Options{ObserveOnly: true})
-		for range 2 {
-			if _, got := do(s, j, "x"); got != "forward" {
-				t.Error(got)
+	for _, action := range []string{"allow", "prompt"} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJournal()
+			s := sessionOf(t, j, ruleText(t, limited(action, `"1/min"`)), Options{ObserveOnly: true})
+			for range 2 {
+				if _, got := do(s, j, "x"); got != "forward" {
+					t.Error(got)
+				}
 			}
-		}
-		if ev := j.events[1]; ev.Code != CodeNotEnforced || !strings.HasPrefix(ev.Reason, "at most 1 a minute") {
-			t.Errorf("recorded %+v", ev)
-		}
-	})
+			ev := j.events[1]
+			if ev.Code != CodeLimit || ev.Policy != action || !strings.HasPrefix(ev.Reason, "at most 1 a minute") {
+				t.Errorf("recorded %+v", ev)
+			}
+			if e := (audit.Entry{Event: ev}); e.Would() != "deny" {
+				t.Errorf("would %s", e.Would())
+			}
+		})
+	}
 }
 
 // Many at once never get more than the limit says.
