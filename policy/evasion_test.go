@@ -351,6 +351,7 @@ func TestDocumentedLimit(t *testing.T) {
 		{"alias", toolCall("query", `{"file_path":"/etc/x"}`), Allow},
 		{"shell-text", toolCall("query", `{"sql":"DROP/**/TABLE x"}`), Allow},
 		{"variable-inside", anyPath("/p/$HOME/x"), Allow},
+		{"json-in-a-text", toolCall("query", `{"path":"[\"/etc/x\"]"}`), Allow},
 		{"relative-base", anyPath("x"), Allow},
 	})
 }
