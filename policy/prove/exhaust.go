@@ -172,6 +172,10 @@ func outcomes(globs []string, value bool) []*string {
 			queue = append(queue, next)
 		}
 	}
+	if value { // the one path above the working directory that is a text by itself
+		above := ".."
+		texts = append(texts, &above)
+	}
 	return texts
 }
 
