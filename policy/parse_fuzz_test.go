@@ -10,7 +10,7 @@ import (
 
 func FuzzParse(f *testing.F) {
 	for _, src := range []string{
-		"", "[[rule]]\naction='allow'\ntool='*'\n", "\xef\xbb\xbf[[rule]]", "\xff\xfe", "[rule]\r\n", "[[rules]]", "a = ",
+		"", "[[re]]", "[[e]]\n[rule]", "[[rule]]\naction='allow'\ntool='*'\n", "\xef\xbb\xbf[[rule]]", "\xff\xfe", "[rule]\r\n", "[[rules]]", "a = ",
 		ruleWith("args.a.b = ['x', \"\\u00e9\"]\nargs.'c d' = { e = '''f'''}\n[rule.args.g]\nh='i'"),
 		ruleWith("args = { a = [ ] , b = {}, c.d = 1e3 }"),
 		"# x\n[[rule]]\naction = deny\n[[rule]]\nmethod='ping'\nwhere.x=1\n", "extends=1\n[server.x]\n[[rule.args]]\n[rule.args]\n[[rule]]\n[[rule.args]]\n[rule.tool]",

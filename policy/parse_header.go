@@ -133,5 +133,6 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 // failRule reports a finding at the current rule's header.
 func (p *parser) failRule(msg, hint string) {
 	start := p.rule().start
-	p.fail(start, start+len("[[rule]]"), msg, hint)
+	end := min(start+len("[[rule]]"), len(p.doc.src)) // a misspelt header may be shorter
+	p.fail(start, end, msg, hint)
 }
