@@ -215,7 +215,7 @@ func TestTAP(t *testing.T) {
 // unprintable fails when a terminal or a log viewer could act on a report.
 func unprintable(t testing.TB, text string) {
 	t.Helper()
-	if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == 0x202e }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0x202e }); i >= 0 {
 		t.Errorf("control character in %q", text[max(0, i-20):i+1])
 	}
 }
