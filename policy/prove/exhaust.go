@@ -88,7 +88,11 @@ func (d *difference) cells(rules []*rule) ([]cell, bool) {
 	}
 	all := []cell{{texts: outcomes(names, uri)}, {texts: outcomes(servers, false)}}
 	for _, key := range keys {
-		all = append(all, cell{paths[key], append([]*string{nil}, outcomes(globs[key], true)...)})
+		texts := outcomes(globs[key], true)
+		if texts == nil {
+			return nil, false // to ask about calls without the argument alone would settle nothing
+		}
+		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
 	size := 1
 	for i, c := range all {

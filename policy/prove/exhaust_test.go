@@ -1,0 +1,24 @@
+package prove
+
+import (
+	"testing"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// Globs of which more than slashes makes readings are not settled by asking about
+// everything: to say so would hide what is not decided.
+func TestExhaustKnowsItsBounds(t *testing.T) {
+	for glob, able := range map[string]bool{"a/**": true, "?b*": true, "a.b": false, "~/a": false, "A": false, "a%b": false, `a\b`: false} {
+		p, err := policy.Parse("p.toml", []byte("[[rule]]\naction = \"deny\"\ntool = \"t\"\nargs.p = '"+glob+"'\n"), policy.Options{Home: "/home/u"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr := newProver(Options{})
+		rules := pr.rules(p)
+		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: of(policy.ToolSubject, rules)}
+		if got := d.exhaust(); got != able {
+			t.Errorf("%s: settled %v, want %v", glob, got, able)
+		}
+	}
+}
