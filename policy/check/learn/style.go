@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -126,25 +125,7 @@ func (st style) text(s string) string {
 	if st.literal && !strings.ContainsFunc(s, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) {
 		return "'" + s + "'"
 	}
-	return quoted(s)
-}
-
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			hex := strconv.FormatInt(int64(r), 16)
-			b.WriteString(`\U` + strings.Repeat("0", 8-len(hex)) + hex)
-		}
-	}
-	return b.String() + `"`
+	return policy.QuoteTOML(s)
 }
 
 // key writes the name of an argument.
@@ -153,5 +134,5 @@ func key(name string) string {
 	if name != "" && strings.Trim(name, bare) == "" {
 		return name
 	}
-	return quoted(name)
+	return policy.QuoteTOML(name)
 }
