@@ -12,8 +12,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -66,6 +68,7 @@ type site struct {
 func newSite(t *testing.T, policy string) site {
 	t.Helper()
 	home := t.TempDir()
+	t.Cleanup(func() { deserted(t, home) }) // before its folder is removed
 	s := site{t: t, home: home}
 	s.write(".config/clawai/policy.toml", policy)
 	s.write("projects/notes.md", "# Notes\n")
@@ -76,6 +79,42 @@ func newSite(t *testing.T, policy string) site {
 	}
 	s.env = append(s.env, "HOME="+home)
 	return s
+}
+
+// deserted waits for the last process that was started with this HOME: one that
+// is still closing its queue would write into a folder that is being removed, and
+// one that stays has outlived its client.
+func deserted(t *testing.T, home string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		left := living(t, home)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("still running after the test: %q", left)
+			return
+		}
+	}
+}
+
+// living are the command lines of the processes whose HOME this is.
+func living(t *testing.T, home string) []string {
+	t.Helper()
+	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || len(environments) == 0 {
+		t.Fatalf("processes cannot be listed: %v", err)
+	}
+	var found []string
+	for _, path := range environments {
+		environ, err := os.ReadFile(path)
+		if err != nil || !slices.Contains(strings.Split(string(environ), "\x00"), "HOME="+home) {
+			continue // ended meanwhile, or another's
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return found
 }
 
 func (s site) write(name, content string) {
