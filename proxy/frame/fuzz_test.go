@@ -140,7 +140,8 @@ func checkRefusal(t *testing.T, line []byte, err error) {
 		return
 	}
 	raw := bytes.TrimSuffix(line, []byte("\r"))
-	if err := checkSyntax(raw, true); err != nil || !r.Request {
+	repairable := r.Code == frame.CodeUTF8 || r.Code == frame.CodeSurrogate
+	if err := checkSyntax(raw, true, repairable); err != nil || !r.Request {
 		t.Fatalf("an id to answer in what is no request: %v", err)
 	}
 	var std map[string]json.RawMessage
@@ -158,8 +159,8 @@ func checkRefusal(t *testing.T, line []byte, err error) {
 }
 
 // checkSyntax reads a whole value with jsontext.
-func checkSyntax(raw []byte, duplicates bool) error {
-	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(duplicates))
+func checkSyntax(raw []byte, duplicates, badText bool) error {
+	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(duplicates), jsontext.AllowInvalidUTF8(badText))
 	_, err := d.ReadValue()
 	return err
 }

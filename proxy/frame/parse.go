@@ -41,6 +41,8 @@ func Parse(line []byte, l Limits) (Frame, error) {
 	if r := s.finish(i); r != nil {
 		if s.stopped == nil {
 			e.claim(r)
+		} else {
+			s.recall(r, from)
 		}
 		return Frame{}, r
 	}
