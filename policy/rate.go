@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Rate is how often a rule may open a call. Who counts is the gate. The zero
 // value sets no limit.
@@ -14,6 +17,12 @@ type Rate struct {
 
 // Limited says whether there is a limit.
 func (r *Rate) Limited() bool { return r.Count > 0 }
+
+// AtMost is the limit in words: at most 20 a minute.
+func (r *Rate) AtMost() string {
+	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
+	return fmt.Sprintf("at most %d %s", r.Count, unit)
+}
 
 // Per says what a limit counts together.
 type Per uint8

@@ -138,7 +138,7 @@ pinned = true
 		if diff := cmp.Diff(want, rules[0].toml()); diff != "" {
 			t.Error(diff)
 		}
-		if r := rules[0].Rate; r.Count != 20 || r.Every != time.Minute || r.Per != PerTool || r.Over != Prompt || r.Per.String() != "tool" {
+		if r := rules[0].Rate; r.Count != 20 || r.Every != time.Minute || r.Per != PerTool || r.Over != Prompt || r.Per.String() != "tool" || r.AtMost() != "at most 20 a minute" {
 			t.Errorf("limit %+v", r)
 		}
 		if got := src[rules[0].start:rules[0].end]; !strings.HasSuffix(strings.TrimSpace(src), got[len(got)-3:]) {

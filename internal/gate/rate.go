@@ -36,7 +36,7 @@ func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict 
 		return v
 	}
 	v.Stage, v.Code = StageRate, CodeLimit
-	v.Reason = fmt.Sprintf("%s; try again in %s", atMost(&over.rule.Rate), roundUp(over.wait))
+	v.Reason = fmt.Sprintf("%s; try again in %s", over.rule.Rate.AtMost(), roundUp(over.wait))
 	if over.rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
 		return v // of a rule that says who is asked: asking for the limit instead would let the client answer
 	}
@@ -45,12 +45,6 @@ func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict 
 		v.Policy = policy.Prompt
 	}
 	return v
-}
-
-// atMost is a limit in words.
-func atMost(r *policy.Rate) string {
-	unit := map[time.Duration]string{time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}[r.Every]
-	return fmt.Sprintf("at most %d a %s", r.Count, unit)
 }
 
 // roundUp is a time in whole units, never too short.

@@ -87,7 +87,7 @@ func TestLimitsOfToolsAndServers(t *testing.T) {
 				t.Errorf("first %s: %s", name, got)
 			}
 			x, got := do(other, j, name) // one count for the whole process
-			if got != CodeLimit || j.verdicts[x].Reason != "at most 1 a hour; try again in 60 min" {
+			if got != CodeLimit || j.verdicts[x].Reason != "at most 1 an hour; try again in 60 min" {
 				t.Errorf("second %s: %s, %q", name, got, j.verdicts[x].Reason)
 			}
 		}
@@ -276,7 +276,7 @@ func TestALimitDoesNotAskInsteadOfARuleOutOfBand(t *testing.T) {
 		for i, want := range []struct {
 			session bool
 			text    string
-		}{{true, "Money"}, {false, "Money (beyond its limit: at most 1 a hour)"}, {false, "Money (beyond its limit: at most 1 a hour)"}} {
+		}{{true, "Money"}, {false, "Money (beyond its limit: at most 1 an hour)"}, {false, "Money (beyond its limit: at most 1 an hour)"}} {
 			x, _ := do(s, j, "pay")
 			if len(d.slips) != i+1 {
 				t.Fatalf("call %d was not asked about: %s", i, j.became(x))

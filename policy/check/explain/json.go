@@ -30,6 +30,16 @@ type RuleDocument struct {
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	OutOfBand   bool   `json:"out_of_band,omitempty"`
+	// Limit is set when only so many calls pass; nothing is counted here.
+	Limit *LimitDocument `json:"limit,omitempty"`
+}
+
+// LimitDocument is how often a rule lets calls through.
+type LimitDocument struct {
+	Calls   int    `json:"calls"`
+	Seconds int    `json:"seconds"` // within any stretch of this length
+	Per     string `json:"per"`     // rule, tool, server
+	Over    string `json:"over"`    // what becomes of more: deny or prompt
 }
 
 // CallDocument is one call and what the rules say of it.
@@ -100,7 +110,11 @@ func (e *Explanation) Document() Document {
 }
 
 func ruleDocument(r *policy.Rule) RuleDocument {
-	return RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand}
+	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, nil}
+	if l := &r.Rate; l.Limited() {
+		d.Limit = &LimitDocument{l.Count, int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
+	}
+	return d
 }
 
 func (e *Explanation) call(j *Judged) CallDocument {

@@ -100,10 +100,25 @@ func (t *teller) why(s *policy.Step, src *policy.Source) (lines []string) {
 	if s.At.Kind != policy.Unasked {
 		add("%s", t.condition(&s.At, s.Match, src))
 	}
+	if s.Reached && s.Match != policy.NoMatch && src.Rate.Limited() {
+		add("limit: %s; what was counted is not looked at", rate(&src.Rate))
+	}
 	if r := s.Took; r != nil && s.Match == policy.Matches && (len(r.How) > 0 || r.Refused != "") {
 		add("it matches %s", reading(r))
 	}
 	return lines
+}
+
+// rate is a limit in words, with what it counts and what becomes of more.
+func rate(r *policy.Rate) string {
+	line := r.AtMost()
+	if r.Per != policy.PerRule {
+		line += fmt.Sprintf(" for each %s", r.Per)
+	}
+	if r.Over == policy.Prompt {
+		return line + ", and a person is asked about more"
+	}
+	return line + ", and more are denied"
 }
 
 // condition says what a condition wants and what the call has instead, or why it
