@@ -73,17 +73,33 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above stack) (*
 func read(path string) ([]byte, trail, error) {
 	t, err := follow(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, t, fmt.Errorf("there is no policy at %s; write one there, or name one with --policy (check it with: clawai policy test --policy %s): %w",
-			path, strconv.Quote(path), fs.ErrNotExist)
+		return nil, t, missing{path}
 	}
 	if err != nil {
-		return nil, t, fmt.Errorf("policy %s: %w", path, err)
+		return nil, t, unreadable(path, err)
 	}
 	src, err := readFile(t.file)
 	if err != nil {
-		return nil, t, fmt.Errorf("policy %s: %w", path, err)
+		return nil, t, unreadable(path, err)
 	}
 	return src, t, nil
+}
+
+// missing is a policy that is not there.
+type missing struct{ path string }
+
+func (m missing) Error() string {
+	return fmt.Sprintf("there is no policy at %s; clawai init writes yours, --policy names another", m.path)
+}
+
+func (missing) Unwrap() error { return fs.ErrNotExist }
+
+// unreadable names the file once, also where the system's error names it again.
+func unreadable(path string, err error) error {
+	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
+		err = again.Err
+	}
+	return fmt.Errorf("policy %s: %w", path, err)
 }
 
 // readFile checks and reads one open file: what is checked is what is read.
@@ -119,5 +135,5 @@ func broken(path string, err error) error {
 	if len(all) > 1 {
 		more = fmt.Sprintf(", and %d more", len(all)-1)
 	}
-	return fmt.Errorf("policy %w%s; see all with: clawai policy test --policy %s", all[0], more, strconv.Quote(path))
+	return fmt.Errorf("policy %w%s; see all with: clawai policy check %s", all[0], more, strconv.Quote(path))
 }

@@ -102,11 +102,11 @@ func TestLoadPolicyErrorsSayWhatToDo(t *testing.T) {
 	}
 	tests := []struct{ file, want string }{
 		{"missing", "there is no policy at"},
-		{"missing", "clawai policy test --policy"},
+		{"missing", "clawai init writes yours"},
 		{"no/folder/p", "there is no policy at"},
 		{"dangling", "there is no policy at"},
 		{"bad", "bad:2:"},
-		{"bad", "clawai policy test --policy"},
+		{"bad", "see all with: clawai policy check "},
 		{"worse", "and 2 more"},
 		{"file/p", "file/p"},
 		{"loop", "too many symlinks"},
@@ -117,6 +117,9 @@ func TestLoadPolicyErrorsSayWhatToDo(t *testing.T) {
 		_, err := LoadPolicy(path(tt.file), "")
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path(tt.file)) {
 			t.Errorf("%s: got %v, want %q and the path", tt.file, err, tt.want)
+		}
+		if err != nil && tt.file == "file/p" && strings.Count(err.Error(), path(tt.file)) != 1 {
+			t.Errorf("%s: the path stands more than once: %v", tt.file, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: more than one line: %v", tt.file, err)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/spelling"
 )
 
 // Value is one setting and where it came from: "default", the file with its
@@ -128,35 +130,8 @@ func setNotify(a *Ask, text, from string) error {
 
 // meant names the word that was probably meant, or else all of them.
 func meant(word string, words []string) string {
-	best, found := len(word)/2+2, ""
-	for _, w := range words {
-		if d := distance(word, w); d < best {
-			best, found = d, w
-		}
-	}
-	if found != "" {
-		return fmt.Sprintf("did you mean %q?", found)
+	if near := spelling.Nearest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "it is one of " + strings.Join(words, ", ")
-}
-
-// distance counts the letters to insert, drop or change to turn a into b.
-func distance(a, b string) int {
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-		}
-		last = row
-	}
-	return last[len(b)]
 }

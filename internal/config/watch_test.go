@@ -105,7 +105,7 @@ func TestWatchTellsEachChangeOnce(t *testing.T) {
 	expect(t, next(), good, "")
 
 	write(t, path, bad)
-	expect(t, next(), "", "clawai policy test")
+	expect(t, next(), "", "clawai policy check")
 	write(t, path, bad) // the same trouble is not told again
 	write(t, path, good)
 	expect(t, next(), good, "")

@@ -1,0 +1,40 @@
+// Package spelling finds the word that somebody meant to type.
+package spelling
+
+// Nearest is the word that was probably meant; "" when none is near. At most a
+// third of a word may be wrong, so that nothing unlike is ever proposed.
+func Nearest(word string, words []string) string {
+	best, found := 0, ""
+	for _, w := range words {
+		far := distance(word, w)
+		if far <= (len(w)+2)/3 && (found == "" || far < best) {
+			best, found = far, w
+		}
+	}
+	return found
+}
+
+// distance counts the letters to insert, drop, change or swap with a neighbour
+// to turn a into b.
+func distance(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			change := last[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
