@@ -121,9 +121,9 @@ func checkPolicy(p *patient) []finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",
-			Fix: "clawai policy init --profile NAME (see: clawai policy init --list)"}}
+			Fix: "clawai init"}}
 	case err != nil:
-		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
+		return []finding{{Health: broken, Text: strings.TrimPrefix(err.Error(), "policy ") + "; no server is started with it",
 			Fix: "correct the file, or begin anew with: clawai policy init --profile NAME --force"}}
 	}
 	text := fmt.Sprintf("%s: %s, revision %s", path, countRules(loaded.Policy), loaded.Policy.Revision())
@@ -202,10 +202,10 @@ func checkRecord(p *patient) []finding {
 	case err != nil:
 		return []finding{{Health: broken, Text: "the record cannot be read: " + err.Error(), Fix: "clawai log verify"}}
 	case !report.Intact():
-		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %d findings, the first in %s", len(report.Findings), where(report.Findings[0])),
+		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %s, the first in %s", count(len(report.Findings), "1 finding", "%d findings"), where(report.Findings[0])),
 			Fix: "look at all of them with: clawai log verify; keep a copy of the folder, then move it away to begin a new record"}}
 	case report.Segments == 0:
 		return fine("no records yet")
 	}
-	return fine("intact: %d records in %d files, %d bytes", report.Records, report.Segments, report.Bytes)
+	return fine("intact: %s in %s, %d bytes", count(int(report.Records), "1 record", "%d records"), count(report.Segments, "1 file", "%d files"), report.Bytes)
 }

@@ -157,7 +157,7 @@ func TestLogFilters(t *testing.T) {
 func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
 	dir := recorded(t, call("read_file", `{"path":"/a"}`, "allow"), &audit.Event{Kind: audit.End})
 	code, out, errs := clawai(t, "log", "verify")
-	if code != 0 || errs != "" || !strings.HasPrefix(out, "Intact: 3 records in 1 files") {
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "Intact: 3 records in 1 file,") {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}
 	segs, err := filepath.Glob(filepath.Join(dir, "2*.ndjson"))

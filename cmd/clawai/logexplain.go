@@ -123,18 +123,22 @@ func logExplain(c *cli.Context) error {
 // that id belongs to.
 func recordedDecision(dir, id string) (*audit.Entry, error) {
 	seen := 0
+	var damage error // told when nothing is found; else for log verify to tell
 	for range 2 {
 		var of string
 		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
+			if err != nil {
+				damage = err
+			}
 			if err != nil || e.Record != id {
-				continue // damage is for log verify to tell
+				continue
 			}
 			if replay.Judged(&e) {
 				return &e, nil
 			}
 			seen++
 			if of = e.Ref; of == "" {
-				return nil, usagef("record %s is of kind %s: no rule judged it (%s)", plainText(id), plainText(string(e.Kind)), short(e.Reason+e.Detail, shown))
+				return nil, usagef("record %s is of kind %s: no rule judged it%s", plainText(id), plainText(string(e.Kind)), inBrackets(short(e.Reason+e.Detail, shown)))
 			}
 		}
 		if of == "" {
@@ -145,7 +149,17 @@ func recordedDecision(dir, id string) (*audit.Entry, error) {
 	if seen > 0 {
 		return nil, usagef("the decision that this record belongs to, %s, is gone", plainText(id))
 	}
+	if damage != nil {
+		return nil, usagef("record %q was not found: %v", id, damage)
+	}
 	return nil, usagef("no record %q in %s; clawai log shows the ids", id, dir)
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
 }
 
 // revisionThen is the revision of the policy that was in force when a record was

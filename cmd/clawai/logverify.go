@@ -65,10 +65,11 @@ func printReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "FINDING  %s\n", where(f))
 	}
 	if !r.Intact() {
-		fmt.Fprintf(w, "The record is not intact: %d findings in %d files of %d records.\n", len(r.Findings), r.Segments+1, r.Records)
+		fmt.Fprintf(w, "The record is not intact: %s in %s of %s.\n",
+			count(len(r.Findings), "1 finding", "%d findings"), count(r.Segments+1, "1 file", "%d files"), count(int(r.Records), "1 record", "%d records"))
 		return
 	}
-	fmt.Fprintf(w, "Intact: %d records in %d files, %d bytes.\n", r.Records, r.Segments, r.Bytes)
+	fmt.Fprintf(w, "Intact: %s in %s, %d bytes.\n", count(int(r.Records), "1 record", "%d records"), count(r.Segments, "1 file", "%d files"), r.Bytes)
 	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
 }
 
