@@ -61,18 +61,21 @@ func (u *Upstream) quietAnswer(x *exchange, resp *http.Response) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	next := func() ([]byte, error) { return u.body(resp) }
 	if what == "text/event-stream" {
-		events := sse.NewReader(resp.Body, u.maxEvent())
-		next = func() ([]byte, error) {
-			e, err := events.Next()
-			if err != nil {
-				return nil, err
-			}
-			return e.Data, nil
-		}
+		in := inlet{events: sse.NewReader(resp.Body, u.maxEvent())}
+		return u.resultFor(x, in.next)
 	}
-	const most = 16 // messages before the answer
+	body, err := u.body(resp)
+	return u.resultFor(x, func() ([]byte, error) {
+		said := body
+		body = nil
+		return said, err
+	})
+}
+
+// resultFor reads messages until the result of x.
+func (u *Upstream) resultFor(x *exchange, next func() ([]byte, error)) ([]byte, error) {
+	const most = 16 // messages before it
 	for range most {
 		data, err := next()
 		if err != nil {
@@ -82,11 +85,8 @@ func (u *Upstream) quietAnswer(x *exchange, resp *http.Response) ([]byte, error)
 		if err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == key(&x.frame) && f.Result != nil {
 			return f.Result, nil
 		}
-		if what != "text/event-stream" {
-			break
-		}
 	}
-	return nil, errors.New("no answer to initialize")
+	return nil, errors.New("no answer to " + x.frame.Method)
 }
 
 // arrived hands a frame of the server's on, and notes what it says of the session.

@@ -19,7 +19,10 @@ const maxChallenges = 2
 
 // post sends x, again where the credentials or the session had to be renewed.
 func (u *Upstream) post(x *exchange) (*http.Response, error) {
-	renewed := false
+	if err := u.moored(x); err != nil {
+		return nil, err
+	}
+	renewed, listed := false, false
 	for challenged := 0; ; {
 		u.mu.Lock()
 		id := u.session.id
@@ -42,9 +45,11 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 			}
 		case resp.StatusCode == http.StatusNotFound && id != "" && !x.era.modern && !renewed && x.frame.Method != "initialize":
 			renewed = true
-			if !u.renew(x.ctx, id) {
+			if !u.renew(x.ctx, func() bool { return u.session.id == id }) {
 				return resp, nil
 			}
+		case !listed && u.relisted(x, resp):
+			listed = true
 		default:
 			return resp, nil
 		}

@@ -92,6 +92,9 @@ func (u *Upstream) launch(x *exchange) {
 	}
 	if x.frame.Method == "initialize" {
 		u.session.begin(x.frame.Raw)
+		if u.sse != nil && u.sse.lost {
+			u.sse = nil
+		}
 	}
 	u.mu.Unlock()
 	u.run(func() {

@@ -92,11 +92,12 @@ func (u *Upstream) initialized(line []byte) {
 	}
 }
 
-// renew begins the session anew after the server has forgotten it. Only one does
-// it; the others wait for that one. It reports whether there is a new session.
-func (u *Upstream) renew(ctx context.Context, dead string) bool {
+// renew begins the session anew after the server has forgotten it, or ended the
+// stream it was on: dead, called with u.mu held, reports it. Only one does it; the
+// others wait for that one. It reports whether there is a new session.
+func (u *Upstream) renew(ctx context.Context, dead func() bool) bool {
 	u.mu.Lock()
-	if u.session.id != dead { // done meanwhile
+	if !dead() { // done meanwhile
 		u.mu.Unlock()
 		return true
 	}
@@ -108,7 +109,7 @@ func (u *Upstream) renew(ctx context.Context, dead string) bool {
 		}
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		return u.session.id != dead
+		return !dead()
 	}
 	initialize, initialized := u.session.initialize, u.session.initialized
 	if initialize == nil {
@@ -125,7 +126,7 @@ func (u *Upstream) renew(ctx context.Context, dead string) bool {
 	u.mu.Unlock()
 	close(done)
 	if ok {
-		u.lost("session_renewed", "the server had forgotten the session; a new one was begun, and what the old one knew is gone")
+		u.lost("session_renewed", "the session with the server had ended; a new one was begun, and what the old one knew is gone")
 	}
 	return ok
 }
@@ -138,38 +139,46 @@ func (u *Upstream) beginAnew(ctx context.Context, initialize, initialized []byte
 		return false
 	}
 	u.mu.Lock()
-	old := u.session
+	old, again := u.session, u.askOurselves
+	if u.sse != nil {
+		again = u.rejoin
+	}
 	u.session.id, u.session.version = "", ""
 	u.mu.Unlock()
 	x := newExchange(ctx, f)
 	defer x.cancel()
-	resp, err := u.postOnce(x)
-	if err == nil {
-		var result []byte
-		if result, err = u.quietAnswer(x, resp); err == nil {
-			u.mu.Lock()
-			u.session.opened(resp.Header, result)
-			u.mu.Unlock()
-		}
-		finish(resp.Body)
-	}
+	h, result, err := again(x)
+	u.mu.Lock()
 	if err != nil {
-		u.mu.Lock()
 		u.session.id, u.session.version = old.id, old.version
 		u.mu.Unlock()
 		return false
 	}
+	u.session.opened(h, result)
+	u.mu.Unlock()
 	if f, err = frame.Parse(initialized, u.o.Limits); err != nil {
 		return initialized == nil
 	}
 	x = newExchange(ctx, f)
 	defer x.cancel()
-	if resp, err = u.postOnce(x); err != nil {
+	resp, err := u.postOnce(x)
+	if err != nil {
 		return false
 	}
 	finish(resp.Body)
 	u.initialized(initialized) // the old session's stream has ended with it
 	return true
+}
+
+// askOurselves posts a request that the client knows nothing of.
+func (u *Upstream) askOurselves(x *exchange) (http.Header, []byte, error) {
+	resp, err := u.postOnce(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer finish(resp.Body)
+	result, err := u.quietAnswer(x, resp)
+	return resp.Header, result, err
 }
 
 // leave ends the session at the server, which may not want to know (405).

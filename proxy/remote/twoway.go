@@ -6,13 +6,20 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
 // twoWay is the transport of 2024-11-05: one stream for everything the server
 // says, whose first event names the address for everything the client says.
-type twoWay struct{ endpoint string }
+type twoWay struct {
+	endpoint string
+	// Guarded by Upstream.mu:
+	lost  bool // the stream has ended, or the session on it has not begun
+	tries int  // to come back, without an event since
+}
 
 // endpoint is where messages are posted to when the server speaks HTTP+SSE.
 func (u *Upstream) endpoint() string {
@@ -39,39 +46,149 @@ func (u *Upstream) speaksSSE(x *exchange, resp *http.Response) bool {
 	return u.openTwoWay(x.ctx) == nil
 }
 
-// openTwoWay opens the stream and reads the address from its first event.
+// openTwoWay opens the stream for the client's own initialize.
 func (u *Upstream) openTwoWay(ctx context.Context) error {
-	resp, err := u.get(u.ctx, &place{})
-	if err != nil {
+	in, err := u.enter(ctx)
+	if err == nil {
+		u.heed(in)
+	}
+	return err
+}
+
+// inlet is the stream of that transport.
+type inlet struct {
+	*twoWay
+	cancel context.CancelFunc // closes it
+	events *sse.Reader
+	header http.Header
+}
+
+// enter opens the stream and reads the address from its first event.
+func (u *Upstream) enter(ctx context.Context) (*inlet, error) {
+	in := &inlet{twoWay: &twoWay{lost: true}}
+	var open context.Context
+	open, in.cancel = context.WithCancel(u.ctx)
+	err := in.within(ctx, func() error {
+		resp, err := u.get(open, &place{})
+		if err != nil {
+			return err
+		}
+		context.AfterFunc(open, func() { _ = resp.Body.Close() })
+		if !okay(resp) {
+			return errors.New(Status(resp))
+		}
+		in.events, in.header = sse.NewReader(resp.Body, u.maxEvent()), resp.Header
+		in.endpoint, err = u.address(in.events)
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if !okay(resp) {
-		finish(resp.Body)
-		return errors.New(Status(resp))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.sse != nil {
+		in.tries = u.sse.tries
 	}
-	// Whoever waits for the address may give up; and a stream that is open and
-	// says nothing is no transport of 2024-11-05.
+	u.sse = in.twoWay
+	return in, nil
+}
+
+// within reads the stream, but not for ever: whoever waits may give up, and one
+// that is open and says nothing is no transport of 2024-11-05. It closes the stream
+// when that fails.
+func (in *inlet) within(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })
-	events := sse.NewReader(resp.Body, u.maxEvent())
-	at, err := u.address(events)
+	stop := context.AfterFunc(ctx, in.cancel)
+	err := read()
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		finish(resp.Body)
-		return err
+		in.cancel()
 	}
+	return err
+}
+
+// heed begins to hand on what comes.
+func (u *Upstream) heed(in *inlet) {
 	u.mu.Lock()
-	u.sse = &twoWay{endpoint: at}
+	in.lost = false
 	u.mu.Unlock()
 	u.run(func() {
-		defer finish(resp.Body)
-		defer context.AfterFunc(u.ctx, func() { _ = resp.Body.Close() })()
-		u.hear(events, resp.Header)
+		wait := u.hear(in)
+		u.comeBack(in.twoWay, wait)
 	})
-	return nil
+}
+
+// rejoin opens the stream again and repeats initialize on it.
+func (u *Upstream) rejoin(x *exchange) (http.Header, []byte, error) {
+	in, err := u.enter(x.ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var result []byte
+	err = in.within(x.ctx, func() error {
+		resp, err := u.postOnce(x)
+		if err != nil {
+			return err
+		}
+		finish(resp.Body)
+		if !u.accepted(resp) {
+			return errors.New(Status(resp))
+		}
+		result, err = u.resultFor(x, in.next)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	u.heed(in)
+	return in.header, result, nil
+}
+
+// next is the data of the next event.
+func (in *inlet) next() ([]byte, error) {
+	e, err := in.events.Next()
+	if err != nil {
+		return nil, err
+	}
+	return e.Data, nil
+}
+
+// adrift reports a session whose stream has ended, also while it is begun anew.
+// u.mu is held.
+func (u *Upstream) adrift() bool {
+	return u.sse != nil && (u.sse.lost || u.session.renewing != nil)
+}
+
+// moored waits until the session has a stream to be answered on.
+func (u *Upstream) moored(x *exchange) error {
+	u.mu.Lock()
+	adrift := u.adrift()
+	u.mu.Unlock()
+	if !adrift || x.frame.Kind == frame.Response || u.renew(x.ctx, u.adrift) { // nobody asks any more for a response
+		return nil
+	}
+	return errors.New("the server ended its stream, and does not open another")
+}
+
+// comeBack begins the session anew when its stream has ended: what the server says
+// outside of answers comes there. When that fails, the client's next message tries
+// again.
+func (u *Upstream) comeBack(at *twoWay, wait time.Duration) {
+	u.mu.Lock()
+	p := place{wait: wait, tries: at.tries}
+	open := u.session.version != ""
+	u.mu.Unlock()
+	for open && p.tries < maxResumes && u.pause(u.ctx, &p) {
+		u.mu.Lock()
+		at.tries = p.tries
+		u.mu.Unlock()
+		if u.renew(u.ctx, u.adrift) {
+			return
+		}
+	}
 }
 
 // address is what the endpoint event says, which must be at the same origin: the
@@ -100,24 +217,33 @@ func (u *Upstream) address(events *sse.Reader) (string, error) {
 	}
 }
 
-// hear hands on everything the server says.
-func (u *Upstream) hear(events *sse.Reader, h http.Header) {
-	for {
-		e, err := events.Next()
+// hear hands on everything the server says until it ends the stream, and gives the
+// time that the server wants to pass before the next one.
+func (u *Upstream) hear(in *inlet) (wait time.Duration) {
+	defer in.cancel()
+	for wait = u.o.Patience; ; {
+		e, err := in.events.Next()
 		if err != nil {
+			u.failAll(in.twoWay, "the server ended its stream")
 			u.lost("stream_lost", "the server ended its stream"+because(err))
-			u.failAll("the server ended its stream")
-			return
+			return wait
+		}
+		if e.Retry >= 0 {
+			wait = u.wait(e.Retry)
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
-			u.arrived(nil, h, e.Data)
+			u.mu.Lock()
+			in.tries = 0
+			u.mu.Unlock()
+			u.arrived(nil, in.header, e.Data)
 		}
 	}
 }
 
-// failAll answers every request in flight.
-func (u *Upstream) failAll(why string) {
+// failAll answers every request in flight on a stream that has ended.
+func (u *Upstream) failAll(at *twoWay, why string) {
 	u.mu.Lock()
+	at.lost = true
 	var open []*exchange
 	for _, x := range u.inFlight {
 		open = append(open, x)

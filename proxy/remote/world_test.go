@@ -114,6 +114,19 @@ func (l *line) silent() {
 	}
 }
 
+// until waits for a note with that code.
+func (l *line) until(code string) {
+	l.t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for _, note := range l.noted() {
+			if strings.HasPrefix(note, code+": ") {
+				return
+			}
+		}
+	}
+	l.t.Fatalf("no note %s; notes: %q", code, l.noted())
+}
+
 func (l *line) noted() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,0 +1,230 @@
+package remote_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// twoWayServer speaks the transport of 2024-11-05, and ends its streams when told.
+type twoWayServer struct {
+	mu      sync.Mutex
+	n       int
+	streams map[string]*twoWayStream
+	closed  bool
+	heard   []string // "session method"
+}
+
+type twoWayStream struct {
+	out chan string
+	end chan struct{}
+}
+
+func (s *twoWayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodGet:
+		s.stream(w, r)
+	case r.URL.Path != "/messages":
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	default:
+		s.message(w, r)
+	}
+}
+
+func (s *twoWayServer) stream(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	s.n++
+	id, st := fmt.Sprint("s", s.n), &twoWayStream{make(chan string, 16), make(chan struct{})}
+	if s.streams == nil {
+		s.streams = map[string]*twoWayStream{}
+	}
+	s.streams[id] = st
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprintf(w, "event: endpoint\ndata: /messages?session=%s\n\n", id)
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case text := <-st.out:
+			fmt.Fprintf(w, "event: message\ndata: %s\n\n", text)
+			w.(http.Flusher).Flush()
+		case <-st.end:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *twoWayServer) message(w http.ResponseWriter, r *http.Request) {
+	id, f := r.URL.Query().Get("session"), body(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.streams[id]
+	if st == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	s.heard = append(s.heard, id+" "+f.Method)
+	w.WriteHeader(http.StatusAccepted)
+	switch {
+	case f.Method == "slow":
+	case f.Method == "initialize":
+		st.out <- `{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + strings.Replace(opened, "2025-11-25", "2024-11-05", 1) + `}`
+	case f.Method == "notifications/initialized":
+		st.out <- `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + id + `"}}`
+	case f.ID != nil:
+		st.out <- `{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"session":"` + id + `"}}`
+	}
+}
+
+// cut ends every stream, and lets none be opened while down.
+func (s *twoWayServer) cut(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = down
+	for id, st := range s.streams {
+		close(st.end)
+		delete(s.streams, id)
+	}
+}
+
+func (s *twoWayServer) up() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = false
+}
+
+// A server of 2024-11-05 that restarts, or a gateway that ends its stream, costs the
+// calls in flight and no more: the session is begun anew, with nobody asking.
+func TestAnSSEStreamThatEndsIsOpenedAnew(t *testing.T) {
+	s := &twoWayServer{}
+	l := dial(t, s, nil)
+	l.say(initialize)
+	l.wants(`"id":"i"`)
+	l.say(initiated)
+	l.wants(`"data":"s1"`)
+	l.say(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+	l.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	l.wants(`"id":2`, `"s1"`)
+	s.cut(false)
+	l.wants(`"id":1`, `the server ended its stream`)
+	l.wants(`"data":"s2"`) // what it says outside of answers
+	l.say(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	l.wants(`"id":3`, `"s2"`)
+	l.silent() // the client has not asked twice for initialize
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got, want := strings.Join(s.heard[len(s.heard)-3:], ", "), "s2 initialize, s2 notifications/initialized, s2 ping"; got != want {
+		t.Errorf("heard %s, want %s", got, want)
+	}
+}
+
+// While the server is down a call has an error at once; the next one after that
+// finds it again, however long it was away.
+func TestAnSSEServerThatIsDown(t *testing.T) {
+	s := &twoWayServer{}
+	l := dial(t, s, nil)
+	l.say(initialize)
+	l.wants(`"id":"i"`)
+	l.say(initiated)
+	l.wants(`"data":"s1"`)
+	s.cut(true)
+	l.until("stream_lost")
+	l.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	l.wants(`"id":1`, `the server ended its stream, and does not open another`)
+	s.up()
+	for n := 2; ; n++ {
+		l.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, n))
+		if strings.Contains(l.wants(fmt.Sprintf(`"id":%d`, n)), `"result"`) {
+			break
+		}
+	}
+}
+
+// A client that begins anew by itself is not mixed with the session before.
+func TestAClientThatInitializesAgain(t *testing.T) {
+	s := &twoWayServer{}
+	l := dial(t, s, nil)
+	l.say(initialize)
+	l.wants(`"id":"i"`)
+	s.cut(true)
+	l.until("stream_lost")
+	l.say(initialize)
+	l.wants(`"id":"i"`, `"error"`)
+	s.up()
+	l.say(initialize)
+	l.wants(`"id":"i"`, `"result"`)
+}
+
+// A stdio client knows nothing of headers: it may call a tool that it has not listed
+// in this session. The server says that headers are missing, and gets them.
+func TestHeadersThatTheServerMisses(t *testing.T) {
+	var lists, calls atomic.Int32
+	l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(text)))
+		f := body(r)
+		switch {
+		case f.Method == "tools/list" && !strings.Contains(string(text), `"cursor":"2"`):
+			lists.Add(1)
+			if strings.Contains(string(text), "progressToken") || !strings.Contains(string(text), "clientCapabilities") {
+				t.Errorf("asked for the list with %s", text)
+			}
+			result(w, f.ID, `{"resultType":"complete","tools":[],"nextCursor":"2"}`)
+		case f.Method == "tools/list":
+			result(w, f.ID, `{"resultType":"complete","tools":[{"name":"a","inputSchema":{"type":"object","properties":{"who":{"type":"string","x-mcp-header":"Who"}}}}]}`)
+		case r.Header.Get("Mcp-Param-Who") == "":
+			calls.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32020,"message":"missing header"}}`, f.ID)
+		default:
+			calls.Add(1)
+			result(w, f.ID, `{"resultType":"complete","content":[]}`)
+		}
+	}), nil)
+	l.say(modern(1, "tools/call", `"name":"a","arguments":{"who":"me"}`))
+	l.wants(`"id":1`, `"complete"`)
+	l.say(modern(2, "tools/call", `"name":"b","arguments":{"who":"me"}`)) // no list says more of this one
+	l.wants(`"id":2`, `-32020`)
+	l.silent()
+	if lists.Load() != 2 || calls.Load() != 3 {
+		t.Errorf("%d lists and %d calls", lists.Load(), calls.Load())
+	}
+}
+
+// A server that does not tell which headers it wants has the last word.
+func TestHeadersThatNobodyNames(t *testing.T) {
+	for name, list := range map[string]string{
+		"without end": `{"resultType":"complete","tools":[],"nextCursor":"more"}`,
+		"no list":     ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				f := body(r)
+				if f.Method == "tools/list" && list != "" {
+					result(w, f.ID, list)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32020,"message":"missing header"}}`, f.ID)
+			}), nil)
+			l.say(modern(1, "tools/call", `"name":"a"`))
+			l.wants(`"id":1`, `-32020`)
+			if notes := strings.Join(l.noted(), "; "); !strings.Contains(notes, "tools_not_listed") {
+				t.Errorf("notes: %s", notes)
+			}
+		})
+	}
+}

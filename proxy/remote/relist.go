@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/tidwall/gjson"
+)
+
+const (
+	headerMismatch = -32020 // MCP 2026-07-28 basic/transports/streamable-http
+	maxPages       = 64
+)
+
+// relisted reads the tools anew when the server misses headers that repeat
+// arguments: the client, which knows of none, may have called a tool that it has not
+// listed, or listed long ago. It reports whether the call is worth sending again.
+func (u *Upstream) relisted(x *exchange, resp *http.Response) bool {
+	if resp.StatusCode != http.StatusBadRequest || !x.era.modern || x.frame.Method != "tools/call" {
+		return false
+	}
+	body, err := u.body(resp)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil || gjson.GetBytes(body, "error.code").Int() != headerMismatch {
+		return false
+	}
+	if err := u.list(x); err != nil {
+		u.o.Note("tools_not_listed", "the server wants headers that repeat arguments, and does not say which: "+err.Error())
+		return false
+	}
+	return len(u.boundTo(&x.frame)) > 0
+}
+
+// list asks for the tools, page by page, in the words of x.
+func (u *Upstream) list(x *exchange) error {
+	cursor := ""
+	for range maxPages {
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"clawai-tools","method":"tools/list","params":{"_meta":{%s}%s}}`, protocolMeta(x.frame.Params), cursor)
+		f, err := frame.Parse(line, u.o.Limits)
+		if err != nil {
+			return err
+		}
+		page := newExchange(x.ctx, f)
+		_, result, err := u.askOurselves(page)
+		page.cancel()
+		if err != nil {
+			return err
+		}
+		u.mu.Lock()
+		u.bound.learn(result)
+		u.mu.Unlock()
+		next := gjson.GetBytes(result, "nextCursor")
+		if next.Type != gjson.String {
+			return nil
+		}
+		cursor = `,"cursor":` + next.Raw
+	}
+	return fmt.Errorf("its list of tools has more than %d pages", maxPages)
+}
+
+// protocolMeta are the members of a request's _meta that every request has.
+func protocolMeta(params []byte) []byte {
+	var b []byte
+	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/clientInfo":
+			if len(b) > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(append(b, key.Raw...), ':'), v.Raw...)
+		}
+		return true
+	})
+	return b
+}
