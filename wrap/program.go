@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 const goos = runtime.GOOS
@@ -66,7 +67,7 @@ func (s search) find() Program {
 		return Program{Err: fmt.Errorf("this is a temporary binary (%s), which a client could not start later; install clawai (go install github.com/clawai/clawai/cmd/clawai@latest) and run that", s.exe)}
 	}
 	for _, path := range s.candidates() {
-		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned.MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {
+		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned().MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {
 			return Program{Path: path}
 		}
 	}
@@ -104,7 +105,9 @@ func (s search) temporary(path string) bool {
 
 // versioned matches the folders that package managers make anew for every
 // version (Homebrew, Nix, Guix, asdf, mise, scoop, pnpm, npx) and Go's cache.
-var versioned = regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
+var versioned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
+})
 
 func isClawai(path string) bool {
 	base := filepath.Base(path)

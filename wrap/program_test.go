@@ -58,7 +58,7 @@ func TestVersionedFoldersOfWindows(t *testing.T) {
 		`C:/Users/u/AppData/Local/npm-cache/_npx/ab/node_modules/x/clawai.exe`: true,
 		`C:/Program Files/clawai/clawai.exe`:                                   false,
 	} {
-		if versioned.MatchString(path) != want {
+		if versioned().MatchString(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 		if !isClawai(path) {

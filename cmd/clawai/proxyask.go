@@ -45,28 +45,24 @@ type asking struct {
 }
 
 // newAsking builds the ladder of the settings.
-func newAsking(settings config.Ask, folders config.Folders, policyFile string, place policy.Options, server string) (*asking, error) {
+func newAsking(settings config.Ask, folders config.Folders, policyFile string, place policy.Options, server string) *asking {
 	a := &asking{
 		settings: settings, folders: folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
 		shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	a.project, _ = os.Getwd() // without one, every write is one outside of it
 	if len(settings.Order.Is) == 0 {
-		return a, nil
+		return a
 	}
 	keeper := &remember.Keeper{
 		Policy: policyFile, Options: place,
 		Denied: deniedCalls{filepath.Join(folders.State, "audit")},
 	}
-	rungs, err := a.rungs(keeper)
-	if err != nil {
-		return nil, err
-	}
 	a.ladder = approve.NewLadder(approve.LadderOptions{
-		Rungs: rungs, Queue: a.line(), Keeper: keeper, Wait: settings.Nobody.Is == "wait",
+		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: settings.Nobody.Is == "wait",
 		Risk: a.risky, Project: a.project, Point: a.point, Trouble: a.trouble,
 	})
-	return a, nil
+	return a
 }
 
 // line is the queue, if anybody could answer there in time.
@@ -80,7 +76,7 @@ func (a *asking) line() *approve.Line {
 
 // rungs are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung, err error) {
+func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
@@ -90,14 +86,10 @@ func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung, err error) 
 		case "console", "web":
 			all = append(all, approve.NewAttended(name, a.attended))
 		case "elicitation":
-			form, err := elicit.New(elicit.Options{Project: a.project, Home: a.folders.Home})
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, form)
+			all = append(all, elicit.New(elicit.Options{Project: a.project, Home: a.folders.Home}))
 		}
 	}
-	return all, nil
+	return all
 }
 
 func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
@@ -283,10 +275,7 @@ func (p *proxyRun) newGate(log gate.Recorder, server string) (guard *gate.Sessio
 	if shown == "" {
 		shown = guessName(p.command, server)
 	}
-	a, err := newAsking(p.settings, p.folders, p.policy.Path, p.place, shown)
-	if err != nil {
-		return nil, nil, err
-	}
+	a := newAsking(p.settings, p.folders, p.policy.Path, p.place, shown)
 	guard, err = gate.New(gate.Options{
 		Policy: p.policy.Policy, Recorder: log, Approver: a.approver(), Server: server,
 		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, OnGrants: a.granted, OnMuted: a.muted,

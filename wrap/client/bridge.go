@@ -73,7 +73,7 @@ func (s *shapeReader) readVariable(m *member) {
 	case strings.HasPrefix(m.name, headerVariable) && m.value.kind == stringKind:
 		r.envHeaders = strings.HasPrefix(m.name, headerEnvVariable)
 		name, _, _ := strings.Cut(m.value.text, ":")
-		if !headerName.MatchString(name) {
+		if !headerName().MatchString(name) {
 			s.refuse(m.value.start, "write it as Name: value", "%s of %q is no header", m.name, s.slot.name)
 		}
 		r.headers = append(r.headers, header{name, m})

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var word = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var word = pattern(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // check tells what is wrong with one row by itself.
 func (r Row) check() []error {
@@ -17,8 +17,8 @@ func (r Row) check() []error {
 
 func (r Row) checkNames() []error {
 	var f findings
-	f.when(!word.MatchString(r.ID), "id must be lower-case words joined by -")
-	f.when(!word.MatchString(r.Client), "client must be lower-case words joined by -")
+	f.when(!word().MatchString(r.ID), "id must be lower-case words joined by -")
+	f.when(!word().MatchString(r.Client), "client must be lower-case words joined by -")
 	f.when(r.ID != r.Client && !strings.HasPrefix(r.ID, r.Client+"-"), "id must be the client %q, or start with it and -", r.Client)
 	f.when(r.Name == "", "name is missing")
 	f.when(r.Source == "", "source is missing: say where these facts come from")
@@ -91,8 +91,8 @@ func (r Row) checkTransport() []error {
 // check tells what is wrong with one uncoverable place.
 func (u Uncoverable) check() []error {
 	var f findings
-	f.when(!word.MatchString(u.ID), "id must be lower-case words joined by -")
-	f.when(!word.MatchString(u.Client), "client must be lower-case words joined by -")
+	f.when(!word().MatchString(u.ID), "id must be lower-case words joined by -")
+	f.when(!word().MatchString(u.Client), "client must be lower-case words joined by -")
 	f.when(u.Name == "", "name is missing")
 	f.when(u.Why == "", "why is missing")
 	f.when(u.Source == "", "source is missing: say where these facts come from")

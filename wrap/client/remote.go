@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // remote is how an entry says where its server is: by itself, or behind clawai
@@ -56,15 +57,21 @@ var shared = []string{
 var types = []string{"http", "sse", "streamablehttp", "remote"}
 
 var (
-	headerName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	headerName   = pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+	variableName = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // ownHeader names headers that the transport sets, so that clawai refuses to be
 // told them (proxy/remote.OwnHeaders). Accept and Content-Type it is told often, and
 // passes over.
-var ownHeader = regexp.MustCompile(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
+var ownHeader = pattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
+
+// pattern is compiled when it is first used: every start of the proxy would wait
+// for one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // empty says that a value asks for nothing.
 func (n *node) empty() bool {

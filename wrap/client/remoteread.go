@@ -145,13 +145,13 @@ func (s *shapeReader) checkHeader(m *member) {
 	switch {
 	case v.kind != stringKind:
 		s.refuse(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)
-	case !headerName.MatchString(name) || ownHeader.MatchString(name):
+	case !headerName().MatchString(name) || ownHeader().MatchString(name):
 		s.refuse(m.last, "take it out", "the header %q of %q is none that clawai can be given", name, s.slot.name)
 	case slices.ContainsFunc(s.remote.headers, func(h header) bool { return strings.EqualFold(h.name, name) }):
 		s.refuse(m.last, nextDuplicate, "the header %q of %q stands twice", name, s.slot.name)
 	case strings.ContainsFunc(v.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		s.refuse(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
-	case s.remote.envHeaders && !variableName.MatchString(v.text):
+	case s.remote.envHeaders && !variableName().MatchString(v.text):
 		s.refuse(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
 	case !s.row.EnvExpands && s.row.fills(v.text):
 		s.leave(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
@@ -165,7 +165,7 @@ func (s *shapeReader) readBearer() {
 	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
 		return
 	}
-	if m.value.kind != stringKind || !variableName.MatchString(m.value.text) {
+	if m.value.kind != stringKind || !variableName().MatchString(m.value.text) {
 		s.refuse(m.value.start, "write the name of a variable", "the %s of %q does not name a variable", m.name, s.slot.name)
 	}
 	for _, h := range s.remote.headers {

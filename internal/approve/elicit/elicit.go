@@ -28,25 +28,23 @@ type Options struct {
 
 // Form is the rung. It is made for one session and safe for concurrent use.
 type Form struct {
-	o Options
+	o     Options
+	known func() ([]Known, error) // read when a person is first asked
 
 	mu        sync.Mutex
 	automatic bool // this client answered faster than a person can
 }
 
 // New makes the rung.
-func New(o Options) (*Form, error) {
+func New(o Options) *Form {
 	if o.tooFast == 0 {
 		o.tooFast = 400 * time.Millisecond
 	}
+	known := func() ([]Known, error) { return o.Clients, nil }
 	if o.Clients == nil {
-		known, err := Clients()
-		if err != nil {
-			return nil, err
-		}
-		o.Clients = known
+		known = sync.OnceValues(Clients)
 	}
-	return &Form{o: o}, nil
+	return &Form{o: o, known: known}
 }
 
 // Name is the word that records and configuration use.
@@ -76,7 +74,11 @@ func (f *Form) page(q gate.Question) (string, error) {
 		return "", errFast
 	}
 	name, version := q.Client.Name()
-	known := find(f.o.Clients, name, version)
+	all, err := f.known()
+	if err != nil {
+		return "", err
+	}
+	known := find(all, name, version)
 	if known != nil && known.Use != Routine {
 		return "", fmt.Errorf("%s %s", known.Title, known.Why)
 	}

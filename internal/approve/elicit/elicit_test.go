@@ -65,11 +65,7 @@ func (d *desk) Leave() { close(d.c.says) }
 func TestContract(t *testing.T) {
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
-			form, err := New(Options{tooFast: time.Nanosecond})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := &desk{form: form, c: &client{name: "test", version: "1", says: make(chan gate.Elicited)}}
+			d := &desk{form: New(Options{tooFast: time.Nanosecond}), c: &client{name: "test", version: "1", says: make(chan gate.Elicited)}}
 			return d, d
 		},
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession},
@@ -100,19 +96,10 @@ func dangerous(c gate.Client) gate.Question {
 	return q
 }
 
-func newForm(t testing.TB, o Options) *Form {
-	t.Helper()
-	f, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 func TestWhatTheFormSays(t *testing.T) {
 	c := &client{name: "test", version: "1.0"}
 	synctest.Test(t, func(t *testing.T) {
-		f := newForm(t, Options{Project: "/work"})
+		f := New(Options{Project: "/work"})
 		q := question(nil)
 		q.Deadline = time.Now().Add(45 * time.Second)
 		c.says = make(chan gate.Elicited)
@@ -176,7 +163,7 @@ func TestAnswers(t *testing.T) {
 		{gate.Elicited{Action: "accept", Content: []byte(`{"answer":"once","more":1}`)}, nil},
 		{gate.Elicited{Action: "accept", Content: []byte(`"once"`)}, nil},
 	} {
-		f := newForm(t, Options{tooFast: time.Nanosecond})
+		f := New(Options{tooFast: time.Nanosecond})
 		form := &client{says: make(chan gate.Elicited, 1)}
 		form.says <- c.got
 		a, err := f.Ask(t.Context(), question(form))
@@ -188,7 +175,7 @@ func TestAnswers(t *testing.T) {
 	q := question(form)
 	q.Session = false
 	form.says <- accepts("session")
-	if a, err := newForm(t, Options{tooFast: time.Nanosecond}).Ask(t.Context(), q); err == nil {
+	if a, err := New(Options{tooFast: time.Nanosecond}).Ask(t.Context(), q); err == nil {
 		t.Errorf("an answer that was not offered: %s", a.Reply)
 	}
 }
@@ -197,7 +184,7 @@ func TestAnswers(t *testing.T) {
 func TestAnAnswerNoPersonGives(t *testing.T) {
 	for _, got := range []gate.Elicited{accepts("once"), accepts("deny"), {Action: "decline"}} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newForm(t, Options{})
+			f := New(Options{})
 			c := &client{says: make(chan gate.Elicited)}
 			q := question(c)
 			go func() {
@@ -213,7 +200,7 @@ func TestAnAnswerNoPersonGives(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		f := newForm(t, Options{})
+		f := New(Options{})
 		c := &client{says: make(chan gate.Elicited)}
 		go func() {
 			time.Sleep(401 * time.Millisecond)
@@ -243,7 +230,7 @@ func TestWhoIsAsked(t *testing.T) {
 		{"claude-code", "2.1.90", false, "", "needs care"},
 		{"claude-code-x", "2.1.90", false, "", ""},
 	} {
-		f, always := newForm(t, Options{}), newForm(t, Options{Dangerous: true})
+		f, always := New(Options{}), New(Options{Dangerous: true})
 		cl := &client{name: c.name, version: c.version}
 		for _, q := range []gate.Question{question(cl), dangerous(cl)} {
 			want := c.routine
@@ -266,7 +253,7 @@ func TestWhoIsAsked(t *testing.T) {
 			}
 		}
 	}
-	if err := newForm(t, Options{}).Available(t.Context(), question(nil)); !errors.Is(err, errNone) {
+	if err := New(Options{}).Available(t.Context(), question(nil)); !errors.Is(err, errNone) {
 		t.Error(err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func shown(t testing.TB, calls []policy.Call) (string, error) {
 	q := question(&client{})
 	q.Calls = calls
-	return newForm(t, Options{Project: "/work", Home: "/home/ada"}).page(q)
+	return New(Options{Project: "/work", Home: "/home/ada"}).page(q)
 }
 
 // Whatever a call holds, the message shows what will run, and no medium finds
@@ -151,7 +151,7 @@ func TestTooMuchForAForm(t *testing.T) {
 			t.Errorf("%.40s: asked in %d bytes", args, len(text))
 		}
 	}
-	if _, err := newForm(t, Options{}).page(gate.Question{Client: &client{}}); err == nil {
+	if _, err := New(Options{}).page(gate.Question{Client: &client{}}); err == nil {
 		t.Error("asked about nothing")
 	}
 }
