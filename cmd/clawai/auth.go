@@ -22,13 +22,14 @@ import (
 
 func authCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "auth",
-		Usage: "sign in to remote servers, and out",
+		Name:      "auth",
+		Usage:     "sign in to remote servers, and out",
+		UsageText: "clawai auth login|logout|list",
 		Subcommands: []*cli.Command{
 			{
 				Name:      "login",
 				Usage:     "sign in to a remote server in the browser, and keep the token",
-				ArgsUsage: "https://HOST/PATH",
+				UsageText: "clawai auth login [options] https://HOST/PATH",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "client-id", Usage: "the `ID` of a client you registered with the server's sign-in (default: clawai registers itself)"},
 					&cli.StringFlag{Name: "client-secret-file", Usage: "a `FILE` that only you can read, with that client's secret"},
@@ -37,13 +38,13 @@ func authCommand() *cli.Command {
 				Action: authLogin,
 			},
 			{
-				Name: "logout", Usage: "forget the token for a remote server", ArgsUsage: "https://HOST/PATH",
+				Name: "logout", Usage: "forget the token for a remote server", UsageText: "clawai auth logout https://HOST/PATH | --all",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "for every server"}},
 				Action: authLogout,
 			},
 			{
-				Name: "list", Usage: "show at which servers you are signed in",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "write JSON"}},
+				Name: "list", Usage: "show at which servers you are signed in", UsageText: "clawai auth list [--json]",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON document"}},
 				Action: authList,
 			},
 		},

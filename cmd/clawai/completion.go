@@ -23,7 +23,9 @@ func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print the completion script of a shell",
-		ArgsUsage: strings.Join(completionShells, "|"),
+		UsageText: "clawai completion " + strings.Join(completionShells, "|"),
+		Description: "The script's first line says how to load it. For bash:\n" +
+			"source <(clawai completion bash)",
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(completionShells, shell) {
@@ -62,7 +64,10 @@ func complete(w io.Writer, cmds []*cli.Command, words []string) {
 		return
 	}
 	var cmd *cli.Command
-	for _, word := range typed {
+	for i, word := range typed {
+		if i == 0 && word == "help" {
+			continue // what follows are commands
+		}
 		if next := find(cmds, word); next != nil {
 			cmd, cmds = next, next.Subcommands
 		}

@@ -21,8 +21,9 @@ import (
 
 func demoCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "demo",
-		Usage: "watch an agent try things against a real server under a policy",
+		Name:      "demo",
+		Usage:     "watch an agent try things against a real server under a policy",
+		UsageText: "clawai demo [--keep]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "keep", Usage: "leave the demo's folder and print its path"},
 		},

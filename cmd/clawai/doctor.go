@@ -12,8 +12,9 @@ import (
 
 func doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "doctor",
-		Usage: "check this installation and say how to mend what is broken",
+		Name:      "doctor",
+		Usage:     "check this installation and say how to mend what is broken",
+		UsageText: "clawai doctor [--json]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},

@@ -24,7 +24,7 @@ func initCommand() *cli.Command {
 		Usage:     "start: find your servers, write a policy for them, put clawai in front",
 		UsageText: "clawai init\nclawai init --yes [--mode MODE] [--client CLIENT]",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "mode", Usage: "`MODE`: observe (only watch), ask (servers that no starter policy knows are asked for), strict (they are refused)"},
+			&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that no starter policy knows are asked for), strict (they are refused), observe (only watch)"},
 			&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s servers, as clawai status names it; all: every client's"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"},
 		}, editFlags()...),

@@ -24,7 +24,7 @@ func interspersed(c *cli.Context) (names []string, err error) {
 		case name == "help" || name == "h":
 			return nil, usagef("write: clawai %s--help", commandPath(c))
 		case flag == nil:
-			return nil, usagef("flag provided but not defined: %s; see: clawai %s--help", arg, commandPath(c))
+			return nil, unknownOption(c, arg)
 		case inline:
 		case !flag.TakesValue():
 			value = "true"

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -69,13 +68,16 @@ func usagef(format string, a ...any) error {
 func newApp(stdout, stderr io.Writer) *cli.App {
 	// -v is left free: to users it means "verbose" as often as "version".
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
+	cli.FlagStringer = describeFlag
 	app := &cli.App{
 		Name:                      "clawai",
 		Usage:                     "let an AI agent use MCP servers only as your rules allow",
 		Version:                   version,
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
-		HideHelpCommand:           false,
+		UsageText:                 "clawai COMMAND [options]",
+		HideHelpCommand:           true,                     // ours knows what is hidden, and exits 2
+		Flags:                     []cli.Flag{cli.HelpFlag}, // which the library adds with its own command only
 		DisableSliceFlagSeparator: true,
 		Commands:                  commands(),
 		OnUsageError:              onUsageError,
@@ -112,6 +114,7 @@ func commands() []*cli.Command {
 		demoServerCommand(),
 		completionCommand(),
 		completeCommand(),
+		helpCommand(),
 	}
 }
 
@@ -126,7 +129,11 @@ func harden(cmds []*cli.Command) {
 		harden(c.Subcommands)
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
-				if name := ctx.Args().First(); name != "" {
+				switch name := ctx.Args().First(); name {
+				case "":
+				case "help":
+					return showHelp(ctx, append([]string{ctx.Command.Name}, ctx.Args().Tail()...))
+				default:
 					return unknownCommand(ctx, name)
 				}
 				return usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
@@ -135,30 +142,11 @@ func harden(cmds []*cli.Command) {
 	}
 }
 
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	return usagef("%v; see: clawai %s--help", err, commandPath(c))
-}
-
 func commandPath(c *cli.Context) string {
 	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
 		return ""
 	}
 	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
-}
-
-func unknownCommand(c *cli.Context, name string) error {
-	cmds := c.App.Commands
-	if c.Command != nil && len(c.Command.Subcommands) > 0 {
-		cmds = c.Command.Subcommands
-	}
-	if near := cli.SuggestCommand(visible(cmds), name); near != "" {
-		return usagef("unknown command %q: %s see: clawai --help", name, near)
-	}
-	return usagef("unknown command %q; see: clawai --help", name)
-}
-
-func visible(cmds []*cli.Command) []*cli.Command {
-	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
 // noArguments refuses positional arguments, a flag behind one included.

@@ -29,7 +29,7 @@ func policyLearnCommand() *cli.Command {
 			&cli.StringFlag{Name: "fixtures", Usage: "write fixtures for the rules into the folder `DIR`"},
 			&cli.StringFlag{Name: "since", Usage: "from records not older than `TIME`: 30d, 2026-01-31, or RFC 3339"},
 			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
-			&cli.StringFlag{Name: "observed", Value: "reads", Usage: "what was only watched (--observe): reads allows what only reads, allow also what writes, prompt asks: `MODE`"},
+			&cli.StringFlag{Name: "observed", Value: "reads", Usage: "the `MODE` for what was only watched (--observe): reads allows what only reads, allow also what writes, prompt asks"},
 			&cli.IntFlag{Name: "min-count", Value: 3, Usage: "learn from no fewer than `N` calls"},
 			&cli.Float64Flag{Name: "min-share", Value: 0.9, Usage: "of your answers at least this `PART` must be yes"},
 			&cli.BoolFlag{Name: "links", Usage: "ask the disk where links lead (where.<name>.under): for servers on this machine"},

@@ -16,9 +16,14 @@ import (
 
 func policyCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "policy",
-		Usage:       "work on a policy",
-		Subcommands: []*cli.Command{policyTestCommand(), policyCheckCommand(), policyLintCommand(), policyFmtCommand(), policyCoverageCommand(), policyMutateCommand(), policyInitCommand(), policyReplayCommand(), policyLearnCommand(), policyExplainCommand(), policyDiffCommand(), policyTrustCommand()},
+		Name:      "policy",
+		Usage:     "write a policy, test it, compare it",
+		UsageText: "clawai policy COMMAND [options]",
+		Subcommands: []*cli.Command{
+			policyInitCommand(), policyCheckCommand(), policyLintCommand(), policyExplainCommand(),
+			policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyFmtCommand(),
+			policyDiffCommand(), policyReplayCommand(), policyLearnCommand(), policyTrustCommand(),
+		},
 	}
 }
 

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/spelling"
+	"github.com/urfave/cli/v2"
+)
+
+// describeFlag is the library's line for a flag without a default that says
+// nothing.
+func describeFlag(f cli.Flag) string {
+	line := plainFlag(f)
+	for _, nothing := range []string{" (default: false)", " (default: 0)"} {
+		line = strings.TrimSuffix(line, nothing)
+	}
+	return line
+}
+
+var plainFlag = cli.FlagStringer
+
+func helpCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "help",
+		Usage:     "show the help of a command",
+		UsageText: "clawai help [COMMAND...]",
+		Action:    func(c *cli.Context) error { return showHelp(c, c.Args().Slice()) },
+	}
+}
+
+// showHelp shows what "clawai WORDS... --help" shows.
+func showHelp(c *cli.Context, words []string) error {
+	cmds, path := commands(), []string{}
+	for _, word := range words {
+		next := find(visible(cmds), word)
+		if next == nil {
+			return unknown(word, cmds, path)
+		}
+		cmds, path = next.Subcommands, append(path, word)
+	}
+	return newApp(c.App.Writer, c.App.ErrWriter).RunContext(c.Context, append(append([]string{"clawai"}, path...), "--help"))
+}
+
+func unknownCommand(c *cli.Context, name string) error {
+	if path := strings.Fields(commandPath(c)); len(path) > 0 {
+		return unknown(name, c.Command.Subcommands, path)
+	}
+	return unknown(name, c.App.Commands, nil)
+}
+
+// unknown names the command that was probably meant.
+func unknown(name string, cmds []*cli.Command, path []string) error {
+	var names []string
+	for _, c := range visible(cmds) {
+		names = append(names, c.Name)
+	}
+	if name == "version" && len(path) == 0 {
+		return usagef("unknown command %q; see: clawai --version", name)
+	}
+	return usagef("unknown command %q%s; see: %s --help", name, meant(spelling.Nearest(name, names)),
+		strings.Join(append([]string{"clawai"}, path...), " "))
+}
+
+func visible(cmds []*cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
+}
+
+func meant(near string) string {
+	if near == "" {
+		return ""
+	}
+	return " (did you mean " + near + "?)"
+}
+
+// dashed is a flag as the flag package writes it: one dash before any name.
+var dashed = regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`)
+
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	const unknownFlag = "flag provided but not defined: "
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, unknownFlag); ok {
+		return unknownOption(c, name)
+	}
+	return usagef("%s; see: clawai %s--help", dashed.ReplaceAllString(text, "$1--$2$3"), commandPath(c))
+}
+
+// unknownOption names the option that was probably meant.
+func unknownOption(c *cli.Context, name string) error {
+	flags := c.App.Flags
+	if c.Command != nil && len(c.Command.Flags) > 0 {
+		flags = c.Command.Flags
+	}
+	name = strings.TrimLeft(name, "-")
+	name, _, _ = strings.Cut(name, "=")
+	near := spelling.Nearest("--"+name, flagNames(flags))
+	if dashes := "--"; len(name) > 1 {
+		name = dashes + name
+	} else {
+		name = "-" + name
+	}
+	return usagef("unknown option %s%s; see: clawai %s--help", name, meant(near), commandPath(c))
+}
