@@ -64,6 +64,8 @@ type value struct {
 	kind  where.Kind
 	whole where.Kind // of the argument: that of the list or object it stands in
 	s     string
+
+	within string // the text as sent whose JSON the value stands in; "" for one of the call itself
 }
 
 // absent says whether there is nothing for a glob to match.
@@ -78,6 +80,7 @@ type scanner struct {
 	src    string
 	at     int
 	depth  int
+	within string // the text that src is, when it is not the call's own
 	values []value
 }
 
@@ -88,8 +91,11 @@ const (
 
 // failure says why scan gave up.
 func (sc *scanner) failure() string {
-	if len(sc.values) > maxValues {
+	switch {
+	case len(sc.values) > maxValues:
 		return "arguments with more values than the rules read"
+	case sc.depth > maxDepth:
+		return "arguments nested too deeply"
 	}
 	return "arguments that are no JSON object"
 }
@@ -101,7 +107,7 @@ func (sc *scanner) scan(src []byte, names *argNames) bool {
 		return true
 	}
 	// The view lives no longer than the decision, and nobody writes to src.
-	sc.src, sc.at, sc.depth = unsafe.String(&src[0], len(src)), 0, 0
+	sc.src, sc.at, sc.depth, sc.within = unsafe.String(&src[0], len(src)), 0, 0, ""
 	sc.blanks()
 	if sc.peek() != '{' || !sc.object(names) {
 		return false
@@ -166,8 +172,15 @@ func (sc *scanner) member(n *argNames) bool {
 		return sc.object(n)
 	case '[':
 		return sc.elements(func() bool { return sc.element(n) })
+	case '"':
+		return sc.embeddedMember(n)
 	}
 	return sc.skip()
+}
+
+// below is n without the conditions on itself.
+func (n *argNames) below() *argNames {
+	return &argNames{kids: n.kids, order: n.order, flat: n.flat}
 }
 
 // element reads one element of a list on the way to a named member. An element
@@ -177,9 +190,8 @@ func (sc *scanner) element(n *argNames) bool {
 	if before > maxValues {
 		return false
 	}
-	below := argNames{kids: n.kids, order: n.order, flat: n.flat}
 	list := sc.peek() == '['
-	if !sc.member(&below) {
+	if !sc.member(n.below()) {
 		return false
 	}
 	if list && len(sc.values) > before {
@@ -209,13 +221,21 @@ func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false
 	}
-	v := value{slot: slot, kind: kindOf(sc.peek()), whole: whole}
+	v := value{slot: slot, kind: kindOf(sc.peek()), whole: whole, within: sc.within}
 	switch v.kind {
 	case where.String:
 		s, ok := sc.str()
 		v.s = s
 		sc.values = append(sc.values, v)
-		return ok
+		if !ok || !holdsJSON(s) {
+			return ok
+		}
+		return sc.embedded(s, func() bool {
+			if whole == where.String {
+				whole = kindOf(sc.peek())
+			}
+			return sc.leaf(slot, whole, true)
+		})
 	case where.Object:
 		if !inside {
 			sc.values = append(sc.values, v)

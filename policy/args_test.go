@@ -3,7 +3,6 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -150,7 +149,7 @@ func FuzzArguments(f *testing.F) {
 				}
 			}
 		}
-		if s, is := want["a"].(string); is && named == 1 && !slices.Equal(got["a"], []string{s}) && strings.ToValidUTF8(args, "") == args {
+		if s, is := want["a"].(string); is && named == 1 && (len(got["a"]) == 0 || got["a"][0] != s) && strings.ToValidUTF8(args, "") == args {
 			t.Fatalf("%q: %q, want %q", args, got["a"], s)
 		}
 	})

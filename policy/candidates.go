@@ -51,13 +51,16 @@ func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
 		if r.normal != "" {
 			lists = x.ends.collect(r.normal, x.starts.collect(r.normal, lists))
 		}
+		if r.within != "" {
+			lists = x.ends.collect(r.within, x.starts.collect(r.within, lists))
+		}
 	}
 	return lists
 }
 
 // sameText says whether the index cannot tell two readings apart.
 func sameText(a, b *reading) bool {
-	if len(a.s) != len(b.s) || a.unslashed != b.unslashed || a.normal != b.normal {
+	if len(a.s) != len(b.s) || a.unslashed != b.unslashed || a.normal != b.normal || a.within != b.within {
 		return false
 	}
 	if a.s == b.s {

@@ -13,7 +13,7 @@ func (p *pattern) holds(q *pattern) bool {
 	if len(written) > 1 && strings.Trim(written, "*") == "" {
 		return true
 	}
-	if p.pathLike != q.pathLike {
+	if p.pathLike != q.pathLike || q.spells && !p.spells {
 		return false // one is compared with a text that the other never sees
 	}
 	either := p.effects | q.effects

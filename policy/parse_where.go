@@ -2,7 +2,9 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
@@ -178,11 +180,29 @@ func (p *parser) checkConstraints(all []whereSource) {
 	}
 }
 
+// spellsJSON says whether the constraint is about texts as they are: about their
+// type, a list of them, or an expression that begins as JSON does.
+func (w *whereSource) spellsJSON() bool {
+	switch w.key.name {
+	case "type", "present", "one_of":
+		return true
+	case "regex":
+		return jsonExpression().MatchString(w.value.(string))
+	}
+	return false
+}
+
+// jsonExpression matches expressions that begin with a bracket or a brace, after
+// flags and an anchor.
+var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\(\?[imsU]+\))?(\^|\\A)?(\\[\[{]|{)`)
+})
+
 // constraint builds a constraint for the place that is governed.
 func (c *compiler) constraint(w *whereSource) *constraint {
 	made := w.made
 	if w.key.local {
 		made, _ = w.key.make(w.value, c.options) // its value was checked when it was read
 	}
-	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole}
+	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole, spells: w.spellsJSON()}
 }

@@ -15,6 +15,7 @@ type pattern struct {
 	pathLike  bool    // values are read as paths under it
 	absolute  bool    // a path from an unknown base could lie under it
 	homeless  bool    // begins at a home that is not known
+	spells    bool    // is about texts that hold JSON
 }
 
 // guise is a pattern put through a set of transformations.
@@ -37,6 +38,7 @@ func newPattern(text, home string) (*pattern, error) {
 		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/"),
 		absolute: absolute(text),
 		homeless: home == "" && text[0] == '~',
+		spells:   spellsJSON(text),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0)
 	for h := how(1); p.effects != 0 && h != 0; h++ {
@@ -156,10 +158,11 @@ type condition struct {
 }
 
 // match judges one reading for a rule with the given action. A refused reading
-// opens nothing and trips everything.
+// opens nothing and trips everything; one that was read out of a text (a document,
+// perhaps, with an odd URL in it) does so under path patterns alone.
 func (c *condition) match(r *reading, a Action, left *effort) verdict {
 	switch {
-	case r.kind == refused && !(r.pathOnly && !c.pathLike()):
+	case r.kind == refused && (!r.pathOnly && r.within == "" || c.pathLike()):
 		return certain(a != Allow)
 	case c.typed != nil:
 		return c.typed.match(r, a, left)

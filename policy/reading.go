@@ -18,6 +18,8 @@ type reading struct {
 	json  where.Kind // of the value
 	whole where.Kind // of the argument that the value stands in
 
+	within string // the text as sent that the value was read out of; see embedded
+
 	unfolded    string // s before its case was folded; "" when it was not
 	unslashed   string // s without its last slash: what matches if s does not
 	normal      string // of a web URL: s with scheme and host normalised, which matches as well

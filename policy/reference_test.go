@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/policy/where"
 	"pgregory.net/rapid"
 )
 
@@ -132,7 +131,7 @@ func drawTool() *rapid.Generator[string] {
 var plainPatterns = []string{"/p/**", "/p/*", "/p/a", "**/a", "**/.env", "/**", "**", "*", "/p/?/a", "/q/**", "p/*", "a", "**a**", "/p/.env", "/p/a/**"}
 var plainValues = []string{"/p/a", "/p/b", "/p/a/b", "/q/a", "/p/.env", "a", ".env", "p/a", "b c", "/", "/p", "some text", "a/.env"}
 
-var hostilePatterns = append([]string{"/P/**", "~/a/**", "file:///p/**", `\p\**`, "/p/%61/*", "**/A", "https://h/a/**", "./p/**", "/home/u/**", "**/é"}, plainPatterns...)
+var hostilePatterns = append([]string{"/P/**", "~/a/**", "file:///p/**", `\p\**`, "/p/%61/*", "**/A", "https://h/a/**", "./p/**", "/home/u/**", "**/é", "[**]", "{*"}, plainPatterns...)
 var hostilePieces = []string{"/", "/p", "/q", "..", ".", "a", "A", ".env", "%2e", "%2f", "%252e", `\`, "~", "file:", "//", "é", "é", " ", "https://h", "%00", "\u200b", "C:"}
 
 func drawHostile() *rapid.Generator[string] {
@@ -140,7 +139,11 @@ func drawHostile() *rapid.Generator[string] {
 		if rapid.Bool().Draw(t, "plain") {
 			return rapid.SampledFrom(plainValues).Draw(t, "value")
 		}
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostilePieces), 1, 6).Draw(t, "pieces"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostilePieces), 1, 6).Draw(t, "pieces"), "")
+		if embed := rapid.SampledFrom([]string{"", "", "", `["a",%s]`, `{"k":%s}`, `[%s`}).Draw(t, "JSON"); embed != "" {
+			return fmt.Sprintf(embed, jsonText(text))
+		}
+		return text
 	})
 }
 
@@ -336,9 +339,14 @@ func readingsOf(p *Policy, name, v string) []reading {
 			return nil
 		}
 	}
-	v2 := view{policy: p, left: maxEffort}
-	v2.readValue(&value{slot: n.slot, kind: where.String, whole: where.String, s: v})
-	return v2.readings
+	seen := view{policy: p, left: maxEffort}
+	seen.scan([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
+	for i := range seen.values {
+		if seen.values[i].slot == n.slot {
+			seen.readValue(&seen.values[i])
+		}
+	}
+	return seen.readings
 }
 
 // loop judges every combination of readings by walking all rules.
@@ -396,8 +404,8 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			if one == nil {
 				one = &missing
 			}
-			left := maxEffort
-			v = min(v, cond.match(one, r.action, &left))
+			alone := view{policy: p, left: maxEffort}
+			v = min(v, alone.answer(&cond, one, r.action))
 		}
 		switch v {
 		case yes:

@@ -105,13 +105,13 @@ func (sc *scanner) skip() bool {
 	start := sc.at
 	for sc.at < len(sc.src) {
 		switch c := sc.src[sc.at]; {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', c == '-', c == '+', c == '.', c == 'E':
+		case '0' <= c && c <= '9', isLetter(c), c == '-', c == '+', c == '.':
 			sc.at++
 		default:
-			return sc.at > start
+			return sc.word(start)
 		}
 	}
-	return sc.at > start
+	return sc.word(start)
 }
 
 // quoted passes over a string.

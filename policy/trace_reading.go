@@ -39,8 +39,12 @@ func (p *Policy) reading(r *reading) *Reading {
 	if r.kind == refused {
 		out.Refused = r.refusal
 	}
+	if r.within != "" {
+		out.Sent = strings.Clone(r.within)
+		out.How = []string{"out of the JSON in it"}
+	}
 	if r.s != r.raw && !out.Absent {
-		out.How = p.madeBy(r)
+		out.How = append(out.How, p.madeBy(r)...)
 	}
 	return &out
 }

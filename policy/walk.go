@@ -20,6 +20,7 @@ type view struct {
 	fold     folder
 	left     effort
 	answers  map[asked]verdict // of constraints
+	spelled  map[spelling]bool // of allows, about texts that hold JSON
 	charged  []int32           // rules whose limits count the call
 	trace    *tracer           // nil: nobody listens
 }
@@ -58,8 +59,9 @@ func (v *view) release() {
 	if len(v.answers) > 0 {
 		clear(v.answers)
 	}
+	clear(v.spelled)
 	v.charged = v.charged[:0]
-	v.call, v.src = nil, ""
+	v.call, v.src, v.within = nil, "", ""
 }
 
 // judge decides the call under one of its names.
@@ -119,12 +121,12 @@ func (v *view) readValue(val *value) {
 	default:
 		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
 	}
-	if !v.policy.readers[val.slot].typed {
+	if !v.policy.readers[val.slot].typed && val.within == "" {
 		return
 	}
 	for i := range v.readings[first:] {
 		r := &v.readings[first+i]
-		r.json, r.whole = val.kind, val.whole
+		r.json, r.whole, r.within = val.kind, val.whole, val.within
 	}
 }
 
@@ -305,7 +307,7 @@ func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a A
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
 		var m verdict
-		if c.typed == nil {
+		if c.typed == nil && readings[i].within == "" {
 			m = c.match(&readings[i], a, &v.left)
 		} else {
 			m = v.answer(c, &readings[i], a)

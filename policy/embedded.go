@@ -1,0 +1,115 @@
+package policy
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Some servers read JSON out of a text: the Python SDK's FastMCP does (since
+// 1.2, in pre_parse_json) wherever a tool's parameter is no plain string, for
+// models that send a list as "[...]". So a text that holds a JSON array or
+// object (RFC 8259) is itself a value, and so is everything that stands in it.
+// What a server would not find in the text adds nothing: no empty list, no null.
+
+// holdsJSON says whether a text could be an array or an object.
+func holdsJSON(s string) bool {
+	s = strings.Trim(s, " \t\r\n")
+	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
+}
+
+// embedded reads the array or object that a text holds. A text that turns out to
+// hold none has no more values; false when it has too many, or nests too deeply.
+func (sc *scanner) embedded(text string, read func() bool) bool {
+	outer, before := *sc, len(sc.values)
+	sc.src, sc.at = text, 0
+	if sc.within == "" {
+		sc.within = text
+	}
+	sc.blanks()
+	whole := read()
+	sc.blanks()
+	whole = whole && sc.at == len(sc.src)
+	if sc.depth > maxDepth || len(sc.values) > maxValues {
+		return false
+	}
+	if !whole {
+		sc.values = sc.values[:before]
+	}
+	sc.src, sc.at, sc.depth, sc.within = outer.src, outer.at, outer.depth, outer.within
+	return true
+}
+
+// word says whether a value was passed that is no string, list or object. What
+// the call itself holds was checked before, a text was not; and readers of texts
+// take more than RFC 8259 has.
+func (sc *scanner) word(start int) bool {
+	word := sc.src[start:sc.at]
+	if sc.within == "" {
+		return word != ""
+	}
+	switch word {
+	case "true", "false", "null", "NaN", "Infinity", "-Infinity":
+		return true
+	}
+	digits := strings.TrimPrefix(word, "-")
+	return digits != "" && '0' <= digits[0] && digits[0] <= '9'
+}
+
+// embeddedMember is member for a text: a server that reads JSON out of it may find
+// the members that conditions name, one that does not finds none.
+func (sc *scanner) embeddedMember(n *argNames) bool {
+	text, ok := sc.str()
+	if !ok || !holdsJSON(text) {
+		return ok
+	}
+	before := len(sc.values)
+	if !sc.embedded(text, func() bool { return sc.member(n.below()) }) {
+		return false
+	}
+	if len(sc.values) > before {
+		for _, k := range n.flat {
+			k.absent(sc)
+		}
+	}
+	return true
+}
+
+// spelling is a question to an allow: whether it spells a text that holds JSON.
+// The text is known by its place in memory: it may be long, and each of the many
+// values in it asks.
+type spelling struct {
+	about *condition
+	text  *byte
+	size  int
+}
+
+// spells says whether a condition of an allow is about JSON texts and matches the
+// one that a value stands in. The owner then has seen the text whole, and what it
+// holds needs no allow of its own.
+func (v *view) spells(c *condition, text string) bool {
+	q := spelling{c, unsafe.StringData(text), len(text)}
+	v.left.spend(askEffort)
+	answer, known := v.spelled[q]
+	if known {
+		return answer
+	}
+	if c.typed != nil {
+		answer = c.typed.spells && c.typed.ask(where.Value{Kind: where.String, Text: text}, Allow, &v.left) == yes
+	}
+	for _, p := range c.patterns {
+		answer = answer || p.spells && p.asWritten.match(text, &v.left)
+	}
+	if v.spelled == nil {
+		v.spelled = map[spelling]bool{}
+	}
+	v.spelled[q] = answer
+	return answer
+}
+
+// spellsJSON says whether a glob begins as the text of an array or object does.
+func spellsJSON(glob string) bool {
+	glob = strings.TrimLeft(glob, " \t\r\n")
+	return glob != "" && (glob[0] == '[' || glob[0] == '{')
+}
