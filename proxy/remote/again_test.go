@@ -166,6 +166,40 @@ func TestAClientThatInitializesAgain(t *testing.T) {
 	l.wants(`"id":"i"`, `"result"`)
 }
 
+// A stream that outlives its session, as behind a balancer whose other node has
+// forgotten it, says nothing of the new one.
+func TestANewSessionHasAStreamOfItsOwn(t *testing.T) {
+	var sessions atomic.Int32
+	l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now := fmt.Sprint("s", sessions.Load())
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":%q}}\n\n", r.Header.Get("Mcp-Session-Id")+r.Header.Get("Last-Event-Id"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			return
+		}
+		switch f := body(r); {
+		case f.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", sessions.Add(1)))
+			result(w, f.ID, opened)
+		case r.Header.Get("Mcp-Session-Id") != now:
+			w.WriteHeader(http.StatusNotFound)
+		case f.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			result(w, f.ID, `{}`)
+		}
+	}), nil)
+	l.say(initialize)
+	l.wants(`"id":"i"`)
+	l.say(initiated)
+	l.wants(`"data":"s1"`)
+	sessions.Add(1)
+	l.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	l.both(`"id":1`, `"data":"s3"`)
+}
+
 // A stdio client knows nothing of headers: it may call a tool that it has not listed
 // in this session. The server says that headers are missing, and gets them.
 func TestHeadersThatTheServerMisses(t *testing.T) {

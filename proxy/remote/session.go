@@ -21,7 +21,8 @@ type session struct {
 	initialize, initialized []byte
 	settled                 chan struct{} // closed when initialize has its answer
 	listening               bool
-	renewing                chan struct{} // closed when a renewal under way has ended
+	rehear                  context.CancelFunc // ends the stream that is listened to; another is opened
+	renewing                chan struct{}      // closed when a renewal under way has ended
 }
 
 func (s *session) begin(initialize []byte) {
@@ -77,6 +78,9 @@ func (u *Upstream) initialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
 	u.session.initialized, u.session.listening = slices.Clone(line), true
+	if !first && u.session.rehear != nil {
+		u.session.rehear() // that stream is the old session's
+	}
 	u.mu.Unlock()
 	if !first {
 		return
@@ -166,7 +170,7 @@ func (u *Upstream) beginAnew(ctx context.Context, initialize, initialized []byte
 		return false
 	}
 	finish(resp.Body)
-	u.initialized(initialized) // the old session's stream has ended with it
+	u.initialized(initialized)
 	return true
 }
 

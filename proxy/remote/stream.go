@@ -151,7 +151,11 @@ func (u *Upstream) pause(ctx context.Context, p *place) bool {
 func (u *Upstream) listen(first done) {
 	p := place{wait: u.o.Patience}
 	for opened := false; ; {
-		resp, err := u.get(u.ctx, &p)
+		ctx, cancel := context.WithCancel(u.ctx)
+		u.mu.Lock()
+		u.session.rehear = cancel
+		u.mu.Unlock()
+		resp, err := u.get(ctx, &p)
 		first.now()
 		if err == nil && okay(resp) {
 			opened = true
@@ -165,16 +169,21 @@ func (u *Upstream) listen(first done) {
 		if resp != nil {
 			finish(resp.Body)
 		}
+		u.mu.Lock()
+		again := ctx.Err() != nil
+		u.session.listening = again || p.tries < maxResumes
+		u.mu.Unlock()
+		cancel()
 		switch {
 		case u.ctx.Err() != nil:
 			return
+		case again:
+			p = place{wait: u.o.Patience}
+			continue
 		case p.tries >= maxResumes:
 			if opened {
 				u.lost("stream_lost", "the server's own stream cannot be opened again"+because(err))
 			}
-			u.mu.Lock()
-			u.session.listening = false
-			u.mu.Unlock()
 			return
 		}
 		if !u.pause(u.ctx, &p) {

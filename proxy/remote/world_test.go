@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,15 @@ func (l *line) wants(parts ...string) string {
 		if all {
 			return text
 		}
+	}
+}
+
+// both hears two lines in either order, one with each part.
+func (l *line) both(parts ...string) {
+	l.t.Helper()
+	for len(parts) > 0 {
+		text := l.hear()
+		parts = slices.DeleteFunc(parts, func(p string) bool { return strings.Contains(text, p) })
 	}
 }
 
