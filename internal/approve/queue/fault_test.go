@@ -278,6 +278,66 @@ func TestUnreadablePart(t *testing.T) {
 	}
 }
 
+// A row that lost its id, whatever else it lost, hides no other. Nobody can name
+// it, so its own proxy ends it, and denies.
+func TestALostID(t *testing.T) {
+	for _, damage := range []string{"id = ''", "id = '', lasting = 7", "id = '', names = '[{'", "id = char(27) || 'x'", "id = 'no', more_calls = '7'"} {
+		asks, looks, dir := newQueue(t) // nobody checks, so what is lost stays
+		whole, lost := put(t, asks, `{"path":"whole"}`), put(t, asks, `{"path":"lost"}`)
+		byHand(t, dir, "UPDATE requests SET "+damage+" WHERE id = ?", lost.ID())
+		all, err := looks.Pending(ctx)
+		if err != nil || len(all) != 2 || all[0].Damage != nil || !errors.Is(all[1].Damage, queue.ErrBroken) || all[1].Calls != nil {
+			t.Fatalf("%s: %+v, %v", damage, all, err)
+		}
+		if _, err := looks.Decide(ctx, all[1].ID, queue.Answer{Reply: gate.AllowOnce}); err == nil {
+			t.Errorf("%s: it was allowed", damage)
+		}
+		if _, err := looks.Decide(ctx, whole.ID(), answer(gate.AllowOnce, "me")); err != nil {
+			t.Errorf("%s: another cannot be answered: %v", damage, err)
+		}
+		if a, err := whole.Wait(soon(t)); err != nil || a.Reply != gate.AllowOnce {
+			t.Errorf("%s: %v %v", damage, a, err)
+		}
+	}
+}
+
+func TestALostIDIsDenied(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	asks, looks := attach(t, open(t, dir, queue.Options{Check: 50 * time.Millisecond}), "s1"), open(t, dir, queue.Options{})
+	lost := put(t, asks, `{}`)
+	byHand(t, dir, "UPDATE requests SET id = '' WHERE id = ?", lost.ID())
+	if a, err := lost.Wait(soon(t)); !errors.Is(err, queue.ErrUnknown) || a.Reply.Allows() {
+		t.Errorf("%v %v", a, err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		past, err := looks.History(ctx, 10)
+		if err == nil && len(past) == 1 && past[0].Status == queue.Expired {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not ended: %+v, %v", past, err)
+		}
+	}
+}
+
+// byHand changes the database as a person with the sqlite3 tool would.
+func byHand(t *testing.T, dir, statement string, args ...any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "queue.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA busy_timeout = 5000"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(statement, args...); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A damaged row of a proxy that died ends with the others.
 func TestUnreadablePartOfADeadProxy(t *testing.T) {
 	p, other, dir := newQueue(t)

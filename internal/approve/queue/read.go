@@ -85,14 +85,20 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 // long.
 const shortest = 8
 
+const idLetters = "0123456789abcdef-"
+
+// names says whether this may be an id, or enough of one.
+func names(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
+
 // Get finds a request by its id, or a prefix of at least 8 characters. The
 // error is ErrUnknown or ErrAmbiguous when that names none, or not one.
 func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	prefix = strings.ToLower(prefix)
-	if strings.Trim(prefix, "0123456789abcdef-") != "" {
+	switch {
+	case names(prefix):
+	case strings.Trim(prefix, idLetters) != "":
 		return Request{}, ErrUnknown
-	}
-	if len(prefix) < shortest {
+	default:
 		return Request{}, ErrAmbiguous
 	}
 	all, err := q.list(ctx, "WHERE id BETWEEN ? AND ? || 'g' LIMIT 2", prefix, prefix)

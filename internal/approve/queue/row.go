@@ -48,21 +48,26 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 		first                                       policy.Call
 		created, deadline, decided, subject, action string
 		status, digest, reply                       string
-		names, args, more, findings, offers         sql.NullString
+		named, args, more, findings, offers         sql.NullString
 	)
+	const unread = "\x00"
+	r.ID = unread
 	err := row.Scan(&r.ID, &status, &created, &deadline, &r.Session, &r.Server, &r.Client, &r.Project,
-		&first.Server, &first.Method, &subject, &names, &args, &first.Malformed, &more, &digest,
+		&first.Server, &first.Method, &subject, &named, &args, &first.Malformed, &more, &digest,
 		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
 		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
 		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Rung, &r.Answer.Words, &r.Outcome)
-	if err != nil && r.ID == "" { // the first column: there was no row to read
+	if err != nil && r.ID == unread { // the first column: there was no row to read
 		return Request{}, err
+	}
+	if err == nil && !names(r.ID) {
+		err = errors.New("its id is gone, so nobody can answer it; it denies by itself within seconds")
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
 	r.Rule.Action, _ = policy.ParseAction(action) // deny when it is none
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
-	first.Names = plain(unpack[[]text](names, &err))
+	first.Names = plain(unpack[[]text](named, &err))
 	r.Calls = append([]policy.Call{first}, unpackCalls(more, &err)...)
 	r.Offers = unpackOffers(offers, &err)
 	if err != nil {
