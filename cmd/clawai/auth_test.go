@@ -141,7 +141,7 @@ func TestWithoutABrowser(t *testing.T) {
 	o.cmd.Env = append(o.cmd.Env, "BROWSER=no-such-browser")
 	o.start()
 	o.call("1", "hello")
-	if line := o.wants(`"id":1,"error"`, "sign in with: clawai auth login"); strings.Contains(line, "authorize") {
+	if line := o.wants(`"id":1,"error"`, "the server wants a sign-in", "sign in with: clawai auth login"); strings.Contains(line, "authorize") {
 		t.Error(line)
 	}
 	login := exec.Command("clawai", "auth", "login", o.server.Resource)

@@ -38,7 +38,7 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 			again, err := u.o.Credentials.Challenged(x.ctx, resp)
 			if err != nil {
 				finish(resp.Body)
-				return nil, err
+				return nil, &notSignedIn{err}
 			}
 			if !again {
 				return resp, nil
@@ -101,9 +101,17 @@ func (u *Upstream) boundTo(f *frame.Frame) []binding {
 	return u.bound[gjson.GetBytes(f.Params, "name").Str]
 }
 
+// notSignedIn is why the server's challenge could not be met.
+type notSignedIn struct{ error }
+
+func (n *notSignedIn) Unwrap() error { return n.error }
+
 // words says for people what went wrong with a request. What net/http quotes of
 // a reply is escaped by whoever shows it.
 func (u *Upstream) words(err error) string {
+	if _, ok := errors.AsType[*notSignedIn](err); ok && !errors.Is(err, context.Canceled) {
+		return "the server wants a sign-in: " + err.Error()
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "the request was given up"

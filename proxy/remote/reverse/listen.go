@@ -36,7 +36,7 @@ func (v *visit) get() {
 	defer v.out.hangUp()
 	v.header(resp, v.out)
 	if resp.StatusCode != http.StatusOK {
-		v.out.empty(resp.StatusCode)
+		v.out.empty(v.status(resp))
 		return
 	}
 	if what, err := remote.ContentType(resp.Header); err != nil || what != "text/event-stream" {

@@ -186,6 +186,7 @@ func (v *visit) ask(ctx context.Context, method string, line []byte, header http
 		}
 		again, err := cred.Challenged(ctx, resp)
 		if err != nil || !again {
+			v.unsigned = err
 			return resp, nil
 		}
 		_ = resp.Body.Close()
@@ -215,7 +216,19 @@ func (v *visit) header(resp *http.Response, out *responder) {
 	if v.r.Header.Get("Authorization") == "" {
 		h.Del("Www-Authenticate")
 	}
-	out.header(h, resp.StatusCode)
+	out.header(h, v.status(resp))
+}
+
+// status is what the client is told. A 401 would make one that brought no
+// credentials sign in here, where it cannot: what it has to know stands in the body.
+func (v *visit) status(resp *http.Response) int {
+	switch {
+	case resp.StatusCode != http.StatusUnauthorized || v.r.Header.Get("Authorization") != "":
+		return resp.StatusCode
+	case v.frame.Kind == frame.Request:
+		return http.StatusOK
+	}
+	return http.StatusBadGateway
 }
 
 func unshown(value string) bool {
@@ -254,7 +267,7 @@ func (v *visit) answered(resp *http.Response) {
 // server's word, under the id of the request.
 func (v *visit) declined(resp *http.Response) {
 	if v.frame.Kind != frame.Request {
-		v.reader.empty(resp.StatusCode)
+		v.reader.empty(v.status(resp))
 		return
 	}
 	body, err := v.body(resp)
@@ -264,16 +277,22 @@ func (v *visit) declined(resp *http.Response) {
 			return
 		}
 	}
-	v.unreached("the server answered " + remote.Status(resp) + signInHint(resp))
+	v.unreached("the server answered " + remote.Status(resp) + v.signInHint(resp))
 }
 
-// signInHint tells how signing in works here.
-func signInHint(resp *http.Response) string {
-	if resp.StatusCode != http.StatusUnauthorized {
+// signInHint tells how signing in works here, and why it did not.
+func (v *visit) signInHint(resp *http.Response) string {
+	switch {
+	case v.unsigned != nil:
+		return "; " + v.unsigned.Error()
+	case resp.StatusCode != http.StatusUnauthorized:
 		return ""
 	}
-	return "; sign in with: clawai auth login, or give the client a header for it"
+	return "; sign in with: " + signInWith
 }
+
+// signInWith is for whoever cannot sign in here: a client.
+const signInWith = "clawai auth login, or give the client an Authorization header"
 
 func (v *visit) body(resp *http.Response) ([]byte, error) {
 	most := int64(v.s.o.Limits.MaxBytes)

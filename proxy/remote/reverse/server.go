@@ -131,7 +131,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	named := s.guard.share(h, r)
 	at, rest, ok := s.route(r.URL.EscapedPath())
 	if !ok {
-		http.Error(w, "There is no MCP server here.", http.StatusNotFound)
+		why := "There is no MCP server here."
+		if signsIn(r.URL.Path) {
+			why = "A client cannot sign in here; the owner signs in with: " + signInWith + "."
+		}
+		http.Error(w, why, http.StatusNotFound)
 		return
 	}
 	if named && preflight(w, r) {
@@ -171,6 +175,12 @@ func (s *Server) route(path string) (at desk, rest string, ok bool) {
 		}
 	}
 	return at, rest, s.back[at.server] != nil
+}
+
+// signsIn reports a path at which a client looks for a sign-in (RFC 9728, RFC 8414),
+// or which it supposes when it has found none (MCP 2025-03-26 basic/authorization).
+func signsIn(path string) bool {
+	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
 // run begins a task that Close waits for.

@@ -35,6 +35,8 @@ type visit struct {
 	reader  *responder    // who waits for the server's answer; set when it is asked
 	from    *proxy.Stream // what the client says
 	turn    turn
+
+	unsigned error // why the owner is not signed in
 }
 
 var errBatch = errors.New("an array outside of a session that has them")
@@ -295,7 +297,7 @@ func (v *visit) leave() {
 	if v.talk != nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotFound) {
 		v.s.forget(v.talk)
 	}
-	v.w.WriteHeader(resp.StatusCode)
+	v.w.WriteHeader(v.status(resp))
 }
 
 // unfit are the headers of a client's that are not the server's business, or that
