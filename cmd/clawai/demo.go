@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/demo"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
 	"github.com/urfave/cli/v2"
 )
 
@@ -174,6 +175,10 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 		return fmt.Errorf("the record does not verify: %v", report.Findings)
 	}
 	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
-	fmt.Fprintf(w, "Next: clawai policy init --profile filesystem writes this policy for you to put your own\nfolders in; then start your server through clawai proxy (README.md).\n")
+	install := ""
+	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
+		install = "go install ./cmd/clawai, then "
+	}
+	fmt.Fprintf(w, "Next: %sclawai init. It finds the servers your clients have, writes a policy for them\nand puts clawai in front, asking before it writes.\n", install)
 	return nil
 }

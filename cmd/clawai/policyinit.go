@@ -161,19 +161,19 @@ func place(path string, src []byte, force bool) error {
 
 // tell says what was written and what to do with it.
 func (w written) tell(out io.Writer) error {
-	flag := ""
-	if !w.own {
-		flag = " --policy " + quoteWords([]string{w.Path})
+	watch := "clawai wrap SERVER --observe"
+	if !w.own { // clients start clawai with the usual policy
+		watch = "clawai proxy --observe --policy " + quoteWords([]string{w.Path}) + " --server NAME -- COMMAND..."
 	}
-	_, err := fmt.Fprintf(out, `Wrote %s: %d rules, revision %s.
+	_, err := fmt.Fprintf(out, `Wrote %s: %s, revision %s.
 
 Next:
   1. Put your own folders, branches and sites in: the comments say where.
   2. See what it would do while nothing is enforced:
-     clawai proxy --observe%s --server NAME -- COMMAND...
+     %s
      clawai log --decision deny
   3. Enforce it: the same without --observe.
-`, w.Path, w.Rules, w.Revision, flag)
+`, w.Path, count(w.Rules, "1 rule", "%d rules"), w.Revision, watch)
 	return err
 }
 

@@ -53,14 +53,14 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		return r.nothing()
 	}
 	changes, refused := r.judge.Plan(op, targets)
-	for _, change := range changes {
-		fmt.Fprint(r.out, change.Diff(r.short(change.Path)))
-	}
 	if len(changes) == 0 {
 		return r.end(refused)
 	}
 	if err := r.ready(); err != nil {
 		return err
+	}
+	for _, change := range changes {
+		fmt.Fprint(r.out, change.Diff(r.short(change.Path)))
 	}
 	if r.dryRun {
 		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
@@ -95,7 +95,7 @@ func (r *wrapRun) ready() error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; write one first, for example with: clawai policy init --profile filesystem", path)
+		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; clawai init writes one, or: clawai policy init --profile filesystem", path)
 	default:
 		err = fmt.Errorf("a wrapped server would not start: %w", err)
 	}

@@ -53,15 +53,19 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 
 // aftercare is what a person must know about one changed file.
 func (r *wrapRun) aftercare(c wrap.Change) {
-	var restarts, readers []string
+	var afterwards, readers []string
 	experimental := false
 	for _, e := range c.Edits {
-		restarts = append(restarts, e.Row.Name+": "+e.Row.Restart)
+		if why, ok := strings.CutPrefix(e.Row.Restart, "nothing: "); ok {
+			afterwards = append(afterwards, "In effect at once: "+why)
+		} else {
+			afterwards = append(afterwards, "To take effect in "+e.Row.Name+": "+e.Row.Restart)
+		}
 		readers = append(readers, e.Row.ReadBy...)
 		experimental = experimental || e.Row.Confidence == client.Experimental
 	}
-	for _, restart := range compact(restarts) {
-		fmt.Fprintf(r.out, "  To take effect in %s.\n", restart)
+	for _, text := range compact(afterwards) {
+		fmt.Fprintf(r.out, "  %s.\n", text)
 	}
 	if readers = compact(readers); len(readers) > 0 {
 		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
