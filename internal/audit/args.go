@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"errors"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 var errNotJSON = errors.New("not JSON")
@@ -190,7 +192,7 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 	}
 	w.string(name, harmless, "")
 	if bytes.IndexByte(name, '\\') >= 0 {
-		name = unescape(nil, name)
+		name = escape.Undo(nil, name)
 	}
 	w.dst = append(w.dst, ':')
 	how = max(how, nameSecrecy(name))

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"strconv"
 	"time"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 // format is the version of the line format, named in every segment's first line.
@@ -115,7 +117,7 @@ func (e *encoder) id(dst, token []byte) []byte {
 		return append(dst, token...)
 	}
 	if n := len(token); n >= 2 && token[0] == '"' && token[n-1] == '"' {
-		e.scratch = unescape(e.scratch[:0], token[1:n-1])
+		e.scratch = escape.Undo(e.scratch[:0], token[1:n-1])
 		token = e.scratch
 	}
 	dst = append(dst, '"')

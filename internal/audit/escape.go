@@ -1,8 +1,10 @@
 package audit
 
 import (
-	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -88,65 +90,6 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// unescape appends the text of the inside of a JSON string. What is no valid
-// escape stays as the characters it is written with.
-func unescape(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		if s[i] != '\\' || i+1 == len(s) {
-			dst = append(dst, s[i])
-			i++
-			continue
-		}
-		switch c := s[i+1]; c {
-		case '"', '\\', '/':
-			dst = append(dst, c)
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			var n int
-			dst, n = unescapeUnit(dst, s[i:])
-			i += n
-			continue
-		default:
-			dst = append(dst, '\\', c)
-		}
-		i += 2
-	}
-	return dst
-}
-
-// unescapeUnit reads \uXXXX, or two that are one character, at the start of s.
-// Half a pair stays as the six characters it is written with.
-func unescapeUnit(dst, s []byte) ([]byte, int) {
-	r, ok := unit(s)
-	if !ok {
-		return append(dst, s[0]), 1
-	}
-	if r < 0xd800 || r > 0xdfff {
-		return utf8.AppendRune(dst, r), 6
-	}
-	if low, ok := unit(s[6:]); ok && r < 0xdc00 && low >= 0xdc00 && low <= 0xdfff {
-		return utf8.AppendRune(dst, 0x10000+(r-0xd800)<<10+(low-0xdc00)), 12
-	}
-	return append(dst, s[:6]...), 6
-}
-
-func unit(s []byte) (rune, bool) {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
-	return rune(n), err == nil
-}
-
 // Readable puts the characters beyond ASCII back that JSON from the record
 // holds as \uXXXX. Controls stay escaped, so that the result is the same JSON.
 func Readable(args []byte) string {
@@ -157,13 +100,13 @@ func Readable(args []byte) string {
 			i++
 			continue
 		}
-		if r, ok := unit(args[i:]); !ok || r < utf8.RuneSelf {
+		r, n := escape.Read(args[i:])
+		if n < 6 || r < utf8.RuneSelf || utf16.IsSurrogate(r) {
 			dst = append(dst, args[i], args[i+1])
 			i += 2
 			continue
 		}
-		var n int
-		dst, n = unescapeUnit(dst, args[i:])
+		dst = utf8.AppendRune(dst, r)
 		i += n
 	}
 	return string(dst)

@@ -1,6 +1,10 @@
 package audit
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/clawai/clawai/internal/escape"
+)
 
 // string appends the string written as raw between its quotes. What is counted
 // and hashed of a long one is raw, and only its beginning is unescaped.
@@ -8,7 +12,7 @@ func (w *walker) string(raw []byte, how secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		const head = 6 * (maxText + maxLook) // enough: an escape is six bytes at most
-		w.r.scratch = unescape(w.r.scratch[:0], raw[:min(len(raw), head)])
+		w.r.scratch = escape.Undo(w.r.scratch[:0], raw[:min(len(raw), head)])
 		text = w.r.scratch
 	}
 	w.dst = append(w.dst, '"')

@@ -1,6 +1,10 @@
 package audit
 
-import "crypto/rand"
+import (
+	"crypto/rand"
+
+	"github.com/clawai/clawai/internal/escape"
+)
 
 // scrubber serves rooms that keep texts outside the record. Its key is thrown
 // away, so what a marker says of a part that was cut off cannot be tried out.
@@ -13,7 +17,7 @@ func scrubber() *redactor {
 // ScrubText is s as the record keeps a text by default: secrets replaced by
 // [redacted:KIND:LENGTH], a long one cut. Bytes that are not UTF-8 become \xNN.
 func ScrubText(s string) string {
-	return string(unescape(nil, scrubber().copied(nil, s)))
+	return string(escape.Undo(nil, scrubber().copied(nil, s)))
 }
 
 // ScrubJSON is the same for a JSON value. The result is JSON even where src is

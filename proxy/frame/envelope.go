@@ -1,6 +1,10 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/clawai/clawai/internal/escape"
+)
 
 // The members JSON-RPC 2.0 gives an envelope.
 const (
@@ -183,7 +187,7 @@ func word(token []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return unescape(nil, text)
+	return escape.Undo(nil, text)
 }
 
 // claim adds to a refusal what is certain about the frame, which was read to

@@ -1,6 +1,10 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/clawai/clawai/internal/escape"
+)
 
 // maxID is the longest id token in bytes, quotes included.
 const maxID = 1024 + 2
@@ -35,5 +39,5 @@ func IDKey(token []byte) string {
 	if bytes.IndexByte(token, '\\') < 0 {
 		return string(token)
 	}
-	return string(unescape(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
+	return string(escape.Undo(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 // recall adds to the refusal of a line whose only fault is text that readers
@@ -30,7 +32,11 @@ func mend(line []byte) []byte {
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == '\\':
-			i += mendEscape(b[i:])
+			r, n := escape.Read(b[i:])
+			if utf16.IsSurrogate(r) {
+				copy(b[i+2:], "fffd")
+			}
+			i += max(n, 1)
 		case b[i] < utf8.RuneSelf:
 			i++
 		default:
@@ -42,20 +48,4 @@ func mend(line []byte) []byte {
 		}
 	}
 	return b
-}
-
-// mendEscape writes U+FFFD over the escape that b begins with if that is half of
-// a surrogate pair, and gives the length of what it has looked at.
-func mendEscape(b []byte) int {
-	if len(b) < 6 || b[1] != 'u' {
-		return 2
-	}
-	switch r := hex4(b[2:]); {
-	case !utf16.IsSurrogate(r):
-	case len(b) >= 12 && b[6] == '\\' && b[7] == 'u' && utf16.DecodeRune(r, hex4(b[8:])) != utf8.RuneError:
-		return 12
-	default:
-		copy(b[2:], "fffd")
-	}
-	return 6
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"unicode"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 // name is a member's name as written, between its quotes.
@@ -156,7 +158,7 @@ func (s *scanner) check(n name) {
 func (s *scanner) key(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
 	if n.escaped {
-		s.plain[buf] = unescape(s.plain[buf][:0], key)
+		s.plain[buf] = escape.Undo(s.plain[buf][:0], key)
 		key = s.plain[buf]
 	}
 	if fold {

@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 const (
@@ -72,80 +73,12 @@ func (s *scanner) text(i int) (end int, escaped bool) {
 // escape scans the escape whose backslash is at i and returns the index behind
 // it, or -1. The two halves of a surrogate pair are one escape.
 func (s *scanner) escape(i int) int {
-	if i+1 >= len(s.b) {
+	switch r, n := escape.Read(s.b[i:]); {
+	case n == 0:
 		return s.stop(CodeSyntax, i)
-	}
-	switch s.b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2
-	case 'u':
-		r := hex4(s.b[i+2:])
-		if r < 0 {
-			return s.stop(CodeSyntax, i)
-		}
-		if !utf16.IsSurrogate(r) {
-			return i + 6
-		}
-		if rest := s.b[i+6:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' &&
-			utf16.DecodeRune(r, hex4(rest[2:])) != utf8.RuneError {
-			return i + 12
-		}
+	case utf16.IsSurrogate(r):
 		return s.stop(CodeSurrogate, i)
+	default:
+		return i + n
 	}
-	return s.stop(CodeSyntax, i)
-}
-
-// hex4 reads four hexadecimal digits; -1 when there are none.
-func hex4(b []byte) rune {
-	if len(b) < 4 {
-		return -1
-	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
-}
-
-// unescape appends what the text of a string says. The text has been scanned,
-// so every escape is whole.
-func unescape(dst, text []byte) []byte {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			dst = append(dst, text[i])
-			continue
-		}
-		i++
-		switch c := text[i]; c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			r := hex4(text[i+1:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				r = utf16.DecodeRune(r, hex4(text[i+3:]))
-				i += 6
-			}
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -182,54 +183,20 @@ func (w *walker) join(path, key string) string {
 // its value, as three bytes that are no UTF-8, and so shows as such.
 func unescape(raw []byte) string {
 	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
+	for i := 0; i < len(raw); {
+		r, n := escape.Read(raw[i:])
+		switch {
+		case n == 0:
 			out = append(out, raw[i])
-			continue
-		}
-		i++
-		switch c := raw[i]; c {
-		case 'u':
-			r := hex4(raw[i+1:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				if i+6 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
-					if both := utf16.DecodeRune(r, hex4(raw[i+3:])); both != utf8.RuneError {
-						out = utf8.AppendRune(out, both)
-						i += 6
-						continue
-					}
-				}
-				out = append(out, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
-				continue
-			}
-			out = utf8.AppendRune(out, r)
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
+			n = 1
+		case utf16.IsSurrogate(r):
+			out = append(out, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
 		default:
-			out = append(out, c)
+			out = utf8.AppendRune(out, r)
 		}
+		i += n
 	}
 	return string(out)
-}
-
-func hex4(b []byte) rune {
-	var r rune
-	for _, c := range b[:4] {
-		r = r<<4 | rune(strings.IndexByte("0123456789abcdef", c|0x20))
-		if c <= '9' {
-			r = r&^0xf | rune(c-'0')
-		}
-	}
-	return r
 }
 
 const bareLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"

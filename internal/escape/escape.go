@@ -1,0 +1,78 @@
+// Package escape reads the escapes of JSON strings (RFC 8259, section 7).
+package escape
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Read reads the escape that s begins with: its code point and its length in bytes,
+// 0 if it is none. A surrogate pair is one escape; half of one is read as that
+// surrogate.
+func Read(s []byte) (r rune, n int) {
+	if len(s) < 2 || s[0] != '\\' {
+		return 0, 0
+	}
+	switch c := s[1]; c {
+	case '"', '\\', '/':
+		return rune(c), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	}
+	r, ok := unit(s)
+	if !ok {
+		return 0, 0
+	}
+	if utf16.IsSurrogate(r) {
+		low, _ := unit(s[6:])
+		if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
+			return both, 12
+		}
+	}
+	return r, 6
+}
+
+// unit reads the \uXXXX that s begins with.
+func unit(s []byte) (r rune, ok bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range s[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// Undo appends what the inside of a JSON string says. A backslash that begins no
+// escape, and half of a surrogate pair, stay as the characters they are written with.
+func Undo(dst, s []byte) []byte {
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst, s = append(dst, s[:i]...), s[i:]
+		r, n := Read(s)
+		if n == 0 || utf16.IsSurrogate(r) {
+			r, n = '\\', 1
+		}
+		dst, s = utf8.AppendRune(dst, r), s[n:]
+	}
+}
