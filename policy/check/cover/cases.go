@@ -46,6 +46,9 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options) ([]testCase,
 	return cases, nil
 }
 
+// single says that the rules are asked about one name.
+func (c *testCase) single() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
+
 // judge is what the policy answers, as check.Judge has it.
 func (c *testCase) judge(p *policy.Policy) policy.Action {
 	switch {

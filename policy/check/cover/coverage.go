@@ -41,18 +41,14 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	if err != nil {
 		return Coverage{}, err
 	}
-	doc, err := syntax.Read(src)
+	d, err := read(file, src, p, o.Policy)
 	if err != nil {
-		return Coverage{}, fmt.Errorf("%s: %w", file, err)
+		return Coverage{}, err
 	}
-	m := meter{file: file, src: src, options: o.Policy, cases: cases, base: steps(p, cases)}
-	rules := doc.Rules()
-	sources := p.Sources()
-	if len(rules) != ownRules(sources) {
-		return Coverage{}, fmt.Errorf("%s: %d rules where the policy has %d", file, len(rules), ownRules(sources))
-	}
-	for i, s := range sources[:len(rules)] { // what the file extends is not its own to test
-		m.source, m.text = s, rules[i]
+	m := meter{document: d, cases: cases, came: make([][]visit, len(d.sources))}
+	m.trace()
+	for i, r := range d.rules { // what the file extends is not its own to test
+		m.source, m.text = d.sources[i], r
 		m.rule(i)
 	}
 	m.reach(p, o)
@@ -68,32 +64,55 @@ func ownRules(sources []policy.Source) int {
 }
 
 type meter struct {
-	file    string
-	src     []byte
-	options policy.Options
-	cases   []testCase
-	base    [][]policy.Step // by case and call, joined: the steps of the policy as it is
-	points  []Point
+	*document
+	cases  []testCase
+	came   [][]visit // by rule: the calls that come to it
+	points []Point
 
 	source policy.Source
 	text   syntax.Rule
+	above  map[int]bool // the rules above that match one of the calls that come to it
 }
 
-// steps traces every call of every case. Those of one case are joined, one after
-// another.
-func steps(p *policy.Policy, cases []testCase) [][]policy.Step {
-	out := make([][]policy.Step, len(cases))
-	for i := range cases {
-		for j := range cases[i].calls {
-			out[i] = append(out[i], p.Trace(&cases[i].calls[j]).Steps...)
+// visit is a call of a case that came to a rule.
+type visit struct {
+	in      int // the case
+	call    *policy.Call
+	matches bool
+	matched []int32 // the rules above that it matches
+}
+
+// trace finds out which call comes to which rule.
+func (m *meter) trace() {
+	for k := range m.cases {
+		for j := range m.cases[k].calls {
+			call := &m.cases[k].calls[j]
+			var matched []int32
+			for _, s := range m.policy.Trace(call).Steps {
+				matches := s.Match != policy.NoMatch
+				if s.Reached {
+					m.came[s.Rule] = append(m.came[s.Rule], visit{k, call, matches, matched[:len(matched):len(matched)]})
+				}
+				if s.Reached && matches {
+					matched = append(matched, int32(s.Rule))
+				}
+			}
 		}
 	}
-	return out
 }
 
 func (m *meter) rule(i int) {
-	hit := func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch }
-	m.point(i, theRule, "matches", m.find(m.base, hit), "a call that every condition of the rule fits, and that no rule above decides")
+	m.above = map[int]bool{}
+	found := ""
+	for _, v := range m.came[i] {
+		for _, j := range v.matched {
+			m.above[int(j)] = true
+		}
+		if v.matches && found == "" {
+			found = m.cases[v.in].path
+		}
+	}
+	m.point(i, theRule, "matches", found, "a call that every condition of the rule fits, and that no rule above decides")
 	typed := constraints(m.source)
 	leaves := m.text.Leaves(typed...)
 	for j := range leaves {
@@ -160,10 +179,7 @@ func (m *meter) values(i int, l *syntax.Leaf) {
 	}
 	for j := range list {
 		only := string(m.src[list[j].Start:list[j].End])
-		found := ""
-		if variant, ok := m.variant(l.Set("[" + only + "]")); ok {
-			found = m.find(variant, func(s policy.Step) bool { return s.Rule == i && s.Reached && s.Match != policy.NoMatch })
-		}
+		found := m.find(i, func(visit) bool { return true }, l.Set("["+only+"]"))
 		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("a call that the rule matches by this value of %s", name(l)))
 	}
 }
@@ -171,37 +187,29 @@ func (m *meter) values(i int, l *syntax.Leaf) {
 // fails asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
 func (m *meter) fails(i int, condition, what string, without []syntax.Edit) {
-	found := ""
-	if variant, ok := m.variant(without...); ok {
-		for k := range m.cases {
-			for n, s := range variant[k] {
-				if s.Rule == i && s.Reached && s.Match != policy.NoMatch && m.base[k][n].Match == policy.NoMatch {
-					found = m.cases[k].path
-				}
-			}
-			if found != "" {
-				break
-			}
-		}
-	}
+	found := m.find(i, func(v visit) bool { return !v.matches }, without...)
 	m.point(i, what, "fails", found,
 		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", condition))
 }
 
-// variant traces the cases under a policy with another text.
-func (m *meter) variant(edits ...syntax.Edit) ([][]policy.Step, bool) {
-	p, err := policy.Parse(m.file, syntax.Apply(m.src, edits...), m.options)
-	if err != nil {
-		return nil, false
+// find is the first case with such a call that a rule matches once it is edited. A
+// rule above that matches none of the calls takes no part in that, and one below
+// neither.
+func (m *meter) find(i int, such func(visit) bool, edits ...syntax.Edit) string {
+	if !slices.ContainsFunc(m.came[i], such) {
+		return ""
 	}
-	return steps(p, m.cases), true
-}
-
-// find is the first case with such a step.
-func (m *meter) find(traced [][]policy.Step, such func(policy.Step) bool) string {
-	for k := range m.cases {
-		if slices.ContainsFunc(traced[k], such) {
-			return m.cases[k].path
+	p, err := m.only(func(j int) bool { return j == i || m.above[j] }, edits...)
+	if err != nil {
+		return ""
+	}
+	at := len(m.above)
+	for _, v := range m.came[i] {
+		if !such(v) {
+			continue
+		}
+		if s := p.Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
+			return m.cases[v.in].path
 		}
 	}
 	return ""

@@ -3,4 +3,10 @@ package cover
 import "github.com/clawai/clawai/policy"
 
 // Policy is the changed policy.
-func (m Mutant) Policy() *policy.Policy { return m.policy }
+func (m Mutant) Policy() *policy.Policy {
+	p, err := m.load(all)
+	if err != nil {
+		panic(err) // it was loaded before
+	}
+	return p
+}

@@ -12,50 +12,55 @@ import (
 
 // Mutant is a policy with one small change, as a slip of its author would make.
 type Mutant struct {
-	Rule   int    // index of the changed rule
-	Line   int    // of the rule
-	Kind   string // drop-rule, action, widen, narrow, drop-glob, drop-condition, flip, bound, swap
-	Name   string // the rule and the change, the same wherever the rule stands
-	policy *policy.Policy
+	Rule  int    // index of the changed rule
+	Line  int    // of the rule
+	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-condition, flip, bound, swap
+	Name  string // the rule and the change, the same wherever the rule stands
+	scope *scope
+	edits []syntax.Edit
 	// denies says that every rule from Rule on that is about its subject denies,
 	// before the change and after it.
 	denies bool
 }
 
-// mutants makes every mutant that loads, in the order of the file.
-func mutants(file string, src []byte, p *policy.Policy, o policy.Options) ([]Mutant, error) {
+// load parses the mutant: the part of it that its scope keeps, or all of it.
+func (m *Mutant) load(keep func(int) bool) (*policy.Policy, error) {
+	return m.scope.document.only(keep, m.edits...)
+}
+
+// read takes a policy's text apart. src is what p was read from.
+func read(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
 	doc, err := syntax.Read(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	m := mutator{file: file, src: src, options: o, sources: p.Sources(), rules: doc.Rules()}
+	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources(), rules: doc.Rules()}
 	// The file's own rules come first; what it extends is not its own to change.
-	if own := ownRules(m.sources); len(m.rules) != own {
-		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(m.rules), own)
+	if own := ownRules(d.sources); len(d.rules) != own {
+		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(d.rules), own)
 	}
+	return d, nil
+}
+
+// mutants lists every mutant, in the order of the file. Some may not load.
+func mutants(d *document) []Mutant {
+	m := mutator{document: d}
 	for i := range m.rules {
+		m.scope = d.scope(i)
 		m.rule(i)
 	}
-	return m.out, nil
+	return m.out
 }
 
 type mutator struct {
-	file    string
-	src     []byte
-	options policy.Options
-	sources []policy.Source
-	rules   []syntax.Rule
-	out     []Mutant
+	*document
+	scope *scope // of the rule at hand
+	out   []Mutant
 }
 
-// add keeps a mutant unless it does not load: such a slip is seen at once.
 func (m *mutator) add(rule int, kind, what string, edits ...syntax.Edit) {
-	p, err := policy.Parse(m.file, syntax.Apply(m.src, edits...), m.options)
-	if err != nil {
-		return
-	}
 	s := m.sources[rule]
-	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, policy: p,
+	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
 		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), strconv.Quote(s.Name), what),
 		denies: m.deniesFrom(rule) && kind != "action",
 	})
@@ -184,6 +189,7 @@ func (m *mutator) swap(i int) {
 	a, b := m.rules[i], m.rules[i+1]
 	text := func(r syntax.Rule) string { return string(m.src[r.Start:r.End]) }
 	next := m.sources[i+1]
+	m.scope = m.document.scope(i, i+1)
 	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %q", next.Action, next.Name),
 		syntax.Edit{Start: a.Start, End: a.End, Text: text(b)}, syntax.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }

@@ -3,6 +3,7 @@ package cover
 import (
 	"cmp"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,58 +34,102 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	if err != nil {
 		return Mutation{}, err
 	}
-	all, err := mutants(file, src, p, o.Policy)
+	d, err := read(file, src, p, o.Policy)
 	if err != nil {
 		return Mutation{}, err
 	}
+	all := mutants(d)
 	out := make([]Outcome, len(all))
+	loads := make([]bool, len(all))
+	// One worker has all mutants of a rule, one after another: what shows one of them
+	// often shows the next.
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(all)) {
+	for range min(runtime.GOMAXPROCS(0), len(d.rules)) {
 		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				out[i] = try(p, all[i], cases, o)
+			for rule := next.Add(1) - 1; rule < int64(len(d.rules)); rule = next.Add(1) - 1 {
+				var shown []*check.Composed
+				for i := range all {
+					if all[i].Rule != int(rule) {
+						continue
+					}
+					out[i], loads[i] = try(all[i], cases, shown, o)
+					if f := out[i].Fixture; f != nil && !slices.Contains(shown, f) {
+						shown = append(shown, f)
+					}
+				}
 			}
 		})
 	}
 	workers.Wait()
-	return Mutation{out}, nil
+	var m Mutation
+	for i := range out {
+		if loads[i] {
+			m.Outcomes = append(m.Outcomes, out[i])
+		}
+	}
+	return m, nil
 }
 
-// try looks for a fixture that notices a mutant.
-func try(p *policy.Policy, m Mutant, cases []testCase, o Options) Outcome {
-	out := Outcome{Mutant: m}
+// try looks for a fixture that notices a mutant. One that does not load is none:
+// such a slip is seen at once. shown are fixtures that show other mutants of the rule.
+func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
+	before, err := m.scope.before()
+	if err != nil {
+		return out, false
+	}
+	after, err := m.load(m.scope.has)
+	if err != nil {
+		return out, false
+	}
+	out = Outcome{Mutant: m}
 	for i := range cases {
-		if cases[i].judge(m.policy) != cases[i].expected {
-			out.Killed, out.By = true, cases[i].path
-			return out
+		c := &cases[i]
+		if !m.scope.about(c) {
+			continue
+		}
+		judge := after
+		if !c.single() { // the scope lacks what stands against the others
+			if judge, err = m.load(all); err != nil {
+				return out, false
+			}
+		}
+		if c.judge(judge) != c.expected {
+			out.Killed, out.By = true, c.path
+			return out, true
 		}
 	}
 	if m.denies {
 		out.Equivalent = true
-		return out
+		return out, true
 	}
-	out.Equivalent, out.Fixture = distinguish(p, &m, o)
-	return out
+	for _, f := range shown {
+		if shows(f, before, after, o) {
+			out.Fixture = f
+			return out, true
+		}
+	}
+	out.Equivalent, out.Fixture = distinguish(before, after, o)
+	return out, true
 }
 
 // enough work: a witness is found early or not at all, and so are most proofs.
 const enough = 1 << 18
 
 // distinguish looks for a call that the policy and the mutant answer differently,
-// and writes it as a fixture that the policy passes. alike is the proof that there
+// each in the mutant's scope, and writes it as a fixture that the policy passes. alike is the proof that there
 // is none; where neither is found, the mutant counts as a survivor.
-func distinguish(p *policy.Policy, m *Mutant, o Options) (alike bool, found *check.Composed) {
-	alike, found = compare(p, m, o, cmp.Or(o.Work, enough))
+func distinguish(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
+	alike, found = compare(before, after, o, cmp.Or(o.Work, enough))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = compare(p, m, o, 0) // rules of many globs take the whole of it
+		alike, found = compare(before, after, o, 0) // rules of many globs take the whole of it
 	}
 	return alike, found
 }
 
-func compare(p *policy.Policy, m *Mutant, o Options, work int) (alike bool, found *check.Composed) {
+func compare(before, after *policy.Policy, o Options, work int) (alike bool, found *check.Composed) {
 	alike = true
-	for _, class := range prove.Difference(p, m.policy, prove.Options{Work: work}) {
+	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
 		if class.Old.Action == class.New.Action {
 			continue // a fixture expects an action
 		}
@@ -92,7 +137,7 @@ func compare(p *policy.Policy, m *Mutant, o Options, work int) (alike bool, foun
 		if class.Witness == nil {
 			continue
 		}
-		if found = witnessFixture(p, m, *class.Witness, o); found != nil {
+		if found = witnessFixture(before, after, *class.Witness, o); found != nil {
 			break
 		}
 	}
@@ -102,24 +147,29 @@ func compare(p *policy.Policy, m *Mutant, o Options, work int) (alike bool, foun
 // witnessFixture writes a witness as a fixture that the policy passes and the
 // mutant fails, without a server if it can do without; nil when it cannot be
 // written so.
-func witnessFixture(p *policy.Policy, m *Mutant, call policy.Call, o Options) *check.Composed {
-	o.Server = ""
+func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server
-		composed, err := check.Compose(&call, p.Decide(&call).Action)
+		composed, err := check.Compose(&call, before.Decide(&call).Action)
 		if err != nil {
 			return nil
 		}
-		fx, err := check.ParseFixture(composed.Text)
-		if err != nil {
-			return nil
-		}
-		cases, err := casesOf(p, []check.Fixture{fx}, o)
-		if err == nil && cases[0].judge(m.policy) != cases[0].expected {
+		if shows(&composed, before, after, o) {
 			return &composed
 		}
 	}
 	return nil
+}
+
+// shows says that a policy passes a fixture and its mutant does not.
+func shows(f *check.Composed, before, after *policy.Policy, o Options) bool {
+	o.Server = ""
+	fx, err := check.ParseFixture(f.Text)
+	if err != nil {
+		return false
+	}
+	cases, err := casesOf(before, []check.Fixture{fx}, o)
+	return err == nil && cases[0].judge(after) != cases[0].expected
 }
 
 // Score counts the mutants: of those that some call would show, how many were

@@ -1,0 +1,122 @@
+package cover
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/syntax"
+)
+
+// document is a policy's text with its rules.
+type document struct {
+	file    string
+	src     []byte
+	options policy.Options
+	policy  *policy.Policy
+	sources []policy.Source
+	rules   []syntax.Rule // the file's own; what it extends stands behind them
+}
+
+// only parses the policy with edits and without the rules that keep leaves out.
+func (d *document) only(keep func(int) bool, edits ...syntax.Edit) (*policy.Policy, error) {
+	edits = slices.Clone(edits)
+	for i := range d.rules {
+		if !keep(i) {
+			edits = append(edits, syntax.Edit{Start: d.rules[i].Start, End: d.rules[i].End})
+		}
+	}
+	return policy.Parse(d.file, syntax.Apply(d.src, edits...), d.options)
+}
+
+func all(int) bool { return true }
+
+// scope is the part of a policy that can have a say in the calls that some of its
+// rules match. Changes of those rules are judged within it: what they change, they
+// change there, and a policy of many rules has many such parts.
+type scope struct {
+	document *document
+	of       []int // the rules
+	in       []bool
+	// before is the part as it is.
+	before func() (*policy.Policy, error)
+}
+
+func (d *document) scope(of ...int) *scope {
+	s := &scope{document: d, of: of, in: make([]bool, len(d.rules))}
+	whole := true
+	for i := range d.rules {
+		s.in[i] = slices.ContainsFunc(of, func(j int) bool { return meet(&d.sources[i], &d.sources[j]) })
+		whole = whole && s.in[i]
+	}
+	s.before = sync.OnceValues(func() (*policy.Policy, error) {
+		if whole {
+			return d.policy, nil
+		}
+		return d.only(s.has)
+	})
+	return s
+}
+
+func (s *scope) has(i int) bool { return s.in[i] }
+
+// about says that a rule of the scope may match some call of a case.
+func (s *scope) about(c *testCase) bool {
+	return slices.ContainsFunc(s.of, func(i int) bool {
+		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fits(&s.document.sources[i], &call) })
+	})
+}
+
+// exact says that the names a subject's globs are matched with have one reading.
+func exact(s policy.Subject) bool {
+	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
+}
+
+// meet says that one call may match two rules, or the rules that widening or
+// narrowing their names makes of them: the ends of the globs stay.
+func meet(a, b *policy.Source) bool {
+	if a.Subject != b.Subject {
+		return false
+	}
+	return !exact(a.Subject) || endsOf(a.Name).meet(endsOf(b.Name))
+}
+
+func fits(s *policy.Source, c *policy.Call) bool {
+	if s.Subject != c.Subject {
+		return false
+	}
+	return !exact(s.Subject) || slices.ContainsFunc(c.Names, func(name string) bool {
+		return ends{name, name, true}.meet(endsOf(s.Name))
+	})
+}
+
+// ends are what a glob begins and ends with.
+type ends struct {
+	first, last string
+	literal     bool // both are the whole
+}
+
+func endsOf(glob string) ends {
+	const wild = "*?"
+	if i := strings.IndexAny(glob, wild); i >= 0 {
+		return ends{first: glob[:i], last: glob[strings.LastIndexAny(glob, wild)+1:]}
+	}
+	return ends{glob, glob, true}
+}
+
+func (e ends) meet(f ends) bool {
+	within := func(word, glob ends) bool {
+		return strings.HasPrefix(word.first, glob.first) && strings.HasSuffix(word.first, glob.last)
+	}
+	switch {
+	case e.literal && f.literal:
+		return e.first == f.first
+	case e.literal:
+		return within(e, f)
+	case f.literal:
+		return within(f, e)
+	}
+	return (strings.HasPrefix(e.first, f.first) || strings.HasPrefix(f.first, e.first)) &&
+		(strings.HasSuffix(e.last, f.last) || strings.HasSuffix(f.last, e.last))
+}
