@@ -123,7 +123,7 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return o, usagef("--record: there is no record yet in %s", dir)
 	}
-	arguments := map[string]map[string]bool{}
+	arguments := map[string]map[string]int{}
 	_, err = printLog(audit.Read(dir, audit.Filter{Kinds: []audit.Kind{audit.Listed, audit.Decision}}), func(e *audit.Entry) error {
 		switch {
 		case e.Kind == audit.Listed && e.Method == "tools/list":
@@ -134,12 +134,9 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 			tool := e.Names[0]
 			gjson.ParseBytes(e.Args).ForEach(func(key, _ gjson.Result) bool {
 				if arguments[tool] == nil {
-					arguments[tool] = map[string]bool{}
+					arguments[tool] = map[string]int{}
 				}
-				// What a caller wrote in the wrong case is no name of the tool's.
-				if name := key.String(); name == strings.ToLower(name) {
-					arguments[tool][name] = true
-				}
+				arguments[tool][key.String()]++
 				return true
 			})
 		}
@@ -150,7 +147,20 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 		o.Servers[server] = slices.Compact(names)
 	}
 	for tool, names := range arguments {
-		o.Arguments[tool] = slices.Sorted(maps.Keys(names))
+		o.Arguments[tool] = spelt(names)
 	}
 	return o, err
+}
+
+// spelt leaves of names that differ in case the one that was used most: what a caller
+// wrote in the wrong case is no name of the tool's.
+func spelt(uses map[string]int) []string {
+	best := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		folded := strings.ToLower(name)
+		if now, found := best[folded]; !found || uses[name] > uses[now] || uses[name] == uses[now] && name == folded {
+			best[folded] = name
+		}
+	}
+	return slices.Sorted(maps.Values(best))
 }

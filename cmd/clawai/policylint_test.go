@@ -16,7 +16,9 @@ func TestLintReadsTheRecord(t *testing.T) {
 		&audit.Event{Kind: audit.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
 		&audit.Event{Kind: audit.Listed, Server: "files", Method: "resources/list", Declared: []string{"raed_file"}},
 		call("read_file", `{"path":"/a","Path":"/b"}`, "allow"),
-		call("read_file", `{"filename":"/a"}`, "allow"),
+		call("read_file", `{"fileName":"/a"}`, "allow"),
+		call("read_file", `{"filename":"/a"}`, "deny"),
+		call("read_file", `{"fileName":"/a"}`, "allow"),
 	)
 	file := filepath.Join(t.TempDir(), "policy.toml")
 	src := "[[rule]]\naction = \"deny\"\ntool = \"raed_file\"\n" +
@@ -35,8 +37,8 @@ func TestLintReadsTheRecord(t *testing.T) {
 	for _, want := range []string{
 		`no tool of "files" is called "raed_file" [unknown-tool]`,
 		`write "read_file", if that is meant`,
-		`what this rule refuses in args.path is allowed in args.filename [other-argument-name]`,
-		`tool read_file {"filename":"/x/.env"}`,
+		`what this rule refuses in args.path is allowed in args.fileName [other-argument-name]`,
+		`tool read_file {"fileName":"/x/.env"}`,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)

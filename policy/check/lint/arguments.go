@@ -9,116 +9,164 @@ import (
 	"github.com/clawai/clawai/policy/check/report"
 )
 
-// families are names that servers give to arguments of the same meaning.
-var families = [][]string{
-	{"path", "file", "filename", "filepath", "file_path", "paths", "files", "uri", "source", "destination", "dir", "directory", "folder"},
-	{"command", "cmd", "script", "shell", "code"},
-	{"sql", "query", "statement"},
-	{"url", "uri", "href", "link"},
+// otherNames tries what a rule refuses under the other names that an argument of
+// the kind goes by: those that the tool was seen to take, and the usual ones.
+func otherNames(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		if opens(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
+			return
+		}
+		for _, c := range conditionsOf(r) {
+			if family(c.name()) != nil && l.otherName(i, r, c) {
+				return
+			}
+		}
+	})
 }
 
-// family is the names of the same meaning as one; nil when it is of none.
-func family(name string) []string {
-	for _, f := range families {
-		if slices.Contains(f, strings.ToLower(name)) {
-			return f
+// condition is what a rule says of one argument.
+type condition struct {
+	path  []string
+	pos   policy.Position
+	globs []string // nil of a typed constraint
+	where string   // "args" or "where"
+}
+
+func (c *condition) name() string { return c.path[len(c.path)-1] }
+
+func conditionsOf(r *policy.Source) (out []condition) {
+	for _, a := range r.Args {
+		out = append(out, condition{a.Path, a.Pos, a.Globs, "args"})
+	}
+	for _, w := range r.Where {
+		known := slices.ContainsFunc(out, func(c condition) bool { return slices.Equal(c.path, w.Path) })
+		if !known && w.Key != "present" && w.Key != "type" {
+			out = append(out, condition{w.Path, w.Pos, nil, "where"})
+		}
+	}
+	return out
+}
+
+// values are texts that rule i, perhaps, refuses in an argument, some of them like
+// those of a call that is allowed.
+func (l *linter) values(i int, c *condition, like *policy.Call) (out []string) {
+	folders := []string{folderIn(like, c.path)}
+	for _, name := range family(c.name()) {
+		folders = append(folders, folderIn(like, []string{name}))
+	}
+	slices.Sort(folders)
+	for _, g := range c.globs {
+		for _, f := range slices.Compact(folders) {
+			out = append(out, within(g, f)...)
+		}
+	}
+	if s, ok := textIn(l.reach[i].Witness, c.path); ok {
+		out = append(out, s) // of constraints the only one
+	}
+	return slices.Compact(out)
+}
+
+// namesIn are the last names of the arguments that a rule names.
+func namesIn(r *policy.Source) (out []string) {
+	for _, c := range conditionsOf(r) {
+		out = append(out, c.name())
+	}
+	return out
+}
+
+// named is a call that shows a value under another name.
+type named struct {
+	name    string
+	known   bool // the tool was seen to take it, or an allow names it
+	call    *policy.Call
+	allowed *policy.Rule
+}
+
+func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
+	var found []named
+	for _, base := range l.openings(i) {
+		allow, tool := &l.sources[base.rule], base.call.Names[0]
+		seen := l.options.Arguments[tool]
+		for _, name := range slices.Concat(seen, namesIn(allow), family(c.name())) {
+			known := slices.Contains(seen, name)
+			if strings.EqualFold(name, c.name()) || !akin(c.name(), name) ||
+				!known && !isPowerful(tool) && !slices.Contains(namesIn(allow), name) ||
+				slices.ContainsFunc(found, func(n named) bool { return n.name == name && (n.known || !known) }) {
+				continue // of a tool that has nothing to take, names are no more than guessed
+			}
+			open, named := leaves(allow, c, name)
+			if !open || !known && !named && len(conditionsOf(allow)) > 0 {
+				continue
+			}
+			if n := l.elsewhere(i, &c, name, &base.call); n != nil {
+				n.known = known || named
+				found = append(found, *n)
+			}
+		}
+	}
+	if slices.ContainsFunc(found, func(n named) bool { return n.known }) {
+		found = slices.DeleteFunc(found, func(n named) bool { return !n.known })
+	}
+	if len(found) == 0 {
+		return false
+	}
+	var others []string
+	for _, n := range found {
+		others = append(others, policy.ArgumentKey(replaced(c.path, n.name)))
+	}
+	f := Finding{Code: OtherArgumentName,
+		Message: fmt.Sprintf("what this rule refuses in %s%s is allowed in %s", c.where, strings.TrimPrefix(policy.ArgumentKey(c.path), "args"), listed(others)),
+		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.at(found[0].allowed.Pos), listed(others))}
+	if !found[0].known {
+		f.Severity = report.Note
+		f.Message += ", should the tool take it there"
+	}
+	l.show(&f, found[0].call)
+	l.add(r, c.pos, f)
+	return true
+}
+
+// leaves says that an allow leaves an argument of this name open, or names it
+// itself. One that names another of the kind says what it means.
+func leaves(allow *policy.Source, c condition, name string) (open, named bool) {
+	open = true
+	for _, a := range conditionsOf(allow) {
+		if slices.Equal(a.path, replaced(c.path, name)) {
+			return true, true
+		}
+		open = open && !akin(a.name(), c.name())
+	}
+	return open, false
+}
+
+// elsewhere is a call in which an argument of another name has a value that rule i
+// refuses in its own, and which is allowed.
+func (l *linter) elsewhere(i int, c *condition, name string, like *policy.Call) *named {
+	path := replaced(c.path, name)
+	for _, value := range l.values(i, c, like) {
+		refused, other := with(like, c.path, value), with(like, path, value)
+		if refused == nil || other == nil {
+			continue
+		}
+		if d := l.policy.Decide(refused); d.Rule == nil || d.Rule.Index != i {
+			continue
+		}
+		if d := l.policy.Decide(other); d.Action == policy.Allow {
+			return &named{name: name, call: other, allowed: d.Rule}
 		}
 	}
 	return nil
 }
 
-// otherNames tries what a deny refuses under the other names that an argument of
-// the kind goes by: those that the tool was seen to take, and the usual ones.
-func otherNames(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		if opens(r) || r.Subject != policy.ToolSubject {
-			return
-		}
-		for _, a := range r.Args {
-			if len(a.Path) == 1 && family(a.Path[0]) != nil {
-				if l.otherName(i, r, a) {
-					return
-				}
-			}
-		}
-	})
-}
-
-func (l *linter) otherName(i int, r *policy.Source, a policy.ArgSource) bool {
-	value, ok := l.refused(i, a)
-	if !ok {
-		return false
-	}
-	for _, tool := range l.toolsOf(r) {
-		seen := l.options.Arguments[tool]
-		for _, name := range append(slices.Clone(seen), family(a.Path[0])...) {
-			known := slices.Contains(seen, name)
-			if !known && !isPowerful(tool) {
-				continue // a guess about a tool that has nothing to take
-			}
-			if name == a.Path[0] || family(name) == nil || !slices.Contains(family(a.Path[0]), strings.ToLower(name)) {
-				continue
-			}
-			c := &policy.Call{Server: l.reach[i].Witness.Server, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool}}
-			was, now := l.policy.Decide(with(c, a.Path, value)), l.policy.Decide(with(c, []string{name}, value))
-			if was.Rule == nil || was.Rule.Index != i || now.Action != policy.Allow {
-				continue
-			}
-			f := Finding{Code: OtherArgumentName,
-				Message: fmt.Sprintf("what this rule refuses in %s is allowed in args.%s", argName(a.Path), name),
-				Fix:     fmt.Sprintf("add the same rule for args.%s, or let the allow below name the arguments it means", name)}
-			if !known {
-				f.Severity = report.Note
-				f.Message += ", should the tool take it there"
-			}
-			l.show(&f, with(c, []string{name}, value))
-			l.add(r, a.Pos, f)
-			return true
-		}
-	}
-	return false
-}
-
-// refused is a value that a rule refuses in an argument.
-func (l *linter) refused(i int, a policy.ArgSource) (string, bool) {
-	base := l.reach[i].Witness
-	if base == nil || l.reach[i].Perhaps {
-		return "", false
-	}
-	for _, g := range a.Globs {
-		value := strings.NewReplacer("**/", "/x/", "**", "x", "*", "x", "?", "x").Replace(g)
-		c := with(base, a.Path, value)
-		if c == nil {
-			continue
-		}
-		if d := l.policy.Decide(c); d.Rule != nil && d.Rule.Index == i {
-			return value, true
-		}
-	}
-	return "", false
-}
-
-// toolsOf lists tools that a rule is about: those that were seen, and those
-// that other rules name in full.
-func (l *linter) toolsOf(r *policy.Source) []string {
-	var names []string
-	for tool := range l.options.Arguments {
-		names = append(names, tool)
-	}
-	for _, s := range l.serversOf(r.Server) {
-		names = append(names, l.options.Servers[s]...)
-	}
-	l.each(func(i int, other *policy.Source) {
-		if other.Subject == policy.ToolSubject && opens(other) && l.reach[i].Witness != nil {
-			names = append(names, l.reach[i].Witness.Names[0])
-		}
-	})
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return !matchesAny(r.Name, []string{n}) })
+// replaced is a path of names with another last one.
+func replaced(path []string, last string) []string {
+	out := slices.Clone(path)
+	out[len(out)-1] = last
+	return out
 }
 
 // powerful are words in the names of tools whose arguments matter.
-var powerful = []string{"read", "write", "edit", "file", "path", "dir", "exec", "run", "shell", "command", "bash", "sql", "query", "fetch", "url", "http", "download", "upload", "delete", "remove", "move"}
+var powerful = []string{"read", "write", "edit", "file", "path", "dir", "exec", "run", "shell", "command", "bash", "terminal", "execute", "eval", "sql", "query", "fetch", "url", "http", "request", "navigate", "download", "upload", "delete", "remove", "move", "copy", "append", "directory", "folder"}
 
 func isPowerful(tool string) bool {
 	words := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r < 'a' || r > 'z' })

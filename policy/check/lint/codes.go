@@ -41,7 +41,7 @@ func Kinds() []Kind {
 			"The first rule that matches decides; the second is never asked."},
 		{AllowAboveDeny, report.Warning, "An allow takes some of the calls that a deny below it names.",
 			"Of the calls that both match, the deny refuses none."},
-		{StarStops, report.Warning, "A deny ends in /* and what lies deeper is allowed.",
+		{StarStops, report.Warning, "A deny has a * where ** seems to be meant, and what has a slash there is allowed.",
 			"* stops at a slash, so the rule covers a folder's own files and nothing below."},
 		{DeepStarCrosses, report.Warning, "A ** in a URL's host, or straight after it, matches other hosts.",
 			"** matches slashes and dots as well, so a stranger's address can be made to fit."},

@@ -9,51 +9,6 @@ import (
 	"github.com/clawai/clawai/policy/check/report"
 )
 
-// stars finds folders that are named with * where what lies deeper matters.
-func stars(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		for _, a := range r.Args {
-			for _, g := range a.Globs {
-				folder, found := strings.CutSuffix(g, "/*")
-				if !found || !pathGlob(g) || strings.ContainsAny(folder, "?") {
-					continue
-				}
-				l.starStops(i, r, a, g, folder)
-			}
-		}
-	})
-}
-
-// starStops tries a path one folder deeper in a call that meets the rule.
-func (l *linter) starStops(i int, r *policy.Source, a policy.ArgSource, g, folder string) {
-	base := l.reach[i].Witness
-	if base == nil {
-		return
-	}
-	folder = strings.NewReplacer("**/", "/x/", "**", "x", "*", "x").Replace(folder)
-	near, deep := with(base, a.Path, folder+"/x"), with(base, a.Path, folder+"/x/x")
-	if near == nil || deep == nil {
-		return
-	}
-	first, second := l.policy.Decide(near), l.policy.Decide(deep)
-	if first.Rule == nil || first.Rule.Index != i || second.Rule != nil && second.Rule.Index == i {
-		return
-	}
-	f := Finding{Code: StarStops, Fix: fmt.Sprintf("write %q to cover what lies below, too", strings.TrimSuffix(g, "/*")+"/**")}
-	switch {
-	case !opens(r) && second.Action == policy.Allow:
-		f.Message = fmt.Sprintf("%q covers no deeper path, and those are allowed", g)
-	case opens(r) && second.Action == policy.Deny && second.Rule == nil:
-		f.Severity = report.Note
-		f.Message = fmt.Sprintf("%q opens no folder below", g)
-		f.Why = "* stops at a slash."
-	default:
-		return
-	}
-	l.show(&f, deep)
-	l.add(r, a.Pos, f)
-}
-
 // pathGlob says that a glob names places.
 func pathGlob(g string) bool {
 	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
@@ -110,10 +65,25 @@ func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
 	if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 		return
 	}
-	f := Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g),
-		Fix: fmt.Sprintf("close the host with a slash: %q and %q; for subdomains use one star: %q", scheme+"docs.example.com", scheme+"docs.example.com/**", scheme+"*.example.com/**")}
+	f := Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
+	if star == "*" {
+		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
+	}
 	l.show(&f, c)
 	l.add(r, a.Pos, f)
+}
+
+// hostFix says what to write for an address: the host as it stands, closed with a
+// slash, or the hosts below a domain as a server reads them.
+func hostFix(path []string, scheme, before, after string) string {
+	switch {
+	case after == "" && !strings.HasSuffix(before, "."):
+		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
+	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
+		return fmt.Sprintf("write where.%s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
+			strings.TrimPrefix(policy.ArgumentKey(path), "args."), strings.TrimSuffix(scheme, "://"), "*"+after)
+	}
+	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
 // addressed is with for an argument or, without one, for the URI of a resource.
@@ -157,7 +127,7 @@ func brackets(l *linter) {
 			texts(policy.Position{}, "server", []string{r.Server})
 		}
 		for _, a := range r.Args {
-			texts(a.Pos, argName(a.Path), a.Globs)
+			texts(a.Pos, policy.ArgumentKey(a.Path), a.Globs)
 		}
 	})
 }

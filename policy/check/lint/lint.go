@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/prove"
 )
 
@@ -68,7 +69,7 @@ type Undecided struct {
 func Run(p *policy.Policy, src []byte, o Options) *Report {
 	l := &linter{
 		policy: p, sources: p.Sources(), lines: bytes.Split(src, []byte("\n")), options: o,
-		proof: prove.New(p, prove.Options{Work: o.Work}), report: &Report{},
+		proof: prove.New(p, prove.Options{Work: o.Work}), report: &Report{}, globs: map[string]*glob.Pattern{},
 	}
 	l.report.Rules = len(l.sources)
 	if o.File == "" && len(l.sources) > 0 && l.sources[0].From == "" {
@@ -96,7 +97,8 @@ type linter struct {
 	reach   []prove.Finding
 	report  *Report
 
-	told map[int]bool // rules that a finding already calls superfluous
+	globs map[string]*glob.Pattern // compiled, by their text
+	told  map[int]bool             // rules that a finding already calls superfluous
 }
 
 // weight orders severities.

@@ -92,6 +92,24 @@ func TestCodes(t *testing.T) {
 			`"/etc/*" covers no deeper path, and those are allowed`, `tool x {"path":"/etc/x/x"} is allowed by the rule on line 5`},
 		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", report.Note,
 			`"/srv/*" opens no folder below`, `tool x {"path":"/srv/x/x"} is denied: no rule matches`},
+		{lint.StarStops, "deny tool=* args.path=*.pem; allow tool=read args.path=~/p/**", "deny tool=* args.path=**/*.pem|**/id_rsa*|**/.env.*; allow tool=read args.path=~/p/**", report.Warning,
+			`"*.pem" stops at a slash, and what has one there is allowed`, `tool read {"path":"/home/u/p/x.pem"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny tool=* args.path=.env; allow tool=read where.path=<{under=['~/p']}>", "deny tool=* args.path=**/.env; allow tool=read where.path=<{under=['~/p']}>", report.Warning,
+			`".env" is a relative path, and the same name in a folder is allowed`, `tool read {"path":"~/p/.env"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny tool=* args.command=rm_*; allow tool=*", "deny tool=* args.command=rm_**; allow tool=*; deny tool=* args.command=mv_*; allow tool=read args.path=~/p/**", report.Warning,
+			`"rm *" stops at a slash, and what has one there is allowed`, `tool x {"command":"rm x/x"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny tool=* args.path=/srv/*/keys; allow tool=*", "deny tool=* args.path=/srv/**/keys; allow tool=*", report.Warning,
+			`"/srv/*/keys" stops at a slash, and what has one there is allowed`, `tool x {"path":"/srv/x/x/keys"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny tool=* args.path=/srv/*.key; allow tool=*", "deny tool=* args.path=/srv/**; allow tool=*", report.Note,
+			`"/srv/*.key" stops at a slash, and what has one there is allowed`, `tool x {"path":"/srv/x/x.key"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny tool=* args.branch=v-*; allow tool=*", "deny tool=* args.branch=v-**; allow tool=*", report.Note,
+			`"v-*" stops at a slash, and what has one there is allowed`, `tool x {"branch":"v-x/x"} is allowed by the rule on line 5`},
+		{lint.StarStops, "deny sampling=*key*; allow sampling=**", "deny sampling=**key**; allow sampling=**", report.Warning,
+			`"*key*" stops at a slash, and what has one there is allowed`, `sampling x/xkeyx is allowed by the rule on line 4`},
+		{lint.StarStops, "prompt elicitation=*", "prompt elicitation=**; deny sampling=*", report.Warning,
+			`"*" stops at a slash, and a text with one is denied`, `elicitation x/x is denied: no rule matches`},
+		{lint.StarStops, "deny resource=file:///p/keys/*; allow resource=file:///p/**", "deny resource=file:///p/keys/**; allow resource=file:///p/**", report.Warning,
+			`"file:///p/keys/*" covers no deeper path, and those are allowed`, `resource file:///p/keys/x/x is allowed by the rule on line 4`},
 		{lint.DeepStarCrosses, "allow tool=* args.url=https://docs.example.com**", "allow tool=* args.url=https://docs.example.com/**|https://**|https://*.example.com/**", report.Warning,
 			`"https://docs.example.com**" matches addresses of other hosts`, `tool x {"url":"https://docs.example.com.evil.example"} is allowed by the rule on line 1`},
 		{lint.DeepStarCrosses, "allow tool=* args.url=https://**.example.com/**", "deny tool=* args.url=https://**.example.com/**", report.Warning,
@@ -107,7 +125,14 @@ func TestCodes(t *testing.T) {
 		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=read-file", "deny tool=* args.path=**/.env; allow tool=read-file args.path=/p/**", report.Warning,
 			"what this rule refuses in args.path is allowed in args.filename", `tool read-file {"filename":"/x/.env"} is allowed by the rule on line 5`},
 		{lint.OtherArgumentName, "deny tool=* args.command=rm_**; allow tool=run", "deny tool=* args.command=rm_**; prompt tool=run", report.Note,
-			"what this rule refuses in args.command is allowed in args.cmd, should the tool take it there", `tool run {"cmd":"rm x"} is allowed by the rule on line 5`},
+			"what this rule refuses in args.command is allowed in args.cmd, args.script, args.shell and args.code, should the tool take it there", `tool run {"cmd":"rm x"} is allowed by the rule on line 5`},
+		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=x args.source=~/p/**", "deny tool=* args.path=**/.env; deny tool=* args.source=**/.env; allow tool=x args.source=~/p/**", report.Warning,
+			"what this rule refuses in args.path is allowed in args.source", `tool x {"source":"/home/u/p/.env"} is allowed by the rule on line 5`},
+		{lint.OtherArgumentName, "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls','rm']}>", "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls']}>", report.Warning,
+			"what this rule refuses in where.command is allowed in args.cmd", `tool x {"cmd":"rm"} is allowed by the rule on line 5`},
+		{lint.OtherArgumentName, "deny tool=* args.o.file=**/.env; allow tool=read", "deny tool=* args.o.mode=x; allow tool=read", report.Note,
+			"what this rule refuses in args.o.file is allowed in args.o.path, args.o.filename, args.o.filepath, args.o.file_path, args.o.paths and 7 more, should the tool take it there",
+			`tool read {"o":{"path":"/x/.env"}} is allowed by the rule on line 5`},
 		{lint.ClosedSubjects, "allow tool=x", "allow tool=x; deny prompt=**", report.Note,
 			"no rule opens resources, prompts, sampling or elicitation", ""},
 		{lint.LinksLeadOut, "allow tool=* args.path=~/p/**", "allow tool=* args.path=/p/x; deny tool=* args.path=/q/**", report.Note,
@@ -219,7 +244,7 @@ func TestUndecidedIsCountedAndNoFinding(t *testing.T) {
 	if err := r.WriteText(&out, "p.toml", report.Warning); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Undecided) == 0 || !strings.Contains(out.String(), "it could not be decided whether a call gets there") {
+	if len(r.Undecided) == 0 || !strings.Contains(out.String(), "not decided whether a call gets to this rule") {
 		t.Errorf("%+v\n%s", r.Undecided, out.String())
 	}
 	for _, f := range r.Findings {

@@ -36,18 +36,40 @@ func links(l *linter) {
 		}
 		for _, a := range r.Args {
 			tied := slices.ContainsFunc(r.Where, func(w policy.WhereSource) bool { return w.Key == "under" && slices.Equal(w.Path, a.Path) })
-			at := slices.IndexFunc(a.Globs, func(g string) bool { return pathGlob(g) && strings.ContainsAny(g, "*?") })
+			at := slices.IndexFunc(a.Globs, func(g string) bool { return onDisk(g) && strings.ContainsAny(g, "*?") })
 			if tied || at < 0 {
 				continue
 			}
-			folder, _, _ := strings.Cut(a.Globs[at], "*")
-			if folder = strings.TrimRight(folder, "/"); folder == "" {
-				folder = "/"
-			}
 			l.add(r, a.Pos, Finding{Code: LinksLeadOut,
-				Message: fmt.Sprintf("%s = %q allows by the text of the path", argName(a.Path), a.Globs[at]),
-				Fix:     fmt.Sprintf("add where.%s = { under = [%q] }, which resolves links first", strings.Join(a.Path, "."), folder)})
+				Message: fmt.Sprintf("%s = %q allows by the text of the path", policy.ArgumentKey(a.Path), a.Globs[at]),
+				Fix:     underFix(a)})
 			return
 		}
 	})
 }
+
+// onDisk says that a glob names a place as under takes them: no URI.
+func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
+
+// underFix says what to write: the folders of all globs, so that nothing that they
+// allow is lost but what links lead out of.
+func underFix(a policy.ArgSource) string {
+	key := "where." + keyed(a.Path)
+	var folders []string
+	for _, g := range a.Globs {
+		folder := g
+		if at := strings.IndexAny(g, "*?"); at >= 0 {
+			folder = g[:strings.LastIndexByte(g[:at], '/')+1]
+		}
+		folder = strings.TrimSuffix(folder, "/")
+		if !onDisk(g) || folder == "" || strings.HasPrefix(folder, "~") && folder != "~" && folder[1] != '/' || strings.Contains(folder, `\`) {
+			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which resolves links first", key)
+		}
+		folders = append(folders, policy.QuoteTOML(folder))
+	}
+	slices.Sort(folders)
+	return fmt.Sprintf("add %s = { under = [%s] }, which resolves links first", key, strings.Join(slices.Compact(folders), ", "))
+}
+
+// keyed is the names of an argument as a key of TOML.
+func keyed(path []string) string { return strings.TrimPrefix(policy.ArgumentKey(path), "args.") }

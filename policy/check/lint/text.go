@@ -28,6 +28,9 @@ func (r *Report) Failed(least report.Severity) bool {
 	return len(told) > 0
 }
 
+// fewUndecided bounds the rules of which people are told that nothing is known.
+const fewUndecided = 10
+
 // WriteText writes findings for people: those that weigh least or more, each
 // with its line, and a summary.
 func (r *Report) WriteText(w io.Writer, file string, least report.Severity) error {
@@ -45,12 +48,22 @@ func (r *Report) WriteText(w io.Writer, file string, least report.Severity) erro
 		}
 		b.WriteByte('\n')
 	}
+	for i, u := range r.Undecided {
+		if i == fewUndecided {
+			fmt.Fprintf(&b, "and %s more are not decided\n", count(len(r.Undecided)-i, "rule"))
+			break
+		}
+		fmt.Fprintf(&b, "%s:%d: not decided whether a call gets to this rule: %s\n", policy.FileName(u.Pos.File), u.Pos.Line, visible(u.Reason))
+	}
+	if len(r.Undecided) > 0 {
+		b.WriteByte('\n')
+	}
 	fmt.Fprintf(&b, "%s: %s, %s", policy.FileName(file), count(r.Rules, "rule"), count(len(told), "finding"))
 	if held > 0 {
 		fmt.Fprintf(&b, " (%d below %s)", held, least)
 	}
 	if n := len(r.Undecided); n > 0 {
-		fmt.Fprintf(&b, "; of %s it could not be decided whether a call gets there", count(n, "rule"))
+		fmt.Fprintf(&b, ", %s not decided", count(n, "rule"))
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())

@@ -61,47 +61,87 @@ func quoted(names []string) []string {
 	return out
 }
 
-// nearest is the name that is most like a word without being too different; ""
-// when none is.
+// nearest is what to write instead of a word: the name that is most like it
+// without being too different, or, of a glob that ends in a star, such a beginning
+// of names; "" when there is none.
 func nearest(word string, names []string) string {
 	type near struct {
 		name string
 		far  int
 	}
 	var all []near
-	plain := strings.NewReplacer("-", "_", ".", "_", "/", "_", "*", "", "?", "").Replace(strings.ToLower(word))
+	stem, open := strings.CutSuffix(word, "*")
+	stem = strings.TrimRight(stem, "*")
+	if open && strings.ContainsAny(stem, "*?") || len(stem) < 2 {
+		return ""
+	}
+	plain := folded(strings.NewReplacer("*", "", "?", "").Replace(stem))
 	for _, n := range names {
-		folded := strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(n))
-		if far := distance(plain, folded); far <= max(1, len(plain)/4) {
-			all = append(all, near{n, far})
+		far, name := distance(plain, folded(n)), n
+		switch cut := min(len(stem), len(n)); {
+		case open:
+			far, name = distance(plain, folded(n[:cut])), n[:cut]+"*"
+		case wordsIn(n, word), wordsIn(word, n):
+			far = min(far, 1) // read_file of read_text_file, files_read_file of read_file
+		}
+		if far <= max(1, len(plain)/4) {
+			all = append(all, near{name, far})
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
-	return slices.MinFunc(all, func(a, b near) int { return cmp.Or(a.far-b.far, strings.Compare(a.name, b.name)) }).name
+	return slices.MinFunc(all, func(a, b near) int {
+		return cmp.Or(a.far-b.far, len(a.name)-len(b.name), strings.Compare(a.name, b.name))
+	}).name
 }
 
-// distance is how many letters must be put in, taken out or changed to make one
-// word of another.
+// folded is a name without what distinguishes ways of writing it.
+func folded(name string) string {
+	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
+}
+
+// wordsIn says that all words of a name, at least two, stand in another in their
+// order.
+func wordsIn(long, short string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(folded(s), func(r rune) bool { return r == '_' })
+	}
+	want := words(short)
+	if len(want) < 2 {
+		return false
+	}
+	for _, w := range words(long) {
+		if len(want) > 0 && want[0] == w {
+			want = want[1:]
+		}
+	}
+	return len(want) == 0
+}
+
+// distance is how many letters must be put in, taken out, changed, or exchanged with
+// the next, to make one word of another.
 func distance(a, b string) int {
 	const longest = 256 // names in a record are others' text
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := last
+			cost := row[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, last+1)
+			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -47,9 +47,6 @@ func shown(names []string) []string {
 	return out
 }
 
-// argName writes the path of an argument.
-func argName(path []string) string { return "args." + strings.Join(path, ".") }
-
 // listed writes names as a list in a sentence, not too long.
 func listed(names []string) string {
 	const most = 5
