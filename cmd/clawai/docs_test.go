@@ -56,6 +56,35 @@ func TestShownCommandsAreRun(t *testing.T) {
 	}
 }
 
+// TestLinksLead: a relative link leads to a file that is there.
+func TestLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([\w./:-]+)[^)]*\)`)
+	eachFile(t, ".md", func(path, src string) {
+		for _, m := range link.FindAllStringSubmatch(src, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, m[1])
+			}
+		}
+	})
+}
+
+// TestIndexNamesEveryPage: nobody finds a page that no list names.
+func TestIndexNamesEveryPage(t *testing.T) {
+	index := read(t, "docs/README.md")
+	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil || len(pages) < 30 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}
+
 // commandLines are the lines of fenced blocks without a language that start
 // clawai; a block in a language is a sample of that language.
 func commandLines(markdown string) []string {
