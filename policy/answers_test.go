@@ -165,13 +165,14 @@ func (g gen) name() string { return g.of("read", "write", "write", "a/b", "Read"
 
 func (g gen) glob() string {
 	return g.of("*", "**", "**", "/srv/**", "/srv/p/**", "/srv/p/*", "/srv/p/x", "/SRV/P/**", "**/x", "**/p/*", "~/**", "/home/user/**", "~/p/*",
-		"?*", "/srv/?/**", "src/**", "**x**", "100*", "1*", "file:///srv/**", "file:///srv/p/*", `C:\**`, "C:/Users/**", "https://h.example/**", "https://**", "/srv/%70/**", "./**", "é*", "../**", "true")
+		"?*", "/srv/?/**", "src/**", "**x**", "[**", "{*", "100*", "1*", "file:///srv/**", "file:///srv/p/*", `C:\**`, "C:/Users/**", "https://h.example/**", "https://**", "/srv/%70/**", "./**", "é*", "../**", "true")
 }
 
 func (g gen) value() string {
 	return g.of(`"/srv/p/x"`, `"/srv/p/x"`, `"/srv/p/y"`, `"/srv/p/sub/x"`, `"/srv/q/x"`, `"/srv/p/"`, `"/srv/p"`, `"/srv/p/../q/x"`, `"/srv/%70/x"`, `"/srv/p/%2e%2e/x"`,
 		`"/srv//p/x"`, `"/SRV/P/X"`, `"/srv/p/X"`, `"~/p/x"`, `"/home/user/p/x"`, `"/home/user/x"`, `"~root/x"`, `"src/x"`, `"./src/x"`, `"../src/x"`, `".env"`, `"x"`, `"100%"`,
 		`"C:\\Users\\me\\x"`, `"C:/Users/me/x"`, `"file:///srv/p/x"`, `"FILE:/srv/p/x"`, `"https://H.Example/a?b"`, `"https://h.example/a/x"`, `"https://u@h.example/a"`,
+		`"[\"/srv/p/x\"]"`, `"[\"/srv/p/x\", \"/srv/q/x\"]"`, `"{\"a\":\"/srv/p/x\"}"`, `"{\"a\":100,\"b\":[]}"`, `"[\"/srv/p/"`,
 		`"text x text"`, `" /srv/p/x"`, `"/srv/p/x "`, `"line\nbreak"`, `"/srv\n/p"`, `"\u00e9x"`, `"e\u0301x"`, `"a*"`, `""`, `"/srv/p/\u0000"`, `"/srv/\u200bp"`,
 		`100`, `1e2`, `100.0`, `-1`, `true`, `null`, `[]`, `["/srv/p/x"]`, `["/srv/p/x","/srv/q/x"]`, `["/srv/p/x",[1]]`, `{"a":"/srv/p/x"}`, `{}`, `[{"a":"x"},{"a":"/srv/p/x"}]`)
 }

@@ -79,7 +79,7 @@ const maxAsked = 1 << 12
 // answer is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
 func (v *view) answer(c *condition, r *reading, a Action) verdict {
-	if a == Allow && r.within != "" && v.spells(c, r.within) {
+	if r.within != "" && v.spells(c, r.within) {
 		return yes
 	}
 	if c.typed == nil || r.kind == refused {

@@ -76,7 +76,7 @@ func (sc *scanner) embeddedMember(n *argNames) bool {
 	return true
 }
 
-// spelling is a question to an allow: whether it spells a text that holds JSON.
+// spelling is a question to a condition: whether it spells a text that holds JSON.
 // The text is known by its place in memory: it may be long, and each of the many
 // values in it asks.
 type spelling struct {
@@ -85,9 +85,9 @@ type spelling struct {
 	size  int
 }
 
-// spells says whether a condition of an allow is about JSON texts and matches the
-// one that a value stands in. The owner then has seen the text whole, and what it
-// holds needs no allow of its own.
+// spells says whether a condition is about JSON texts and matches the one that a
+// value stands in. Then it matches the value too: the owner has seen the text as a
+// whole, and what it holds needs no rule of its own.
 func (v *view) spells(c *condition, text string) bool {
 	q := spelling{c, unsafe.StringData(text), len(text)}
 	v.left.spend(askEffort)

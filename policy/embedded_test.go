@@ -50,8 +50,8 @@ func TestEmbeddedValues(t *testing.T) {
 	}
 }
 
-// A text that holds JSON is judged no more kindly than what it holds, unless an
-// allow is about such texts.
+// A text that holds JSON is judged no more kindly than what it holds, unless a
+// rule is about such texts.
 func TestLawTextOpensNoMoreThanItsJSON(t *testing.T) {
 	globs := slices.DeleteFunc(slices.Clone(hostilePatterns), spellsJSON)
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,8 +86,8 @@ func refusedIn(p *Policy, c *Call) bool {
 	})
 }
 
-// An allow that spells the JSON of a text is about the text: what it holds needs
-// no allow of its own. A deny sees both.
+// A rule that spells the JSON of a text is about the text: what it holds needs
+// no rule of its own.
 func TestAllowOfJSONTexts(t *testing.T) {
 	for _, c := range []struct {
 		rules, args string

@@ -20,7 +20,7 @@ type view struct {
 	fold     folder
 	left     effort
 	answers  map[asked]verdict // of constraints
-	spelled  map[spelling]bool // of allows, about texts that hold JSON
+	spelled  map[spelling]bool // of conditions, about texts that hold JSON
 	charged  []int32           // rules whose limits count the call
 	trace    *tracer           // nil: nobody listens
 }
