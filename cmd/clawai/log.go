@@ -136,6 +136,7 @@ func logPrinter(c *cli.Context, w io.Writer) func(*audit.Entry) error {
 		}
 	}
 	p := linePrinter{w: w, color: wantsColor(c.App.Writer, os.Getenv)}
+	p.home, _ = os.UserHomeDir() // without one, paths stand whole
 	return p.print
 }
 

@@ -49,10 +49,11 @@ func call(tool, args, decision string) *audit.Event {
 }
 
 func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
+	t.Setenv("HOME", "/p")
 	asked := call("write_file", `{"path":"/a/\u043f.txt"}`, "deny")
 	asked.Policy, asked.Code, asked.Reason = "prompt", "not_answered", "nobody answered in time"
 	recorded(t,
-		&audit.Event{Kind: audit.Start, Server: "files", Detail: "server-filesystem /a"},
+		&audit.Event{Kind: audit.Start, Server: "files", Detail: "server-filesystem /pa /p/a; policy /p/policy.toml"},
 		call("read_file", `{"path":"/a/b"}`, "allow"),
 		asked,
 		&audit.Event{Kind: audit.Outcome, ServerGuess: "guessed", Ref: "abc-2", IsError: true},
@@ -66,9 +67,9 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for i, want := range []string{
-		"start     server-filesystem /a",
-		`allow     tools/call read_file  {"path":"/a/b"}  /p/policy.toml:7  Only projects`,
-		"deny      tools/call write_file  {\"path\":\"/a/\u043f.txt\"}  asked  /p/policy.toml:7  Only projects  nobody answered in time",
+		"start     server-filesystem /pa ~/a; policy ~/policy.toml",
+		`allow     tools/call read_file  {"path":"/a/b"}  ~/policy.toml:7  Only projects`,
+		"deny      tools/call write_file  {\"path\":\"/a/\u043f.txt\"}  asked  ~/policy.toml:7  Only projects  nobody answered in time",
 		"failed    of abc-2",
 		"listed    tools/list  2 declared: read_file, write_file",
 		"answered  once (terminal, after 2.1 s)",

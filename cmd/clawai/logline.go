@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -17,7 +18,8 @@ import (
 type linePrinter struct {
 	w      io.Writer
 	color  bool
-	server int // width of the widest server so far
+	home   string // written as ~ in the names of policies; "": nothing is
+	server int    // width of the widest server so far
 }
 
 const (
@@ -43,7 +45,7 @@ func (p *linePrinter) print(e *audit.Entry) error {
 		p.paint(dim, fmt.Sprintf("%-13s", plainText(e.Record))),
 		pad(server, p.server),
 		p.paint(color, fmt.Sprintf("%-8s", word)),
-		strings.Join(details(e), "  "))
+		strings.Join(details(e, p.home), "  "))
 	return err
 }
 
@@ -78,7 +80,7 @@ func verdict(e *audit.Entry) (word, color string) {
 }
 
 // details are the parts of a line behind the fixed columns.
-func details(e *audit.Entry) []string {
+func details(e *audit.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
 	what := []string{}
@@ -106,12 +108,16 @@ func details(e *audit.Entry) []string {
 		add("asked")
 	}
 	if e.RuleLine > 0 {
-		add("%s:%d", plainText(e.RuleFile), e.RuleLine)
+		add("%s:%d", plainText(tilde(e.RuleFile, home)), e.RuleLine)
 	}
 	if e.Words != "" {
 		add("told: %s", short(e.Words, 2*shown))
 	}
-	for _, s := range []string{e.RuleText, e.Reason, e.Detail} {
+	detail := e.Detail
+	if e.Kind == audit.Start || e.Kind == audit.Policy { // our own words about the owner's files
+		detail = tilde(detail, home)
+	}
+	for _, s := range []string{e.RuleText, e.Reason, detail} {
 		if s != "" {
 			add("%s", short(s, 2*shown))
 		}
@@ -123,6 +129,18 @@ func details(e *audit.Entry) []string {
 		add("of %s", short(e.Ref, shown))
 	}
 	return parts
+}
+
+// tilde writes the home folder as ~ where a path begins with it.
+func tilde(text, home string) string {
+	if home == "" {
+		return text
+	}
+	below := home + string(filepath.Separator)
+	if rest, ok := strings.CutPrefix(text, below); ok {
+		text = "~" + string(filepath.Separator) + rest
+	}
+	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
 }
 
 // answerer is where and by whom an answer was given.
