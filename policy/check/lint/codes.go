@@ -20,6 +20,7 @@ const (
 	UnknownTool       = "unknown-tool"
 	OtherArgumentName = "other-argument-name"
 	OpenArguments     = "open-arguments"
+	GlobOnCommand     = "glob-on-command"
 )
 
 // Kind is what a code stands for.
@@ -45,6 +46,8 @@ func Kinds() []Kind {
 			"* stops at a slash, so the rule covers a folder's own files and nothing below."},
 		{DeepStarCrosses, report.Warning, "A ** in a URL's host, or straight after it, matches other hosts.",
 			"** matches slashes and dots as well, so a stranger's address can be made to fit."},
+		{GlobOnCommand, report.Warning, "An allow compares a shell command or SQL with a glob.",
+			"What follows the text that was meant is run as well."},
 		{LiteralBracket, report.Warning, "Brackets, braces or a backslash that read like wildcards or escapes.",
 			"In a glob they stand for themselves, so the rule matches less than it seems to."},
 		{UnknownTool, report.Warning, "A tool that no server declares.",
