@@ -55,6 +55,7 @@ func TestFixes(t *testing.T) {
 		{lint.UnknownTool, "deny tool=raed-text-file", `write "read-text-file", if that is meant`, "deny tool=read-text-file"},
 		{lint.UnknownTool, "deny tool=read-file", `write "read-text-file", if that is meant`, "deny tool=read-text-file"},
 		{lint.UnknownTool, "deny tool=files-write-file", `write "write-file", if that is meant`, "deny tool=write-file"},
+		{lint.UnknownTool, "deny prompt=x server=filse", `write server = "files", if that is meant`, "deny prompt=x server=files; deny prompt=y server=other"},
 		{lint.UnknownTool, "deny tool=reed-*", `write "read-*", if that is meant`, "deny tool=read-*"},
 		{lint.UnknownTool, "deny tool=LSIT-directory", `write "list-directory", if that is meant`, "deny tool=list-directory"},
 	} {

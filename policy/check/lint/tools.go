@@ -15,10 +15,15 @@ import (
 // tools compares the names in rules with the tools that servers declare.
 func tools(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
+		servers := l.serversOf(r.Server)
+		if near := nearest(r.Server, slices.Sorted(maps.Keys(l.options.Servers))); len(servers) == 0 && near != "" {
+			l.add(r, policy.Position{}, Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", r.Server),
+				Why: "The rule matches no call of a server that exists; a misspelt deny denies nothing.", Fix: fmt.Sprintf("write server = %q, if that is meant", near)})
+			return
+		}
 		if r.Subject != policy.ToolSubject {
 			return
 		}
-		servers := l.serversOf(r.Server)
 		var declared []string
 		for _, s := range servers {
 			declared = append(declared, l.options.Servers[s]...)
