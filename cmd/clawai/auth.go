@@ -31,7 +31,7 @@ func authCommand() *cli.Command {
 				Usage:     "sign in to a remote server in the browser, and keep the token",
 				UsageText: "clawai auth login [options] https://HOST/PATH",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "client-id", Usage: "the `ID` of a client you registered with the server's sign-in (default: clawai registers itself)"},
+					&cli.StringFlag{Name: "client-id", Usage: "the `ID` of a client you registered with the server's sign-in, or the address of its metadata document (default: clawai registers itself)"},
 					&cli.StringFlag{Name: "client-secret-file", Usage: "a `FILE` that only you can read, with that client's secret"},
 					&cli.BoolFlag{Name: "no-browser", Usage: "print the page's address instead of opening it"},
 				},

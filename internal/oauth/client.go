@@ -27,8 +27,10 @@ type Options struct {
 	// https, and comes from the server.
 	Browse func(ctx context.Context, page string) error
 
-	ClientID, ClientSecret string // of a client the owner registered; "" registers one
-	MetadataURL            string // a client id metadata document of the owner's; "" for none
+	// ClientID and ClientSecret are of a client the owner registered, or the id is the
+	// https address of its metadata document. "" takes those of the sign-in before, if
+	// the owner had registered them, and otherwise registers one.
+	ClientID, ClientSecret string
 
 	HTTP *http.Client  // for discovery and tokens; default: one that goes only where a server may send it
 	Wait time.Duration // how long a person may take to sign in; default 5 min

@@ -16,6 +16,7 @@ type Entry struct {
 	Server       string           `json:"server"` // the address it is for
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"client_secret,omitempty"`
+	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered that client
 	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
 	TokenURL     string           `json:"token_url"`
 	Scopes       []string         `json:"scopes,omitempty"`

@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -128,6 +129,54 @@ func TestStepUpKeepsWhatWasGranted(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, []string{"read", "write"}) {
 		t.Errorf("scope %q", got)
+	}
+}
+
+// A client that the owner registered stays the one, also when a wider scope is
+// wanted by a process that was not told of it. An address is its document.
+func TestAClientOfTheOwners(t *testing.T) {
+	const document = "https://me.example/client.json"
+	for name, id := range map[string]string{"id": "mine", "document": document, "document unread": document, "host": "https://me.example"} {
+		t.Run(name, func(t *testing.T) {
+			w, dir := newWorld(t), t.TempDir()
+			w.Bend = func(path string, doc map[string]any) {
+				delete(doc, "registration_endpoint")
+				if name == "document" && strings.HasSuffix(path, "authorization-server") {
+					doc["client_id_metadata_document_supported"] = true
+				}
+			}
+			asked := func() (id string) {
+				w.Change(func(s *oauthtest.State) { id = s.Codes[fmt.Sprintf("code-%d", 2*w.SignedIn.Load()-1)].Get("client_id") })
+				return id
+			}
+			w.welcome(w.client(dir, func(o *oauth.Options) { o.ClientID = id }))
+			if got := asked(); got != id {
+				t.Errorf("signed in as %q", got)
+			}
+			w.Change(func(s *oauthtest.State) { s.Needs = "write" })
+			w.welcome(w.client(dir, nil))
+			if got := asked(); got != id || w.SignedIn.Load() != 2 || w.Registered.Load() != 0 {
+				t.Errorf("then as %q, %d sign-ins, %d registrations", got, w.SignedIn.Load(), w.Registered.Load())
+			}
+		})
+	}
+}
+
+// A server that lets nobody register says so, and clawai what to do.
+func TestNoRegistration(t *testing.T) {
+	w := newWorld(t)
+	for name, bend := range map[string]func(doc map[string]any){
+		"none":    func(doc map[string]any) { delete(doc, "registration_endpoint") },
+		"refused": func(doc map[string]any) { doc["registration_endpoint"] = w.URL + "/nothing" },
+	} {
+		w.Bend = func(path string, doc map[string]any) {
+			if strings.HasSuffix(path, "authorization-server") {
+				bend(doc)
+			}
+		}
+		if _, err := w.call(w.client(t.TempDir(), nil)); err == nil || !strings.Contains(err.Error(), "clawai auth login --client-id ID") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -31,13 +31,20 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		defer func() { _ = back.Close() }()
 		redirect := "http://" + back.Addr().String() + callbackPath
 		var got Entry
-		handler, err := auth.NewAuthorizationCodeHandler(c.handlerConfig(redirect, had.Scopes, back, &got))
+		id, secret := c.o.ClientID, c.o.ClientSecret
+		if id == "" && had.ByHand {
+			id, secret = had.ClientID, had.ClientSecret
+		}
+		config := c.handlerConfig(redirect, had.Scopes, back, &got)
+		identify(config, id, secret)
+		handler, err := auth.NewAuthorizationCodeHandler(config)
 		if err != nil {
 			return err
 		}
 		if err := handler.Authorize(ctx, resp.Request, resp); err != nil {
-			return plainly(err)
+			return unregistered(plainly(err), id)
 		}
+		got.ByHand = id != ""
 		if got.AccessToken == "" {
 			return errors.New("the server gave no token")
 		}
@@ -71,16 +78,32 @@ func (c *Client) handlerConfig(redirect string, had []string, back net.Listener,
 			ResponseTypes: []string{"code"},
 		}},
 	}
-	if c.o.ClientID != "" {
-		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.o.ClientID}
-		if c.o.ClientSecret != "" {
-			config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.o.ClientSecret}
-		}
-	}
-	if c.o.MetadataURL != "" {
-		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.o.MetadataURL}
-	}
 	return config
+}
+
+// identify makes the flow that of a client which the owner has registered. An id that
+// is an address is a document (MCP 2025-11-25 basic/authorization, client id metadata
+// documents); a server that does not say that it reads such may know the id all the same.
+func identify(config *auth.AuthorizationCodeHandlerConfig, id, secret string) {
+	if id == "" {
+		return
+	}
+	config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: id}
+	if secret != "" {
+		config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: secret}
+		return
+	}
+	if u, err := url.Parse(id); err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: id}
+	}
+}
+
+// unregistered says what to do where the server lets no client register itself.
+func unregistered(err error, id string) error {
+	if text := err.Error(); id == "" && (strings.Contains(text, "register client") || strings.Contains(text, "client registration")) {
+		return fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
+	}
+	return err
 }
 
 // stepUp reports a 403 that asks for a wider scope.
