@@ -37,7 +37,7 @@ args.url = ["https://evil.example/**", "http://127.0.0.1/**"]
 [[rule]]
 action = "allow"
 tool = "fetch"
-args.url = "https://docs.example/**"
+args.url = ["https://docs.example/**", "https://*.docs.example/**", "https://*.docs.example"]
 [[rule]]
 action = "prompt"
 tool = "fetch"
@@ -240,6 +240,10 @@ func evasions() []callCase {
 		{"name-case", toolCall("Query", `{}`), Deny},
 		{"name-blank", toolCall("query ", `{}`), Deny},
 		{"url-user", fetch("https://docs.example@evil.example/x"), Deny},
+		{"url-host-end", fetch("https://evil.example?.docs.example/x"), Deny},
+		{"url-host-end", fetch("https://evil.example#.docs.example"), Deny},
+		{"url-host-end", fetch("https://other.example?.docs.example/x"), Prompt},
+		{"url-host-end", fetch("HTTPS://Other.example:443#.docs.example"), Prompt},
 		{"url-user", fetch(`https://docs.example\@evil.example/`), Deny},
 		{"url-host-dot", fetch("https://evil.example./x"), Deny},
 		{"url-port", fetch("https://evil.example:443/x"), Deny},
@@ -353,6 +357,7 @@ func TestBenign(t *testing.T) {
 		{"url-address", fetch("http://[2001:db8::1]/"), Prompt},
 		{"url-host-case", fetch("https://Docs.Example/x"), Allow},
 		{"url-port", fetch("https://docs.example:443/x"), Allow},
+		{"url-host-end", fetch("https://www.docs.example/x?y#z"), Allow},
 		{"resource", resource("file:///p/a", "file:///p/b%20c"), Allow},
 		{"resource", resource("https://docs.example/x?y"), Allow},
 	})

@@ -36,6 +36,9 @@ func transform(s string, stage how, home string) string {
 		return dropNames(s)
 	case cleaned:
 		head, path, tail := split(s)
+		if path == "" && tail != "" && isWeb(s) {
+			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever stands behind
+		}
 		return join(head, clean(path), tail)
 	case composed, compat:
 		return normalise(s, stage)
