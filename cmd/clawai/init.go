@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -26,7 +25,7 @@ func initCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that no starter policy knows are asked for), strict (they are refused), observe (only watch)"},
 			&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s servers, as clawai status names it; all: every client's"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"},
+			editJSONFlag(),
 		}, editFlags()...),
 		Action: runInit,
 	}
@@ -93,9 +92,6 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	w, err := newWrapRun(c, wrap.Wrap)
 	if err != nil {
 		return nil, err
-	}
-	if c.Bool("json") {
-		w.terminal, w.out = false, io.Discard
 	}
 	if !w.terminal && !c.Bool("yes") && !w.dryRun {
 		return nil, usagef("nobody can be asked here; give --yes (and --mode, --client), or --dry-run to look first")

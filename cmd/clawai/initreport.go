@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -105,12 +104,12 @@ func (r *initRun) next() []initStep {
 
 // initDoc is what --json prints.
 type initDoc struct {
-	Mode    initMode     `json:"mode"`
-	DryRun  bool         `json:"dry_run"`
-	Policy  initPolicy   `json:"policy"`
-	Servers []initServer `json:"servers"`
-	Undo    string       `json:"undo,omitempty"`
-	Next    []initStep   `json:"next"`
+	Mode    initMode       `json:"mode"`
+	DryRun  bool           `json:"dry_run"`
+	Policy  initPolicy     `json:"policy"`
+	Servers []editedServer `json:"servers"`
+	Undo    string         `json:"undo,omitempty"`
+	Next    []initStep     `json:"next"`
 }
 
 type initPolicy struct {
@@ -119,33 +118,14 @@ type initPolicy struct {
 	Folder  string `json:"folder,omitempty"`
 }
 
-type initServer struct {
-	Name    string `json:"name"`
-	Client  string `json:"client"`
-	Path    string `json:"path"`
-	Profile string `json:"profile,omitempty"` // when the policy was written and one knows it
-	Error   string `json:"error,omitempty"`   // why it is not wrapped
-}
-
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 	doc := initDoc{
-		Mode: r.mode, DryRun: r.dryRun, Servers: []initServer{}, Next: r.next(),
+		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
 		Policy: initPolicy{r.policy, !r.kept && len(changes) > 0, r.plan.folder},
 	}
-	var done []string
-	for i, c := range changes {
-		for _, e := range c.Edits {
-			s := initServer{Name: e.Entry.Name, Client: e.Row.Client, Path: c.Path, Profile: r.plan.servers[e.Entry.Name]}
-			if failed[i] != nil {
-				s.Error = term.Text(failed[i].Error())
-			} else {
-				done = append(done, e.Entry.Name)
-			}
-			doc.Servers = append(doc.Servers, s)
-		}
-	}
-	if len(done) > 0 && !r.dryRun {
-		doc.Undo = "clawai unwrap " + r.again(done)
+	doc.Servers, doc.Undo = r.edited(changes, failed)
+	for i, s := range doc.Servers {
+		doc.Servers[i].Profile = r.plan.servers[s.Name]
 	}
 	return doc
 }

@@ -10,7 +10,7 @@ func unwrapCommand() *cli.Command {
 		Name:      "unwrap",
 		Usage:     "take clawai away from servers again, byte for byte",
 		UsageText: "clawai unwrap [SERVER...] [options]",
-		Flags:     append(selectionFlags(), editFlags()...),
+		Flags:     append(selectionFlags(), append(editFlags(), editJSONFlag())...),
 		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Unwrap) },
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func wrapCommand() *cli.Command {
-	flags := append(selectionFlags(), editFlags()...)
+	flags := append(selectionFlags(), append(editFlags(), editJSONFlag())...)
 	return &cli.Command{
 		Name:      "wrap",
 		Usage:     "put clawai in front of the servers your MCP clients have",
@@ -28,6 +28,10 @@ func wrapCommand() *cli.Command {
 		),
 		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
 	}
+}
+
+func editJSONFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"}
 }
 
 // editFlags are those of wrap and unwrap besides the selection.
@@ -54,7 +58,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	changes, refused := r.judge.Plan(op, targets)
 	if len(changes) == 0 {
-		return r.end(refused)
+		return errors.Join(r.document(nil, nil), r.end(refused))
 	}
 	if err := r.ready(); err != nil {
 		return err
@@ -65,7 +69,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if r.dryRun {
 		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
 		r.uncovered()
-		return r.end(refused)
+		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
 	if ok, err := r.confirmed(len(changes)); !ok {
 		return err
@@ -81,7 +85,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	defer stop()
 	failed := wrap.Apply(ctx, changes, r.options())
 	r.report(changes, failed)
-	return r.end(append(refused, failed...))
+	return errors.Join(r.document(changes, failed), r.end(append(refused, failed...)))
 }
 
 // ready says why wrapping would leave servers that do not start.

@@ -93,6 +93,12 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 		return nil, err
 	}
 	r.dryRun = c.Bool("dry-run")
+	if c.Bool("json") {
+		if !r.dryRun && !c.Bool("yes") {
+			return nil, usagef("--json asks nothing; give --yes too, or --dry-run to look first")
+		}
+		r.out = io.Discard
+	}
 	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
 	return r, nil
 }

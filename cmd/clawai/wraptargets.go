@@ -71,6 +71,9 @@ func (r *wrapRun) notFound(name string) error {
 // nothing says why there is nothing to do: an answer when all is as it was asked
 // to be, an error when what was asked for by name cannot be.
 func (r *wrapRun) nothing() error {
+	if err := r.document(nil, nil); err != nil {
+		return err
+	}
 	done, failed := 0, false
 	for _, t := range wrap.Select(r.places, r.selection) {
 		state, why := r.judge.State(t.Place, t.Entry)
