@@ -247,3 +247,26 @@ func TestASlowHeader(t *testing.T) {
 	}
 	s.ends(syscall.SIGTERM)
 }
+
+// A header beyond the bound is refused before anything is read of it.
+func TestALargeHeader(t *testing.T) {
+	t.Parallel()
+	back := newBackServer(t)
+	back.Start()
+	s := serve(t, prepareClawai(t, "--listen", "127.0.0.1:0", "--upstream", "s="+back.URL), 1)
+	r, err := http.NewRequest(http.MethodPost, s.at["s"], strings.NewReader(callOf(1, "x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Large", strings.Repeat("a", 100<<10))
+	resp, err := ownClient(t).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if all, _ := back.requests(); resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge || len(all) > 0 {
+		t.Errorf("HTTP %d, and the server heard %d requests", resp.StatusCode, len(all))
+	}
+	s.ends(syscall.SIGTERM)
+}
