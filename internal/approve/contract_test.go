@@ -21,7 +21,10 @@ type desk struct {
 	asking chan *session
 }
 
-var _ gate.Approver = (*desk)(nil)
+var (
+	_ gate.Approver   = (*desk)(nil)
+	_ gatetest.Reader = (*desk)(nil)
+)
 
 func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	o := d.order
@@ -62,6 +65,23 @@ func (d *desk) Say(r gate.Reply) {
 		s.see("> Deny, write nothing")
 		s.answer(down + enter)
 	}
+}
+
+// Hurry and Read leave the session to whoever comes next.
+func (d *desk) Hurry() {
+	s := <-d.asking
+	s.answer(down + enter)
+	s.see("── read on first: lines", "> Allow once")
+	s.answer(up)
+	s.see("> Deny")
+	d.asking <- s
+}
+
+func (d *desk) Read() {
+	s := <-d.asking
+	s.answer("\x1b[F")
+	s.see("show the rest")
+	d.asking <- s
 }
 
 func (d *desk) Leave() {

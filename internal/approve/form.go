@@ -3,7 +3,6 @@ package approve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/canvas"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -40,8 +40,8 @@ type form struct {
 	rows    []string  // facts, wrapped to the width
 	top     int       // first row in sight
 	need    int       // how many rows must have been in sight to let something through
-	read    bool      // they have been
-	unread  bool      // the last key would have let something through before
+	sight   view.Sight
+	unread  bool // the last key would have let something through before
 	width   int
 	height  int
 	answer  string
@@ -160,8 +160,7 @@ func (f *form) resize(width, height int) tea.Cmd {
 		f.err = errTooSmall
 		return tea.Quit
 	}
-	f.rows = f.page.facts(width)
-	f.need = f.page.needed(len(f.rows), width)
+	f.rows, f.need = f.page.facts(width)
 	f.sel.WithWidth(width)
 	f.scroll(0)
 	if first {
@@ -192,7 +191,7 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "up", "down":
 		return f.forward(msg)
 	case "enter":
-		if f.page.lets(f.word) && !f.read {
+		if f.page.lets(f.word) && !f.sight.End() {
 			f.unread = true
 			f.scroll(f.factRows())
 			return f.wait()
@@ -217,7 +216,7 @@ func (f *form) forward(msg tea.Msg) tea.Cmd {
 
 func (f *form) scroll(by int) {
 	f.top = max(0, min(f.top+by, len(f.rows)-f.factRows()))
-	f.read = f.read || f.top+f.factRows() >= f.need
+	f.sight.See(f.top+f.factRows(), f.need)
 }
 
 // factRows is how many rows the facts have.
@@ -237,9 +236,9 @@ func (f *form) View() tea.View {
 	case len(f.rows) <= n:
 		rows = append(rows, "")
 	case f.unread:
-		rows = append(rows, fmt.Sprintf("── read on first: lines %d-%d of %d", f.top+1, end, len(f.rows)))
+		rows = append(rows, view.ReadOn(f.top, end, len(f.rows)))
 	default:
-		rows = append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn show the rest", f.top+1, end, len(f.rows)))
+		rows = append(rows, clip(f.sight.Rest(f.top, end, len(f.rows)), f.width))
 	}
 	keys := "One moment…"
 	if !f.now().Before(f.settled) {

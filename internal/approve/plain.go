@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -23,14 +24,15 @@ func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (
 	if err != nil || width < minWidth {
 		width = 0
 	}
-	rest := p.facts(width)
-	need := p.needed(len(rest), width)
+	rest, need := p.facts(width)
+	var sight view.Sight
 	for all := len(rest); ; {
 		if err := tty.Recheck(); err != nil {
 			return "", err
 		}
 		var shown []string
 		shown, rest = cut(rest, plainFacts)
+		sight.See(all-len(rest), need)
 		if err := writePlain(tty, p, shown, len(rest)); err != nil {
 			return "", errors.Join(term.ErrHungUp, err)
 		}
@@ -50,7 +52,7 @@ func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (
 		if line == wordMore && len(rest) > 0 {
 			continue
 		}
-		if p.lets(line) && all-len(rest) < need {
+		if p.lets(line) && !sight.End() {
 			if _, err := io.WriteString(tty, "Nothing was answered: read on first.\n"); err != nil {
 				return "", errors.Join(term.ErrHungUp, err)
 			}

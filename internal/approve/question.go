@@ -12,27 +12,22 @@ import (
 
 // page is one question as both forms of asking show it.
 type page struct {
-	facts    func(width int) []string // harmless rows, 0: not wrapped; any may be scrolled out of sight
-	must     func(width int) int      // how many of them must have been in sight before one that lets is chosen; nil: all
-	decision string                   // one line, always shown, directly above the choices
-	choices  []choice                 // the first one denies and is preset
-	footer   string                   // one line below the choices
+	facts    facts
+	decision string   // one line, always shown, directly above the choices
+	choices  []choice // the first one denies and is preset
+	footer   string   // one line below the choices
 }
+
+// facts are harmless rows, of which any may be scrolled out of sight, and how
+// many of them must have been in sight before a choice that lets. Width 0 does
+// not wrap.
+type facts func(width int) (rows []string, need int)
 
 // choice is one answer: word is typed in full where there is no menu. One that
 // lets something through, or leads there, needs the facts to have been in sight.
 type choice struct {
 	word, label string
 	lets        bool
-}
-
-// needed is how many of the rows of the page must have been in sight before
-// something is let through.
-func (p *page) needed(rows, width int) int {
-	if p.must == nil {
-		return rows
-	}
-	return min(p.must(width), rows)
 }
 
 // lets says so of the choice of a word.
@@ -62,15 +57,18 @@ const maxRows = 2000
 var errTooMany = errors.New("together the calls are too many to show")
 
 // lines are facts of our own.
-func lines(text ...string) func(int) []string {
-	return func(width int) []string { return wrap(text, width) }
+func lines(text ...string) facts {
+	return func(width int) ([]string, int) {
+		rows := wrap(text, width)
+		return rows, len(rows)
+	}
 }
 
 // shown is everything about one question, in rows.
-func shown(v view.Question, more ...string) func(int) []string {
-	return func(width int) []string {
-		rows := append(v.Lines(width), v.Entire(width)...)
-		return append(rows, wrap(more, width)...)
+func shown(v view.Question, more ...string) facts {
+	return func(width int) ([]string, int) {
+		rows, need := v.Rows(width)
+		return append(rows, wrap(more, width)...), need
 	}
 }
 
@@ -84,11 +82,6 @@ func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) 
 			{wordAllow, "Allow once", true},
 		},
 		footer: footer(q.Deadline),
-	}
-	if len(v.Dangers) == 0 {
-		// Below stand only the values whose beginning, end and length were in
-		// sight. What needs care may need it for what is in their middle.
-		pg.must = func(width int) int { return len(v.Lines(width)) }
 	}
 	if q.Session {
 		pg.choices = append(pg.choices, choice{wordSession, "Allow this until the session ends", true})
@@ -139,19 +132,19 @@ func list(qs []gate.Question, vs []view.Question) (page, error) {
 			head = fmt.Sprintf("%d calls from several servers", len(qs))
 		}
 	}
-	facts := func(width int) []string {
+	all := func(width int) ([]string, int) {
 		rows := wrap([]string{head}, width)
 		for i, v := range vs {
-			rows = append(rows, fmt.Sprintf("── call %d of %d", i+1, len(vs)))
-			rows = append(append(rows, v.Lines(width)...), v.Entire(width)...)
+			call, _ := v.Rows(width)
+			rows = append(append(rows, fmt.Sprintf("── call %d of %d", i+1, len(vs))), call...)
 		}
-		return rows
+		return rows, len(rows)
 	}
-	if len(facts(0)) > maxRows {
+	if _, n := all(0); n > maxRows {
 		return page{}, errTooMany
 	}
 	return page{
-		facts:    facts,
+		facts:    all,
 		decision: fmt.Sprintf("clawai asks: let all %d calls through?", len(qs)),
 		choices: []choice{
 			{wordDeny, "Deny all", false},

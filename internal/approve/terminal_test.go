@@ -168,7 +168,7 @@ func TestManyArguments(t *testing.T) {
 		b.WriteString(`,"arg` + strings.Repeat("i", i) + `":"value"`)
 	}
 	s := start(t, writeCall(`{"first":1`+b.String()+`,"last":"the end"}`), 24, 80)
-	s.see("first = 1", "arguments  62", "PgDn show the rest", "clawai asks: let this through?", "> Deny", "Allow once")
+	s.see("first = 1", "arguments  62", "read to the end to allow: lines", "clawai asks: let this through?", "> Deny", "Allow once")
 	s.answer("\x1b[6~")
 	s.see("argiiiiiiiiiiiii = ", "> Deny")
 	s.press("\x1b[F")
@@ -190,7 +190,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 	t.Run("allow reads on", func(t *testing.T) {
 		s := start(t, writeCall(long), 24, 80)
 		s.answer(down)
-		s.see("> Allow once", "first = 1", "PgDn show the rest")
+		s.see("> Allow once", "first = 1", "read to the end to allow: lines")
 		for _, shows := range []string{"argiiiiiiiiiii = ", `last = "the end"`} {
 			s.answer(enter)
 			s.see("── read on first: lines", shows, "> Allow once")
@@ -246,7 +246,7 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 		o := writeCall(`{"path":"/p/a.txt","content":"` + text + `"}`)
 		o.Options.View.Project = "/p"
 		s := start(t, o, 30, 80)
-		s.see("> Deny", "PgDn show the rest", "let this through?")
+		s.see("> Deny", "End show the rest", "let this through?")
 		s.answer(down + enter)
 		if out := s.end(); out.Reply != gate.AllowOnce {
 			t.Errorf("got %+v", out)

@@ -97,6 +97,20 @@ const commands = {
   // How long a press right now would be too soon.
   calm: async () => { await page.waitForTimeout(350) },
   overflow: async () => overflow(),
+  // Whether an element is on the screen, and in sight in all that scrolls it.
+  sees: async ({ selector }) => page.evaluate((selector) => {
+    const e = document.querySelector(selector)
+    const { top, bottom } = e.getBoundingClientRect()
+    const within = (box) => top >= box.top - 1 && bottom <= box.bottom + 1
+    for (let up = e.parentElement; up; up = up.parentElement) {
+      if (up !== document.documentElement && up.scrollHeight > up.clientHeight + 1 && getComputedStyle(up).overflowY === 'auto' && !within(up.getBoundingClientRect())) return false
+    }
+    return within({ top: 0, bottom: innerHeight })
+  }, selector),
+  // The elements within that show only a part of what they hold.
+  boxed: async ({ selector }) => page.evaluate((selector) => [...document.querySelectorAll(`${selector} *`)]
+    .filter((e) => e.getClientRects().length && getComputedStyle(e).overflowY !== 'visible' && e.scrollHeight > e.clientHeight + 1)
+    .map((e) => `${e.tagName.toLowerCase()}.${e.className}`), selector),
   shot: async ({ path }) => { await page.screenshot({ path }) },
   title: async () => page.title(),
   url: async () => page.url(),

@@ -110,8 +110,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.shot(size, "phone", "web-always")
 	w.waiting("the dialog")
 	b.tabTo("Tab", "Write the rule and allow")
-	b.calm()
-	b.press("Enter")
+	b.pressAtTheEnd(func() { w.waiting("before the end") })
 	if a := w.answer("went on; the rule was written"); a.Reply != gate.AllowAlways || a.Scope != "folder" {
 		t.Errorf("always: %+v", a)
 	}
@@ -177,10 +176,11 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 
 func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	one, two, risky := d.ask(nil), d.ask(offers), d.ask(dangerous)
+	three := d.ask(func(r *queue.Request) { r.Calls[0].Args = []byte(`{"path":"/home/ana/projects/garden/plan.md"}`) })
 	b.wait("#list", "run_command")
 	b.tabTo("Shift+Tab", "Filter")
 	b.do(nil, "type", map[string]any{"text": "run_"})
-	b.wait("#shown", "2 more are hidden by the filter.")
+	b.wait("#shown", "3 more are hidden by the filter.")
 	b.waitGone("#list", "write_file")
 	for range 4 {
 		b.press("Backspace")
@@ -194,16 +194,19 @@ func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.calm()
 	b.press("Enter")
 	b.wait("dialog", "Left out: 1 dangerous")
+	b.wait("dialog", "Left out: 1 that this list has no room for") // the change to a file
 	b.fits("bulk")
 	b.tabTo("Tab", "Allow 2 once")
 	b.calm()
 	b.press("Enter")
-	if a, c := one.answer("went on"), two.answer("went on"); a.Reply != gate.AllowOnce || c.Reply != gate.AllowOnce {
+	if a, c := one.answer("went on"), three.answer("went on"); a.Reply != gate.AllowOnce || c.Reply != gate.AllowOnce {
 		t.Errorf("several: %+v %+v", a, c)
 	}
 	risky.waiting("left out of several")
+	two.waiting("left out of several")
 	b.wait("#said", "Allowed once: 2 of 2.")
 	risky.settle(queue.Expired, queue.Answer{}, "the call was withdrawn")
+	two.settle(queue.Expired, queue.Answer{}, "the call was withdrawn")
 	b.wait("#empty", "Nothing waits")
 	b.fits("the end")
 }

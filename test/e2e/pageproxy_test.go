@@ -72,8 +72,7 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	press("Always allow")
 	b.wait("dialog", "How far shall the rule reach?")
 	b.tabTo("Tab", "Write the rule and allow")
-	b.calm()
-	b.press("Enter")
+	b.pressAtTheEnd(func() {})
 	if text := <-out; strings.Contains(text, `"isError":true`) || !there("always.txt") {
 		t.Errorf("allowed always: %s", text)
 	}

@@ -27,7 +27,7 @@ func TestPopupOverTheClient(t *testing.T) {
 		{[]string{"d"}, "console", false},
 		{[]string{"q"}, "decide", false}, // closed without an answer, which comes by another way
 		{nil, "decide", false},           // answered elsewhere while the popup is open
-		{[]string{"a", "y"}, "console", true},
+		{[]string{"End", "a", "y"}, "console", true},
 	} {
 		s.write("call.sh", "cd "+here(t)+" && echo the client is here && exec setsid -w node asker.mjs write_file '"+
 			`{"path":"`+file+`","content":"new"}' -- `+strings.Join(proxied(serverCommand(s, "filesystem")), " ")+" 2>/dev/null\n")

@@ -23,7 +23,7 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 		return
 	}
 	id, at := r.ID, 0
-	q := &question{id: id}
+	q := &question{id: id, lets: reply.Allows()}
 	draw := func() {
 		q.facts = append(dangerLines(m.entire(r), reply), offerLines(offers, at, reply)...)
 		q.title = alwaysTitle(m.entire(r), reply)

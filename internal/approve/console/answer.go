@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,10 @@ func (m *model) answerOne(r *queue.Request, key string) {
 	f := m.entire(r)
 	if f.Err != nil && key != "d" && key != "n" {
 		m.tell("it cannot be shown, so it can only be denied: d")
+		return
+	}
+	if slices.Contains([]string{"a", "s", "A"}, key) && !m.inSight.sight.End() {
+		m.readOn()
 		return
 	}
 	switch key {
@@ -126,6 +131,15 @@ func (m *model) decided(msg decidedMsg) {
 	}
 }
 
+// maxRows is how long a list is at most: nobody reads more before they answer.
+const maxRows = 2000
+
+// alone is all of a request that is allowed together with others.
+func (m *model) alone(r *queue.Request) []string {
+	rows, _ := FactsOf(r, m.o.View).Rows(0)
+	return rows
+}
+
 // answerMarked answers all the marked requests, each for itself and once only.
 func (m *model) answerMarked(key string) {
 	a := queue.Answer{Reply: gate.DenyOnce}
@@ -147,7 +161,16 @@ func (m *model) answerMarked(key string) {
 			continue
 		}
 		ids = append(ids, r.ID)
-		facts = append(facts, fmt.Sprintf("%3d  %s", len(ids), f.Short(500)))
+		if a.Reply.Allows() {
+			facts = append(facts, fmt.Sprintf("── %d  %s", len(ids), f.Title))
+			facts = append(facts, m.alone(r)...)
+		} else {
+			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids), f.Short(500)))
+		}
+	}
+	if len(facts) > maxRows {
+		m.tell("together they are too long to be read; mark fewer")
+		return
 	}
 	if left > 0 {
 		facts = append(facts, "", fmt.Sprintf("Left out: %d dangerous. Look at each of those and answer it alone.", left))
@@ -158,6 +181,7 @@ func (m *model) answerMarked(key string) {
 	}
 	m.put(&question{
 		facts: facts,
+		lets:  a.Reply.Allows(),
 		title: fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids)),
 		keys:  []string{fmt.Sprintf("y %s %d", word, len(ids)), "any other key goes back"},
 		yes: func() {

@@ -1,12 +1,16 @@
 package console
 
+import "github.com/clawai/clawai/internal/approve/view"
+
 // question is one of our own that must be answered before anything happens.
 type question struct {
 	id     string   // the request it is about: it closes when that is settled; "" for none
 	facts  []string // harmless lines shown instead of the details; nil keeps these
 	title  string   // always in sight, directly above the keys
 	keys   []string
-	yes    func()                // what y does
+	yes    func() // what y does
+	lets   bool   // it lets something through: y waits for the end of facts to have been in sight
+	sight  view.Sight
 	choose func(key string) bool // other keys that mean something; nil for none
 }
 
@@ -24,8 +28,12 @@ func (m *model) pressAsk(key string) {
 		return
 	}
 	q := m.ask
+	if key == "y" && q.lets && q.facts != nil && !q.sight.End() {
+		m.readOn()
+		return
+	}
 	if q.choose != nil && q.choose(key) {
-		m.of = ""
+		m.of, m.detail.top, q.sight = "", 0, view.Sight{}
 		m.wait()
 		return
 	}

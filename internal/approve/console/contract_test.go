@@ -52,6 +52,25 @@ func (p *atDesk) Say(r gate.Reply) {
 	p.press("y")
 }
 
+var _ gatetest.Reader = (*atDesk)(nil)
+
+func (p *atDesk) Hurry() {
+	p.shows("a allow once")
+	p.press("a")
+	p.shows("nothing was answered: read to the end first")
+	p.press(end) // where Say finds the id
+}
+
+func (p *atDesk) Read() {
+	p.shows("a allow once")
+	p.press(end)
+	p.shows("End show the rest")
+}
+
+func (p *atDesk) shows(text string) {
+	p.sees(func(s string) bool { return strings.Contains(s, text) })
+}
+
 func (p *atDesk) Leave() {
 	p.sees(func(s string) bool { return strings.Contains(s, "Waiting (1)") })
 	p.press("q")

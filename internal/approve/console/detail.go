@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 )
 
@@ -17,7 +18,40 @@ func (m *model) detailRows(n int) []string {
 	if len(p.rows) <= n {
 		return append(rows, "")
 	}
-	return append(rows, fmt.Sprintf("── lines %d-%d of %d; PgUp, PgDn, Home, End show the rest", p.top+1, end, len(p.rows)))
+	return append(rows, clip(m.seen().Rest(p.top, end, len(p.rows)), m.width))
+}
+
+// seen is how far what the details show has been in sight, as far as an answer
+// depends on it.
+func (m *model) seen() *view.Sight {
+	switch r := m.pending.current(); {
+	case m.ask != nil && m.ask.lets && m.ask.facts != nil:
+		return &m.ask.sight
+	case m.ask == nil && m.tab == pendingTab && r != nil && r.Status == queue.Pending && r.ID == m.inSight.id:
+		return &m.inSight.sight
+	}
+	read := view.Sight{}
+	read.See(0, 0)
+	return &read
+}
+
+// look notes what is in sight now.
+func (m *model) look() {
+	if m.height == 0 || m.tooSmall() {
+		return
+	}
+	n := m.layout().detail
+	m.detail.scroll(0, n+1)
+	m.seen().See(m.detail.top+n, m.detail.need)
+}
+
+// readOn shows the next lines to a person who has just tried to allow before the
+// end was in sight. Nothing is answered.
+func (m *model) readOn() {
+	n := m.layout().detail
+	m.detail.scroll(n, n+1)
+	m.tell("nothing was answered: read to the end first (PgDn, End), then allow")
+	m.wait()
 }
 
 // refresh makes the rows of the details anew when they are about something else.
@@ -34,27 +68,30 @@ func (m *model) refresh() {
 		top = m.detail.top
 	}
 	m.of = what
-	m.detail = pane{id: what, rows: rows(), top: top}
+	m.detail = pane{id: what, top: top}
+	m.detail.rows, m.detail.need = rows()
 }
 
 // subject is what the details are about, and how to make their rows.
-func (m *model) subject() (string, func() []string) {
+func (m *model) subject() (string, func() (rows []string, need int)) {
 	if m.ask != nil && m.ask.facts != nil {
-		return "ask " + m.ask.title, func() []string { return wrap(m.ask.facts, m.width) }
+		return "ask " + m.ask.title, func() ([]string, int) { return all(wrap(m.ask.facts, m.width)) }
 	}
 	if l := m.list(); l != nil {
 		r := l.current()
 		if r == nil {
-			return "nothing", func() []string { return nil }
+			return "nothing", func() ([]string, int) { return nil, 0 }
 		}
-		return fmt.Sprint(m.tab, r.ID), func() []string { return m.lines(r, m.width, m.whole) }
+		return fmt.Sprint(m.tab, r.ID), func() ([]string, int) { return m.lines(r, m.width, m.whole) }
 	}
 	g := m.grants.current()
 	if g == nil {
-		return "no grant", func() []string { return nil }
+		return "no grant", func() ([]string, int) { return nil, 0 }
 	}
-	return "grant " + g.ID, func() []string { return grantLines(g, m.width) }
+	return "grant " + g.ID, func() ([]string, int) { return all(grantLines(g, m.width)) }
 }
+
+func all(rows []string) (same []string, need int) { return rows, len(rows) }
 
 // titleRows is the line above the keys.
 func (m *model) titleRows() []string {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (m *model) text(r *queue.Request) string {
 // came into sight is what its change is shown against.
 func (m *model) entire(r *queue.Request) *Facts {
 	if m.inSight.id != r.ID {
-		m.inSight.id, m.inSight.facts = r.ID, FactsOf(r, m.o.View)
+		m.inSight.id, m.inSight.facts, m.inSight.sight = r.ID, FactsOf(r, m.o.View), view.Sight{}
 	}
 	return m.inSight.facts
 }
@@ -97,9 +98,10 @@ func named(server string) string {
 	return term.Value(server)
 }
 
-// lines is everything about one request, in rows of at most width cells. whole
-// shows also what package view leaves out of very long values.
-func (m *model) lines(r *queue.Request, width int, whole bool) []string {
+// lines is everything about one request, in rows of at most width cells, and how
+// many of them must have been in sight to allow it. whole shows also what package
+// view leaves out of very long values.
+func (m *model) lines(r *queue.Request, width int, whole bool) (rows []string, need int) {
 	f := m.entire(r)
 	var own []string
 	if r.Status != queue.Pending {
@@ -108,18 +110,29 @@ func (m *model) lines(r *queue.Request, width int, whole bool) []string {
 	if note := m.notes[r.ID]; note != "" {
 		own = append(own, label("note", term.Value(note)))
 	}
-	rows := wrap(own, width)
+	rows = wrap(own, width)
 	if f.Err != nil {
 		rows = append(rows, wrap([]string{
 			label("server", named(r.Server)), "It cannot be shown: " + term.Text(f.Err.Error()) + ". It can only be denied.",
 		}, width)...)
 	}
-	rows = append(rows, f.Lines(width)...)
-	rows = append(rows, wrap(around(r, m.o.View.Home), width)...)
+	folded := f.Entire(width)
 	if whole {
-		return append(rows, wrap(everything(f), width)...)
+		folded = wrap(everything(f), width)
 	}
-	return append(rows, f.Entire(width)...)
+	return f.arrange(rows, f.Lines(width), wrap(around(r, m.o.View.Home), width), folded)
+}
+
+// arrange puts the rows of a request in their order, and says how many of them
+// must have been in sight to allow it, as view.Question.Rows does.
+func (f *Facts) arrange(own, call, around, folded []string) (rows []string, need int) {
+	rows = slices.Concat(own, call)
+	need = len(rows)
+	rows = slices.Concat(rows, around, folded)
+	if f.Careful() && len(folded) > 0 {
+		need = len(rows)
+	}
+	return rows, need
 }
 
 // FactLines is everything about one request, unwrapped.
@@ -132,9 +145,8 @@ func FactLines(r *queue.Request, o view.Options) []string {
 	if f.Err != nil {
 		lines = append(lines, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
 	}
-	lines = append(lines, f.Lines(0)...)
-	lines = append(lines, around(r, o.Home)...)
-	return append(lines, f.Entire(0)...)
+	lines, _ = f.arrange(lines, f.Lines(0), around(r, o.Home), f.Entire(0))
+	return lines
 }
 
 // around is what stands around the call.

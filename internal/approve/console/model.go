@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 )
 
 // tab is what the screen lists.
@@ -37,6 +38,7 @@ type model struct {
 	inSight       struct { // the request of the details
 		id    string
 		facts *Facts
+		sight view.Sight
 	}
 	notes    map[string]string
 	sending  map[string]bool   // ids whose answer is on its way to the queue
@@ -116,6 +118,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	}()
 	m.update(msg)
 	m.refresh()
+	m.look()
 	if m.over {
 		return m, tea.Quit
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -17,17 +18,23 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 		return Result{}, err
 	}
 	f := FactsOf(&r, p.o.View)
-	rest := append(f.Lines(0), around(&r, p.o.View.Home)...)
-	rest = append(rest, f.Entire(0)...)
+	rest, need := f.arrange(nil, f.Lines(0), around(&r, p.o.View.Home), f.Entire(0))
 	if f.Err != nil {
 		rest = append(rest, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
+	}
+	var sight view.Sight
+	more := func() {
+		was := len(rest)
+		rest = p.some(rest)
+		need -= was - len(rest)
+		sight.See(0, need)
 	}
 	gone := func() bool {
 		now, err := p.o.Queue.Get(ctx, id)
 		return err != nil || now.Status != queue.Pending
 	}
 	p.say("")
-	rest = p.some(rest)
+	more()
 	for {
 		if r.Status != queue.Pending {
 			p.say("%s", TooLate(r))
@@ -43,11 +50,16 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 		case err != nil || word == "skip":
 			return Result{}, err
 		case word == "more":
-			rest = p.some(rest)
+			more()
 			continue
 		}
 		reply, known := p.reply(word, &r, f)
 		if !known {
+			continue
+		}
+		if reply.Allows() && !sight.End() {
+			p.say("Nothing was answered: read to the end first, then allow. Here are the next lines:")
+			more()
 			continue
 		}
 		sure, err := p.sure(ctx, reply, f, gone)

@@ -84,6 +84,7 @@ func cellsOf(s string) (n int) {
 type pane struct {
 	id   string
 	rows []string
+	need int // how many of them must have been in sight before anything is allowed
 	top  int
 }
 

@@ -32,7 +32,7 @@ func (m *model) layout() sizes {
 	}
 	rest -= s.news
 	if m.o.Only != "" {
-		s.detail = rest + 1
+		s.detail = rest
 		return s
 	}
 	s.list = max(1, min(m.count(), rest/3))

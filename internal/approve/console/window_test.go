@@ -226,8 +226,9 @@ func (d *desk) read() string {
 		details := screen[2 : len(screen)-2]
 		from, to, all := 1, len(details), len(details)
 		last := screen[len(screen)-2]
-		if strings.HasPrefix(last, "── lines ") {
-			if _, err := fmt.Sscanf(last, "── lines %d-%d of %d;", &from, &to, &all); err != nil {
+		if strings.HasPrefix(last, "── ") {
+			_, at, _ := strings.Cut(last, "lines ")
+			if _, err := fmt.Sscanf(at, "%d-%d of %d;", &from, &to, &all); err != nil {
 				d.Fatal(err, last)
 			}
 		}

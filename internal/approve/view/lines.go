@@ -156,6 +156,26 @@ func (q Question) Short(n int) string {
 	return string(clipped(s, n-1)) + "…"
 }
 
+// Brief says that Short(n) shows all that Lines shows of a call, but for its
+// method and the rule that asked.
+func (q Question) Brief(n int) bool {
+	if len(q.Requests) != 1 {
+		return false
+	}
+	r := &q.Requests[0]
+	if len(r.Diff) > 0 || len(r.Named) != 1 || r.Server != q.Server {
+		return false
+	}
+	for _, list := range [2][]Arg{r.Named, r.Args} {
+		for i := range list {
+			if list[i].Folded {
+				return false
+			}
+		}
+	}
+	return r.Named[0].shown() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.Short(n), "…")
+}
+
 // clipped is at most n characters of harmless text, which does not end within
 // an escape.
 func clipped(s []rune, n int) []rune {

@@ -23,6 +23,7 @@ type answerBody struct {
 	Reply     string `json:"reply"`  // a word of replies
 	Scope     string `json:"scope"`  // of the offer, for the two that last
 	Words     string `json:"words"`  // a note for the agent
+	Read      bool   `json:"read"`   // the end of the question has been in sight; view.Sight
 	Confirmed bool   `json:"confirmed"`
 	Bulk      bool   `json:"bulk"` // one of several that were answered together
 }
@@ -46,6 +47,7 @@ var (
 	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}
 	otherBytes   = conflict("The question is not the one that the page showed. Nothing was answered; load the page again.")
 	tooEarly     = &refusal{http.StatusTooEarly, "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
+	unread       = conflict("Read the question to its end first, then allow. Nothing was answered.")
 	unconfirmed  = conflict("This one is dangerous, or lasts: it needs to be confirmed. Nothing was answered.")
 	notShown     = conflict("This call cannot be shown, so it can only be denied. Nothing was answered.")
 	notInBulk    = conflict("Several at once can only be denied or allowed once, and a dangerous one only denied. Nothing was answered.")
@@ -60,7 +62,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *sessio
 		return err
 	}
 	d := s.details(&q)
-	in.tighten(q.ID, d.care)
+	in.opened(q.ID, d.care)
 	return reply(w, d)
 }
 
@@ -132,17 +134,19 @@ func (s *Server) weigh(body *answerBody, q *queue.Request, in *session) (queue.A
 		return a, longNote
 	}
 	lasts := said == gate.AllowAlways || said == gate.DenyAlways
-	care, readable := in.shown(q.ID, s.grace)
-	dangerous := said.Allows() && care < routine
+	was := in.shown(q.ID)
+	dangerous := said.Allows() && was.care < routine
 	switch {
-	case !readable:
+	case was.at.IsZero() || time.Since(was.at) < s.grace:
 		return a, tooEarly
-	case said.Allows() && care == denyOnly:
+	case said.Allows() && was.care == denyOnly:
 		return a, notShown
 	case body.Bulk && (dangerous || said != gate.DenyOnce && said != gate.AllowOnce):
 		return a, notInBulk
 	case said == gate.AllowSession && !q.Lasting:
 		return a, notLasting
+	case said.Allows() && (!was.whole || !body.Read):
+		return a, unread
 	case (lasts || dangerous) && !body.Confirmed:
 		return a, unconfirmed
 	case lasts && !offered(q, said, body.Scope):

@@ -15,12 +15,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// asked is a site whose page shows one request.
+// asked is a site whose page shows all of one request.
 func asked(t *testing.T, change func(*queue.Request)) (*site, *stream, *queue.Request) {
 	st := newSite(t, nil).enter()
 	r := st.q.put(1, change)
 	sm := st.open()
 	sm.next("pending")
+	st.do("GET", requestPath+r.ID, "", nil)
 	return st, sm, r
 }
 
@@ -70,6 +71,10 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		"a scope nobody offered":     {nil, "always", map[string]any{"scope": "tool", "confirmed": true}, 400},
 		"never without its rule":     {func(r *queue.Request) { r.Offers[0].Deny = "" }, "never", map[string]any{"scope": "exact", "confirmed": true}, 400},
 		"a session that cannot hold": {func(r *queue.Request) { r.Lasting = false }, "session", nil, 409},
+		"not read to its end":        {nil, "allow", map[string]any{"read": false}, 409},
+		"a session, not read":        {nil, "session", map[string]any{"read": false}, 409},
+		"always, not read":           {nil, "always", map[string]any{"read": false, "scope": "exact", "confirmed": true}, 409},
+		"in bulk, not read":          {nil, "allow", map[string]any{"read": false, "bulk": true}, 409},
 		"dangerous, unconfirmed":     {dangerous, "allow", nil, 409},
 		"a risk nobody knows":        {unknown, "allow", nil, 409},
 		"dangerous in bulk":          {dangerous, "allow", map[string]any{"bulk": true, "confirmed": true}, 409},
@@ -85,6 +90,53 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		resp, body := st.answer(r, c.reply, c.more)
 		if resp.StatusCode != c.status || len(st.q.given()) > 0 {
 			t.Errorf("%s: %s %s", name, resp.Status, body)
+		}
+	}
+}
+
+// A row of the list does not show a long question to its end. Nothing allows it
+// before the page has got all of it, and denying does not wait.
+func TestAllowNeedsTheWholeQuestion(t *testing.T) {
+	for name, args := range map[string]string{
+		"many":   `{"list":[` + strings.Repeat("0,", 100) + `0]}`,
+		"folded": `{"text":"` + strings.Repeat("all work and no play ", 100) + `"}`,
+	} {
+		for _, bulk := range []bool{false, true} {
+			st := newSite(t, nil).enter()
+			long := func(r *queue.Request) {
+				r.Calls[0].Args = []byte(args)
+			}
+			allowed, denied := st.q.put(1, long), st.q.put(2, long)
+			sm := st.open()
+			if list := sm.next("pending"); strings.Contains(list, `"brief":true`) {
+				t.Error(list)
+			}
+			if resp, body := st.answer(allowed, "allow", map[string]any{"bulk": bulk}); resp.StatusCode != http.StatusConflict || !strings.Contains(body, "to its end") {
+				t.Errorf("%s: %s %s", name, resp.Status, body)
+			}
+			if resp, body := st.answer(denied, "deny", map[string]any{"bulk": bulk, "read": false}); resp.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s %s", name, resp.Status, body)
+			}
+			st.do("GET", requestPath+allowed.ID, "", nil)
+			if resp, body := st.answer(allowed, "allow", nil); resp.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s %s", name, resp.Status, body)
+			}
+		}
+	}
+}
+
+// What a row shows to its end can be allowed from the list; a change to a file is
+// more than it shows.
+func TestARowThatIsAllOfIt(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		st := newSite(t, func(o *Options) { o.ReadFile = func(string) ([]byte, error) { return []byte("old\n"), nil } }).enter()
+		st.q.put(1, func(r *queue.Request) {
+			if writes {
+				r.Calls[0].Names, r.Calls[0].Args = []string{"write_file"}, []byte(`{"path":"/home/ana/projects/x/a","content":"new\n"}`)
+			}
+		})
+		if list := st.open().next("pending"); strings.Contains(list, `"brief":true`) == writes {
+			t.Errorf("writes %v: %s", writes, list)
 		}
 	}
 }
@@ -184,7 +236,7 @@ func TestOneOfFiftyWins(t *testing.T) {
 	for i := range 50 {
 		wg.Go(func() {
 			reply := []string{"deny", "allow"}[i%2]
-			body := `{"id":"` + r.ID + `","digest":"` + hex.EncodeToString(r.Digest[:]) + `","reply":"` + reply + `"}`
+			body := `{"id":"` + r.ID + `","digest":"` + hex.EncodeToString(r.Digest[:]) + `","reply":"` + reply + `","read":true}`
 			resp, err := st.client.Do(st.request("POST", "/answer", body, nil))
 			if err != nil {
 				t.Error(err)

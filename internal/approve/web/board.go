@@ -70,7 +70,7 @@ func (b *board) update(ctx context.Context) error {
 
 func (b *board) pending(ctx context.Context, list []queue.Request) error {
 	ev := pendingEvent{Fresh: b.rows == nil, Now: time.Now().UnixMilli(), Added: []*row{}, Gone: []gone{}}
-	rows, cares := make(map[string]*row, len(list)), make(map[string]care, len(list))
+	rows := make(map[string]*row, len(list))
 	for i := range list {
 		r := &list[i]
 		known := b.rows[r.ID]
@@ -78,7 +78,7 @@ func (b *board) pending(ctx context.Context, list []queue.Request) error {
 			known = b.s.row(r)
 			ev.Added = append(ev.Added, known)
 		}
-		rows[r.ID], cares[r.ID] = known, known.care
+		rows[r.ID] = known
 	}
 	for id := range b.rows {
 		if rows[id] == nil {
@@ -86,7 +86,7 @@ func (b *board) pending(ctx context.Context, list []queue.Request) error {
 		}
 	}
 	b.rows = rows
-	b.in.see(cares, time.Now())
+	b.in.see(rows, time.Now())
 	if !ev.Fresh && len(ev.Added) == 0 && len(ev.Gone) == 0 {
 		return nil
 	}

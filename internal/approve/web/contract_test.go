@@ -30,10 +30,11 @@ func (pen) Write(context.Context, gate.Question, string, gate.Reply) (string, er
 type onThePage struct {
 	st *site
 	sm *stream
+	q  *row // in hand; nil: the next that comes
 }
 
 // first is the first question that comes into sight; nil when none does.
-func (p onThePage) first() *row {
+func (p *onThePage) first() *row {
 	for e := range p.sm.events {
 		var v pendingEvent
 		if e.name == "pending" && json.Unmarshal([]byte(e.data), &v) == nil && len(v.Added) > 0 {
@@ -43,29 +44,52 @@ func (p onThePage) first() *row {
 	return nil
 }
 
-func (p onThePage) Say(r gate.Reply) {
-	q := p.first()
-	if q == nil {
-		return // it was over before it came into sight
+func (p *onThePage) Say(r gate.Reply) {
+	q := p.q
+	if p.q = nil; q == nil {
+		q = p.first()
 	}
-	words := map[gate.Reply]string{gate.DenyOnce: "deny", gate.AllowOnce: "allow", gate.AllowSession: "session", gate.AllowAlways: "always", gate.DenyAlways: "never"}
-	body, err := json.Marshal(answerBody{ID: q.ID, Digest: q.Digest, Reply: words[r], Scope: "exact", Confirmed: true})
-	if err != nil {
-		p.st.t.Error(err)
-		return
-	}
-	resp, err := p.st.client.Do(p.st.request("POST", "/answer", string(body), nil))
-	if err != nil {
-		return // the test is over
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusOK && !strings.Contains(string(text), "Too late") {
-		p.st.t.Errorf("%s %s", resp.Status, text)
+	status, text := p.post(q, r, true)
+	if status != http.StatusOK && status != 0 && !strings.Contains(text, "Too late") {
+		p.st.t.Errorf("%d %s", status, text)
 	}
 }
 
-func (p onThePage) Leave() {
+var _ gatetest.Reader = (*onThePage)(nil)
+
+func (p *onThePage) Hurry() {
+	p.q = p.first()
+	if status, text := p.post(p.q, gate.AllowOnce, false); status != http.StatusConflict || !strings.Contains(text, "to its end") {
+		p.st.t.Errorf("%d %s", status, text)
+	}
+}
+
+func (*onThePage) Read() {} // Say tells that the page has shown the end
+
+// post answers a question that has been opened; the status is 0 when it is over.
+func (p *onThePage) post(q *row, r gate.Reply, read bool) (status int, said string) {
+	if q == nil {
+		return 0, ""
+	}
+	words := map[gate.Reply]string{gate.DenyOnce: "deny", gate.AllowOnce: "allow", gate.AllowSession: "session", gate.AllowAlways: "always", gate.DenyAlways: "never"}
+	if resp, err := p.st.client.Do(p.st.request("GET", requestPath+q.ID, "", nil)); err == nil {
+		resp.Body.Close()
+	}
+	body, err := json.Marshal(answerBody{ID: q.ID, Digest: q.Digest, Reply: words[r], Scope: "exact", Confirmed: true, Read: read})
+	if err != nil {
+		p.st.t.Error(err)
+		return 0, ""
+	}
+	resp, err := p.st.client.Do(p.st.request("POST", "/answer", string(body), nil))
+	if err != nil {
+		return 0, "" // the test is over
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text)
+}
+
+func (p *onThePage) Leave() {
 	p.first()
 	p.sm.close()
 }
@@ -103,5 +127,5 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		Queue: approve.NewLine(func() (approve.Desk, error) { return approve.Desked(proxy), nil }),
 	})
 	t.Cleanup(l.Close)
-	return l, onThePage{st, sm}
+	return l, &onThePage{st: st, sm: sm}
 }

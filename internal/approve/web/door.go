@@ -34,8 +34,9 @@ type session struct {
 }
 
 type sent struct {
-	at   time.Time // for the first time
-	care care
+	at    time.Time // for the first time
+	care  care
+	whole bool // all of it was sent, so that the page can have shown its end
 }
 
 // care is what an answer that allows a request needs.
@@ -125,7 +126,7 @@ func (s *Server) cookie(value string) *http.Cookie {
 }
 
 // see notes the pending requests that were sent, and forgets the others.
-func (in *session) see(pending map[string]care, now time.Time) {
+func (in *session) see(pending map[string]*row, now time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for id := range in.sent {
@@ -133,27 +134,26 @@ func (in *session) see(pending map[string]care, now time.Time) {
 			delete(in.sent, id)
 		}
 	}
-	for id, c := range pending {
+	for id, r := range pending {
 		if _, ok := in.sent[id]; !ok {
-			in.sent[id] = sent{now, c}
+			in.sent[id] = sent{now, r.care, r.Brief}
 		}
 	}
 }
 
-// tighten notes that the details of a request told more than its row.
-func (in *session) tighten(id string, c care) {
+// opened notes that the details of a request were sent, which may have told more
+// than its row.
+func (in *session) opened(id string, c care) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if was, ok := in.sent[id]; ok {
-		in.sent[id] = sent{was.at, min(was.care, c)}
+		in.sent[id] = sent{was.at, min(was.care, c), true}
 	}
 }
 
-// shown says what allowing the request needs, and whether it has been before the
-// person long enough for any answer.
-func (in *session) shown(id string, grace time.Duration) (c care, readable bool) {
+// shown is what the page knows of a request; the zero value when it does not.
+func (in *session) shown(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	was, ok := in.sent[id]
-	return was.care, ok && time.Since(was.at) >= grace
+	return in.sent[id]
 }

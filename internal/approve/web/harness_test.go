@@ -129,7 +129,7 @@ func (st *site) enter() *site {
 
 func (st *site) answer(r *queue.Request, reply string, more map[string]any) (*http.Response, string) {
 	st.t.Helper()
-	body := map[string]any{"id": r.ID, "digest": hex.EncodeToString(r.Digest[:]), "reply": reply}
+	body := map[string]any{"id": r.ID, "digest": hex.EncodeToString(r.Digest[:]), "reply": reply, "read": true}
 	for k, v := range more {
 		body[k] = v
 	}

@@ -25,6 +25,7 @@ type row struct {
 	Client    string `json:"client"`
 	Project   string `json:"project"`
 	Dangerous bool   `json:"dangerous"`
+	Brief     bool   `json:"brief"`    // Title and Short are all of it
 	Created   int64  `json:"created"`  // in ms
 	Deadline  int64  `json:"deadline"` // in ms; 0 for none
 	care      care
@@ -52,6 +53,10 @@ func (s *Server) row(r *queue.Request) *row {
 	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
+	if q.Brief(shortLength) {
+		q, err = s.view(r, true) // a change to a file is more than a row tells
+		out.Brief = err == nil && q.Brief(shortLength)
+	}
 	return out
 }
 

@@ -22,6 +22,14 @@ type Person interface {
 	Leave()           // hangs up without an answer: end of input
 }
 
+// Reader is a Person on a way of asking that does not show a long question all at
+// once: there, nothing is let through before its end was in sight.
+type Reader interface {
+	Person
+	Hurry() // tries to allow the one open question before its end, which answers nothing; Say comes next
+	Read()  // reads the one open question to its end; Say comes next
+}
+
 // Rung is an Approver under test.
 type Rung struct {
 	// New gives a fresh Approver and the person it asks.
@@ -55,6 +63,7 @@ var checks = []struct {
 	{"keeps to the deadline", deadline},
 	{"takes a hang-up for a deny", leaves},
 	{"survives any question", survives},
+	{"lets nothing through before its end was in sight", reads},
 }
 
 // question is a plausible one; each n makes another.
@@ -194,6 +203,48 @@ func leaves(t testing.TB, r Rung) error {
 		err = errors.New("a hang-up allowed the call")
 	}
 	return err
+}
+
+// reads holds for those whose person is a Reader.
+func reads(t testing.TB, r Rung) error {
+	q := long()
+	for _, hurries := range []bool{true, false} {
+		a, person := r.New(t)
+		reader, ok := person.(Reader)
+		if !ok {
+			return nil
+		}
+		want := gate.AllowOnce
+		res, err := r.ask(t.Context(), a, q, func() {
+			if hurries {
+				reader.Hurry()
+				want = gate.DenyOnce
+			} else {
+				reader.Read()
+			}
+			reader.Say(want)
+		})
+		if err != nil {
+			return err
+		}
+		if res.err != nil || res.Reply != want {
+			return errors.Join(fmt.Errorf("hurried: %v, then said %s; got %s", hurries, want, res.Reply), res.err)
+		}
+	}
+	return nil
+}
+
+// long is a question that no window shows at once.
+func long() gate.Question {
+	q := question(0)
+	var b strings.Builder
+	for n := range 100 {
+		fmt.Fprintf(&b, `,"edit%d":"value"`, n)
+	}
+	c := &q.Calls[0]
+	c.Args = fmt.Appendf(nil, `{"path":"/tmp/0"%s,"last":"the end"}`, b.String())
+	q.Digest = sha256.Sum256(c.Args)
+	return q
 }
 
 func survives(t testing.TB, r Rung) error {

@@ -57,6 +57,23 @@ func rung(b bend) Rung {
 
 func TestARightApproverPasses(t *testing.T) { Run(t, rung(nil)) }
 
+// hasty lets itself be hurried.
+type hasty struct{ *desk }
+
+func (d hasty) Hurry() { d.Say(gate.AllowOnce) }
+func (d hasty) Read()  {}
+
+func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
+	r := rung(nil)
+	r.New = func(testing.TB) (gate.Approver, Person) {
+		d := &desk{says: make(chan gate.Reply, 1)}
+		return d, hasty{d}
+	}
+	if reads(t, r) == nil {
+		t.Error("nobody noticed")
+	}
+}
+
 func TestAWrongApproverFails(t *testing.T) {
 	allow := func(q gate.Question) gate.Answer {
 		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Rung: "desk"}

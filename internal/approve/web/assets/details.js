@@ -2,8 +2,10 @@
 
 import { clock, lines, make, marked } from './dom.js'
 
-// body is everything above the answers.
-export function body(all, row) {
+// body is everything above the answers; end stands below what must be read before
+// the call is allowed. Of what needs care that is every value, whole: none of them
+// can be closed.
+export function body(all, row, end) {
   if (all.broken) return make('p', { class: 'late', role: 'alert' }, `This call cannot be shown, so it can only be denied: ${all.broken}`)
   return make('div', {},
     careful(all.dangers, all.dangerous),
@@ -12,7 +14,8 @@ export function body(all, row) {
       ['why', all.reason], ['findings', all.findings],
     ]),
     ...all.requests.map((request, i) => requestBody(request, i, all)),
-    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`))
+    make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`),
+    end)
 }
 
 export function careful(dangers, dangerous) {
@@ -36,28 +39,29 @@ function requestBody(request, i, all) {
     make('dl', { class: 'facts' },
       ...(request.server === all.server ? [] : [make('dt', {}, 'by server'), make('dd', {}, request.server)]),
       make('dt', {}, 'method'), make('dd', {}, request.method),
-      ...request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name))])),
-    request.args.length ? args(request.args) : make('p', { class: 'quiet' }, 'No arguments.'),
+      ...request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name, all.dangerous))])),
+    request.args.length ? args(request.args, all.dangerous) : make('p', { class: 'quiet' }, 'No arguments.'),
     changes(request.changes))
 }
 
-function args(list) {
+function args(list, open) {
   return make('div', {},
     make('h4', {}, list.length === 1 ? '1 argument' : `${list.length} arguments`),
-    make('dl', { class: 'args' }, ...list.flatMap((arg) => [make('dt', {}, arg.path), make('dd', {}, value(arg))])))
+    make('dl', { class: 'args' }, ...list.flatMap((arg) => [make('dt', {}, arg.path), make('dd', {}, value(arg, open))])))
 }
 
 // value is one value: folded on one line, with what is odd about it, and whole.
-function value(arg) {
+function value(arg, open) {
   return make('div', { class: 'value' },
     make('code', {}, arg.value),
     arg.clean ? make('p', { class: 'clean' }, '→ ', make('code', {}, arg.clean)) : '',
     ...marked(arg.marks),
-    whole(arg))
+    whole(arg, open))
 }
 
-function whole(arg) {
+function whole(arg, open) {
   if (!arg.whole) return ''
+  if (open && arg.folded) return make('div', {}, make('p', { class: 'quiet' }, 'The whole value:'), lines(arg.whole, `${arg.path}, whole`))
   const count = arg.whole.length === 1 ? '1 line' : `${arg.whole.length} lines`
   return make('details', { open: arg.whole.length <= 12 && !arg.folded },
     make('summary', {}, `The whole value: ${count}`), lines(arg.whole, `${arg.path}, whole`))

@@ -4,8 +4,10 @@
 import { disturb, settled } from './calm.js'
 import { careful } from './details.js'
 import { get, lines, make } from './dom.js'
+import { sight } from './sight.js'
 
 let about = ''
+let reading // of the content
 
 // closeFor closes the dialog if it is about this question, and says so.
 export function closeFor(id) {
@@ -14,26 +16,39 @@ export function closeFor(id) {
   return true
 }
 
-function open(id, title, content, label, yes) {
+// open shows the dialog with its buttons in sight and content, which scrolls. lets
+// says that yes lets something through: then it waits for the end of content.
+function open(id, title, content, label, lets, yes) {
   const dialog = get('dialog')
   const back = make('button', { type: 'button', class: 'preset', on: { click: () => dialog.close() } }, 'Go back')
-  const go = make('button', { type: 'button', on: { click: (event) => press(event, yes) } }, label)
+  const go = make('button', { type: 'button', on: { click: (event) => press(event) } }, label)
+  const more = make('p', { class: 'quiet', hidden: true }, 'There is more: read to the end to allow.')
+  const refused = make('p', { class: 'refused', role: 'alert' })
+  const all = make('div', { class: 'content', tabindex: 0, role: 'group', 'aria-labelledby': 'dialogTitle' }, ...content)
+  reading?.stop()
+  reading = sight(all, (seen) => { more.hidden = seen || !lets })
+  all.append(reading.end)
+  const press = (event) => {
+    if (!settled(event)) return
+    if (lets && !reading.seen()) {
+      refused.textContent = 'Nothing was answered: read on to the end first.'
+      all.scrollBy(0, all.clientHeight - 24)
+      return disturb()
+    }
+    dialog.close()
+    yes(event)
+  }
   about = id
-  dialog.replaceChildren(make('h2', { id: 'dialogTitle' }, title), ...content, make('div', { class: 'buttons' }, back, go))
+  dialog.replaceChildren(make('h2', { id: 'dialogTitle' }, title), all, more, refused, make('div', { class: 'buttons' }, back, go))
   dialog.showModal()
+  all.scrollTop = 0
   back.focus()
   disturb()
   return go
 }
 
-function press(event, yes) {
-  if (!settled(event)) return
-  get('dialog').close()
-  yes(event)
-}
-
 export function confirmDialog(all, label, yes) {
-  open(all.id, `${label}?`, [careful(all.dangers, true), make('p', {}, 'Nothing has been answered yet.')], label, yes)
+  open(all.id, `${label}?`, [careful(all.dangers, true), make('p', {}, 'Nothing has been answered yet.')], label, true, yes)
 }
 
 export function alwaysDialog(all, reply, yes) {
@@ -44,6 +59,7 @@ export function alwaysDialog(all, reply, yes) {
   const choose = (offer) => {
     scope = offer.scope
     disturb()
+    reading?.again()
     shown.replaceChildren(
       make('h3', {}, 'The rule, written above the one that asked'), lines(offer[text], 'the rule'),
       make('p', {}, offer.example ? `Besides this call it would ${text}, for example:` : `No other call is known that it would ${text}.`),
@@ -56,18 +72,21 @@ export function alwaysDialog(all, reply, yes) {
   open(all.id, reply === 'always' ? 'Always allow?' : 'Always deny?', [
     reply === 'always' ? careful(all.dangers, all.dangerous) : '',
     make('fieldset', {}, make('legend', {}, 'How far shall the rule reach?'), ...radios), shown,
-  ].filter(Boolean), `Write the rule and ${text}`, (event) => yes(scope, event))
+  ].filter(Boolean), `Write the rule and ${text}`, reply === 'always', (event) => yes(scope, event))
 }
 
-// bulkDialog lists what will be answered, each once. Allowing leaves the
-// dangerous ones out.
+// bulkDialog lists what will be answered, each once. Allowing leaves out those
+// that are dangerous, and those that the list does not show to their end.
 export function bulkDialog(reply, rows, yes) {
-  const chosen = reply === 'deny' ? rows : rows.filter((row) => !row.dangerous)
-  const left = rows.length - chosen.length
+  const safe = reply === 'deny' ? rows : rows.filter((row) => !row.dangerous)
+  const chosen = reply === 'deny' ? rows : safe.filter((row) => row.brief)
+  const left = rows.length - safe.length
+  const long = safe.length - chosen.length
   const word = reply === 'deny' ? `Deny ${chosen.length}` : `Allow ${chosen.length} once`
   const go = open('several', `${word}?`, [
-    make('ol', { class: 'several', tabindex: 0 }, ...chosen.map((row) => make('li', {}, `${row.title} ${row.short}`))),
+    make('ol', { class: 'several' }, ...chosen.map((row) => make('li', {}, `${row.title} ${row.short}`))),
     left ? make('p', { class: 'careful' }, `Left out: ${left} dangerous. Look at each of those and answer it alone.`) : '',
-  ].filter(Boolean), word, () => yes(chosen))
+    long ? make('p', { class: 'careful' }, `Left out: ${long} that this list has no room for. Open each of those, read it and answer it alone.`) : '',
+  ].filter(Boolean), word, reply === 'allow', () => yes(chosen))
   go.disabled = chosen.length === 0
 }

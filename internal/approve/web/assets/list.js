@@ -7,6 +7,7 @@ import { bulkDialog, closeFor } from './dialog.js'
 import { body } from './details.js'
 import { get, make } from './dom.js'
 import { details, post } from './server.js'
+import { sight } from './sight.js'
 
 const items = new Map() // by id, in the order of the page
 const answered = new Set() // by this page; their ending is told by the answer
@@ -61,12 +62,19 @@ function add(row) {
   get('list').append(item.element)
 }
 
+// leave stops watching what is no longer shown.
+function leave(item) {
+  if (item.form) unwatch(item.form)
+  item.sight?.stop()
+  item.form = item.sight = undefined
+}
+
 function drop(id) {
   const item = items.get(id)
   if (!item) return
   items.delete(id)
   item.stop?.abort()
-  if (item.form) unwatch(item.form)
+  leave(item)
   item.element.remove()
   closeFor(id)
 }
@@ -85,7 +93,7 @@ function end(id, text) {
   const inside = item.element.contains(document.activeElement) || closeFor(id)
   items.delete(id)
   item.stop?.abort()
-  if (item.form) unwatch(item.form)
+  leave(item)
   const button = make('button', { type: 'button', on: { click: () => dismiss(item) } }, 'Take it off the list')
   item.body.replaceChildren(make('p', { class: 'late', role: 'alert' }, `Too late: this question has ended. ${text}`), button)
   item.element.classList.add('ended')
@@ -109,8 +117,7 @@ async function toggle(item) {
   disturb()
   if (!item.open) {
     item.stop.abort()
-    if (item.form) unwatch(item.form)
-    item.form = undefined
+    leave(item)
     item.body.replaceChildren()
     return
   }
@@ -123,8 +130,9 @@ async function load(item, signal) {
   try {
     const all = await details(item.row.id, signal)
     if (signal.aborted) return
-    item.form = answerForm(all, (answer, event) => send(item, all, answer, event))
-    item.body.replaceChildren(body(all, item.row), item.form)
+    item.sight = sight()
+    item.form = answerForm(all, item.sight, (answer, event) => send(item, all, answer, event))
+    item.body.replaceChildren(body(all, item.row, item.sight.end), item.form)
     watch(item.form)
     disturb()
   } catch (error) {
@@ -139,7 +147,7 @@ async function send(item, all, answer, event) {
   const { id, digest } = all
   answered.add(id)
   try {
-    const { text } = await post('/answer', { id, digest, ...answer })
+    const { text } = await post('/answer', { id, digest, read: item.sight?.seen() ?? false, ...answer })
     say(`${item.row.title}: ${text}`)
   } catch (error) {
     answered.delete(id)
@@ -216,7 +224,7 @@ function several(reply, event) {
     if (offline()) return say('Not connected: nothing was answered.')
     const results = await Promise.allSettled(chosen.map(({ id, digest }) => {
       answered.add(id)
-      return post('/answer', { id, digest, reply, bulk: true }).catch((error) => {
+      return post('/answer', { id, digest, reply, read: true, bulk: true }).catch((error) => {
         answered.delete(id)
         throw error
       })
