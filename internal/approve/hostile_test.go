@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
@@ -26,7 +27,7 @@ func TestHostileCalls(t *testing.T) {
 				o := writeCall(`{}`)
 				o.Options.Grace = 1
 				o.Question.Calls, o.Question.Server = c.Calls, c.Calls[0].Server
-				s := start(t, o, 2000, 100, env)
+				s := start(t, o, room(t, o), 100, env)
 				if env == "TERM=dumb" {
 					viewtest.Check(t, c, s.readPlain())
 					s.press("deny\n")
@@ -42,6 +43,18 @@ func TestHostileCalls(t *testing.T) {
 			})
 		}
 	}
+}
+
+// room is as many rows as the question takes in either form, and no more: to paint
+// a large screen takes its time.
+func room(t *testing.T, o order) int {
+	t.Helper()
+	v, err := view.Of(o.Question.Calls, o.Options.View)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := v.Rows(100)
+	return 60 + 2*len(rows)
 }
 
 // readPlain reads a plain question to its end, or ten times as far as it shows at
