@@ -14,9 +14,6 @@ const (
 	Allow
 )
 
-// Strictest is the minimum of two actions.
-func Strictest(a, b Action) Action { return min(a, b) }
-
 // String gives the word that policies and records use.
 func (a Action) String() string {
 	switch a {

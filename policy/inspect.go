@@ -78,3 +78,6 @@ func (s Subject) Key() string {
 	}
 	return subjectKey(s)
 }
+
+// SubjectOf is the subject whose key that is; NoSubject when there is none.
+func SubjectOf(key string) Subject { return Subject(slices.Index(subjectKeys, key) + 1) }

@@ -33,5 +33,8 @@ func TestSources(t *testing.T) {
 		if s.Key() != key {
 			t.Errorf("%d has key %q", s, s.Key())
 		}
+		if back := policy.SubjectOf(key); key != "" && back != s || key == "" && back != policy.NoSubject {
+			t.Errorf("%q is the key of %d", key, back)
+		}
 	}
 }

@@ -62,7 +62,7 @@ func (l *lane) requests(ctx context.Context, f *frame.Frame) {
 	b.x.Event.Detail = strings.Join(methods, " ")
 	b.x.Event.Names = names(b.x.Calls)
 	if len(b.x.Calls) > 0 {
-		b.x.Event.Subject = subjectKey(b.x.Calls[0].Subject)
+		b.x.Event.Subject = b.x.Calls[0].Subject.Key()
 	}
 	l.enqueue(ctx, &b.x, false)
 }

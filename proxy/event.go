@@ -14,7 +14,7 @@ func (l *lane) describe(ev *audit.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = l.s.o.Name, l.s.o.Guess, l.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
-		ev.Subject, ev.Names, ev.Args = subjectKey(calls[0].Subject), calls[0].Names, calls[0].Args
+		ev.Subject, ev.Names, ev.Args = calls[0].Subject.Key(), calls[0].Names, calls[0].Args
 	}
 }
 
@@ -42,23 +42,4 @@ func (s *session) note(ev *audit.Event) { _ = s.o.Gate.Note(ev) }
 // panicked is the record of a defect of ours.
 func panicked(cause any, stack []byte) *audit.Event {
 	return &audit.Event{Kind: audit.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
-}
-
-// subjectKey is the rule key of a subject, the word that records use.
-func subjectKey(s policy.Subject) string {
-	switch s {
-	case policy.ToolSubject:
-		return "tool"
-	case policy.ResourceSubject:
-		return "resource"
-	case policy.PromptSubject:
-		return "prompt"
-	case policy.SamplingSubject:
-		return "sampling"
-	case policy.ElicitationSubject:
-		return "elicitation"
-	case policy.MethodSubject:
-		return "method"
-	}
-	return ""
 }

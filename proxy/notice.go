@@ -60,7 +60,7 @@ func (n *notice) read(f *frame.Frame) *frame.Refusal {
 		}
 	}
 	if len(n.x.Calls) > 0 {
-		n.x.Event.Subject, n.x.Event.Names = subjectKey(n.x.Calls[0].Subject), names(n.x.Calls)
+		n.x.Event.Subject, n.x.Event.Names = n.x.Calls[0].Subject.Key(), names(n.x.Calls)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	// A task that is polled repeats what it waits for: asked once is enough.
 	if c.method != "tasks/get" || !l.s.table.known(inputs) {
 		r.x.Calls = inputs.Calls
-		r.x.Event.Subject, r.x.Event.Names = subjectKey(inputs.Calls[0].Subject), names(inputs.Calls)
+		r.x.Event.Subject, r.x.Event.Names = inputs.Calls[0].Subject.Key(), names(inputs.Calls)
 	}
 	return nil
 }

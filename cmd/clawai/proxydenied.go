@@ -19,7 +19,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				continue
 			}
 			call := policy.Call{
-				Server: e.Server, Method: e.Method, Subject: subjects[e.Subject], Names: e.Names, Args: e.Args,
+				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args,
 			}
 			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
 				return
@@ -30,8 +30,3 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 
 // Redacted says that a text of the record may not be what was sent.
 func (deniedCalls) Redacted(text string) bool { return audit.IsRedacted(text) }
-
-var subjects = map[string]policy.Subject{
-	"tool": policy.ToolSubject, "resource": policy.ResourceSubject, "prompt": policy.PromptSubject,
-	"sampling": policy.SamplingSubject, "elicitation": policy.ElicitationSubject, "method": policy.MethodSubject,
-}

@@ -46,7 +46,6 @@ const (
 	wordsOfMany   = 24
 	nodesOfMany   = 4000
 	nodesBeyond   = 64 // looked at after the best there can be was found
-	maxCombos     = 1 << 12
 	maxCandidates = 4096
 )
 

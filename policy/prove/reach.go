@@ -61,11 +61,6 @@ func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// Unreachable are those of Reach that no call comes to.
-func Unreachable(p *policy.Policy, o Options) []Finding {
-	return slices.DeleteFunc(Reach(p, o), func(f Finding) bool { return f.Status != Covered })
-}
-
 // attempts are the questions after a call that meets a rule, those with the
 // plainest witnesses first. The last but one and the last are the proof: of
 // values as written, and of all.

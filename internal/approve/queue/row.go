@@ -141,23 +141,16 @@ func unpackBytes(s sql.NullString) []byte {
 	return []byte(s.String)
 }
 
-var subjects = map[policy.Subject]string{
-	policy.ToolSubject: "tool", policy.ResourceSubject: "resource", policy.PromptSubject: "prompt",
-	policy.SamplingSubject: "sampling", policy.ElicitationSubject: "elicitation", policy.MethodSubject: "method",
-}
-
 func packSubject(s policy.Subject) string {
-	if word, ok := subjects[s]; ok {
-		return word
+	if key := s.Key(); key != "" {
+		return key
 	}
 	return strconv.Itoa(int(s))
 }
 
 func unpackSubject(s string) policy.Subject {
-	for subject, word := range subjects {
-		if s == word {
-			return subject
-		}
+	if subject := policy.SubjectOf(s); subject != policy.NoSubject {
+		return subject
 	}
 	n, _ := strconv.ParseUint(s, 10, 8)
 	return policy.Subject(n)

@@ -49,11 +49,6 @@ type Call struct {
 	odd     bool          // it was denied for what may have been its shape
 }
 
-var subjects = map[string]policy.Subject{
-	"tool": policy.ToolSubject, "resource": policy.ResourceSubject, "prompt": policy.PromptSubject,
-	"sampling": policy.SamplingSubject, "elicitation": policy.ElicitationSubject, "method": policy.MethodSubject,
-}
-
 // noRule is the reason of a denial for which only the rules are a reason; any
 // other without a rule may be of the message's shape.
 const noRule = "no rule allows it"
@@ -71,7 +66,7 @@ func Judged(e *audit.Entry) bool { return e.Kind == audit.Decision && e.Policy !
 // Rebuild is the call of a record for which Judged holds. A reason that is not
 // "" says that there is none to be had.
 func Rebuild(e *audit.Entry) (c Call, why Why) {
-	c.Subject = subjects[e.Subject]
+	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {
 		return c, Unknown

@@ -1,11 +1,6 @@
 package syntax
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/clawai/clawai/policy"
-)
+import "slices"
 
 // Edit replaces the bytes from Start to End with Text.
 type Edit struct {
@@ -37,12 +32,3 @@ func (l *Leaf) Remove() []Edit {
 
 // Set gives the leaf another value, in TOML.
 func (l *Leaf) Set(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }
-
-// QuoteList writes a list of basic strings.
-func QuoteList(items []string) string {
-	quoted := make([]string, len(items))
-	for i, s := range items {
-		quoted[i] = policy.QuoteTOML(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
