@@ -23,10 +23,7 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 	if r.bearer != nil {
 		extras = append(extras, extra{bearerVariable, quote(bearerLine(r.bearer.value.text))})
 	}
-	edits, err := f.headerEdits(r)
-	if err != nil {
-		return nil, err
-	}
+	edits := f.headerEdits(r)
 	added, passed := "", f.passed(r)
 	if r.bearer != nil {
 		edits = append(edits, f.rename(r.bearer, f.row.PassEnvField)...)
@@ -97,9 +94,9 @@ func (f *file) passed(r *remote) string {
 
 // headerEdits turn the headers into the environment; an environment that the
 // entry has takes their place meanwhile.
-func (f *file) headerEdits(r *remote) ([]edit, error) {
+func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {
-		return nil, nil
+		return nil
 	}
 	edits := f.rename(r.holder, f.row.envKey())
 	if r.env != nil {
@@ -120,7 +117,7 @@ func (f *file) headerEdits(r *remote) ([]edit, error) {
 			edits = append(edits, edit{at, at, end})
 		}
 	}
-	return edits, nil
+	return edits
 }
 
 // opening is the length of what stands before the text of a string: its quotes,

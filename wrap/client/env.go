@@ -24,7 +24,7 @@ func (r Row) Files(e Env) []string {
 			found = append(found, path)
 		}
 	}
-	for _, c := range r.candidates(e) {
+	for _, c := range e.candidates(r.Paths, r.Ancestors) {
 		if !c.glob {
 			if e.Exists(c.path) {
 				add(c.path)
@@ -37,20 +37,6 @@ func (r Row) Files(e Env) []string {
 	}
 	return found
 }
-
-// Candidates are where the row's files would be if they existed: the text to
-// show a person, so a glob stays one.
-func (r Row) Candidates(e Env) []string {
-	var paths []string
-	for _, c := range r.candidates(e) {
-		if !slices.Contains(paths, c.path) {
-			paths = append(paths, c.path)
-		}
-	}
-	return paths
-}
-
-func (r Row) candidates(e Env) []candidate { return e.candidates(r.Paths, r.Ancestors) }
 
 // A candidate is one place of a pattern. Path is what a person reads; pattern
 // is the same with the glob characters of expanded values made literal, for a

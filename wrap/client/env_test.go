@@ -115,18 +115,28 @@ func TestCandidates(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, rowOf(t, tt.row).Candidates(tt.env)); diff != "" {
+			if diff := cmp.Diff(tt.want, places(rowOf(t, tt.row), tt.env)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+// places are where the row's files would be if they existed; a glob stays one.
+func places(r Row, e Env) (paths []string) {
+	for _, c := range e.candidates(r.Paths, r.Ancestors) {
+		if !slices.Contains(paths, c.path) {
+			paths = append(paths, c.path)
+		}
+	}
+	return paths
+}
+
 // Nothing is looked for below a home that is not known.
 func TestCandidatesNeedHome(t *testing.T) {
 	e := Env{OS: "linux", Getenv: vars{}.get}
 	for _, row := range catalogue(t) {
-		for _, path := range row.Candidates(e) {
+		for _, path := range places(row, e) {
 			if row.Scope != Managed {
 				t.Errorf("row %s: %s", row.ID, path)
 			}
@@ -140,7 +150,7 @@ func TestCandidatesAreAbsolute(t *testing.T) {
 	for _, e := range []Env{linux, mac, pc} {
 		e = e.with(vars{"VSCODE_PORTABLE": e.Home, "OPENCODE_CONFIG": e.Home, "OPENCODE_CONFIG_DIR": e.Home, "AMP_SETTINGS_FILE": e.Home})
 		for _, row := range catalogue(t) {
-			for _, path := range row.Candidates(e) {
+			for _, path := range places(row, e) {
 				if !e.absolute(path) || strings.ContainsAny(path, "${}~%") {
 					t.Errorf("row %s on %s: %q", row.ID, e.OS, path)
 				}
@@ -158,7 +168,7 @@ func TestCandidatesExistSomewhere(t *testing.T) {
 	for _, row := range catalogue(t) {
 		found := 0
 		for _, e := range []Env{linux, mac, pc} {
-			found += len(row.Candidates(e))
+			found += len(places(row, e))
 		}
 		if found == 0 {
 			t.Errorf("row %s is nowhere", row.ID)
@@ -195,7 +205,7 @@ func TestFilesGlob(t *testing.T) {
 		if got := row.Files(e); !slices.Equal(got, files[:2]) {
 			t.Errorf("home %q: got %q", home, got)
 		}
-		if got := row.Candidates(e); !slices.Equal(got, []string{home + "/profiles/*/mcp.json"}) {
+		if got := places(row, e); !slices.Equal(got, []string{home + "/profiles/*/mcp.json"}) {
 			t.Errorf("home %q: got %q", home, got)
 		}
 	}

@@ -103,7 +103,7 @@ func TestWrapRefuses(t *testing.T) {
 		{"YAML: a command that brackets would change", rowYAML, "extensions:\n  fs:\n    cmd: a,b\n    args: [c]\n", `3:10 the command "a,b" would read otherwise inside a list`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			after, err := wrapNamed(c.row, []byte(c.src), "fs", clawai)
+			after, err := wrapNamed(c.row, []byte(c.src), clawai)
 			if c.want == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -123,14 +123,14 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
-// wrapNamed wraps the first entry of a name, or the only one there is.
-func wrapNamed(r Row, src []byte, name string, w Wrapper) ([]byte, error) {
+// wrapNamed wraps the first entry named fs, or the only one there is.
+func wrapNamed(r Row, src []byte, w Wrapper) ([]byte, error) {
 	entries, err := Read(r, src)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if e.Name == name || len(entries) == 1 {
+		if e.Name == "fs" || len(entries) == 1 {
 			return Wrap(r, src, e, w)
 		}
 	}
@@ -174,7 +174,7 @@ func TestReadEmpty(t *testing.T) {
 func TestWrapRefusesWrappers(t *testing.T) {
 	src := `{"mcpServers": {"fs": {"command": "x"}}}`
 	for _, w := range []Wrapper{{}, {Path: "/usr/bin/other"}, {Path: "/x\x00/clawai"}, {Path: "clawai", Server: "a\x00"}} {
-		if after, err := wrapNamed(rowJSON, []byte(src), "fs", w); err == nil || after != nil {
+		if after, err := wrapNamed(rowJSON, []byte(src), w); err == nil || after != nil {
 			t.Errorf("%+v: %s", w, after)
 		}
 	}

@@ -146,14 +146,14 @@ func TestObserve(t *testing.T) {
 	src := `{"mcpServers": {"fs": {"command": "x", "args": []}}}`
 	w := clawai
 	w.Flags = []string{"--observe"}
-	watched, err := wrapNamed(rowJSON, []byte(src), "fs", w)
+	watched, err := wrapNamed(rowJSON, []byte(src), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := entryOf(t, rowJSON, string(watched), "fs"); e.Wrapped.Outdated || !slices.Equal(e.Wrapped.Flags, w.Flags) {
 		t.Errorf("%+v", e.Wrapped)
 	}
-	enforced, err := wrapNamed(rowJSON, watched, "fs", clawai)
+	enforced, err := wrapNamed(rowJSON, watched, clawai)
 	if err != nil {
 		t.Fatal(err)
 	}
