@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/clawai/clawai/proxy/remote"
 )
 
 // twoWayServer speaks the transport of 2024-11-05, and ends its streams when told.
@@ -198,6 +201,65 @@ func TestANewSessionHasAStreamOfItsOwn(t *testing.T) {
 	sessions.Add(1)
 	l.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	l.both(`"id":1`, `"data":"s3"`)
+}
+
+// credentials are those of an owner whose token has been taken back.
+type credentials struct{ token atomic.Int32 }
+
+func (c *credentials) Apply(_ context.Context, r *http.Request) error {
+	r.Header.Set("Authorization", fmt.Sprint("Bearer ", c.token.Load()))
+	return nil
+}
+
+func (c *credentials) Challenged(context.Context, *http.Response) (bool, error) {
+	c.token.Store(2)
+	return true, nil
+}
+
+// A stream that the server refuses with a token it no longer knows is opened with
+// the next one.
+func TestTheStreamOfANewToken(t *testing.T) {
+	var valid atomic.Int32
+	valid.Store(1)
+	cut := make(chan struct{})
+	l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get("Authorization")
+		if token != fmt.Sprint("Bearer ", valid.Load()) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":%q}}\n\n", token)
+			w.(http.Flusher).Flush()
+			select {
+			case <-cut:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		switch f := body(r); {
+		case f.Method == "initialize":
+			result(w, f.ID, opened)
+		case f.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			result(w, f.ID, `{}`)
+		}
+	}), func(o *remote.Options) {
+		c := &credentials{}
+		c.token.Store(1)
+		o.Credentials = c
+	})
+	l.say(initialize)
+	l.wants(`"id":"i"`)
+	l.say(initiated)
+	l.wants(`"data":"Bearer 1"`)
+	valid.Store(2)
+	cut <- struct{}{}
+	l.until("stream_lost")
+	l.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	l.both(`"id":1`, `"data":"Bearer 2"`)
 }
 
 // A stdio client knows nothing of headers: it may call a tool that it has not listed

@@ -43,6 +43,7 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 			if !again {
 				return resp, nil
 			}
+			u.relisten()
 		case resp.StatusCode == http.StatusNotFound && id != "" && !x.era.modern && !renewed && x.frame.Method != "initialize":
 			renewed = true
 			if !u.renew(x.ctx, func() bool { return u.session.id == id }) {

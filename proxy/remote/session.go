@@ -96,6 +96,17 @@ func (u *Upstream) initialized(line []byte) {
 	}
 }
 
+// relisten opens the server's own stream where it was refused with the credentials
+// of before.
+func (u *Upstream) relisten() {
+	u.mu.Lock()
+	line, listening := u.session.initialized, u.session.listening
+	u.mu.Unlock()
+	if line != nil && !listening {
+		u.initialized(line)
+	}
+}
+
 // renew begins the session anew after the server has forgotten it, or ended the
 // stream it was on: dead, called with u.mu held, reports it. Only one does it; the
 // others wait for that one. It reports whether there is a new session.
