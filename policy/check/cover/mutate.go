@@ -109,16 +109,42 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 			return out, true
 		}
 	}
-	out.Equivalent, out.Fixture = distinguish(before, after, o)
+	if out.Fixture = m.nearby(before, after, o); out.Fixture == nil {
+		out.Equivalent, out.Fixture = distinguish(before, after, o)
+	}
 	return out, true
 }
 
 // enough work: a witness is found early or not at all, and so are most proofs.
 const enough = 1 << 18
 
+// nearby looks for a call where one is found with the least work.
+func (m *Mutant) nearby(before, after *policy.Policy, o Options) *check.Composed {
+	if slices.Equal(m.scope.in, m.scope.close) {
+		return nil // nothing less
+	}
+	old, err := m.scope.document.only(m.scope.nears)
+	if err != nil {
+		return nil
+	}
+	mutant, err := m.load(m.scope.nears)
+	if err != nil {
+		return nil
+	}
+	for _, class := range prove.Difference(old, mutant, prove.Options{Work: cmp.Or(o.Work, enough)}) {
+		if class.Old.Action != class.New.Action && class.Witness != nil {
+			if found := witnessFixture(before, after, *class.Witness, o); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
 // distinguish looks for a call that the policy and the mutant answer differently,
-// each in the mutant's scope, and writes it as a fixture that the policy passes. alike is the proof that there
-// is none; where neither is found, the mutant counts as a survivor.
+// each in the mutant's scope, and writes it as a fixture that the policy passes.
+// alike is the proof that there is none; where neither is found, the mutant counts
+// as a survivor.
 func distinguish(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = compare(before, after, o, cmp.Or(o.Work, enough))
 	if !alike && found == nil && o.Work == 0 {

@@ -41,13 +41,21 @@ type scope struct {
 	in       []bool
 	// before is the part as it is.
 	before func() (*policy.Policy, error)
+	// close are those of the part whose arguments look as if one call could meet
+	// them: to look for a call there takes less, and proves nothing.
+	close []bool
 }
 
 func (d *document) scope(of ...int) *scope {
-	s := &scope{document: d, of: of, in: make([]bool, len(d.rules))}
+	s := &scope{document: d, of: of, in: make([]bool, len(d.rules)), close: make([]bool, len(d.rules))}
 	whole := true
 	for i := range d.rules {
-		s.in[i] = slices.ContainsFunc(of, func(j int) bool { return meet(&d.sources[i], &d.sources[j]) })
+		for _, j := range of {
+			if meet(&d.sources[i], &d.sources[j]) {
+				s.in[i] = true
+				s.close[i] = s.close[i] || meetPlainly(&d.sources[i], &d.sources[j])
+			}
+		}
 		whole = whole && s.in[i]
 	}
 	s.before = sync.OnceValues(func() (*policy.Policy, error) {
@@ -59,7 +67,8 @@ func (d *document) scope(of ...int) *scope {
 	return s
 }
 
-func (s *scope) has(i int) bool { return s.in[i] }
+func (s *scope) has(i int) bool   { return s.in[i] }
+func (s *scope) nears(i int) bool { return s.close[i] }
 
 // about says that a rule of the scope may match some call of a case.
 func (s *scope) about(c *testCase) bool {
@@ -80,6 +89,24 @@ func meet(a, b *policy.Source) bool {
 		return false
 	}
 	return !exact(a.Subject) || endsOf(a.Name).meet(endsOf(b.Name))
+}
+
+// meetPlainly says the same of arguments that are read as they are written, and of
+// servers with a name.
+func meetPlainly(a, b *policy.Source) bool {
+	if a.Server != "" && b.Server != "" && !endsOf(a.Server).meet(endsOf(b.Server)) {
+		return false
+	}
+	for _, x := range a.Args {
+		for _, y := range b.Args {
+			if slices.Equal(x.Path, y.Path) && !slices.ContainsFunc(x.Globs, func(g string) bool {
+				return slices.ContainsFunc(y.Globs, func(h string) bool { return endsOf(g).meet(endsOf(h)) })
+			}) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func fits(s *policy.Source, c *policy.Call) bool {
