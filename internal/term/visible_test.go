@@ -1,12 +1,11 @@
 package term
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/term/visibletest"
 )
 
 func TestVisible(t *testing.T) {
@@ -100,67 +99,6 @@ func TestValueFolds(t *testing.T) {
 	}
 }
 
-// back undoes Visible; what it cannot read is a failure.
-func back(s string) (string, error) {
-	var b []byte
-	for len(s) > 0 {
-		if s[0] != '\\' {
-			b, s = append(b, s[0]), s[1:]
-			continue
-		}
-		if len(s) < 2 {
-			return "", fmt.Errorf("a backslash alone")
-		}
-		kind := s[1]
-		if kind == '\\' || kind == '"' {
-			b, s = append(b, kind), s[2:]
-			continue
-		}
-		end := strings.IndexByte(s, '}')
-		if (kind != 'u' && kind != 'x') || end < 4 || s[2] != '{' {
-			return "", fmt.Errorf("no escape: %q", s)
-		}
-		n, err := strconv.ParseUint(s[3:end], 16, 32)
-		if err != nil {
-			return "", err
-		}
-		if kind == 'x' {
-			b = append(b, byte(n))
-		} else {
-			b = utf8.AppendRune(b, rune(n))
-		}
-		s = s[end+1:]
-	}
-	return string(b), nil
-}
-
-// harmless is written apart from the code it checks: nothing that moves, hides,
-// reorders or breaks the line.
-func harmless(s string) error {
-	if !utf8.ValidString(s) {
-		return fmt.Errorf("not UTF-8")
-	}
-	marks := 0
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("%U is not printable", r)
-		}
-		if unicode.In(r, unicode.Bidi_Control, unicode.Join_Control, unicode.Variation_Selector, unicode.Co,
-			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Noncharacter_Code_Point) {
-			return fmt.Errorf("%U hides or reorders", r)
-		}
-		if unicode.IsMark(r) {
-			marks++
-		} else {
-			marks = 0
-		}
-		if marks > 3 {
-			return fmt.Errorf("a run of marks")
-		}
-	}
-	return nil
-}
-
 func FuzzVisible(f *testing.F) {
 	for _, s := range []string{
 		"", "a b", `\u{1b}`, "\x1b]52;c;eA==\a", "a\u202eb", "e\u0301", "\xff\xfe", "pаypal", strings.Repeat("x ", 200),
@@ -170,14 +108,14 @@ func FuzzVisible(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		v := Visible(s)
-		if err := harmless(v); err != nil {
+		if err := visibletest.Harmless(v); err != nil {
 			t.Fatalf("Visible(%+q) = %+q: %v", s, v, err)
 		}
-		got, err := back(v)
+		got, err := visibletest.Back(v)
 		if err != nil || got != s {
 			t.Fatalf("Visible(%+q) = %+q reads back as %+q (%v)", s, v, got, err)
 		}
-		if err := harmless(Value(s)); err != nil {
+		if err := visibletest.Harmless(Value(s)); err != nil {
 			t.Fatalf("Value(%+q): %v", s, err)
 		}
 	})
@@ -190,7 +128,7 @@ func TestEveryCharacterIsHarmless(t *testing.T) {
 			continue // unassigned or private, thousands alike
 		}
 		for _, s := range []string{string(r), "ж" + string(r)} {
-			if err := harmless(Visible(s)); err != nil {
+			if err := visibletest.Harmless(Visible(s)); err != nil {
 				t.Fatalf("%U: %v", r, err)
 			}
 		}

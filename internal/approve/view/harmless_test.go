@@ -4,72 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/term/visibletest"
 	"github.com/clawai/clawai/policy"
 )
-
-// back undoes what makes text harmless; what it cannot read is a failure.
-func back(s string) (string, error) {
-	var b []byte
-	for len(s) > 0 {
-		if s[0] != '\\' {
-			b, s = append(b, s[0]), s[1:]
-			continue
-		}
-		if len(s) < 2 {
-			return "", fmt.Errorf("a backslash alone")
-		}
-		kind := s[1]
-		switch kind {
-		case '\\', '"':
-			b, s = append(b, kind), s[2:]
-			continue
-		case 't':
-			b, s = append(b, '\t'), s[2:]
-			continue
-		}
-		end := strings.IndexByte(s, '}')
-		if (kind != 'u' && kind != 'x') || end < 4 || s[2] != '{' {
-			return "", fmt.Errorf("no escape: %q", s)
-		}
-		n, err := strconv.ParseUint(s[3:end], 16, 32)
-		if err != nil {
-			return "", err
-		}
-		if kind == 'x' {
-			b = append(b, byte(n))
-		} else {
-			b = utf8.AppendRune(b, rune(n))
-		}
-		s = s[end+1:]
-	}
-	return string(b), nil
-}
-
-// harmless is written apart from the code it checks.
-func harmless(s string) error {
-	if !utf8.ValidString(s) {
-		return fmt.Errorf("not UTF-8")
-	}
-	marks := 0
-	for _, r := range s {
-		if !unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Join_Control, unicode.Variation_Selector, unicode.Co,
-			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Noncharacter_Code_Point) {
-			return fmt.Errorf("%U in %+q", r, s)
-		}
-		if marks++; !unicode.IsMark(r) {
-			marks = 0
-		} else if marks > 3 {
-			return fmt.Errorf("a run of marks in %+q", s)
-		}
-	}
-	return nil
-}
 
 // check fails t when the question holds anything but harmless text, or loses a
 // value.
@@ -124,12 +65,12 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 		if texts = append(texts, s); utf8.RuneCountInString(s) > max(n, 1) {
 			t.Fatalf("%d characters: %s", n, s)
 		}
-		if _, err := back(s); err != nil {
+		if _, err := visibletest.Back(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
 	for _, s := range texts {
-		if err := harmless(s); err != nil {
+		if err := visibletest.Harmless(s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +99,7 @@ func recovered(t *testing.T, a *Arg, want string) {
 	t.Helper()
 	lines := make([]string, 0, len(a.Whole))
 	for line := range a.Each() {
-		text, err := back(line)
+		text, err := visibletest.Back(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -168,7 +109,7 @@ func recovered(t *testing.T, a *Arg, want string) {
 		t.Fatalf("%+q is shown as %+q", want, got)
 	}
 	if !a.Folded && a.Type == "string" {
-		got, err := back(strings.TrimSuffix(strings.TrimPrefix(a.Value, `"`), `"`))
+		got, err := visibletest.Back(strings.TrimSuffix(strings.TrimPrefix(a.Value, `"`), `"`))
 		if err != nil || got != want && !strings.Contains(want, "\ufffd") {
 			t.Fatalf("%+q is shown as %s (%v)", want, a.Value, err)
 		}

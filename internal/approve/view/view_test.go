@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/clawai/clawai/internal/term/visibletest"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -194,7 +195,7 @@ func TestLinesOfAText(t *testing.T) {
 		if got != want {
 			t.Errorf("%+q: %s, want %s", text, got, want)
 		}
-		if again, err := back(got); err != nil || again != text {
+		if again, err := visibletest.Back(got); err != nil || again != text {
 			t.Errorf("%+q reads back as %+q (%v)", text, again, err)
 		}
 	}
