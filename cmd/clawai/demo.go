@@ -86,6 +86,7 @@ func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
 	}
 	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
 	proxy.Env = f.Environ()
+	proxy.Dir = filepath.Join(f.Home, "projects", "app") // as a client does that works on this project
 	proxy.Stderr = os.Stderr
 	agent, err := demo.Start(ctx, proxy)
 	if err != nil {
@@ -138,6 +139,9 @@ func why(e audit.Entry) string {
 	}
 	if e.Event.Decision == policy.Allow.String() {
 		return text + " asked, and you said yes"
+	}
+	if e.Reason == "" {
+		return text + " asked, and you said no"
 	}
 	return text + " asks: " + e.Reason
 }

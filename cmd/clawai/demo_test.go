@@ -38,9 +38,18 @@ func (s *screen) has(text string) bool {
 	return strings.Contains(s.text.String(), text)
 }
 
-// TestDemoAsksAtTheTerminal: with a terminal, the write is asked for, and a yes
-// lets it through.
+// TestDemoAsksAtTheTerminal: with a terminal, the write is asked for as a routine
+// question, and what is answered is done and told.
 func TestDemoAsksAtTheTerminal(t *testing.T) {
+	for answer, want := range map[string][]string{
+		"allow": {"asked, and you said yes", "wrote 22 bytes", "Verified: "},
+		"deny":  {"asked, and you said no", "the owner denied it", "Verified: "},
+	} {
+		t.Run(answer, func(t *testing.T) { playDemo(t, answer, want) })
+	}
+}
+
+func playDemo(t *testing.T, answer string, wants []string) {
 	cmd := exec.Command("clawai", "demo")
 	cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 120})
@@ -63,7 +72,7 @@ func TestDemoAsksAtTheTerminal(t *testing.T) {
 		select {
 		case <-again.C:
 			if out.has("> ") && !out.has("Verified") {
-				_, _ = tty.WriteString("allow\n")
+				_, _ = tty.WriteString(answer + "\n")
 			}
 		case <-out.more:
 		case <-ended:
@@ -75,7 +84,10 @@ func TestDemoAsksAtTheTerminal(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}
-	for _, want := range []string{"asked, and you said yes", "wrote 22 bytes", "Verified: "} {
+	if out.has("careful") || out.has("CAREFUL") {
+		t.Errorf("a write in the project is told as one that needs care:\n%s", out.text.String())
+	}
+	for _, want := range wants {
 		if !out.has(want) {
 			t.Errorf("the screen lacks %q:\n%s", want, out.text.String())
 		}

@@ -62,10 +62,16 @@ func (r *wrapRun) notFound(name string) error {
 		known = append(known, term.Value(t.Entry.Name))
 	}
 	slices.Sort(known)
-	if len(known) == 0 {
-		return usagef("there is no server %s, nor any other where it was looked for; see: clawai status", term.Value(name))
+	unread := ""
+	for i := range r.places {
+		if p := &r.places[i]; p.Err != nil && r.meant(p) {
+			unread += fmt.Sprintf("; not read: %s: %v", r.short(p.Path), p.Err)
+		}
 	}
-	return usagef("there is no server %s; there are %s", term.Value(name), strings.Join(slices.Compact(known), ", "))
+	if len(known) == 0 {
+		return usagef("there is no server %s, nor any other where it was looked for%s; see: clawai status", term.Value(name), unread)
+	}
+	return usagef("there is no server %s; there are %s%s", term.Value(name), strings.Join(slices.Compact(known), ", "), unread)
 }
 
 // nothing says why there is nothing to do: an answer when all is as it was asked
