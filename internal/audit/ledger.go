@@ -114,14 +114,8 @@ func (l *ledger) seek() error {
 func (l *ledger) seekAll(ended bool) error {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
 	s.begin(l.chain)
-	for {
-		_, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.each(func(item) {}); err != nil {
+		return err
 	}
 	l.chain = s.chain
 	if ended {

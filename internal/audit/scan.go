@@ -64,6 +64,20 @@ func (g *gap) digest() string { return "sha256:" + hex.EncodeToString(g.sum.Sum(
 
 func newScanner(src io.Reader) *scanner { return &scanner{src: src} }
 
+// each visits what is left to read.
+func (s *scanner) each(visit func(item)) error {
+	for {
+		it, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		visit(it)
+	}
+}
+
 // next returns the next line or problem. At io.EOF there is no further whole
 // line yet; more may be read when the file has grown.
 func (s *scanner) next() (item, error) {

@@ -123,21 +123,17 @@ func openFree(path string) (*os.File, error) {
 func crash(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s := newScanner(f)
-	for {
-		it, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return m, err
-		}
+	err := s.each(func(it item) {
 		if it.raw == nil {
-			continue
+			return
 		}
 		if m.Lines++; m.Lines == 1 {
 			m.First = string(it.place.hash)
 		}
 		m.Last = string(it.place.hash)
+	})
+	if err != nil {
+		return m, err
 	}
 	n, digest := s.rest()
 	m.Bytes, m.Digest = int64(n), digest
@@ -145,19 +141,12 @@ func crash(f *os.File) (mark, error) {
 }
 
 // marks reads what the ledger says of one segment.
-func (l *ledger) marks(name string) ([]mark, error) {
-	var found []mark
+func (l *ledger) marks(name string) (found []mark, err error) {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
-	for {
-		it, err := s.next()
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = s.each(func(it item) {
 		if m, ok := parseMark(it); ok && m.Segment == name {
 			found = append(found, m)
 		}
-	}
+	})
+	return found, err
 }

@@ -109,19 +109,15 @@ func (v *verifier) ledger(f io.Reader, head string) error {
 	s := newScanner(f)
 	s.begin(newChain())
 	seen := head == ""
-	for {
-		it, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err := s.each(func(it item) {
 		v.line(ledgerName, it)
 		seen = seen || it.raw != nil && string(it.place.hash) == head
 		if m, ok := parseMark(it); ok {
 			v.marked(m)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	if s.chain.next > 1 {
 		v.report.Head = string(s.chain.prev[:])

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,23 +65,19 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 func (v *verifier) lines(f *os.File, name, session, before string) (tally, error) {
 	var t tally
 	s := newScanner(f)
-	for {
-		it, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return t, err
-		}
+	err := s.each(func(it item) {
 		v.line(name, it)
 		if it.raw == nil {
-			continue
+			return
 		}
 		if t.lines++; t.lines == 1 {
 			t.first = string(it.place.hash)
 			v.header(name, session, before, it)
 		}
 		t.last = string(it.place.hash)
+	})
+	if err != nil {
+		return t, err
 	}
 	t.restBroken = s.gap.sum != nil
 	t.rest, t.restDigest = s.rest()
