@@ -115,7 +115,7 @@ func (v *visit) waitsFor(unreadable error) string {
 // await ends the HTTP request when its message has been dealt with.
 func (v *visit) await(unreadable error) {
 	switch {
-	case v.out.id != "" && v.talk != nil && v.talk.stream != nil && unreadable == nil:
+	case v.out.id != "" && v.elsewhere():
 		v.acknowledge() // the answer comes on the other stream
 	case v.out.id != "":
 		select {
