@@ -84,6 +84,7 @@ func (s *session) walkToAlways(downs int) {
 }
 
 func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
+	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 200)
 	s.pick("Always allow…", 3)
@@ -133,6 +134,7 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 
 // What is picked is what is written, and the page says what else it means.
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		entry, downs int
@@ -169,6 +171,7 @@ func TestScopes(t *testing.T) {
 
 // Nothing is written for one who turns back on the page of scopes.
 func TestScopesPresetDeny(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []string{enter, esc, down + esc} {
 		o, path := asksFor(t, policyBefore, writeArgs)
 		s := start(t, o, 40, 200)
@@ -185,6 +188,7 @@ func TestScopesPresetDeny(t *testing.T) {
 }
 
 func TestAlwaysIsConfirmed(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		keys string
 		want gate.Reply
@@ -210,6 +214,7 @@ func TestAlwaysIsConfirmed(t *testing.T) {
 }
 
 func TestAlwaysPlain(t *testing.T) {
+	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 60, 80, "TERM=dumb")
 	s.prompt("always")
@@ -227,6 +232,7 @@ func TestAlwaysPlain(t *testing.T) {
 }
 
 func TestAlwaysIsNotOffered(t *testing.T) {
+	t.Parallel()
 	stars := policyBefore
 	for name, c := range map[string]struct{ src, args, why string }{
 		"another rule asks too": {stars + "\n[[rule]]\naction='prompt'\ntool='*'\nargs.path='/b'", `{"path":["/home/user/a","/b"]}`, "is a list"},
@@ -257,6 +263,7 @@ func TestAlwaysIsNotOffered(t *testing.T) {
 // A rule that would have let a denied call through is not written, the person
 // is told, and may still allow the one call.
 func TestAlwaysKeepsWhatWasDenied(t *testing.T) {
+	t.Parallel()
 	// The rule below denies; an allow above the prompt would shield it.
 	src := strings.Replace(policyBefore, `	args.path = "/home/user/**"`+"\n", "", 1) + `
 [[rule]]
@@ -303,6 +310,7 @@ tool = "*"
 }
 
 func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
+	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	c := o.Question.Calls[0]
 	other, shell := c, c
@@ -323,6 +331,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 }
 
 func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
+	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 80)
 	s.walkToAlways(1)

@@ -12,15 +12,16 @@ import (
 // Attended is the rung of somebody who looks at the queue: the terminal
 // interface or the web page. There is nothing to do but wait for the answer.
 type Attended struct {
-	kind  string
-	look  func() ([]string, error)
-	every time.Duration
+	Every time.Duration // how often it is looked whether they still do; default 5 s
+
+	kind string
+	look func() ([]string, error)
 }
 
 // NewAttended gives the rung of one kind of attendance; look lists the kinds
 // there are now, as queue.Attended does.
 func NewAttended(kind string, look func() ([]string, error)) *Attended {
-	return &Attended{kind: kind, look: look, every: 5 * time.Second}
+	return &Attended{kind: kind, look: look, Every: 5 * time.Second}
 }
 
 // Name is the kind.
@@ -51,7 +52,7 @@ func (a *Attended) Open() error {
 // Ask never has the answer, which comes through the queue; it ends when nobody
 // attends any more.
 func (a *Attended) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
-	tick := time.NewTicker(a.every)
+	tick := time.NewTicker(a.Every)
 	defer tick.Stop()
 	for {
 		select {

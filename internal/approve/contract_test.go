@@ -99,6 +99,7 @@ description = "writes need a look"
 `
 
 func TestTerminalKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			path := filepath.Join(t.TempDir(), "policy.toml")
@@ -116,6 +117,7 @@ func TestTerminalKeepsTheContract(t *testing.T) {
 }
 
 func TestNeverKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) { return Never{}, nobody{} },
 	})

@@ -75,6 +75,7 @@ func TestLadderKeepsTheContract(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			gatetest.Run(t, gatetest.Rung{
 				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 					s := newSeat("terminal")
@@ -98,6 +99,7 @@ func (a attendant) Say(r gate.Reply) { (<-a.slate.came).say(r) }
 func (a attendant) Leave()           { <-a.slate.came; a.here.Store(false) }
 
 func TestTheQueueKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			p := attendant{newSlate(), new(atomic.Bool)}
@@ -120,7 +122,7 @@ func attended(here *atomic.Bool) *Attended {
 		}
 		return nil, nil
 	})
-	a.every = 10 * time.Millisecond
+	a.Every = 10 * time.Millisecond
 	return a
 }
 

@@ -99,6 +99,7 @@ func replies(outs []outcome) (words []string) {
 // Calls made at once are one list on the terminal, each in full; what needs care
 // is no part of it, and is not let through by it.
 func TestAListOnTheTerminal(t *testing.T) {
+	t.Parallel()
 	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
 		say := map[string]func(s *session, keys, word string){
 			"TERM=xterm": func(s *session, keys, _ string) { s.answer(keys) },
@@ -139,6 +140,7 @@ func listFirst(s *session, list, alone func()) {
 }
 
 func TestAListOneByOneOnTheTerminal(t *testing.T) {
+	t.Parallel()
 	o := several()
 	o.More = o.More[:2]
 	s := start(t, o, 60, 80)
@@ -170,6 +172,7 @@ func TestAListOneByOneOnTheTerminal(t *testing.T) {
 // Somebody answers in the queue while the question is on the terminal: the
 // question goes, the terminal is as it was, and the other way round.
 func TestTheTerminalAndTheQueueRace(t *testing.T) {
+	t.Parallel()
 	won := map[string]int{}
 	for n := range 12 {
 		dir := t.TempDir()

@@ -17,6 +17,7 @@ const sigterm = syscall.SIGTERM
 // Where the terminal is not ours, nobody is asked, nothing is drawn, its mode
 // stays, and the answer says what would help.
 func TestTerminalOfOthers(t *testing.T) {
+	t.Parallel()
 	for client, want := range map[string]string{
 		"background": "another program is in front on the terminal",
 		"detached":   "there is no terminal",
@@ -44,6 +45,7 @@ func TestTerminalOfOthers(t *testing.T) {
 
 // Two proxies on one terminal ask one after the other.
 func TestTwoProcessesAskInTurn(t *testing.T) {
+	t.Parallel()
 	for _, plain := range []bool{false, true} {
 		o := writeCall(`{}`)
 		o.Client, o.Options.Plain = "pair", plain

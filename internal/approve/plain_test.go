@@ -11,6 +11,7 @@ import (
 )
 
 func TestPlainAnswers(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]gate.Reply{
 		"allow\n": gate.AllowOnce, "session\n": gate.AllowSession, "deny\n": gate.DenyOnce,
 		"\n": gate.DenyOnce, "y\n": gate.DenyOnce, "yes\n": gate.DenyOnce, "ALLOW\n": gate.DenyOnce,
@@ -32,6 +33,7 @@ func TestPlainAnswers(t *testing.T) {
 }
 
 func TestPlainEndOfFileDenies(t *testing.T) {
+	t.Parallel()
 	for _, typed := range []string{"\x04", "allow\x04\x04"} {
 		s := start(t, writeCall(`{}`), 24, 80, "TERM=dumb")
 		s.prompt()
@@ -43,8 +45,9 @@ func TestPlainEndOfFileDenies(t *testing.T) {
 }
 
 func TestPlainTimeout(t *testing.T) {
+	t.Parallel()
 	o := writeCall(`{}`)
-	o.Timeout = 500 * time.Millisecond
+	o.Timeout = 3 * time.Second
 	s := start(t, o, 24, 80, "TERM=dumb")
 	s.prompt()
 	s.press("allow") // not finished with Return
@@ -54,6 +57,7 @@ func TestPlainTimeout(t *testing.T) {
 }
 
 func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
+	t.Parallel()
 	o := writeCall(`{}`)
 	o.Options.Grace = time.Second
 	s := open(t, 24, 80)
@@ -69,6 +73,7 @@ func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
 }
 
 func TestPlainMore(t *testing.T) {
+	t.Parallel()
 	args := `{"list":[` + strings.Repeat("0,", 80) + `"the end"]}`
 	s := start(t, writeCall(args), 60, 80, "TERM=dumb")
 	for _, rest := range []string{"46", "6"} {

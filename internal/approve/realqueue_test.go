@@ -62,7 +62,7 @@ func (c *clerk) Leave() {
 func (c *clerk) ladder() *Ladder {
 	var side *queue.Proxy
 	console := NewAttended("console", c.q.Attended)
-	console.every = 10 * time.Millisecond
+	console.Every = 10 * time.Millisecond
 	l := NewLadder(LadderOptions{
 		Rungs: []Rung{console}, Keeper: &pen{},
 		Queue: NewLine(func() (Desk, error) {

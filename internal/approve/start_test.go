@@ -15,6 +15,7 @@ import (
 // A program that imports this room must start as if it did not: nothing
 // written, nothing run, no variable changed, whatever terminal it starts on.
 func TestStartTouchesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+ran+"\n"), 0o700); err != nil {

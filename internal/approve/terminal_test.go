@@ -16,6 +16,7 @@ import (
 )
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, keys string
 		want       gate.Reply
@@ -44,10 +45,12 @@ func TestAnswers(t *testing.T) {
 
 // What was typed for another program is no answer.
 func TestStrayInput(t *testing.T) {
+	t.Parallel()
 	for name, stray := range map[string]string{
 		"a letter": "j", "a line": "go on then", "a paste": "\x1b[200~\x1b[B\r\x1b[201~", "a slash": "/", "tab": "\t",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := writeCall(`{}`)
 			o.Options.Grace = time.Second // one burst, however slow the machine
 			s := start(t, o, 24, 80)
@@ -64,6 +67,7 @@ func TestStrayInput(t *testing.T) {
 }
 
 func TestTypeAheadIsNoAnswer(t *testing.T) {
+	t.Parallel()
 	for _, ahead := range []string{"y\r", down + enter, "allow\n", enter} {
 		s := open(t, 24, 80)
 		s.press(ahead) // waits in the terminal before anybody reads it
@@ -78,6 +82,7 @@ func TestTypeAheadIsNoAnswer(t *testing.T) {
 }
 
 func TestKeysBeforeTheQuestionCanBeReadAreNoAnswer(t *testing.T) {
+	t.Parallel()
 	o := writeCall(`{}`)
 	o.Options.Grace = 2 * time.Second
 	s := start(t, o, 24, 80)
@@ -90,8 +95,9 @@ func TestKeysBeforeTheQuestionCanBeReadAreNoAnswer(t *testing.T) {
 }
 
 func TestNoAnswerDenies(t *testing.T) {
+	t.Parallel()
 	o := writeCall(`{}`)
-	o.Timeout = time.Second
+	o.Timeout = 3 * time.Second
 	s := start(t, o, 24, 80)
 	s.answer(down)
 	s.see("> Allow once")
@@ -102,6 +108,7 @@ func TestNoAnswerDenies(t *testing.T) {
 }
 
 func TestHangUpDenies(t *testing.T) {
+	t.Parallel()
 	for _, plain := range []bool{false, true} {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
@@ -116,6 +123,7 @@ func TestHangUpDenies(t *testing.T) {
 }
 
 func TestSignalDenies(t *testing.T) {
+	t.Parallel()
 	for _, plain := range []bool{false, true} {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
@@ -131,6 +139,7 @@ func TestSignalDenies(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
+	t.Parallel()
 	s := start(t, writeCall(`{"path":"/p/`+strings.Repeat("x", 100)+`"}`), 24, 80)
 	s.answer(down)
 	s.see("> Allow once")
@@ -145,6 +154,7 @@ func TestResize(t *testing.T) {
 }
 
 func TestTinyWindowDenies(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][2]int{{5, 20}, {24, 20}, {6, 80}} {
 		s := start(t, writeCall(`{}`), size[0], size[1])
 		if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "too small") {
@@ -163,6 +173,7 @@ func TestTinyWindowDenies(t *testing.T) {
 // However much there is to show, the choices stay in sight and the rest can be
 // seen.
 func TestManyArguments(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 60 {
 		b.WriteString(`,"arg` + strings.Repeat("i", i) + `":"value"`)
@@ -182,6 +193,7 @@ func TestManyArguments(t *testing.T) {
 // What allows needs the arguments to have been in sight to the last; the first
 // Return reads on instead. What denies needs nothing.
 func TestAllowNeedsTheEnd(t *testing.T) {
+	t.Parallel()
 	long := `{"first":1`
 	for i := range 40 {
 		long += `,"arg` + strings.Repeat("i", i) + `":"value"`
@@ -241,6 +253,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 // Of a long value the beginning, the end and the length are enough, unless the
 // call needs care: then what stands in its middle may be why.
 func TestTheMiddleOfALongValue(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("all work and no play makes jack a dull boy ", 60)
 	t.Run("routine", func(t *testing.T) {
 		o := writeCall(`{"path":"/p/a.txt","content":"` + text + `"}`)
@@ -269,6 +282,7 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 }
 
 func TestTooManyArgumentsDeny(t *testing.T) {
+	t.Parallel()
 	s := start(t, writeCall(`{"a":[`+strings.Repeat("0,", 1000)+`0]}`), 24, 80)
 	if out := s.end(); out.Reply != gate.DenyOnce || !strings.Contains(out.Err, "more than can be shown") {
 		t.Errorf("got %+v", out)
@@ -276,6 +290,7 @@ func TestTooManyArgumentsDeny(t *testing.T) {
 }
 
 func TestSeveralCallsAreOneQuestion(t *testing.T) {
+	t.Parallel()
 	o := writeCall(`{}`)
 	o.Question.Session = false
 	o.Question.Calls = []policy.Call{
@@ -298,6 +313,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 
 // A label that wraps would push another choice out of sight.
 func TestLabelsFitTheSmallestWindow(t *testing.T) {
+	t.Parallel()
 	q := writeCall(`{}`).Question
 	offers := []queue.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
 	pages := []page{refused(errTooMany, "")}

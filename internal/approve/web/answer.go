@@ -87,9 +87,6 @@ func unreachable(err error) *refusal {
 	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.Text(err.Error())}
 }
 
-// outcomeTime is how long an answer waits to say what became of the call.
-const outcomeTime = 2 * time.Second
-
 // serveAnswer gives one answer to the queue.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session) error {
 	var body answerBody
@@ -105,7 +102,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 		return err
 	}
 	// What was pressed is stored or refused, also when the page goes meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), writeTime/2)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
 	if first, ok := errors.AsType[*queue.Settled](err); ok {
@@ -167,7 +164,7 @@ func offered(q *queue.Request, said gate.Reply, scope string) bool {
 
 // outcome is the request with what became of its call, if that is known soon.
 func (s *Server) outcome(ctx context.Context, now queue.Request) queue.Request {
-	ctx, cancel := context.WithTimeout(ctx, outcomeTime)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
 	defer cancel()
 	if later, err := s.o.Queue.Await(ctx, now.ID); err == nil {
 		return later

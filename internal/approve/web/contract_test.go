@@ -100,7 +100,6 @@ func TestThePageKeepsTheContract(t *testing.T) {
 	gatetest.Run(t, gatetest.Rung{
 		New:     func(t testing.TB) (gate.Approver, gatetest.Person) { return pageAndLadder(t) },
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
-		Prompt:  10 * time.Second, // that a page was closed is looked for every five seconds
 	})
 }
 
@@ -122,8 +121,10 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
+	seat := approve.NewAttended(Rung, q.Attended)
+	seat.Every = 50 * time.Millisecond
 	l := approve.NewLadder(approve.LadderOptions{
-		Rungs: []approve.Rung{approve.NewAttended(Rung, q.Attended)}, Keeper: pen{},
+		Rungs: []approve.Rung{seat}, Keeper: pen{},
 		Queue: approve.NewLine(func() (approve.Desk, error) { return approve.Desked(proxy), nil }),
 	})
 	t.Cleanup(l.Close)

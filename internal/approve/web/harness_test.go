@@ -31,6 +31,12 @@ type site struct {
 
 func newSite(t testing.TB, change func(*Options)) *site {
 	t.Helper()
+	return tuned(t, change, func(*Server) {})
+}
+
+// tuned is a site whose server was changed before it served.
+func tuned(t testing.TB, change func(*Options), tune func(*Server)) *site {
+	t.Helper()
 	l, err := Listen(0, false)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +50,8 @@ func newSite(t testing.TB, change func(*Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.grace = 0
+	s.grace, s.limits.outcome = 0, 100*time.Millisecond
+	tune(s)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx) }()

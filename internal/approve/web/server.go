@@ -65,6 +65,7 @@ type Server struct {
 	door     door
 	presence presence
 	assets   map[string]asset
+	limits   limits
 	grace    time.Duration // how long a request must have been sent before an answer counts
 	beat     time.Duration // a silent stream says so this often
 }
@@ -89,6 +90,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 	return &Server{
 		o: o, listener: l, host: addr.String(), port: addr.Port, assets: assets,
 		presence: presence{attend: o.Attend},
+		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
 		grace:    300 * time.Millisecond, beat: 15 * time.Second,
 	}, nil
 }
@@ -97,15 +99,18 @@ func New(o Options, l net.Listener) (*Server, error) {
 // used stops working; a page that is open stays open until the new link is used.
 func (s *Server) Link() string { return "http://" + s.host + "/#" + s.door.newToken() }
 
+// limits are how long parts of an exchange may take.
+type limits struct {
+	header, read, write time.Duration // the request's header, all of it, the reply
+	outcome             time.Duration // of an answer, to learn what became of the call
+}
+
 // Bounds of one connection and one request.
 const (
-	headerTime = 5 * time.Second
-	readTime   = 10 * time.Second
-	writeTime  = 20 * time.Second
-	idleTime   = 60 * time.Second
-	maxHeader  = 8 << 10
-	maxBody    = 8 << 10
-	maxPages   = 4 // pages that are connected at once
+	idleTime  = 60 * time.Second
+	maxHeader = 8 << 10
+	maxBody   = 8 << 10
+	maxPages  = 4 // pages that are connected at once
 )
 
 // Serve answers until ctx ends, and returns when every page has been let go. It
@@ -115,7 +120,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer endStreams()
 	hs := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, WriteTimeout: s.limits.write, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       log.New(io.Discard, "", 0), // it would quote strangers on the terminal
 		BaseContext:    func(net.Listener) context.Context { return streams },

@@ -129,15 +129,17 @@ func TestAPageThatCannotBeAnnouncedSaysSo(t *testing.T) {
 
 func TestASilentStreamStaysOpen(t *testing.T) {
 	t.Parallel()
-	st := newSite(t, nil)
-	st.s.beat = 200 * time.Millisecond
+	const read, write = 300 * time.Millisecond, 600 * time.Millisecond
+	st := tuned(t, nil, func(s *Server) {
+		s.beat, s.limits.read, s.limits.write = 20*time.Millisecond, read, write
+	})
 	sm := st.enter().open()
 	sm.next("pending")
 	// Longer than a request may take to be read, and an answer to be written.
 	select {
 	case <-sm.done:
 		t.Fatal("the stream ended")
-	case <-time.After(readTime + time.Second):
+	case <-time.After(2 * write):
 	}
 	st.q.put(1, nil)
 	sm.pending()
