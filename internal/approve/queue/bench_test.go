@@ -24,34 +24,26 @@ func init() {
 	// flight SESSION N: puts N requests and says, in nanoseconds since 1970, when
 	// each answer woke who waited for it.
 	roles["flight"] = func(dir string, args []string) error {
-		q, err := queue.Open(dir, queue.Options{})
-		if err != nil {
-			return err
-		}
-		defer q.Close()
-		p, err := q.Attach(queue.Session{ID: args[0]})
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		n, _ := strconv.Atoi(args[1])
-		before := memory()
-		var wg sync.WaitGroup
-		woken := make([]string, n)
-		for i := range n {
-			ticket, err := p.Put(ctx, write(`{"path":"/home/me/work/a.go","content":"package a"}`))
-			if err != nil {
-				return err
+		return asProxy(dir, args[0], queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+			n, _ := strconv.Atoi(args[1])
+			before := memory()
+			var wg sync.WaitGroup
+			woken := make([]string, n)
+			for i := range n {
+				ticket, err := p.Put(ctx, write(`{"path":"/home/me/work/a.go","content":"package a"}`))
+				if err != nil {
+					return err
+				}
+				wg.Go(func() {
+					a, err := ticket.Wait(ctx)
+					woken[i] = fmt.Sprintln(ticket.ID(), time.Now().UnixNano(), a.By, err)
+				})
 			}
-			wg.Go(func() {
-				a, err := ticket.Wait(ctx)
-				woken[i] = fmt.Sprintln(ticket.ID(), time.Now().UnixNano(), a.By, err)
-			})
-		}
-		fmt.Println("ready", memory()-before, resident())
-		wg.Wait()
-		fmt.Print(strings.Join(woken, ""))
-		return nil
+			fmt.Println("ready", memory()-before, resident())
+			wg.Wait()
+			fmt.Print(strings.Join(woken, ""))
+			return nil
+		})
 	}
 }
 

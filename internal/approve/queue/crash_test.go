@@ -65,56 +65,44 @@ func init() {
 			}
 		})
 		begun.Store(args[0] == "open")
-		q, err := queue.Open(dir, o)
-		if err != nil {
-			return err
-		}
-		p, err := q.Attach(queue.Session{ID: "crash"})
-		if err != nil {
-			return err
-		}
-		mine, err := p.Put(ctx, write(`{"path":"a"}`))
-		if err != nil {
-			return err
-		}
-		begun.Store(true)
-		if act := acts[args[0]]; act != nil {
-			if err := act(q, p, mine, args[2]); err != nil {
-				return err
-			}
-		}
-		fmt.Println("done")
-		die()
-		return nil
-	}
-	// work: everything at once until it is killed.
-	roles["work"] = func(dir string, args []string) error {
-		q, err := queue.Open(dir, queue.Options{Keep: 20})
-		if err != nil {
-			return err
-		}
-		p, err := q.Attach(queue.Session{ID: args[0]})
-		if err != nil {
-			return err
-		}
-		for i := 0; ; i++ {
-			ticket, err := p.Put(ctx, write(`{"path":"a"}`))
+		return asProxy(dir, "crash", o, func(q *queue.Queue, p *queue.Proxy) error {
+			mine, err := p.Put(ctx, write(`{"path":"a"}`))
 			if err != nil {
 				return err
 			}
-			if _, err := q.Decide(ctx, ticket.ID(), answer(gate.Reply(i%4), "me")); err != nil {
-				return err
+			begun.Store(true)
+			if act := acts[args[0]]; act != nil {
+				if err := act(q, p, mine, args[2]); err != nil {
+					return err
+				}
 			}
-			if err := ticket.Outcome(ctx, "went on"); err != nil {
-				return err
+			fmt.Println("done")
+			die()
+			return nil
+		})
+	}
+	// work: everything at once until it is killed.
+	roles["work"] = func(dir string, args []string) error {
+		return asProxy(dir, args[0], queue.Options{Keep: 20}, func(q *queue.Queue, p *queue.Proxy) error {
+			for i := 0; ; i++ {
+				ticket, err := p.Put(ctx, write(`{"path":"a"}`))
+				if err != nil {
+					return err
+				}
+				if _, err := q.Decide(ctx, ticket.ID(), answer(gate.Reply(i%4), "me")); err != nil {
+					return err
+				}
+				if err := ticket.Outcome(ctx, "went on"); err != nil {
+					return err
+				}
+				if err := p.SetGrants(ctx, []queue.Grant{{ID: "g" + strconv.Itoa(i%3)}}); err != nil {
+					return err
+				}
+				if i == 0 {
+					fmt.Println("ready")
+				}
 			}
-			if err := p.SetGrants(ctx, []queue.Grant{{ID: "g" + strconv.Itoa(i%3)}}); err != nil {
-				return err
-			}
-			if i == 0 {
-				fmt.Println("ready")
-			}
-		}
+		})
 	}
 }
 

@@ -19,36 +19,28 @@ import (
 func init() {
 	// proxy SESSION N: puts N requests, and says what comes of each.
 	roles["proxy"] = func(dir string, args []string) error {
-		q, err := queue.Open(dir, queue.Options{Check: time.Hour})
-		if err != nil {
-			return err
-		}
-		defer q.Close()
-		p, err := q.Attach(queue.Session{ID: args[0]})
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		n, _ := strconv.Atoi(args[1])
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		for range n {
-			ticket, err := p.Put(ctx, write(`{}`))
-			if err != nil {
-				return err
+		return asProxy(dir, args[0], queue.Options{Check: time.Hour}, func(_ *queue.Queue, p *queue.Proxy) error {
+			n, _ := strconv.Atoi(args[1])
+			var wg sync.WaitGroup
+			var mu sync.Mutex
+			for range n {
+				ticket, err := p.Put(ctx, write(`{}`))
+				if err != nil {
+					return err
+				}
+				wg.Go(func() {
+					a, err := ticket.Wait(ctx)
+					mu.Lock()
+					defer mu.Unlock()
+					fmt.Println(ticket.ID(), a.Reply, err)
+				})
 			}
-			wg.Go(func() {
-				a, err := ticket.Wait(ctx)
-				mu.Lock()
-				defer mu.Unlock()
-				fmt.Println(ticket.ID(), a.Reply, err)
-			})
-		}
-		mu.Lock()
-		fmt.Println("ready")
-		mu.Unlock()
-		wg.Wait()
-		return nil
+			mu.Lock()
+			fmt.Println("ready")
+			mu.Unlock()
+			wg.Wait()
+			return nil
+		})
 	}
 	// attend KIND: is there until it is told to go.
 	roles["attend"] = func(dir string, args []string) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -114,6 +115,19 @@ func open(t testing.TB, dir string, o queue.Options) *queue.Queue {
 		}
 	})
 	return q
+}
+
+// asProxy does what a proxy in a process of its own does.
+func asProxy(dir, id string, o queue.Options, do func(*queue.Queue, *queue.Proxy) error) error {
+	q, err := queue.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	p, err := q.Attach(queue.Session{ID: id})
+	if err != nil {
+		return errors.Join(err, q.Close())
+	}
+	return errors.Join(do(q, p), p.Close(), q.Close())
 }
 
 func attach(t testing.TB, q *queue.Queue, id string) *queue.Proxy {

@@ -20,38 +20,20 @@ import (
 func init() {
 	// look: whether this user may use the queue.
 	roles["look"] = func(dir string, _ []string) error {
-		q, err := queue.Open(dir, queue.Options{})
-		if err != nil {
-			return err
+		err := use(dir)
+		if err == nil {
+			fmt.Println("used")
 		}
-		defer q.Close()
-		p, err := q.Attach(queue.Session{ID: "look"})
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		if _, err := p.Put(ctx, write(`{}`)); err != nil {
-			return err
-		}
-		fmt.Println("used")
-		return nil
+		return err
 	}
 }
 
 // use is what every user of a queue does first.
 func use(dir string) error {
-	q, err := queue.Open(dir, queue.Options{})
-	if err != nil {
+	return asProxy(dir, "use", queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+		_, err := p.Put(ctx, write(`{}`))
 		return err
-	}
-	defer q.Close()
-	p, err := q.Attach(queue.Session{ID: "use"})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	_, err = p.Put(ctx, write(`{}`))
-	return err
+	})
 }
 
 // used is a queue with a session in it, closed.

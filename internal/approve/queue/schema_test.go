@@ -86,24 +86,16 @@ func TestTooNew(t *testing.T) {
 func init() {
 	// make: opens the queue for the first time, at once with others.
 	roles["make"] = func(dir string, args []string) error {
-		q, err := queue.Open(dir, queue.Options{})
-		if err != nil {
-			return err
-		}
-		defer q.Close()
-		p, err := q.Attach(queue.Session{ID: args[0]})
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		fmt.Println("ready")
-		untilTold()
-		if _, err := p.Put(ctx, write(`{}`)); err != nil {
-			return err
-		}
-		fmt.Println("made")
-		untilTold()
-		return nil
+		return asProxy(dir, args[0], queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+			fmt.Println("ready")
+			untilTold()
+			if _, err := p.Put(ctx, write(`{}`)); err != nil {
+				return err
+			}
+			fmt.Println("made")
+			untilTold()
+			return nil
+		})
 	}
 }
 
@@ -153,18 +145,11 @@ func init() {
 	roles["churn"] = func(dir string, args []string) error {
 		n, _ := strconv.Atoi(args[1])
 		for range n {
-			q, err := queue.Open(dir, queue.Options{})
+			err := asProxy(dir, args[0], queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+				_, err := p.Put(ctx, write(`{}`))
+				return err
+			})
 			if err != nil {
-				return err
-			}
-			p, err := q.Attach(queue.Session{ID: args[0]})
-			if err != nil {
-				return err
-			}
-			if _, err := p.Put(ctx, write(`{}`)); err != nil {
-				return err
-			}
-			if err := errors.Join(p.Close(), q.Close()); err != nil {
 				return err
 			}
 		}

@@ -164,20 +164,14 @@ func TestKilledProxysSecretsGo(t *testing.T) {
 func init() {
 	// secret: asks something with a secret in it and waits to be killed.
 	roles["secret"] = func(dir string, _ []string) error {
-		q, err := queue.Open(dir, queue.Options{})
-		if err != nil {
-			return err
-		}
-		p, err := q.Attach(queue.Session{ID: "secret"})
-		if err != nil {
-			return err
-		}
-		if _, err := p.Put(ctx, secretive(100)); err != nil {
-			return err
-		}
-		fmt.Println("ready")
-		untilTold()
-		return nil
+		return asProxy(dir, "secret", queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+			if _, err := p.Put(ctx, secretive(100)); err != nil {
+				return err
+			}
+			fmt.Println("ready")
+			untilTold()
+			return nil
+		})
 	}
 }
 
