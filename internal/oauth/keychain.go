@@ -76,6 +76,10 @@ func (k Keychain) Delete(server string) error {
 		return ErrNone
 	}
 	if err != nil {
+		// Without a keychain nothing was put into it: the index then lacks the server.
+		if known, unread := k.servers(); unread == nil && !slices.Contains(known, server) {
+			return ErrNone
+		}
 		return fmt.Errorf("the keychain cannot be written: %w", err)
 	}
 	return k.note(func(servers []string) []string {

@@ -81,4 +81,10 @@ func TestEither(t *testing.T) {
 	if _, err := both.Load("https://d/"); !errors.Is(err, oauth.ErrNone) {
 		t.Error("the keychain was asked for nothing:", err)
 	}
+	if err := both.Delete("https://c/"); err == nil || errors.Is(err, oauth.ErrNone) {
+		t.Error("a keychain that cannot be written says that nothing was there:", err)
+	}
+	if err := both.Delete("https://d/"); !errors.Is(err, oauth.ErrNone) {
+		t.Error("signed in nowhere, and told of the keychain:", err)
+	}
 }
