@@ -2,9 +2,11 @@ package prove_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 )
 
@@ -72,5 +74,62 @@ func BenchmarkDifference1000(b *testing.B) {
 		if c := prove.Difference(before, after, prove.Options{}); len(c) == 0 {
 			b.Fatal("no difference")
 		}
+	}
+}
+
+// strangers are a policy of n rules that has nothing in common with an ordinary one
+// but its form: other servers, other folders.
+func strangers(n int) string {
+	named := strings.NewReplacer("projects", "work", "_get_", "_fetch_").Replace(ordinary(n))
+	return regexp.MustCompile(`server(\d)`).ReplaceAllString(named, "host$1")
+}
+
+// TestStrangers: rules that have nothing to do with one another are not compared one
+// by one, and all of them are decided.
+func TestStrangers(t *testing.T) {
+	before, after := parse(t, ordinary(40)), parse(t, strangers(1000))
+	classes := prove.Difference(before, after, prove.Options{})
+	decided := map[int]bool{}
+	for _, c := range classes {
+		if c.Undecided {
+			t.Fatalf("not decided: %s, %+v %+v", c.Reason, c.Old, c.New)
+		}
+		x, y := before.Decide(c.Witness), after.Decide(c.Witness)
+		if x.Action != c.Old.Action || y.Action != c.New.Action || x.Action == y.Action {
+			t.Fatalf("%s %s: %v %v", c.Witness.Names, c.Witness.Args, x, y)
+		}
+		if y.Rule != nil {
+			decided[y.Rule.Index] = true
+		}
+	}
+	for _, f := range prove.Reach(after, prove.Options{}) {
+		if r := after.Rules()[f.Rule]; r.Action == policy.Allow && f.Status == prove.Reached && !decided[f.Rule] {
+			t.Errorf("rule %d opens something, and that is not listed", f.Rule)
+		}
+	}
+}
+
+// TestWorkOfAll: where the work is spent, it is said from where on nothing was
+// compared, whatever was found until then.
+func TestWorkOfAll(t *testing.T) {
+	before, after := parse(t, ordinary(40)), parse(t, strangers(500))
+	all := len(prove.Difference(before, after, prove.Options{}))
+	for _, work := range []int{1, 1 << 10, 1 << 14} {
+		classes := prove.Difference(before, after, prove.Options{Work: work})
+		if len(classes) >= all {
+			t.Errorf("work %d: %d classes, no fewer than with more", work, len(classes))
+		}
+		last := classes[len(classes)-1]
+		if !last.Undecided || !strings.Contains(last.Reason, "were not compared: calls that ") {
+			t.Errorf("work %d: %d classes, and the last is %+v", work, len(classes), last)
+		}
+	}
+}
+
+func BenchmarkStrangers5000(b *testing.B) {
+	before, after := parse(b, ordinary(40)), parse(b, strangers(5000))
+	b.ReportAllocs()
+	for b.Loop() {
+		prove.Difference(before, after, prove.Options{})
 	}
 }

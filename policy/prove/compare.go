@@ -1,101 +1,215 @@
 package prove
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/clawai/clawai/policy"
 )
 
 // compare looks for a call for every pair of modes that answer differently.
-func (d *difference) compare(old, after []mode) {
-	names := conditionNames(slices.Concat(d.old, d.new))
-	for _, ms := range [][]mode{old, after} {
-		for i := range ms {
-			ms[i].number(names)
-		}
+func (d *difference) compare() {
+	old, after := d.old.modes(), d.new.modes()
+	starts := make([]int, len(d.new.rules)+2) // where the modes of each rule begin, and of none
+	for j := range after {
+		starts[after[j].at+1] = j + 1
 	}
 	for i := range old {
-		for j := range after {
-			if d.tired {
-				return
-			}
-			m, n := &old[i], &after[j]
-			if !m.differs(n) || m.excludes(n) || m.apart(n) {
-				continue
-			}
-			for _, me := range m.exact(d.old, d.open[0], names, n) {
-				for _, ne := range n.exact(d.new, d.open[1], names, &me) {
-					if !me.excludes(&ne) {
-						d.settle(&me, &ne, d.pair(&me, &ne))
-					}
+		m := &old[i]
+		places := append(d.near(m), len(d.new.rules))
+		for _, at := range places {
+			for j := starts[at]; j < starts[at+1]; j++ {
+				d.total--
+				n := &after[j]
+				if m.differs(n) && !m.excludes(n) && !m.apart(n) && !d.shown(m, n) {
+					d.modes(m, n)
+				}
+				if d.total < 0 {
+					d.stopped(m)
+					return
 				}
 			}
 		}
 	}
 }
 
-// apart says, by the ends of globs, that no call is in both modes.
+// apart says, by the ends of globs, that no call is on a server of both modes.
 func (m *mode) apart(n *mode) bool {
-	for _, a := range m.needed {
-		for _, b := range n.needed {
-			if asunder(a.rule.name, b.rule.name) || asunder(a.rule.server, b.rule.server) {
-				return true
+	return m.rule != nil && n.rule != nil && asunder(m.rule.server, n.rule.server)
+}
+
+// near lists the rules of the new policy that a mode of the old one may meet.
+func (d *difference) near(m *mode) []int {
+	if m.rule == nil {
+		return d.new.all()
+	}
+	places, cost := d.new.near(m.rule)
+	d.total -= cost
+	return slices.Clip(places)
+}
+
+// modes compares two modes, of which each may be loose.
+func (d *difference) modes(m, n *mode) {
+	exact, cost := m.exact(n)
+	d.total -= cost
+	for _, me := range exact {
+		others, cost := n.exact(me)
+		d.total -= cost
+		for _, ne := range others {
+			if d.total < 0 {
+				return
+			}
+			if !me.excludes(ne) && !d.shown(me, ne) {
+				if a := d.pair(me, ne); d.total >= 0 {
+					d.settle(me, ne, a)
+				}
 			}
 		}
 	}
-	return false
 }
+
+// shown says that there is a witness for the answers of two modes.
+func (d *difference) shown(m, n *mode) bool {
+	was, is := m.answer(), n.answer()
+	at, known := d.places[[2]answered{was.answered(), is.answered()}]
+	return known && !d.classes[at].Undecided
+}
+
+// stopped notes that the work was spent at a mode of the old policy.
+func (d *difference) stopped(m *mode) {
+	at := "calls that no rule of the old policy matches"
+	if m.rule != nil {
+		at = fmt.Sprintf("calls that the rule on line %d of the old policy decides, or one below it, or none", m.rule.src.Pos.Line)
+	}
+	d.classes = append(d.classes, Class{Undecided: true, Reason: reasonStopped + at})
+}
+
+const reasonStopped = "the work that a comparison may cost is spent, and these were not compared: "
 
 // pair looks for a call in both modes; what the policies answer differently is
 // noted on the way.
 func (d *difference) pair(m, n *mode) answer {
+	needed := slices.Concat(m.needed, n.needed)
+	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guess(q, m, n) {
+	case found:
+		return found
+	case impossible:
+		q.manner, q.others = free, true
+		if d.question(q, func(_, _ *policy.Decision) bool { return false }) == impossible {
+			return impossible // the modes need what no text is
+		}
+	}
+	if d.idle(m) || d.idle(n) {
+		return impossible
+	}
+	avoid := d.avoid(m, n)
+	shown := func(old, after *policy.Decision) bool {
+		return strictOf(old) == m.strict && strictOf(after) == n.strict
+	}
 	// Only what argument readings and empty names add is left to the last of
 	// these; each holds what those before it do.
 	a, plain := impossible, impossible
-	for _, q := range []question{{manner: tidy, unnamed: true}, {}, {unnamed: true}} {
-		q.subject = d.subject
-		q.needed, q.avoid = slices.Concat(m.needed, n.needed), slices.Concat(m.avoid, n.avoid)
-		if a = d.question(q, m, n); a == found {
-			return found
-		}
-		if q.manner == tidy {
-			plain = a
+	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
+	if d.possible(wide) {
+		for _, q := range []question{{manner: tidy, unnamed: true}, {}, wide} {
+			q.subject, q.needed, q.avoid = wide.subject, wide.needed, wide.avoid
+			if a = d.question(q, shown); a == found {
+				return found
+			}
+			if q.manner == tidy {
+				plain = a
+			}
 		}
 	}
 	if a == open && plain == impossible {
 		return hidden
 	}
 	if a == impossible {
-		q := question{subject: d.subject, unnamed: true, others: true, home: d.home,
-			needed: slices.Concat(m.needed, n.needed), avoid: slices.Concat(m.avoid, n.avoid)}
-		if d.question(q, m, n) == found {
+		q := question{subject: d.subject, unnamed: true, others: true, home: d.home, needed: needed, avoid: avoid}
+		if d.question(q, shown) == found {
 			return found
 		}
 	}
 	return a
 }
 
-func (d *difference) question(q question, m, n *mode) answer {
-	if d.tired {
+// idle says that it is proved: no call comes to a mode, whatever the other policy
+// says.
+func (d *difference) idle(m *mode) bool {
+	if !m.judged {
+		m.judged = true
+		q := question{subject: d.subject, unnamed: true, others: true, needed: m.needed, avoid: d.avoid(m)}
+		m.idle = !d.possible(q)
+	}
+	return m.idle
+}
+
+// avoid lists the rules that no mode may match and that have to do with one that
+// is needed.
+func (d *difference) avoid(ms ...*mode) (ds []demand) {
+	var r *rule
+	for _, m := range ms {
+		for _, d := range m.needed {
+			if _, one := d.rule.names(); one || r == nil {
+				r = d.rule
+			}
+		}
+	}
+	for _, m := range ms {
+		more, cost := m.avoid.demands(r)
+		d.total -= cost
+		ds = append(ds, more...)
+	}
+	return ds
+}
+
+// possible says that a question may have an answer, whatever the policies say of it.
+func (d *difference) possible(q question) bool {
+	a, cost := d.once(q, func(candidate) bool { return true })
+	d.total -= cost
+	return a != impossible
+}
+
+// guess asks the policies about the first texts that come to hand, those of what is
+// needed alone: in most pairs of modes nothing else has to do with them.
+func (d *difference) guess(q question, m, n *mode) answer {
+	was, is := m.answer(), n.answer()
+	return d.question(q, func(old, after *policy.Decision) bool {
+		o, a := answerOf(old), answerOf(after)
+		return o.answered() == was.answered() && a.answered() == is.answered()
+	})
+}
+
+// question asks one, and notes what the policies answer differently until shown
+// says that it is enough.
+func (d *difference) question(q question, shown func(old, after *policy.Decision) bool) answer {
+	if d.total < 0 {
 		return spent
 	}
 	a, cost := d.askAt(q, func(c candidate) bool {
 		for _, call := range q.calls(c) {
+			if d.total -= workOfDecision; d.total < 0 {
+				return true
+			}
 			old, after := d.before.Decide(&call), d.after.Decide(&call)
 			if !unlike(&old, &after) {
 				continue
 			}
 			d.note(&call, &old, &after)
-			if strictOf(&old) == m.strict && strictOf(&after) == n.strict {
+			if shown(&old, &after) {
 				return true
 			}
 		}
 		return false
 	})
-	d.total -= cost
-	d.tired = d.total < 0
+	if d.total -= cost; d.total < 0 {
+		return spent
+	}
 	return a
 }
+
+// workOfDecision is what it costs to ask two policies, in characters tried.
+const workOfDecision = 1 << 7
 
 // unlike says whether two decisions are different answers.
 func unlike(a, b *policy.Decision) bool {
@@ -117,24 +231,11 @@ func strictOf(d *policy.Decision) int {
 
 // note keeps a witness of a class that has none.
 func (d *difference) note(c *policy.Call, old, after *policy.Decision) {
-	class := Class{Old: answerOf(old), New: answerOf(after), Witness: c}
-	switch at := d.known(&class); {
-	case at < 0:
-		d.classes = append(d.classes, class)
-	case d.classes[at].Undecided:
-		d.classes[at] = class
-	}
+	d.add(&Class{Old: answerOf(old), New: answerOf(after), Witness: c})
 }
 
 func answerOf(d *policy.Decision) Answer {
 	return Answer{Action: d.Action, OutOfBand: d.Rule != nil && d.Rule.OutOfBand, Rule: d.Rule}
-}
-
-func (a Answer) equal(b Answer) bool {
-	if a.Action != b.Action || a.OutOfBand != b.OutOfBand || (a.Rule == nil) != (b.Rule == nil) {
-		return false
-	}
-	return a.Rule == nil || a.Rule.Index == b.Rule.Index
 }
 
 // settle notes what could not be decided of a pair.
@@ -152,16 +253,35 @@ func (d *difference) settle(m, n *mode, a answer) {
 	default:
 		return
 	}
-	class := Class{Undecided: true, Reason: reason, Old: m.answer(), New: n.answer()}
 	// What is known to change by these rules need not be doubted as well.
-	if d.known(&class) < 0 {
-		d.classes = append(d.classes, class)
-	}
+	d.add(&Class{Undecided: true, Reason: reason, Old: m.answer(), New: n.answer()})
 }
 
-// known is the place of the class with the same answers; -1 when there is none.
-func (d *difference) known(c *Class) int {
-	return slices.IndexFunc(d.classes, func(o Class) bool { return o.Old.equal(c.Old) && o.New.equal(c.New) })
+// answered tells answers of one policy apart.
+type answered struct {
+	action    policy.Action
+	outOfBand bool
+	rule      int // -1: none
+}
+
+func (a *Answer) answered() answered {
+	at := answered{a.Action, a.OutOfBand, -1}
+	if a.Rule != nil {
+		at.rule = a.Rule.Index
+	}
+	return at
+}
+
+// add keeps a class, unless there is one with the same answers that shows as much.
+func (d *difference) add(c *Class) {
+	key := [2]answered{c.Old.answered(), c.New.answered()}
+	switch at, known := d.places[key]; {
+	case !known:
+		d.places[key] = len(d.classes)
+		d.classes = append(d.classes, *c)
+	case d.classes[at].Undecided && !c.Undecided:
+		d.classes[at] = *c
+	}
 }
 
 func (m *mode) answer() Answer {

@@ -33,15 +33,13 @@ type Class struct {
 // above them are compared with one another only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []Class {
 	pr := newProver(o)
-	d := difference{prover: pr, before: before, after: after, total: 64 * pr.work}
+	d := difference{prover: pr, before: before, after: after, places: map[[2]answered]int{}, total: workOfAll * pr.work}
 	a, b := pr.rules(before), pr.rules(after)
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
 		d.subject, d.exhausted = s, nil
-		d.old, d.new = of(s, a), of(s, b)
-		for i, p := range []*policy.Policy{before, after} {
-			d.open[i] = s == policy.MethodSubject || p.Layer() != ""
-		}
-		d.compare(modes(d.old, d.open[0]), modes(d.new, d.open[1]))
+		d.old = newBook(of(s, a), s == policy.MethodSubject || before.Layer() != "")
+		d.new = newBook(of(s, b), s == policy.MethodSubject || after.Layer() != "")
+		d.compare()
 		d.exhaust() // for what only texts in an uncommon spelling are answered
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
@@ -50,17 +48,20 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 	return d.classes
 }
 
+// workOfAll is how many times the work of one question all of them may cost: some
+// seconds.
+const workOfAll = 4
+
 // difference is the comparison of two policies.
 type difference struct {
 	*prover
 	before, after *policy.Policy
 	subject       policy.Subject
-	old, new      []*rule
-	open          [2]bool // what no rule matches passes: a method, or what a layer leaves to others
+	old, new      *book
 	classes       []Class
-	total         int // work that all questions may cost
-	tired         bool
-	exhausted     *bool // of the subject, once it was tried
+	places        map[[2]answered]int // of the classes, by their answers
+	total         int                 // work that all questions may cost
+	exhausted     *bool               // of the subject, once it was tried
 }
 
 func of(s policy.Subject, rules []rule) (out []*rule) {
@@ -75,130 +76,80 @@ func of(s policy.Subject, rules []rule) (out []*rule) {
 // mode is one way in which a policy comes to an answer: the rules that match, and
 // those that do not.
 type mode struct {
-	strict        int
-	rule          *rule // that decides; nil for none
-	at            int   // its place among the rules of the subject
-	needed, avoid []demand
+	strict int
+	rule   *rule // that decides; nil for none
+	at     int   // its place among the rules of the subject
+	needed []demand
+	avoid  avoided
 	// loose says that the answer may also be a stricter one: the deciding rule
 	// matches perhaps, and what follows was not looked at.
 	loose bool
 
-	needs, needsSure     bitset // the conditions of needed, by number
-	avoids, avoidsSurely bitset
+	judged, idle bool // whether it is known, and so, that no call comes to it
 }
 
 // modes are all the ways to an answer. A deny decides whenever it matches, surely
 // or perhaps; another answer holds when no stricter rule above even perhaps does.
-func modes(rules []*rule, open bool) []mode {
+func (b *book) modes() []mode {
 	var all []mode
-	for i, r := range rules {
+	for i, r := range b.rules {
+		avoid := avoided{book: b, first: i, strict: r.strict}
 		if r.strict == strictDeny {
-			all = append(all, mode{strict: r.strict, rule: r, at: i,
-				needed: []demand{{r, r.vague}}, avoid: others(rules[:i], nil, strictDeny)})
+			all = append(all, mode{strict: r.strict, rule: r, at: i, needed: []demand{{r, r.vague}}, avoid: avoid})
 			continue
 		}
-		avoid := others(rules[:i], nil, r.strict)
 		all = append(all, mode{strict: r.strict, rule: r, at: i, needed: []demand{{rule: r}}, avoid: avoid})
 		if r.strict != strictAllow && r.vague {
 			all = append(all, mode{strict: r.strict, rule: r, at: i, needed: []demand{{r, true}}, avoid: avoid, loose: true})
 		}
 	}
-	none := mode{strict: strictDeny, at: len(rules), avoid: others(rules, nil, strictDeny)}
-	if open {
-		none.strict, none.avoid = strictAllow, others(rules, nil, strictAllow)
+	n := len(b.rules)
+	none := mode{strict: strictDeny, at: n, avoid: avoided{book: b, first: n, strict: strictDeny}}
+	if b.open {
+		none.strict, none.avoid.strict = strictAllow, strictAllow
 	}
 	return append(all, none)
 }
 
-// others demands that rules do not match: the stricter ones not even perhaps.
-func others(rules []*rule, but *rule, strict int) (ds []demand) {
-	for _, r := range rules {
-		if r != but {
-			ds = append(ds, demand{r, r.strict < strict && r.vague})
-		}
-	}
-	return ds
-}
-
 // exact lists what a loose mode becomes by the rule that ends the walk: one that
 // is less strict and below, and that n, what it is compared with, leaves possible.
-func (m *mode) exact(rules []*rule, open bool, names map[string]int, n *mode) []mode {
+func (m *mode) exact(n *mode) (all []*mode, cost int) {
 	if !m.loose {
-		return []mode{*m}
+		return []*mode{m}, 0
 	}
-	var all []mode
-	for f := m.at + 1; f < len(rules); f++ {
-		r := rules[f]
-		if r.strict < m.strict && has(n.needs, names[r.same]) {
-			break // it matches as well, and from here on the answer is stricter
-		}
-		if r.strict <= m.strict || has(n.avoidsSurely, names[r.same]) || asunder(r.name, m.rule.name) {
+	b := m.avoid.book
+	ended := func(first int, by ...demand) {
+		all = append(all, &mode{judged: true, strict: m.strict, rule: m.rule, at: m.at, needed: append([]demand{{m.rule, true}}, by...),
+			avoid: avoided{book: b, first: first, but: m.rule, strict: m.strict}})
+	}
+	places, cost := b.near(m.rule)
+	for _, f := range places {
+		if f <= m.at {
 			continue
 		}
-		e := mode{strict: m.strict, rule: m.rule, at: m.at,
-			needed: []demand{{m.rule, true}, {rule: r}}, avoid: others(rules[:f], m.rule, m.strict)}
-		e.number(names)
-		all = append(all, e)
+		r := b.rules[f]
+		if r.strict < m.strict && n.asks(r) {
+			return all, cost + len(places) // it matches as well, and from here on the answer is stricter
+		}
+		if r.strict > m.strict && !n.avoid.forbids(demand{rule: r}) {
+			ended(f, demand{rule: r})
+		}
 	}
-	if open { // or no rule does
-		e := mode{strict: m.strict, rule: m.rule, at: m.at,
-			needed: []demand{{m.rule, true}}, avoid: others(rules, m.rule, m.strict)}
-		e.number(names)
-		all = append(all, e)
+	if b.open { // or no rule does
+		ended(len(b.rules))
 	}
-	return all
+	return all, cost + len(places)
 }
 
-// conditionNames numbers the conditions of rules: rules with the same ones have
-// the same number.
-func conditionNames(rules []*rule) map[string]int {
-	names := map[string]int{}
-	for _, r := range rules {
-		if _, found := names[r.same]; !found {
-			names[r.same] = len(names)
-		}
-	}
-	return names
-}
-
-type bitset []uint64
-
-func (b bitset) meets(c bitset) bool {
-	for w := range b {
-		if b[w]&c[w] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *mode) number(names map[string]int) {
-	rows := make([]uint64, 4*(len(names)/64+1))
-	cut := func() bitset {
-		row := rows[: len(names)/64+1 : len(names)/64+1]
-		rows = rows[len(row):]
-		return row
-	}
-	m.needs, m.needsSure, m.avoids, m.avoidsSurely = cut(), cut(), cut(), cut()
-	for _, d := range m.needed {
-		set(m.needs, names[d.rule.same])
-		if !d.any {
-			set(m.needsSure, names[d.rule.same])
-		}
-	}
-	for _, d := range m.avoid {
-		if d.any || !d.rule.vague {
-			set(m.avoids, names[d.rule.same])
-		}
-		set(m.avoidsSurely, names[d.rule.same])
-	}
+// asks says that the mode needs a rule with the conditions of r.
+func (m *mode) asks(r *rule) bool {
+	return slices.ContainsFunc(m.needed, func(d demand) bool { return d.rule.same == r.same })
 }
 
 // excludes says that the modes contradict each other by rules with the same
 // conditions: most pairs of two policies that share most rules do.
 func (m *mode) excludes(n *mode) bool {
-	return m.needs.meets(n.avoids) || m.needsSure.meets(n.avoidsSurely) ||
-		n.needs.meets(m.avoids) || n.needsSure.meets(m.avoidsSurely)
+	return slices.ContainsFunc(m.needed, n.avoid.forbids) || slices.ContainsFunc(n.needed, m.avoid.forbids)
 }
 
 // differs says whether two modes answer differently.

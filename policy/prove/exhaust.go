@@ -29,7 +29,7 @@ func (d *difference) exhaust() bool {
 		return *d.exhausted
 	}
 	d.exhausted = new(bool)
-	rules := slices.Concat(d.old, d.new)
+	rules := slices.Concat(d.old.rules, d.new.rules)
 	cells, ok := d.cells(rules)
 	if !ok {
 		return false

@@ -16,7 +16,7 @@ func TestExhaustKnowsItsBounds(t *testing.T) {
 		}
 		pr := newProver(Options{})
 		rules := pr.rules(p)
-		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: of(policy.ToolSubject, rules)}
+		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: newBook(of(policy.ToolSubject, rules), false), new: newBook(nil, false), places: map[[2]answered]int{}}
 		if got := d.exhaust(); got != able {
 			t.Errorf("%s: settled %v, want %v", glob, got, able)
 		}

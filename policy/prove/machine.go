@@ -15,6 +15,7 @@ type machine struct {
 	runes  []rune // the alphabet: what occurs in the languages, and two characters that do not
 	leave  map[rune][]uint64
 	keep   map[rune][]uint64
+	moves  [][2][]uint64 // leave and keep of each of runes
 	start  []uint64
 	needed int  // the first so many languages must all accept
 	based  bool // some language holds relative paths only
@@ -44,28 +45,68 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	if m.runes = runes; runes == nil {
 		m.runes = alphabet(m.langs)
 	}
-	for _, r := range m.runes {
-		if m.leave[r] == nil {
-			m.tabulate(r)
-		}
-	}
+	m.tabulate()
 	return m
 }
 
-func (m *machine) tabulate(r rune) {
+// tabulate notes for each character the states that it leaves and keeps. Most
+// states say the same of all characters but one, so that is written first.
+func (m *machine) tabulate() {
 	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
+	m.states(func(at int, s *step) {
+		if s.leave.others() {
+			set(leave, at)
+		}
+		if s.loop.others() {
+			set(keep, at)
+		}
+	})
+	for _, r := range m.runes {
+		m.leave[r], m.keep[r] = slices.Clone(leave), slices.Clone(keep)
+	}
+	m.states(func(at int, s *step) {
+		s.leave.enter(m.leave, at)
+		s.loop.enter(m.keep, at)
+	})
+	for _, r := range m.runes {
+		m.moves = append(m.moves, [2][]uint64{m.leave[r], m.keep[r]})
+	}
+}
+
+func (m *machine) states(visit func(at int, s *step)) {
 	for i, l := range m.langs {
-		at := m.places[i].from
 		for j := range l.steps {
-			if l.steps[j].leave.has(r) {
-				set(leave, at+j)
+			visit(m.places[i].from+j, &l.steps[j])
+		}
+	}
+}
+
+// others says whether the set has the characters that it does not name.
+func (t *test) others() bool { return t.kind == anything || t.kind == except }
+
+// enter corrects the rows of the characters of which the set says something else
+// than of others.
+func (t *test) enter(rows map[rune][]uint64, at int) {
+	switch t.kind {
+	case oneOf:
+		for _, r := range t.runes {
+			if row := rows[r]; row != nil {
+				set(row, at)
 			}
-			if l.steps[j].loop.has(r) {
-				set(keep, at+j)
+		}
+	case except:
+		for _, r := range t.runes {
+			if row := rows[r]; row != nil {
+				row[at/64] &^= 1 << (at % 64)
+			}
+		}
+	case letters:
+		for r, row := range rows {
+			if t.has(r) {
+				set(row, at)
 			}
 		}
 	}
-	m.leave[r], m.keep[r] = leave, keep
 }
 
 func set(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
@@ -83,13 +124,21 @@ const (
 // Plain ones come first.
 func alphabet(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
+	var known [128]bool // of those, the ASCII ones
 	for _, l := range langs {
 		for _, r := range l.tells() {
 			seen[r] = true
 		}
-		for _, s := range l.steps {
-			for _, r := range s.leave.runes + s.loop.runes {
-				seen[r] = true
+		for i := range l.steps {
+			for _, t := range []*test{&l.steps[i].leave, &l.steps[i].loop} {
+				for _, r := range t.runes {
+					if r < 128 && known[r] {
+						continue
+					} else if r < 128 {
+						known[r] = true
+					}
+					seen[r] = true
+				}
 			}
 		}
 	}
@@ -136,8 +185,9 @@ func oddness(r rune) int {
 }
 
 // step moves row over r into next, which may be row.
-func (m *machine) step(next, row []uint64, r rune) {
-	leave, keep := m.leave[r], m.keep[r]
+func (m *machine) step(next, row []uint64, r rune) { move(next, row, m.leave[r], m.keep[r]) }
+
+func move(next, row, leave, keep []uint64) {
 	var carry uint64
 	for w, states := range row {
 		left := leave[w] & states

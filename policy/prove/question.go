@@ -22,6 +22,7 @@ type question struct {
 	unnamed bool   // the name may be empty
 	others  bool   // ask about readings that transformations made as well
 	many    bool   // list more texts than a proof needs
+	quick   bool   // and never do
 	home    string // for calls that name a place below it by a tilde
 }
 
@@ -62,7 +63,7 @@ func (pr *prover) ask(q question, accept func(candidate) bool) answer {
 
 // askAt also says what work it was.
 func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost int) {
-	if a, cost = pr.once(q, accept); a == open {
+	if a, cost = pr.once(q, accept); a == open && !q.quick {
 		q.many = true
 		more, again := pr.once(q, accept)
 		if cost += again; more == found {
@@ -85,6 +86,7 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 			a.atoms[atom] = true
 		}
 	}
+	a.work.spend(len(q.avoid))
 	a.avoid = slices.DeleteFunc(slices.Clone(q.avoid), func(d demand) bool { return a.apart(d) })
 	a.dimensions()
 	return a.combine(accept), pr.work - a.work.left

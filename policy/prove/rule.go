@@ -17,7 +17,7 @@ type rule struct {
 	server union // nil for any
 	args   []argument
 	atoms  []string // conditions that are no languages, by their text, sorted
-	same   string   // equal for rules with equal conditions
+	same   int      // equal for rules with equal conditions
 	vague  bool     // may match where it does not surely
 }
 
@@ -41,6 +41,7 @@ const resourceKey = "\x00uri"
 type prover struct {
 	langs map[string]*lang
 	bases map[bool]union
+	same  map[string]int // numbers the conditions of rules
 	work  int
 	home  string
 }
@@ -49,7 +50,7 @@ func newProver(o Options) *prover {
 	if o.Work <= 0 {
 		o.Work = defaultWork
 	}
-	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, work: o.Work}
+	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, work: o.Work}
 }
 
 func (pr *prover) lang(glob string) *lang { return pr.made(glob, false) }
@@ -108,7 +109,11 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	}
 	slices.SortFunc(r.args, func(a, b argument) int { return strings.Compare(a.key, b.key) })
 	slices.Sort(r.atoms)
-	r.same = r.conditions()
+	name := r.conditions()
+	if _, known := pr.same[name]; !known {
+		pr.same[name] = len(pr.same)
+	}
+	r.same = pr.same[name]
 	return r
 }
 

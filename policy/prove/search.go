@@ -2,6 +2,7 @@ package prove
 
 import (
 	"slices"
+	"strings"
 	"unsafe"
 )
 
@@ -22,6 +23,7 @@ type search struct {
 	others  []*lang
 	owners  [][]int // of each of others: which of avoid it belongs to
 	nodes   []node
+	row     []uint64 // of the node that is looked at
 	seen    map[string][]int32
 	beyond  int
 }
@@ -35,15 +37,25 @@ type node struct {
 }
 
 func (s *search) run(branch []*lang) (whole bool) {
+	if len(s.avoid) == 0 && len(s.options) > 0 && !s.many {
+		return true // there is nothing to get out of
+	}
 	for _, l := range branch {
 		if l.literal && !s.slashed {
 			s.word(l.word, branch)
-			return true
+			return s.work.spend(len(s.avoid) * (1 + len(l.word)))
 		}
+	}
+	if s.sample(branch) {
+		return true
 	}
 	whole = true
 	s.collect(branch)
 	s.machine = newMachine(branch, s.others, nil)
+	if !s.work.spend(s.machine.words * (64 + 2*len(s.machine.runes))) {
+		return false
+	}
+	s.row = make([]uint64, s.machine.words)
 	s.seen = map[string][]int32{}
 	s.nodes = append(s.nodes, node{row: s.machine.start, parent: -1})
 	for at := 0; at < len(s.nodes); at++ {
@@ -55,11 +67,11 @@ func (s *search) run(branch []*lang) (whole bool) {
 			whole = false // what was come to is still looked at
 			continue
 		}
-		for _, r := range s.machine.runes {
+		for i := range s.machine.runes {
 			if !s.work.spend(s.machine.words) {
 				return false
 			}
-			s.visit(int32(at), r)
+			s.visit(int32(at), i)
 		}
 	}
 	return whole
@@ -88,6 +100,26 @@ func (s *search) word(text string, branch []*lang) {
 	s.offer(got, func() string { return text })
 }
 
+// sample settles a branch by a glob of it without its stars, or with a letter in the
+// place of each, when there is nothing to avoid.
+func (s *search) sample(branch []*lang) bool {
+	if len(s.avoid) > 0 || s.many || s.slashed {
+		return false
+	}
+	for _, l := range branch {
+		if l.glob == nil || l.relative {
+			continue
+		}
+		for _, star := range []string{"", freshLetters[:1]} {
+			text := strings.NewReplacer("**", star, "*", star, "?", freshLetters[:1]).Replace(l.text)
+			if s.word(text, branch); len(s.options) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // collect lists the languages to avoid that share a text with the branch, as far
 // as their ends tell, each once.
 func (s *search) collect(branch []*lang) {
@@ -108,18 +140,20 @@ func (s *search) collect(branch []*lang) {
 	}
 }
 
-func (s *search) visit(parent int32, r rune) {
+// visit follows one of the characters from a node.
+func (s *search) visit(parent int32, rune int) {
+	r := s.machine.runes[rune]
 	from := &s.nodes[parent]
-	n := node{shape: from.shape.next(s.manner, r), parent: parent, char: r}
+	n := node{shape: from.shape.next(s.manner, r), parent: parent, char: r, row: s.row}
 	if n.shape == untidy {
 		return
 	}
 	if s.machine.based {
 		n.base = from.base.next(r)
 	}
-	n.row = make([]uint64, s.machine.words)
-	s.machine.step(n.row, from.row, r)
+	move(n.row, from.row, s.machine.moves[rune][0], s.machine.moves[rune][1])
 	if s.machine.alive(n.row) && (s.many || !s.dominated(&n)) {
+		n.row = slices.Clone(n.row) // most are left before they need a row of their own
 		s.nodes = append(s.nodes, n)
 	}
 }

@@ -92,6 +92,9 @@ type Doubt struct {
 	Spelling bool // only a call in an uncommon spelling could show it
 }
 
+// whole says that a doubt is about no two rules but about all that Reason names.
+func (d *Doubt) whole() bool { return KindOf(d.Old, d.New) == "" }
+
 // Report is the difference of two policies.
 type Report struct {
 	OldRevision, NewRevision string

@@ -100,6 +100,10 @@ func (m *markdown) doubts(r *Report) {
 	m.line("|---|---|---|")
 	for i := range r.Doubts {
 		d := &r.Doubts[i]
+		if d.whole() {
+			m.part("| any | any | %s |", escape(d.Reason))
+			continue
+		}
 		m.part("| %s | %s | %s |", code(answer(&d.Old)), code(answer(&d.New)), escape(d.Reason))
 	}
 	m.line("")

@@ -111,6 +111,9 @@ func (r *Report) textDoubts(line func(string, ...any)) {
 			continue
 		}
 		line("Not decided: %s", plain(d.Reason))
+		if d.whole() {
+			continue
+		}
 		line("    was %s", answer(&d.Old))
 		line("    is  %s", answer(&d.New))
 	}

@@ -1,0 +1,108 @@
+package prove
+
+import "slices"
+
+// book is the rules of one policy about one subject, and where to find among them
+// those that have to do with a name, without looking at every one: of two policies
+// with thousands of rules each, nearly all pairs have nothing in common.
+type book struct {
+	rules  []*rule
+	open   bool             // what no rule matches passes
+	same   map[int][]int    // the places of the rules with the same conditions
+	words  map[string][]int // the places of the rules that name one text
+	others []int            // and of those that do not
+	beside map[*lang][]int
+}
+
+func newBook(rules []*rule, open bool) *book {
+	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, beside: map[*lang][]int{}}
+	for i, r := range rules {
+		b.same[r.same] = append(b.same[r.same], i)
+		if word, one := r.names(); one {
+			b.words[word] = append(b.words[word], i)
+		} else {
+			b.others = append(b.others, i)
+		}
+	}
+	return b
+}
+
+// names is the one text that a rule asks of the name.
+func (r *rule) names() (word string, one bool) {
+	if len(r.name) != 1 || !r.name[0].literal {
+		return "", false
+	}
+	return r.name[0].word, true
+}
+
+// near lists the places of the rules whose names a rule's name may be, in order.
+// cost is what it took to find them: one for each two names that were compared.
+func (b *book) near(r *rule) (places []int, cost int) {
+	if r == nil || len(r.name) != 1 {
+		return b.all(), 0
+	}
+	if known, found := b.beside[r.name[0]]; found {
+		return known, 0
+	}
+	among := b.all()
+	if word, one := r.names(); one {
+		among = slices.Concat(b.words[word], b.others)
+		slices.Sort(among)
+	}
+	places = []int{}
+	for _, i := range among {
+		if !asunder(b.rules[i].name, r.name) {
+			places = append(places, i)
+		}
+	}
+	b.beside[r.name[0]] = places
+	return places, len(among)
+}
+
+func (b *book) all() []int {
+	all := make([]int, len(b.rules))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// avoided are rules of a book that are not to match: the first so many, but for
+// one. Those that are stricter than the answer not even perhaps.
+type avoided struct {
+	book   *book
+	first  int
+	but    *rule
+	strict int
+}
+
+// demands lists those that have to do with a rule that matches; nil is for any.
+func (a *avoided) demands(r *rule) (ds []demand, cost int) {
+	places, cost := a.book.near(r)
+	for _, i := range places {
+		if i >= a.first {
+			break
+		}
+		if o := a.book.rules[i]; o != a.but {
+			ds = append(ds, demand{o, a.perhaps(o)})
+		}
+	}
+	return ds, cost + len(places)
+}
+
+// perhaps says that a rule must not even perhaps match.
+func (a *avoided) perhaps(r *rule) bool { return r.strict < a.strict && r.vague }
+
+// forbids says that what a demand asks for is to be avoided.
+func (a *avoided) forbids(d demand) bool {
+	for _, i := range a.book.same[d.rule.same] {
+		if i >= a.first {
+			return false
+		}
+		r := a.book.rules[i]
+		if r != a.but && (!d.any || !r.vague || a.perhaps(r)) {
+			return true
+		}
+	}
+	return false
+}
