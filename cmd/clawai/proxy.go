@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -70,6 +71,11 @@ type proxyRun struct {
 // processor back from the loop that sleeps (docs/benchmarks.md).
 const fewestProcessors = 4
 
+// heapGrowth is how far the heap of a proxy grows before it is collected, in
+// per cent of what is alive. That is less than a megabyte, so that this means 8 MiB
+// in place of the runtime's 4, and half as many collections under load.
+const heapGrowth = 200
+
 // watchAfter is when the policy file is watched from: starting that beside the
 // server would make the client wait for both.
 const watchAfter = 50 * time.Millisecond
@@ -85,6 +91,9 @@ func runProxy(c *cli.Context) error {
 	}
 	if c.IsSet("listen") {
 		return runListen(c)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
 	}
 	p, err := newProxyRun(c)
 	if err != nil {
