@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -37,7 +38,7 @@ var replies = map[string]gate.Reply{
 const maxWords = 500 // characters of a note
 
 // The ids that the queue gives; nothing else is looked up.
-var wholeID = regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`)
+var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
 
 func conflict(text string) *refusal { return &refusal{http.StatusConflict, text} }
 
@@ -68,7 +69,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *sessio
 
 // find gives a request that waits, by its whole id.
 func (s *Server) find(ctx context.Context, id string) (queue.Request, error) {
-	if !wholeID.MatchString(id) {
+	if !wholeID().MatchString(id) {
 		return queue.Request{}, notFound
 	}
 	q, err := s.o.Queue.Get(ctx, id)
