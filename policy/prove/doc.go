@@ -37,8 +37,14 @@
 //
 // # Typed constraints and times
 //
-// A constraint (where) or time (when) is a condition that no language tells. A
+// A constraint (where) or time (when) is a condition that no glob tells. A
 // rule that has one is taken to cover only what has textually the same one, for
 // values of which it can be decided; witnesses are sought among examples of it, and
 // for under among what is asked of the same argument, put into the folder.
+//
+// A regex is a language, too (expression.go): a rule that has one covers what must
+// match an expression that holds no more, or be one of texts that it matches. Two
+// rules whose expressions share no text share no call, unless one of the two holds
+// texts that the policy also judges by others: those that may be JSON, and those
+// with breaks.
 package prove

@@ -18,12 +18,13 @@ type question struct {
 	subject policy.Subject
 	needed  []demand
 	avoid   []demand
-	manner  manner // of arguments
-	unnamed bool   // the name may be empty
-	others  bool   // ask about readings that transformations made as well
-	many    bool   // list more texts than a proof needs
-	quick   bool   // and never do
-	home    string // for calls that name a place below it by a tilde
+	manner  manner           // of arguments
+	unnamed bool             // the name may be empty
+	others  bool             // ask about readings that transformations made as well
+	many    bool             // list more texts than a proof needs
+	quick   bool             // and never do
+	texts   map[string][]any // see spelled
+	home    string           // for calls that name a place below it by a tilde
 }
 
 // answer is what became of a question.
@@ -86,6 +87,9 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 			a.atoms[atom] = true
 		}
 	}
+	if a.atOdds() {
+		return impossible, 0
+	}
 	a.work.spend(len(q.avoid))
 	a.avoid = slices.DeleteFunc(slices.Clone(q.avoid), func(d demand) bool { return a.apart(d) })
 	a.dimensions()
@@ -104,7 +108,7 @@ func (a *asked) apart(d demand) bool {
 		}
 	}
 	for _, atom := range r.atoms {
-		if !a.atoms[atom] {
+		if !a.atoms[atom] && !a.meets(r, atom) {
 			return true
 		}
 	}

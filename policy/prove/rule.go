@@ -16,9 +16,10 @@ type rule struct {
 	name   union
 	server union // nil for any
 	args   []argument
-	atoms  []string // conditions that are no languages, by their text, sorted
-	same   int      // equal for rules with equal conditions
-	vague  bool     // may match where it does not surely
+	atoms  []string      // conditions that are no languages, by their text, sorted
+	exprs  []*expression // of the atoms, those that are languages of texts
+	same   int           // equal for rules with equal conditions
+	vague  bool          // may match where it does not surely
 }
 
 // argument is the condition on one argument, or on the URI of a resource.
@@ -39,18 +40,20 @@ const resourceKey = "\x00uri"
 
 // prover reads policies and keeps the languages that they share.
 type prover struct {
-	langs map[string]*lang
-	bases map[bool]union
-	same  map[string]int // numbers the conditions of rules
-	work  int
-	home  string
+	langs    map[string]*lang
+	bases    map[bool]union
+	regulars map[string]*regular // by expression; nil for one that cannot be compared
+	emptied  map[string]bool     // what was found out of such
+	same     map[string]int      // numbers the conditions of rules
+	work     int
+	home     string
 }
 
 func newProver(o Options) *prover {
 	if o.Work <= 0 {
 		o.Work = defaultWork
 	}
-	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, work: o.Work}
+	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, regulars: map[string]*regular{}, emptied: map[string]bool{}, work: o.Work}
 }
 
 func (pr *prover) lang(glob string) *lang { return pr.made(glob, false) }
@@ -101,7 +104,7 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	for _, a := range src.Args {
 		r.args = append(r.args, newArgument(p, argumentKey(a.Path), a.Path, a.Globs))
 	}
-	r.constraints(p)
+	pr.constraints(&r, p)
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
 			r.vague = r.vague || g.Absolute || g.Homeless || g.Forms.Forms[0].Rest != ""
@@ -121,12 +124,16 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 // times. An argument that has a constraint must be there; whether the constraint
 // holds is an atom, which a call has or has not. Where a constraint is about the
 // argument as a whole, there need be no text: [] is an array, and present.
-func (r *rule) constraints(p *policy.Policy) {
+func (pr *prover) constraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
 		opens := r.src.Action == policy.Allow
 		r.vague = true
-		r.atoms = append(r.atoms, strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01"))
+		atom := strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01")
+		r.atoms = append(r.atoms, atom)
+		if e := pr.expression(key, atom, w.Key, w.Text); e != nil {
+			r.exprs = append(r.exprs, e)
+		}
 		whole := w.Key == "present" || w.Key == "type" && slices.Contains([]string{`"null"`, `"array"`, `"object"`}, w.Text)
 		known := slices.ContainsFunc(r.args, func(a argument) bool { return a.key == key })
 		if !whole && !known {

@@ -138,7 +138,7 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 		all = append(all, filled)
 	}
 	for _, path := range q.paths() {
-		var texts []any
+		texts := slices.Clone(q.spelled(path))
 		for _, d := range q.needed {
 			for _, w := range d.rule.src.Where {
 				if slices.Equal(w.Path, path) {

@@ -1,0 +1,140 @@
+package prove
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// expression is a constraint that holds for the texts of a regular language.
+type expression struct {
+	key, atom string
+	lang      *regular
+	// choices says that the language is that of a one_of, which is about other
+	// kinds of values as well: what it holds is known, and not what it leaves out.
+	choices bool
+}
+
+// expression reads a constraint on an argument as a language; nil where it is none.
+func (pr *prover) expression(key, atom, constraint, text string) *expression {
+	words := quotedStrings(text)
+	expr := ""
+	switch {
+	case constraint == "regex" && len(words) == 1 && quotedText.FindString(text) == text:
+		expr = words[0]
+	case constraint == "one_of" && strings.Trim(quotedText.ReplaceAllString(text, ""), "[], \t\r\n") == "":
+		if len(words) != len(quotedText.FindAllString(text, -1)) {
+			return nil
+		}
+		for i := range words {
+			words[i] = regexp.QuoteMeta(words[i])
+		}
+		expr = strings.Join(words, "|")
+	default:
+		return nil
+	}
+	lang, known := pr.regulars[expr]
+	if !known {
+		lang = newRegular(expr)
+		pr.regulars[expr] = lang
+	}
+	if lang == nil {
+		return nil
+	}
+	return &expression{key, atom, lang, constraint == "one_of"}
+}
+
+// expressions lists the languages that rules ask of an argument. Of those to avoid
+// only such as a text outside of is sure to be outside of the condition.
+func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
+	for _, d := range ds {
+		for _, e := range d.rule.exprs {
+			if e.key == key && !(avoided && e.choices) && !slices.Contains(langs, e.lang) {
+				langs = append(langs, e.lang)
+			}
+		}
+	}
+	return langs
+}
+
+// meets says that it is proved: what is needed of an argument keeps the condition
+// of a rule to avoid, whose text is another one.
+func (a *asked) meets(r *rule, atom string) bool {
+	i := slices.IndexFunc(r.exprs, func(e *expression) bool { return e.atom == atom && !e.choices })
+	if i < 0 {
+		return false
+	}
+	e := r.exprs[i]
+	needed := expressions(a.needed, e.key, false)
+	if len(needed) == 0 {
+		return false
+	}
+	return a.prover.empty(needed, []*regular{e.lang})
+}
+
+// atOdds says that it is proved: the needed rules ask for texts of one argument
+// that there are none of. What a text in which others stand (as JSON), or with
+// breaks around it, may be taken for is not known here.
+func (a *asked) atOdds() bool {
+	for _, key := range a.keys {
+		needed := expressions(a.needed, key, false)
+		if len(needed) < 2 || !a.prover.empty(needed, nil) {
+			continue
+		}
+		if !slices.ContainsFunc(needed, func(l *regular) bool { return !a.prover.empty([]*regular{l, ambiguous}, nil) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// ambiguous are the texts that a constraint may judge by another one.
+var ambiguous = newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`)
+
+// empty says that it is proved: no text is in all of needed and in none of avoided.
+func (pr *prover) empty(needed, avoided []*regular) bool {
+	var key strings.Builder
+	for _, l := range needed {
+		key.WriteString(l.expr + "\x00")
+	}
+	for _, l := range avoided {
+		key.WriteString("\x00" + l.expr + "\x00")
+	}
+	empty, known := pr.emptied[key.String()]
+	if !known {
+		_, found, all := apartText(needed, avoided)
+		empty = !found && all
+		pr.emptied[key.String()] = empty
+	}
+	return empty
+}
+
+// spelled lists texts that the needed rules' expressions on an argument hold, first
+// those that the ones to avoid do not.
+func (q *question) spelled(path []string) (texts []any) {
+	key := argumentKey(path)
+	if texts, known := q.texts[key]; known {
+		return texts
+	}
+	needed := expressions(q.needed, key, false)
+	if len(needed) > 0 {
+		avoided := expressions(q.avoid, key, true)
+		tries := [][]*regular{avoided}
+		for _, l := range avoided[:min(len(avoided), maxTries)] {
+			tries = append(tries, []*regular{l})
+		}
+		for _, without := range append(tries, nil) {
+			if text, found, _ := apartText(needed, without); found && !slices.Contains(texts, any(text)) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	if q.texts == nil {
+		q.texts = map[string][]any{}
+	}
+	q.texts[key] = texts
+	return texts
+}
+
+// maxTries is how many expressions to avoid are tried each by itself.
+const maxTries = 8

@@ -1,0 +1,133 @@
+package prove_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/prove"
+)
+
+func withWhere(conditions ...string) string {
+	var b strings.Builder
+	for _, c := range conditions {
+		action, where, _ := strings.Cut(c, " ")
+		fmt.Fprintf(&b, "[[rule]]\naction = %q\ntool = \"run\"\nwhere.x = { %s }\n", action, where)
+	}
+	return b.String()
+}
+
+// TestReachOfExpressions: expressions are compared by what they match, and where
+// one holds another, that is proved; else a text shows that it does not.
+func TestReachOfExpressions(t *testing.T) {
+	for _, c := range []struct {
+		above, below string
+		covered      bool
+	}{
+		{`allow regex = 'git [a-z]+'`, `deny regex = 'git (push|log)'`, true},
+		{`allow regex = 'git (push|log)'`, `deny regex = 'git [a-z]+'`, false},
+		{`allow regex = 'a|b'`, `deny regex = '^(b|a)$'`, true},
+		{`allow regex = "[0-9]{1,3}"`, `deny regex = '\d\d?\d?'`, true},
+		{`allow regex = '[a-z]+'`, `deny one_of = ["red", "blue"]`, true},
+		{`allow regex = '[a-z]+'`, `deny one_of = ["red", "Blue"]`, false},
+		{`allow regex = '[a-z]+'`, `deny one_of = ["red", 1]`, false},
+		{`allow one_of = ["red", "blue"]`, `deny regex = 'red'`, false}, // "red" shows nothing: a server may take more for it
+		{`allow regex = '\bred'`, `deny regex = 'red'`, false},
+		{`allow regex = 'x+', max_length = 3`, `deny regex = 'x'`, false},
+	} {
+		p := parse(t, withWhere(c.above, c.below))
+		f := prove.Reach(p, prove.Options{})[1]
+		switch {
+		case c.covered && (f.Status != prove.Covered || !slices.Equal(f.By, []int{0})):
+			t.Errorf("%s takes all of %s: %+v", c.above, c.below, f)
+		case !c.covered && f.Status == prove.Covered:
+			t.Errorf("%s does not take all of %s", c.above, c.below)
+		}
+	}
+}
+
+// TestDifferenceOfExpressions: of a changed expression it is shown what it opens and
+// what it closes, and nothing where it is the same in other words.
+func TestDifferenceOfExpressions(t *testing.T) {
+	for _, c := range []struct{ old, new, opens, closes string }{
+		{`allow regex = 'ls|pwd'`, `allow regex = 'pwd|ls'`, "", ""},
+		{`allow regex = '[a-z]+'`, `allow regex = '[a-z][a-z]*'`, "", ""},
+		{`allow regex = '[a-z]+'`, `allow regex = '[a-z0-9]+'`, `{"x":"0"}`, ""},
+		{`allow regex = 'v[0-9]+'`, `allow regex = 'v[0-9]'`, "", `{"x":"v00"}`},
+		{`allow regex = 'red|blue'`, `allow regex = 'blue|green'`, `{"x":"green"}`, `{"x":"red"}`},
+		{`allow regex = '[a-z]+'`, `allow regex = '[0-9]+'`, `{"x":"0"}`, `{"x":"x"}`},
+	} {
+		opens, closes := "", ""
+		for _, d := range prove.Difference(parse(t, withWhere(c.old)), parse(t, withWhere(c.new)), prove.Options{}) {
+			switch {
+			case d.Undecided:
+				t.Errorf("%s to %s: not decided: %s", c.old, c.new, d.Reason)
+			case d.New.Action == policy.Allow:
+				opens = string(d.Witness.Args)
+			default:
+				closes = string(d.Witness.Args)
+			}
+		}
+		if opens != c.opens || closes != c.closes {
+			t.Errorf("%s to %s: opens %s, closes %s", c.old, c.new, opens, closes)
+		}
+	}
+}
+
+// TestExpressionsAgainstBruteForce: nothing that is proved of policies with
+// expressions is contradicted by a call, those included whose texts hold JSON or
+// have breaks around them.
+func TestExpressionsAgainstBruteForce(t *testing.T) {
+	var calls []*policy.Call
+	several := map[*policy.Call]bool{}
+	for i, x := range []any{
+		"a\n", "\na", "[\"a\"]", "{\"b\":\"a\"}", []string{"a", "b"}, map[string]string{"a": "b"}, map[string]int{"a": 1},
+		"", "a", "b", "ab", "ba", "aa", " a", 1, true, nil, "1", "abc", "[]",
+	} {
+		args, err := json.Marshal(map[string]any{"x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &policy.Call{Subject: policy.ToolSubject, Method: "tools/call", Server: "s", Names: []string{"run"}, Args: args}
+		calls, several[c] = append(calls, c), i < 7
+	}
+	condition := rapid.SampledFrom([]string{
+		`regex = 'a'`, `regex = 'a|b'`, `regex = '[ab]+'`, `regex = '(?s).*'`, `regex = '.+'`, `regex = '\[.*'`, `regex = '\d'`, `regex = '(?s)a.*'`, `regex = 'ab?'`, `regex = '[^b]*'`,
+		`one_of = ["a", "b"]`, `one_of = ["ab"]`, `one_of = ["1", 1]`, `max_length = 1`, `type = "string"`, `regex = '[ab]+', max_length = 1`,
+	})
+	rule := rapid.Custom(func(t *rapid.T) string {
+		return rapid.SampledFrom([]string{"allow ", "deny ", "prompt "}).Draw(t, "action") + condition.Draw(t, "condition")
+	})
+	some := rapid.SliceOfN(rule, 1, 4)
+	rapid.Check(t, func(rt *rapid.T) {
+		before, after := withWhere(some.Draw(rt, "old")...), withWhere(some.Draw(rt, "new")...)
+		p, q := parsePlain(rt, before), parsePlain(rt, after)
+		findings := prove.Reach(p, prove.Options{Work: 1 << 18})
+		listed := map[string]bool{}
+		for _, c := range prove.Difference(p, q, prove.Options{Work: 1 << 18}) {
+			listed[c.Old.Action.String()+c.New.Action.String()] = true
+			if !c.Undecided && (p.Decide(c.Witness).Action != c.Old.Action || q.Decide(c.Witness).Action != c.New.Action) {
+				rt.Errorf("%s does not show %v to %v", c.Witness.Args, c.Old, c.New)
+			}
+		}
+		for _, c := range calls {
+			tr := p.Trace(c)
+			for _, r := range tr.Reached() {
+				if tr.Steps[r].Match == policy.Matches && findings[r].Status == prove.Covered {
+					rt.Errorf("%s comes to rule %d, which is called covered by %v:\n%s", c.Args, r, findings[r].By, before)
+				}
+			}
+			// Of what has several readings the strictest answer of each policy holds, and
+			// they need not be to the same one.
+			x, y := p.Decide(c).Action, q.Decide(c).Action
+			if x != y && !listed[x.String()+y.String()] && (!several[c] || len(listed) == 0) {
+				rt.Errorf("%s goes from %s to %s, and that is not listed:\n%s---\n%s", c.Args, x, y, before, after)
+			}
+		}
+	})
+}
