@@ -112,7 +112,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	for _, s := range stops {
 		for _, base := range bases {
 			near := addressed(&base.call, a.Path, s.near)
-			if near == nil || base.rule != i && !l.takes(&base, a) {
+			if near == nil || base.rule != i && !l.takes(r, &base, a) {
 				continue
 			}
 			if d := l.policy.Decide(near); d.Rule == nil || d.Rule.Index != i {
@@ -142,11 +142,12 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takes says that the call of an allow can have an argument: the allow names one of
-// the kind, or looks at none, or the tool was seen to take it.
-func (l *linter) takes(base *opening, a policy.ArgSource) bool {
+// takes says that the call of an allow can have an argument of rule r: r names one
+// tool, the allow names an argument of the kind, or looks at none, or the tool was
+// seen to take it.
+func (l *linter) takes(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
-	return len(a.Path) == 0 || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
+	return len(a.Path) == 0 || !strings.ContainsAny(r.Name, "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
 			return slices.Equal(c.path, a.Path) || akin(c.name(), a.Path[len(a.Path)-1])
 		})
@@ -176,8 +177,9 @@ func (s *stop) says(g string) string {
 // no rule speaks.
 func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) bool {
 	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
-	text := isText(r)
-	if len(stops) == 0 || !text && (!opens(r) || !pathGlob(g) || !strings.HasSuffix(g, "/*")) {
+	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))
+	text := !folder && (isText(r) || g == "*" || strings.Contains(g, " "))
+	if len(stops) == 0 || !opens(r) && !isText(r) || !folder && !text {
 		return false
 	}
 	s := stops[len(stops)-1]
@@ -191,8 +193,10 @@ func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string
 	}
 	f := Finding{Code: StarStops, Severity: report.Note, Message: fmt.Sprintf("%q opens no folder below", g), Why: "* stops at a slash.",
 		Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
-	if text {
+	if isText(r) {
 		f.Severity = report.Warning
+	}
+	if text {
 		f.Message = fmt.Sprintf("%q stops at a slash, and a text with one is denied", g)
 		f.Why = "Texts hold slashes: dates, addresses, paths, either/or."
 		f.Fix = fmt.Sprintf("write %q", s.wide)
