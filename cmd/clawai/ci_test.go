@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -120,7 +122,7 @@ func values(m map[string]string) (all []string) {
 }
 
 // TestActionRuns runs the action's scripts on a pull request as the runner does,
-// with a repository whose policy a commit has widened.
+// with a repository whose policy a commit has changed.
 func TestActionRuns(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the action runs in bash")
@@ -130,6 +132,35 @@ func TestActionRuns(t *testing.T) {
 			t.Skipf("no %s", tool)
 		}
 	}
+	const narrow = "[[rule]]\naction = \"allow\"\ntool = \"read\"\nargs.path = \"/work/*\"\n\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n"
+	wide := strings.Replace(narrow, "/work/*", "/work/**", 1)
+	const team = "[[rule]]\naction = \"deny\"\ntool = \"drop\"\n"
+	pinned := func(team string) string {
+		return fmt.Sprintf("extends = [{ file = \"../team.toml\", sha256 = \"%x\" }]\n", sha256.Sum256([]byte(team)))
+	}
+	type files map[string]string
+	const name = "agents/my policy.toml"
+	for what, c := range map[string]struct {
+		base, head files
+		summary    string
+	}{
+		"a wider glob":                {files{name: narrow}, files{name: wide}, "/work/"},
+		"a new policy":                {files{}, files{name: narrow}, "/work/"},
+		"a policy that extends files": {files{name: pinned(team) + narrow, "team.toml": team}, files{name: pinned(team+"#") + wide, "team.toml": team + "#"}, "/work/"},
+		"a base that does not load":   {files{name: "[[rule]]\n"}, files{name: narrow}, "does not load"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			summary := runAction(t, name, c.base, c.head)
+			if !strings.Contains(summary, c.summary) {
+				t.Errorf("summary %q, not with %q", summary, c.summary)
+			}
+		})
+	}
+}
+
+// runAction commits files, changes some and runs every step; it gives the summary.
+func runAction(t *testing.T, policy string, base, head map[string]string) string {
+	t.Helper()
 	repo, temp := t.TempDir(), t.TempDir()
 	self, err := exec.LookPath("clawai")
 	if err != nil {
@@ -147,28 +178,29 @@ func TestActionRuns(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	const narrow = "[[rule]]\naction = \"allow\"\ntool = \"read\"\nargs.path = \"/work/*\"\n\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n"
-	put := func(name, text string) {
+	put := func(files map[string]string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(repo, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		for name, text := range files {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(repo, name)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	put("agents/my policy.toml", narrow)
-	put("agents/fixtures/read.json", `{"method":"tools/call","params":{"name":"read","arguments":{"path":"/work/a"}},"expected":"allow"}`)
-	base, err := run(nil, "git init -q . && git add . && git commit -qm base && git rev-parse HEAD")
+	put(base)
+	put(map[string]string{"agents/fixtures/read.json": `{"method":"tools/call","params":{"name":"read","arguments":{"path":"/work/a"}},"expected":"allow"}`})
+	commit, err := run(nil, "git init -q . && git add . && git commit -qm base && git rev-parse HEAD")
 	if err != nil {
-		t.Fatal(base)
+		t.Fatal(commit)
 	}
-	put("agents/my policy.toml", strings.Replace(narrow, "/work/*", "/work/**", 1))
+	put(head)
 
 	var action actionFile
 	readYAML(t, "action.yml", &action)
-	with := map[string]string{"inputs.policy": "agents/my policy.toml", "inputs.fixture-dir": "agents/fixtures",
-		"inputs.severity": "error", "inputs.mutate-min": "10", "github.event.pull_request.base.sha": strings.TrimSpace(base)}
+	with := map[string]string{"inputs.policy": policy, "inputs.fixture-dir": "agents/fixtures",
+		"inputs.severity": "error", "inputs.mutate-min": "10", "github.event.pull_request.base.sha": strings.TrimSpace(commit)}
 	expression := regexp.MustCompile(`^\$\{\{ (.*) \}\}$`)
 	for _, step := range action.Runs.Steps[1:] { // the first builds what is here already
 		var env []string
@@ -184,7 +216,8 @@ func TestActionRuns(t *testing.T) {
 		}
 	}
 	summary, err := os.ReadFile(filepath.Join(temp, "summary.md"))
-	if err != nil || !strings.Contains(string(summary), "/work/") {
-		t.Errorf("summary %q, %v", summary, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(summary)
 }
