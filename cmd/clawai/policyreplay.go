@@ -56,7 +56,7 @@ func policyReplay(c *cli.Context) error {
 	if c.Bool("json") {
 		err = writeJSON(c.App.Writer, r)
 	} else {
-		err = tellReplay(c.App.Writer, r)
+		tellReplay(c.App.Writer, r)
 	}
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ var replayTitles = map[replay.Class]string{
 	replay.NotJudged: "Not judged",
 }
 
-func tellReplay(w io.Writer, r *replay.Report) error {
+func tellReplay(w io.Writer, r *replay.Report) {
 	for _, class := range replay.Classes() {
 		title, n := replayTitles[class], r.Counts[class]
 		if title == "" || n == 0 {
@@ -168,7 +168,7 @@ func tellReplay(w io.Writer, r *replay.Report) error {
 		fmt.Fprintln(w)
 	}
 	if r.Decisions == 0 {
-		return nil
+		return
 	}
 	days := r.First.Local().Format(time.DateOnly)
 	if last := r.Last.Local().Format(time.DateOnly); last != days {
@@ -186,7 +186,6 @@ func tellReplay(w io.Writer, r *replay.Report) error {
 			fmt.Fprintf(w, "  not judged, %d: %s\n", n, why)
 		}
 	}
-	return nil
 }
 
 // replayExample is one call, harmless on a terminal: the call on one line, what

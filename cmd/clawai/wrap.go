@@ -71,8 +71,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		r.uncovered()
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
-	if ok, err := r.confirmed(len(changes)); !ok {
-		return err
+	if !r.confirmed(len(changes)) {
+		return nil
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
@@ -145,16 +145,16 @@ func (r *wrapRun) unreadable() bool {
 	return bad
 }
 
-func (r *wrapRun) confirmed(files int) (bool, error) {
+func (r *wrapRun) confirmed(files int) bool {
 	if !r.terminal {
-		return true, nil
+		return true
 	}
 	question := fmt.Sprintf("Write %s? [y/N] ", count(files, "this file", "these %d files"))
 	fmt.Fprint(r.out, question)
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") && !strings.EqualFold(strings.TrimSpace(line), "yes") {
 		fmt.Fprintln(r.out, "Nothing was written.")
-		return false, nil
+		return false
 	}
-	return true, nil
+	return true
 }

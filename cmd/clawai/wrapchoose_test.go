@@ -91,14 +91,13 @@ func (p *person) types(keys string) {
 	}
 }
 
-func (p *person) leaves(code int) string {
+func (p *person) leaves(code int) {
 	p.t.Helper()
 	<-p.done
 	_ = p.cmd.Wait()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
 		p.t.Errorf("exit code %d, want %d\n%s", got, code, p.text())
 	}
-	return p.text()
 }
 
 const twoServers = `{"mcpServers":{

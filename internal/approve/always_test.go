@@ -74,12 +74,12 @@ func (s *session) pick(entry string, downs int) {
 	s.press(enter)
 }
 
-// walkToAlways picks "always" and how far it goes, the downs-th scope.
-func (s *session) walkToAlways(downs int) {
+// walkToAlways picks "always" and how far it goes, the first scope.
+func (s *session) walkToAlways() {
 	s.t.Helper()
 	s.pick("Always allow…", 3)
 	s.see("always allow how much?", "> Deny, write nothing")
-	s.answer(strings.Repeat(down, downs) + enter)
+	s.answer(down + enter)
 	s.see("clawai asks: write this rule and allow?")
 }
 
@@ -200,7 +200,7 @@ func TestAlwaysIsConfirmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, path := asksFor(t, policyBefore, writeArgs)
 			s := start(t, o, 40, 80)
-			s.walkToAlways(1)
+			s.walkToAlways()
 			s.see("> Deny, write nothing")
 			s.answer(c.keys)
 			if out := s.end(); out.Reply != c.want || out.Err != "" {
@@ -294,7 +294,7 @@ tool = "*"
 			o, path := asksFor(t, src, writeArgs)
 			o.Denied = []remember.DeniedCall{{Call: call(`{"path":"/other"}`)}, c.denied}
 			s := start(t, o, 40, 80)
-			s.walkToAlways(1)
+			s.walkToAlways()
 			s.see("> Deny, write nothing")
 			s.answer(down + enter)
 			s.see("Nothing is written.", c.told, "> Deny")
@@ -319,7 +319,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 	// This very call was denied under an earlier policy; now it is asked about.
 	o.Denied = []remember.DeniedCall{{Call: other}, {Call: shell}, {Call: c}}
 	s := start(t, o, 40, 80)
-	s.walkToAlways(1)
+	s.walkToAlways()
 	s.see("> Deny, write nothing")
 	s.answer(down + enter)
 	if out := s.end(); out.Reply != gate.AllowAlways {
@@ -334,7 +334,7 @@ func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
 	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 80)
-	s.walkToAlways(1)
+	s.walkToAlways()
 	s.see("> Deny, write nothing")
 	edited := policyBefore + "\n# an edit made meanwhile\n"
 	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {

@@ -61,7 +61,7 @@ func (d *desk) Say(r gate.Reply) {
 	case gate.AllowSession:
 		s.answer(down + down + enter)
 	case gate.AllowAlways:
-		s.walkToAlways(1)
+		s.walkToAlways()
 		s.see("> Deny, write nothing")
 		s.answer(down + enter)
 	}

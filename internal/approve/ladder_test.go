@@ -142,7 +142,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
-	within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on to the server" })
+	within(t, func() bool { _, o := ticket.fate(); return o == "went on to the server" })
 
 	k = askOn(l)
 	ticket = <-s.came
@@ -153,7 +153,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		t.Errorf("the terminal ends by %v", cause)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Deny, Reason: "the rules changed"})
-	within(t, "the outcome", func() bool {
+	within(t, func() bool {
 		_, o := ticket.fate()
 		return o == "denied: the rules changed; nothing was executed"
 	})
@@ -354,7 +354,7 @@ func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
 	if a, err := l.ended(ctx, q, p); err == nil || a.Reply.Allows() {
 		t.Errorf("%s, %v", a.Reply, err)
 	}
-	within(t, "the outcome", func() bool { _, o := ticket.fate(); return strings.HasPrefix(o, "too late: expired at ") })
+	within(t, func() bool { _, o := ticket.fate(); return strings.HasPrefix(o, "too late: expired at ") })
 }
 
 // However broken the queue is, the terminal asks as if there were none, and the
@@ -462,7 +462,7 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 			t.Errorf("%s: wrote %q", tt.said, keeper.wrote)
 		}
 		l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
-		within(t, "the outcome", func() bool { _, o := ticket.fate(); return o == "went on to the server; "+tt.note })
+		within(t, func() bool { _, o := ticket.fate(); return o == "went on to the server; "+tt.note })
 		l.Close()
 	}
 }

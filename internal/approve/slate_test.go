@@ -172,12 +172,12 @@ func (p *pen) Write(_ context.Context, _ gate.Question, scope string, r gate.Rep
 	return "wrote a rule", nil
 }
 
-func within(t testing.TB, what string, ok func() bool) {
+func within(t testing.TB, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not in time: %s", what)
+	t.Fatal("the outcome did not come in time")
 }

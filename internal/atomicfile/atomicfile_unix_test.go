@@ -33,7 +33,7 @@ func TestFailingWriteLeavesTheOldBytes(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("child: %v\n%s", err, out)
 	}
-	holds(t, path, "old", 1)
+	holds(t, path, "old")
 }
 
 func TestOwnerIsKept(t *testing.T) {
