@@ -183,6 +183,6 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
 		install = "go install ./cmd/clawai, then "
 	}
-	fmt.Fprintf(w, "Next: %sclawai init. It finds the servers your clients have, writes a policy for them\nand puts clawai in front, asking before it writes.\n", install)
+	fmt.Fprintf(w, "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai in\nfront, asking before it writes.\n", install)
 	return nil
 }
