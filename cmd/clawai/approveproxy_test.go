@@ -49,17 +49,7 @@ func TestConsoleAnswersAProxyBehindAnInterface(t *testing.T) {
 	proxy.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	proxy.ExtraFiles = []*os.File{tty}
 	proxy.Stderr = os.Stderr
-	in, err := proxy.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := proxy.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := proxy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, stdout := startPiped(t, proxy)
 	out := bufio.NewReader(stdout)
 	for i, key := range []string{"a", "d"} {
 		name := "tool_" + key

@@ -27,17 +27,7 @@ func launch(t *testing.T, j journey, dir string, args ...string) (cmd *exec.Cmd,
 	cmd.Env = append(os.Environ(), "HOME=/home/user", "CLAWAI_KEYCHAIN=off", "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, pipe := startPiped(t, cmd)
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd, in, bufio.NewReader(pipe)
 }

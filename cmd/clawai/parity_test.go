@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,9 +115,8 @@ func parity(t *testing.T, policyFile string, p *policy.Policy, server string, fi
 	}
 }
 
-// talk runs the proxy, sends what the client sends and a last ping, and returns
-// what the client heard.
-func talk(t *testing.T, cmd *exec.Cmd, frames []byte) string {
+// startPiped starts cmd with pipes to it and from it.
+func startPiped(t testing.TB, cmd *exec.Cmd) (io.WriteCloser, io.ReadCloser) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -126,10 +126,18 @@ func talk(t *testing.T, cmd *exec.Cmd, frames []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return in, out
+}
+
+// talk runs the proxy, sends what the client sends and a last ping, and returns
+// what the client heard.
+func talk(t *testing.T, cmd *exec.Cmd, frames []byte) string {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	in, out := startPiped(t, cmd)
 	if _, err := in.Write(append(frames, `{"jsonrpc":"2.0","id":"last","method":"ping"}`+"\n"...)); err != nil {
 		t.Fatal(err)
 	}

@@ -54,23 +54,13 @@ func prepare(t *testing.T, serverArgs ...string) *running {
 // start runs it; with the first answer the session stands.
 func (r *running) start() *running {
 	r.t.Helper()
-	in, err := r.cmd.StdinPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	stderr, err := os.Create(r.path("stderr"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	defer stderr.Close()
 	r.cmd.Stderr = stderr
-	if err := r.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	in, out := startPiped(r.t, r.cmd)
 	go func() {
 		defer close(r.exited)
 		r.state, _ = r.cmd.Process.Wait()

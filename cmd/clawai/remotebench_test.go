@@ -26,17 +26,7 @@ func BenchmarkBridge(b *testing.B) {
 	var ways []*way
 	for name, server := range map[string][]string{"stdio": {"toyserver"}, "bridge": {back.URL + "/mcp"}} {
 		r := prepareClawai(b, append([]string{"--"}, server...)...)
-		in, err := r.cmd.StdinPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		out, err := r.cmd.StdoutPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		in, out := startPiped(b, r.cmd)
 		b.Cleanup(func() { _ = in.Close(); _ = r.cmd.Wait() })
 		ways = append(ways, &way{name: name, in: in, out: bufio.NewReader(out)})
 	}
