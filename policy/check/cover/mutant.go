@@ -18,8 +18,8 @@ type Mutant struct {
 	Name  string // the rule and the change, the same wherever the rule stands
 	scope *scope
 	edits []syntax.Edit
-	// denies says that every rule from Rule on that is about its subject denies,
-	// before the change and after it.
+	// denies says that every rule from Rule on that is about its subject denies what
+	// the change is about, before it and after it.
 	denies bool
 }
 
@@ -62,7 +62,22 @@ func (m *mutator) add(rule int, kind, what string, edits ...syntax.Edit) {
 	s := m.sources[rule]
 	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
 		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), strconv.Quote(s.Name), what),
-		denies: m.deniesFrom(rule) && kind != "action",
+		denies: m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind),
+	})
+}
+
+// deniesSlashes reports that only names with a slash in them are answered by other
+// rules once the name of a rule that denies is widened or narrowed, and that no rule
+// from there on could do anything but deny them.
+func (m *mutator) deniesSlashes(i int, what, kind string) bool {
+	subject := m.sources[i].Subject
+	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.Key()+" ") ||
+		m.sources[i].Action != policy.Deny || subject != policy.ToolSubject && subject != policy.PromptSubject {
+		return false
+	}
+	return !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
+		slashes := strings.Contains(s.Name, "**") || strings.ContainsAny(s.Name, "/?")
+		return s.Subject == subject && s.Action != policy.Deny && slashes
 	})
 }
 
