@@ -121,6 +121,12 @@ func (d *difference) pair(m, n *mode) answer {
 			}
 		}
 	}
+	if a == open {
+		wide.wary, wide.manner = true, tidy
+		if d.question(wide, shown) == found {
+			return found
+		}
+	}
 	if a == open && plain == impossible {
 		return hidden
 	}
@@ -240,7 +246,7 @@ func answerOf(d *policy.Decision) Answer {
 
 // settle notes what could not be decided of a pair.
 func (d *difference) settle(m, n *mode, a answer) {
-	reason := reasonWitness
+	reason := reasonWitness + m.opaque(n)
 	switch a {
 	case spent:
 		reason = reasonWork

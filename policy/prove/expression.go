@@ -138,3 +138,25 @@ func (q *question) spelled(path []string) (texts []any) {
 
 // maxTries is how many expressions to avoid are tried each by itself.
 const maxTries = 8
+
+// opaque says what of two modes no proof knows: for the reason why none was found.
+func (m *mode) opaque(n *mode) string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, d := range slices.Concat(m.needed, n.needed) {
+		for _, w := range d.rule.src.Where {
+			add("where." + strings.Join(w.Path, ".") + "." + w.Key)
+		}
+		if d.rule.src.When != nil {
+			add("when")
+		}
+	}
+	if names == nil {
+		return ": each that was tried can also be read in a way that other rules decide"
+	}
+	return ": only examples of " + strings.Join(names, ", ") + " were tried"
+}

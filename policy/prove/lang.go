@@ -90,6 +90,19 @@ func globLang(pattern string, relative bool) *lang {
 	return l
 }
 
+// folded is the language of the texts that fold to what a glob does: its letters
+// stand in either case.
+func folded(pattern string) *lang {
+	l := globLang(pattern, false)
+	l.text, l.glob, l.literal, l.prefix, l.suffix = "\x00folded\x00"+pattern, nil, false, "", ""
+	for i := range l.steps {
+		if t := &l.steps[i].leave; t.kind == oneOf {
+			t.runes = strings.ToLower(t.runes) + strings.ToUpper(t.runes)
+		}
+	}
+	return l
+}
+
 // madeOf is the language of the texts that a row of steps spells.
 func madeOf(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}

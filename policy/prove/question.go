@@ -23,6 +23,7 @@ type question struct {
 	others  bool             // ask about readings that transformations made as well
 	many    bool             // list more texts than a proof needs
 	quick   bool             // and never do
+	wary    bool             // let texts be out of what is to be avoided in every reading; proves nothing
 	texts   map[string][]any // see spelled
 	home    string           // for calls that name a place below it by a tilde
 }
@@ -195,6 +196,9 @@ func (a *asked) variant(key string, r reading, paths bool) variant {
 		var u union
 		if arg := d.rule.argument(key); arg != nil {
 			u = a.texts(d, arg, r, paths, true)
+			if a.wary {
+				u = slices.Concat(u, a.prover.anyhow(arg))
+			}
 		}
 		v.avoid = append(v.avoid, u)
 	}

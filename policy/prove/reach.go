@@ -48,7 +48,7 @@ type Finding struct {
 // ReasonSpelling is why a class is undecided that could only hold texts in an
 // uncommon spelling, such as one with doubled slashes: those have other readings,
 // and of the texts that were tried these decide.
-const ReasonSpelling = "only in spellings that can be read in another way"
+const ReasonSpelling = "ordinary spellings are proved to be answered alike; paths with escapes, dots, doubled slashes or in another letter case were tried, and none showed it"
 
 const (
 	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"

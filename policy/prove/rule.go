@@ -274,3 +274,22 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
 	}
 	return u
 }
+
+// anyhow is the language of the texts that an argument's condition matches in some
+// reading made by a decoding, a folding or both, and of some more: to stay out of it
+// is to stay out of the condition.
+func (pr *prover) anyhow(a *argument) (u union) {
+	for i := range a.globs {
+		for _, f := range a.globs[i].Forms.Forms {
+			for _, g := range f.Globs {
+				l := pr.langs["\x00folded\x00"+g]
+				if l == nil {
+					l = folded(g)
+					pr.langs[l.text] = l
+				}
+				u = append(u, l)
+			}
+		}
+	}
+	return u
+}

@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/policy"
@@ -54,5 +55,38 @@ func TestNoTextIsNeeded(t *testing.T) {
 		if f := prove.Reach(p, prove.Options{})[1]; f.Status != prove.Reached || p.Decide(f.Witness).Action != policy.Prompt {
 			t.Errorf("%s: %+v", constraint, f)
 		}
+	}
+}
+
+// TestDifferenceBesideOtherCases: a text is found although those at hand are taken by
+// what is said of the same letters in another case.
+func TestDifferenceBesideOtherCases(t *testing.T) {
+	above := rules("deny tool=a args.p=/a/*", "allow tool=a args.p=A*", "prompt tool=a args.p=*a")
+	for _, d := range prove.Difference(parse(t, above+rules("allow tool=a args.p=/A/**")), parse(t, above), prove.Options{}) {
+		if d.Undecided {
+			t.Errorf("not decided: %s", d.Reason)
+		}
+	}
+}
+
+// TestReasons: where nothing is decided, the reason names what was not compared.
+func TestReasons(t *testing.T) {
+	where := func(more string) string {
+		return "[[rule]]\naction = \"allow\"\ntool = \"a\"\nwhere.p = { max_length = 1" + more + " }\n"
+	}
+	old, now := where(", regex = 'a+'"), where(", regex = 'aa|a', type = \"string\"")
+	undecided := 0
+	for _, d := range prove.Difference(parse(t, old), parse(t, now), prove.Options{}) {
+		if !d.Undecided {
+			t.Errorf("%s", d.Witness.Args)
+			continue
+		}
+		undecided++
+		if !strings.HasSuffix(d.Reason, " were tried") || !strings.Contains(d.Reason, "where.p.max_length, where.p.regex") {
+			t.Errorf("the reason is %q", d.Reason)
+		}
+	}
+	if undecided == 0 {
+		t.Error("all is decided")
 	}
 }
