@@ -10,6 +10,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
 )
 
 // LadderOptions say whom a Ladder asks. Without rungs and queue it denies.
@@ -155,7 +156,10 @@ func (l *Ladder) climb(ctx context.Context, q gate.Question) <-chan answered {
 				out <- answered{a, err}
 				return
 			}
-			none = append(none, fmt.Errorf("%s: %w", r.Name(), err))
+			if _, ok := errors.AsType[*term.NotOwned](err); !ok { // which names the terminal itself
+				err = fmt.Errorf("%s: %w", r.Name(), err)
+			}
+			none = append(none, err)
 		}
 		out <- answered{err: none}
 	})

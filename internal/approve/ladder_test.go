@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -247,6 +248,17 @@ func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 	}
 	if st, o := (<-s.came).fate(); st != queue.Expired || o != "denied: nobody was there to be asked; nothing was executed" {
 		t.Errorf("in the queue: %s, %q", st, o)
+	}
+}
+
+// Why the terminal cannot be asked names it once.
+func TestATerminalThatIsNotOursIsNamedOnce(t *testing.T) {
+	desk := newSeat("terminal")
+	desk.absent = errors.Join(&term.NotOwned{Reason: term.Background})
+	l := NewLadder(LadderOptions{Rungs: []Rung{desk}})
+	defer l.Close()
+	if r := askOn(l).end(t); r.err == nil || r.err.Error() != "nobody could be asked: another program is in front on the terminal" {
+		t.Errorf("%v", r.err)
 	}
 }
 

@@ -32,6 +32,9 @@ type Tty struct {
 // case is a *NotOwned and leaves the terminal as it was.
 func Own(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENXIO) { // the system's word for the same
+		return nil, &NotOwned{Reason: NoTerminal}
+	}
 	if err != nil {
 		return nil, &NotOwned{NoTerminal, &os.PathError{Op: "open", Path: path, Err: err}}
 	}
