@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,12 +33,12 @@ func launch(t *testing.T, j journey, dir string, args ...string) (cmd *exec.Cmd,
 	return cmd, in, bufio.NewReader(pipe)
 }
 
-func overStdio(t *testing.T, j journey) *traveller {
+func overStdio(t *testing.T, j journey, _ wire) *traveller {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	var lines bytes.Buffer
-	for _, line := range append(slices.Clone(j.server), lastOfServer) {
-		lines.WriteString(unbroken(line) + "\n")
+	for _, line := range j.script() {
+		lines.WriteString(line + "\n")
 	}
 	if err := os.WriteFile(script, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -50,8 +51,8 @@ func overStdio(t *testing.T, j journey) *traveller {
 	return tr.traveller
 }
 
-func overBridge(t *testing.T, j journey) *traveller {
-	back := newParityBack(t, j)
+func overBridge(t *testing.T, j journey, w wire) *traveller {
+	back := newParityBack(t, j, w)
 	tr := piped(t, j, t.TempDir(), "--server", j.name, "--", back.URL+"/mcp")
 	tr.heard = func() ([]string, []string) { return back.heard.all(), tr.lines.all() }
 	return tr.traveller
@@ -98,68 +99,116 @@ func piped(t *testing.T, j journey, dir string, args ...string) *pipedTraveller 
 	}}
 }
 
-func overReverse(t *testing.T, j journey) *traveller {
-	back := newParityBack(t, j)
+func overReverse(t *testing.T, j journey, w wire) *traveller {
+	back := newParityBack(t, j, w)
 	dir := t.TempDir()
 	cmd, _, out := launch(t, j, dir, "--listen", "127.0.0.1:0", "--upstream", j.name+"="+back.URL+"/mcp")
 	said, err := out.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := strings.Fields(said)[1]
-	lines := &lineSet{came: make(chan struct{}, 1)}
-	hear := func(resp *http.Response) {
-		defer resp.Body.Close()
-		if resp.Header.Get("Content-Type") == "text/event-stream" {
-			for in := bufio.NewReader(resp.Body); ; {
-				line, err := in.ReadString('\n')
-				if data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: "); ok && err == nil {
-					lines.add(data)
-				}
-				if err != nil {
-					return
-				}
-			}
-		}
-		body, _ := io.ReadAll(resp.Body)
-		if len(body) > 0 && resp.StatusCode != http.StatusBadRequest { // which says what it is in HTTP's own way
-			lines.add(string(body))
-		}
-	}
-	send := func(method, body string) *http.Response {
-		r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	c := &httpClient{t: t, address: strings.Fields(said)[1], lines: lineSet{came: make(chan struct{}, 1)}, endpoint: make(chan string, 1)}
+	if w == twoWay {
+		c.listen()
+		at, err := url.Parse(c.address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		if body != begin {
-			r.Header.Set("Mcp-Session-Id", "session-1")
+		select {
+		case to := <-c.endpoint:
+			c.address = at.Scheme + "://" + at.Host + to
+		case <-time.After(20 * time.Second):
+			t.Fatal("the stream has named no address for messages")
 		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp
 	}
-	var streams sync.WaitGroup
 	return &traveller{
 		breaks: true, state: dir,
 		say: func(line string) {
-			hear(send(http.MethodPost, line))
-			if line == begun {
-				resp := send(http.MethodGet, "")
-				streams.Go(func() { hear(resp) })
+			c.hear(c.send(http.MethodPost, line))
+			if line == begun && w == streamable {
+				c.listen()
 			}
 		},
-		heard: func() ([]string, []string) { return back.heard.all(), lines.all() },
+		heard: func() ([]string, []string) { return back.heard.all(), c.lines.all() },
 		end: func() {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			streams.Wait()
+			c.streams.Wait()
 			if err := cmd.Wait(); err != nil {
 				t.Error(err)
 			}
 		},
+	}
+}
+
+// httpClient is a client that speaks HTTP.
+type httpClient struct {
+	t        *testing.T
+	address  string
+	session  string
+	lines    lineSet
+	endpoint chan string // of a stream of 2024-11-05
+	streams  sync.WaitGroup
+}
+
+// listen opens the server's stream.
+func (c *httpClient) listen() {
+	resp := c.send(http.MethodGet, "")
+	c.streams.Go(func() { c.hear(resp) })
+}
+
+func (c *httpClient) send(method, body string) *http.Response {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.address, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.session != "" {
+		r.Header.Set("Mcp-Session-Id", c.session)
+	}
+	client := http.Client{}
+	if method == http.MethodPost {
+		client.Timeout = 20 * time.Second
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body == begin {
+		c.session = resp.Header.Get("Mcp-Session-Id")
+	}
+	return resp
+}
+
+func (c *httpClient) hear(resp *http.Response) {
+	defer resp.Body.Close()
+	if resp.Header.Get("Content-Type") != "text/event-stream" {
+		body, _ := io.ReadAll(resp.Body)
+		if len(body) > 0 && resp.StatusCode != http.StatusBadRequest { // which says what it is in HTTP's own way
+			c.lines.add(string(body))
+		}
+		return
+	}
+	name := ""
+	for in := bufio.NewReader(resp.Body); ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if event, ok := strings.CutPrefix(line, "event: "); ok {
+			name = event
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		switch {
+		case line == "":
+			name = ""
+		case ok && name == "endpoint":
+			c.endpoint <- data
+		case ok:
+			c.lines.add(data)
+		}
 	}
 }
 
@@ -169,29 +218,33 @@ type parityBack struct {
 	*httptest.Server
 	heard lineSet
 	j     journey
+	says  chan string // on the one stream of HTTP+SSE; nil: the server speaks Streamable HTTP
 }
 
-func newParityBack(t *testing.T, j journey) *parityBack {
+func newParityBack(t *testing.T, j journey, w wire) *parityBack {
 	b := &parityBack{j: j}
+	if w == twoWay {
+		b.says = make(chan string, len(j.client)+len(j.server)+8)
+	}
 	b.Server = httptest.NewServer(b)
 	t.Cleanup(func() { b.CloseClientConnections(); b.Close() })
 	return b
 }
 
 func (b *parityBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Mcp-Session-Id", "session-1")
-	switch r.Method {
-	case http.MethodGet:
+	switch {
+	case b.says != nil:
+		b.serveTwoWay(w, r)
+	case r.Method == http.MethodGet:
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, line := range append(slices.Clone(b.j.server), lastOfServer) {
-			fmt.Fprintf(w, "data: %s\n\n", unbroken(line))
+		for _, line := range b.j.script() {
+			fmt.Fprintf(w, "data: %s\n\n", line)
 		}
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	case http.MethodPost:
-		body, _ := io.ReadAll(r.Body)
-		b.heard.add(string(body))
-		answer := parityAnswer(body)
+	case r.Method == http.MethodPost:
+		w.Header().Set("Mcp-Session-Id", "session-1")
+		answer := parityAnswer(b.hear(r))
 		if answer == "" {
 			w.WriteHeader(http.StatusAccepted)
 			return
@@ -199,6 +252,44 @@ func (b *parityBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, answer)
 	}
+}
+
+// serveTwoWay serves what a server of 2024-11-05 does, and nothing newer.
+func (b *parityBack) serveTwoWay(w http.ResponseWriter, r *http.Request) {
+	const messages = "/messages"
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == "/mcp":
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "event: endpoint\ndata: %s?session=1\n\n", messages)
+		for {
+			w.(http.Flusher).Flush()
+			select {
+			case line := <-b.says:
+				fmt.Fprintf(w, "event: message\ndata: %s\n\n", line)
+			case <-r.Context().Done():
+				return
+			}
+		}
+	case r.Method == http.MethodPost && r.URL.Path == messages:
+		body := b.hear(r)
+		w.WriteHeader(http.StatusAccepted)
+		if answer := parityAnswer(body); answer != "" {
+			b.says <- answer
+		}
+		if string(body) == begun {
+			for _, line := range b.j.script() {
+				b.says <- line
+			}
+		}
+	default:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+func (b *parityBack) hear(r *http.Request) []byte {
+	body, _ := io.ReadAll(r.Body)
+	b.heard.add(string(body))
+	return body
 }
 
 // lineSet is what one side has heard.

@@ -19,17 +19,36 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// transports are the ways through the proxy: a form of the command line, and the
-// rooms that carry it. What crosses, what is answered and what is recorded must be
-// the same in all.
+// transports are the ways through the proxy: a form of the command line, the room
+// that carries it, and what is spoken with the server. What crosses, what is
+// answered and what is recorded must be the same in all.
 var transports = []struct {
-	form  string
-	rooms []string
-	start func(*testing.T, journey) *traveller
+	form, room string
+	wire       wire
+	start      func(*testing.T, journey, wire) *traveller
 }{
-	{"clawai proxy [options] -- COMMAND [ARGUMENTS...]", []string{"stdio"}, overStdio},
-	{"clawai proxy [options] -- https://HOST/PATH", []string{"remote"}, overBridge},
-	{"clawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL", []string{"remote/reverse"}, overReverse},
+	{"clawai proxy [options] -- COMMAND [ARGUMENTS...]", "stdio", pipes, overStdio},
+	{"clawai proxy [options] -- https://HOST/PATH", "remote", streamable, overBridge},
+	{"clawai proxy [options] -- https://HOST/PATH", "remote", twoWay, overBridge},
+	{"clawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL", "remote/reverse", streamable, overReverse},
+	{"clawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL", "remote/reverse", twoWay, overReverse},
+}
+
+// wire is a transport in the words of MCP.
+type wire string
+
+const (
+	pipes      wire = "stdio"
+	streamable wire = "Streamable HTTP"
+	twoWay     wire = "HTTP+SSE"
+)
+
+// wires are those that a room speaks: all of HTTP in each room of remote servers.
+func wires(room string) []wire {
+	if room == "remote" || strings.HasPrefix(room, "remote/") {
+		return []wire{streamable, twoWay}
+	}
+	return []wire{pipes}
 }
 
 // noTransport are the folders below proxy that carry nothing by themselves.
@@ -38,11 +57,12 @@ var noTransport = []string{".", "frame", "frame/hostile", "mcp", "remote/sse"}
 // A form of the command, or a room below proxy, that is not in this suite is a
 // way through that nobody has compared.
 func TestEveryTransportIsCompared(t *testing.T) {
-	var forms, rooms []string
+	var forms []string
+	rooms := map[string][]wire{}
 	for _, tr := range transports {
-		forms, rooms = append(forms, tr.form), append(rooms, tr.rooms...)
+		forms, rooms[tr.room] = append(forms, tr.form), append(rooms[tr.room], tr.wire)
 	}
-	if diff := gocmp.Diff(forms, strings.Split(proxyCommand().UsageText, "\n")); diff != "" {
+	if diff := gocmp.Diff(slices.Compact(forms), strings.Split(proxyCommand().UsageText, "\n")); diff != "" {
 		t.Error("the forms of clawai proxy are not those of this suite", diff)
 	}
 	found := map[string]bool{}
@@ -59,8 +79,8 @@ func TestEveryTransportIsCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for room := range found {
-		if !slices.Contains(rooms, room) {
-			t.Errorf("proxy/%s is in no transport of this suite, nor said to be none", room)
+		if diff := gocmp.Diff(wires(room), rooms[room]); diff != "" {
+			t.Errorf("proxy/%s does not go through this suite in every way that it speaks, nor is it said to be no transport %s", room, diff)
 		}
 	}
 }
@@ -107,11 +127,11 @@ func compare(t *testing.T, j journey) {
 	t.Helper()
 	var want seen
 	for i, tr := range transports {
-		got := tr.start(t, j).travel(t, j)
+		got := tr.start(t, j, tr.wire).travel(t, j)
 		if i == 0 {
 			want = got
 		} else if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s, %q: what was seen over it is not what standard input and output show\n%s", filepath.Dir(j.policy), tr.form, diff)
+			t.Errorf("%s, %q, %s: what was seen over it is not what standard input and output show\n%s", filepath.Dir(j.policy), tr.form, tr.wire, diff)
 		}
 	}
 }
@@ -120,6 +140,14 @@ func compare(t *testing.T, j journey) {
 type journey struct {
 	policy, name   string
 	client, server []string
+}
+
+// script is what the server says of itself, line by line.
+func (j *journey) script() (lines []string) {
+	for _, line := range append(slices.Clone(j.server), lastOfServer) {
+		lines = append(lines, unbroken(line))
+	}
+	return lines
 }
 
 // seen is what came of it, without what differs from session to session.
