@@ -39,6 +39,7 @@ type world struct {
 	args            []string
 	values          []string
 	globs, argGlobs int // elements of a glob
+	cased           bool
 }
 
 func texts(n int, extra ...string) []string {
@@ -77,6 +78,8 @@ func worlds(t *testing.T) []world {
 		{kind: "everything", subject: policy.ToolSubject, names: few, servers: []string{"a", "b"},
 			args: []string{"p"}, values: texts(3+more, unknown...), globs: 2, argGlobs: 3},
 		{kind: "resources", subject: policy.ResourceSubject, names: texts(5+more, unknown...), servers: []string{"x"}, globs: 4},
+		{kind: "letter case", subject: policy.ToolSubject, names: []string{"a", "b"}, servers: []string{"x"},
+			args: []string{"p"}, values: cased(texts(4+more, unknown...)), globs: 1, argGlobs: 4, cased: true},
 		{kind: "methods", subject: policy.MethodSubject, names: texts(5), servers: []string{"x"}, globs: 4},
 	}
 }
@@ -92,6 +95,31 @@ func randomGlob(r *rand.Rand, n int) string {
 		b.WriteString(pieces[r.IntN(len(pieces))])
 	}
 	return b.String()
+}
+
+// cased adds the texts in which an a or two are capitals.
+func cased(texts []string) []string {
+	for _, s := range slices.Clone(texts) {
+		for i := range len(s) {
+			for j := i; j < len(s); j++ {
+				t := []byte(s)
+				if t[i] = 'A'; s[i] == 'a' && s[j] == 'a' {
+					t[j] = 'A'
+					texts = append(texts, string(t))
+				}
+			}
+		}
+	}
+	return texts
+}
+
+// argGlob is a glob for an argument.
+func (w *world) argGlob(r *rand.Rand) string {
+	glob := randomGlob(r, w.argGlobs)
+	if w.cased && r.IntN(2) == 0 {
+		glob = strings.Replace(glob, "a", "A", 1+r.IntN(2))
+	}
+	return glob
 }
 
 func (w *world) policy(r *rand.Rand) string {
@@ -116,9 +144,9 @@ func (w *world) rule(r *rand.Rand, b *strings.Builder) {
 		switch r.IntN(5) {
 		case 0:
 		case 1:
-			fmt.Fprintf(b, "args.%s = [%q, %q]\n", arg, randomGlob(r, w.argGlobs), randomGlob(r, w.argGlobs))
+			fmt.Fprintf(b, "args.%s = [%q, %q]\n", arg, w.argGlob(r), w.argGlob(r))
 		default:
-			fmt.Fprintf(b, "args.%s = %q\n", arg, randomGlob(r, w.argGlobs))
+			fmt.Fprintf(b, "args.%s = %q\n", arg, w.argGlob(r))
 		}
 	}
 }

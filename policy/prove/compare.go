@@ -256,6 +256,9 @@ func (d *difference) settle(m, n *mode, a answer) {
 		}
 		reason = ReasonSpelling
 	case open:
+		if d.exhaust() {
+			return
+		}
 	default:
 		return
 	}

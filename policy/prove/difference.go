@@ -26,11 +26,12 @@ type Class struct {
 
 // Difference lists the calls that two policies answer differently, by classes.
 // If it lists nothing, there is no such call in the model of this package. Of
-// readings that transformations make, doubled and closing slashes are decided, for
-// globs of letters, digits, _, - and slashes in moderate numbers (exhaust.go); of
-// others only those that it finds a call for are listed. Two answers differ in the action, in who may be asked, and in the limit
-// of what is allowed. Both policies must have been given the same home. Layers
-// above them are compared with one another only by their revisions.
+// readings that transformations make, doubled and closing slashes and letter case
+// are decided, for globs of ASCII letters, digits, _, - and slashes in moderate
+// numbers (exhaust.go); of others only those that it finds a call for are listed.
+// Two answers differ in the action, in who may be asked, and in the limit of what
+// is allowed. Both policies must have been given the same home. Layers above them
+// are compared with one another only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []Class {
 	pr := newProver(o)
 	d := difference{prover: pr, before: before, after: after, places: map[[2]answered]int{}, total: workOfAll * pr.work}

@@ -1,8 +1,10 @@
 package prove
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -13,7 +15,8 @@ import (
 // one step behind, what is left of it when it is cleaned. What they come to is all
 // that a policy knows of the text. So one text for each of these outcomes stands
 // for all there are, and to ask the policies about every combination of such texts
-// decides the question, for globs of which nothing but slashes makes readings.
+// decides the question, for globs of which nothing but slashes makes readings. Where
+// globs have capitals, the text in small letters runs beside these as well.
 
 // Bounds of that.
 const (
@@ -125,11 +128,17 @@ func combine(cells []cell, visit func([]*string)) {
 
 // outcome is how far a text has led the automata.
 type outcome struct {
-	text             string
+	text            string
+	sent, small     course // of the text, and of the same in small letters
+	rooted, slashed bool   // begins with a slash, holds one
+	last            bool   // ends with one
+	long            bool   // its clean form is longer than one character
+	capital         bool   // holds one
+}
+
+// course is the rows that a text leads to: as it is, and cleaned.
+type course struct {
 	raw, clean, open []uint64 // open: clean as it was before its last slash
-	rooted, slashed  bool     // begins with a slash, holds one
-	last             bool     // ends with one
-	long             bool     // its clean form is longer than one character
 }
 
 // outcomes gives one text for everything that globs can make of one; none when
@@ -141,22 +150,40 @@ func outcomes(globs []string, value bool) []*string {
 	if len(globs) > maxGlobs {
 		return nil
 	}
+	cased := value && strings.ContainsAny(strings.Join(globs, ""), capitals)
 	for _, g := range globs {
-		if value && strings.Trim(g, plainCharacters+"*?") != "" {
+		if value && strings.Trim(g, plainCharacters+capitals+"*?") != "" {
 			return nil
 		}
-		langs = append(langs, globLang(g, false))
-		if rest, found := strings.CutPrefix(g, "**/"); found && rest != "" {
-			langs = append(langs, globLang(rest, false))
+		forms := []string{g}
+		if small := strings.ToLower(g); cased && small != g {
+			forms = append(forms, small)
+		}
+		for _, g := range forms {
+			langs = append(langs, globLang(g, false))
+			if rest, found := strings.CutPrefix(g, "**/"); found && rest != "" {
+				langs = append(langs, globLang(rest, false))
+			}
 		}
 	}
-	m := newMachine(nil, langs, nil)
-	if value && strings.Trim(string(m.runes), plainCharacters) != "" {
+	runes := alphabet(langs)
+	if cased {
+		for _, r := range runes {
+			for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
+				if !slices.Contains(runes, other) {
+					runes = append(runes, other)
+				}
+			}
+		}
+	}
+	if value && strings.Trim(string(runes), plainCharacters+capitals) != "" {
 		return nil
 	}
+	m := newMachine(nil, langs, runes)
 	var texts []*string
 	seen, told := map[string]bool{}, map[string]bool{}
-	queue := []outcome{{raw: m.start, clean: m.start, open: m.start}}
+	start := course{m.start, m.start, m.start}
+	queue := []outcome{{sent: start, small: start}}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]
@@ -186,50 +213,67 @@ func outcomes(globs []string, value bool) []*string {
 // plainCharacters make no reading by themselves, but for the slash.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 
+// capitals make one: the text in small letters.
+const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // after is the outcome with one character more.
 func (m *machine) after(o *outcome, r rune, value bool) outcome {
-	next := outcome{
-		text: o.text + string(r), raw: make([]uint64, m.words), clean: o.clean, open: o.open,
-		rooted: o.rooted || o.text == "" && r == '/', slashed: o.slashed || r == '/', last: r == '/', long: o.long,
+	next := *o
+	next.text += string(r)
+	next.rooted = o.rooted || o.text == "" && r == '/'
+	next.slashed, next.last = o.slashed || r == '/', r == '/'
+	next.sent = m.onward(&o.sent, r, value, o.last)
+	if !value {
+		return next
 	}
-	m.step(next.raw, o.raw, r)
-	if !value || r == '/' && o.last {
-		return next // cleaning drops the second slash
+	next.capital = o.capital || unicode.IsUpper(r)
+	if next.small = next.sent; next.capital {
+		next.small = m.onward(&o.small, unicode.ToLower(r), value, o.last)
 	}
-	next.clean, next.open = make([]uint64, m.words), o.clean
-	m.step(next.clean, o.clean, r)
-	next.long = o.text != ""
+	if r != '/' || !o.last {
+		next.long = o.text != ""
+	}
 	return next
+}
+
+// onward is a course with one character more; slash says that one was the last.
+func (m *machine) onward(c *course, r rune, value, slash bool) course {
+	next := course{make([]uint64, m.words), c.clean, c.open}
+	m.step(next.raw, c.raw, r)
+	if value && !(r == '/' && slash) { // cleaning drops the second slash
+		next.clean, next.open = make([]uint64, m.words), c.clean
+		m.step(next.clean, c.clean, r)
+	}
+	return next
+}
+
+// rows lists those that count.
+func (o *outcome) rows(value bool) [][]uint64 {
+	rows := [][]uint64{o.sent.raw}
+	if value {
+		rows = append(rows, o.sent.clean, o.sent.open)
+	}
+	if o.capital {
+		rows = append(rows, o.small.raw, o.small.clean, o.small.open)
+	}
+	return rows
 }
 
 // key tells outcomes apart that can become different ones.
 func (o *outcome) key(value bool) string {
-	var b strings.Builder
-	rows := [][]uint64{o.raw}
-	if value {
-		rows = append(rows, o.clean, o.open)
-	}
-	for _, row := range rows {
+	var b []byte
+	for _, row := range o.rows(value) {
 		for _, w := range row {
-			for range 8 {
-				b.WriteByte(byte(w))
-				w >>= 8
-			}
+			b = binary.LittleEndian.AppendUint64(b, w)
 		}
 	}
-	if value {
-		b.WriteString(o.flags())
-	}
-	if o.text == "" {
-		b.WriteByte('0')
-	}
-	return b.String()
+	return string(b) + o.flags(value)
 }
 
-func (o *outcome) flags() string {
-	flags := []byte("----")
-	for i, set := range []bool{o.rooted, o.slashed, o.last, o.long} {
-		if set {
+func (o *outcome) flags(value bool) string {
+	flags := []byte("------")
+	for i, set := range []bool{o.text == "", o.capital, o.rooted, o.slashed, o.last, o.long} {
+		if set && (value || i == 0) {
 			flags[i] = '+'
 		}
 	}
@@ -239,18 +283,10 @@ func (o *outcome) flags() string {
 // tells is what a policy can know of the text.
 func (m *machine) tells(o *outcome, value bool) string {
 	var b strings.Builder
-	rows := [][]uint64{o.raw}
-	if value {
-		rows = append(rows, o.clean, o.open)
-		b.WriteString(o.flags())
-	}
-	for _, row := range rows {
+	for _, row := range o.rows(value) {
 		for _, p := range m.places {
 			b.WriteByte('0' + byte(row[p.last/64]>>(p.last%64)&1))
 		}
 	}
-	if o.text == "" {
-		b.WriteByte('e')
-	}
-	return b.String()
+	return b.String() + o.flags(value)
 }
