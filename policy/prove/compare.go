@@ -77,9 +77,9 @@ func (d *difference) shown(m, n *mode) bool {
 
 // stopped notes that the work was spent at a mode of the old policy.
 func (d *difference) stopped(m *mode) {
-	at := "calls that no rule of the old policy matches"
+	at := d.subject.Key() + " calls that no rule of the old policy matches"
 	if m.rule != nil {
-		at = fmt.Sprintf("calls that the rule on line %d of the old policy decides, or one below it, or none", m.rule.src.Pos.Line)
+		at = fmt.Sprintf("%s calls that the rule on line %d of the old policy decides, or one below it, or none", d.subject.Key(), m.rule.src.Pos.Line)
 	}
 	d.classes = append(d.classes, Class{Undecided: true, Reason: reasonStopped + at})
 }
@@ -99,7 +99,11 @@ func (d *difference) pair(m, n *mode) answer {
 			return impossible // the modes need what no text is
 		}
 	}
-	if d.idle(m) || d.idle(n) {
+	first, second := m, n
+	if len(d.new.rules) < len(d.old.rules) {
+		first, second = n, m // which is soon known, and often enough
+	}
+	if d.idle(first) || d.idle(second) {
 		return impossible
 	}
 	avoid := d.avoid(m, n)

@@ -40,6 +40,9 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 		d.subject, d.exhausted = s, nil
 		d.old = newBook(of(s, a), s == policy.MethodSubject || before.Layer() != "")
 		d.new = newBook(of(s, b), s == policy.MethodSubject || after.Layer() != "")
+		if len(d.old.rules)+len(d.new.rules) == 0 && d.old.open == d.new.open {
+			continue
+		}
 		d.compare()
 		d.exhaust() // for what only texts in an uncommon spelling are answered
 	}
@@ -51,7 +54,7 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 
 // workOfAll is how many times the work of one question all of them may cost: some
 // seconds.
-const workOfAll = 4
+const workOfAll = 6
 
 // difference is the comparison of two policies.
 type difference struct {
