@@ -17,7 +17,7 @@ func house(t *testing.T) *Policy {
 [[rule]]
 action = "deny"
 tool = "*"
-args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**"]
+args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**", "secrets/**"]
 [[rule]]
 action = "prompt"
 tool = "*"
@@ -65,6 +65,10 @@ action = "allow"
 tool = "quiet"
 [[rule]]
 action = "allow"
+tool = "draft"
+args.path = ["notes/**", "report**"]
+[[rule]]
+action = "allow"
 resource = "file:///p/**"
 [[rule]]
 action = "allow"
@@ -84,6 +88,7 @@ type callCase struct {
 
 func pathCall(v string) *Call { return toolCall("read", `{"path":`+jsonText(v)+`}`) }
 func anyPath(v string) *Call  { return toolCall("anywhere", `{"path":`+jsonText(v)+`}`) }
+func draft(v string) *Call    { return toolCall("draft", `{"path":`+jsonText(v)+`}`) }
 func fetch(v string) *Call    { return toolCall("fetch", `{"url":`+jsonText(v)+`}`) }
 
 func resource(uris ...string) *Call {
@@ -124,6 +129,18 @@ func evasions() []callCase {
 		{"relative-climb", anyPath("../../etc/x"), Deny},
 		{"relative-climb", anyPath("x/../../.."), Deny},
 		{"relative-climb", anyPath(".."), Deny},
+		{"climb-blank", draft("notes/ /../../../etc/x"), Deny},
+		{"climb-blank", draft("notes/a b/%2e%2e/%2e%2e/x"), Deny},
+		{"climb-blank", draft(`notes/a b\..\..\..\x`), Deny},
+		{"climb-blank", draft("report x/../../etc/x"), Deny},
+		{"climb-blank", draft("report x%2f..%2f..%2fx"), Deny},
+		{"climb-blank", anyPath("a b/../secrets/x"), Deny},
+		{"climb-break", draft("notes/\n/../../../etc/x"), Deny},
+		{"climb-break", draft("notes/\n/%2e%2e/../../x"), Deny},
+		{"climb-break", draft("report\t/../../etc/x"), Deny},
+		{"climb-break", anyPath("a\nb/../../../../etc/x"), Deny},
+		{"relative-case", anyPath("Secrets/My Keys/x"), Deny},
+		{"relative-case", anyPath(`secrets\my keys\x`), Deny},
 		{"plain-relative", pathCall(".env"), Deny},
 		{"plain-relative", anyPath(".env"), Deny},
 		{"plain-relative", anyPath(".ssh/id"), Deny},
@@ -309,6 +326,9 @@ func TestBenign(t *testing.T) {
 		{"path-home", pathCall("/home/user/projects/x"), Allow},
 		{"tilde", pathCall("~/projects/a"), Allow},
 		{"relative", pathCall("./src/a.go"), Allow},
+		{"relative", draft("notes/My Day.md"), Allow},
+		{"relative", draft("notes/a b/../c d.md"), Allow},
+		{"relative", draft("report 1/2..3.md"), Allow},
 		{"windows", pathCall(`C:\Users\me\x`), Allow},
 		{"windows", pathCall(`C:\Users\me\My Documents\Résumé.docx`), Allow},
 		{"file-uri", pathCall("file:///p/a%20b"), Allow},
@@ -325,6 +345,8 @@ func TestBenign(t *testing.T) {
 		{"prose-lines", text("~/bin/x\n~/bin/y"), Allow},
 		{"prose-lines", text("/* the\npassword */"), Deny},
 		{"prose-emoji", text("family 👩‍👩‍👧 and \u200f"), Allow},
+		{"prose-climb", text("import a from \"./../b\"\nimport c from '../../d'\n"), Allow},
+		{"prose-climb", text("cd a/../b and then c/.."), Allow},
 		{"prose-hit", text("my password is x"), Deny},
 		{"prose-blanks", text("a\u00a0/b"), Allow},
 		{"prose-blanks", text("a\f/b\v"), Allow},

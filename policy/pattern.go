@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/clawai/clawai/policy/glob"
 )
@@ -35,7 +36,7 @@ func newPattern(text, home string) (*pattern, error) {
 	}
 	p := &pattern{
 		effects:  effects(text, home),
-		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/"),
+		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/") || inFolder(text),
 		absolute: absolute(text),
 		homeless: home == "" && text[0] == '~',
 		spells:   spellsJSON(text),
@@ -49,6 +50,12 @@ func newPattern(text, home string) (*pattern, error) {
 		p.others = append(p.others, p.newGuise(g, text, home, h))
 	}
 	return p, nil
+}
+
+// inFolder says whether a glob is a relative path with a folder in it: src/**.
+func inFolder(text string) bool {
+	folder, _, found := strings.Cut(text, "/")
+	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !spellsJSON(text)
 }
 
 func guiseText(text string, h how, home string) string {

@@ -82,6 +82,8 @@ func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []readin
 	rs = append(rs, r)
 	if path {
 		rs = append(rs, refusedFor(r, "control character in a path"))
+	} else {
+		rs = rd.readClimb(rs, r, &w.left)
 	}
 	line, first := strings.TrimSpace(v), len(rs)
 	if line == "" || strings.ContainsAny(line, "\n\r\t") {
@@ -90,6 +92,27 @@ func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []readin
 	rs = rd.read(rs, line, w)
 	for i := range rs[first:] {
 		rs[first+i].raw = v
+	}
+	return rs
+}
+
+// readClimb reads lines with dot-dot among their names as what is left when it
+// is resolved.
+func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
+	r.how = slashed | cleaned
+	for range maxDecodings + 1 {
+		left.spend(len(r.s))
+		if climbs(r.s) {
+			c := r
+			c.s = clean(strings.ReplaceAll(r.s, `\`, "/"))
+			c.place(rd.home)
+			rs = append(rs, c)
+		}
+		next := unescape(r.s)
+		if next == r.s {
+			break
+		}
+		r.s, r.how = next, r.how|decoded
 	}
 	return rs
 }

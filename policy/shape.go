@@ -115,11 +115,28 @@ func pathLike(v string, sh shape) bool {
 	if sh&hasBreak != 0 {
 		return false
 	}
-	if sh&hasSlash != 0 && sh&hasSpace == 0 {
+	if sh&hasSlash != 0 && (sh&hasSpace == 0 || climbs(v)) {
 		return true
 	}
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
+
+// climbs says whether one of the names in a value is dot-dot: what resolves it
+// drops the name before, blanks and breaks in it included.
+func climbs(v string) bool {
+	for at := 0; ; {
+		i := strings.Index(v[at:], "..")
+		if i < 0 {
+			return false
+		}
+		at += i + 2
+		if (at == 2 || isSlash(v[at-3])) && (at == len(v) || isSlash(v[at])) {
+			return true
+		}
+	}
+}
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
 func decodesToPath(v string) bool {
 	for range maxDecodings {
@@ -127,7 +144,7 @@ func decodesToPath(v string) bool {
 		if u == v {
 			return false
 		}
-		if v = u; startsLikePath(v) {
+		if v = u; startsLikePath(v) || climbs(v) {
 			return true
 		}
 	}
