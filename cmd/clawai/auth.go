@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -121,27 +119,39 @@ func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader([]byte(initialize)))
+	client := remote.NewClient(remote.Options{})
+	defer client.CloseIdleConnections()
+	ask := func(method, body string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := remote.Do(client, r)
+		if err != nil {
+			return nil, fmt.Errorf("the server cannot be reached: %w", err)
+		}
+		_ = resp.Body.Close()
+		return resp, nil
+	}
+	posted, err := ask(http.MethodPost, initialize)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
-	if err != nil {
-		return nil, fmt.Errorf("the server cannot be reached: %w", err)
+	resp := posted
+	if remote.MayBeOlder(resp.StatusCode) { // a server of 2024-11-05 may ask where its stream is opened
+		if resp, err = ask(http.MethodGet, ""); err != nil {
+			return nil, err
+		}
 	}
-	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-		resp.Body = http.NoBody
 		return resp, nil
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the server answered HTTP %s; is this the address of an MCP server?", resp.Status)
+	return nil, fmt.Errorf("the server answered %s; is this the address of an MCP server?", remote.Status(posted))
 }
 
 func authLogout(c *cli.Context) error {

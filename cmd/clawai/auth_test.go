@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -188,4 +189,18 @@ func TestAuthThatFails(t *testing.T) {
 		t.Error(text)
 	}
 	o.clawai(1, "auth", "login", "http://127.0.0.1:1/mcp")
+}
+
+// A server of 2024-11-05 may ask for a sign-in only where its stream is opened.
+func TestAuthAtAStream(t *testing.T) {
+	o := newOwner(t)
+	o.server.Change(func(*oauthtest.State) { o.server.Stream = true })
+	if said := o.clawai(0, "auth", "login", o.server.Resource); !strings.Contains(said, "Signed in at 127.0.0.1") {
+		t.Error(said)
+	}
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	if said := o.clawai(1, "auth", "login", nothing.URL+"/mcp"); !strings.Contains(said, "HTTP 404 Not Found; is this the address of an MCP server?") {
+		t.Error(said)
+	}
 }

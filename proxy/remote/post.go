@@ -46,7 +46,7 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 			u.relisten()
 		case resp.StatusCode == http.StatusNotFound && id != "" && !x.era.modern && !renewed && x.frame.Method != "initialize":
 			renewed = true
-			if !u.renew(x.ctx, func() bool { return u.session.id == id }) {
+			if !u.renew(x, func() bool { return u.session.id == id }) {
 				return resp, nil
 			}
 		case !listed && u.relisted(x, resp):

@@ -18,6 +18,8 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	unasked bool // no message of the client's needs it: no person is asked to sign in
+
 	// sent is closed when the request has been written, told when it has its
 	// answer. Both may be asked for again.
 	sent, told done
@@ -200,16 +202,20 @@ func kind(f *frame.Frame) string {
 // ask posts a request and sees it through to its answer.
 func (u *Upstream) ask(x *exchange) {
 	resp, err := u.post(x)
-	switch {
-	case err != nil:
+	if err != nil {
 		u.fail(x, u.words(err))
 		return
-	case u.speaksSSE(x, resp):
+	}
+	older, err := u.speaksSSE(x, resp)
+	if older || err != nil {
 		finish(resp.Body)
-		if resp, err = u.post(x); err != nil {
-			u.fail(x, u.words(err))
-			return
-		}
+	}
+	if older {
+		resp, err = u.post(x)
+	}
+	if err != nil {
+		u.fail(x, u.words(err))
+		return
 	}
 	defer finish(resp.Body)
 	if u.accepted(resp) {

@@ -109,8 +109,13 @@ func (u *Upstream) relisten() {
 
 // renew begins the session anew after the server has forgotten it, or ended the
 // stream it was on: dead, called with u.mu held, reports it. Only one does it; the
-// others wait for that one. It reports whether there is a new session.
-func (u *Upstream) renew(ctx context.Context, dead func() bool) bool {
+// others wait for that one. It reports whether there is a new session. x is what
+// needs it, nil where nothing does yet.
+func (u *Upstream) renew(x *exchange, dead func() bool) bool {
+	ctx := u.ctx
+	if x != nil {
+		ctx = x.ctx
+	}
 	u.mu.Lock()
 	if !dead() { // done meanwhile
 		u.mu.Unlock()
@@ -135,7 +140,7 @@ func (u *Upstream) renew(ctx context.Context, dead func() bool) bool {
 	u.session.renewing = done
 	u.mu.Unlock()
 
-	ok := u.beginAnew(ctx, initialize, initialized)
+	ok := u.beginAnew(ctx, x == nil, initialize, initialized)
 	u.mu.Lock()
 	u.session.renewing = nil
 	u.mu.Unlock()
@@ -148,7 +153,7 @@ func (u *Upstream) renew(ctx context.Context, dead func() bool) bool {
 
 // beginAnew repeats the frames that began the session. The client has had its
 // answer; this one is for us.
-func (u *Upstream) beginAnew(ctx context.Context, initialize, initialized []byte) bool {
+func (u *Upstream) beginAnew(ctx context.Context, unasked bool, initialize, initialized []byte) bool {
 	f, err := frame.Parse(initialize, u.o.Limits)
 	if err != nil {
 		return false
@@ -161,6 +166,7 @@ func (u *Upstream) beginAnew(ctx context.Context, initialize, initialized []byte
 	u.session.id, u.session.version = "", ""
 	u.mu.Unlock()
 	x := newExchange(ctx, f)
+	x.unasked = unasked
 	defer x.cancel()
 	h, result, err := again(x)
 	u.mu.Lock()

@@ -33,26 +33,26 @@ func (u *Upstream) endpoint() string {
 
 // speaksSSE opens that transport when the answer to initialize is one that a
 // server which knows nothing newer gives (MCP 2025-11-25 basic/transports,
-// backwards compatibility).
-func (u *Upstream) speaksSSE(x *exchange, resp *http.Response) bool {
-	if x.frame.Method != "initialize" {
-		return false
+// backwards compatibility). An error says that its stream wants a sign-in.
+func (u *Upstream) speaksSSE(x *exchange, resp *http.Response) (bool, error) {
+	if x.frame.Method != "initialize" || !MayBeOlder(resp.StatusCode) {
+		return false, nil
 	}
-	switch resp.StatusCode {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
-	default:
-		return false
+	in, err := u.enter(x)
+	if failed, ok := errors.AsType[*notSignedIn](err); ok {
+		return false, failed
 	}
-	return u.openTwoWay(x.ctx) == nil
+	if err != nil {
+		return false, nil
+	}
+	u.heed(in)
+	return true, nil
 }
 
-// openTwoWay opens the stream for the client's own initialize.
-func (u *Upstream) openTwoWay(ctx context.Context) error {
-	in, err := u.enter(ctx)
-	if err == nil {
-		u.heed(in)
-	}
-	return err
+// MayBeOlder reports the status with which a server that speaks HTTP+SSE only
+// answers what is posted to the address of its stream.
+func MayBeOlder(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
 
 // inlet is the stream of that transport.
@@ -63,8 +63,33 @@ type inlet struct {
 	header http.Header
 }
 
-// enter opens the stream and reads the address from its first event.
-func (u *Upstream) enter(ctx context.Context) (*inlet, error) {
+// unwelcome is a stream that was not opened.
+type unwelcome struct{ resp *http.Response }
+
+func (r *unwelcome) Error() string { return Status(r.resp) }
+
+// enter opens the stream for x, again where that wants other credentials: some
+// servers ask for them nowhere else before they have them.
+func (u *Upstream) enter(x *exchange) (*inlet, error) {
+	for challenged := 0; ; challenged++ {
+		in, err := u.enterOnce(x.ctx)
+		refused, ok := errors.AsType[*unwelcome](err)
+		if !ok || u.o.Credentials == nil || x.unasked || challenged == maxChallenges ||
+			refused.resp.StatusCode != http.StatusUnauthorized && refused.resp.StatusCode != http.StatusForbidden {
+			return in, err
+		}
+		again, failed := u.o.Credentials.Challenged(x.ctx, refused.resp)
+		if failed != nil {
+			return nil, &notSignedIn{failed}
+		}
+		if !again {
+			return nil, err
+		}
+	}
+}
+
+// enterOnce opens the stream and reads the address from its first event.
+func (u *Upstream) enterOnce(ctx context.Context) (*inlet, error) {
 	in := &inlet{twoWay: &twoWay{lost: true}}
 	var open context.Context
 	open, in.cancel = context.WithCancel(u.ctx)
@@ -75,7 +100,7 @@ func (u *Upstream) enter(ctx context.Context) (*inlet, error) {
 		}
 		context.AfterFunc(open, func() { _ = resp.Body.Close() })
 		if !okay(resp) {
-			return errors.New(Status(resp))
+			return &unwelcome{resp}
 		}
 		in.events, in.header = sse.NewReader(resp.Body, u.maxEvent()), resp.Header
 		in.endpoint, err = u.address(in.events)
@@ -123,7 +148,7 @@ func (u *Upstream) heed(in *inlet) {
 
 // rejoin opens the stream again and repeats initialize on it.
 func (u *Upstream) rejoin(x *exchange) (http.Header, []byte, error) {
-	in, err := u.enter(x.ctx)
+	in, err := u.enter(x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +192,7 @@ func (u *Upstream) moored(x *exchange) error {
 	u.mu.Lock()
 	adrift := u.adrift()
 	u.mu.Unlock()
-	if !adrift || x.frame.Kind == frame.Response || u.renew(x.ctx, u.adrift) { // nobody asks any more for a response
+	if !adrift || x.frame.Kind == frame.Response || u.renew(x, u.adrift) { // nobody asks any more for a response
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")
@@ -185,7 +210,7 @@ func (u *Upstream) comeBack(at *twoWay, wait time.Duration) {
 		u.mu.Lock()
 		at.tries = p.tries
 		u.mu.Unlock()
-		if u.renew(u.ctx, u.adrift) {
+		if u.renew(nil, u.adrift) {
 			return
 		}
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	Bend     func(path string, doc map[string]any) // changes a metadata document before it is sent
 	Returns  func(back url.Values)                 // changes what the browser comes back with
 	Redirect func(path string) string              // sends a request elsewhere, with 307; "" for none
+	Stream   bool                                  // a server of 2024-11-05: it answers POST with 405, and asks for a token at its stream
 	Evil     string                                // what a registration at /evil answers
 
 	Registered, SignedIn, Refreshed atomic.Int64
@@ -108,6 +109,8 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, s.URL)
 	switch {
+	case s.Stream && r.Method == http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
 	case state.Valid == "" || r.Header.Get("Authorization") != "Bearer "+state.Valid:
 		w.Header().Set("WWW-Authenticate", `Bearer scope="read", `+metadata)
 		w.WriteHeader(http.StatusUnauthorized)
