@@ -129,11 +129,24 @@ func idError(err error) error {
 	return err
 }
 
+// requestOf finds the request with an id. More characters of it are not asked for
+// where nothing waits.
+func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
+	r, err := q.Get(ctx, id)
+	if !errors.Is(err, queue.ErrAmbiguous) {
+		return r, idError(err)
+	}
+	if waiting, unread := q.Pending(ctx); unread == nil && len(waiting) == 0 {
+		return r, usagef("nothing waits for an answer; to see what was asked before, give at least 8 characters of its id (clawai approve --history 10)")
+	}
+	return r, idError(err)
+}
+
 // approveID shows one request and takes the answer to it.
 func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) error {
-	r, err := q.Get(c.Context, id)
+	r, err := requestOf(c.Context, q, id)
 	if err != nil {
-		return idError(err)
+		return err
 	}
 	switch {
 	case c.Bool("json"):
@@ -241,7 +254,8 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		return line, nil
+		_, err := io.WriteString(s.Writer, "\n") // nobody typed the one that ends the prompt
+		return line, err
 	}
 }
 

@@ -50,9 +50,9 @@ func runDecide(c *cli.Context) error {
 		return err
 	}
 	defer func() { _ = q.Close() }()
-	r, err := q.Get(c.Context, args[0])
+	r, err := requestOf(c.Context, q, args[0])
 	if err != nil {
-		return idError(err)
+		return err
 	}
 	if r.Status == queue.Pending {
 		if err := suits(&a, &r); err != nil {
