@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,11 +24,12 @@ func policyTrustCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "trust",
 		Usage:     "put a project's .clawai/policy.toml in force, as it is now; it can only tighten yours",
-		UsageText: "clawai policy trust [DIR] [--yes | --remove] | --list",
+		UsageText: "clawai policy trust [DIR] [--yes | --remove] | --list [--json]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
 			&cli.BoolFlag{Name: "list", Usage: "list the projects that are trusted"},
+			&cli.BoolFlag{Name: "json", Usage: "with --list: print one JSON document"},
 		},
 		Action: policyTrust,
 	}
@@ -42,8 +44,11 @@ func policyTrust(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("list") {
-		return listTrusted(c.App.Writer, folders.State)
+	switch {
+	case c.Bool("list"):
+		return listTrusted(c, folders.State)
+	case c.Bool("json"):
+		return usagef("--json goes with --list")
 	}
 	dir := "."
 	switch len(args) {
@@ -129,30 +134,44 @@ func endTrust(w io.Writer, state string, p config.Project) error {
 	return nil
 }
 
-func listTrusted(w io.Writer, state string) error {
+// trustedDoc is one project that is trusted.
+type trustedDoc struct {
+	Path  string `json:"path"`  // of its policy
+	Since string `json:"since"` // RFC 3339, UTC
+	State string `json:"state"` // of the file beside the text that is in force: same, changed, gone, unknown
+}
+
+var trustedStates = map[string]string{"gone": "  (the file is gone)", "changed": "  (the file has changed since)"}
+
+func listTrusted(c *cli.Context, state string) error {
 	known, err := config.Trusted(state)
 	if err != nil {
 		return usagef("%w", err)
 	}
-	if len(known) == 0 {
-		fmt.Fprintln(w, "No project's policy is trusted.")
-	}
-	var paths []string
-	for path := range known {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
-		now := ""
+	list := []trustedDoc{}
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		d := trustedDoc{Path: path, Since: known[path].UTC().Format(time.RFC3339), State: "same"}
 		p, err := config.FindProject(state, filepath.Dir(filepath.Dir(path)))
 		switch {
 		case err != nil || p.Path != path:
+			d.State = "unknown"
 		case p.Text == nil:
-			now = "  (the file is gone)"
+			d.State = "gone"
 		case !bytes.Equal(p.Text, p.Trusted):
-			now = "  (the file has changed since)"
+			d.State = "changed"
 		}
-		fmt.Fprintf(w, "%s  %s%s\n", known[path].Local().Format(time.DateTime), term.Text(path), now)
+		list = append(list, d)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			Trusted []trustedDoc `json:"trusted"`
+		}{list})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(c.App.Writer, "No project's policy is trusted.")
+	}
+	for _, d := range list {
+		fmt.Fprintf(c.App.Writer, "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.Text(d.Path), trustedStates[d.State])
 	}
 	return nil
 }
