@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy"
@@ -30,6 +32,9 @@ func (p *proxyRun) start(guard *gate.Session) (s *server, code int, err error) {
 		code := exitProxy
 		if failed, ok := errors.AsType[*stdio.StartError](err); ok {
 			code = failed.Code
+		}
+		if strings.Contains(p.command[0], "://") {
+			err = fmt.Errorf("%w; of addresses, http:// and https:// are understood", err)
 		}
 		return nil, code, err
 	}
