@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -55,7 +57,7 @@ func collect(to []binding, properties gjson.Result, path []string) []binding {
 }
 
 // value is the argument as the header has it; false when it is absent, null or
-// no string, boolean or integer.
+// no string, boolean or integer that every double holds.
 func (b *binding) value(args gjson.Result) (string, bool) {
 	for _, name := range b.path {
 		found := gjson.Result{}
@@ -73,9 +75,19 @@ func (b *binding) value(args gjson.Result) (string, bool) {
 	case gjson.True, gjson.False:
 		return args.Raw, true
 	case gjson.Number:
-		return args.Raw, !strings.ContainsAny(args.Raw, ".eE")
+		return integer(args.Num)
 	}
 	return "", false
+}
+
+// integer writes n in decimal digits, however the client wrote it: 42.0 and 4.2e1 are
+// 42, and only what lies within ±(2^53-1) may stand in a header (MCP 2026-07-28
+// basic/transports/streamable-http, value encoding).
+func integer(n float64) (string, bool) {
+	if n != math.Trunc(n) || math.Abs(n) > 1<<53-1 {
+		return "", false
+	}
+	return strconv.FormatInt(int64(n), 10), true
 }
 
 // token reports a name that a header may have (RFC 9110, section 5.6.2).

@@ -87,6 +87,33 @@ func TestTheModernEra(t *testing.T) {
 	}
 }
 
+// A number is an integer by its value, and a header has it in digits.
+func TestIntegersInHeaders(t *testing.T) {
+	var header atomic.Pointer[[]string]
+	server := streamable(&mcp.StreamableHTTPOptions{Stateless: true})
+	l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		values := r.Header.Values("Mcp-Param-N")
+		header.Store(&values)
+		server.ServeHTTP(w, r)
+	}), nil)
+	l.say(modern(0, "tools/list", ""))
+	l.wants(`"id":0`, `"greet"`)
+	for i, c := range []struct{ number, want, answer string }{
+		{"42", "42", `"result"`}, {"42.0", "42", `"result"`}, {"1e3", "1000", `"result"`}, {"4.2E+1", "42", `"result"`},
+		{"0", "0", `"result"`}, {"-0.0", "0", `"result"`}, {"-7", "-7", `"result"`},
+		{"9007199254740991", "9007199254740991", `"result"`}, {"-9007199254740991.0", "-9007199254740991", `"result"`},
+		{"null", "", `"result"`},
+		// What no header may hold is the server's to refuse.
+		{"9007199254740992", "", `-32020`}, {"42.5", "", `-32020`}, {"1e400", "", `-32020`}, {"[1]", "", `-32020`},
+	} {
+		l.say(modern(i+1, "tools/call", `"name":"greet","arguments":{"deep":{"n":`+c.number+`}}`))
+		l.wants(fmt.Sprintf(`"id":%d`, i+1), c.answer)
+		if got := strings.Join(*header.Load(), ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.number, got, c.want)
+		}
+	}
+}
+
 // A client that gives a modern request up hangs up on the server.
 func TestAModernCancellationHangsUp(t *testing.T) {
 	begun, over := make(chan struct{}), make(chan struct{})
