@@ -21,8 +21,8 @@ type reading struct {
 	within string // the text as sent that the value was read out of; see embedded
 
 	unfolded    string // s before its case was folded; "" when it was not
-	unslashed   string // s without its last slash: what matches if s does not
-	normal      string // of a web URL: s with scheme and host normalised, which matches as well
+	unslashed   string // s without its last slash, or its fragment: what matches if s does not
+	normal      string // of a web URL: s with scheme, host and root normalised, which matches as well
 	refusal     string // of a refused reading: why
 	pathOnly    bool   // holds under path patterns; under others the value is text
 	unknownBase bool
@@ -172,15 +172,16 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 			if left.transform(before.s, stage); *left <= 0 {
 				return append(rs[:first+1], refusedFor(r, tooMuch))
 			}
+			if stage == located {
+				before.address(rd.home)
+				rs[first+i] = before
+			}
 			after, reason := rd.through(before, stage)
 			if reason != "" {
 				why = reason
 			}
 			if len(after) == 0 {
 				free[i] |= stage
-			}
-			if stage == located && isWeb(before.s) {
-				rs[first+i].normal = locate(before.s, rd.home)
 			}
 			for _, a := range after {
 				rs, free = append(rs, a), append(free, free[i])
@@ -210,6 +211,14 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	return rs
 }
 
+// address notes what a web URL matches beside its text.
+func (r *reading) address(home string) {
+	if isWeb(r.s) {
+		r.normal = rooted(locate(r.s, home))
+		r.unslashed = withoutFragment(r.s)
+	}
+}
+
 func refusedFor(r reading, why string) reading {
 	r.kind, r.refusal = refused, why
 	return r
@@ -229,8 +238,11 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 		}
 		next := r
 		next.s, next.how = t, r.how|stage
-		if stage == folded {
+		switch stage {
+		case folded:
 			next.unfolded = r.s
+		case located:
+			next.address(rd.home)
 		}
 		if r.unslashed != "" {
 			next.unslashed = transform(r.unslashed, stage, rd.home)

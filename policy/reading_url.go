@@ -1,10 +1,14 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"net/netip"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // schemeLen is the length of the scheme a value begins with (RFC 3986, section
@@ -60,6 +64,7 @@ func split(s string) (head, path, tail string) {
 // locate gives the place a value names in its one plain spelling: a file: URI
 // as its path, ~ as the home, another URL with scheme and host normalised.
 func locate(s, home string) string {
+	s = unwrap(s)
 	if isFile(s) {
 		_, path, _ := split(s)
 		return filePath(path)
@@ -72,6 +77,7 @@ func locate(s, home string) string {
 
 // locatePattern is locate for a glob, where ? is a wildcard and no query.
 func locatePattern(p, home string) string {
+	p = unwrap(p)
 	if isFile(p) {
 		rest := p[5:]
 		if strings.HasPrefix(rest, "//") {
@@ -88,6 +94,52 @@ func locatePattern(p, home string) string {
 		return normaliseHost(p, n, "/")
 	}
 	return expandHome(p, home)
+}
+
+// unwrap gives the URL inside another one, which is what programs open:
+// view-source:https://x, jar:file:///x, git+https://x; and inside the brackets of
+// RFC 3986, appendix C: <URL:https://x>.
+func unwrap(s string) string {
+	t := s
+	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
+		t = t[1 : len(t)-1]
+	}
+	for n := schemeLen(t); n > 0; n = schemeLen(t) {
+		switch {
+		case isWeb(t), isFile(t):
+			return t
+		case strings.HasPrefix(t[n+1:], "//"):
+			n = strings.LastIndexByte(t[:n], '+')
+			if n < 0 {
+				return s
+			}
+		}
+		t = t[n+1:]
+	}
+	return s
+}
+
+// rooted gives a URL whose host ends it, or ends at ? or #, the slash that its
+// path has then (RFC 3986, section 6.2.3). What a parser could take for a host
+// behind ? or # is not touched.
+func rooted(s string) string {
+	head, path, tail := split(s)
+	if path != "" || strings.ContainsAny(tail, `@\`) {
+		return s
+	}
+	return head + "/" + tail
+}
+
+// withoutFragment is a URL as it is asked for: no request holds a fragment. "" when
+// there is none.
+func withoutFragment(s string) string {
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		return strings.TrimSuffix(s[:i], "?")
+	}
+	if t, found := strings.CutSuffix(s, "?"); found {
+		return t
+	}
+	return ""
 }
 
 // filePath is the path a file: URI stands for: /C:/x is C:/x, and a host alone
@@ -122,7 +174,7 @@ func normaliseHost(s string, n int, ends string) string {
 	if i := strings.IndexAny(host, ends); i >= 0 {
 		host, path = host[:i], host[i:]
 	}
-	host = strings.ToLower(host)
+	host = plainAddress(strings.ToLower(host))
 	if port, ok := defaultPorts[scheme]; ok {
 		host = strings.TrimSuffix(host, port)
 	}
@@ -131,6 +183,23 @@ func normaliseHost(s string, n int, ends string) string {
 		name, port = host[:i], host[i:]
 	}
 	return scheme + "://" + strings.TrimSuffix(name, ".") + port + path
+}
+
+// plainAddress writes an IPv6 address in one way (RFC 5952), and the IPv4 address
+// that it stands for as such.
+func plainAddress(host string) string {
+	inside, port, found := strings.Cut(host, "]")
+	if !found || host[0] != '[' {
+		return host
+	}
+	addr, err := netip.ParseAddr(inside[1:])
+	switch {
+	case err != nil:
+		return host
+	case addr.Is4In6():
+		return addr.Unmap().String() + port
+	}
+	return "[" + addr.String() + "]" + port
 }
 
 // urlRefusal says why a URL cannot be read in one way by RFC 3986 and by WHATWG
@@ -154,12 +223,43 @@ func urlRefusal(s string) string {
 	switch {
 	case strings.IndexByte(host, '@') >= 0:
 		return "user information in a URL"
-	case strings.ContainsAny(host, "\\% \t") || strings.ContainsAny(host, "\u3002\uff0e\uff61"):
+	case strings.ContainsAny(host, "\\% \t"), oddBrackets(host), splits(host):
 		return "host that parsers read differently"
 	case special && numberedHost(host):
 		return "host that is a number in disguise"
 	}
 	return ""
+}
+
+// oddBrackets says whether brackets stand in a host that is no address alone:
+// Python's urlsplit takes what they hold for the host, whatever stands around them.
+func oddBrackets(host string) bool {
+	if !strings.ContainsAny(host, "[]") {
+		return false
+	}
+	inside, port, found := strings.Cut(host, "]")
+	if !found || inside == "" || inside[0] != '[' || port != "" && port[0] != ':' {
+		return true
+	}
+	_, err := netip.ParseAddr(inside[1:])
+	return err != nil || strings.ContainsAny(port, "[]")
+}
+
+// maxHost is more than the length of any name (RFC 1035, section 2.3.4), escaped.
+const maxHost = 1024
+
+// splits says whether a host holds characters that compatibility normalisation,
+// which IDNA begins with, makes a delimiter or a dot of (CVE-2019-9636).
+func splits(host string) bool {
+	if len(host) > maxHost {
+		return !ascii(host)
+	}
+	for i, r := range host {
+		if r == '\u3002' || r >= utf8.RuneSelf && bytes.ContainsAny(norm.NFKC.PropertiesString(host[i:]).Decomposition(), ".:/?#@[]%\\\u3002") {
+			return true
+		}
+	}
+	return false
 }
 
 // numberedHost says whether a host ends in a number, so that WHATWG parsers
