@@ -88,7 +88,7 @@ func (m *model) subject() (string, func() (rows []string, need int)) {
 	if g == nil {
 		return "no grant", func() ([]string, int) { return nil, 0 }
 	}
-	return "grant " + g.ID, func() ([]string, int) { return all(grantLines(g, m.width)) }
+	return "grant " + g.ID, func() ([]string, int) { return all(grantLines(g, m.width, m.o.View.Home)) }
 }
 
 func all(rows []string) (same []string, need int) { return rows, len(rows) }

@@ -162,7 +162,7 @@ func around(r *queue.Request, home string) []string {
 		add("client", term.Value(r.Client))
 	}
 	if r.Project != "" {
-		add("folder", term.Value(tilde(r.Project, home)))
+		add("folder", term.Value(view.Tilde(r.Project, home)))
 	}
 	if r.Status == queue.Pending && !r.Deadline.IsZero() {
 		add("until", r.Deadline.Local().Format(time.TimeOnly)+"; no answer denies")
@@ -172,13 +172,6 @@ func around(r *queue.Request, home string) []string {
 	}
 	add("request", term.Visible(r.ID))
 	return lines
-}
-
-func tilde(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
 }
 
 // everything is the values that are folded above, without any gap.

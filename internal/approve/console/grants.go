@@ -100,8 +100,8 @@ func GrantLine(g *queue.Grant, n int) string {
 }
 
 // grantLines is everything about one.
-func grantLines(g *queue.Grant, width int) []string {
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
+func grantLines(g *queue.Grant, width int, home string) []string {
+	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
 	var rows []string
 	if err != nil {
 		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))

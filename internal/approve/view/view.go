@@ -98,7 +98,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if o.Server == "" {
 		o.Server = calls[0].Server
 	}
-	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule)}
+	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule, o.Home)}
 	if o.Digest != [32]byte{} {
 		q.Digest = hex.EncodeToString(o.Digest[:6])
 	}
@@ -171,15 +171,24 @@ func serverName(s string) string {
 	return term.Value(s)
 }
 
-func ruleText(r policy.Rule) string {
+func ruleText(r policy.Rule, home string) string {
 	if r.Pos.Line == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s:%d", term.Visible(r.Pos.File), r.Pos.Line)
+	s := fmt.Sprintf("%s:%d", term.Visible(Tilde(r.Pos.File, home)), r.Pos.Line)
 	if r.Description != "" {
 		s += " " + term.Value(r.Description)
 	}
 	return s
+}
+
+// Tilde writes the home folder as ~ at the beginning of a path of the owner's own;
+// what a call holds is shown as it is.
+func Tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
 }
 
 func title(q Question) string {

@@ -33,6 +33,25 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 	}
 }
 
+// The home folder is ~ in what we say of the owner's files, never in what the
+// call holds.
+func TestTheHomeFolderIsShort(t *testing.T) {
+	for file, want := range map[string]string{
+		"/home/ada/.config/clawai/policy.toml": "~/.config/clawai/policy.toml",
+		"/home/adam/policy.toml":               "/home/adam/policy.toml",
+		"/etc/clawai/policy.toml":              "/etc/clawai/policy.toml",
+	} {
+		q, err := Of([]policy.Call{call("read_file", `{"path":"/home/ada/x"}`)},
+			Options{Home: "/home/ada", Rule: policy.Rule{Pos: policy.Position{File: file, Line: 7}}})
+		if lines := strings.Join(q.Lines(0), "\n"); err != nil || q.Rule != want+":7" || !strings.Contains(lines, `path = "/home/ada/x"`) {
+			t.Errorf("%s: %q, %v\n%s", file, q.Rule, err, lines)
+		}
+	}
+	if got := Tilde("/home/ada", ""); got != "/home/ada" {
+		t.Errorf("without a home: %q", got)
+	}
+}
+
 func TestLinesOfSeveralRequests(t *testing.T) {
 	q, err := Of([]policy.Call{
 		{Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"be kind", strings.Repeat("a", 301)}},

@@ -62,7 +62,7 @@ func (b *board) update(ctx context.Context) error {
 	if err != nil {
 		return b.trouble("The answers that hold cannot be read: " + term.Text(err.Error()))
 	}
-	if err := b.whole("grants", grantRows(grants)); err != nil {
+	if err := b.whole("grants", grantRows(grants, b.s.o.Home)); err != nil {
 		return err
 	}
 	return b.trouble("")

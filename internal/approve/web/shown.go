@@ -36,7 +36,7 @@ const shortLength = 160 // characters of a row
 func (s *Server) row(r *queue.Request) *row {
 	out := &row{
 		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]),
-		Client: term.Text(r.Client), Project: term.Text(r.Project),
+		Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
 		Created: r.Created.UnixMilli(),
 	}
 	if !r.Deadline.IsZero() {
@@ -141,7 +141,7 @@ type offer struct {
 
 func (s *Server) details(r *queue.Request) *details {
 	out := &details{
-		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(r.Project),
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
 		Reason: term.Text(r.Reason), Findings: term.Text(string(r.Findings)),
 		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Requests: []request{},
 	}
@@ -298,7 +298,7 @@ type grantRow struct {
 	Uses    int    `json:"uses"`
 }
 
-func grantRows(list []queue.Grant) []grantRow {
+func grantRows(list []queue.Grant, home string) []grantRow {
 	out := make([]grantRow, 0, len(list))
 	for i := range list {
 		g := &list[i]
@@ -306,7 +306,7 @@ func grantRows(list []queue.Grant) []grantRow {
 		if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
 			title = q.Short(shortLength)
 		}
-		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(g.Project), g.Since.UnixMilli(), g.Uses})
+		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(view.Tilde(g.Project, home)), g.Since.UnixMilli(), g.Uses})
 	}
 	return out
 }

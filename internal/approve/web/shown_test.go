@@ -31,6 +31,22 @@ func texts(t *testing.T, data string) string {
 	}
 }
 
+func TestTheHomeFolderIsShortOnThePage(t *testing.T) {
+	st := newSite(t, func(o *Options) { o.Home = "/home/ana" }).enter()
+	r := st.q.put(1, func(r *queue.Request) { r.Calls[0].Args = []byte(`{"path":"/home/ana/a"}`) })
+	st.q.grants = []queue.Grant{{ID: "g", Project: "/home/ana/projects/y", Calls: r.Calls}}
+	_, body := st.do("GET", requestPath+r.ID, "", nil)
+	sm := st.open()
+	for shown, want := range map[string]string{body: "~/projects/x", sm.next("pending"): "~/projects/x", sm.next("grants"): "~/projects/y"} {
+		if !strings.Contains(shown, `"project":"`+want+`"`) {
+			t.Errorf("%s is not in %s", want, shown)
+		}
+	}
+	if !strings.Contains(body, `/home/ana/a`) {
+		t.Errorf("the call's own value was changed: %s", body)
+	}
+}
+
 func TestTheDetailsOfEveryHostileCallAreHarmless(t *testing.T) {
 	st := newSite(t, nil).enter()
 	for i, c := range viewtest.Cases() {
