@@ -23,6 +23,7 @@ const (
 	maxGlobs    = 64      // on one thing
 	maxOutcomes = 1 << 13 // of one text: rows of the automata
 	maxCells    = 1 << 17 // combinations of texts
+	maxCased    = 1 << 15 // the same, with those in capitals
 )
 
 // exhaust asks both policies about everything that they can tell apart, and notes
@@ -33,7 +34,10 @@ func (d *difference) exhaust() bool {
 	}
 	d.exhausted = new(bool)
 	rules := slices.Concat(d.old.rules, d.new.rules)
-	cells, ok := d.cells(rules)
+	cells, ok := d.cells(rules, true)
+	if !ok { // capitals are more than there is room for, and may not matter
+		cells, ok = d.cells(rules, false)
+	}
 	if !ok {
 		return false
 	}
@@ -65,7 +69,7 @@ type cell struct {
 }
 
 // cells lists the name (or the URI), the server and the arguments.
-func (d *difference) cells(rules []*rule) ([]cell, bool) {
+func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 	var names, servers []string
 	globs, paths := map[string][]string{}, map[string][]string{}
 	var keys []string
@@ -89,9 +93,9 @@ func (d *difference) cells(rules []*rule) ([]cell, bool) {
 	if !uri && d.subject != policy.ToolSubject && d.subject != policy.PromptSubject {
 		return nil, false
 	}
-	all := []cell{{texts: outcomes(names, uri)}, {texts: outcomes(servers, false)}}
+	all := []cell{{texts: outcomes(names, uri, cased)}, {texts: outcomes(servers, false, false)}}
 	for _, key := range keys {
-		texts := outcomes(globs[key], true)
+		texts := outcomes(globs[key], true, cased)
 		if texts == nil {
 			return nil, false // to ask about calls without the argument alone would settle nothing
 		}
@@ -102,7 +106,7 @@ func (d *difference) cells(rules []*rule) ([]cell, bool) {
 		if i < 2 { // an empty name is none
 			all[i].texts = slices.DeleteFunc(c.texts, func(t *string) bool { return *t == "" && !uri })
 		}
-		if size *= len(all[i].texts); size == 0 || size > maxCells {
+		if size *= len(all[i].texts); size == 0 || size > maxCells || cased && size > maxCased {
 			return nil, false
 		}
 	}
@@ -142,15 +146,18 @@ type course struct {
 }
 
 // outcomes gives one text for everything that globs can make of one; none when
-// that cannot be said. Of values the clean form counts as well.
-func outcomes(globs []string, value bool) []*string {
+// that cannot be said. Of values the clean form counts as well, and, if cased, the text
+// in small letters.
+func outcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)
 	globs = slices.Compact(globs)
 	if len(globs) > maxGlobs {
 		return nil
 	}
-	cased := value && strings.ContainsAny(strings.Join(globs, ""), capitals)
+	if cased = cased && value; value && !cased && strings.ContainsAny(strings.Join(globs, ""), capitals) {
+		return nil
+	}
 	for _, g := range globs {
 		if value && strings.Trim(g, plainCharacters+capitals+"*?") != "" {
 			return nil

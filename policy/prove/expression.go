@@ -160,3 +160,36 @@ func (m *mode) opaque(n *mode) string {
 	}
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
+
+// beside asks for a call of which it is not sure that rules above take it, although
+// one that is written plainly is: constraints are judged of a text and of the same
+// without the breaks around it, and where the two differ nothing is sure. There is
+// nothing to ask of a rule without expressions, or one that repeats another.
+func beside(rules []rule, i int) (q question, wanted bool) {
+	r := &rules[i]
+	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })
+	q = question{subject: r.src.Subject, needed: []demand{{r, true}}, quick: true, broken: true}
+	return q, len(r.exprs) > 0 && !repeats
+}
+
+// padded says that it is proved: whatever stands around the texts of a rule's
+// expressions that a constraint might leave away, a rule above has the same of each.
+func (pr *prover) padded(rules []rule, i int) bool {
+	for _, e := range rules[i].exprs {
+		if e.lang.ends {
+			return false // what stands around it would be outside of the text
+		}
+		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)
+		if !slices.ContainsFunc(rules[:i], func(above rule) bool {
+			return slices.ContainsFunc(above.exprs, func(o *expression) bool {
+				return o.key == e.key && !o.choices && pr.empty([]*regular{wide}, []*regular{o.lang})
+			})
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// blanks are what unicode.IsSpace takes for one, any number.
+const blanks = `[\s\v\x{85}\pZ]*`

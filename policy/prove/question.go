@@ -25,6 +25,7 @@ type question struct {
 	quick   bool             // and never do
 	wary    bool             // let texts be out of what is to be avoided in every reading; proves nothing
 	texts   map[string][]any // see spelled
+	broken  bool             // put breaks around texts
 	home    string           // for calls that name a place below it by a tilde
 }
 

@@ -117,6 +117,12 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		f.Reason = reasonWitness
 		return f
 	}
+	if q, wanted := beside(rules, i); wanted {
+		if pr.ask(q, witness(&q)) == found {
+			return f
+		}
+		f.AsWritten = f.AsWritten || !pr.padded(rules, i)
+	}
 	f.Status, f.By = Covered, pr.covering(q.avoid, r)
 	return f
 }

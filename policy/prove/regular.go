@@ -15,6 +15,7 @@ import (
 type regular struct {
 	expr string
 	prog *syntax.Prog
+	ends bool   // it asks where the text begins or ends
 	cuts []rune // where characters begin that the expression tells from those before
 }
 
@@ -40,6 +41,7 @@ func newRegular(expr string) *regular {
 			if syntax.EmptyOp(inst.Arg)&^(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
 				return nil
 			}
+			r.ends = true
 		case syntax.InstRuneAnyNotNL:
 			r.cut('\n', '\n')
 		case syntax.InstRune, syntax.InstRune1:

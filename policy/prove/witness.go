@@ -150,6 +150,13 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 			texts = append(texts, dress(text))
 			texts = append(texts, q.below(path, text)...)
 		}
+		if q.broken {
+			for _, t := range texts {
+				if text, is := t.(string); is {
+					texts = append(texts, text+"\n", "\n"+text)
+				}
+			}
+		}
 		var longer [][]value
 		for _, args := range all {
 			for _, t := range texts {

@@ -119,7 +119,7 @@ func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Fin
 	}
 	f := Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
 	if found.Status == prove.Reached {
-		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are paths whose place is not known", l.linesOf(by), verbEnd(by))
+		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), unsure(r))
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
@@ -164,12 +164,20 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 	}
 	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
 	if found.Status == prove.Reached {
-		f.Message += " that is sure to match; what is left are paths whose place is not known"
+		f.Message += " that is sure to match; what is left are " + unsure(r)
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
 	}
 	l.add(&l.sources[owner], policy.Position{}, f)
+}
+
+// unsure is what a rule may match and the rules above are not sure to take.
+func unsure(r *policy.Source) string {
+	if len(r.Where) > 0 {
+		return "values of which a constraint is not sure, such as texts with line breaks around them"
+	}
+	return "paths whose place is not known"
 }
 
 func verbEnd(by []int) string {
