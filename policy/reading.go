@@ -63,7 +63,7 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 		rs = append(rs, reading{s: v, raw: v, kind: refused, refusal: "NUL in a value"})
 	}
 	switch {
-	case shape&hasBreak != 0 && schemeLen(v) == 0:
+	case shape&hasBreak != 0:
 		return rd.readLines(rs, v, path, w)
 	case !path && !rd.paths:
 		return append(rs, reading{s: v, raw: v})
@@ -71,50 +71,6 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, &w.fold)
 	}
 	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path}, &w.left)
-}
-
-// readLines reads a value with breaks that is no URL (there they are dropped
-// wherever they stand). It is text; but if it starts like a path, as a source file
-// with a comment on top does, it opens nothing under patterns about paths. What
-// has breaks around it alone is also read without them, as programs do.
-func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
-	r := reading{s: v, raw: v, pathOnly: path}
-	rs = append(rs, r)
-	if path {
-		rs = append(rs, refusedFor(r, "control character in a path"))
-	} else {
-		rs = rd.readClimb(rs, r, &w.left)
-	}
-	line, first := strings.TrimSpace(v), len(rs)
-	if line == "" || strings.ContainsAny(line, "\n\r\t") {
-		return rs
-	}
-	rs = rd.read(rs, line, w)
-	for i := range rs[first:] {
-		rs[first+i].raw = v
-	}
-	return rs
-}
-
-// readClimb reads lines with dot-dot among their names as what is left when it
-// is resolved.
-func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
-	r.how = slashed | cleaned
-	for range maxDecodings + 1 {
-		left.spend(len(r.s))
-		if climbs(r.s) {
-			c := r
-			c.s = clean(strings.ReplaceAll(r.s, `\`, "/"))
-			c.place(rd.home)
-			rs = append(rs, c)
-		}
-		next := unescape(r.s)
-		if next == r.s {
-			break
-		}
-		r.s, r.how = next, r.how|decoded
-	}
-	return rs
 }
 
 // folder folds ASCII without an allocation for each text. What it gives is
@@ -166,6 +122,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	rs = append(rs, r)
 	free := []how{0}
 	var why string
+	prose := false // what is refused as a path may be a text that begins like one
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
@@ -196,6 +153,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 		at.place(rd.home)
 		if why == "" {
 			why = unreadableAs(at.s)
+			prose = why != "" && proseLike(at.s)
 		}
 		if twin := *at; free[i]&rd.effects != 0 {
 			twin.how |= free[i] & rd.effects
@@ -203,9 +161,10 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 		}
 	}
 	if len(r.s)*(len(rs)-first) > maxWork {
-		why, rs = "value that can be read in too many ways", rs[:first+1]
+		why, prose, rs = "value that can be read in too many ways", false, rs[:first+1]
 	}
 	if why != "" {
+		r.pathOnly = r.pathOnly || prose
 		rs = append(rs, refusedFor(r, why))
 	}
 	return rs

@@ -1,0 +1,85 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+)
+
+// readLines reads a value with breaks. It is text; but if it starts like a path, as
+// a source file with a comment on top does, it opens nothing under patterns about
+// paths. In a URL breaks are dropped wherever they stand (WHATWG URL, basic URL
+// parser): then it opens nothing there either, and is also read without them. What
+// has breaks around it alone is also read without them, as programs do.
+func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
+	url := schemeLen(v) > 0 || isWeb(joined(v, 64)) || isFile(joined(v, 64))
+	r := reading{s: v, raw: v, pathOnly: path || url}
+	rs = append(rs, r)
+	if r.pathOnly {
+		rs = append(rs, refusedFor(r, "control character in a path"))
+	} else {
+		rs = rd.readClimb(rs, r, &w.left)
+	}
+	if url {
+		w.left.spend(len(v))
+		whole := joined(v, len(v))
+		rs = append(rs, reading{s: whole, raw: whole})
+		if why := urlRefusal(whole); why != "" && !proseLike(whole) {
+			rs = append(rs, refusedFor(reading{s: v, raw: v}, why))
+		}
+	}
+	line, first := strings.TrimSpace(v), len(rs)
+	if line == "" || strings.ContainsAny(line, "\n\r\t") {
+		return rs
+	}
+	rs = rd.read(rs, line, w)
+	for i := range rs[first:] {
+		rs[first+i].raw = v
+	}
+	return rs
+}
+
+// proseLike says whether what is refused as a path or URL has blanks as a text has
+// that begins with one: beyond its host, or in it, where no URL has any.
+func proseLike(s string) bool {
+	if urlRefusal(s) != "" {
+		s, _, _ = split(s)
+		if strings.ContainsAny(s, `@\%[]`) {
+			return false
+		}
+	}
+	return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace)
+}
+
+// joined is what a URL parser sees of the first bytes of a text with breaks, at most
+// limit.
+func joined(v string, limit int) string {
+	v = strings.TrimLeftFunc(v, func(r rune) bool { return r <= ' ' })
+	var b strings.Builder
+	for i := 0; i < len(v) && b.Len() < limit; i++ {
+		if c := v[i]; c != '\t' && c != '\n' && c != '\r' {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// readClimb reads lines with dot-dot among their names as what is left when it
+// is resolved.
+func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
+	r.how = slashed | cleaned
+	for range maxDecodings + 1 {
+		left.spend(len(r.s))
+		if climbs(r.s) {
+			c := r
+			c.s = clean(strings.ReplaceAll(r.s, `\`, "/"))
+			c.place(rd.home)
+			rs = append(rs, c)
+		}
+		next := unescape(r.s)
+		if next == r.s {
+			break
+		}
+		r.s, r.how = next, r.how|decoded
+	}
+	return rs
+}
