@@ -104,7 +104,7 @@ func (r *initRun) prepare() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
 	loaded, err := config.LoadPolicyFor(r.policy.Path, readFor(r.folders.Home))
 	if err == nil {
-		r.kept = true
+		r.kept, r.rules = true, loaded.Policy
 		r.policy.Rules, r.policy.Revision = len(loaded.Policy.Rules()), loaded.Policy.Revision()
 		return nil
 	}

@@ -66,6 +66,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		return r.end(refused)
 	case r.dryRun:
 		r.tellPolicy(r.policyTitle("Policy to write"))
+		r.unruled(changes)
 		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}

@@ -69,6 +69,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if r.dryRun {
 		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
 		r.uncovered()
+		r.unruled(changes)
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
 	if !r.confirmed(len(changes)) {
@@ -94,9 +95,10 @@ func (r *wrapRun) ready() error {
 		return nil
 	}
 	path := r.folders.PolicyFile()
-	_, err := config.LoadPolicyFor(path, readFor(r.folders.Home))
+	loaded, err := config.LoadPolicyFor(path, readFor(r.folders.Home))
 	switch {
 	case err == nil:
+		r.rules = loaded.Policy
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; clawai init writes one, or: clawai policy init --profile filesystem", path)

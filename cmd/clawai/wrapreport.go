@@ -27,10 +27,12 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		verb, back = "Unwrapped", "wrap"
 	}
 	var done []string
+	var written []wrap.Change
 	for i, c := range changes {
 		if failed[i] != nil {
 			continue
 		}
+		written = append(written, c)
 		done = append(done, c.Names()...)
 		fmt.Fprintf(r.out, "%s %s in %s.\n", verb, names(c.Names()), r.short(c.Path))
 		r.aftercare(c)
@@ -44,6 +46,7 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 	if r.op == wrap.Wrap {
 		r.start(changes)
 	}
+	r.unruled(written)
 	if r.judge.Observe {
 		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 	"github.com/urfave/cli/v2"
@@ -27,7 +28,8 @@ type wrapRun struct {
 	selection wrap.Selection
 	all       bool // every server that the selection leaves
 	dryRun    bool
-	terminal  bool // a person can be asked
+	terminal  bool           // a person can be asked
+	rules     *policy.Policy // of the owner's, as it was there; nil: not read, or made just now
 }
 
 // found is what is on the machine.
