@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -120,9 +121,26 @@ func TestAServerCannotSendUsInside(t *testing.T) {
 		}
 	}
 	near, _ := url.Parse("http://127.0.0.1:1/mcp")
-	for _, at := range []string{"http://169.254.169.254/", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://224.0.0.1/"} {
+	for _, at := range []string{"http://169.254.169.254/", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[::169.254.169.254]/", "http://[2002:a9fe:a9fe::1]/", "http://[64:ff9b:1::a9fe:a9fe]/", "http://[fec0::1]/", "http://224.0.0.1/"} {
 		if _, err := oauth.NewHTTP(near).Get(at); err == nil || !strings.Contains(err.Error(), "no address that a sign-in can be at") {
 			t.Errorf("%s: %v", at, err)
+		}
+	}
+}
+
+// A server is inside when all of it is: one of the Internet can give its name a
+// private address beside its own.
+func TestAServerThatIsHalfInside(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "127.0.0.1": true, "127.0.0.1 ::1": true, "10.0.0.1 fd00::1": true,
+		"198.51.100.7": false, "198.51.100.7 127.0.0.1": false, "10.0.0.1 2001:db8::1": false,
+	} {
+		var ips []netip.Addr
+		for _, ip := range strings.Fields(text) {
+			ips = append(ips, netip.MustParseAddr(ip))
+		}
+		if got := oauth.Near(ips); got != want {
+			t.Errorf("%s: %v", text, got)
 		}
 	}
 }

@@ -84,9 +84,15 @@ func (g *reach) control(ctx context.Context, _, address string, _ syscall.RawCon
 func (g *reach) isNear(ctx context.Context) bool {
 	g.once.Do(func() {
 		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server.Hostname())
-		g.near = err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return within(unmapped(ip)) })
+		g.near = err == nil && near(ips)
 	})
 	return g.near
+}
+
+// near reports a server that has no other address: one of the Internet can name a
+// private one beside its own.
+func near(ips []netip.Addr) bool {
+	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !within(unmapped(ip)) })
 }
 
 // Ranges that the methods of netip.Addr do not know.
@@ -95,6 +101,10 @@ var (
 	nat64       = netip.MustParsePrefix("64:ff9b::/96")
 	reserved    = []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+		// What carries an IPv4 address where nobody looks for one: IPv4-compatible, local
+		// NAT64, 6to4, Teredo; and site-local, which nobody has any more.
+		netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
+		netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
 	}
 )
 
@@ -115,6 +125,6 @@ func within(ip netip.Addr) bool {
 // unreachable reports an address where only machinery answers: the cloud's
 // metadata services are link-local.
 func unreachable(ip netip.Addr) bool {
-	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() ||
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || !ip.IsLoopback() &&
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

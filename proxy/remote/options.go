@@ -47,6 +47,7 @@ const (
 	ackTimeout     = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
 	cancelGrace    = 10 * time.Second       // for a server to end a request that was cancelled
 	openTimeout    = 500 * time.Millisecond // for the header of the server's own stream
+	restTimeout    = 200 * time.Millisecond // for the end of a body that nobody waits for
 	closeTimeout   = 600 * time.Millisecond
 	flushTimeout   = 300 * time.Millisecond
 	maxQueued      = 16

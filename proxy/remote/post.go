@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
+	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/tidwall/gjson"
@@ -122,9 +123,12 @@ func (u *Upstream) words(err error) string {
 	return "the server cannot be reached: " + err.Error()
 }
 
-// finish reads what little is left, so that the connection can be used again.
+// finish reads what little is left, so that the connection can be used again. A
+// server that does not end what nobody waits for keeps neither it nor us.
 func finish(body io.ReadCloser) {
 	const rest = 64 << 10
+	late := time.AfterFunc(restTimeout, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, rest)
+	late.Stop()
 	_ = body.Close()
 }

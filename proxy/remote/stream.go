@@ -69,6 +69,7 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 		}
 	}()
 	last, resumed := p.event, p.known
+	var after *time.Timer
 	for in := sse.NewReader(resp.Body, u.maxEvent()); ; {
 		e, err := in.Next()
 		if err != nil {
@@ -90,6 +91,10 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			p.tries = 0
 			u.arrived(x, resp.Header, e.Data)
+		}
+		if x != nil && after == nil && x.told.yet() { // the server should end it now (MCP 2025-11-25 basic/transports)
+			after = time.AfterFunc(10*u.o.Patience, x.cancel)
+			defer after.Stop()
 		}
 	}
 }

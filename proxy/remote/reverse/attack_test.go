@@ -258,10 +258,10 @@ func TestHeadersThatStay(t *testing.T) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	}}
 	w := newWorld(t, back)
-	resp := w.post(call(1, "ok"), "Cookie", "c=d", "Referer", "http://r/", "X-Forwarded-For", "1.2.3.4", "Connection", "X-Hop", "X-Hop", "1",
+	resp := w.post(call(1, "ok"), "Cookie", "c=d", "Referer", "http://r/", "X-Forwarded-For", "1.2.3.4", "Expect", "100-continue", "Connection", "X-Hop", "X-Hop", "1",
 		"Authorization", "Bearer mine", "X-Api-Key", "k")
 	_ = says(resp)
-	for _, name := range []string{"Cookie", "Referer", "X-Forwarded-For", "X-Hop", "Origin"} {
+	for _, name := range []string{"Cookie", "Referer", "X-Forwarded-For", "X-Hop", "Origin", "Expect"} {
 		if seen.Get(name) != "" {
 			t.Errorf("%s went on", name)
 		}

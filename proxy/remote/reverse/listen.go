@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/proxy/remote"
@@ -91,7 +92,13 @@ func (v *visit) entry(e *sse.Event) error {
 	if !remote.SameOrigin(at, v.back.o.URL) || at.User != nil {
 		return errors.New("the address for messages is at another origin")
 	}
-	v.talk.endpoint, v.talk.stream = at, v.out
+	if at.Path == "" {
+		at.Path = "/"
+	}
+	if climbs(at.Path) {
+		return errors.New("the address for messages leads to another")
+	}
+	v.talk.endpoint, v.talk.stream, v.talk.open = at, v.out, v.r.Context()
 	ours := v.r.URL.EscapedPath() + "/~" + at.EscapedPath()
 	if at.RawQuery != "" {
 		ours += "?" + at.RawQuery
@@ -102,6 +109,14 @@ func (v *visit) entry(e *sse.Event) error {
 	named := sse.Event{Name: "endpoint", Data: []byte(ours), HasData: true, Retry: -1, ID: e.ID, HasID: e.HasID}
 	named.Raw, named.Plain = named.Append(nil), true
 	return v.out.pass(&named)
+}
+
+// climbs reports a path that a client takes for another one (WHATWG URL, section 4.4,
+// double-dot segments): behind our own it would lead to another server's.
+func climbs(path string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(segment string) bool {
+		return segment == "." || segment == ".."
+	})
 }
 
 // message is the server's address that a path of ours stands for.

@@ -33,7 +33,7 @@ func (f *forward) Add(line []byte) error {
 	v := (*visit)(f)
 	v.reader = v.waits()
 	done := make(chan struct{})
-	ctx, cancel := context.WithCancel(v.s.ctx)
+	ctx, cancel := v.errandTime()
 	v.reader.errand.begin(done, cancel)
 	line = bytes.Clone(line)
 	carry := func() { defer close(done); defer cancel(); v.carry(ctx, line) }
@@ -47,6 +47,20 @@ func (f *forward) Add(line []byte) error {
 		return http.ErrServerClosed
 	}
 	return nil
+}
+
+// errandTime is how long the server may take: with what it only acknowledges, no
+// longer than the client waits for that; with a call whose answer comes on the
+// session's stream, as long as there is one. Some acknowledge a call when they are
+// done with it.
+func (v *visit) errandTime() (context.Context, context.CancelFunc) {
+	switch {
+	case v.out.id == "":
+		return context.WithTimeout(v.s.ctx, v.s.o.Patience)
+	case v.elsewhere():
+		return context.WithCancel(v.talk.open)
+	}
+	return context.WithCancel(v.s.ctx)
 }
 
 // waits is the HTTP request that waits for the answer: this one, or, when the
@@ -126,8 +140,10 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 	v.header(resp, v.reader)
 	what, err := remote.ContentType(resp.Header)
 	switch {
+	case v.elsewhere() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
+		v.reader.empty(http.StatusAccepted)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
-		if v.reader.id == "" || v.elsewhere() {
+		if v.reader.id == "" {
 			v.reader.empty(resp.StatusCode)
 			return
 		}

@@ -1,6 +1,7 @@
 package reverse
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -38,6 +39,7 @@ type talk struct {
 	// where messages go.
 	stream   *responder
 	endpoint *url.URL
+	open     context.Context // until the stream ends
 }
 
 // agent finds or makes the agent session of a path, and holds it until done.

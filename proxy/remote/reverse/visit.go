@@ -303,7 +303,7 @@ func (v *visit) leave() {
 // unfit are the headers of a client's that are not the server's business, or that
 // this side writes itself.
 var unfit = []string{
-	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Forwarded", "Host", "Keep-Alive", "Origin",
+	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Expect", "Forwarded", "Host", "Keep-Alive", "Origin",
 	"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
