@@ -17,7 +17,7 @@ func house(t *testing.T) *Policy {
 [[rule]]
 action = "deny"
 tool = "*"
-args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**", "secrets/**"]
+args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**", "secrets/**", "~/keys/**"]
 [[rule]]
 action = "prompt"
 tool = "*"
@@ -172,6 +172,14 @@ func evasions() []callCase {
 		{"file-uri", anyPath("file:///p/.env#y"), Deny},
 		{"file-uri", pathCall("file://host/q/x"), Deny},
 		{"file-uri", anyPath("file%3a///etc/x"), Deny},
+		{"file-uri", anyPath("file:.env"), Deny},
+		{"file-uri-base", anyPath("file://~/keys/x"), Deny},
+		{"file-uri-base", anyPath("file://../x"), Deny},
+		{"file-uri-base", anyPath("FILE://$HOME/x"), Deny},
+		{"file-uri-base", anyPath("file://./etc/x"), Deny},
+		{"file-uri-drive", anyPath("file:///C|/Windows/x"), Deny},
+		{"file-uri-drive", anyPath("file://c:/Windows/x"), Deny},
+		{"file-uri-drive", anyPath("file://C|/Windows/x"), Deny},
 		{"backslash", pathCall(`/p/..\..\etc`), Deny},
 		{"backslash", anyPath(`..\..\x`), Deny},
 		{"backslash", anyPath(`\etc\x`), Deny},
@@ -184,6 +192,9 @@ func evasions() []callCase {
 		{"unc", pathCall(`\\h\s`), Deny},
 		{"device-prefix", anyPath(`\\?\C:\Windows\x`), Deny},
 		{"device-prefix", anyPath(`\\.\C:\Windows\x`), Deny},
+		{"device-prefix", anyPath(`\??\C:\Windows\x`), Deny},
+		{"shared-drive", anyPath(`\\localhost\c$\Windows\x`), Deny},
+		{"shared-drive", anyPath(`\\?\UNC\localhost\C$\Windows\x`), Deny},
 		{"short-name", pathCall(`C:\Users\me\PROGRA~1\x`), Deny},
 		{"short-name", anyPath(`C:\PROGRA~1\x`), Deny},
 		{"stream", anyPath(`/p/.env::$DATA`), Deny},
@@ -197,6 +208,8 @@ func evasions() []callCase {
 		{"case", anyPath("/ETC/x"), Deny},
 		{"case", anyPath("/p/.ENV"), Deny},
 		{"case-kelvin", anyPath("/p/.\u017f\u017fh/id"), Deny},
+		{"case-sharp-s", anyPath("/p/.ßh/id"), Deny},
+		{"case-sharp-s", anyPath("/p/.ẞh/id"), Deny},
 		{"full-width", pathCall("/p/\uff45tc"), Deny},
 		{"full-width", pathCall("/p/\uff0e\uff0e/x"), Deny},
 		{"full-width", anyPath("/p/.\uff45nv"), Deny},
@@ -354,6 +367,8 @@ func TestBenign(t *testing.T) {
 		{"path-time", pathCall("/p/Screenshot 2024-01-01 at 10:30:22.png"), Allow},
 		{"path-accent", pathCall("/p/café/naïve.txt"), Allow},
 		{"path-accent", pathCall("/p/cafe\u0301"), Allow},
+		{"path-accent", pathCall("/p/Straße/ẞ.txt"), Allow},
+		{"path-drive", pathCall("file:///p/a:b|c"), Allow},
 		{"path-cjk", pathCall("/p/报告（最终）：二.docx"), Allow},
 		{"path-emoji", pathCall("/p/❤️.png"), Allow},
 		{"path-mark", pathCall("/p/Brand™ 1½….docx"), Allow},
@@ -366,6 +381,7 @@ func TestBenign(t *testing.T) {
 		{"relative", draft("notes/a b/../c d.md"), Allow},
 		{"relative", draft("report 1/2..3.md"), Allow},
 		{"windows", pathCall(`C:\Users\me\x`), Allow},
+		{"windows", pathCall(`C:\Users\me\a$\UNC\x`), Allow},
 		{"windows", pathCall(`C:\Users\me\My Documents\Résumé.docx`), Allow},
 		{"file-uri", pathCall("file:///p/a%20b"), Allow},
 		{"list", toolCall("read", `{"path":["/p/a","~/projects/b"]}`), Allow},

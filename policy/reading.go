@@ -214,6 +214,11 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 			break
 		}
 	}
+	if path := bareFile(r.s); stage == located && path != "" {
+		next := r
+		next.s, next.how = expandHome(path, rd.home), r.how|stage
+		made = append(made, next)
+	}
 	if stage == cleaned {
 		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
 			next := r

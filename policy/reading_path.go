@@ -104,7 +104,8 @@ func expandHome(s, home string) string {
 	return path.Join(path.Dir(home), name) + rest
 }
 
-// dropNames removes what Windows ignores: the \\?\ prefix, dots and blanks at
+// dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host of a
+// drive that is shared with administrators (\\host\C$), dots and blanks at
 // the end of a name, and the name of the default data stream; and the blanks
 // around a value, which tools trim.
 func dropNames(s string) string {
@@ -112,9 +113,10 @@ func dropNames(s string) string {
 		return s
 	}
 	t := strings.TrimFunc(s, unicode.IsSpace)
-	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") {
-		t = t[4:]
+	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") || strings.HasPrefix(t, "/??/") {
+		t = sharedDrive(t[4:])
 	}
+	t = sharedDrive(t)
 	drive := ""
 	if hasDrive(t) {
 		drive, t = t[:2], t[2:]
@@ -133,6 +135,20 @@ func dropNames(s string) string {
 		names[i] = name
 	}
 	return drive + strings.Join(names, "/")
+}
+
+// sharedDrive is the drive that a share shows: //host/C$/x, and UNC/host/C$/x of a
+// device path.
+func sharedDrive(s string) string {
+	rest, found := strings.CutPrefix(s, "//")
+	if !found && len(s) > 4 && strings.EqualFold(s[:4], "UNC/") {
+		rest, found = s[4:], true
+	}
+	_, share, slash := strings.Cut(rest, "/")
+	if found && slash && len(share) > 1 && isLetter(share[0]) && share[1] == '$' && (len(share) == 2 || share[2] == '/') {
+		return share[:1] + ":" + share[2:]
+	}
+	return s
 }
 
 // shortName says whether a name has the shape of a generated 8.3 name, which

@@ -131,13 +131,15 @@ func ascii(s string) bool {
 }
 
 // fold makes letters that differ in case alone equal, by Unicode's simple
-// folding, one code point for one.
+// folding; and ß is ss, as in the full folding of APFS and ext4.
 func fold(s string) string {
 	if ascii(s) {
 		return strings.ToLower(s)
 	}
-	return strings.Map(foldRune, s)
+	return strings.Map(foldRune, sharpS.Replace(s))
 }
+
+var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
 // foldInto is fold without an allocation for ASCII.
 func foldInto(b []byte, s string) []byte {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"cmp"
 	"net/netip"
 	"strings"
 	"unicode"
@@ -32,8 +31,6 @@ func schemeLen(s string) int {
 	}
 	return 0
 }
-
-func isFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
 // split cuts a value into what stands before its path (drive, or scheme and
 // authority), the path, and what follows it in a URI (query and fragment).
@@ -66,8 +63,8 @@ func split(s string) (head, path, tail string) {
 func locate(s, home string) string {
 	s = unwrap(s)
 	if isFile(s) {
-		_, path, _ := split(s)
-		return filePath(path)
+		head, path, _ := split(s)
+		return filePath(drivePath(head) + path)
 	}
 	if n := schemeLen(s); n > 0 {
 		return normaliseHost(s, n, `/\?#`)
@@ -140,15 +137,6 @@ func withoutFragment(s string) string {
 		return t
 	}
 	return ""
-}
-
-// filePath is the path a file: URI stands for: /C:/x is C:/x, and a host alone
-// is its root.
-func filePath(p string) string {
-	if len(p) > 2 && p[0] == '/' && hasDrive(p[1:]) {
-		return p[1:]
-	}
-	return cmp.Or(p, "/")
 }
 
 // defaultPorts lists the schemes whose URLs WHATWG calls special, and the port

@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"cmp"
+	"strings"
+)
+
+func isFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
+
+// filePath is the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host
+// alone is its root.
+func filePath(p string) string {
+	if len(p) > 2 && p[0] == '/' {
+		if drive := drivePath(p[1:3]); drive != "" {
+			return drive[1:] + p[3:]
+		}
+	}
+	return cmp.Or(p, "/")
+}
+
+// bareFile is what is left of file://~/x or file://../x to a program that cuts
+// file:// off; "" where a host stands.
+func bareFile(s string) string {
+	if !isFile(s) {
+		return ""
+	}
+	if path, found := strings.CutPrefix(s[5:], "//"); found && path != "" && strings.IndexByte(".~$%", path[0]) >= 0 {
+		return path
+	}
+	return ""
+}
+
+// drivePath is the drive that stands in place of a host, file://C:/x or
+// file://C|/x, as the beginning of a path (WHATWG URL, file host state); or "".
+func drivePath(head string) string {
+	drive := head[max(0, len(head)-2):]
+	if len(drive) == 2 && isLetter(drive[0]) && (drive[1] == ':' || drive[1] == '|') && (len(head) == 2 || head[len(head)-3] == '/') {
+		return "/" + drive[:1] + ":"
+	}
+	return ""
+}
