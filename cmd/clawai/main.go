@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"strings"
 
@@ -31,6 +32,7 @@ func main() {
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
+	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
 		return exitOK

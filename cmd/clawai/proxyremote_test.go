@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -98,6 +99,38 @@ func TestBridgeToNowhere(t *testing.T) {
 	if code := r.code(inTime); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	r.quiet()
+}
+
+// What a server says unasked, behind its answer, is no answer to the next call, and
+// nothing that a person gets to read.
+func TestAnAnswerBehindTheAnswer(t *testing.T) {
+	in, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	go func() {
+		for id := 1; ; id++ {
+			c, err := in.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 64<<10))
+			for i := range 2 {
+				text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%d"}]}}`, id+i, i)
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+			}
+			defer c.Close()
+		}
+	}()
+	r := prepareClawai(t, "--", "http://"+in.Addr().String()+"/mcp").start()
+	for i := 1; i < 4; i++ {
+		r.call(fmt.Sprint(i), "hello")
+		r.wants(fmt.Sprintf(`"id":%d,`, i), `"text":"0"`)
+	}
+	_ = r.in.Close()
+	r.code(inTime)
 	r.quiet()
 }
 

@@ -54,6 +54,7 @@ const (
 	maxHeaderBytes = 64 << 10
 	maxRedirects   = 3
 	maxSessionID   = 4 << 10
+	maxEventID     = 4 << 10
 	maxResumes     = 5               // in a row without an event
 	steady         = 5 * time.Second // a stream that lasted this long was no failed attempt
 	maxWait        = 30 * time.Second

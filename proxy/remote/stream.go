@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/proxy/remote/sse"
@@ -79,7 +80,7 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 			return err
 		}
 		if e.HasID {
-			p.event, p.known = e.ID, e.ID != ""
+			p.event, p.known = e.ID, resumes(e.ID)
 		}
 		if e.Retry >= 0 {
 			p.wait = u.wait(e.Retry)
@@ -97,6 +98,12 @@ func (u *Upstream) events(x *exchange, resp *http.Response, p *place) error {
 			defer after.Stop()
 		}
 	}
+}
+
+// resumes reports an event id that a header can carry back.
+func resumes(id string) bool {
+	return id != "" && len(id) <= maxEventID &&
+		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // get opens the server's own stream, or takes up one that was cut.

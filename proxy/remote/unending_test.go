@@ -1,8 +1,10 @@
 package remote_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -45,5 +47,21 @@ func TestAServerThatDoesNotEnd(t *testing.T) {
 				t.Error("the connection is still held")
 			}
 		})
+	}
+}
+
+// A stream is not taken up with an event id that no header can carry, or that is
+// longer than the stream was worth.
+func TestEventIDsThatCannotBeSaid(t *testing.T) {
+	for _, id := range []string{"\x01\x1b[2J", "a\x7f", strings.Repeat("z", 1<<20)} {
+		l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				t.Errorf("taken up with %.20q", r.Header.Get("Last-Event-Id"))
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: %s\nretry: 0\n\n", id)
+		}), nil)
+		l.say(ask)
+		l.wants(`"id":1,"error"`, "the stream ended before the answer")
 	}
 }
