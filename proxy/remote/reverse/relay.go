@@ -383,7 +383,7 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
 		switch {
-		case v.resumes && out.seen.has(e):
+		case v.resumes && out.seen.crossed(v.r.Context(), e):
 			v.replayed(e)
 			err = out.repeat(e)
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:

@@ -2,6 +2,7 @@ package reverse
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"slices"
 	"sync"
@@ -18,6 +19,8 @@ type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
 	next int
+	// on their way across, each until it has crossed or turned out not to
+	underway map[[sha256.Size]byte]chan struct{}
 }
 
 func mark(e *sse.Event) [sha256.Size]byte {
@@ -28,19 +31,63 @@ func (r *replays) add(e *sse.Event) {
 	if r == nil || e.ID == "" {
 		return
 	}
+	m := mark(e)
 	r.mu.Lock()
-	r.last[r.next] = mark(e)
+	r.last[r.next] = m
 	r.next = (r.next + 1) % len(r.last)
+	r.arrive(m)
 	r.mu.Unlock()
 }
 
-// has reports an event that is, to the last byte, one that crossed before.
-func (r *replays) has(e *sse.Event) bool {
+// arrive lets those go on who wait for an event.
+func (r *replays) arrive(m [sha256.Size]byte) {
+	if arrived := r.underway[m]; arrived != nil {
+		delete(r.underway, m)
+		close(arrived)
+	}
+}
+
+// carrying notes that an event is being carried across, until done is called.
+func (r *replays) carrying(e *sse.Event) (done func()) {
 	if r == nil || e.ID == "" {
-		return false
+		return func() {}
 	}
 	m := mark(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Contains(r.last[:], m)
+	if r.underway[m] != nil {
+		return func() {} // whoever began will end it
+	}
+	if r.underway == nil {
+		r.underway = make(map[[sha256.Size]byte]chan struct{})
+	}
+	r.underway[m] = make(chan struct{})
+	return func() {
+		r.mu.Lock()
+		r.arrive(m)
+		r.mu.Unlock()
+	}
+}
+
+// crossed reports an event that is, to the last byte, one that crossed before. A
+// stream that the client has given up may just be carrying it: to the pump its
+// answer is then taken and to nobody's knowledge delivered. Nobody reads after ctx.
+func (r *replays) crossed(ctx context.Context, e *sse.Event) bool {
+	if r == nil || e.ID == "" {
+		return false
+	}
+	m := mark(e)
+	for {
+		r.mu.Lock()
+		before, underway := slices.Contains(r.last[:], m), r.underway[m]
+		r.mu.Unlock()
+		if before || underway == nil {
+			return before
+		}
+		select {
+		case <-underway:
+		case <-ctx.Done():
+			return true
+		}
+	}
 }

@@ -135,9 +135,11 @@ func (a *responder) pass(e *sse.Event) error {
 	return a.write(raw)
 }
 
-// carry takes the frame of an event across; final is the last one of its stream. What the event says besides, where the
-// stream can be taken up and when, reaches the client in any case.
+// carry takes the frame of an event across; final is the last one of its stream.
+// What the event says besides, where the stream can be taken up and when, reaches the
+// client in any case.
 func (a *responder) carry(e *sse.Event, final bool, across func()) {
+	defer a.seen.carrying(e)()
 	a.mu.Lock()
 	a.event, a.final = e, final
 	a.mu.Unlock()
