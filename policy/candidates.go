@@ -45,7 +45,7 @@ func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
 		if r.unslashed != "" {
 			lists = x.ends.collect(r.unslashed, lists)
 		}
-		if r.pathOnly && r.how != 0 {
+		if (r.pathOnly || r.climbs) && r.how != 0 {
 			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
 		}
 		if r.normal != "" {

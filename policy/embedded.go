@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"unicode"
 	"unsafe"
 
 	"github.com/clawai/clawai/policy/where"
@@ -15,22 +16,25 @@ import (
 
 // holdsJSON says whether a text could be an array or an object.
 func holdsJSON(s string) bool {
-	s = strings.Trim(s, " \t\r\n")
+	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
+}
+
+// trimJSON drops the blanks around JSON: those of RFC 8259, and more that programs
+// trim before they parse.
+func trimJSON(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }
 
 // embedded reads the array or object that a text holds. A text that turns out to
 // hold none has no more values; false when it has too many, or nests too deeply.
 func (sc *scanner) embedded(text string, read func() bool) bool {
 	outer, before := *sc, len(sc.values)
-	sc.src, sc.at = text, 0
+	sc.src, sc.at = trimJSON(text), 0
 	if sc.within == "" {
 		sc.within = text
 	}
-	sc.blanks()
-	whole := read()
-	sc.blanks()
-	whole = whole && sc.at == len(sc.src)
+	whole := read() && sc.at == len(sc.src)
 	if sc.depth > maxDepth || len(sc.values) > maxValues {
 		return false
 	}

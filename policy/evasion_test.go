@@ -66,7 +66,7 @@ tool = "quiet"
 [[rule]]
 action = "allow"
 tool = "draft"
-args.path = ["notes/**", "report**"]
+args.path = ["notes/**", "report**", "cat ** b"]
 [[rule]]
 action = "allow"
 resource = "file:///p/**"
@@ -244,6 +244,7 @@ func evasions() []callCase {
 		{"json-in-a-text", toolCall("query", `{"path":["/p/a","[\"/etc/x\"]"]}`), Deny},
 		{"json-in-a-text", toolCall("quiet", `{"mode":"[\"danger\"]"}`), Deny},
 		{"json-in-a-text", toolCall("quiet", `{"mode":"[1e2]"}`), Deny},
+		{"json-in-a-text", anyPath("\u00a0[\"/etc/x\"]\ufeff"), Deny},
 		{"json-in-a-text", toolCall("quiet", `{"mode":"`+strings.Repeat("[", maxDepth+1)+strings.Repeat("]", maxDepth+1)+`"}`), Deny},
 		{"list-empty", toolCall("read", `{"path":[]}`), Deny},
 		{"list-null", toolCall("read", `{"path":["/p/a",null]}`), Deny},
@@ -253,6 +254,11 @@ func evasions() []callCase {
 		{"number", toolCall("quiet", `{"mode":100.0}`), Deny},
 		{"number", toolCall("quiet", `{"mode":1000e-1}`), Deny},
 		{"boolean", toolCall("quiet", `{"mode":true}`), Deny},
+		{"boolean-spelled", toolCall("quiet", `{"mode":"True"}`), Deny},
+		{"boolean-spelled", toolCall("quiet", `{"mode":"yes"}`), Deny},
+		{"boolean-spelled", toolCall("quiet", `{"mode":1}`), Deny},
+		{"boolean-spelled", toolCall("quiet", `{"mode":1.0}`), Deny},
+		{"boolean-spelled", toolCall("quiet", `{"mode":["ON"]}`), Deny},
 		{"null", toolCall("read", `{"path":null}`), Deny},
 		{"missing", toolCall("read", `{}`), Deny},
 		{"missing", toolCall("read", ``), Deny},
@@ -282,9 +288,8 @@ func evasions() []callCase {
 		{"url-host-brackets", fetch("https://[evil.example].docs.example/x"), Deny},
 		{"url-host-brackets", fetch("https://a[::1].docs.example/x"), Deny},
 		{"url-host-brackets", fetch("https://[::1].docs.example/x"), Deny},
-		{"url-host-brackets", fetch("https://evil.example].docs.example/x"), Deny},
 		{"url-host-brackets", fetch("https://[::1]:[::1].docs.example/x"), Deny},
-		{"url-host-brackets", fetch("https://[::1.docs.example/x"), Deny},
+		{"url-host-brackets", fetch("https://].[evil.example].docs.example/x"), Deny},
 		{"url-host-split", fetch("https://other.example\uff1f.docs.example/x"), Deny},
 		{"url-host-split", fetch("https://other.example\ufe5f.docs.example/x"), Deny},
 		{"url-host-split", fetch("https://other.example\u2047.docs.example/x"), Deny},
@@ -380,6 +385,8 @@ func TestBenign(t *testing.T) {
 		{"relative", draft("notes/My Day.md"), Allow},
 		{"relative", draft("notes/a b/../c d.md"), Allow},
 		{"relative", draft("report 1/2..3.md"), Allow},
+		{"command-climb", draft("cat ../../a b"), Allow},
+		{"command-climb", draft("cat x\n../../y/.. b"), Allow},
 		{"windows", pathCall(`C:\Users\me\x`), Allow},
 		{"windows", pathCall(`C:\Users\me\a$\UNC\x`), Allow},
 		{"windows", pathCall(`C:\Users\me\My Documents\Résumé.docx`), Allow},
@@ -402,6 +409,7 @@ func TestBenign(t *testing.T) {
 		{"prose-url", text("https://docs.example/x\nhttps://docs.example/y\n"), Allow},
 		{"prose-url", text("/me waves 👩‍👩‍👧"), Allow},
 		{"prose-url", text("http:\nport: 80\n"), Allow},
+		{"regexp", text(`https://[^/]+/x`), Allow},
 		{"prose-climb", text("import a from \"./../b\"\nimport c from '../../d'\n"), Allow},
 		{"prose-climb", text("cd a/../b and then c/.."), Allow},
 		{"prose-hit", text("my password is x"), Deny},
@@ -420,6 +428,9 @@ func TestBenign(t *testing.T) {
 		{"sql", sql("/* hint */ SELECT 1"), Allow},
 		{"sql-text-has-one-reading", sql("drop table x"), Allow},
 		{"number", toolCall("quiet", `{"mode":99}`), Allow},
+		{"boolean", toolCall("quiet", `{"mode":"false"}`), Allow},
+		{"boolean", toolCall("quiet", `{"mode":"no"}`), Allow},
+		{"boolean", toolCall("query", `{"mode":"yes"}`), Allow},
 		{"json-text", text(`{"name":"x","version":"1.0","files":[],"private":null,"path":"/etc/x"}`), Allow},
 		{"json-text", text(`{"repository":{"url":"git+ssh://git@host.example/x.git"},"bytes":"a\u0000b"}`), Allow},
 		{"json-text", text("[see the list](https://docs.example) and [1]"), Allow},

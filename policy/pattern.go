@@ -17,6 +17,7 @@ type pattern struct {
 	absolute  bool    // a path from an unknown base could lie under it
 	homeless  bool    // begins at a home that is not known
 	spells    bool    // is about texts that hold JSON
+	blank     bool    // has blanks in it
 }
 
 // guise is a pattern put through a set of transformations.
@@ -40,6 +41,7 @@ func newPattern(text, home string) (*pattern, error) {
 		absolute: absolute(text),
 		homeless: home == "" && text[0] == '~',
 		spells:   spellsJSON(text),
+		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0)
 	for h := how(1); p.effects != 0 && h != 0; h++ {
@@ -134,7 +136,7 @@ const (
 
 // match compares one reading with the pattern.
 func (p *pattern) match(r *reading, left *effort) verdict {
-	if r.pathOnly && !p.pathLike {
+	if (r.pathOnly || r.climbs && p.blank) && !p.pathLike {
 		return certain(p.asWritten.match(r.raw, left))
 	}
 	f := p.under(r.how)

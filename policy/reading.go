@@ -25,6 +25,7 @@ type reading struct {
 	normal      string // of a web URL: s with scheme, host and root normalised, which matches as well
 	refusal     string // of a refused reading: why
 	pathOnly    bool   // holds under path patterns; under others the value is text
+	climbs      bool   // a path by its dot-dot alone: under patterns with blanks, such as commands, the value is text
 	unknownBase bool
 	relative    bool
 	rooted      bool
@@ -50,6 +51,8 @@ type reader struct {
 	effects how  // the transformations that change some pattern on the name
 	paths   bool // some pattern on the name is about paths
 	typed   bool // some constraint is on the name
+
+	booleans bool // some pattern on the name is a boolean
 }
 
 // read appends the readings of a value to rs.
@@ -70,7 +73,8 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 	case shape&unplain == 0:
 		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, &w.fold)
 	}
-	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path}, &w.left)
+	climbs := path && shape&hasSpace != 0 && !startsLikePath(v)
+	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path, climbs: climbs}, &w.left)
 }
 
 // folder folds ASCII without an allocation for each text. What it gives is

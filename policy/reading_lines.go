@@ -66,7 +66,7 @@ func joined(v string, limit int) string {
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
 func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
-	r.how = slashed | cleaned
+	r.how, r.climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
 		left.spend(len(r.s))
 		if climbs(r.s) {

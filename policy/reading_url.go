@@ -222,11 +222,11 @@ func urlRefusal(s string) string {
 // oddBrackets says whether brackets stand in a host that is no address alone:
 // Python's urlsplit takes what they hold for the host, whatever stands around them.
 func oddBrackets(host string) bool {
-	if !strings.ContainsAny(host, "[]") {
-		return false
+	if strings.IndexByte(host, '[') < 0 || strings.IndexByte(host, ']') < 0 {
+		return false // one alone is an error to all, and a regular expression
 	}
-	inside, port, found := strings.Cut(host, "]")
-	if !found || inside == "" || inside[0] != '[' || port != "" && port[0] != ':' {
+	inside, port, _ := strings.Cut(host, "]")
+	if inside == "" || inside[0] != '[' || port != "" && port[0] != ':' {
 		return true
 	}
 	_, err := netip.ParseAddr(inside[1:])
