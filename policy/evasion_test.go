@@ -470,6 +470,7 @@ func TestDocumentedLimit(t *testing.T) {
 		{"shell-text", toolCall("query", `{"sql":"DROP/**/TABLE x"}`), Allow},
 		{"variable-inside", anyPath("/p/$HOME/x"), Allow},
 		{"list-in-a-text", anyPath("['/etc/x']"), Allow},
+		{"number-spelled", toolCall("quiet", `{"mode":"+100"}`), Allow},
 		{"list-in-a-text", anyPath("/p/a,/etc/x"), Allow},
 		{"relative-base", anyPath("x"), Allow},
 	})
