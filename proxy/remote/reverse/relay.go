@@ -383,11 +383,15 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
 		switch {
-		case v.resumes && out.seen.crossed(v.r.Context(), e):
-			v.replayed(e)
-			err = out.repeat(e)
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
+			done, crossed := out.seen.claim(v.r.Context(), e, v.resumes)
+			if crossed {
+				v.replayed(e)
+				err = out.repeat(e)
+				break
+			}
 			out.carry(e, left == 0, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+			done()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.place(e) // its data is no frame, and no client of MCP's reads it
 		default:

@@ -47,16 +47,39 @@ func (r *replays) arrive(m [sha256.Size]byte) {
 	}
 }
 
-// carrying notes that an event is being carried across, until done is called.
-func (r *replays) carrying(e *sse.Event) (done func()) {
+// claim takes an event to carry it across, until done is called. A stream that was
+// taken up may bring one that is, to the last byte, one that crossed before; then
+// crossed is true. It waits for one that a stream which the client has given up is
+// just carrying: to the pump its answer is taken then, and whether it crosses is not
+// known yet. Nobody reads after ctx.
+func (r *replays) claim(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
 	if r == nil || e.ID == "" {
-		return func() {}
+		return func() {}, false
 	}
 	m := mark(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for resumes {
+		if slices.Contains(r.last[:], m) {
+			return func() {}, true
+		}
+		underway := r.underway[m]
+		if underway == nil {
+			break
+		}
+		r.mu.Unlock()
+		select {
+		case <-underway:
+		case <-ctx.Done():
+			crossed = true
+		}
+		r.mu.Lock()
+		if crossed {
+			return func() {}, true
+		}
+	}
 	if r.underway[m] != nil {
-		return func() {} // whoever began will end it
+		return func() {}, false // whoever began will end it
 	}
 	if r.underway == nil {
 		r.underway = make(map[[sha256.Size]byte]chan struct{})
@@ -66,28 +89,5 @@ func (r *replays) carrying(e *sse.Event) (done func()) {
 		r.mu.Lock()
 		r.arrive(m)
 		r.mu.Unlock()
-	}
-}
-
-// crossed reports an event that is, to the last byte, one that crossed before. A
-// stream that the client has given up may just be carrying it: to the pump its
-// answer is then taken and to nobody's knowledge delivered. Nobody reads after ctx.
-func (r *replays) crossed(ctx context.Context, e *sse.Event) bool {
-	if r == nil || e.ID == "" {
-		return false
-	}
-	m := mark(e)
-	for {
-		r.mu.Lock()
-		before, underway := slices.Contains(r.last[:], m), r.underway[m]
-		r.mu.Unlock()
-		if before || underway == nil {
-			return before
-		}
-		select {
-		case <-underway:
-		case <-ctx.Done():
-			return true
-		}
-	}
+	}, false
 }

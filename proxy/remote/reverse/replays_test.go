@@ -18,10 +18,17 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var r replays
 			e := event("c1.4", "{}")
-			done := r.carrying(e)
-			r.carrying(e)() // the same once more ends nothing
+			done, crossed := r.claim(t.Context(), e, false)
+			late, again := r.claim(t.Context(), e, false)
+			if late(); crossed || again {
+				t.Fatal("a stream that was not taken up brought a replay")
+			}
 			verdict := make(chan bool, 1)
-			go func() { verdict <- r.crossed(t.Context(), event("c1.4", "{}")) }()
+			go func() {
+				done, crossed := r.claim(t.Context(), event("c1.4", "{}"), true)
+				done()
+				verdict <- crossed
+			}()
 			synctest.Wait()
 			if len(verdict) > 0 {
 				t.Fatal("the replay was judged before the event had crossed, or had not")
@@ -35,21 +42,25 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 				t.Errorf("crossed: %v, want %v", got, crosses)
 			}
 			done()
-			if got := r.crossed(t.Context(), e); got != crosses || len(r.underway) > 0 {
-				t.Errorf("afterwards: %v, %d under way", got, len(r.underway))
+			if len(r.underway) > 0 {
+				t.Errorf("%d events are under way for ever", len(r.underway))
 			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var r replays
-		done := r.carrying(event("c1.4", "{}"))
+		done, _ := r.claim(t.Context(), event("c1.4", "{}"), true)
 		defer done()
-		if r.crossed(t.Context(), event("c1.5", "{}")) || r.crossed(t.Context(), event("c1.4", "[]")) || r.crossed(t.Context(), event("", "{}")) {
-			t.Error("another event was taken for the one under way")
+		for _, other := range []*sse.Event{event("c1.5", "{}"), event("c1.4", "[]"), event("", "{}")} {
+			if done, crossed := r.claim(t.Context(), other, true); crossed {
+				t.Errorf("%s was taken for the one under way", other.ID)
+			} else {
+				done()
+			}
 		}
 		gone, hangUp := context.WithCancel(t.Context())
 		hangUp()
-		if !r.crossed(gone, event("c1.4", "{}")) {
+		if _, crossed := r.claim(gone, event("c1.4", "{}"), true); !crossed {
 			t.Error("an event that nobody reads was carried across")
 		}
 	})

@@ -139,7 +139,6 @@ func (a *responder) pass(e *sse.Event) error {
 // What the event says besides, where the stream can be taken up and when, reaches the
 // client in any case.
 func (a *responder) carry(e *sse.Event, final bool, across func()) {
-	defer a.seen.carrying(e)()
 	a.mu.Lock()
 	a.event, a.final = e, final
 	a.mu.Unlock()
