@@ -138,6 +138,7 @@ type outcome struct {
 	last            bool   // ends with one
 	long            bool   // its clean form is longer than one character
 	capital         bool   // holds one
+	above           bool   // a path above the working directory
 }
 
 // course is the rows that a text leads to: as it is, and cleaned.
@@ -186,11 +187,14 @@ func outcomes(globs []string, value, cased bool) []*string {
 	if value && strings.Trim(string(runes), plainCharacters+capitals) != "" {
 		return nil
 	}
-	m := newMachine(nil, langs, runes)
+	m := newMachine(nil, langs, append(slices.Clip(runes), '.'))
 	var texts []*string
 	seen, told := map[string]bool{}, map[string]bool{}
 	start := course{m.start, m.start, m.start}
 	queue := []outcome{{sent: start, small: start}}
+	if value {
+		queue = append(queue, m.climbing(queue[0]))
+	}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]
@@ -198,7 +202,7 @@ func outcomes(globs []string, value, cased bool) []*string {
 			told[what] = true
 			texts = append(texts, &o.text)
 		}
-		for _, r := range m.runes {
+		for _, r := range runes {
 			next := m.after(&o, r, value)
 			key := next.key(value)
 			if seen[key] {
@@ -210,7 +214,7 @@ func outcomes(globs []string, value, cased bool) []*string {
 			queue = append(queue, next)
 		}
 	}
-	if value { // the one path above the working directory that is a text by itself
+	if value { // the other path above the working directory that is a text by itself
 		above := ".."
 		texts = append(texts, &above)
 	}
@@ -241,6 +245,16 @@ func (m *machine) after(o *outcome, r rune, value bool) outcome {
 		next.long = o.text != ""
 	}
 	return next
+}
+
+// climbing is the outcome of ../, after which the text may go on.
+func (m *machine) climbing(start outcome) outcome {
+	o := start
+	for _, r := range "../" {
+		o = m.after(&o, r, true)
+	}
+	o.above = true
+	return o
 }
 
 // onward is a course with one character more; slash says that one was the last.
@@ -278,8 +292,8 @@ func (o *outcome) key(value bool) string {
 }
 
 func (o *outcome) flags(value bool) string {
-	flags := []byte("------")
-	for i, set := range []bool{o.text == "", o.capital, o.rooted, o.slashed, o.last, o.long} {
+	flags := []byte("-------")
+	for i, set := range []bool{o.text == "", o.capital, o.rooted, o.slashed, o.last, o.long, o.above} {
 		if set && (value || i == 0) {
 			flags[i] = '+'
 		}

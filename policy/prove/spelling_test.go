@@ -90,3 +90,17 @@ func TestReasons(t *testing.T) {
 		t.Error("all is decided")
 	}
 }
+
+// TestDifferenceAboveTheWorkingDirectory: a path that climbs meets an argument with a
+// closing slash, and the stricter answers to its two readings make a pair of their own.
+func TestDifferenceAboveTheWorkingDirectory(t *testing.T) {
+	below := rules("allow tool=* args.p=?,*", "deny tool=* args.p=/ args.q=a", "prompt tool=** args.q=****")
+	before, after := parse(t, rules("allow tool=** args.q=*/")+below), parse(t, below)
+	for _, d := range prove.Difference(before, after, prove.Options{}) {
+		if d.Old.Action == policy.Prompt && d.New.Action == policy.Deny {
+			return
+		}
+	}
+	c := policy.Call{Subject: policy.ToolSubject, Method: "tools/call", Server: "x", Names: []string{"a"}, Args: []byte(`{"p":"../a","q":"a//"}`)}
+	t.Errorf("%s goes from %s to %s, and that is not listed", c.Args, before.Decide(&c).Action, after.Decide(&c).Action)
+}
