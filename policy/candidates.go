@@ -45,6 +45,9 @@ func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
 		if r.unslashed != "" {
 			lists = x.ends.collect(r.unslashed, lists)
 		}
+		if word := meant(r.s); word != "" && word != r.s {
+			lists = x.ends.collect(word, x.starts.collect(word, lists))
+		}
 		if (r.pathOnly || r.climbs) && r.how != 0 {
 			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
 		}

@@ -114,7 +114,6 @@ func (c *compiler) condition(slot int32, globs []string, pos Position) condition
 		}
 		rd.effects |= p.effects
 		rd.paths = rd.paths || p.pathLike
-		rd.booleans = rd.booleans || text == "true" || text == "false"
 		cond.patterns = append(cond.patterns, p)
 	}
 	return cond

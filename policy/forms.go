@@ -8,6 +8,9 @@ type Forms struct {
 	PathLike bool // values that are no paths are compared with it as paths, too
 	Absolute bool // a path from an unknown base may lie under it
 	Homeless bool // lies at a home that is not known: any rooted path may lie there
+	Spells   bool // is about texts that hold JSON, and all that they hold
+	// Perhaps are further texts that it may match: other spellings of a boolean.
+	Perhaps []string
 	// Forms begins with the glob as written. Another one is what it becomes under
 	// a set of transformations that changes it.
 	Forms []Form
@@ -34,7 +37,7 @@ func (p *Policy) Forms(text string) (Forms, error) {
 		home = p.home()
 	}
 	pat, _ := newPattern(text, home) // checked above
-	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Forms: []Form{pat.asWritten.form()}}
+	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Spells: pat.spells, Perhaps: spellings(text), Forms: []Form{pat.asWritten.form()}}
 	for i := range pat.others {
 		f.Forms = append(f.Forms, pat.others[i].form())
 	}

@@ -18,6 +18,7 @@ type pattern struct {
 	homeless  bool    // begins at a home that is not known
 	spells    bool    // is about texts that hold JSON
 	blank     bool    // has blanks in it
+	boolean   bool    // is a boolean, which a server may read out of other words
 }
 
 // guise is a pattern put through a set of transformations.
@@ -41,6 +42,7 @@ func newPattern(text, home string) (*pattern, error) {
 		absolute: absolute(text),
 		homeless: home == "" && text[0] == '~',
 		spells:   spellsJSON(text),
+		boolean:  booleans[text] != nil,
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0)
@@ -144,6 +146,8 @@ func (p *pattern) match(r *reading, left *effort) verdict {
 	case f.match(r.s, left), r.unslashed != "" && f.match(r.unslashed, left), r.normal != "" && p.under(r.how|located).match(r.normal, left):
 		return yes
 	case r.unknownBase && p.absolute, p.homeless && r.rooted:
+		return maybe
+	case p.boolean && meant(r.s) == p.asWritten.glob.String():
 		return maybe
 	case r.relative && f.rest != nil && (left.match(f.rest, r.s) || r.unslashed != "" && left.match(f.rest, r.unslashed)):
 		return maybe

@@ -51,8 +51,6 @@ type reader struct {
 	effects how  // the transformations that change some pattern on the name
 	paths   bool // some pattern on the name is about paths
 	typed   bool // some constraint is on the name
-
-	booleans bool // some pattern on the name is a boolean
 }
 
 // read appends the readings of a value to rs.

@@ -5,21 +5,6 @@ import "strings"
 // maxDigits bounds the plain form of a number.
 const maxDigits = 400
 
-// lenientBoolean gives the boolean that a value is where one is wanted, to pydantic in its
-// lax mode and to YAML 1.1, whatever its case; else the value.
-func lenientBoolean(s string) string {
-	if len(s) > len("false") {
-		return s
-	}
-	switch strings.ToLower(s) {
-	case "true", "t", "yes", "y", "on", "1":
-		return "true"
-	case "false", "f", "no", "n", "off", "0":
-		return "false"
-	}
-	return s
-}
-
 // decimal writes a JSON number without an exponent and without zeros that mean
 // nothing. One that would grow too long stays as it is.
 func decimal(s string) string {

@@ -121,14 +121,6 @@ func (v *view) readValue(val *value) {
 	default:
 		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
 	}
-	if v.policy.readers[val.slot].booleans {
-		for _, r := range v.readings[first:] {
-			if word := lenientBoolean(r.s); word != r.s && r.kind == ordinary {
-				v.readings = append(v.readings, reading{s: word, raw: val.s})
-				break
-			}
-		}
-	}
 	if !v.policy.readers[val.slot].typed && val.within == "" {
 		return
 	}

@@ -45,6 +45,7 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 		}
 		d.compare()
 		d.exhaust() // for what only texts in an uncommon spelling are answered
+		d.embedded()
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
 		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})

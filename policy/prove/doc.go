@@ -32,6 +32,10 @@
 // asked about as well, and a rule above can match the more by it. A proof that
 // holds for the globs as written and not for all of these says so (AsWritten).
 //
+// A rule about texts that hold JSON speaks for the values in them as well; a value is
+// then judged together with its text, of which the model knows nothing. Such a rule
+// leaves a comparison undecided, and a proof is about values as they are written.
+//
 // Left out are values that are refused: they pass every allow and meet every
 // deny or prompt on their argument, whatever its globs.
 //

@@ -123,6 +123,7 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		}
 		f.AsWritten = f.AsWritten || !pr.padded(rules, i)
 	}
+	f.AsWritten = f.AsWritten || r.spells()
 	f.Status, f.By = Covered, pr.covering(q.avoid, r)
 	return f
 }

@@ -107,7 +107,7 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	pr.constraints(&r, p)
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
-			r.vague = r.vague || g.Absolute || g.Homeless || g.Forms.Forms[0].Rest != ""
+			r.vague = r.vague || g.Absolute || g.Homeless || g.Perhaps != nil || g.Forms.Forms[0].Rest != ""
 		}
 	}
 	slices.SortFunc(r.args, func(a, b argument) int { return strings.Compare(a.key, b.key) })
@@ -271,6 +271,9 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
 		if s.Homeless {
 			u = append(u, pr.lang("**"))
 		}
+		for _, word := range s.Perhaps {
+			u = append(u, pr.lang(word))
+		}
 	}
 	return u
 }
@@ -279,15 +282,23 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
 // reading made by a decoding, a folding or both, and of some more: to stay out of it
 // is to stay out of the condition.
 func (pr *prover) anyhow(a *argument) (u union) {
+	add := func(g string) {
+		l := pr.langs["\x00folded\x00"+g]
+		if l == nil {
+			l = folded(g)
+			pr.langs[l.text] = l
+		}
+		u = append(u, l)
+	}
 	for i := range a.globs {
 		for _, f := range a.globs[i].Forms.Forms {
 			for _, g := range f.Globs {
-				l := pr.langs["\x00folded\x00"+g]
-				if l == nil {
-					l = folded(g)
-					pr.langs[l.text] = l
-				}
-				u = append(u, l)
+				add(g)
+			}
+		}
+		for _, word := range a.globs[i].Perhaps {
+			if word == strings.ToLower(word) {
+				add(word)
 			}
 		}
 	}

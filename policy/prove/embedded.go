@@ -1,0 +1,48 @@
+package prove
+
+// reasonEmbedded is why policies are not wholly compared in which a rule is about
+// texts that hold JSON: such a rule speaks for each value in the text too, and the
+// model has the values alone.
+const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
+
+// spells says whether a rule is about texts that hold JSON.
+func (r *rule) spells() bool {
+	for i := range r.args {
+		for _, g := range r.args[i].globs {
+			if g.Spells && r.args[i].key != resourceKey {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// embedded notes that such a rule stands beside one that was changed.
+func (d *difference) embedded() {
+	old, new := d.old.rules, d.new.rules
+	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
+	for len(old) > 0 && len(new) > 0 && equal(old[0], new[0]) {
+		old, new = old[1:], new[1:]
+	}
+	for len(old) > 0 && len(new) > 0 && equal(old[len(old)-1], new[len(new)-1]) {
+		old, new = old[:len(old)-1], new[:len(new)-1]
+	}
+	for _, all := range [][]*rule{d.old.rules, d.new.rules} {
+		for _, r := range all {
+			if r.spells() && (sharesName(r, old) || sharesName(r, new)) {
+				d.classes = append(d.classes, Class{Undecided: true, Reason: reasonEmbedded})
+				return
+			}
+		}
+	}
+}
+
+// sharesName says whether a call can be one of r's and of another rule's.
+func sharesName(r *rule, others []*rule) bool {
+	for _, o := range others {
+		if !asunder(r.name, o.name) {
+			return true
+		}
+	}
+	return false
+}

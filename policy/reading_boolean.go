@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// booleans are the spellings that a server may take for a boolean where it wants one,
+// in any case: pydantic in its lax mode, YAML 1.1.
+var booleans = map[string][]string{
+	"true":  {"true", "t", "yes", "y", "on", "1"},
+	"false": {"false", "f", "no", "n", "off", "0"},
+}
+
+// meant is the boolean that a text may be taken for; "" for none.
+func meant(s string) string {
+	if len(s) > len("false") {
+		return ""
+	}
+	s = strings.ToLower(s)
+	for _, word := range []string{"true", "false"} {
+		if slices.Contains(booleans[word], s) {
+			return word
+		}
+	}
+	return ""
+}
+
+// spellings are all texts that are meant as a boolean; nil for another word.
+func spellings(word string) (all []string) {
+	for _, s := range booleans[word] {
+		cased := []string{""}
+		for i := range s {
+			lower, upper := s[i:i+1], strings.ToUpper(s[i:i+1])
+			for _, head := range cased {
+				if cased = append(cased, head+lower); upper != lower {
+					cased = append(cased, head+upper)
+				}
+			}
+			cased = slices.DeleteFunc(cased, func(c string) bool { return len(c) != i+1 })
+		}
+		all = append(all, cased...)
+	}
+	return all
+}
