@@ -17,14 +17,14 @@ import (
 // given up by then.
 func TestAProxyThatWasStopped(t *testing.T) {
 	s := newSite(t, askForWrites)
-	s.write(".config/clawai/config.toml", "[ask]\ntimeout = \"4s\"\n")
+	s.write(".config/clawai/config.toml", "[ask]\ntimeout = \"8s\"\n")
 	file := filepath.Join(s.projects(), "late.md")
 	a := startAsker(t, s, "write_file", map[string]string{"path": file, "content": "late"})
 	line := ""
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "write_file") && time.Now().Before(end); {
 		line = s.must(clawai, "approve", "--list")
 	}
-	deadline := time.Now().Add(4 * time.Second)
+	deadline := time.Now().Add(8 * time.Second)
 	pid, err := strconv.Atoi(strings.TrimSpace(s.must("pgrep", "-fo", "^"+clawai+" proxy .*"+s.projects())))
 	if err != nil {
 		t.Fatal(err)
