@@ -6,7 +6,7 @@ package spelling
 func Nearest(word string, words []string) string {
 	best, found := 0, ""
 	for _, w := range words {
-		far := distance(word, w)
+		far := Distance(word, w)
 		if far <= (len(w)+2)/3 && (found == "" || far < best) {
 			best, found = far, w
 		}
@@ -14,9 +14,13 @@ func Nearest(word string, words []string) string {
 	return found
 }
 
-// distance counts the letters to insert, drop, change or swap with a neighbour
+// longest bounds what is compared of a word: some are others' text.
+const longest = 256
+
+// Distance counts the letters to insert, drop, change or swap with a neighbour
 // to turn a into b.
-func distance(a, b string) int {
+func Distance(a, b string) int {
+	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

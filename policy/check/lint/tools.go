@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/spelling"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/glob"
@@ -82,10 +83,10 @@ func nearest(word string, names []string) string {
 	}
 	plain := folded(strings.NewReplacer("*", "", "?", "").Replace(stem))
 	for _, n := range names {
-		far, name := distance(plain, folded(n)), n
+		far, name := spelling.Distance(plain, folded(n)), n
 		switch cut := min(len(stem), len(n)); {
 		case open:
-			far, name = distance(plain, folded(n[:cut])), n[:cut]+"*"
+			far, name = spelling.Distance(plain, folded(n[:cut])), n[:cut]+"*"
 		case wordsIn(n, word), wordsIn(word, n):
 			far = min(far, 1) // read_file of read_text_file, files_read_file of read_file
 		}
@@ -122,31 +123,4 @@ func wordsIn(long, short string) bool {
 		}
 	}
 	return len(want) == 0
-}
-
-// distance is how many letters must be put in, taken out, changed, or exchanged with
-// the next, to make one word of another.
-func distance(a, b string) int {
-	const longest = 256 // names in a record are others' text
-	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := row[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
