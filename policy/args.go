@@ -13,6 +13,11 @@ type argNames struct {
 	kids  map[string][]kid     // by folded name
 	order []string             // the keys of kids
 	flat  map[string]*argNames // by exact name
+
+	id    int32     // tells the nodes of a tree apart; that of the root is 0
+	name  string    // the last of the path
+	up    *argNames // nil for the root
+	nodes int32     // of the root: how many there are below it
 }
 
 type kid struct {
@@ -22,13 +27,15 @@ type kid struct {
 
 // reach finds or makes the node of a path below n.
 func (n *argNames) reach(path []string) *argNames {
+	root := n
 	for _, name := range path {
 		next := n.flat[name]
 		if next == nil {
 			if n.flat == nil {
 				n.flat, n.kids = map[string]*argNames{}, map[string][]kid{}
 			}
-			next = &argNames{}
+			root.nodes++
+			next = &argNames{id: root.nodes, name: name, up: n}
 			n.flat[name] = next
 			folded := fold(name)
 			if n.kids[folded] == nil {
@@ -82,6 +89,11 @@ type scanner struct {
 	depth  int
 	within string // the text that src is, when it is not the call's own
 	values []value
+
+	watch   bool     // whether a rule looks at arguments that it does not name
+	found   []beyond // for such rules
+	marks   []int32  // by node: its place in found, plus 1
+	weighed int      // what it took to find them, as effort
 }
 
 const (
@@ -126,18 +138,24 @@ func (sc *scanner) object(names *argNames) bool {
 		}
 		var room [64]byte
 		kids := names.find(foldInto(room[:0], key))
-		if len(kids) == 0 && !sc.skip() {
-			return false
-		}
-		start := sc.at
+		start, exact := sc.at, false
 		for _, k := range kids {
 			sc.at = start
-			if !sc.member(k.node) {
+			if !sc.member(k.node) || k.name == key && !sc.known(k.node, start) {
 				return false
 			}
 			if k.name != key {
 				k.node.absent(sc)
 			}
+			exact = exact || k.name == key
+		}
+		switch {
+		case !exact && sc.watch:
+			if sc.at = start; !sc.unnamed(names, key) {
+				return false
+			}
+		case len(kids) == 0 && !sc.skip():
+			return false
 		}
 		more, ok = sc.after('}')
 	}
@@ -180,7 +198,7 @@ func (sc *scanner) member(n *argNames) bool {
 
 // below is n without the conditions on itself.
 func (n *argNames) below() *argNames {
-	return &argNames{kids: n.kids, order: n.order, flat: n.flat}
+	return &argNames{kids: n.kids, order: n.order, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
 // element reads one element of a list on the way to a named member. An element

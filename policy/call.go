@@ -33,6 +33,14 @@ type Call struct {
 	// received, already admitted by proxy/frame; nil when there is none.
 	Args []byte
 
+	// Extra is a JSON object of what else the message carries in its params, as
+	// received, but for what the protocol and clients put there for themselves
+	// (see proxy/mcp); nil when there is none. No rule looks at it; people do.
+	Extra []byte
+	// Quiet is a digest, of this process only, of the rest whose value is more than
+	// a mark on one message.
+	Quiet uint64
+
 	// At is the time that rules with a when are asked about; zero when it is not
 	// known, and then such a rule is a maybe.
 	At time.Time

@@ -16,6 +16,7 @@ type rule struct {
 	when       *When         // nil at any time
 	limited    bool
 	conditions []condition
+	further    further
 }
 
 // compile prepares rules for deciding. It reports every glob that is none.
@@ -24,7 +25,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
 		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
-		patterns: map[string]*pattern{},
+		patterns: map[patternKey]*pattern{},
 	}
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
 	for i := range sources {
@@ -60,15 +61,20 @@ type compiler struct {
 	policy   *Policy
 	home     string
 	options  Options
-	patterns map[string]*pattern // by text: rules repeat themselves
+	patterns map[patternKey]*pattern // rules repeat themselves
 	errs     Errors
+}
+
+type patternKey struct {
+	text   string
+	closes bool // see newPattern
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
 	r := rule{action: src.Action, rank: src.rank(), when: src.when, limited: src.Rate.Limited()}
 	c.policy.timed = c.policy.timed || r.when != nil
 	if src.subject == ResourceSubject {
-		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Pos))
+		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Action, src.Pos))
 	} else {
 		r.name = c.glob(src.pattern, src.Pos)
 	}
@@ -76,22 +82,28 @@ func (c *compiler) rule(src *ruleSource) rule {
 		r.server = c.glob(*src.server, src.Pos)
 	}
 	for _, a := range src.args {
-		r.conditions = append(r.conditions, c.condition(c.slot(src.subject, a.path), a.globs, a.pos))
+		slot := c.slot(&r, src.subject, a.path)
+		r.conditions = append(r.conditions, c.condition(slot, a.globs, src.Action, a.pos))
 	}
 	for i := range src.where {
 		w := &src.where[i]
-		slot := c.slot(src.subject, w.path)
+		slot := c.slot(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
 		rd.paths, rd.typed = rd.paths || w.key.path, true
 		c.policy.asksDisk = c.policy.asksDisk || w.key.path
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
+	r.further.watches, r.further.only = src.watches(), src.further.Only
+	for _, name := range src.further.Names {
+		r.further.named = append(r.further.named, c.policy.args[src.subject].reach([]string{name}))
+	}
 	return r
 }
 
-// slot is the number of an argument.
-func (c *compiler) slot(s Subject, path []string) int32 {
+// slot is the number of an argument that a rule names.
+func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
 	n := c.policy.args[s].reach(path)
+	r.further.named = append(r.further.named, n)
 	if n.slot == 0 {
 		n.slot = int32(len(c.policy.readers))
 		c.policy.readers = append(c.policy.readers, reader{})
@@ -99,18 +111,19 @@ func (c *compiler) slot(s Subject, path []string) int32 {
 	return n.slot
 }
 
-func (c *compiler) condition(slot int32, globs []string, pos Position) condition {
+func (c *compiler) condition(slot int32, globs []string, a Action, pos Position) condition {
 	cond := condition{slot: slot, patterns: make([]*pattern, 0, len(globs))}
 	rd := &c.policy.readers[slot]
 	for _, text := range globs {
-		p := c.patterns[text]
+		key := patternKey{text, a != Allow}
+		p := c.patterns[key]
 		if p == nil {
 			var err error
-			if p, err = newPattern(text, c.home); err != nil {
+			if p, err = newPattern(text, c.home, key.closes); err != nil {
 				c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
 				continue
 			}
-			c.patterns[text] = p
+			c.patterns[key] = p
 		}
 		rd.effects |= p.effects
 		rd.paths = rd.paths || p.pathLike

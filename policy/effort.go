@@ -17,6 +17,7 @@ const (
 	ruleEffort           = 32 // to look at a rule
 	patternEffort        = 8  // to look at one pattern of a condition
 	namesEffort          = 48 // to take a byte of a path apart
+	furtherEffort        = 32 // to look at an argument that a rule may not name
 	askEffort            = 64 // to find what a constraint said before
 	wideEffort           = 80 // to normalise or fold a byte of a value that is not ASCII
 

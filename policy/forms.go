@@ -21,6 +21,7 @@ type Form struct {
 	How   uint8    // the set of transformations; 0 as written
 	Globs []string // one of them must match
 	Rest  string   // of **/rest: a relative path that matches it may be meant
+	Also  []string // globs that a deny or a prompt may mean beside
 	// Odd says that a text is changed before the comparison, or must be a path:
 	// wildcards that decoding brought to light, a file: URI that became a path.
 	Odd bool
@@ -36,7 +37,7 @@ func (p *Policy) Forms(text string) (Forms, error) {
 	if p.readers != nil {
 		home = p.home()
 	}
-	pat, _ := newPattern(text, home) // checked above
+	pat, _ := newPattern(text, home, true) // checked above
 	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Spells: pat.spells, Perhaps: spellings(text), Forms: []Form{pat.asWritten.form()}}
 	for i := range pat.others {
 		f.Forms = append(f.Forms, pat.others[i].form())
@@ -51,6 +52,9 @@ func (f *guise) form() Form {
 	}
 	if f.rest != nil {
 		out.Rest = f.rest.String()
+	}
+	for _, g := range f.also {
+		out.Also = append(out.Also, g.String())
 	}
 	return out
 }

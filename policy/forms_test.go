@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/policy"
@@ -38,5 +39,53 @@ func TestForms(t *testing.T) {
 	}
 	if _, err := p.Forms(""); !errors.Is(err, glob.ErrEmpty) {
 		t.Errorf("empty glob: %v", err)
+	}
+}
+
+// What a deny or a prompt may mean beside its glob: the other names of directories
+// and hosts, and nothing that it holds already.
+func TestAliases(t *testing.T) {
+	for _, c := range []struct {
+		glob string
+		want []string
+	}{
+		{"/etc/**", []string{"/private/etc/**"}},
+		{"/etc/passwd", []string{"/private/etc/passwd"}},
+		{"/etc", []string{"/private/etc"}},
+		{"/private/**", []string{"/etc", "/etc/**", "/var", "/var/**", "/tmp", "/tmp/**", "/run", "/run/**"}},
+		{"/*t*/x", []string{"/private/etc/x", "/private/tmp/x"}},
+		{"/?mp/*", []string{"/private/tmp/*"}},
+		{"/var/run/*", []string{"/private/var/run/*", "/run/*"}},
+		{"/USR/bin/x", []string{"/bin/x"}},
+		{"C:/Users/me/**", []string{"C:/Documents and Settings/me/**"}},
+		{"/**", nil},
+		{"/home/u/**", nil},
+		{"/etcx/**", nil},
+		{"**/etc/**", nil},
+		{"etc/**", nil},
+		{"https://a.example/x", []string{"https://a.example:*/x", "a.example/x", "a.example:*/x"}},
+		{"https://a.example", []string{"https://a.example:*", "a.example", "a.example:*"}},
+		{"https://*.a.example/**", []string{"https://*.a.example:*/**", "*.a.example/**", "*.a.example:*/**"}},
+		{"https://a.example:8443/x", []string{"a.example:8443/x"}},
+		{"http://[::1]/x", []string{"http://[::1]:*/x", "[::1]/x", "[::1]:*/x"}},
+		{"https://*/x", nil},
+		{"https://**", nil},
+		{"file:///etc/x", nil}, // as a path it may
+		{"a/b://c/x", nil},
+	} {
+		f, err := new(policy.Policy).Forms(c.glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Forms[0].Also; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.glob, got, c.want)
+		}
+	}
+	f, _ := new(policy.Policy).Forms("/" + strings.Repeat("**r", 50) + "**bin/x")
+	if also := f.Forms[0].Also; len(also) == 0 || len(also) > 5000 {
+		t.Errorf("%d other names of a glob of stars", len(also))
+	}
+	if f, _ := new(policy.Policy).Forms("/**r**bin/x"); !slices.Contains(f.Forms[0].Also, "/sbin/x") {
+		t.Errorf("%q", f.Forms[0].Also)
 	}
 }

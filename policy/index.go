@@ -19,9 +19,10 @@ type index struct {
 
 // bucket holds rules that one name condition leads to, ascending.
 type bucket struct {
-	rules []int32 // those that no argument can rule out
-	args  []argIndex
-	slots []int32 // of all conditions in the bucket, ascending
+	rules   []int32 // those that no argument can rule out
+	args    []argIndex
+	slots   []int32 // of all conditions in the bucket, ascending
+	watches bool    // a rule looks at arguments that it does not name
 }
 
 // argIndex finds rules by the literal text at one end of an argument.
@@ -148,6 +149,7 @@ func (x *index) lookup(name string, v *view) {
 // add puts a rule into the bucket: under the argument whose literal end tells
 // most, or among those that every call meets.
 func (b *bucket) add(id int32, r *rule) {
+	b.watches = b.watches || r.further.watches
 	var at *condition
 	var best end
 	for i := range r.conditions {
@@ -225,6 +227,9 @@ func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 		ends(g.glob.LiteralPrefix(), g.glob.LiteralSuffix())
 		if g.home != nil {
 			ends(g.home.LiteralPrefix(), g.home.LiteralSuffix())
+		}
+		for _, g := range g.also {
+			ends(g.LiteralPrefix(), g.LiteralSuffix())
 		}
 	}
 	guises(&p.asWritten)

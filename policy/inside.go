@@ -91,7 +91,7 @@ func meet(asked, wanted []string, home string) (both []string) {
 // patterns compiles globs; what is none is left out.
 func patterns(globs []string, home string) (ps []*pattern) {
 	for _, text := range globs {
-		if p, err := newPattern(text, home); err == nil {
+		if p, err := newPattern(text, home, false); err == nil {
 			ps = append(ps, p)
 		}
 	}

@@ -26,7 +26,7 @@ func heldFor(p, q *pattern, value string) string {
 
 func mustPattern(t testing.TB, text string) *pattern {
 	t.Helper()
-	p, err := newPattern(text, home)
+	p, err := newPattern(text, home, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ type Source struct {
 	Server  string // glob; "" when the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
-	When    *When // nil when the rule holds at any time
+	Further Further // what it says of arguments that these do not name
+	When    *When   // nil when the rule holds at any time
 	// From is the entry of extends that the rule comes from, in whose text Start and
 	// End count; "" for a rule of the file itself.
 	From string
@@ -64,12 +65,17 @@ func (r *ruleSource) source() Source {
 		w := &r.where[i]
 		s.Where = append(s.Where, WhereSource{slices.Clone(w.path), w.key.name, w.text, w.pos, nil})
 	}
+	s.Further = r.further
+	s.Further.Names = slices.Clone(r.further.Names)
 	if r.when != nil {
 		w := *r.when
 		s.When = &w
 	}
 	return s
 }
+
+// Watches says whether the rule looks at arguments that it does not name (Further).
+func (s *Source) Watches() bool { return s.Further.watches(s.Action, len(s.Args)+len(s.Where)) }
 
 // Key is the rule key of a subject: "tool", "resource", and so on; "" for none.
 func (s Subject) Key() string {

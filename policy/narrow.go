@@ -35,9 +35,12 @@ func (l Limit) Name() string { return argName(l.Path)[len("args."):] }
 // and names the call's own tool and server; what it names beside that is for the
 // scope to say:
 //
-//   - Exact: every argument, as the call has it;
+//   - Exact: every argument, as the call has it, and in a rule that allows its JSON type;
 //   - Folder: every argument that is a path or URL, by its folder, or the URI;
 //   - Tool: nothing more.
+//
+// An argument that would keep an allow with conditions shut (Suspect) is named in
+// every scope, with the values it has.
 //
 // So whatever the rule matches, in any reading, r matches too, and a call whose
 // answer it changes was one that r asked about.
@@ -64,7 +67,7 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	}
 	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
 	n.rule.subject, n.rule.Action = c.Subject, a
-	n.rule.where, n.rule.when = asked.where, asked.when
+	n.rule.where, n.rule.when, n.rule.further = asked.where, asked.when, asked.further
 	if a == Allow {
 		n.rule.limit = asked.limit
 	}
@@ -218,6 +221,7 @@ func (n *narrower) arguments() error {
 		case globs == nil:
 		case own < 0:
 			n.limit(path, globs, false)
+			n.typed(path, args[i].kind)
 			wants = true
 		default:
 			both := meet(n.asked.args[own].globs, globs, n.home)
@@ -225,6 +229,7 @@ func (n *narrower) arguments() error {
 				return fmt.Errorf("no pattern keeps argument %q to %q and to what the rule says of it", args[i].name, globs)
 			}
 			n.limit(path, both, slices.Equal(both, n.asked.args[own].globs))
+			n.typed(path, args[i].kind)
 			wants, taken[own] = true, true
 		}
 	}
@@ -236,12 +241,44 @@ func (n *narrower) arguments() error {
 			n.limit(a.path, a.globs, true)
 		}
 	}
+	return n.beyond()
+}
+
+// beyond names the arguments that would keep the rule shut for this very call, as
+// they are.
+func (n *narrower) beyond() error {
+	if !n.rule.watches() || n.rule.further.Only {
+		return nil
+	}
+	for _, s := range suspectsIn(n.call.Args) {
+		if n.rule.names(s.path) {
+			continue
+		}
+		for _, text := range s.texts {
+			if err := pinnable(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
+				return err
+			}
+		}
+		n.limit(s.path, s.texts, false)
+		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == tomlKey(s.path[0]) })
+	}
 	return nil
 }
 
 func (n *narrower) limit(path, globs []string, kept bool) {
 	n.rule.args = append(n.rule.args, argSource{path: path, globs: globs})
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs, Kept: kept})
+}
+
+// typed keeps an exact value to its JSON type: a glob takes 1, "1" and ["1"] for
+// the same. A rule that denies stays wide.
+func (n *narrower) typed(path []string, kind string) {
+	key := findConstraint("type")
+	if n.scope != Exact || n.rule.Action != Allow ||
+		slices.ContainsFunc(n.rule.where, func(w whereSource) bool { return w.key == key && slices.Equal(w.path, path) }) {
+		return
+	}
+	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: QuoteTOML(kind)})
 }
 
 // wanted lists the globs that the scope asks of an argument; nil when none. A

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,9 +42,15 @@ args.n = "-12"
 args.m = ["1e2", "100"]
 args.ok = "true"
 args."a.b" = "1\n\r\t\U0000202Eé\\"
+where.path.type = "string"
+where.n.type = "number"
+where.m.type = "number"
+where.ok.type = "boolean"
+where."a.b".type = "string"
 description = "Always: Ask \"first\""
 `},
-		{"conditions are kept in the exact values", "tool = '**'\nargs.path = ['/q/**', '/p/**']", Exact, tool(`{"path":"/p/x"}`), head + "args.path = \"/p/x\"\n"},
+		{"conditions are kept in the exact values", "tool = '**'\nargs.path = ['/q/**', '/p/**']", Exact, tool(`{"path":"/p/x"}`), head + "args.path = \"/p/x\"\nwhere.path.type = \"string\"\n"},
+		{"a type that is kept", "tool = '**'\nwhere.n.type = 'integer'", Exact, tool(`{"n":1}`), head + "args.n = \"1\"\nwhere.n.type = \"integer\"\n"},
 		{"no arguments", "prompt = '*'\nserver = 'g*'", Exact, Call{Server: "git", Subject: PromptSubject, Names: []string{"review"}},
 			"action = \"allow\"\nprompt = \"review\"\nserver = \"git\"\n"},
 		{"a prompt", "prompt = '*'\nargs.lang = ['go', 'c*']", Tool, Call{Subject: PromptSubject, Names: []string{"review"}, Args: []byte(`{"lang":"c++","of":"x"}`)},
@@ -55,7 +63,7 @@ description = "Always: Ask \"first\""
 			"action = \"allow\"\nresource = \"note://a/b/*\"\n"},
 		{"a text", "sampling = '**'", Exact, Call{Subject: SamplingSubject, Names: []string{"hello"}},
 			"action = \"allow\"\nsampling = \"hello\"\n"},
-		{"a folder", "tool = '**'", Folder, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":"/q"}}`), head + "args.path = \"/srv/p/**\"\n"},
+		{"a folder", "tool = '**'", Folder, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":1}}`), head + "args.path = \"/srv/p/**\"\n"},
 		{"two folders", "tool = '**'", Folder, tool(`{"from":"~/p/x","to":"https://h/a/b?c"}`), head + "args.from = \"~/p/**\"\nargs.to = \"https://h/a/**\"\n"},
 		{"a relative path", "tool = '**'\nargs.path = 'src/**'", Folder, tool(`{"path":"src/p/x","content":"</b>"}`), head + "args.path = \"src/p/**\"\n"},
 		{"a list of paths", "tool = '**'", Folder, tool(`{"paths":["/srv/p/x","/srv/q/y","/srv/p/z"]}`), head + "args.paths = [\"/srv/p/**\", \"/srv/q/**\"]\n"},
@@ -79,13 +87,101 @@ description = "Always: Ask \"first\""
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := strings.Replace(strings.Replace(n.Text, "allow", "deny", 1), "Always:", "Never:", 1); d.Text != want {
+			want := strings.Replace(strings.Replace(n.Text, "allow", "deny", 1), "Always:", "Never:", 1)
+			if !strings.Contains(c.rule, "where") { // a deny is not kept to one type
+				want = typeLine.ReplaceAllString(want, "")
+			}
+			if d.Text != want {
 				t.Errorf("wrote\n%s\nwant\n%s", d.Text, want)
 			}
 			if d.Policy.Decide(&c.call).Action != Deny || n.Policy.Decide(&c.call).Action != Allow {
 				t.Error("the policies it gives are others")
 			}
 		})
+	}
+}
+
+var typeLine = regexp.MustCompile(`(?m)^where\.(\S+)\.type = .*\n`)
+
+// An exact rule that allows means the value as JSON has it, one that denies
+// every value that a server could take for it.
+func TestNarrowExactlyKeepsTheType(t *testing.T) {
+	call := func(value string) *Call {
+		return &Call{Subject: ToolSubject, Names: []string{"t"}, Args: []byte(`{"x":` + value + `}`)}
+	}
+	for value, others := range map[string][]string{
+		`1`:      {`"1"`, `[1]`, `["1"]`, `true`},
+		`"1"`:    {`1`, `["1"]`, `1.0`},
+		`true`:   {`"true"`, `[true]`},
+		`"true"`: {`true`},
+		`"abc"`:  {`["abc"]`, `["abc","abc"]`},
+		`1e2`:    {`"100"`, `"1e2"`},
+	} {
+		p := mustLoad(t, "[[rule]]\naction = 'prompt'\ntool = '*'")
+		allow, err := p.Narrow(p.Rules()[0], call(value), Exact, Allow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deny, err := p.Narrow(p.Rules()[0], call(value), Exact, Deny)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range others {
+			if d := allow.Policy.Decide(call(other)); d.Action != Prompt {
+				t.Errorf("the rule about %s says %v to %s", value, d.Action, other)
+			}
+			if d := deny.Policy.Decide(call(other)); value == `1` && other == `"1"` && d.Action != Deny {
+				t.Errorf("the denying rule about %s says %v to %s", value, d.Action, other)
+			}
+		}
+		if d := allow.Policy.Decide(call(value)); d.Action != Allow {
+			t.Errorf("%s: %v", value, d.Action)
+		}
+	}
+}
+
+// An allow names what would keep it shut for the very call, and nothing more.
+func TestNarrowNamesFurtherArguments(t *testing.T) {
+	call := toolCall("w", `{"path":"/srv/p/x","content":"y","o":{"p":["/q","/q","/r"],"n":"x"},"cwd":"x"}`)
+	const named = "args.o.p = [\"/q\", \"/r\"]\nargs.cwd = \"x\"\n"
+	for _, c := range []struct {
+		rule  string
+		scope Scope
+		want  string
+		open  []string
+	}{
+		{"args.path='/srv/**'", Folder, "args.path = \"/srv/p/**\"\n" + named, []string{"content"}},
+		{"args.path='/srv/**'", Tool, "args.path = \"/srv/**\"\n" + named, []string{"content"}},
+		{"where.cwd.present=true", Tool, "args.path = \"/srv/p/x\"\nargs.o.p = [\"/q\", \"/r\"]\nwhere.cwd.present = true\n", []string{"content", "cwd"}},
+		{"where.x.present=false\nargs_only=['path','content','o','cwd']", Tool, "where.x.present = false\nargs_only = [\"path\", \"content\", \"o\", \"cwd\"]\n", []string{"path", "content", "o", "cwd"}},
+		{"", Tool, "", []string{"path", "content", "o", "cwd"}},
+	} {
+		p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\n"+c.rule)
+		n, err := p.Narrow(p.Rules()[0], call, c.scope, Allow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "[[rule]]\naction = \"allow\"\ntool = \"w\"\n" + c.want; n.Text != want || !slices.Equal(n.Open, c.open) {
+			t.Errorf("wrote\n%s\nwant\n%s\nopen are %q", n.Text, want, n.Open)
+		}
+		d, err := p.Narrow(p.Rules()[0], call, c.scope, Deny)
+		if err != nil || strings.Contains(d.Text, "cwd = ") {
+			t.Errorf("%v: a denial names what it need not: %s", err, d.Text)
+		}
+		other := toolCall("w", strings.Replace(string(call.Args), `"cwd":"x"`, `"cwd":"y"`, 1))
+		if got := n.Policy.Decide(other).Action; c.want != "" && got == Allow && !strings.Contains(c.want, "present") {
+			t.Errorf("%s opens %s", n.Text, other.Args)
+		}
+	}
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\nargs.path='/srv/**'")
+	for args, want := range map[string]string{
+		`{"path":"/srv/p/x","cwd":"*"}`:                 `argument "cwd" holds "*"`,
+		`{"path":"/srv/p/x","x":"{\"path\":\"/e*\"}"}`:  `argument "x" holds "*"`,
+		`{"path":"/srv/p/x","o":{"p":{"dir":["/q?"]}}}`: `argument "dir" holds "?"`,
+	} {
+		if _, err := p.Narrow(p.Rules()[0], toolCall("w", args), Tool, Allow); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
 	}
 }
 

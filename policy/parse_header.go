@@ -109,6 +109,7 @@ func (p *parser) closeRule() {
 	p.checkArguments(r.args)
 	p.checkNamed(whereKey, p.typed, `write where.path = { under = ["~/some"] }`)
 	p.checkConstraints(r.where)
+	p.checkFurther(r)
 	p.closeWhen(r)
 	p.closeLimit(r)
 }

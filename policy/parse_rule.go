@@ -18,6 +18,8 @@ const (
 	methodKey
 	argsKey
 	whereKey
+	argsOnlyKey
+	argsOpenKey
 	serverKey
 	whenKey
 	limitKey
@@ -28,7 +30,7 @@ const (
 )
 
 var (
-	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "where", "server", "when", "limit", "ask", "pinned", "description"}
+	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "where", "args_only", "args_open", "server", "when", "limit", "ask", "pinned", "description"}
 	subjectKeys = ruleKeys[toolKey:argsKey]
 	actionWords = []string{"allow", "deny", "prompt"}
 	askWords    = []string{"out-of-band"}
@@ -117,6 +119,10 @@ func (p *parser) field(k ruleKey, e expression) {
 		}
 	case askKey:
 		p.ask(r, e)
+	case argsOnlyKey:
+		p.argsOnly(r, e)
+	case argsOpenKey:
+		p.argsOpen(r, e)
 	case pinnedKey:
 		if !e.value.isBool() {
 			p.wrongType(label{key: k}, "true or false", e.key, e.value, "")

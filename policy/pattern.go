@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -19,19 +20,22 @@ type pattern struct {
 	spells    bool    // is about texts that hold JSON
 	blank     bool    // has blanks in it
 	boolean   bool    // is a boolean, which a server may read out of other words
+	aliased   bool    // has guises that may mean more
 }
 
 // guise is a pattern put through a set of transformations.
 type guise struct {
 	how    how
 	glob   *glob.Pattern
-	home   *glob.Pattern // for a pattern at ~: the same below the owner's home
-	rest   *glob.Pattern // for a pattern at **/: what follows
-	quoted bool          // holds wildcards that decoding brought to light
-	file   bool          // was a file: URI and is now a path: only paths match
+	home   *glob.Pattern   // for a pattern at ~: the same below the owner's home
+	rest   *glob.Pattern   // for a pattern at **/: what follows
+	also   []*glob.Pattern // what it may mean beside; of a deny or a prompt alone
+	quoted bool            // holds wildcards that decoding brought to light
+	file   bool            // was a file: URI and is now a path: only paths match
 }
 
-func newPattern(text, home string) (*pattern, error) {
+// newPattern compiles a glob; closes says that it is one of a deny or a prompt.
+func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
 		return nil, err
@@ -45,13 +49,13 @@ func newPattern(text, home string) (*pattern, error) {
 		boolean:  booleans[text] != nil,
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
-	p.asWritten = p.newGuise(g, text, home, 0)
+	p.asWritten = p.newGuise(g, text, home, 0, closes)
 	for h := how(1); p.effects != 0 && h != 0; h++ {
 		if h&^p.effects != 0 {
 			continue
 		}
 		g, _ = glob.Compile(guiseText(text, h, home)) // no stage empties a pattern
-		p.others = append(p.others, p.newGuise(g, text, home, h))
+		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
 	return p, nil
 }
@@ -89,7 +93,7 @@ func effects(text, home string) how {
 	return h
 }
 
-func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how) guise {
+func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how, closes bool) guise {
 	f := guise{
 		how:    h,
 		glob:   g,
@@ -101,6 +105,10 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how) guise {
 	}
 	if rest, found := strings.CutPrefix(g.String(), "**/"); found && rest != "" {
 		f.rest, _ = glob.Compile(rest)
+	}
+	if closes {
+		f.also = aliases(g)
+		p.aliased = p.aliased || f.also != nil
 	}
 	return f
 }
@@ -118,13 +126,29 @@ func (p *pattern) under(h how) *guise {
 }
 
 func (f *guise) match(s string, left *effort) bool {
+	s, ok := f.text(s)
+	return ok && (left.match(f.glob, s) || f.home != nil && left.match(f.home, s))
+}
+
+// text is what a reading is compared as; false for one that is not.
+func (f *guise) text(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || hasDrive(s)) {
-		return false
+		return "", false
 	}
 	if f.quoted {
 		s = quoteWildcards.Replace(s)
 	}
-	return left.match(f.glob, s) || f.home != nil && left.match(f.home, s)
+	return s, true
+}
+
+// mayMean says whether a reading may be what the guise means by another name.
+func (f *guise) mayMean(s string, left *effort) bool {
+	if len(f.also) == 0 || s == "" {
+		return false
+	}
+	left.spend(patternEffort * len(f.also))
+	s, ok := f.text(s)
+	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.match(g, s) })
 }
 
 // verdict is what a condition says of a reading, or of all readings of a value.
@@ -147,12 +171,20 @@ func (p *pattern) match(r *reading, left *effort) verdict {
 		return yes
 	case r.unknownBase && p.absolute, p.homeless && r.rooted:
 		return maybe
+	case p.aliased && p.mayMean(r, left):
+		return maybe
 	case p.boolean && meant(r.s) == p.asWritten.glob.String():
 		return maybe
 	case r.relative && f.rest != nil && (left.match(f.rest, r.s) || r.unslashed != "" && left.match(f.rest, r.unslashed)):
 		return maybe
 	}
 	return no
+}
+
+// mayMean says whether a reading may be what the pattern means by another name.
+func (p *pattern) mayMean(r *reading, left *effort) bool {
+	f := p.under(r.how)
+	return f.mayMean(r.s, left) || f.mayMean(r.unslashed, left) || p.under(r.how|located).mayMean(r.normal, left)
 }
 
 func certain(b bool) verdict {

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ type argument struct {
 	name    string
 	exact   []string // what matches its value alone: the text and, of a number, its plain form
 	inexact error    // why there is no such glob
+	kind    string   // the JSON type of such a value, as where takes it
 	texts   []string // the strings it holds, when it is a string or a list of strings
 }
 
@@ -41,7 +43,7 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 	switch sc.peek() {
 	case '"':
 		text, ok := sc.str()
-		a.exact, a.inexact, a.texts = []string{text}, pinnable(what, text), []string{text}
+		a.exact, a.inexact, a.kind, a.texts = []string{text}, pinnable(what, text), "string", []string{text}
 		return a, ok
 	case '[':
 		a.inexact = fmt.Errorf("%s is a list, and no pattern names a whole list", what)
@@ -55,12 +57,12 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 		return a, sc.skip()
 	case 't', 'f':
 		ok = sc.skip()
-		a.exact = []string{sc.src[start:sc.at]}
+		a.exact, a.kind = []string{sc.src[start:sc.at]}, "boolean"
 		return a, ok
 	}
 	ok = sc.skip()
 	number := sc.src[start:sc.at]
-	a.exact = []string{number}
+	a.exact, a.kind = []string{number}, "number"
 	if plain := decimal(number); plain != number {
 		a.exact = append(a.exact, plain)
 	}
@@ -83,6 +85,47 @@ func (sc *scanner) texts() (texts []string, ok bool) {
 		return nil, ok
 	}
 	return texts, ok
+}
+
+// suspectArgument is a place in a call's arguments whose texts keep a rule shut that
+// does not name it.
+type suspectArgument struct {
+	path  []string
+	texts []string
+}
+
+// suspectsIn lists such places, in the order of arguments that were read before.
+func suspectsIn(src []byte) (all []suspectArgument) {
+	sc := scanner{src: string(src)}
+	sc.blanks()
+	var visit func(path []string) bool
+	visit = func(path []string) bool {
+		switch sc.peek() {
+		case '{':
+			return sc.members(func(name string) bool { return visit(append(path[:len(path):len(path)], name)) })
+		case '[':
+			return sc.elements(func() bool { return visit(path) })
+		case '"':
+			start := sc.at
+			why, ok := sc.suspect(path[len(path)-1])
+			if !ok || why == innocent {
+				return ok
+			}
+			sc.at = start
+			text, ok := sc.str()
+			i := slices.IndexFunc(all, func(s suspectArgument) bool { return slices.Equal(s.path, path) })
+			if i < 0 {
+				i, all = len(all), append(all, suspectArgument{path: path})
+			}
+			if !slices.Contains(all[i].texts, text) {
+				all[i].texts = append(all[i].texts, text)
+			}
+			return ok
+		}
+		return sc.skip()
+	}
+	visit(nil)
+	return all
 }
 
 // pinnable says why no glob matches exactly this text, if none does.
@@ -122,6 +165,12 @@ func (r *ruleSource) toml() string {
 	for i := range r.where {
 		w := &r.where[i]
 		line(whereName(w.path)+"."+w.key.name, w.text)
+	}
+	if r.further.Only {
+		line("args_only", r.further.only())
+	}
+	if r.further.Open {
+		line("args_open", "true")
 	}
 	if r.when != nil {
 		line("when", r.when.Text)

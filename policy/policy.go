@@ -7,6 +7,10 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
+// views are kept for the calls to come. They belong to no policy: a pool within one
+// would keep it, superseded, for two collections of garbage.
+var views = sync.Pool{New: func() any { return new(view) }}
+
 // Options is what a policy must be told of the place it governs.
 type Options struct {
 	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
@@ -36,7 +40,6 @@ type Policy struct {
 	timed    bool // some rule has a when
 	asksDisk bool // some rule has an under
 	options  Options
-	views    sync.Pool
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions.
@@ -84,11 +87,8 @@ func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
-	v, _ := p.views.Get().(*view)
-	if v == nil {
-		v = &view{policy: p}
-	}
-	v.call, v.left = c, left
+	v := views.Get().(*view)
+	v.policy, v.call, v.left = p, c, left
 	var d Decision
 	worst := none
 	for _, name := range c.Names {
@@ -104,7 +104,7 @@ func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 		d.Rates = v.charges()
 	}
 	v.release()
-	p.views.Put(v)
+	views.Put(v)
 	return d, left
 }
 

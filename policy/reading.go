@@ -66,6 +66,8 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 	switch {
 	case shape&hasBreak != 0:
 		return rd.readLines(rs, v, path, w)
+	case shape&unplain != 0 && isBlankedURL(v):
+		return rd.readBlanked(rs, v, w)
 	case !path && !rd.paths:
 		return append(rs, reading{s: v, raw: v})
 	case shape&unplain == 0:
@@ -94,6 +96,11 @@ func (f *folder) ascii(s string) string {
 func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) []reading {
 	r.rooted = r.s != "" && r.s[0] == '/'
 	r.relative = !r.rooted && r.s != ""
+	if mayLeadAnywhere(r.s) && leadsAnywhere(r.s) {
+		rs = append(rs, r)
+		r.pathOnly = true
+		return append(rs, refusedFor(r, refusedLink))
+	}
 	free := rd.effects
 	if shape&hasUpper != 0 {
 		free &^= folded
@@ -124,7 +131,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	rs = append(rs, r)
 	free := []how{0}
 	var why string
-	prose := false // what is refused as a path may be a text that begins like one
+	text := false // what is refused as a path may be a text that begins like one
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
@@ -154,8 +161,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 		at := &rs[first+i]
 		at.place(rd.home)
 		if why == "" {
-			why = unreadableAs(at.s)
-			prose = why != "" && proseLike(at.s)
+			why, text = unreadableAs(at.s)
 		}
 		if twin := *at; free[i]&rd.effects != 0 {
 			twin.how |= free[i] & rd.effects
@@ -163,10 +169,10 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 		}
 	}
 	if len(r.s)*(len(rs)-first) > maxWork {
-		why, prose, rs = "value that can be read in too many ways", false, rs[:first+1]
+		why, text, rs = "value that can be read in too many ways", false, rs[:first+1]
 	}
 	if why != "" {
-		r.pathOnly = r.pathOnly || prose
+		r.pathOnly = r.pathOnly || text
 		rs = append(rs, refusedFor(r, why))
 	}
 	return rs
@@ -239,20 +245,24 @@ func (r *reading) place(home string) {
 	r.rooted = !r.relative && !r.unknownBase
 }
 
-// unreadableAs says why this spelling of a value is refused, or "".
-func unreadableAs(s string) string {
-	if why := unreadable(s); why != "" {
-		return why
+// unreadableAs says why this spelling of a value is refused, or ""; and whether it
+// may be text, so that only patterns about paths refuse it.
+func unreadableAs(s string) (why string, text bool) {
+	if why = unreadable(s); why != "" {
+		return why, proseLike(s)
 	}
-	if why := urlRefusal(s); why != "" {
-		return why
+	if why, text = urlRefusal(s); why != "" {
+		return why, text || proseLike(s)
+	}
+	if leadsAnywhere(s) {
+		return refusedLink, true
 	}
 	if windowsShaped(s) {
 		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }) {
 			if shortName(name) {
-				return "generated short name, which stands for another"
+				return "generated short name, which stands for another", proseLike(s)
 			}
 		}
 	}
-	return ""
+	return "", false
 }

@@ -11,7 +11,7 @@ import (
 // parser): then it opens nothing there either, and is also read without them. What
 // has breaks around it alone is also read without them, as programs do.
 func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
-	url := schemeLen(v) > 0 || isWeb(joined(v, 64)) || isFile(joined(v, 64))
+	url := schemeLen(v) > 0 || isURL(joined(v, 64))
 	r := reading{s: v, raw: v, pathOnly: path || url}
 	rs = append(rs, r)
 	if r.pathOnly {
@@ -23,7 +23,7 @@ func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []readin
 		w.left.spend(len(v))
 		whole := joined(v, len(v))
 		rs = append(rs, reading{s: whole, raw: whole})
-		if why := urlRefusal(whole); why != "" && !proseLike(whole) {
+		if why, text := urlRefusal(whole); why != "" && !text && !proseLike(whole) {
 			rs = append(rs, refusedFor(reading{s: v, raw: v}, why))
 		}
 	}
@@ -41,7 +41,7 @@ func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []readin
 // proseLike says whether what is refused as a path or URL has blanks as a text has
 // that begins with one: beyond its host, or in it, where no URL has any.
 func proseLike(s string) bool {
-	if urlRefusal(s) != "" {
+	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = split(s)
 		if strings.ContainsAny(s, `@\%[]`) {
 			return false
@@ -53,7 +53,7 @@ func proseLike(s string) bool {
 // joined is what a URL parser sees of the first bytes of a text with breaks, at most
 // limit.
 func joined(v string, limit int) string {
-	v = strings.TrimLeftFunc(v, func(r rune) bool { return r <= ' ' })
+	v = strings.TrimLeftFunc(v, blank)
 	var b strings.Builder
 	for i := 0; i < len(v) && b.Len() < limit; i++ {
 		if c := v[i]; c != '\t' && c != '\n' && c != '\r' {
@@ -62,6 +62,10 @@ func joined(v string, limit int) string {
 	}
 	return b.String()
 }
+
+// blank says whether programs drop a character before a URL: browsers, Python's
+// strip and JavaScript's trim.
+func blank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
@@ -80,6 +84,29 @@ func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
 			break
 		}
 		r.s, r.how = next, r.how|decoded
+	}
+	return rs
+}
+
+// isBlankedURL says whether blanks, which programs drop, stand before or behind a URL.
+func isBlankedURL(v string) bool {
+	t := strings.TrimFunc(v, blank)
+	return len(t) < len(v) && isURL(t)
+}
+
+// isURL says whether a text is a URL that programs open, or holds one; see unwrap.
+func isURL(s string) bool {
+	s = unwrap(s)
+	return isWeb(s) || isFile(s)
+}
+
+// readBlanked reads a URL with blanks around it as it is and without them.
+func (rd *reader) readBlanked(rs []reading, v string, w *view) []reading {
+	first := len(rs)
+	rs = append(rs, reading{s: v, raw: v, pathOnly: true}, refusedFor(reading{s: v, raw: v, pathOnly: true}, "blanks around a URL"))
+	rs = rd.read(rs, strings.TrimFunc(v, blank), w)
+	for i := range rs[first:] {
+		rs[first+i].raw = v
 	}
 	return rs
 }

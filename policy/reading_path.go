@@ -107,12 +107,12 @@ func expandHome(s, home string) string {
 // dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host of a
 // drive that is shared with administrators (\\host\C$), dots and blanks at
 // the end of a name, and the name of the default data stream; and the blanks
-// around a value, which tools trim.
+// and quotes around a value, which tools trim.
 func dropNames(s string) string {
 	if schemeLen(s) > 0 {
 		return s
 	}
-	t := strings.TrimFunc(s, unicode.IsSpace)
+	t := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") || strings.HasPrefix(t, "/??/") {
 		t = sharedDrive(t[4:])
 	}

@@ -1,13 +1,13 @@
 package policy
 
 import (
-	"bytes"
 	"net/netip"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/policy/where/authority"
 )
 
 // schemeLen is the length of the scheme a value begins with (RFC 3986, section
@@ -20,7 +20,7 @@ func schemeLen(s string) int {
 		case isLetter(c):
 		case c == ':' && i > 1:
 			rest := s[i+1:]
-			if rest == "" || rest[0] != '/' && rest[0] != '\\' && strings.IndexFunc(rest, unicode.IsSpace) >= 0 {
+			if rest == "" || rest[0] != '/' && rest[0] != '\\' && strings.IndexFunc(rest, unicode.IsSpace) >= 0 && !namesHost(s[:i], rest) && !wrapsURL(rest) {
 				return 0
 			}
 			return i
@@ -30,6 +30,28 @@ func schemeLen(s string) int {
 		}
 	}
 	return 0
+}
+
+// namesHost says whether browsers find a host in what follows a scheme without
+// slashes, blanks in it or not: http:a b@host.
+func namesHost(scheme, rest string) bool {
+	_, special := authority.DefaultPort(strings.ToLower(scheme))
+	return special && strings.IndexByte(rest, '@') >= 0
+}
+
+// wrapsURL says whether another URL stands behind a scheme, as in
+// view-source:https://x; see unwrap.
+func wrapsURL(rest string) bool {
+	for range 4 {
+		i := strings.IndexByte(rest, ':')
+		if i < 2 || strings.Trim(strings.ToLower(rest[:min(i, 64)]), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+			return false
+		}
+		if rest = rest[i+1:]; strings.HasPrefix(rest, "//") {
+			return true
+		}
+	}
+	return false
 }
 
 // split cuts a value into what stands before its path (drive, or scheme and
@@ -139,14 +161,10 @@ func withoutFragment(s string) string {
 	return ""
 }
 
-// defaultPorts lists the schemes whose URLs WHATWG calls special, and the port
-// that may be left out.
-var defaultPorts = map[string]string{"http": ":80", "https": ":443", "ws": ":80", "wss": ":443", "ftp": ":21"}
-
 // isWeb says whether a value is a URL whose scheme and host every parser reads
-// in the same way, whatever their case.
+// in the same way, whatever their case: one that WHATWG calls special.
 func isWeb(s string) bool {
-	_, special := defaultPorts[strings.ToLower(s[:schemeLen(s)])]
+	_, special := authority.DefaultPort(strings.ToLower(s[:schemeLen(s)]))
 	return special
 }
 
@@ -163,8 +181,8 @@ func normaliseHost(s string, n int, ends string) string {
 		host, path = host[:i], host[i:]
 	}
 	host = plainAddress(strings.ToLower(host))
-	if port, ok := defaultPorts[scheme]; ok {
-		host = strings.TrimSuffix(host, port)
+	if port, special := authority.DefaultPort(scheme); special {
+		host = strings.TrimSuffix(host, ":"+port)
 	}
 	name, port := host, ""
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
@@ -190,81 +208,36 @@ func plainAddress(host string) string {
 	return "[" + addr.String() + "]" + port
 }
 
-// urlRefusal says why a URL cannot be read in one way by RFC 3986 and by WHATWG
-// parsers, or "".
-func urlRefusal(s string) string {
+// urlRefusal says why the host of a URL cannot be read in one way, or "". What only
+// a URL would be refused for is text to patterns that are about none: templates such
+// as https://{host}/x have odd hosts. Behind a scheme that connects to nothing a host
+// may be any name.
+func urlRefusal(s string) (why string, text bool) {
 	n := schemeLen(s)
 	if n == 0 || isFile(s) {
-		return ""
+		return "", false
 	}
 	special, rest := isWeb(s), s[n+1:]
-	if !strings.HasPrefix(rest, "//") || special && (len(rest) == 2 || rest[2] == '/') {
-		if special {
-			return "URL without a plain // before its host"
+	if !strings.HasPrefix(rest, "//") || special && (len(rest) == 2 || strings.IndexByte("/?#", rest[2]) >= 0) {
+		if special || authority.Connects(strings.ToLower(s[:n])) {
+			return "URL without a plain // before its host", !special || strings.IndexByte(`/\`, rest[0]) < 0 && strings.ContainsFunc(rest, unicode.IsSpace)
 		}
-		return ""
+		return "", false
 	}
-	host := rest[2:]
-	if i := strings.IndexAny(host, "/?#"); i >= 0 {
-		host = host[:i]
-	}
+	host, _ := authority.Cut(rest[2:])
+	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // an empty port is the default one to all
+	hard := strings.ContainsAny(host, "\\% \t") || strings.IndexByte(host, '[') >= 0 && strings.IndexByte(host, ']') >= 0
 	switch {
-	case strings.IndexByte(host, '@') >= 0:
-		return "user information in a URL"
-	case strings.ContainsAny(host, "\\% \t"), oddBrackets(host), splits(host):
-		return "host that parsers read differently"
-	case special && numberedHost(host):
-		return "host that is a number in disguise"
+	case doubt == authority.Sure:
+		return "", false
+	case doubt == authority.UserInfo:
+		return string(doubt), false
+	case hard:
+		return string(authority.Odd), false
+	case authority.Connects(strings.ToLower(s[:n])):
+		return string(doubt), doubt == authority.Odd
+	case !ascii(host) && !norm.NFKC.IsNormalString(host):
+		return string(authority.Odd), true
 	}
-	return ""
-}
-
-// oddBrackets says whether brackets stand in a host that is no address alone:
-// Python's urlsplit takes what they hold for the host, whatever stands around them.
-func oddBrackets(host string) bool {
-	if strings.IndexByte(host, '[') < 0 || strings.IndexByte(host, ']') < 0 {
-		return false // one alone is an error to all, and a regular expression
-	}
-	inside, port, _ := strings.Cut(host, "]")
-	if inside == "" || inside[0] != '[' || port != "" && port[0] != ':' {
-		return true
-	}
-	_, err := netip.ParseAddr(inside[1:])
-	return err != nil || strings.ContainsAny(port, "[]")
-}
-
-// maxHost is more than the length of any name (RFC 1035, section 2.3.4), escaped.
-const maxHost = 1024
-
-// splits says whether a host holds characters that compatibility normalisation,
-// which IDNA begins with, makes a delimiter or a dot of (CVE-2019-9636).
-func splits(host string) bool {
-	if len(host) > maxHost {
-		return !ascii(host)
-	}
-	for i, r := range host {
-		if r == '\u3002' || r >= utf8.RuneSelf && bytes.ContainsAny(norm.NFKC.PropertiesString(host[i:]).Decomposition(), ".:/?#@[]%\\\u3002") {
-			return true
-		}
-	}
-	return false
-}
-
-// numberedHost says whether a host ends in a number, so that WHATWG parsers
-// read an IPv4 address, but is not written as one.
-func numberedHost(host string) bool {
-	if strings.HasPrefix(host, "[") {
-		return false
-	}
-	name, port, hasPort := strings.Cut(host, ":")
-	if hasPort && (strings.Trim(port, "0123456789") != "" || strings.HasPrefix(port, "0")) {
-		return true
-	}
-	name = strings.TrimSuffix(name, ".")
-	last := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-	if last == "" || strings.Trim(last, "0123456789") != "" && !(strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == "") {
-		return false
-	}
-	_, err := netip.ParseAddr(name)
-	return err != nil
+	return "", false
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -108,11 +109,82 @@ func drawTyped(patterns []string) *rapid.Generator[[]ruleSource] {
 	})
 }
 
-// refDecide is the seed's whole evaluation order.
+// refFurther says what a rule makes of the arguments that it does not name.
+func refFurther(r *ruleSource, c refCall) verdict {
+	if r.further.Open || !r.further.Only && (r.Action != Allow || len(r.args)+len(r.where) == 0) {
+		return yes
+	}
+	for name, v := range c.args {
+		first, last, nested := strings.Cut(name, ".")
+		named := slices.Contains(r.further.Names, first)
+		for _, path := range r.conditioned() {
+			named = named || path == name || path == first
+		}
+		if !nested {
+			last = first
+		}
+		switch {
+		case named:
+		case r.further.Only:
+			return no
+		case last == "path" && v != "", suspectText(plainName, v) != innocent:
+			return maybe
+		case holdsJSON(v) && refSuspicious(last, v):
+			return maybe
+		}
+	}
+	return yes
+}
+
+// refSuspicious looks into JSON that a text holds.
+func refSuspicious(name, v string) bool {
+	var x any
+	if json.Unmarshal([]byte(v), &x) != nil {
+		return false
+	}
+	var look func(name string, x any) bool
+	look = func(name string, x any) bool {
+		switch x := x.(type) {
+		case string:
+			return Suspect(name, x) != "" || holdsJSON(x) && refSuspicious(name, x)
+		case []any:
+			return slices.ContainsFunc(x, func(e any) bool { return look(name, e) })
+		case map[string]any:
+			for k, e := range x {
+				if look(k, e) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return look(name, x)
+}
+
+func (r *ruleSource) conditioned() (names []string) {
+	for _, a := range r.args {
+		names = append(names, strings.Join(a.path, "."))
+	}
+	for _, w := range r.where {
+		names = append(names, strings.Join(w.path, "."))
+	}
+	return names
+}
+
+// refDecide is the seed's whole evaluation order, and what came after it: an allow
+// that further arguments make a maybe opens nothing, and holds nothing up.
 func refDecide(rules []ruleSource, c refCall) (Action, int) {
+	worst, at := none, -1
 	for i := range rules {
-		if refMatches(&rules[i], c) {
-			return rules[i].Action, i
+		further := refFurther(&rules[i], c)
+		if further == no || !refMatches(&rules[i], c) {
+			continue
+		}
+		if rank := rules[i].rank(); rank < worst {
+			worst, at = rank, i
+		}
+		if further == yes {
+			return worst.action(), at
 		}
 	}
 	return Deny, -1
@@ -162,6 +234,14 @@ func drawRules(patterns []string) *rapid.Generator[[]ruleSource] {
 				if rapid.IntRange(0, 2).Draw(t, name) == 0 {
 					r.args = append(r.args, arg(name, rapid.SliceOfN(rapid.SampledFrom(patterns), 1, 2).Draw(t, "globs")...))
 				}
+			}
+			switch rapid.IntRange(0, 5).Draw(t, "further") {
+			case 0:
+				r.further.Only = true
+			case 1:
+				r.further = Further{Only: true, Names: []string{rapid.SampledFrom([]string{"path", "to", "o"}).Draw(t, "further name")}}
+			case 2, 3:
+				r.further.Open = r.Action == Allow
 			}
 		}
 		return rules
@@ -407,6 +487,7 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			alone := view{policy: p, left: maxEffort}
 			v = min(v, alone.answer(&cond, one, r.action))
 		}
+		v = min(v, refFurther(&p.sources[i], c))
 		switch v {
 		case yes:
 			return min(worst, r.action)

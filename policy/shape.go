@@ -19,8 +19,8 @@ const (
 )
 
 // shapeOf looks at every byte once. Plain is: printable ASCII without escapes,
-// backslashes and colons, without dots or blanks that end a name, and without
-// doubled slashes; then a path is its own cleaned form.
+// backslashes and colons, without dots or blanks that end a name, quotes at its ends,
+// and without doubled slashes; then a path is its own cleaned form.
 func shapeOf(v string) shape {
 	var sh shape
 	prev := byte('/')
@@ -53,14 +53,16 @@ func shapeOf(v string) shape {
 		}
 		prev = c
 	}
-	if len(v) > 1 && (prev == '/' || prev == '.' || prev == ' ') {
+	if len(v) > 1 && (prev == '/' || prev == '.' || prev == ' ' || isQuote(prev)) {
 		sh |= unplain
 	}
-	if v != "" && (v[0] == '~' || v[0] == '$') {
+	if v != "" && (v[0] == '~' || v[0] == '$' || isQuote(v[0])) {
 		sh |= unplain
 	}
 	return sh
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 const (
 	plainByte = iota

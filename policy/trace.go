@@ -54,22 +54,23 @@ type ConditionKind uint8
 
 // The kinds, in the order in which a rule's conditions are looked at.
 const (
-	Unasked      ConditionKind = iota
-	SubjectKind                // the rule is about tools, say, and the call reads a resource
-	NameGlob                   // tool = "..."
-	ServerGlob                 // server = "..."
-	TimeWindow                 // when = { ... }
-	ArgumentGlob               // args.<name> = "..."
-	Constraint                 // where.<name>.<key> = ...
+	Unasked         ConditionKind = iota
+	SubjectKind                   // the rule is about tools, say, and the call reads a resource
+	NameGlob                      // tool = "..."
+	ServerGlob                    // server = "..."
+	TimeWindow                    // when = { ... }
+	ArgumentGlob                  // args.<name> = "..."
+	Constraint                    // where.<name>.<key> = ...
+	FurtherArgument               // one that no condition names, and args_only
 )
 
 // Condition is one condition of a rule, and what it was compared with.
 type Condition struct {
 	Kind ConditionKind
 	Path []string // of an argument: the names below args, or below where
-	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint or a when
+	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint, a when or an args_only
 	// Got is what a name, a server or a when was compared with; "" for an unknown
-	// server or time.
+	// server or time. Of a further argument it is why that counts (Suspect).
 	Got string
 	// Reading is what an argument or a URI was compared with; nil when the call
 	// has no such argument.
@@ -210,7 +211,8 @@ type obstacle struct {
 	kind  ConditionKind // Unasked: there was none
 	index int           // of an argument's condition
 	got   *reading
-	depth int // one more than the conditions met before it
+	found *beyond // of a further argument
+	depth int     // one more than the conditions met before it
 }
 
 // closest finds the condition that a rule failed at, or that left it a maybe.
@@ -244,7 +246,12 @@ func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, 
 			holds, at.got = v.whole(c, r.action), v.one(c.slot)
 		}
 		if holds == no || holds == maybe && m == Perhaps {
-			break
+			return at
+		}
+	}
+	if r.further.watches {
+		if m, found := v.beyond(r); m != yes {
+			at = obstacle{kind: FurtherArgument, found: found, depth: at.depth + 1}
 		}
 	}
 	return at
@@ -271,6 +278,11 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 		c.Want = []string{src.when.Text}
 		if !t.call.At.IsZero() {
 			c.Got = t.call.At.Format(time.RFC3339)
+		}
+	case at.kind == FurtherArgument:
+		c.Path, c.Got = at.found.path(), at.found.why.String()
+		if src.further.Only {
+			c.Want = []string{src.further.only()}
 		}
 	case at.kind == ArgumentGlob && at.index >= len(src.args) && src.subject != ResourceSubject:
 		w := &src.where[at.index-len(src.args)]

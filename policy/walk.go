@@ -53,15 +53,20 @@ const (
 	maxAll   = 1 << 18
 )
 
+// release lets go of the call and of the policy: whoever takes the view next judges
+// another call, perhaps by other rules.
 func (v *view) release() {
+	clear(v.buckets[:cap(v.buckets)])
+	clear(v.lists[:cap(v.lists)])
 	clear(v.values)
 	clear(v.readings)
 	if len(v.answers) > 0 {
 		clear(v.answers)
 	}
 	clear(v.spelled)
+	v.forget()
 	v.charged = v.charged[:0]
-	v.call, v.src, v.within = nil, "", ""
+	v.policy, v.call, v.src, v.within = nil, nil, "", ""
 }
 
 // judge decides the call under one of its names.
@@ -73,10 +78,12 @@ func (v *view) judge(name string) outcome {
 	p.subjects[subject].lookup(name, v)
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
-	} else if names := p.args[subject]; names != nil && len(names.kids) > 0 {
-		if !v.scan(v.call.Args, names) {
+	} else if names := p.args[subject]; names != nil {
+		v.forget()
+		if v.watch = v.watched(); (v.watch || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
+		v.left.spend(v.weighed)
 	}
 	v.read()
 	return v.walkAll(name)
@@ -291,6 +298,12 @@ func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (s
 			return 0, 0
 		}
 		if sure|perhaps == 0 {
+			return 0, 0
+		}
+	}
+	if r.further.watches {
+		m, _ := v.beyond(r)
+		if whole = min(whole, m); whole == no {
 			return 0, 0
 		}
 	}

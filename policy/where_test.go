@@ -100,7 +100,14 @@ func TestWhere(t *testing.T) {
 		{`where.a.command = ["git status", "ls **"]`, `{"a":"rm -rf /"}`, no},
 		{`where.sql.mode.one_of = ["x"]`, `{"sql":{"mode":"x"}}`, yes},
 		{`where.a.sql = { mode = { one_of = ["x"] } }`, `{"a":{"sql":{"mode":"x"}}}`, yes},
-		{`where.a.regex = "/x"`, `{"a":"/x\ny"}`, no}, // text, not a path
+		{`where.a.regex = "/x"`, `{"a":"/x/z\ny"}`, no},  // text, not a path
+		{`where.a.regex = "/x"`, `{"a":"/x\ny"}`, maybe}, // a line of it
+		{`where.a.regex = "rm .*"`, `{"a":"ls\nrm -rf /"}`, maybe},
+		{`where.a.regex = ".*rm .*"`, `{"a":"echo \\\n rm -rf \\\n /"}`, maybe},
+		{`where.a.regex = "^rm -rf /$"`, `{"a":"x\r\nrm -rf /\r\ny"}`, maybe},
+		{`where.a.regex = "rm [!-~]*/"`, `{"a":"ls\u2028rm /"}`, maybe},
+		{`where.a.regex = "(?s).*rm.*"`, `{"a":"ls\nrm"}`, yes},
+		{`where.a.regex = "rm .*"`, `{"a":"ls\nfirm x\nalarm x"}`, no},
 		{`where.a.regex = "x"`, `{"a":" \n "}`, no},
 		{`where.a.under = ["/srv"]`, `{"a":"/srv/x"}`, maybe}, // there is no disk
 		{`where.a.under = ["/srv"]`, `{"a":"/srv/x\ny"}`, maybe},

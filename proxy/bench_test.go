@@ -4,6 +4,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -65,7 +66,7 @@ func targets(b *testing.B, serverArgs ...string) []*target {
 	var ts []*target
 	for _, name := range []string{"direct", "relay", "clawai"} {
 		t := &target{name: name, child: launch(b, name, serverArgs...), buf: make([]byte, 1<<20)}
-		b.Cleanup(func() { _ = t.child.Close() })
+		b.Cleanup(func() { _ = t.child.Close(context.Background()) })
 		t.call(b)
 		ts = append(ts, t)
 	}
@@ -283,7 +284,7 @@ func BenchmarkStart(b *testing.B) {
 			t := &target{name: name, child: launch(b, name), buf: make([]byte, 1<<16)}
 			t.call(b)
 			took[name] = append(took[name], time.Since(start))
-			_ = t.child.Close()
+			_ = t.child.Close(context.Background())
 		}
 	}
 	b.ReportMetric(0, "ns/op")
@@ -297,7 +298,7 @@ func BenchmarkStart(b *testing.B) {
 // result of 64 MiB.
 func BenchmarkMemory(b *testing.B) {
 	t := &target{name: "clawai", child: launch(b, "clawai"), buf: make([]byte, 1<<20)}
-	defer t.child.Close()
+	defer t.child.Close(context.Background())
 	t.call(b)
 	idle := t.rss()
 	window(b, t, 50_000)
@@ -309,7 +310,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(float64(t.rss())/(1<<20), "after100k-MiB")
 
 	huge := &target{name: "clawai", child: launch(b, "clawai", "-bytes", strconv.Itoa(63<<20)), buf: make([]byte, 1<<20)}
-	defer huge.child.Close()
+	defer huge.child.Close(context.Background())
 	var peak int
 	stop := make(chan struct{})
 	done := make(chan struct{})

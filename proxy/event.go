@@ -14,7 +14,7 @@ func (l *lane) describe(ev *audit.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = l.s.o.Name, l.s.o.Guess, l.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
-		ev.Subject, ev.Names, ev.Args = calls[0].Subject.Key(), calls[0].Names, calls[0].Args
+		ev.Subject, ev.Names, ev.Args, ev.Extra = calls[0].Subject.Key(), calls[0].Names, calls[0].Args, calls[0].Extra
 	}
 }
 

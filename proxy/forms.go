@@ -181,6 +181,7 @@ func (s *side) keep(key string, c *call) {
 		s.calls, s.tokens = make(map[string]*call), make(map[string]int)
 	}
 	s.calls[key] = c
+	s.most = max(s.most, len(s.calls))
 }
 
 // sentAs is the id under which the other side knows a request, nil when it is

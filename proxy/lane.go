@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
@@ -92,7 +93,7 @@ func (l *lane) flush(ctx context.Context) {
 
 // take reads one line and puts its exchange into the group.
 func (l *lane) take(ctx context.Context, line []byte) {
-	l.spend(line)
+	spend(line)
 	limits := l.s.o.Limits
 	limits.AllowBatch = l.s.table.batches.Load()
 	f, err := frame.Parse(line, limits)
@@ -105,10 +106,14 @@ func (l *lane) take(ctx context.Context, line []byte) {
 	l.admit(ctx, &f)
 }
 
+// largeFrame is the size from which a frame's memory is given back to the system:
+// the runtime would keep it for minutes.
+const largeFrame = 512 << 10
+
 // spend notes a line whose memory is worth giving back.
-func (l *lane) spend(line []byte) {
-	if len(line) > hugeFrame {
-		l.s.spent.touch()
+func spend(line []byte) {
+	if len(line) > largeFrame {
+		memory.ReleaseSoon()
 	}
 }
 

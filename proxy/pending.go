@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
@@ -32,9 +34,13 @@ type table struct {
 	batches atomic.Bool
 }
 
+// crowd is how many requests in flight are worth giving their memory back.
+const crowd = 1024
+
 // side is one direction's requests.
 type side struct {
 	calls  map[string]*call  // by idKey; one that returned with a form, by both its ids
+	most   int               // calls at a time, since calls was made
 	tokens map[string]int    // progress tokens of forwarded requests, by idKey
 	renew  map[string][]byte // what a token became when its caller returned with a form; nil: it has none
 	lent   ring              // tokens that outlive their request: its result is a task
@@ -151,6 +157,7 @@ func (t *table) forget(c *call) {
 		return
 	}
 	delete(s.calls, c.key)
+	s.shrink()
 	if c.form != nil {
 		t.forms.over(s, c)
 	}
@@ -170,6 +177,26 @@ func (t *table) forget(c *call) {
 	if c.task {
 		s.lent.add(c.report)
 	}
+}
+
+// shrink makes the tables anew when a crowd has left: a map never gives back what it
+// has grown to.
+func (s *side) shrink() {
+	if s.most <= crowd || len(s.calls) > s.most/16 {
+		return
+	}
+	s.calls, s.tokens, s.renew = regrown(s.calls), regrown(s.tokens), regrown(s.renew)
+	s.most = len(s.calls)
+	memory.ReleaseSoon()
+}
+
+func regrown[V any](old map[string]V) map[string]V {
+	if old == nil {
+		return nil
+	}
+	fresh := make(map[string]V, len(old))
+	maps.Copy(fresh, old)
+	return fresh
 }
 
 // lend keeps a call's progress token valid beyond its answer.

@@ -347,7 +347,7 @@ func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
 	w.client.send(visit("2", "", ""))
 	w.formFor("2")
 	close(w.upstream.done)
-	_ = w.upstream.Close()
+	_ = w.upstream.Close(t.Context())
 	got := w.client.next() + w.client.next()
 	if !strings.Contains(got, `"id":3,`) || !strings.Contains(got, `"id":4,`) || strings.Count(got, "4502") != 2 {
 		t.Errorf("told %s", got)
@@ -362,7 +362,8 @@ func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
 // Whatever the ids, the progress tokens and the server's answer are, the server
 // reads the bytes that were shown and the caller the server's, but for its id.
 func TestNothingButTheIDChanges(t *testing.T) {
-	w := newWorld(t, forms)
+	often := func(_ *proxy.Options, g *gate.Options) { g.MaxWaiting = 1000 }
+	w := newWorld(t, forms, often)
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++

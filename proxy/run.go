@@ -20,9 +20,10 @@ type Upstream interface {
 	// Done is closed when the server has ended by itself. What it wrote may
 	// still be there to be read.
 	Done() <-chan struct{}
-	// Close makes the server end and returns when it is gone, within about a
-	// second; a Read under way then ends. It may be called more than once.
-	Close() error
+	// Close makes the server end and returns when it is gone; a Read under way
+	// then ends. It may take some seconds, and has little more than one when ctx
+	// has ended. It may be called more than once.
+	Close(ctx context.Context) error
 	// Status says how the server ended, for people: "exit code 3".
 	Status() string
 }
@@ -33,6 +34,10 @@ type Options struct {
 	ClientOut io.Writer
 	Server    Upstream
 	Gate      *gate.Session // closed by Run
+
+	// ClientGone is closed when nobody reads ClientOut any more, where that can be
+	// known before something is written; nil: it cannot.
+	ClientGone <-chan struct{}
 
 	Name   string       // the server's name as the client's configuration calls it; "" when unknown
 	Guess  string       // a name for the record only
@@ -59,10 +64,9 @@ type session struct {
 	table  table
 	lanes  [2]*lane // by direction
 	failed chan error
-	spent  idler
 }
 
-// Run carries frames until the client closes its stream or ctx ends (nil), the
+// Run carries frames until the client closes one of its streams or ctx ends (nil), the
 // server ends (ErrServerEnded) or something in here fails (any other error).
 // Before it returns the server is gone, every request in flight has been
 // answered or its client does not read any more, and the gate is closed. Run
@@ -86,6 +90,8 @@ func Run(ctx context.Context, o Options) error {
 	select {
 	case <-ctx.Done():
 	case <-client.ended:
+	case <-o.ClientGone:
+	case <-toClient.broken:
 	case <-server.ended:
 		cause = ErrServerEnded
 	case <-o.Server.Done():
@@ -93,15 +99,15 @@ func Run(ctx context.Context, o Options) error {
 		wait(server.ended, drainGrace)
 	case cause = <-s.failed:
 	}
-	return s.shutdown(cause, stopAsking, toClient)
+	return s.shutdown(ctx, cause, stopAsking, toClient)
 }
 
 // shutdown ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
-func (s *session) shutdown(cause error, stopAsking func(), toClient *writer) error {
+func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *writer) error {
 	client, server := s.lanes[0], s.lanes[1]
 	stopAsking()
-	err := s.o.Server.Close()
+	err := s.o.Server.Close(ctx)
 	wait(server.ended, drainGrace)
 	select {
 	case failure := <-s.failed:
@@ -116,7 +122,6 @@ func (s *session) shutdown(cause error, stopAsking func(), toClient *writer) err
 		_ = toClient.drain()
 	}()
 	wait(last, answerGrace)
-	s.spent.stop()
 	if c, ok := s.o.ClientIn.(io.Closer); ok {
 		_ = c.Close()
 		<-client.ended

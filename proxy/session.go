@@ -51,7 +51,7 @@ func (st *Stream) CarryFrame(ctx context.Context, f *frame.Frame) {
 		st.Carry(ctx, f.Raw)
 		return
 	}
-	st.carry(ctx, func() { st.l.spend(f.Raw); st.l.admit(ctx, f) })
+	st.carry(ctx, func() { spend(f.Raw); st.l.admit(ctx, f) })
 }
 
 func (st *Stream) carry(ctx context.Context, take func()) {
@@ -98,7 +98,3 @@ func (st *Stream) Fail(id []byte, why string) (answer []byte) {
 	}
 	return mcp.Unreached(to.id, why)
 }
-
-// Close ends what the session keeps for itself. Requests in flight are the
-// transport's to answer.
-func (x *Session) Close() { x.s.spent.stop() }

@@ -69,7 +69,7 @@ func kept(c *policy.Call) policy.Call {
 	for i, name := range c.Names {
 		k.Names[i] = strings.Clone(name)
 	}
-	k.Args = append([]byte(nil), c.Args...)
+	k.Args, k.Extra = append([]byte(nil), c.Args...), nil // the rules look at the first only
 	return k
 }
 

@@ -193,7 +193,7 @@ func (u *upstream) Read(p []byte) (int, error)  { return u.out.Read(p) }
 func (u *upstream) Write(p []byte) (int, error) { return u.in.Write(p) }
 func (u *upstream) Done() <-chan struct{}       { return u.done }
 func (u *upstream) Status() string              { return u.status }
-func (u *upstream) Close() error {
+func (u *upstream) Close(context.Context) error {
 	u.once.Do(func() { _, _ = u.in.Close(), u.server.Close() })
 	return nil
 }

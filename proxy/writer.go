@@ -25,10 +25,11 @@ type writer struct {
 	spare  []byte
 	busy   bool // somebody is writing
 	err    error
+	broken chan struct{} // closed with err
 }
 
 func newWriter(w io.Writer) *writer {
-	o := &writer{w: w}
+	o := &writer{w: w, broken: make(chan struct{})}
 	o.idle.L = &o.mu
 	return o
 }
@@ -89,7 +90,9 @@ func (o *writer) write() {
 		o.mu.Unlock()
 		err := o.send(chunks, tail)
 		o.mu.Lock()
-		o.err = err
+		if o.err = err; err != nil { // the only one: nothing is sent after it
+			close(o.broken)
+		}
 		if cap(tail) <= keepLimit {
 			o.spare = tail
 		}

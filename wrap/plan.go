@@ -66,7 +66,10 @@ func (j Judge) Pending(op Op, t Target) bool {
 	if j.Front.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
 		return j.Front.stale(t)
 	}
-	return t.Entry.Problem == nil && j.stale(t.Place, t.Entry)
+	if t.Entry.Problem != nil {
+		return t.Entry.Wrapped != nil || t.Entry.Unclear // Plan says why it cannot be done
+	}
+	return j.stale(t.Place, t.Entry)
 }
 
 // Change is one file before and after.
@@ -149,12 +152,10 @@ func (j Judge) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Other flags of a wrapper that stands are its owner's, and stay.
-	w := client.Wrapper{Path: path, Server: t.Entry.Name}
-	if j.Observe {
-		w.Flags = []string{observeFlag}
+	if err := j.unwrappable(t.Place, t.Entry); err != nil {
+		return nil, err
 	}
-	return client.Wrap(t.Place.Row, src, t.Entry, w)
+	return client.Wrap(t.Place.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: j.Observe})
 }
 
 // Names are the servers of a change, in the order of the file.

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ const goos = runtime.GOOS
 type Program struct {
 	Path string // absolute, and good after an upgrade; "" when Err
 	Err  error  // why this binary must not be written into a file
+	Exe  string // this binary, as the system says
 }
 
 // For is the command that a place shall have: a machine's path has no business
@@ -48,7 +50,9 @@ func FindProgram() Program {
 	if real, err := filepath.EvalSymlinks(os.TempDir()); err == nil {
 		temp = append(temp, real)
 	}
-	return search{exe: exe, arg0: os.Args[0], path: filepath.SplitList(os.Getenv("PATH")), temp: temp, same: sameFile}.find()
+	p := search{exe: exe, arg0: os.Args[0], path: filepath.SplitList(os.Getenv("PATH")), temp: temp, same: sameFile}.find()
+	p.Exe = exe
+	return p
 }
 
 // search is a look for the program, its system given.
@@ -137,7 +141,9 @@ func (p Program) startable(command string) error {
 		return errors.New("there is no clawai at " + command + " any more")
 	case err != nil:
 		return errors.New("clawai is not on PATH")
-	case p.Path != "" && !sameFile(path, p.Path):
+	case !filepath.IsAbs(command) && filepath.Base(command) != command:
+		return errors.New("where " + command + " leads depends on the folder that its client starts it in")
+	case !sameFile(path, cmp.Or(p.Path, p.Exe)):
 		return errors.New("it starts another program: " + path)
 	}
 	return nil

@@ -1,7 +1,8 @@
 package wrap
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -24,10 +25,14 @@ type Judge struct {
 	Journal Journal
 	Observe bool // Wrap puts in proxies that enforce nothing
 	Front   Front
+	Getenv  func(name string) string // the owner's environment; nil: nothing is known of it
 }
 
 // State is the state of an entry of a place, and why when that is not plain.
 func (j Judge) State(p *Place, e client.Entry) (State, string) {
+	if differs := j.Differs(p, e); len(differs) > 0 {
+		return Drifted, strings.Join(differs, "; ")
+	}
 	switch {
 	case e.Kind == client.Other:
 		return Uncovered, e.Why
@@ -35,48 +40,67 @@ func (j Judge) State(p *Place, e client.Entry) (State, string) {
 		return Uncovered, "clawai does not edit this file: " + p.Row.Restart
 	case e.Wrapped == nil && e.Problem != nil && !j.Front.redirects(e):
 		return Uncovered, e.Problem.Error()
-	case e.Wrapped == nil && j.Journal.wrapped(p.Real, e):
-		return Drifted, "it was wrapped, and something took the wrapper out"
 	case e.Wrapped == nil:
+		if err := j.unwrappable(p, e); err != nil {
+			return Bare, err.Error()
+		}
 		return Bare, ""
-	}
-	if e.Wrapped.Front != "" {
-		return j.Front.state(e)
-	}
-	if err := j.Program.startable(e.Wrapped.Path); err != nil {
-		return Drifted, err.Error()
-	}
-	if e.Wrapped.Outdated {
-		return Drifted, outdated(e)
-	}
-	if observes(e) {
+	case e.Wrapped.Front != "":
+		return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.Front, afterHost(e.Wrapped.Front))
+	case e.Wrapped.Observe:
 		return Observed, "NOTHING IS ENFORCED: every call passes"
 	}
 	return Wrapped, ""
 }
 
-func outdated(e client.Entry) string {
-	switch e.Wrapped.Server {
-	case e.Name:
-		return "the wrapper is written in an older way"
-	case "":
-		return "the wrapper does not tell the rules the server's name"
+// Differs says in what an entry that is, was or looks wrapped is not what wrap
+// would write; nothing where it is that, or was never wrapped.
+func (j Judge) Differs(p *Place, e client.Entry) (all []string) {
+	was := j.Journal.wrapped(p.Real, e)
+	switch {
+	case e.Unclear || e.Problem != nil && (was || e.NamesClawai || e.Wrapped != nil):
+		all = append(all, e.Problem.Error())
+	case e.Kind == client.Other && (was || e.NamesClawai):
+		all = append(all, "clawai does not start as it stands: "+e.Why)
+	case e.Wrapped == nil && was && !p.Row.ReadOnly:
+		all = append(all, "it was wrapped, and something took the wrapper out")
+	case e.Wrapped == nil && e.NamesClawai:
+		all = append(all, "it starts clawai, and not as a proxy before a server")
 	}
-	return "the wrapper tells the rules another server's name"
+	if e.Wrapped == nil {
+		return all
+	}
+	if e.Wrapped.Front != "" {
+		return append(append(all, e.Wrapped.Differs...), j.Front.differs(p, e)...)
+	}
+	if err := j.Program.startable(e.Wrapped.Path); err != nil {
+		all = append(all, err.Error())
+	}
+	return append(append(all, e.Wrapped.Differs...), j.steered(e, e.Wrapped.Path)...)
 }
 
-const observeFlag = "--observe"
-
-func observes(e client.Entry) bool {
-	return e.Wrapped != nil && slices.Contains(e.Wrapped.Flags, observeFlag)
+// unwrappable says why an entry's environment keeps wrap from making a wrapper of
+// it; nil when it does not.
+func (j Judge) unwrappable(p *Place, e client.Entry) error {
+	command, err := j.Program.For(p)
+	if err != nil || e.Kind == client.Remote && e.Wrapped == nil {
+		return nil // another error, or an environment that nobody reads
+	}
+	if steered := j.steered(e, command); len(steered) > 0 {
+		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextSteered)
+	}
+	return nil
 }
 
-// stale says that Wrap would change an entry.
+// stale says that Wrap would change an entry, or say why it cannot.
 func (j Judge) stale(p *Place, e client.Entry) bool {
-	if e.Wrapped != nil && e.Wrapped.Front != "" {
+	if e.Wrapped == nil {
+		return true
+	}
+	if e.Wrapped.Front != "" {
 		return false // in its other form
 	}
-	if e.Wrapped == nil || e.Wrapped.Outdated || observes(e) != j.Observe {
+	if len(j.Differs(p, e)) > 0 || e.Wrapped.Observe != j.Observe {
 		return true
 	}
 	path, err := j.Program.For(p)

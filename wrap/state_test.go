@@ -42,9 +42,10 @@ func TestStates(t *testing.T) {
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--observe","--","npx"]}`, path: ours, want: Observed, why: "NOTHING IS ENFORCED"},
 		{entry: `{"command":"CLAWAI","args":["proxy","--","npx"]}`, path: ours, want: Drifted, why: "does not tell the rules"},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","t","--","npx"]}`, path: ours, want: Drifted, why: "another server's name"},
-		{entry: `{"command":"CLAWAI","args":["proxy","--server=s","--","npx"]}`, path: ours, want: Drifted, why: "older way"},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server=s","--","npx"]}`, path: ours, want: Drifted, why: "written in another way"},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: other, want: Drifted, why: "another program"},
-		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: other, unknown: true, want: Wrapped},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: other, unknown: true, want: Drifted, why: "another program"},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: ours, unknown: true, want: Wrapped},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: dir + "/gone/clawai", want: Drifted, why: "no clawai at"},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: "clawai.exe", want: Drifted, why: "not on PATH"},
 	} {
@@ -62,7 +63,7 @@ func TestStates(t *testing.T) {
 		if p.Err != nil || len(p.Entries) != 1 {
 			t.Fatalf("%s: %v", src, p.Err)
 		}
-		j := Judge{Program: Program{Path: ours}}
+		j := Judge{Program: Program{Path: ours, Exe: ours}}
 		if c.unknown {
 			j.Program.Path = ""
 		}

@@ -19,14 +19,24 @@ type Front struct {
 	Base      string            // its address up to /mcp; "": remote servers get a process instead
 	Secret    string            // the part of the path that is its own; "" when there is none yet
 	Upstreams map[string]string // address by name
+	Doors     map[string]string // ADDRESS:PORT by name: where clients were led to
 }
 
-func upstreamsPath(state string) string { return filepath.Join(state, "wrapped-upstreams.json") }
+// PresetDoor is where the proxy listens when nothing else is said.
+const PresetDoor = "127.0.0.1:8808"
 
 // ReadUpstreams reads the addresses that clients were led away from, by name. A
 // missing file has none.
 func ReadUpstreams(state string) (map[string]string, error) {
-	path := upstreamsPath(state)
+	return readNames(filepath.Join(state, "wrapped-upstreams.json"))
+}
+
+// ReadDoors reads what they were led to, by name.
+func ReadDoors(state string) (map[string]string, error) {
+	return readNames(filepath.Join(state, "wrapped-doors.json"))
+}
+
+func readNames(path string) (map[string]string, error) {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
@@ -41,18 +51,36 @@ func ReadUpstreams(state string) (map[string]string, error) {
 	return known, nil
 }
 
-// SaveUpstreams writes them. An address may hold a key, so nobody else reads it.
-func SaveUpstreams(state string, known map[string]string) error {
+// Save writes both. An address may hold a key, so nobody else reads it.
+func (f *Front) Save(state string) error {
+	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
+		return err
+	}
+	return saveNames(filepath.Join(state, "wrapped-doors.json"), f.Doors)
+}
+
+func saveNames(path string, known map[string]string) error {
 	src, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(upstreamsPath(state), append(src, '\n'), atomicfile.Options{Mode: 0o600})
+	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
 // redirects says that an entry gets the proxy's address, or has it.
 func (f *Front) redirects(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.Front != "")
+}
+
+// Lead lets remote entries lead to the proxy that listens at ADDRESS:PORT.
+func (f *Front) Lead(door string) { f.Base = base(door, f.Secret) }
+
+func base(door, secret string) string { return "http://" + door + "/" + secret + "/mcp" }
+
+// door is the ADDRESS:PORT of Base.
+func (f *Front) door() string {
+	door, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
+	return door
 }
 
 // address is where an entry has to lead: every client has an agent session, and
@@ -72,21 +100,24 @@ func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 	}
 	after, err := client.Redirect(t.Place.Row, src, t.Entry, f.address(t))
 	if err == nil {
-		f.Upstreams[name] = address
+		f.Upstreams[name], f.Doors[name] = address, f.door()
 	}
 	return after, err
 }
 
-// state is that of an entry whose url leads to the proxy.
-func (f *Front) state(e client.Entry) (State, string) {
-	first, _, _ := strings.Cut(strings.TrimPrefix(afterHost(e.Wrapped.Front), "/"), "/")
-	switch {
-	case f.Secret == "" || first != f.Secret:
-		return Drifted, "its url is not that of your proxy; run: clawai wrap --remote=proxy"
-	case f.Upstreams[e.Wrapped.Server] != e.URL || e.Wrapped.Outdated:
-		return Drifted, "your proxy does not lead to its server; run: clawai wrap --remote=proxy"
+// differs says in what an entry's url does not lead where the proxy leads.
+func (f *Front) differs(p *Place, e client.Entry) []string {
+	door, known := f.Doors[e.Name]
+	if !known {
+		door = PresetDoor
 	}
-	return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.Front, afterHost(e.Wrapped.Front))
+	switch {
+	case f.Secret == "" || e.Wrapped.Front != base(door, f.Secret)+"/"+p.Row.Client+"/"+e.Name:
+		return []string{"its url is not that of your proxy; run: clawai wrap --remote=proxy"}
+	case f.Upstreams[e.Wrapped.Server] != e.URL:
+		return []string{"your proxy does not lead to its server; run: clawai wrap --remote=proxy"}
+	}
+	return nil
 }
 
 // afterHost is the path of a front.

@@ -47,6 +47,7 @@ type callJSON struct {
 	Method    string   `json:"method"`
 	Names     []string `json:"names"`
 	Arguments any      `json:"arguments,omitempty"`
+	Extra     any      `json:"extra,omitempty"` // what else its params hold, but for the protocol's own
 }
 
 type ruleJSON struct {
@@ -127,7 +128,7 @@ func grantDocs(all []queue.Grant) []grantJSON {
 func callDocs(calls []policy.Call) []callJSON {
 	docs := make([]callJSON, len(calls))
 	for i, c := range calls {
-		docs[i] = callJSON{c.Server, c.Method, c.Names, raw(c.Args)}
+		docs[i] = callJSON{c.Server, c.Method, c.Names, raw(c.Args), raw(c.Extra)}
 	}
 	return docs
 }

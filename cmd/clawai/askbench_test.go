@@ -88,7 +88,7 @@ func startCrowded(b *testing.B) *crowdedProxy {
 	must(os.MkdirAll(config, 0o700))
 	must(os.MkdirAll(state, 0o700))
 	must(os.WriteFile(filepath.Join(config, "policy.toml"), []byte("[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"), 0o600))
-	must(os.WriteFile(filepath.Join(config, "config.toml"), []byte("[ask]\ntimeout = \"10m\"\nper_minute = 100000\nnotify = false\n"), 0o600))
+	must(os.WriteFile(filepath.Join(config, "config.toml"), []byte("[ask]\ntimeout = \"10m\"\nper_minute = 100000\nat_once = 100000\nnotify = false\n"), 0o600))
 	path, err := exec.LookPath("clawai")
 	must(err)
 	p.cmd = exec.Command(path, "proxy", "--server", "toy", "--", "toyserver", "-heard", p.heard)

@@ -75,7 +75,7 @@ func authLogin(c *cli.Context) error {
 	}
 	o := signInOptions(folders, u, func(ctx context.Context, page string) error {
 		if !c.Bool("no-browser") {
-			fmt.Fprintf(c.App.Writer, "Your browser opens to sign in at %s.\n", u.Host)
+			fmt.Fprintf(c.App.Writer, "Your browser opens a page of %s to sign in at %s.\n", host(page), u.Host)
 			if browse(ctx, page) == nil {
 				return nil
 			}
@@ -84,7 +84,7 @@ func authLogin(c *cli.Context) error {
 		fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
 		return nil
 	})
-	o.ClientID = c.String("client-id")
+	o.ClientID, o.Pages = c.String("client-id"), -1
 	if file := c.String("client-secret-file"); file != "" {
 		secret, err := config.ReadSecret(file)
 		if err != nil {
@@ -111,6 +111,15 @@ func authLogin(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
 	return nil
+}
+
+// host is whose page it is: not the server's own, often.
+func host(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return "an unreadable address"
+	}
+	return u.Host
 }
 
 // challenge makes the request of a client without a token, and gives the answer

@@ -69,7 +69,7 @@ func (o *owner) tokens() (all []string) {
 func TestAuth(t *testing.T) {
 	o := newOwner(t)
 	said := o.clawai(0, "auth", "login", o.server.Resource)
-	if !strings.Contains(said, "Your browser opens to sign in at 127.0.0.1") || !strings.Contains(said, "Signed in at 127.0.0.1") {
+	if !strings.Contains(said, "Your browser opens a page of 127.0.0.1") || !strings.Contains(said, "Signed in at 127.0.0.1") {
 		t.Error(said)
 	}
 	seen := o.read("browser")

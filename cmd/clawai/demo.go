@@ -171,7 +171,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 			return err
 		}
 	}
-	report, err := audit.Verify(state, "")
+	report, err := audit.Verify(state, "", audit.Retention{})
 	if err != nil {
 		return err
 	}

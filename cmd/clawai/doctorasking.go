@@ -98,6 +98,7 @@ func told(a config.Ask) (all []finding) {
 		{"timeout", a.Timeout.Is.String(), a.Timeout.From},
 		{"nobody", a.Nobody.Is, a.Nobody.From},
 		{"per_minute", fmt.Sprint(a.PerMinute.Is), a.PerMinute.From},
+		{"at_once", fmt.Sprint(a.AtOnce.Is), a.AtOnce.From},
 		{"notify", fmt.Sprint(a.Notify.Is), a.Notify.From},
 	} {
 		all = append(all, finding{Health: healthy, Text: fmt.Sprintf("%s = %s (%s)", d.Name, d.Value, d.Origin), Setting: &d})

@@ -31,6 +31,7 @@ var checks = []struct {
 	{"state", checkState},
 	{"record", checkRecord},
 	{"asking", checkAsking},
+	{"wrappers", checkWrappers},
 }
 
 // patient is what the checks share.
@@ -87,7 +88,7 @@ func checkSystem(*patient) []finding {
 var variables = []string{
 	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
 	"HOME", "TERM", "CLAWAI_ACCESSIBLE",
-	"CLAWAI_ASK", "CLAWAI_ASK_TIMEOUT", "CLAWAI_ASK_NOBODY", "CLAWAI_ASK_PER_MINUTE", "CLAWAI_ASK_NOTIFY", "CLAWAI_KEYCHAIN", "TMUX", "NO_COLOR", "GOMAXPROCS",
+	"CLAWAI_ASK", "CLAWAI_ASK_TIMEOUT", "CLAWAI_ASK_NOBODY", "CLAWAI_ASK_PER_MINUTE", "CLAWAI_ASK_AT_ONCE", "CLAWAI_ASK_NOTIFY", "CLAWAI_KEYCHAIN", "TMUX", "NO_COLOR", "GOMAXPROCS",
 }
 
 func checkEnvironment(*patient) []finding {
@@ -197,7 +198,7 @@ func checkRecord(p *patient) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
-	report, err := audit.Verify(filepath.Join(p.folders.State, "audit"), "")
+	report, err := audit.Verify(filepath.Join(p.folders.State, "audit"), "", audit.Retention{})
 	switch {
 	case err != nil:
 		return []finding{{Health: broken, Text: "the record cannot be read: " + err.Error(), Fix: "clawai log verify"}}

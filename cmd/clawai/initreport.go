@@ -115,14 +115,18 @@ type initDoc struct {
 
 type initPolicy struct {
 	written
-	Written bool   `json:"written"` // or would be, in a dry run; else it was there and stays
-	Folder  string `json:"folder,omitempty"`
+	// Written is false where the policy was there and stays, and in a dry run, where
+	// WouldWrite says it.
+	Written    bool   `json:"written"`
+	WouldWrite bool   `json:"would_write,omitempty"`
+	Folder     string `json:"folder,omitempty"`
 }
 
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
+	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
 		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
-		Policy: initPolicy{r.policy, !r.kept && len(changes) > 0, r.plan.folder},
+		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
 	}
 	doc.Servers, doc.Undo = r.edited(changes, failed)
 	for i, s := range doc.Servers {

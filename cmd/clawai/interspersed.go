@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -8,12 +9,19 @@ import (
 )
 
 // interspersed reads the options behind the names too, which the flag package
-// would hand over as names.
+// would hand over as names. Behind -- there are names alone.
 func interspersed(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
+	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
+		args = append([]string{"--"}, args...) // which the flag package has taken away
+	}
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
+		if arg == "--" {
+			names = append(names, args...)
+			break
+		}
 		if !strings.HasPrefix(arg, "-") || arg == "-" {
 			names = append(names, arg)
 			continue

@@ -165,6 +165,7 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 		}
 		f.Kinds = append(f.Kinds, kind)
 	}
+	f.Headers = c.Bool("json") // with them, what is printed can be verified line by line
 	f.Session, f.Record, f.Last = c.String("session"), c.String("record"), c.Int("limit")
 	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
 		return f, usagef("--limit: %d is no number of records", f.Last)

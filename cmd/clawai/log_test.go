@@ -91,7 +91,7 @@ func TestLogIsHarmlessOnATerminal(t *testing.T) {
 	ev.Server, ev.RuleText, ev.Reason, ev.Detail, ev.Code, ev.Method = evil, evil, evil, evil, evil, evil
 	ev.Declared, ev.ServerGuess, ev.Answer, ev.Rung, ev.Ref, ev.By, ev.Words = []string{evil}, evil, evil, evil, evil, evil, evil
 	recorded(t, ev)
-	for _, args := range [][]string{{"log"}, {"log", "--json"}} {
+	for _, args := range [][]string{{"log"}, {"log", "--json", "--kind", "decision"}} {
 		code, out, errs := clawai(t, args...)
 		if code != 0 || errs != "" || strings.Count(out, "\n") != 1 {
 			t.Fatalf("exit %d, stderr %q, stdout %q", code, errs, out)
@@ -116,7 +116,7 @@ func TestLogFilters(t *testing.T) {
 		args []string
 		want string // tools or kinds, in order
 	}{
-		{[]string{}, "old_tool read_file write_file fetch end"},
+		{[]string{}, "segment old_tool read_file write_file fetch end"},
 		{[]string{"--server", "web"}, "fetch end"},
 		{[]string{"--server", "f*"}, "old_tool read_file write_file"},
 		{[]string{"--tool", "*_file"}, "read_file write_file"},
@@ -124,8 +124,8 @@ func TestLogFilters(t *testing.T) {
 		{[]string{"--decision", "deny"}, "fetch"},
 		{[]string{"--decision", "prompt"}, "write_file"},
 		{[]string{"--decision", "allow", "--since", "1h"}, "read_file write_file"},
-		{[]string{"--since", "1d"}, "read_file write_file fetch end"},
-		{[]string{"--since", time.Now().Add(-time.Hour).Format(time.RFC3339)}, "read_file write_file fetch end"},
+		{[]string{"--since", "1d"}, "segment read_file write_file fetch end"},
+		{[]string{"--since", time.Now().Add(-time.Hour).Format(time.RFC3339)}, "segment read_file write_file fetch end"},
 		{[]string{"--kind", "end", "--kind", "segment"}, "segment end"},
 		{[]string{"-n", "2"}, "fetch end"},
 		{[]string{"--record", prompted.Record}, "write_file"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/audit"
@@ -34,11 +35,18 @@ func TestLogFollows(t *testing.T) {
 			t.Fatalf("%q instead of %s", lines.Text(), want)
 		}
 	}
+	header := func() {
+		t.Helper()
+		if !lines.Scan() || !strings.Contains(lines.Text(), `"kind":"segment"`) {
+			t.Fatalf("%q instead of a segment's first line", lines.Text())
+		}
+	}
 	next("second")
 	l, err := audit.Open(dir, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	header()
 	for _, tool := range []string{"third", "fourth"} {
 		if err := l.Record(call(tool, `{}`, "deny")); err != nil {
 			t.Fatal(err)

@@ -95,6 +95,9 @@ func details(e *audit.Entry, home string) []string {
 	if len(e.Args) > 0 {
 		add("%s", short(audit.Readable(e.Args), shown))
 	}
+	if len(e.Extra) > 0 {
+		add("beside them %s", short(audit.Readable(e.Extra), shown))
+	}
 	if n := len(e.Declared); n > 0 {
 		add("%d declared: %s", n, short(strings.Join(e.Declared, ", "), shown))
 	}

@@ -33,7 +33,7 @@ func verifyLog(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := audit.Verify(dir, c.String("head"))
+	report, err := audit.Verify(dir, c.String("head"), audit.Retention{})
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,10 @@ func main() {
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
+	if err := borrowed(); err != nil && !harmless(args) {
+		fmt.Fprintf(stderr, "clawai: %v\n", err)
+		return exitProxy
+	}
 	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
@@ -45,6 +49,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "clawai: %v\n", exit.err)
 	}
 	return exit.code
+}
+
+// harmless says that a command line reads and starts nothing.
+func harmless(args []string) bool {
+	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
 }
 
 // exitError carries an exit code; a nil err has already been told to the user.

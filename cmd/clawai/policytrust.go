@@ -24,7 +24,9 @@ func policyTrustCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "trust",
 		Usage:     "put a project's .clawai/policy.toml in force, as it is now; it can only tighten yours",
-		UsageText: "clawai policy trust [DIR] [--yes | --remove] | --list [--json]",
+		UsageText: "clawai policy trust [DIR] [--yes | --remove] | FILE [--yes] | --list [--json]",
+		Description: "FILE is a policy that has lost rules, is gone or has lost its end mark under running proxies,\n" +
+			"which keep its last good text: trusting it puts it in force as it is now.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
@@ -61,6 +63,12 @@ func policyTrust(c *cli.Context) error {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
+	if info, err := os.Stat(dir); len(args) == 1 && filepath.Ext(dir) == ".toml" && (err != nil || !info.IsDir()) {
+		if c.Bool("remove") {
+			return usagef("--remove ends the trust in a project; name its folder")
+		}
+		return confirmPolicy(c, folders, dir)
+	}
 	p, err := config.FindProject(folders.State, dir)
 	if err != nil {
 		return usagef("%w", err)
@@ -96,28 +104,43 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	if err != nil {
 		return usagef("it does not load, and was not trusted:\n%w", err)
 	}
-	for line := range strings.Lines(string(p.Text)) {
-		fmt.Fprintf(c.App.Writer, "  %s\n", term.Text(strings.TrimRight(line, "\r\n")))
-	}
+	printText(c.App.Writer, p.Text)
 	fmt.Fprintf(c.App.Writer, "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, countRules(rules))
 	if p.Trusted != nil {
 		fmt.Fprintf(c.App.Writer, "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
 	}
-	if !c.Bool("yes") {
-		if c.App.Writer != io.Writer(os.Stdout) || !choose.Terminal(os.Stdin, os.Stdout) {
-			return usagef("nothing was trusted: there is no terminal to ask at; look at the file, then give --yes")
-		}
-		fmt.Fprint(c.App.Writer, "Trust it? [y/N] ")
-		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
-			fmt.Fprintln(c.App.Writer, "Nothing was trusted.")
-			return &exitError{code: exitFailed}
-		}
+	if err := agreed(c, "Trust it?"); err != nil {
+		return err
 	}
 	if err := config.Trust(folders.State, p.Path, p.Text, time.Now()); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
 	fmt.Fprintln(c.App.Writer, "Trusted, with this text: a change of the file counts when you trust it again.")
+	return nil
+}
+
+// printText shows a file as it is, made harmless.
+func printText(w io.Writer, text []byte) {
+	for line := range strings.Lines(string(text)) {
+		fmt.Fprintf(w, "  %s\n", term.Text(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// agreed asks whether to go on, unless --yes has said so. The error ends the
+// command.
+func agreed(c *cli.Context, question string) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	if c.App.Writer != io.Writer(os.Stdout) || !choose.Terminal(os.Stdin, os.Stdout) {
+		return usagef("nothing was trusted: there is no terminal to ask at; look at the file, then give --yes")
+	}
+	fmt.Fprint(c.App.Writer, question+" [y/N] ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+		fmt.Fprintln(c.App.Writer, "Nothing was trusted.")
+		return &exitError{code: exitFailed}
+	}
 	return nil
 }
 

@@ -9,13 +9,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
@@ -32,21 +35,8 @@ func proxyCommand() *cli.Command {
 		Name:      "proxy",
 		Usage:     "run an MCP server and let through only what the policy allows",
 		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH\nclawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
-			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
-			&cli.StringSliceFlag{Name: "layer", Usage: "a further policy `FILE` that can only tighten that one; repeat for more"},
-			&cli.StringFlag{Name: "ask", Usage: "how a person is asked, first to last: `LIST` of terminal, popup, console, elicitation, web; or never"},
-			&cli.StringFlag{Name: "ask-timeout", Usage: "how long a call waits for a person, like `45s`; clients give up at about 60s"},
-			&cli.StringFlag{Name: "max-frame", Value: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
-			&cli.StringFlag{Name: "deny-as", Value: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
-			&cli.BoolFlag{Name: "observe", Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
-			&cli.StringFlag{Name: "redact", Value: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
-			&cli.StringSliceFlag{Name: "header-file", Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment; with --listen also NAME=FILE, for that --upstream alone; repeat for more"},
-			&cli.StringFlag{Name: "was", Hidden: true}, // what wrap has replaced in a client's file, for unwrap; it says nothing to us
-			&cli.StringFlag{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
-		}, listenFlags()...),
-		Action: runProxy,
+		Flags:     proxyFlags(),
+		Action:    runProxy,
 	}
 }
 
@@ -58,7 +48,9 @@ type proxyRun struct {
 	folders  config.Folders
 	place    policy.Options
 	policy   *config.Loaded
-	meter    *gate.Meter // of all sessions
+	edits    *config.Edits // of the policy, by answers of a person
+	meter    *gate.Meter   // of all sessions
+	aside    *approve.Aside
 	settings config.Ask
 	limits   frame.Limits
 	asError  bool
@@ -81,7 +73,7 @@ const heapGrowth = 200
 const watchAfter = 50 * time.Millisecond
 
 func runProxy(c *cli.Context) error {
-	for _, name := range []string{"upstream", "host", "origin", "tls-cert", "tls-key"} {
+	for _, name := range []string{"upstream", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if c.IsSet(name) && !c.IsSet("listen") {
 			return usagef("--%s belongs to --listen ADDRESS:PORT", name)
 		}
@@ -130,6 +122,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 
 // readOptions reads what every form of the command has, and the policy.
 func (p *proxyRun) readOptions(c *cli.Context) error {
+	p.edits = &config.Edits{}
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
 		return usagef("--max-frame: %w", err)
@@ -191,8 +184,8 @@ func proxyError(err error) error { return &exitError{code: exitProxy, err: err} 
 func (p *proxyRun) checkCommand() error {
 	before := len(os.Args) - len(p.command) - 1
 	switch {
-	case strings.HasPrefix(p.name, "-"):
-		return usagef("--server needs a name, not %q", p.name)
+	case strings.HasPrefix(p.name, "-") && !slices.Contains(os.Args[1:max(before, 1)], "--server="+p.name):
+		return usagef("--server needs a name, not %q; a name that begins so is written --server=%s", p.name, p.name)
 	case len(p.command) == 0:
 		return usagef("which server? write: clawai proxy [options] -- COMMAND [ARGUMENTS...]")
 	case before < 0 || os.Args[before] != "--":
@@ -217,6 +210,11 @@ func (p *proxyRun) recordDir() string { return filepath.Join(p.folders.State, "a
 
 // session runs the server until one side ends and returns our exit code.
 func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
+	var err error
+	if p.aside, err = p.newAside(); err != nil {
+		return exitProxy, err
+	}
+	defer p.aside.Close() // when nobody asks any more
 	guard, end, err := p.newGate(log, p.name)
 	if err != nil {
 		return exitProxy, err
@@ -239,7 +237,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 		select { // the server begins first; Watch looks at the file as it is then
 		case <-watching.Done():
 		case <-time.After(watchAfter):
-			config.Watch(watching, p.policy, p.reload(guard))
+			config.Watch(watching, p.policy, p.edits, p.reload(guard))
 		}
 	}()
 	code, err = p.pump(ctx, guard, child)
@@ -254,7 +252,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 // asked for gives 0.
 func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server) (int, error) {
 	err := proxy.Run(ctx, proxy.Options{
-		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), Server: child.Upstream, Gate: guard,
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: guard,
 		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
 	})
 	switch {
@@ -271,13 +269,16 @@ func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server)
 func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
 	return func(next *config.Loaded, err error) {
 		ev := &audit.Event{Kind: audit.Policy}
+		events := []*audit.Event{ev}
 		if err != nil {
 			ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
 		} else {
 			guard.SetPolicy(next.Policy)
 			ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
+			events = append(events, noted(next.News)...)
+			memory.ReleaseSoon() // what was in force may be large
 		}
-		_ = guard.Note(ev) // a record that fails refuses the next call
+		_ = guard.Note(events...) // a record that fails refuses the next call
 	}
 }
 
@@ -295,7 +296,12 @@ func over(l *config.Loaded) (events []*audit.Event) {
 		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer",
 			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
 	}
-	for _, note := range l.Notes {
+	return append(events, noted(l.Notes)...)
+}
+
+// noted are notes about layers as the record has them.
+func noted(notes []string) (events []*audit.Event) {
+	for _, note := range notes {
 		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer_kept", Reason: note})
 	}
 	return events

@@ -20,7 +20,6 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/policy"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,6 +32,7 @@ type asking struct {
 	project  string
 	session  string
 	desktop  *notify.Desktop
+	aside    *approve.Aside
 	ladder   *approve.Ladder // nil: nobody is ever asked
 	guard    *gate.Session   // set once, before the first question
 
@@ -45,21 +45,21 @@ type asking struct {
 }
 
 // newAsking builds the ladder of the settings.
-func newAsking(settings config.Ask, folders config.Folders, policyFile string, place policy.Options, server string) *asking {
+func (p *proxyRun) newAsking(server string) *asking {
 	a := &asking{
-		settings: settings, folders: folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
+		aside: p.aside, settings: p.settings, folders: p.folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
 		shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	a.project, _ = os.Getwd() // without one, every write is one outside of it
-	if len(settings.Order.Is) == 0 {
+	if len(p.settings.Order.Is) == 0 {
 		return a
 	}
 	keeper := &remember.Keeper{
-		Policy: policyFile, Options: place,
-		Denied: deniedCalls{filepath.Join(folders.State, "audit")},
+		Policy: p.policy.Path, Options: p.place,
+		Denied: deniedCalls{filepath.Join(p.folders.State, "audit")}, Wrote: p.edits.Note,
 	}
 	a.ladder = approve.NewLadder(approve.LadderOptions{
-		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: settings.Nobody.Is == "wait",
+		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: p.settings.Nobody.Is == "wait",
 		Risk: a.risky, Project: a.project, Point: a.point, Trouble: a.trouble,
 	})
 	return a
@@ -92,9 +92,20 @@ func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung) {
 	return all
 }
 
+// newAside is what keeps the server's stderr off an open question; nil where it goes
+// elsewhere, or nobody is asked at a terminal.
+func (p *proxyRun) newAside() (*approve.Aside, error) {
+	if p.remote != nil || p.observe || !slices.Contains(p.settings.Order.Is, "terminal") {
+		return nil, nil //nolint:nilnil // a nil Aside holds nothing back
+	}
+	return approve.NewAside(os.Stderr, terminalLock(p.folders))
+}
+
+func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
+
 func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
-		Lock: filepath.Join(a.folders.State, "terminal.lock"), Always: keeper, By: account(),
+		Lock: terminalLock(a.folders), Aside: a.aside, Always: keeper, By: account(),
 		View: a.looks(),
 	})
 }
@@ -275,10 +286,10 @@ func (p *proxyRun) newGate(log gate.Recorder, server string) (guard *gate.Sessio
 	if shown == "" {
 		shown = guessName(p.command, server)
 	}
-	a := newAsking(p.settings, p.folders, p.policy.Path, p.place, shown)
+	a := p.newAsking(shown)
 	guard, err = gate.New(gate.Options{
 		Policy: p.policy.Policy, Recorder: log, Approver: a.approver(), Server: server,
-		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, OnGrants: a.granted, OnMuted: a.muted,
+		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, MaxWaiting: p.settings.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
 		ObserveOnly: p.observe, Meter: p.meter,
 	})
 	if err != nil {

@@ -49,11 +49,63 @@ func TestAClientThatGoesAway(t *testing.T) {
 	for _, args := range [][]string{nil, {"-deaf"}} {
 		r := launchProxy(t, args...)
 		_ = r.in.Close()
-		if code := r.code(inTime); code != 0 {
+		if code := r.code(patience); code != 0 {
 			t.Errorf("%v: exit code %d, want 0", args, code)
 		}
-		r.gone(100 * time.Millisecond)
+		r.gone(patience)
 		r.quiet()
+	}
+}
+
+// TestAServerThatTidiesUp: servers of npm need half a second to end by themselves, and
+// their clients give them two.
+func TestAServerThatTidiesUp(t *testing.T) {
+	code := 0
+	for range 3 { // a machine that stands still for a second now does not always
+		r := launchProxy(t, "-tidies", "700ms")
+		_ = r.in.Close()
+		if code = r.code(patience); code == 7 {
+			return
+		}
+	}
+	t.Errorf("exit code %d, want the server's own: it was not left the time to end", code)
+}
+
+// TestAClientThatWillNotWait: who sends a signal after closing our input kills us soon.
+func TestAClientThatWillNotWait(t *testing.T) {
+	took := time.Hour
+	for range 3 {
+		r := launchProxy(t, "-deaf")
+		began := time.Now()
+		_ = r.in.Close()
+		_ = r.cmd.Process.Signal(syscall.SIGTERM)
+		if code := r.code(patience); code != 0 {
+			t.Errorf("exit code %d, want 0", code)
+		}
+		if took = min(took, time.Since(began)); took < 2*time.Second {
+			return
+		}
+	}
+	t.Errorf("the end took %v; clients kill us two seconds after SIGTERM", took)
+}
+
+// TestAClientThatReadsNoMore has closed our output alone; what it says still comes in.
+func TestAClientThatReadsNoMore(t *testing.T) {
+	for name, say := range map[string]func(*running){
+		"and says nothing": func(*running) {},
+		"and calls":        func(r *running) { r.call("1", "hello") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launchProxy(t)
+			_ = r.unread.Close()
+			say(r)
+			if code := r.code(patience); code != 0 {
+				t.Errorf("exit code %d, want 0", code)
+			}
+			r.gone(patience)
+			r.quiet()
+			r.recorded(audit.End, "")
+		})
 	}
 }
 
@@ -61,10 +113,10 @@ func TestSignalsStopEverything(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		r := launchProxy(t, "-deaf")
 		_ = r.cmd.Process.Signal(sig)
-		if code := r.code(inTime); code != 0 {
+		if code := r.code(patience); code != 0 {
 			t.Errorf("%v: exit code %d, want 0", sig, code)
 		}
-		r.gone(100 * time.Millisecond)
+		r.gone(patience)
 	}
 }
 
@@ -73,7 +125,7 @@ func TestAKilledProxyLeavesNobody(t *testing.T) {
 		r := launchProxy(t, args...)
 		_ = r.cmd.Process.Kill()
 		<-r.exited
-		r.gone(2 * time.Second)
+		r.gone(patience)
 	}
 }
 
@@ -99,7 +151,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Fatalf("%d of %d refused: the disk was not full half way", refused, n)
 	}
 	_ = r.in.Close()
-	r.code(inTime)
+	r.code(patience)
 	heard := strings.Count(r.read("heard"), "tools/call")
 	if recorded := len(r.records(audit.Decision)); heard > recorded {
 		t.Errorf("the server heard %d calls, the record has %d", heard, recorded)
@@ -107,9 +159,15 @@ func TestAFullDisk(t *testing.T) {
 }
 
 // A state folder that cannot be written is found before the server starts.
-func TestAReadOnlyStateFolder(t *testing.T) {
+func TestAStateFolderThatCannotBeUsed(t *testing.T) {
+	for _, mode := range []os.FileMode{0o500, 0o000} {
+		t.Run(mode.String(), func(t *testing.T) { cannotUseState(t, mode) })
+	}
+}
+
+func cannotUseState(t *testing.T, mode os.FileMode) {
 	r := prepare(t)
-	if err := os.Mkdir(r.path("state"), 0o500); err != nil {
+	if err := os.Mkdir(r.path("state"), mode); err != nil {
 		t.Fatal(err)
 	}
 	if os.Getuid() == 0 { // to whom modes mean nothing: be somebody else
@@ -127,7 +185,7 @@ func TestAReadOnlyStateFolder(t *testing.T) {
 	if code := r.code(patience); code != 125 {
 		t.Errorf("exit code %d, want 125", code)
 	}
-	if text := r.read("stderr"); strings.Count(text, "\n") != 1 || !strings.Contains(text, r.path("state")) {
+	if text := r.read("stderr"); strings.Count(text, "\n") != 1 || !strings.Contains(text, r.path("state")) || strings.Contains(text, "trust.json") {
 		t.Errorf("stderr is not one line with the path: %q", text)
 	}
 	if r.read("pid") != "" {
@@ -182,4 +240,29 @@ func TestThePolicyIsFollowed(t *testing.T) {
 		t.Errorf("after the policy was broken: %s", got)
 	}
 	r.quiet()
+}
+
+// A state folder that is deleted under a running proxy takes its records with it, and
+// no call of the time after.
+func TestAStateFolderThatIsDeleted(t *testing.T) {
+	r := launchProxy(t)
+	for os.RemoveAll(r.path("state")) != nil { // something may be put into it meanwhile
+	}
+	for i := range 3 {
+		r.call(strconv.Itoa(i+1), "hello")
+		if got := r.next(); !strings.Contains(got, `"result"`) {
+			t.Fatalf("call %d: %s", i, got)
+		}
+	}
+	_ = r.in.Close()
+	r.code(inTime)
+	if n := len(r.records(audit.Decision)); n != 3 {
+		t.Errorf("%d of 3 calls are on record", n)
+	}
+	if es := r.records(audit.Upkeep); len(es) != 1 || !strings.Contains(es[0].Detail, "was removed or moved while it was in use") {
+		t.Errorf("%+v", es)
+	}
+	if report, err := audit.Verify(r.path("state/audit"), "", audit.Retention{}); err != nil || report.Intact() {
+		t.Errorf("%v, the loss is not found: %+v", err, report)
+	}
 }

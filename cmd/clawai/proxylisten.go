@@ -38,23 +38,11 @@ type listening struct {
 	upstreams map[string]remote.Options
 	hosts     []string
 	origins   []string
+	pass      []string
 	cert      *tls.Certificate
 
 	mu    sync.Mutex // guards gates
 	gates map[*gate.Session]struct{}
-}
-
-// listenFlags are the options of that form.
-func listenFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "listen", Usage: "serve remote servers to clients that speak HTTP, at `ADDRESS:PORT`; needs --upstream"},
-		&cli.StringSliceFlag{Name: "upstream", Usage: "a remote server to serve: `NAME=URL`, or URL alone; repeat for more"},
-		&cli.BoolFlag{Name: "wrapped", Usage: "serve the servers that clawai wrap --remote=proxy led here"},
-		&cli.StringSliceFlag{Name: "host", Usage: "a further host `NAME` that clients reach --listen by"},
-		&cli.StringSliceFlag{Name: "origin", Usage: "a web `ORIGIN` whose pages may use --listen"},
-		&cli.StringFlag{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},
-		&cli.StringFlag{Name: "tls-key", Usage: "the key `FILE` for --tls-cert; only you can read it"},
-	}
 }
 
 // runListen serves until it is interrupted.
@@ -64,7 +52,7 @@ func runListen(c *cli.Context) error {
 	}
 	l := &listening{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
-		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), gates: map[*gate.Session]struct{}{},
+		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), gates: map[*gate.Session]struct{}{},
 	}
 	if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
 		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
@@ -75,6 +63,11 @@ func runListen(c *cli.Context) error {
 	for _, origin := range l.origins {
 		if err := reverse.CheckOrigin(origin); err != nil {
 			return usagef("--origin: %w", err)
+		}
+	}
+	for _, name := range l.pass {
+		if err := reverse.CheckPassed(name); err != nil {
+			return usagef("--pass-header: %w", err)
 		}
 	}
 	if err := l.run.readOptions(c); err != nil {
@@ -145,7 +138,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	}
 	defer front.Close()
 	server := &http.Server{
-		Handler: front, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: front, ConnState: front.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
 	}
 	if l.cert != nil {
@@ -157,7 +150,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		config.Watch(watching, l.run.policy, l.reload)
+		config.Watch(watching, l.run.policy, l.run.edits, l.reload)
 	}()
 	defer func() { unwatch(); <-watched }()
 	if err := l.announce(front, in.Addr()); err != nil {
@@ -215,7 +208,7 @@ func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, erro
 		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
 	return reverse.New(reverse.Options{
-		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins,
+		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
 		Limits: l.run.limits, DenyAsError: l.run.asError,
 		Gate: func(name string) (reverse.Gate, error) { return l.gate(record, name) },
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -147,7 +148,10 @@ func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
 		},
 	}
 	if o.Header.Get("Authorization") == "" {
-		o.Credentials = oauth.New(signInOptions(p.folders, p.remote.url, browse))
+		o.Credentials = oauth.New(signInOptions(p.folders, p.remote.url, func(ctx context.Context, page string) error {
+			o.Note("sign_in", fmt.Sprintf("a page of %s is opened, to sign in at %s", host(page), p.remote.url.Host))
+			return browse(ctx, page)
+		}))
 	}
 	return remote.Dial(o)
 }

@@ -27,7 +27,12 @@ func (p *proxyRun) start(guard *gate.Session) (s *server, code int, err error) {
 		}
 		return &server{up, func() int { return exitOK }, func() bool { return false }}, 0, nil
 	}
-	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: os.Stderr})
+	stderr := os.Stderr
+	if p.aside != nil {
+		stderr = p.aside.Stderr()
+	}
+	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: stderr})
+	p.aside.Started()
 	if err != nil {
 		code := exitProxy
 		if failed, ok := errors.AsType[*stdio.StartError](err); ok {

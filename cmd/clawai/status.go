@@ -54,7 +54,8 @@ type statusServer struct {
 	Line    int        `json:"line"`
 	State   wrap.State `json:"state"`
 	Why     string     `json:"why,omitempty"`
-	Remote  bool       `json:"remote,omitempty"` // reached by a url
+	Differs []string   `json:"differs,omitempty"` // of drifted: each thing that is not as wrap writes it
+	Remote  bool       `json:"remote,omitempty"`  // reached by a url
 	Project string     `json:"project,omitempty"`
 }
 
@@ -112,7 +113,7 @@ func (f *found) status() statusDoc {
 		for _, e := range p.Entries {
 			state, why := f.judge.State(p, e)
 			doc.Counts[state]++
-			file.Servers = append(file.Servers, statusServer{e.Name, e.KeyPath, e.Line, state, why, e.Kind == client.Remote, project(wrap.Target{Place: p, Entry: e})})
+			file.Servers = append(file.Servers, statusServer{e.Name, e.KeyPath, e.Line, state, why, f.judge.Differs(p, e), e.Kind == client.Remote, project(wrap.Target{Place: p, Entry: e})})
 		}
 		if p.Err != nil || len(p.Entries) > 0 {
 			doc.Files = append(doc.Files, file)

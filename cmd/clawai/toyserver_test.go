@@ -13,12 +13,14 @@ import (
 )
 
 // toyServer is a server the tests can order about: it answers every request,
-// dies at the word "die", stays silent at the word "hang", and may be deaf to
-// the end of its input and to SIGTERM.
+// dies at the word "die", stays silent at the word "hang", keeps its answers to
+// "hold" until the next request, may be deaf to the end of its input and to
+// SIGTERM, and may take its time to end.
 func toyServer() {
 	heard := flag.String("heard", "", "append every line to this file")
 	pid := flag.String("pid", "", "write the process id to this file")
 	deaf := flag.Bool("deaf", false, "never end by itself")
+	tidies := flag.Duration("tidies", 0, "end this long after the end of the input, with the exit code 7")
 	flag.Parse()
 	if *deaf {
 		signal.Ignore(syscall.SIGTERM)
@@ -26,6 +28,8 @@ func toyServer() {
 	if *pid != "" {
 		_ = os.WriteFile(*pid, []byte(strconv.Itoa(os.Getpid())), 0o600)
 	}
+	var held []string
+	out := bufio.NewWriter(os.Stdout)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		line := lines.Bytes()
@@ -38,8 +42,20 @@ func toyServer() {
 			os.Exit(3)
 		case bytes.Contains(line, []byte("hang")) || !ok:
 		default:
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", after[:bytes.IndexAny(after, ",}")])
+			held = append(held, string(after[:bytes.IndexAny(after, ",}")]))
 		}
+		if bytes.Contains(line, []byte(`"hold"`)) {
+			continue
+		}
+		for _, id := range held {
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", id)
+		}
+		_ = out.Flush()
+		held = held[:0]
+	}
+	if *tidies > 0 {
+		time.Sleep(*tidies)
+		os.Exit(7)
 	}
 	for *deaf {
 		time.Sleep(time.Hour)

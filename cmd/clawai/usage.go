@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/internal/spelling"
 	"github.com/urfave/cli/v2"
@@ -75,7 +76,7 @@ func meant(near string) string {
 }
 
 // dashed is a flag as the flag package writes it: one dash before any name.
-var dashed = regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`)
+var dashed = pattern(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`)
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	const unknownFlag = "flag provided but not defined: "
@@ -83,7 +84,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	if name, ok := strings.CutPrefix(text, unknownFlag); ok {
 		return unknownOption(c, name)
 	}
-	return usagef("%s; see: clawai %s--help", dashed.ReplaceAllString(text, "$1--$2$3"), commandPath(c))
+	return usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), commandPath(c))
 }
 
 // unknownOption names the option that was probably meant.
@@ -101,4 +102,10 @@ func unknownOption(c *cli.Context, name string) error {
 		name = "-" + name
 	}
 	return usagef("unknown option %s%s; see: clawai %s--help", name, meant(near), commandPath(c))
+}
+
+// pattern is compiled when it is first used: every start of the proxy would wait for
+// one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

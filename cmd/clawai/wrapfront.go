@@ -22,6 +22,9 @@ func knownFront(state string) (f wrap.Front, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
 	}
+	if f.Doors, err = wrap.ReadDoors(state); err != nil {
+		return f, err
+	}
 	f.Secret, err = readListenSecret(state)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
@@ -48,7 +51,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 	if r.judge.Front.Secret == "" {
 		r.judge.Front.Secret = rand.Text() // kept when something is written
 	}
-	r.judge.Front.Base = "http://" + c.String("listen") + "/" + r.judge.Front.Secret + "/mcp"
+	r.judge.Front.Lead(c.String("listen"))
 	return nil
 }
 
@@ -62,7 +65,7 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 		err = keepListenSecret(r.folders.State, r.judge.Front.Secret)
 	}
 	if err == nil {
-		err = wrap.SaveUpstreams(r.folders.State, r.judge.Front.Upstreams)
+		err = r.judge.Front.Save(r.folders.State)
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was written, as the proxy would not know where to lead: %w", err)

@@ -119,20 +119,37 @@ func (r *wrapRun) elsewhere() {
 
 // again is the rest of the command that takes back what was done.
 func (r *wrapRun) again(done []string) string {
-	var args []string
 	if len(r.selection.Names) == 0 && r.all {
-		args = append(args, "--all")
-	} else {
-		for _, name := range compact(done) {
-			args = append(args, term.Text(quoteWords([]string{name})))
-		}
+		done = nil
+	}
+	words := nameWords(compact(done))
+	args := slices.Clone(words)
+	if len(words) == 0 {
+		args = []string{"--all"}
+	} else if words[0] == "--" {
+		args = nil
 	}
 	for _, name := range []string{"client", "scope", "file"} {
 		if value := r.c.String(name); value != "" {
 			args = append(args, "--"+name, term.Text(quoteWords([]string{value})))
 		}
 	}
+	if len(words) > 0 && words[0] == "--" {
+		args = append(args, words...)
+	}
 	return strings.Join(args, " ")
+}
+
+// nameWords are servers' names for a command line, behind -- where one looks like
+// an option.
+func nameWords(names []string) (words []string) {
+	for _, name := range names {
+		words = append(words, term.Text(quoteWords([]string{name})))
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
+		words = append([]string{"--"}, words...)
+	}
+	return words
 }
 
 // uncovered lists the servers within the selection that stay without clawai.

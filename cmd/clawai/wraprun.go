@@ -64,7 +64,7 @@ func look() (f found, err error) {
 		return f, err
 	}
 	f.places = wrap.Survey(f.env, f.rows)
-	f.judge.Program = wrap.FindProgram()
+	f.judge.Program, f.judge.Getenv = wrap.FindProgram(), os.Getenv
 	if f.judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
 		return f, fmt.Errorf("the journal cannot be read: %w", err)
 	}

@@ -87,7 +87,7 @@ func (r *wrapRun) nothing() error {
 		if why != "" {
 			line += ": " + term.Text(why)
 		}
-		if t.Entry.Kind != client.Other && (t.Entry.Wrapped == nil) == (r.op == wrap.Unwrap) {
+		if as := t.Entry.Wrapped != nil; as == (r.op == wrap.Wrap) && t.Entry.Kind != client.Other && (!as || state != wrap.Drifted) {
 			done++
 		} else if len(r.selection.Names) > 0 {
 			failed = true

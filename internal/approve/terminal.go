@@ -26,6 +26,7 @@ const defaultGrace = 300 * time.Millisecond
 // Options say how a Terminal asks.
 type Options struct {
 	Always *remember.Keeper // writes "always" rules; nil: not offered
+	Aside  *Aside           // keeps the server's own words off the terminal meanwhile; nil: they are not ours
 	Lock   string           // a file all proxies of this user share; needed
 	By     string           // the account of the one who sits there, for the record
 	View   view.Options     // its Project, Home and ReadFile; the rest comes from the question
@@ -143,6 +144,11 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
+	release, err := t.o.Aside.hold(ctx)
+	if err != nil {
+		return answer, err
+	}
+	defer release()
 	tty, err := term.Own(ctx, t.o.TTY, t.o.Lock)
 	if err != nil {
 		return answer, err

@@ -22,6 +22,8 @@ type walker struct {
 	dst  []byte
 	full int  // len(dst) from which members are left out
 	cut  bool // some were
+
+	command []byte // what a member beside a list of arguments says to start
 }
 
 // json appends src, or the text of src as a string when it is not JSON, and
@@ -84,9 +86,15 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 		w.dst = append(w.dst, ']')
 		return nil
 	}
+	start, last := w.at, []byte(nil)
 	for next := how; ; {
 		w.blanks()
 		mark, from, cut := len(w.dst), w.at, w.cut
+		element := w.peek()
+		if len(element) > 1 && (element[0] == '-' || len(last) > 1 && last[0] == '-') {
+			next = max(next, listedSecrecy(element, last, w.src[start:w.at], w.command))
+		}
+		last = element
 		if w.dst[mark-1] != '[' {
 			w.dst = append(w.dst, ',')
 		}
@@ -106,6 +114,15 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 			return errNotJSON
 		}
 	}
+}
+
+// peek is the string at the cursor without its quotes, as far as it has no escapes.
+func (w *walker) peek() []byte {
+	if w.at == len(w.src) || w.src[w.at] != '"' {
+		return nil
+	}
+	text := w.src[w.at+1:]
+	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
 // flagSecrecy judges the element after one that is a command-line flag.
@@ -202,6 +219,8 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 		naming = true
 	case "value":
 		how = max(how, *named)
+	case "command", "cmd", "program", "executable", "file":
+		defer func(at int) { w.command = bytes.Trim(w.src[at:w.at], " \t\r\n:\"") }(w.at)
 	}
 	field := ""
 	if w.r.mode == Hashed {

@@ -32,18 +32,17 @@ func TestWhatDoesNotFitIsPassedOver(t *testing.T) {
 // up everything behind it.
 func TestLargeArgumentsAreRecordedFast(t *testing.T) {
 	args := []byte(`{` + strings.Repeat(`"token_a":"bearer xxxx","0":0,"b":[{}],`, 1<<17) + `"c":1}`)
-	fastest := func(f func()) time.Duration {
-		least := time.Hour
-		for range 3 {
-			start := time.Now()
-			f()
-			least = min(least, time.Since(start))
-		}
-		return least
-	}
-	valid := fastest(func() { json.Valid(args) })
 	r := newRedactor(Redacted, testKey)
-	if took := fastest(func() { r.json(nil, args) }); took > valid {
-		t.Errorf("%v, and to check that it is JSON %v", took, valid)
+	valid, took := time.Hour, time.Hour
+	for range 20 { // a machine that is busy now is not so all the time
+		start := time.Now()
+		json.Valid(args)
+		valid = min(valid, time.Since(start))
+		start = time.Now()
+		r.json(nil, args)
+		if took = min(took, time.Since(start)); took <= valid {
+			return
+		}
 	}
+	t.Errorf("%v, and to check that it is JSON %v", took, valid)
 }

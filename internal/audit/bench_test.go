@@ -59,7 +59,7 @@ func BenchmarkRecordSync(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir() + "/audit"
 	open := func() *Log {
-		l, err := Open(dir, Options{Keep: -1, KeepFor: -1})
+		l, err := Open(dir, Options{Retention: keepAll})
 		if err != nil {
 			b.Fatal(err)
 		}

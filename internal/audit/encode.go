@@ -29,6 +29,9 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 	dst = word(dst, "subject", ev.Subject)
 	dst = e.list(dst, "names", ev.Names)
 	dst = e.args(dst, ev.Args)
+	if len(ev.Extra) > 0 {
+		dst, _ = e.json(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
+	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
 		dst = append(e.digest(dst, &ev.Digest), '"')

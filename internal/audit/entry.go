@@ -37,6 +37,7 @@ type stored struct {
 	Names       []string        `json:"names"`
 	Args        json.RawMessage `json:"args"`
 	ArgsBytes   int64           `json:"args_bytes"`
+	Extra       json.RawMessage `json:"extra"`
 	Digest      string          `json:"digest"`
 	Bytes       int             `json:"bytes"`
 	Policy      string          `json:"policy"`
@@ -71,7 +72,7 @@ func parseEntry(file string, it item) (Entry, error) {
 	e := Entry{
 		Event: Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
-			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args,
+			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Extra: w.Extra,
 			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Rung: w.Rung, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
@@ -104,7 +105,8 @@ type Filter struct {
 	Record   string            // this record and those that refer to it
 	Kinds    []Kind
 	Since    time.Time
-	Last     int // only the last so many; 0 means all
+	Last     int  // only the last so many; 0 means all
+	Headers  bool // also the first line of each segment, where Kinds names none
 }
 
 func (f *Filter) match(e *Entry) bool {
@@ -144,7 +146,7 @@ func (f *Filter) matchKind(k Kind) bool {
 			return true
 		}
 	}
-	return len(f.Kinds) == 0 && k != Segment
+	return len(f.Kinds) == 0 && (k != Segment || f.Headers)
 }
 
 func (f *Filter) matchTool(e *Entry) bool {

@@ -42,6 +42,7 @@ type Event struct {
 	Subject     string // the rule key that governs it: tool, resource, ...
 	Names       []string
 	Args        []byte   // JSON; redacted by the writer
+	Extra       []byte   // JSON: what else of its params the sender wants to have across
 	Digest      [32]byte // SHA-256 of the frame's bytes
 	Bytes       int      // length of the frame
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -119,27 +118,4 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Fatalf("%v %v", left, err)
 	}
-}
-
-// A record that nobody can find is none.
-func TestARemovedRecordRefuses(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "audit")
-	now := time.Now()
-	l, err := Open(dir, Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.tidy.Wait()
-	if err := l.Record(usual(0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	now = now.Add(time.Second)
-	ev := usual(1)
-	if err := l.Record(ev); err == nil || !strings.Contains(err.Error(), "was removed") || ev.Record != "" {
-		t.Errorf("%v, record %q", err, ev.Record)
-	}
-	_ = l.Close() // its ledger is gone, too
 }

@@ -41,7 +41,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		l, err := Open(filepath.Join(dir, "audit"), Options{Keep: -1, KeepFor: -1, KeyFile: filepath.Join(base, "key")})
+		l, err := Open(filepath.Join(dir, "audit"), Options{Retention: keepAll, KeyFile: filepath.Join(base, "key")})
 		if err != nil {
 			rt.Fatal(err)
 		}

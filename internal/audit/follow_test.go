@@ -133,7 +133,7 @@ func TestReadMergesByTime(t *testing.T) {
 	clock := func() time.Time { at = at.Add(time.Millisecond); return at }
 	logs := make([]*Log, 3)
 	for i := range logs {
-		logs[i] = openLog(t, dir, Options{Now: clock, MaxBytes: 3000, Keep: -1})
+		logs[i] = openLog(t, dir, Options{Now: clock, MaxBytes: 3000, Retention: keepAll})
 		logs[i].tidy.Wait() // it reads the clock too
 	}
 	for i := range 60 {

@@ -93,7 +93,7 @@ func verifyAll(t *testing.T, b []byte) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Verify(dir, ""); err != nil {
+	if _, err := Verify(dir, "", Retention{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []Filter{{}, {Last: 3}} {

@@ -32,8 +32,11 @@ type mark struct {
 	Last     string    `json:"last"`   // hash of its last line
 	Lines    uint64    `json:"lines"`  // whole lines
 	Bytes    int64     `json:"bytes"`  // behind the last whole line: what a crash left
+	Size     int64     `json:"size"`   // of the whole file; not in ledgers of older versions
 	Digest   string    `json:"digest"` // of these
 	Detail   string    `json:"detail"`
+	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes
+	KeepFor  int64     `json:"keep_for"` // and in seconds; 0 keeps all
 	position int       // line in the ledger
 }
 
@@ -148,8 +151,11 @@ func (l *ledger) append(m mark) error {
 	}
 	dst = number(dst, "lines", int64(m.Lines))
 	dst = number(dst, "bytes", m.Bytes)
+	dst = number(dst, "size", m.Size)
 	dst = word(dst, "digest", m.Digest)
 	dst = word(dst, "detail", m.Detail)
+	dst = number(dst, "keep", m.Keep)
+	dst = number(dst, "keep_for", m.KeepFor)
 	if _, err := l.file.Write(c.seal(dst, start)); err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}

@@ -23,7 +23,7 @@ type Log struct {
 	buf      []byte
 	ids      []byte
 	failed   failure   // reset by the next write that succeeds
-	look     time.Time // when to see again whether the file is still there
+	look     time.Time // when to see again whether the file is still in its place
 
 	tidy    sync.WaitGroup
 	tidyMu  sync.Mutex    // one at a time
@@ -47,7 +47,7 @@ func (l *Log) Record(events ...*Event) error {
 	}
 	now := l.o.Now()
 	if err := l.findable(now); err != nil {
-		return err
+		return fmt.Errorf("the record: %w", err)
 	}
 	if l.seg.size >= l.rotateAt {
 		l.rotate(now)
@@ -73,20 +73,6 @@ func (l *Log) Record(events ...*Event) error {
 	}
 	l.name(events, first)
 	l.spare()
-	return nil
-}
-
-// findable looks about once a second whether the file still has a name: what is
-// written to one that was removed, nobody will read. More often would cost a
-// system call for each record.
-func (l *Log) findable(now time.Time) error {
-	if now.Before(l.look) {
-		return nil
-	}
-	if nameless(l.seg.file) {
-		return fmt.Errorf("the record: %q was removed while it was in use; start the client again", l.seg.path)
-	}
-	l.look = now.Add(time.Second)
 	return nil
 }
 

@@ -12,24 +12,18 @@ import (
 // Options of Open. The zero value is the product's default.
 type Options struct {
 	Redact   Redaction
-	MaxBytes int64         // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
-	Keep     int64         // bytes of closed segments to keep; 0 means 1 GiB, negative all
-	KeepFor  time.Duration // age of closed segments to keep; 0 means 90 days, negative for ever
-	Sync     bool          // wait for the disk on every Record
-	KeyFile  string        // key of the keyed digests; "" means record.key beside dir
-	Now      func() time.Time
+	MaxBytes int64 // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
+	Retention
+	Sync    bool   // wait for the disk on every Record
+	KeyFile string // key of the keyed digests; "" means record.key beside dir
+	Now     func() time.Time
 }
 
 func (o Options) withDefaults(dir string) Options {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 32 << 20
 	}
-	if o.Keep == 0 {
-		o.Keep = 1 << 30
-	}
-	if o.KeepFor == 0 {
-		o.KeepFor = 90 * 24 * time.Hour
-	}
+	o.Retention = o.Retention.withDefaults()
 	if o.KeyFile == "" {
 		o.KeyFile = filepath.Join(filepath.Dir(dir), "record.key")
 	}

@@ -2,68 +2,136 @@ package audit
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// removeOld deletes closed segments that are older than KeepFor, and the oldest
-// beyond Keep bytes, and says so in the ledger before it does.
+// Retention says which closed segments are kept. The zero value is the product's
+// default.
+type Retention struct {
+	Keep    int64         // bytes of all of them; 0 means 1 GiB, negative all
+	KeepFor time.Duration // since one was closed; 0 means 90 days, negative for ever
+}
+
+func (r Retention) withDefaults() Retention {
+	if r.Keep == 0 {
+		r.Keep = 1 << 30
+	}
+	if r.KeepFor == 0 {
+		r.KeepFor = 90 * 24 * time.Hour
+	}
+	return r
+}
+
+// removeOld deletes the segments that retention does not keep, and says so in the
+// ledger before it does. How old and how large one is, the ledger says: what the
+// file system says of a file, whoever writes beside us can change.
 func removeOld(dir string, all []fs.FileInfo, o Options) error {
-	if len(old(dir, all, o)) == 0 {
+	if !o.mayRemove(all, o.Now()) {
 		return nil
 	}
 	return withLedger(dir, o.Now, func(led *ledger) error {
 		all, err := segments(dir) // another session may have been here
-		for _, v := range old(dir, all, o) {
-			if err != nil {
+		if err != nil {
+			return err
+		}
+		ends, err := led.ends()
+		if err != nil {
+			return err
+		}
+		for _, v := range o.old(dir, all, ends, o.Now()) {
+			if err = led.remove(v, o.Retention); err != nil {
 				break
 			}
-			err = led.remove(v)
 		}
 		return err
 	})
 }
 
+// mayRemove spares most sessions the reading of the ledger: no segment is closed
+// before it is begun, and its name says when that was.
+func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
+	var total int64
+	for _, fi := range all {
+		began, _, _ := parseSegmentName(fi.Name())
+		if r.KeepFor > 0 && now.Sub(began) > r.KeepFor {
+			return true
+		}
+		total += fi.Size()
+	}
+	return r.Keep > 0 && total > r.Keep
+}
+
 // victim is a segment that retention removes.
 type victim struct{ path, why string }
 
-func old(dir string, all []fs.FileInfo, o Options) []victim {
+// old finds them, oldest first. Of a segment that the ledger has not closed, nothing
+// is known that would let it be removed.
+func (r Retention) old(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []victim {
 	var total int64
+	size := func(fi fs.FileInfo) int64 {
+		if end := ends[fi.Name()]; end.Size > 0 {
+			return end.Size
+		}
+		return fi.Size()
+	}
 	for _, fi := range all {
-		if isClosed(fi) {
-			total += fi.Size()
+		if _, ended := ends[fi.Name()]; ended {
+			total += size(fi)
 		}
 	}
 	var victims []victim
 	for _, fi := range all {
-		if !isClosed(fi) {
+		end, ended := ends[fi.Name()]
+		if !ended {
 			continue
 		}
 		v := victim{path: filepath.Join(dir, fi.Name())}
 		switch {
-		case o.KeepFor > 0 && o.Now().Sub(fi.ModTime()) > o.KeepFor:
-			v.why = fmt.Sprintf("older than %v", o.KeepFor.Round(time.Second))
-		case o.Keep > 0 && total > o.Keep:
-			v.why = fmt.Sprintf("more than %d bytes of closed segments", o.Keep)
+		case r.tooOld(end.Time, now):
+			v.why = fmt.Sprintf("older than %v", r.KeepFor.Round(time.Second))
+		case r.Keep > 0 && total > r.Keep:
+			v.why = fmt.Sprintf("more than %d bytes of closed segments", r.Keep)
 		default:
 			continue
 		}
-		total -= fi.Size()
+		total -= size(fi)
 		victims = append(victims, v)
 	}
 	return victims
 }
 
+func (r Retention) tooOld(closed, now time.Time) bool {
+	return r.KeepFor > 0 && now.Sub(closed) > r.KeepFor
+}
+
+// ends reads how each segment ended.
+func (l *ledger) ends() (map[string]mark, error) {
+	ends := map[string]mark{}
+	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
+	err := s.each(func(it item) {
+		if m, ok := parseMark(it); ok && (m.Kind == closed || m.Kind == crashed) {
+			ends[m.Segment] = m
+		}
+	})
+	return ends, err
+}
+
 // remove deletes one segment, unless somebody writes it after all.
-func (l *ledger) remove(v victim) error {
+func (l *ledger) remove(v victim, r Retention) error {
 	f, err := openFree(v.path)
 	if f == nil {
 		return err
 	}
 	f.Close() // an open file cannot be removed everywhere; nobody begins to write a closed one
-	if err := l.append(mark{Kind: removed, Segment: filepath.Base(v.path), Detail: v.why}); err != nil {
+	m := mark{
+		Kind: removed, Segment: filepath.Base(v.path), Detail: v.why,
+		Keep: max(r.Keep, 0), KeepFor: int64(max(r.KeepFor, 0) / time.Second),
+	}
+	if err := l.append(m); err != nil {
 		return err
 	}
 	return os.Remove(v.path)

@@ -1,113 +1,129 @@
 package audit
 
-import (
-	"bytes"
-	"strings"
-)
-
-// shape is a secret that is known by how it begins.
-type shape struct {
-	start string
-	kind  string // one word for the marker
-	min   int    // characters that must follow
-	more  string // what may follow besides letters and digits
-	digit bool   // a digit must follow: the start is also an ordinary word's
-}
-
-// shapes is ordered: a longer start before one it begins with.
-var shapes = []shape{
-	{start: "github_pat_", kind: "github", min: 20, more: "_"},
-	{start: "ghp_", kind: "github", min: 20}, {start: "gho_", kind: "github", min: 20},
-	{start: "ghu_", kind: "github", min: 20}, {start: "ghs_", kind: "github", min: 20, more: "_-."},
-	{start: "ghr_", kind: "github", min: 20},
-	{start: "glpat-", kind: "gitlab", min: 16, more: "_-."}, {start: "glptt-", kind: "gitlab", min: 16, more: "_-"},
-	{start: "gldt-", kind: "gitlab", min: 16, more: "_-"}, {start: "glrt-", kind: "gitlab", min: 16, more: "_-."},
-	{start: "sk-ant-", kind: "anthropic", min: 16, more: "_-"},
-	{start: "sk-", kind: "sk", min: 16, more: "_-", digit: true},
-	{start: "sk_live_", kind: "stripe", min: 10}, {start: "sk_test_", kind: "stripe", min: 10},
-	{start: "rk_live_", kind: "stripe", min: 10}, {start: "rk_test_", kind: "stripe", min: 10},
-	{start: "whsec_", kind: "stripe", min: 16, more: "+/="},
-	{start: "xoxb-", kind: "slack", min: 10, more: "-"}, {start: "xoxp-", kind: "slack", min: 10, more: "-"},
-	{start: "xoxa-", kind: "slack", min: 10, more: "-"}, {start: "xoxr-", kind: "slack", min: 10, more: "-"},
-	{start: "xoxs-", kind: "slack", min: 10, more: "-"}, {start: "xoxe-", kind: "slack", min: 10, more: "-"},
-	{start: "xoxe.", kind: "slack", min: 10, more: "-."}, {start: "xapp-", kind: "slack", min: 10, more: "-"},
-	{start: "AKIA", kind: "aws", min: 16}, {start: "ASIA", kind: "aws", min: 16, digit: true},
-	{start: "AIza", kind: "google", min: 30, more: "_-"},
-	{start: "ya29.", kind: "google", min: 16, more: "_-."}, {start: "GOCSPX-", kind: "google", min: 16, more: "_-"},
-	{start: "npm_", kind: "npm", min: 30}, {start: "pypi-", kind: "pypi", min: 30, more: "_-"},
-	{start: "rubygems_", kind: "rubygems", min: 30},
-	{start: "hf_", kind: "huggingface", min: 20}, {start: "gsk_", kind: "groq", min: 20},
-	{start: "xai-", kind: "xai", min: 20}, {start: "r8_", kind: "replicate", min: 20},
-	{start: "pplx-", kind: "perplexity", min: 20}, {start: "tvly-", kind: "tavily", min: 16, more: "-"},
-	{start: "dop_v1_", kind: "digitalocean", min: 20}, {start: "shpat_", kind: "shopify", min: 20},
-	{start: "dckr_pat_", kind: "docker", min: 16, more: "_-"}, {start: "sbp_", kind: "supabase", min: 20},
-	{start: "glsa_", kind: "grafana", min: 20, more: "_"}, {start: "lin_api_", kind: "linear", min: 20},
-	{start: "ntn_", kind: "notion", min: 20}, {start: "figd_", kind: "figma", min: 20, more: "_-"},
-	{start: "PMAK-", kind: "postman", min: 20, more: "-"}, {start: "ATATT", kind: "atlassian", min: 30, more: "_-="},
-	{start: "hvs.", kind: "vault", min: 16, more: "_-"}, {start: "SG.", kind: "sendgrid", min: 20, more: "_-."},
-	{start: "tskey-", kind: "tailscale", min: 16, more: "-"}, {start: "AGE-SECRET-KEY-1", kind: "age", min: 20},
-}
+import "bytes"
 
 // maxLook bounds how far one start is followed that may yet be none, so that a
 // text made of starts costs no square of its length.
 const maxLook = 512
 
-// shapesAt holds, for each first byte, the shapes that begin with it.
-var shapesAt = func() (t [256][]shape) {
-	for _, s := range shapes {
-		t[s.start[0]] = append(t[s.start[0]], s)
+// shapeFirst holds, for what the first two bytes come to, one more than the index of
+// the first shape that begins so, and shapeNext the same of the next one after each.
+// For most words that is all that is looked at.
+var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16) {
+	for i := len(shapes) - 1; i >= 0; i-- {
+		n := pair(shapes[i].start[0], shapes[i].start[1])
+		next[i], first[n] = first[n], uint16(i+1)
+	}
+	return first, next
+}()
+
+// begins says which first two bytes are worth a look: those of the shapes, of JSON
+// web tokens and of Bearer.
+var begins = func() (t [1024]bool) {
+	for n, first := range shapeFirst {
+		t[n] = first > 0
+	}
+	for _, two := range []string{"ey", "be", "bE", "Be", "BE"} {
+		t[pair(two[0], two[1])] = true
 	}
 	return t
 }()
 
-// seconds holds, for each first byte, the second bytes of the shapes that begin
-// with it, one bit for each value modulo 64: most words end there.
-var seconds = func() (t [256]uint64) {
-	for _, s := range shapes {
-		t[s.start[0]] |= 1 << (s.start[1] & 63)
-	}
-	t['e'] |= 1 << ('y' & 63) // of a JSON web token
-	return t
-}()
+func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// shapeAt returns the length and kind of the secret that begins s, if one does.
-func shapeAt(s []byte) (int, string) {
-	if len(s) < 2 || seconds[s[0]]&(1<<(s[1]&63)) == 0 {
-		return 0, ""
+// startAt finds the secret that begins at s[i]; nothing of it stands before s[from].
+func startAt(s []byte, i, from int) span {
+	if i+1 >= len(s) {
+		return span{}
 	}
-	for i := range shapesAt[s[0]] {
-		sh := &shapesAt[s[0]][i]
-		if len(s) < len(sh.start)+sh.min || string(s[:len(sh.start)]) != sh.start {
-			continue
-		}
-		n, digit := len(sh.start), !sh.digit
-		for n < len(s) && (n < maxLook || digit) && (isAlnum[s[n]] || strings.IndexByte(sh.more, s[n]) >= 0) {
-			digit = digit || s[n] >= '0' && s[n] <= '9'
-			n++
-		}
-		if digit && n-len(sh.start) >= sh.min {
-			return n, sh.kind
+	if n := shapeFirst[pair(s[i], s[i+1])]; n > 0 {
+		if at := shapeAt(s, i, from, n); at.to > 0 {
+			return at
 		}
 	}
-	if s[0] == 'e' && bytes.HasPrefix(s, []byte("eyJ")) {
-		return jwtAt(s)
+	switch {
+	case s[i] == 'e' && s[i+1] == 'y':
+		return jwtAt(s, i)
+	case s[i]|0x20 == 'b' && s[i+1]|0x20 == 'e':
+		return bearer(s, i)
 	}
-	return 0, ""
+	return span{}
 }
 
-// jwtAt reads header.payload.signature of RFC 7515, all base64url.
-func jwtAt(s []byte) (int, string) {
+// shapeAt tries the shapes from the one that n means.
+func shapeAt(s []byte, i, from int, n uint16) span {
+	for ; n > 0; n = shapeNext[n-1] {
+		sh := &shapes[n-1]
+		behind := i + len(sh.start)
+		if len(s)-behind < sh.min || string(s[i:behind]) != sh.start {
+			continue
+		}
+		if follows := sh.follows(s[behind:]); follows > 0 && sh.precedes(s[from:i]) {
+			start := i
+			if sh.before > 0 {
+				start -= sh.before + 1
+			}
+			return span{start, behind + follows, sh.kind}
+		}
+	}
+	return span{}
+}
+
+// follows is how much of rest belongs to a secret whose start stands before it; 0
+// when it is none.
+func (sh *shape) follows(rest []byte) int {
+	of := sh.of
+	if of == 0 {
+		of = alnum
+	}
+	n, digit := 0, !sh.digit
+	for n < len(rest) && (n < maxLook || digit) && classes[rest[n]]&of != 0 {
+		digit = digit || classes[rest[n]] == decimal
+		n++
+	}
+	if !digit || n < sh.min || sh.max > 0 && n > sh.max || sh.has != "" && !bytes.Contains(rest[:min(n, maxLook)], []byte(sh.has)) {
+		return 0
+	}
+	return n
+}
+
+// precedes looks at what stands before a start.
+func (sh *shape) precedes(text []byte) bool {
+	if sh.before == 0 {
+		return true
+	}
+	if len(text) <= sh.before || text[len(text)-1] != '.' {
+		return false
+	}
+	return ofClass(text[len(text)-1-sh.before:len(text)-1], alnum)
+}
+
+func ofClass(s []byte, of class) bool {
+	for _, c := range s {
+		if classes[c]&of == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i].
+func jwtAt(s []byte, i int) span {
+	rest := s[i:]
+	if !bytes.HasPrefix(rest, []byte("eyJ")) {
+		return span{}
+	}
 	n, dots := 0, 0
-	for n < len(s) && (n < maxLook || dots > 0) && (isAlnum[s[n]] || s[n] == '-' || s[n] == '_' || s[n] == '.' && dots < 4) {
-		if s[n] == '.' {
+	for n < len(rest) && (n < maxLook || dots > 0) && (classes[rest[n]]&wordish != 0 || rest[n] == '.' && dots < 4) {
+		if rest[n] == '.' {
 			dots++
 		}
 		n++
 	}
 	if dots < 2 || n < 24 {
-		return 0, ""
+		return span{}
 	}
-	return n, "jwt"
+	return span{i, i + n, "jwt"}
 }
 
 // pemAt reads a private key in PEM armour (RFC 7468); one that is cut off ends

@@ -8,54 +8,106 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after from. A text is read
-// once, byte by byte; only a byte that can begin or announce a secret costs
-// more than a look at a table.
-func findSecret(s []byte, from int) (span, bool) {
-	for i := from; i < len(s); i++ {
-		if !announces[s[i]] {
-			continue
-		}
-		var at span
-		switch c := s[i]; c {
-		case '=':
-			at = assigned(s, i, from)
-		case ':':
-			if at = userinfo(s, i); at.to == 0 {
-				at = assigned(s, i, from)
+// findSecret returns the first secret in s at or after from. A text is read once,
+// word by word: only where a word begins, and at the few bytes that announce a
+// secret, is more looked at than a table.
+func findSecret(s []byte, from int) (at span, found bool) {
+	for i := from; i < len(s); {
+		c := s[i]
+		if isWord[c] {
+			begin := i
+			if i == 0 || !isWord[s[i-1]] && (s[i-1] == '\\' || s[i-1] == '%') || i+1 < len(s) && begins[pair(c, s[i+1])] && !isWord[s[i-1]] {
+				at = wordAt(s, i, from)
 			}
-		case '-':
-			if n, kind := pemAt(s[i:]); n > 0 {
-				at = span{i, i + n, kind}
-			} else {
-				at = flagged(s, i)
+			for i++; i < len(s) && isWord[s[i]]; i++ {
 			}
-		case 'B', 'b':
-			at = bearer(s, i)
-		default:
-			if i > 0 && (isAlnum[s[i-1]] || s[i-1] == '_') {
-				continue
+			if at.to == 0 && i-begin >= 40 && s[i-1] == 'k' {
+				at = innerAt(s, i-len("_mmk"), from)
 			}
-			if n, kind := shapeAt(s[i:]); n > 0 {
-				at = span{i, i + n, kind}
+		} else {
+			if announces[c] || c == '.' && i+7 < len(s) && s[i+7] == '.' {
+				at = markAt(s, i, from)
 			}
+			i++
 		}
 		if at.to > at.from {
 			return at, true
 		}
+		at = span{}
 	}
 	return span{}, false
 }
 
-var announces = func() (t [256]bool) {
-	for _, sh := range shapes {
-		t[sh.start[0]] = true
+// wordAt looks at the word that begins at s[i], and behind an escape that it may
+// begin with, such as \n of JSON in a text or %3D of a URL.
+func wordAt(s []byte, i, from int) span {
+	if at := startAt(s, i, from); at.to > 0 || i == 0 {
+		return at
 	}
-	for _, c := range "=:-eBb" {
+	switch s[i-1] {
+	case '\\':
+		return startAt(s, i+1, from)
+	case '%':
+		return startAt(s, i+2, from)
+	}
+	return span{}
+}
+
+// markAt looks at a byte that announces a secret, or stands inside one.
+func markAt(s []byte, i, from int) (at span) {
+	switch s[i] {
+	case '=':
+		return assigned(s, i, from)
+	case ':':
+		if at = userinfo(s, i); at.to == 0 {
+			at = assigned(s, i, from)
+		}
+		if at.to > 0 {
+			return at
+		}
+	case '-':
+		return dashed(s, i, from)
+	}
+	return innerAt(s, i, from)
+}
+
+var announces = func() (t [256]bool) {
+	for _, c := range "=:-|~" {
 		t[c] = true
 	}
 	return t
 }()
+
+// isWord are the bytes that a word's later ones stand behind.
+var isWord = func() (t [256]bool) {
+	t = isAlnum
+	t['_'] = true
+	return t
+}()
+
+// afterEscape: what looks like the end of a word is that of an escape, such as \n
+// of JSON in a text or %3D of a URL.
+func afterEscape(before []byte) bool {
+	n := len(before)
+	return n > 1 && before[n-2] == '\\' || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
+}
+
+// dashed reads what a dash begins: a private key, an option, or the end of a key.
+func dashed(s []byte, i, from int) span {
+	if n, kind := pemAt(s[i:]); n > 0 {
+		return span{i, i + n, kind}
+	}
+	if i > 0 && isWord[s[i-1]] {
+		return innerAt(s, i, from)
+	}
+	if at := flagged(s, i); at.to > 0 {
+		return at
+	}
+	if i > 0 && s[i-1] != ' ' {
+		return span{}
+	}
+	return credentialAt(s, i, from)
+}
 
 // assigned reads name=value, name: value and "name":"value" around s[i].
 func assigned(s []byte, i, from int) span {
@@ -75,6 +127,9 @@ func assigned(s []byte, i, from int) span {
 	how := nameSecrecy(name)
 	if how == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
+	}
+	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
+		i++
 	}
 	from, to := valueAfter(s, i+1, inQuery, bytes.EqualFold(name, []byte("authorization")) || bytes.HasSuffix(bytes.ToLower(name), []byte("cookie")))
 	if how == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
@@ -152,7 +207,7 @@ func bearer(s []byte, i int) span {
 		return span{}
 	}
 	from, to, digit := i+len(word), i+len(word), false
-	for to < len(s) && (isAlnum[s[to]] || bytes.IndexByte([]byte("-._~+/="), s[to]) >= 0) {
+	for to < len(s) && (isAlnum[s[to]] || bytes.IndexByte([]byte("-._~+/=|:%@"), s[to]) >= 0) {
 		digit = digit || s[to] >= '0' && s[to] <= '9'
 		to++
 	}

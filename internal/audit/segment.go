@@ -79,7 +79,7 @@ func (s *segment) opening() mark {
 
 // closing is the mark of a segment whose last line is before c.
 func (s *segment) closing(c *chain) mark {
-	return mark{Kind: closed, Segment: s.name(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin}
+	return mark{Kind: closed, Segment: s.name(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
 }
 
 // closedMode is the mode of a segment that the ledger has closed. It only says

@@ -136,7 +136,7 @@ func crash(f *os.File) (mark, error) {
 		return m, err
 	}
 	n, digest := s.rest()
-	m.Bytes, m.Digest = int64(n), digest
+	m.Bytes, m.Digest, m.Size = int64(n), digest, s.end+int64(n)
 	return m, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Report is what Verify found.
@@ -33,10 +34,14 @@ type Finding struct {
 
 // Verify reads every segment of dir and the ledger and checks each line against
 // the next and each file against the ledger. It changes nothing. head, when not
-// empty, is the Head of an earlier report and must still be in the ledger. A
-// directory that is missing is an empty record.
-func Verify(dir, head string) (Report, error) {
-	v := verifier{dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, says: map[string]*says{}}
+// empty, is the Head of an earlier report and must still be in the ledger; what was
+// removed since is among the notes then. Each removal is held against the retention.
+// A directory that is missing is an empty record.
+func Verify(dir, head string, r Retention) (Report, error) {
+	v := verifier{
+		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, says: map[string]*says{},
+		removals: removals{keep: r.withDefaults(), now: time.Now()},
+	}
 	files, err := v.snapshot(head)
 	if err != nil {
 		return v.report, fmt.Errorf("verify %q: %w", dir, err)
@@ -66,6 +71,7 @@ type verifier struct {
 	report Report
 	says   map[string]*says
 	order  []string // segments as the ledger first names them
+	removals
 }
 
 func (v *verifier) find(file string, line int, format string, a ...any) {
@@ -111,10 +117,13 @@ func (v *verifier) ledger(f io.Reader, head string) error {
 	seen := head == ""
 	err := s.each(func(it item) {
 		v.line(ledgerName, it)
-		seen = seen || it.raw != nil && string(it.place.hash) == head
 		if m, ok := parseMark(it); ok {
 			v.marked(m)
+			if m.Kind == removed && head != "" && seen {
+				v.note(m.Segment, 0, "removed since the hash was kept, on %s: %s (line %d of the ledger)", m.Time.Format(time.DateTime), m.Detail, m.position)
+			}
 		}
+		seen = seen || it.raw != nil && string(it.place.hash) == head
 	})
 	if err != nil {
 		return err
@@ -159,8 +168,10 @@ func (v *verifier) marked(m mark) {
 			v.find(ledgerName, m.position, "the segment %q is closed twice, or begins differently than line %d says", m.Segment, known.line)
 		}
 		known.end = &m
+		v.ended(&m)
 	case removed:
 		known.removed = true
+		v.judge(known, &m)
 	default:
 		v.find(ledgerName, m.position, "the kind %q is unknown", m.Kind)
 	}

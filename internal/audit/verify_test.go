@@ -29,9 +29,12 @@ func closedLog(t testing.TB, dir string) {
 	}
 }
 
+// keepAll removes nothing.
+var keepAll = Retention{Keep: -1, KeepFor: -1}
+
 func verify(t testing.TB, dir string) Report {
 	t.Helper()
-	r, err := Verify(dir, "")
+	r, err := Verify(dir, "", Retention{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +65,10 @@ func TestVerifyAcceptsWhatWasWritten(t *testing.T) {
 	if !r.Intact() || len(r.Notes) > 0 || r.Segments < 4 || r.Records != uint64(12+r.Segments) {
 		t.Fatalf("%+v", r)
 	}
-	if again, err := Verify(dir, r.Head); err != nil || !again.Intact() {
+	if again, err := Verify(dir, r.Head, Retention{}); err != nil || !again.Intact() {
 		t.Fatalf("with its own head: %+v, %v", again, err)
 	}
-	if r, err := Verify(dir, strings.Repeat("ab", 32)); err != nil || r.Intact() {
+	if r, err := Verify(dir, strings.Repeat("ab", 32), Retention{}); err != nil || r.Intact() {
 		t.Fatalf("with a head that is not there: %+v, %v", r, err)
 	}
 }

@@ -35,9 +35,9 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 	defer f.Close()
 	before, ok := last[session]
 	if !ok {
-		before = v.removedBefore(name, session)
+		before, ok = v.removedBefore(name, session)
 	}
-	t, err := v.lines(f, name, session, before)
+	t, err := v.lines(f, name, session, before, ok)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 }
 
 // lines reads the file. before is the last hash of the session's segment before
-// this one, "" when this is the first that is still there.
-func (v *verifier) lines(f *os.File, name, session, before string) (tally, error) {
+// this one; known is false when nothing is known of one.
+func (v *verifier) lines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s := newScanner(f)
 	err := s.each(func(it item) {
@@ -72,7 +72,7 @@ func (v *verifier) lines(f *os.File, name, session, before string) (tally, error
 		}
 		if t.lines++; t.lines == 1 {
 			t.first = string(it.place.hash)
-			v.header(name, session, before, it)
+			v.header(name, session, before, known, it)
 		}
 		t.last = string(it.place.hash)
 	})
@@ -89,7 +89,7 @@ func (v *verifier) lines(f *os.File, name, session, before string) (tally, error
 
 // header checks the first line: it names the file it stands in and follows the
 // session's segment before it.
-func (v *verifier) header(name, session, before string, it item) {
+func (v *verifier) header(name, session, before string, known bool, it item) {
 	var w stored
 	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != Segment || w.File != name || w.Session != session {
 		v.find(name, it.line, "the first record does not name this file: it was renamed, swapped, or lost its beginning")
@@ -101,6 +101,8 @@ func (v *verifier) header(name, session, before string, it item) {
 	switch prev := string(it.place.prev); {
 	case it.place.seq == 1 && prev != noHash, before != "" && prev != before:
 		v.find(name, it.line, "does not follow the session's segment before it")
+	case it.place.seq > 1 && !known:
+		v.find(name, it.line, "begins with line %d of its session, and neither the lines before it nor an account of their removal is there", it.place.seq)
 	}
 }
 
@@ -132,15 +134,15 @@ func (v *verifier) ending(name string, known *says, t tally) {
 
 // removedBefore is the last hash of the session's segment before this one, when
 // retention removed it, or "".
-func (v *verifier) removedBefore(name, session string) (last string) {
+func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
 	for other, known := range v.says {
 		_, of, _ := parseSegmentName(other)
 		if of == session && other < name && other > latest && known.end != nil {
-			latest, last = other, known.end.Last
+			latest, last, ok = other, known.end.Last, true
 		}
 	}
-	return last
+	return last, ok
 }
 
 func lengths(have, want uint64) string {

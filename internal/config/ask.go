@@ -48,6 +48,7 @@ type settingsFile struct {
 		Timeout   *string   `toml:"timeout"`
 		Nobody    *string   `toml:"nobody"`
 		PerMinute *int      `toml:"per_minute"`
+		AtOnce    *int      `toml:"at_once"`
 		Notify    *bool     `toml:"notify"`
 	} `toml:"ask"`
 }
@@ -71,6 +72,9 @@ func (a *Ask) file(path string, src []byte) error {
 	}
 	if p := f.Ask.PerMinute; p != nil {
 		texts["per_minute"] = strconv.Itoa(*p)
+	}
+	if p := f.Ask.AtOnce; p != nil {
+		texts["at_once"] = strconv.Itoa(*p)
 	}
 	if p := f.Ask.Notify; p != nil {
 		texts["notify"] = strconv.FormatBool(*p)

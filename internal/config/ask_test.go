@@ -33,7 +33,7 @@ func TestAskPrecedence(t *testing.T) {
 	if _, err := LoadAsk(path, none); err == nil {
 		t.Fatal("an unknown key loads")
 	}
-	write(t, path, "# mine\n[ask]\norder = [\"web\", \"terminal\"]\ntimeout = \"20s\"\nnobody = \"deny\"\nper_minute = 5\nnotify = true\n")
+	write(t, path, "# mine\n[ask]\norder = [\"web\", \"terminal\"]\ntimeout = \"20s\"\nnobody = \"deny\"\nper_minute = 5\nnotify = true\nat_once = 6\n")
 	env := map[string]string{"CLAWAI_ASK_TIMEOUT": "30s", "CLAWAI_ASK_NOBODY": "wait", "CLAWAI_ASK_PER_MINUTE": ""}
 	a, err := LoadAsk(path, func(name string) string { return env[name] })
 	if err != nil {
@@ -47,6 +47,7 @@ func TestAskPrecedence(t *testing.T) {
 		Timeout:   Value[time.Duration]{40 * time.Second, "--ask-timeout"},
 		Nobody:    Value[string]{"wait", "CLAWAI_ASK_NOBODY"},
 		PerMinute: Value[int]{5, path + ":6"},
+		AtOnce:    Value[int]{6, path + ":8"},
 		Notify:    Value[bool]{true, path + ":7"},
 	}
 	if !reflect.DeepEqual(a, want) {
@@ -78,7 +79,7 @@ func TestAskRefusals(t *testing.T) {
 		{"[ask]\ntimout = \"3s\"", `config.toml:2:1: "ask.timout" is no setting; did you mean "timeout"?`},
 		{"[aks]\ntimeout = \"3s\"", `"aks`},
 		{"[aks]\ntimeout = \"3s\"", `did you mean "ask"?`},
-		{"[ask]\nwhatever = 3", "is no setting; it is one of order, timeout, nobody, per_minute, notify"},
+		{"[ask]\nwhatever = 3", "is no setting; it is one of order, timeout, nobody, per_minute, at_once, notify"},
 		{"[ask]\n\ntimeout = 45", "config.toml:3:"},
 		{"[ask]\ntimeout = \"45\"", `config.toml:2: ask.timeout: "45" is no time to wait`},
 		{"[ask]\ntimeout = \"0s\"", "more than 0"},
@@ -90,6 +91,7 @@ func TestAskRefusals(t *testing.T) {
 		{"[ask]\norder = \"terminal\"", "config.toml:2:"},
 		{"[ask]\nnobody = \"allow\"", `"allow" is neither wait nor deny`},
 		{"[ask]\nper_minute = 0", "write 1 or more"},
+		{"[ask]\nat_once = 0", "write 1 or more"},
 		{"[ask]\nnotify = \"yes\"", "config.toml:2:"},
 		{"[ask]\nnotify = true\nnotify = false", "config.toml:3:"},
 		{"[ask\n", "config.toml:1:"},
@@ -103,7 +105,7 @@ func TestAskRefusals(t *testing.T) {
 	}
 	write(t, path, "")
 	for name, text := range map[string]string{
-		"CLAWAI_ASK": "telepathy", "CLAWAI_ASK_TIMEOUT": "soon", "CLAWAI_ASK_NOBODY": "x", "CLAWAI_ASK_PER_MINUTE": "many", "CLAWAI_ASK_NOTIFY": "1",
+		"CLAWAI_ASK": "telepathy", "CLAWAI_ASK_TIMEOUT": "soon", "CLAWAI_ASK_NOBODY": "x", "CLAWAI_ASK_PER_MINUTE": "many", "CLAWAI_ASK_AT_ONCE": "-1", "CLAWAI_ASK_NOTIFY": "1",
 	} {
 		_, err := LoadAsk(path, func(n string) string {
 			if n == name {

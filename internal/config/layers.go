@@ -43,25 +43,37 @@ func orgPolicy(goos string, getenv func(string) string) string {
 
 // stack is what was read of the layers.
 type stack struct {
-	sources []layerSource
-	trails  []trail
-	notes   []string // what the owner should know; in force is what sources say
-	sum     [sha256.Size]byte
+	sources   []layerSource
+	trails    []trail
+	notes     []string // what the owner should know; in force is what sources say
+	confirmed confirmations
 }
 
+// project is the name of a layer whose text the owner has looked at.
+const project = "project"
+
+// layerSource is one layer: what it is called, its file and the text in force.
 type layerSource struct {
 	name, path string
 	src        []byte
+	rules      *policy.Policy // nil before it is compiled
+}
+
+// sum names the texts of all layers.
+func (s *stack) sum() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, l := range s.sources {
+		fmt.Fprintf(h, "%q %q %x\n", l.name, l.path, sha256.Sum256(l.src))
+	}
+	h.Sum(sum[:0])
+	return sum
 }
 
 // read reads every layer that there is. The trails are good also when there is an
 // error.
 func (l Layers) read() (s stack, err error) {
-	h := sha256.New()
 	add := func(name, path string, src []byte) {
-		s.sources = append(s.sources, layerSource{name, path, src})
-		sum := sha256.Sum256(src)
-		fmt.Fprintf(h, "%q %q %x\n", name, path, sum)
+		s.sources = append(s.sources, layerSource{name: name, path: path, src: src})
 	}
 	if l.Org != "" {
 		src, t, err := read(l.Org)
@@ -90,14 +102,18 @@ func (l Layers) read() (s stack, err error) {
 		}
 		for _, p := range projectsOf(trust, l.Dir) {
 			if p.Trusted != nil {
-				add("project", p.Path, p.Trusted)
+				add(project, p.Path, p.Trusted)
 			}
 			if note := p.note(); note != "" {
 				s.notes = append(s.notes, note)
 			}
 		}
 	}
-	h.Sum(s.sum[:0])
+	if l.State != "" {
+		var t trail
+		s.confirmed, t = readConfirmations(l.State)
+		s.trails = append(s.trails, t)
+	}
 	return s, nil
 }
 
@@ -114,14 +130,22 @@ func (l Layers) Above(o policy.Options) (above []*policy.Policy, notes []string,
 // compile makes the options of a policy below these layers.
 func (s *stack) compile(o policy.Options) (policy.Options, error) {
 	o.Above = nil
-	for _, l := range s.sources {
-		own := o
-		own.Layer, own.Above = l.name, nil
-		p, err := policy.Parse(l.path, l.src, own)
-		if err != nil {
-			return o, broken(l.path, err)
+	for i := range s.sources {
+		l := &s.sources[i]
+		if l.rules == nil {
+			if err := l.compile(o); err != nil {
+				return o, err
+			}
 		}
-		o.Above = append(o.Above, p)
+		o.Above = append(o.Above, l.rules)
 	}
 	return o, nil
+}
+
+func (l *layerSource) compile(o policy.Options) (err error) {
+	o.Layer, o.Above = l.name, nil
+	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
+		return broken(l.path, err)
+	}
+	return nil
 }

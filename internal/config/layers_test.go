@@ -201,7 +201,11 @@ func TestLayersAreWatched(t *testing.T) {
 	if n := next(); n.err == nil {
 		t.Error("a broken layer was taken")
 	}
-	must(t, os.Remove(h.org))
+	must(t, os.Remove(h.org)) // no way to take rules away
+	if n := next(); n.err != nil || n.action != policy.Deny || !strings.Contains(n.note, "is gone, and its last good text stays") {
+		t.Errorf("%+v", n)
+	}
+	must(t, Confirm(h.layers.State, h.org, nil))
 	if n := next(); n.err != nil || n.action != policy.Allow {
 		t.Errorf("%+v", n)
 	}

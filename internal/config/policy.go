@@ -24,11 +24,13 @@ type Loaded struct {
 	// Notes are what the owner should know of the layers: one that is ignored,
 	// one that has changed.
 	Notes []string
+	// News are the notes that the policy whose place this one took had not.
+	News []string
 
 	options policy.Options // with the layers above
 	layers  Layers
 	sum     [sha256.Size]byte // of Source
-	above   [sha256.Size]byte // of the layers
+	above   stack             // the layers in force
 }
 
 // Options are those the policy was parsed with, its layers among them.
@@ -65,7 +67,7 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above stack) (*
 	}
 	return &Loaded{
 		Policy: p, Path: path, Source: src, Notes: above.notes,
-		options: o, layers: l, sum: sha256.Sum256(src), above: above.sum,
+		options: o, layers: l, sum: sha256.Sum256(src), above: above,
 	}, nil
 }
 

@@ -182,6 +182,9 @@ func readTrust(state string) (trusts, trail, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return trusts{}, t, nil
 	}
+	if _, shut := os.Stat(path); errors.Is(shut, fs.ErrPermission) {
+		return nil, t, fmt.Errorf("the state folder %s cannot be searched: permission denied; run: chmod u+rwx %s", state, strconv.Quote(state))
+	}
 	known := trusts{}
 	if err == nil {
 		err = json.Unmarshal(src, &known)
@@ -205,12 +208,16 @@ func Trust(state, path string, text []byte, now time.Time) error {
 	})
 }
 
-// Distrust ends that. It says whether there was anything to end.
+// Distrust ends that, for running proxies too. It says whether there was anything to
+// end.
 func Distrust(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]
 		delete(known, path)
 	})
+	if err == nil && ended {
+		err = Confirm(state, path, nil)
+	}
 	return ended, err
 }
 

@@ -29,6 +29,7 @@ type Ask struct {
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
 	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
 	PerMinute Value[int]           // questions of one server before it is muted; at least 1
+	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
 	Notify    Value[bool]          // a desktop notification when none is available
 }
 
@@ -39,6 +40,7 @@ func defaultAsk() Ask {
 		Timeout:   Value[time.Duration]{45 * time.Second, from},
 		Nobody:    Value[string]{"wait", from},
 		PerMinute: Value[int]{30, from},
+		AtOnce:    Value[int]{64, from},
 		Notify:    Value[bool]{true, from},
 	}
 }
@@ -55,7 +57,8 @@ func settings() []setting {
 		{"order", "CLAWAI_ASK", setOrder},
 		{"timeout", "CLAWAI_ASK_TIMEOUT", setTimeout},
 		{"nobody", "CLAWAI_ASK_NOBODY", setNobody},
-		{"per_minute", "CLAWAI_ASK_PER_MINUTE", setPerMinute},
+		{"per_minute", "CLAWAI_ASK_PER_MINUTE", setCount(func(a *Ask) *Value[int] { return &a.PerMinute })},
+		{"at_once", "CLAWAI_ASK_AT_ONCE", setCount(func(a *Ask) *Value[int] { return &a.AtOnce })},
 		{"notify", "CLAWAI_ASK_NOTIFY", setNotify},
 	}
 }
@@ -111,13 +114,15 @@ func setNobody(a *Ask, text, from string) error {
 	return nil
 }
 
-func setPerMinute(a *Ask, text, from string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is no number of questions; write 1 or more", text)
+func setCount(of func(*Ask) *Value[int]) func(*Ask, string, string) error {
+	return func(a *Ask, text, from string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of questions; write 1 or more", text)
+		}
+		*of(a) = Value[int]{n, from}
+		return nil
 	}
-	a.PerMinute = Value[int]{n, from}
-	return nil
 }
 
 func setNotify(a *Ask, text, from string) error {

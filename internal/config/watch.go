@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,6 +16,9 @@ const (
 	// and with no event since: an editor's several steps are one change, and a
 	// rule of which half is written must not be taken for a wider one.
 	quiet = 100 * time.Millisecond
+	// An edit after which a call may get a wider answer waits longer, in case that
+	// the writer only pauses: what a half-written file opens must not be in force.
+	still = 2 * time.Second
 	// A folder that is moved away with a parent tells nobody, and a system may
 	// have no watch left to give: then looking is all there is.
 	sighted = 30 * time.Second
@@ -24,9 +28,10 @@ const (
 // Watch calls onChange whenever the policy that from was loaded from becomes
 // another one, until ctx ends; it returns after the last call. An error means
 // that the file is missing or broken now and the last good policy should stand;
-// it is told once. When the last good policy comes back, it is told again.
-func Watch(ctx context.Context, from *Loaded, onChange func(*Loaded, error)) {
-	w := &watch{good: from, tell: onChange, sighted: sighted, blind: blind}
+// it is told once. When the last good policy comes back, it is told again. The
+// edits of own were written whole, and are taken up at once; it may be nil.
+func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
+	w := &watch{good: from, own: own, tell: onChange, still: still, sighted: sighted, blind: blind}
 	notes, err := fsnotify.NewWatcher()
 	if err == nil {
 		w.notes = notes
@@ -40,11 +45,13 @@ type watch struct {
 	folders map[string]bool   // watched now
 	turns   []string          // entries whose change matters
 	good    *Loaded
-	last    string // what was read last: a digest or an error
-	trouble string // the error that was told last; "" when good stands
+	own     *Edits
+	last    string    // what was read last: a digest or an error
+	since   time.Time // when that was first read
+	trouble string    // the error that was told last; "" when good stands
 	tell    func(*Loaded, error)
 
-	sighted, blind time.Duration
+	still, sighted, blind time.Duration
 }
 
 func (w *watch) run(ctx context.Context) {
@@ -83,31 +90,44 @@ func (w *watch) look() time.Duration {
 	for _, other := range above.trails {
 		t.turns = append(t.turns, other.turns...)
 	}
-	sum := sha256.Sum256(src)
-	now := string(sum[:]) + string(above.sum[:])
+	now := fmt.Sprintf("%x %x %v", sha256.Sum256(src), above.sum(), above.confirmed)
 	if err != nil {
 		now = err.Error()
 	}
 	if fresh := w.aim(t); fresh || now != w.last {
-		w.last = now
+		w.last, w.since = now, time.Now()
 		return quiet
 	}
-	next := w.good
-	if err == nil && (sum != w.good.sum || above.sum != w.good.above) {
-		next, err = w.good.layers.parse(w.good.Path, w.good.options, src, above)
+	var next *Loaded
+	if err == nil {
+		var loosens bool
+		next, loosens, err = w.good.succeed(src, above, w.own)
+		if wait := time.Until(w.since.Add(w.still)); err == nil && loosens && wait > 0 {
+			return min(wait, w.blind)
+		}
 	}
-	switch {
-	case err != nil && err.Error() != w.trouble:
-		w.trouble = err.Error()
-		w.tell(nil, err)
-	case err == nil && (next != w.good || w.trouble != ""):
-		w.good, w.trouble = next, ""
-		w.tell(next, nil)
-	}
+	w.take(next, err)
 	if w.sees(t) {
 		return w.sighted
 	}
 	return w.blind
+}
+
+// take puts what was read in force, or keeps what is, and tells what that changes.
+func (w *watch) take(next *Loaded, err error) {
+	if err != nil {
+		if err.Error() != w.trouble {
+			w.trouble = err.Error()
+			w.tell(nil, err)
+		}
+		return
+	}
+	next.News = next.news(w.good)
+	changed := next.Policy != w.good.Policy || w.trouble != "" || len(next.News) > 0
+	w.good, w.trouble = next, ""
+	if changed {
+		w.tell(next, nil)
+	}
 }
 
 // aim watches the folders of the trail, and only those; true when one is new.

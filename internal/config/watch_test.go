@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type news struct {
 	text   string        // the new source; "" with an error
 	action policy.Action // for the tool "write"
+	note   string        // what is new of the layers
 	err    error
 }
 
@@ -44,7 +45,7 @@ func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) 
 	w := &watch{good: from, sighted: time.Hour, blind: time.Hour, tell: func(l *Loaded, err error) {
 		n := news{err: err}
 		if l != nil {
-			n.text = string(l.Source)
+			n.text, n.note = string(l.Source), strings.Join(l.News, "\n")
 			n.action = l.Policy.Decide(&policy.Call{Subject: policy.ToolSubject, Names: []string{"write"}}).Action
 		}
 		told <- n
@@ -123,7 +124,7 @@ func TestWatchSeesWhatWasChangedBeforeItBegan(t *testing.T) {
 	must(t, err)
 	write(t, path, better)
 	ctx, cancel := context.WithCancel(context.Background())
-	Watch(ctx, from, func(l *Loaded, err error) {
+	Watch(ctx, from, nil, func(l *Loaded, err error) {
 		if err != nil || string(l.Source) != better {
 			t.Errorf("told %v, %v", l, err)
 		}

@@ -29,7 +29,7 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 		s.conclude(x, s.over(x), nil)
 	case full:
 		q.cancel(nil)
-		s.conclude(x, q.refusal(CodeTooMany, "too many calls wait for one already", ""), nil)
+		s.conclude(x, q.refusal(CodeTooMany, "too many calls wait for a person already", ""), nil)
 	default:
 		go s.ask(ctx, q)
 	}

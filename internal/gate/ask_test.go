@@ -150,7 +150,7 @@ func TestAFloodOfQuestionsIsRefused(t *testing.T) {
 	}{
 		"number":      {Options{MaxWaiting: 3}, 3},
 		"bytes":       {Options{MaxWaitingBytes: 5 * len("prompt")}, 5},
-		"the default": {Options{}, 1024},
+		"the default": {Options{}, 64},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			j := newJournal()
@@ -166,6 +166,7 @@ func TestAFloodOfQuestionsIsRefused(t *testing.T) {
 				t.Error(name, "not withdrawn")
 			}
 			synctest.Wait()
+			time.Sleep(time.Second)
 			again := j.call("prompt") // there is room again
 			s.Do(t.Context(), again)
 			s.Close()

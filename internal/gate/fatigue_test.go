@@ -246,19 +246,44 @@ func TestABurstIsOneQuestion(t *testing.T) {
 		s, j, d := office(t, always(promptRule), Options{AskPerMinute: 2})
 		for burst := range 2 {
 			var xs []*Exchange
-			for i := range 40 {
+			for i := range 30 {
 				xs = append(xs, j.call(fmt.Sprint(burst, i)))
 			}
 			s.Do(t.Context(), xs[:20]...)
 			time.Sleep(999 * time.Millisecond)
 			s.Do(t.Context(), xs[20:]...)
-			if n := len(d.open()); n != 40*(burst+1) {
+			if n := len(d.open()); n != 30*(burst+1) {
 				t.Errorf("%d were asked", n)
 			}
 			time.Sleep(time.Millisecond)
 		}
 		if got := ask(t, s, j, "x"); got != CodeMuted {
 			t.Error(got)
+		}
+	})
+}
+
+// However fast they are answered, no more than so many come as one; another
+// server's are not among them.
+func TestABurstIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j, d := office(t, always(promptRule), Options{})
+		for i := range atOnce {
+			answered(t, s, j, d, fmt.Sprint(i), AllowOnce)
+		}
+		x := j.call("one more")
+		s.Do(t.Context(), x)
+		j.expect(t, x, CodeTooMany)
+		if v := j.verdicts[x]; line(x.Event) != "decision prompt deny ask too_many_questions 2" || !strings.Contains(v.Reason, "more than 64 others") {
+			t.Errorf("recorded %q, told %q", line(x.Event), v.Reason)
+		}
+		other, k, _ := office(t, always(promptRule), Options{})
+		if got := ask(t, other, k, "x"); got != "asked" {
+			t.Errorf("of another server: %s", got)
+		}
+		time.Sleep(time.Second)
+		if got := ask(t, s, j, "y"); got != "asked" {
+			t.Errorf("a second later: %s", got)
 		}
 	})
 }

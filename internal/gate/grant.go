@@ -105,11 +105,13 @@ func shown(cs []policy.Call) (kept []policy.Call, cut bool) {
 			}
 			k.Names = append(k.Names, part(name))
 		}
-		if len(c.Args) > room { // a part of it would be no JSON
-			cut = true
-		} else {
-			k.Args = slices.Clone(c.Args)
-			room -= len(k.Args)
+		for _, part := range [2]struct{ from, to *[]byte }{{&c.Args, &k.Args}, {&c.Extra, &k.Extra}} {
+			if len(*part.from) > room { // a part of it would be no JSON
+				cut = true
+				continue
+			}
+			*part.to = slices.Clone(*part.from)
+			room -= len(*part.to)
 		}
 		kept = append(kept, k)
 	}

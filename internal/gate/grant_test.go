@@ -159,12 +159,13 @@ func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
 		cut    bool
 		noArgs bool
 	}{
-		"small":      {[]policy.Call{call(object(10), "a", "b")}, 1, false, false},
-		"big":        {[]policy.Call{call(object(60_000), "a")}, 1, false, false},
-		"too big":    {[]policy.Call{call(object(70_000), "a")}, 1, true, true},
-		"long name":  {[]policy.Call{call(nil, long)}, 1, true, true},
-		"many names": {[]policy.Call{call(nil, slices.Repeat([]string{""}, 9999)...)}, 1, true, true},
-		"many calls": {slices.Repeat([]policy.Call{call(nil, "a")}, 9999), 300, true, true},
+		"small":       {[]policy.Call{call(object(10), "a", "b")}, 1, false, false},
+		"big":         {[]policy.Call{call(object(60_000), "a")}, 1, false, false},
+		"too big":     {[]policy.Call{call(object(70_000), "a")}, 1, true, true},
+		"much beside": {[]policy.Call{{Server: "s", Method: "m", Subject: policy.ToolSubject, Args: object(10), Extra: object(70_000)}}, 1, true, false},
+		"long name":   {[]policy.Call{call(nil, long)}, 1, true, true},
+		"many names":  {[]policy.Call{call(nil, slices.Repeat([]string{""}, 9999)...)}, 1, true, true},
+		"many calls":  {slices.Repeat([]policy.Call{call(nil, "a")}, 9999), 300, true, true},
 	} {
 		kept, cut := shown(tt.cs)
 		if cut != tt.cut || len(kept) > tt.calls || len(kept) == 0 {
@@ -195,10 +196,10 @@ func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
 // What is listed shares no memory with the frame: the transport has it back.
 func TestAGrantDoesNotHoldTheFrame(t *testing.T) {
 	raw := []byte("file{}")
-	c := policy.Call{Names: []string{string(raw[:4])}, Args: raw[4:]}
+	c := policy.Call{Names: []string{string(raw[:4])}, Args: raw[4:], Extra: raw[4:]}
 	kept, _ := shown([]policy.Call{c})
 	raw[4] = '!'
-	if string(kept[0].Args) != "{}" {
-		t.Errorf("kept %q", kept[0].Args)
+	if string(kept[0].Args) != "{}" || string(kept[0].Extra) != "{}" {
+		t.Errorf("kept %q and %q", kept[0].Args, kept[0].Extra)
 	}
 }

@@ -49,6 +49,8 @@ func TestASessionAnswerHoldsForTheSameValueOnly(t *testing.T) {
 		{"names run together", other(func(c *policy.Call) { c.Names = []string{"a", ""} }), 2},
 		{"args", other(func(c *policy.Call) { c.Args = []byte(`{"a":2}`) }), 2},
 		{"args written otherwise", other(func(c *policy.Call) { c.Args = []byte(`{"a": 1}`) }), 2},
+		{"something beside the arguments", other(func(c *policy.Call) { c.Extra = []byte(`{"cwd":"/"}`) }), 2},
+		{"what is not shown", other(func(c *policy.Call) { c.Quiet = 7 }), 2},
 		{"no args", other(func(c *policy.Call) { c.Args = nil }), 2},
 	}
 	for _, tt := range tests {

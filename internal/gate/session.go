@@ -22,7 +22,7 @@ type Options struct {
 	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
 
 	// What waits for a person, at most; what comes beyond is refused.
-	MaxWaiting      int // exchanges; default 1024
+	MaxWaiting      int // exchanges; default 64
 	MaxWaitingBytes int // of their frames; default 256 MiB
 
 	// What a person is spared; a negative value spares nothing.
@@ -62,6 +62,10 @@ type Session struct {
 	pace    pace
 }
 
+// atOnce is how many questions one session may put before a person at once: the
+// others must not be buried under it.
+const atOnce = 64
+
 // New makes a session. Close ends it.
 func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil {
@@ -70,10 +74,10 @@ func New(o Options) (*Session, error) {
 	s := &Session{o: o}
 	s.o.AskTimeout = positive(o.AskTimeout, 45*time.Second)
 	s.o.WaitEvery = positive(o.WaitEvery, 5*time.Second)
-	s.o.MaxWaiting = positive(o.MaxWaiting, 1024)
+	s.o.MaxWaiting = positive(o.MaxWaiting, atOnce)
 	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
-	s.pace.limit = cmp.Or(o.AskPerMinute, 30)
+	s.pace.limit, s.pace.most = cmp.Or(o.AskPerMinute, 30), max(s.o.MaxWaiting, atOnce)
 	if s.o.Meter == nil {
 		s.o.Meter = &Meter{}
 	}

@@ -21,7 +21,7 @@ func grantable(cs []policy.Call) bool {
 	return true
 }
 
-// valueOf digests everything the rules see of the calls, each part with its
+// valueOf digests everything that reaches the other side of the calls, each part with its
 // length so that no two lists of parts run together.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
@@ -36,6 +36,8 @@ func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 			text(h, name)
 		}
 		text(h, string(c.Args))
+		text(h, string(c.Extra))
+		number(h, int(c.Quiet))
 	}
 	h.Sum(sum[:0])
 	return sum

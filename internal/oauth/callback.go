@@ -17,9 +17,6 @@ const callbackPath = "/callback"
 // fetch sends the owner's browser to page and waits for it to come back with a
 // code (RFC 8252, section 7.3: a loopback address that lives as long as this).
 func (c *Client) fetch(ctx context.Context, page string, back net.Listener) (*auth.AuthorizationResult, error) {
-	if err := CheckPage(page); err != nil {
-		return nil, err
-	}
 	asked, err := url.Parse(page)
 	if err != nil {
 		return nil, err
@@ -75,7 +72,7 @@ func returned(host, state string, came chan<- *auth.AuthorizationResult, refused
 		case q.Get("error") != "":
 			fmt.Fprintln(w, "The sign-in was refused. Close this page; clawai says more.")
 			select {
-			case refused <- fmt.Errorf("the server refused: %.100q", q.Get("error")):
+			case refused <- fmt.Errorf("the server refused: %s", known(q.Get("error"), "no reason")):
 			default:
 			}
 		default:

@@ -3,17 +3,20 @@ package oauth
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/term"
 	"github.com/gofrs/flock"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
 
@@ -21,7 +24,7 @@ import (
 type Options struct {
 	Server *url.URL
 	Store  Store
-	Lock   string // a file all processes of this user share: one signs in, or refreshes, at a time
+	Lock   string // how the names of files begin that all processes of this user share: at each server one signs in, or refreshes, at a time
 
 	// Browse opens a page for the owner to sign in at. The address is http or
 	// https, and comes from the server.
@@ -31,6 +34,10 @@ type Options struct {
 	// https address of its metadata document. "" takes those of the sign-in before, if
 	// the owner had registered them, and otherwise registers one.
 	ClientID, ClientSecret string
+
+	// Pages is the least time between two pages that a server has opened to sign in,
+	// and two for a wider scope; default 1 min, negative: none, for an owner who asks.
+	Pages time.Duration
 
 	HTTP *http.Client  // for discovery and tokens; default: one that goes only where a server may send it
 	Wait time.Duration // how long a person may take to sign in; default 5 min
@@ -51,6 +58,7 @@ type Client struct {
 // New makes a client; nothing is read or asked yet.
 func New(o Options) *Client {
 	o.Wait = cmp.Or(o.Wait, 5*time.Minute)
+	o.Pages = cmp.Or(o.Pages, time.Minute)
 	if o.HTTP == nil {
 		o.HTTP = newHTTP(o.Server)
 	}
@@ -167,7 +175,7 @@ func (c *Client) meet(ctx context.Context, resp *http.Response, used string) (ag
 }
 
 // alone runs do while no other process of the owner's signs in or refreshes at
-// any server.
+// this server.
 func (c *Client) alone(ctx context.Context, do func() error) error {
 	select {
 	case c.signing <- struct{}{}:
@@ -175,12 +183,18 @@ func (c *Client) alone(ctx context.Context, do func() error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	lock := flock.New(c.o.Lock)
+	lock := flock.New(c.shared())
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		return fmt.Errorf("wait for another sign-in: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }()
 	return do()
+}
+
+// shared is the name of this server's lock.
+func (c *Client) shared() string {
+	sum := sha256.Sum256([]byte(c.key))
+	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
 }
 
 // refresh gets a new access token in place of used, unless somebody has.
@@ -213,22 +227,49 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 }
 
 // plainly keeps what a server wrote from people and their terminals: what its
-// token endpoint says may repeat a secret and is left out, other text is bounded
-// and made visible.
+// endpoints answer may repeat a secret, or say what to do, and is left out but for the
+// codes of RFC 6749; other text is bounded and made visible.
 func plainly(err error) error {
+	if moved, ok := errors.AsType[*errMoved](err); ok {
+		return moved
+	}
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		code := failed.ErrorCode
-		if code == "" && failed.Response != nil {
-			code = strconv.Itoa(failed.Response.StatusCode)
+		status := 0
+		if failed.Response != nil {
+			status = failed.Response.StatusCode
 		}
-		return fmt.Errorf("the token endpoint refused: %.100q", code)
+		return fmt.Errorf("the token endpoint refused: %s", known(failed.ErrorCode, cmp.Or(http.StatusText(status), "no reason")))
 	}
-	const most = 300
+	if failed, ok := errors.AsType[*oauthex.ClientRegistrationError](err); ok {
+		return fmt.Errorf("client registration was refused: %s", known(failed.ErrorCode, "no reason"))
+	}
 	text := err.Error()
-	if len(text) > most {
-		text = text[:most] + "…"
+	for _, quoting := range []string{"failed to decode successful registration response", "failed to decode registration error response", "registration failed with status"} {
+		if strings.Contains(text, quoting) { // and with it the whole body
+			return errors.New("client registration was refused")
+		}
 	}
-	return &told{term.Text(text), err}
+	if strings.Contains(text, "token exchange failed") && strings.Contains(text, "oauth2:") {
+		return errors.New("the token endpoint's answer holds no token")
+	}
+	return &told{term.Text(short(text)), err}
+}
+
+// codes are the errors that an authorization server may name (RFC 6749, sections
+// 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2; OpenID Connect Core,
+// section 3.1.2.6).
+var codes = []string{
+	"access_denied", "account_selection_required", "consent_required", "interaction_required", "invalid_client", "invalid_client_metadata",
+	"invalid_grant", "invalid_redirect_uri", "invalid_request", "invalid_scope", "invalid_software_statement", "invalid_target", "login_required",
+	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
+}
+
+// known is a code of theirs; other words are a server's own.
+func known(code, otherwise string) string {
+	if slices.Contains(codes, code) {
+		return code
+	}
+	return otherwise
 }
 
 // told is an error in words that can be shown.

@@ -18,6 +18,8 @@ type Entry struct {
 	ClientSecret string           `json:"client_secret,omitempty"`
 	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered that client
 	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
+	Issuer       string           `json:"issuer,omitempty"` // of the authorization server; "" when it has no metadata
+	AuthURL      string           `json:"auth_url,omitempty"`
 	TokenURL     string           `json:"token_url"`
 	Scopes       []string         `json:"scopes,omitempty"`
 	AccessToken  string           `json:"access_token"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/gofrs/flock"
 	"github.com/zalando/go-keyring"
 )
 
@@ -114,12 +115,18 @@ func (k Keychain) servers() (servers []string, err error) {
 	return servers, err
 }
 
+// note changes the index, one process at a time: each server has a lock of its own.
 func (k Keychain) note(change func([]string) []string) error {
-	servers, err := k.servers()
-	if err != nil {
+	if err := k.Private(k.Dir); err != nil {
 		return err
 	}
-	if err := k.Private(k.Dir); err != nil {
+	lock := flock.New(k.Index + ".lock")
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	servers, err := k.servers()
+	if err != nil {
 		return err
 	}
 	data, err := json.Marshal(change(servers))

@@ -33,7 +33,7 @@ func (w *world) client(dir string, bend func(*oauth.Options)) *oauth.Client {
 		w.t.Fatal(err)
 	}
 	o := oauth.Options{
-		Server: address, Lock: filepath.Join(dir, "lock"), Wait: 10 * time.Second,
+		Server: address, Lock: filepath.Join(dir, "lock"), Wait: 10 * time.Second, Pages: -1,
 		Store: oauth.Files{Dir: filepath.Join(dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }},
 		Browse: func(_ context.Context, page string) error {
 			resp, err := http.Get(page)
@@ -271,7 +271,7 @@ func TestTheCallbackTakesOnlyItsOwn(t *testing.T) {
 func TestCheckPage(t *testing.T) {
 	for _, bad := range []string{
 		"", "javascript:alert(1)", "file:///etc/passwd", "http://h/", "ftp://h/", "https://h/$(id) x", "https://h/\"", "https:h",
-		"https://h/`x`", "ms-settings:x", "https://h/a|b", "-x", "https://h/\u202e",
+		"https://h/`x`", "ms-settings:x", "https://bank.example@h/", "https://a:b@h/", "http://localhost@127.0.0.1/x", "https://h/a|b", "-x", "https://h/\u202e",
 	} {
 		if oauth.CheckPage(bad) == nil {
 			t.Errorf("%q passes", bad)

@@ -35,7 +35,28 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		if id == "" && had.ByHand {
 			id, secret = had.ClientID, had.ClientSecret
 		}
-		config := c.handlerConfig(redirect, had.Scopes, back, &got)
+		pinned := &pin{next: c.o.HTTP.Transport, had: had}
+		if c.o.ClientID != "" { // said anew: registered wherever the server leads now
+			pinned.had = Entry{}
+		}
+		config := c.handlerConfig(redirect, had.Scopes, back, pinned, &got)
+		opened := pages{c.shared() + ".page", c.o.Pages}
+		if resp.StatusCode == http.StatusForbidden {
+			opened.file = c.shared() + ".wider"
+		}
+		show := config.AuthorizationCodeFetcher
+		config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			if err := pinned.page(args.URL); err != nil {
+				return nil, err
+			}
+			if err := CheckPage(args.URL); err != nil {
+				return nil, err
+			}
+			if err := opened.open(c.key); err != nil {
+				return nil, err
+			}
+			return show(ctx, args)
+		}
 		identify(config, id, secret)
 		handler, err := auth.NewAuthorizationCodeHandler(config)
 		if err != nil {
@@ -53,12 +74,14 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 }
 
 // handlerConfig is the SDK's flow with our browser, our callback and our store.
-func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, got *Entry) *auth.AuthorizationCodeHandlerConfig {
+func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, pinned *pin, got *Entry) *auth.AuthorizationCodeHandlerConfig {
+	carry := *c.o.HTTP
+	carry.Transport = pinned
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:           redirect,
 		RequestRefreshToken:   true,
 		AcceptUnadvertisedIss: false,
-		Client:                c.o.HTTP,
+		Client:                &carry,
 		ScopeFilter:           func(wanted []string) []string { return wider(had, wanted) },
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return c.fetch(ctx, args.URL, back)
@@ -66,7 +89,7 @@ func (c *Client) handlerConfig(redirect string, had []string, back net.Listener,
 		NewTokenSource: func(_ context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			*got = Entry{
 				Server: c.key, ClientID: o.ClientID, ClientSecret: o.ClientSecret, AuthStyle: o.Endpoint.AuthStyle,
-				TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
+				Issuer: pinned.named(), AuthURL: o.Endpoint.AuthURL, TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
 			}
 			got.take(t)
 			return oauth2.StaticTokenSource(t), nil
@@ -124,6 +147,8 @@ func CheckPage(page string) error {
 	switch {
 	case err != nil || u.Host == "":
 		return errors.New("the sign-in page's address cannot be read")
+	case u.User != nil: // https://bank.example@evil.example/
+		return errors.New("the sign-in page's address holds a name or a password")
 	case u.Scheme == "https":
 	case u.Scheme == "http" && loopback(u.Hostname()):
 	default:

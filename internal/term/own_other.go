@@ -5,6 +5,7 @@ package term
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 )
 
@@ -16,6 +17,12 @@ type Tty struct{ *os.File }
 func Own(context.Context, string, string) (*Tty, error) {
 	return nil, &NotOwned{NoTerminal, errors.ErrUnsupported}
 }
+
+// Controls is false: no terminal controls a process here.
+func Controls(*os.File) bool { return false }
+
+// Turn is nobody's on this system.
+func Turn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func (t *Tty) Recheck() error { return &NotOwned{NoTerminal, errors.ErrUnsupported} }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -122,6 +123,17 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 		}
 	}
 }
+
+// Controls says whether f is the terminal that controls this process: of no other
+// can it ask for the foreground group (POSIX tcgetpgrp).
+func Controls(f *os.File) bool {
+	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil
+}
+
+// Turn waits until no other clawai asks on this process's terminal, and keeps
+// them from asking until it is closed. Lock is that of Own.
+func Turn(ctx context.Context, lock string) (io.Closer, error) { return (&Tty{}).takeLock(ctx, lock) }
 
 // Keys leaves line mode: every key is read at once and none has a meaning of
 // its own, Ctrl-C included. Output keeps its line ends. Close undoes it.

@@ -59,10 +59,11 @@ func (a *Analysis) Both(i, j int) *policy.Call {
 }
 
 // Within says that it is proved: every call that rule inner surely matches, as
-// its values are written, rule outer surely matches too.
+// its values are written, rule outer surely matches too, if it has no argument
+// beside those that the two speak of.
 func (a *Analysis) Within(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
-	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true}
+	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
 	return out.src.Subject == q.subject && a.ask(q, func(candidate) bool { return true }) == impossible
 }
 

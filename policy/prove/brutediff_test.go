@@ -33,6 +33,7 @@ func (w *world) changed(r *rand.Rand, text string) string {
 			rules[i], rules[j] = rules[j], rules[i]
 		case 3:
 			_, rest, _ := strings.Cut(rules[i], "\n")
+			rest = strings.Replace(rest, "args_open = true\n", "", 1)
 			rules[i] = []string{"action = \"allow\"\n", "action = \"deny\"\n", "action = \"prompt\"\nask = \"out-of-band\"\n"}[r.IntN(3)] +
 				strings.TrimPrefix(rest, "ask = \"out-of-band\"\n")
 		}
@@ -83,6 +84,11 @@ func TestDifferenceAgainstBruteForce(t *testing.T) {
 		before, after := parseLayer(t, a, layer), parseLayer(t, b, layer)
 		reported := map[string]bool{}
 		for _, c := range prove.Difference(before, after, prove.Options{}) {
+			if c.Undecided && w.further {
+				counts["further, undecided"]++
+				reported["undecided"] = true
+				continue
+			}
 			if c.Undecided {
 				counts["undecided"]++
 				t.Errorf("%s %d: undecided (%s): %v %v\n%s---\n%s", w.kind, seed, c.Reason, c.Old, c.New, a, b)
@@ -100,7 +106,7 @@ func TestDifferenceAgainstBruteForce(t *testing.T) {
 		}
 		for _, c := range calls[i] {
 			x, y := word(before.Decide(c)), word(after.Decide(c))
-			if x != y && !reported[x+" "+y] {
+			if x != y && !reported[x+" "+y] && !reported["undecided"] {
 				reported[x+" "+y] = true
 				t.Errorf("%s %d: %v %v %s goes from %s to %s, and that is not reported\n%s---\n%s", w.kind, seed, c.Server, c.Names, c.Args, x, y, a, b)
 			}

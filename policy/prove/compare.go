@@ -131,6 +131,13 @@ func (d *difference) pair(m, n *mode) answer {
 			return found
 		}
 	}
+	if wide.watched() && (a == open || a == impossible && plain == impossible) {
+		more := wide
+		more.further, more.wary, more.manner = true, false, tidy
+		if d.question(more, shown) == found {
+			return found
+		}
+	}
 	if a == open && plain == impossible {
 		return hidden
 	}

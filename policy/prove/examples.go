@@ -6,12 +6,13 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // longText is longer than most that a constraint allows.
 const longText = 1 << 12
 
-var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+var quotedText = pattern(`"(?:[^"\\]|\\.)*"|'[^']*'`)
 
 // examples lists values for which a typed constraint may well hold. Whether it
 // does is for the policy to say. text is the constraint's value as TOML.
@@ -56,7 +57,7 @@ func examples(key, text string) []any {
 		for _, w := range words {
 			out = append(out, w)
 		}
-		for number := range strings.FieldsFuncSeq(quotedText.ReplaceAllString(text, ""), func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
+		for number := range strings.FieldsFuncSeq(quotedText().ReplaceAllString(text, ""), func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
 			if json.Valid([]byte(number)) {
 				out = append(out, json.RawMessage(number))
 			}
@@ -68,7 +69,7 @@ func examples(key, text string) []any {
 
 // quotedStrings reads the TOML strings in a text.
 func quotedStrings(text string) (out []string) {
-	for _, q := range quotedText.FindAllString(text, -1) {
+	for _, q := range quotedText().FindAllString(text, -1) {
 		var s string
 		if q[0] == '\'' {
 			s = q[1 : len(q)-1]
@@ -135,4 +136,10 @@ func fromClass(ranges []rune) rune {
 		return 'x'
 	}
 	return ranges[0]
+}
+
+// pattern is compiled when it is first used: every start of the proxy would wait for
+// one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -101,6 +101,11 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 		}
 		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
+	more, ok := strange(rules, keys, uri)
+	if !ok {
+		return nil, false
+	}
+	all = append(all, more...)
 	size := 1
 	for i, c := range all {
 		if i < 2 { // an empty name is none
@@ -111,6 +116,24 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 		}
 	}
 	return all, true
+}
+
+// strange lists further arguments that rules tell apart: absent, innocent or not;
+// false where members of objects are among what rules name.
+func strange(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
+	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
+		return nil, true
+	}
+	for _, v := range strangers(rules) {
+		if slices.Contains(keys, argumentKey(v.path)) {
+			continue
+		}
+		cells = append(cells, cell{v.path, []*string{nil, new("x"), new("/x")}})
+	}
+	deep := func(r *rule) bool {
+		return slices.ContainsFunc(r.named, func(path []string) bool { return len(path) > 1 })
+	}
+	return cells, !slices.ContainsFunc(rules, deep)
 }
 
 // combine visits every combination of the cells' texts.

@@ -10,20 +10,21 @@ import (
 type expression struct {
 	key, atom string
 	lang      *regular
+	wide      *regular // of a rule that closes: what it may hold, and texts with breaks that it may not
 	// choices says that the language is that of a one_of, which is about other
 	// kinds of values as well: what it holds is known, and not what it leaves out.
 	choices bool
 }
 
 // expression reads a constraint on an argument as a language; nil where it is none.
-func (pr *prover) expression(key, atom, constraint, text string) *expression {
+func (pr *prover) expression(key, atom, constraint, text string, closes bool) *expression {
 	words := quotedStrings(text)
 	expr := ""
 	switch {
-	case constraint == "regex" && len(words) == 1 && quotedText.FindString(text) == text:
+	case constraint == "regex" && len(words) == 1 && quotedText().FindString(text) == text:
 		expr = words[0]
-	case constraint == "one_of" && strings.Trim(quotedText.ReplaceAllString(text, ""), "[], \t\r\n") == "":
-		if len(words) != len(quotedText.FindAllString(text, -1)) {
+	case constraint == "one_of" && strings.Trim(quotedText().ReplaceAllString(text, ""), "[], \t\r\n") == "":
+		if len(words) != len(quotedText().FindAllString(text, -1)) {
 			return nil
 		}
 		for i := range words {
@@ -41,16 +42,27 @@ func (pr *prover) expression(key, atom, constraint, text string) *expression {
 	if lang == nil {
 		return nil
 	}
-	return &expression{key, atom, lang, constraint == "one_of"}
+	e := &expression{key, atom, lang, lang, constraint == "one_of"}
+	if closes && constraint == "regex" {
+		e.wide = newRegular("(?:" + expr + ")|" + broken)
+	}
+	return e
 }
+
+// broken are the texts of which a regex of a rule that closes may hold a line alone.
+const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
 // expressions lists the languages that rules ask of an argument. Of those to avoid
 // only such as a text outside of is sure to be outside of the condition.
 func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
 	for _, d := range ds {
 		for _, e := range d.rule.exprs {
-			if e.key == key && !(avoided && e.choices) && !slices.Contains(langs, e.lang) {
-				langs = append(langs, e.lang)
+			lang := e.lang
+			if d.any {
+				lang = e.wide
+			}
+			if e.key == key && !(avoided && e.choices) && !slices.Contains(langs, lang) {
+				langs = append(langs, lang)
 			}
 		}
 	}
@@ -116,9 +128,15 @@ func (q *question) spelled(path []string) (texts []any) {
 	if texts, known := q.texts[key]; known {
 		return texts
 	}
-	needed := expressions(q.needed, key, false)
+	plain := func(ds []demand) (sure []demand) {
+		for _, d := range ds {
+			sure = append(sure, demand{rule: d.rule})
+		}
+		return sure
+	}
+	needed := expressions(plain(q.needed), key, false)
 	if len(needed) > 0 {
-		avoided := expressions(q.avoid, key, true)
+		avoided := expressions(plain(q.avoid), key, true)
 		tries := [][]*regular{avoided}
 		for _, l := range avoided[:min(len(avoided), maxTries)] {
 			tries = append(tries, []*regular{l})

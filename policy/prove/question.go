@@ -26,6 +26,9 @@ type question struct {
 	wary    bool             // let texts be out of what is to be avoided in every reading; proves nothing
 	texts   map[string][]any // see spelled
 	broken  bool             // put breaks around texts
+	bare    bool             // calls have no arguments but those that needed rules speak of
+	lenient bool             // and their texts make no rule watchful; proves nothing
+	further bool             // calls have more, one more each
 	home    string           // for calls that name a place below it by a tilde
 }
 
@@ -89,7 +92,7 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 			a.atoms[atom] = true
 		}
 	}
-	if a.atOdds() {
+	if a.atOdds() || a.strange() {
 		return impossible, 0
 	}
 	a.work.spend(len(q.avoid))
@@ -113,6 +116,9 @@ func (a *asked) apart(d demand) bool {
 		if !a.atoms[atom] && !a.meets(r, atom) {
 			return true
 		}
+	}
+	if a.watchful(r) {
+		return true
 	}
 	for _, n := range a.needed {
 		if asunder(r.name, n.rule.name) || asunder(r.server, n.rule.server) {
@@ -200,6 +206,8 @@ func (a *asked) variant(key string, r reading, paths bool) variant {
 			if a.wary {
 				u = slices.Concat(u, a.prover.anyhow(arg))
 			}
+		} else if path := a.paths[key]; a.bare && !a.lenient && d.rule.watches && key != resourceKey && !d.rule.bears(path) {
+			u = innocent(path)
 		}
 		v.avoid = append(v.avoid, u)
 	}
@@ -208,7 +216,7 @@ func (a *asked) variant(key string, r reading, paths bool) variant {
 
 func (a *asked) texts(d demand, arg *argument, r reading, paths, asked bool) union {
 	if d.any {
-		return a.prover.perhaps(arg, r, paths, asked)
+		return a.prover.perhaps(arg, r, paths, asked, d.rule.closes())
 	}
 	return a.prover.surely(arg, r, paths, asked)
 }

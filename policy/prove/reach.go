@@ -41,6 +41,9 @@ type Finding struct {
 	// AsWritten says that the proof is about values as they are written, and that
 	// readings made by transformations were left open.
 	AsWritten bool
+	// Bare says that the proof is about calls that have no argument which a rule of
+	// By does not name and watches for: such a call comes to the rule.
+	Bare bool
 
 	Reason string // why it is undecided
 }
@@ -66,8 +69,8 @@ func Reach(p *policy.Policy, o Options) []Finding {
 // values as written, and of all.
 func attempts(surely, perhaps demand) []question {
 	return []question{
-		{needed: []demand{surely}, manner: tidy},
-		{needed: []demand{surely}},
+		{needed: []demand{surely}, manner: tidy, lenient: true},
+		{needed: []demand{surely}, lenient: true},
 		{needed: []demand{perhaps}, manner: tidy},
 		{needed: []demand{perhaps}},
 		{needed: []demand{perhaps}, others: true},
@@ -98,7 +101,7 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 	}
 	a := impossible
 	for _, at := range attempts(demand{rule: r}, demand{r, r.vague}) {
-		at.subject, at.avoid, at.home = q.subject, q.avoid, pr.home
+		at.subject, at.avoid, at.home, at.bare = q.subject, q.avoid, pr.home, true
 		if a = pr.ask(at, witness(&at)); a == found {
 			return f
 		}
@@ -107,6 +110,11 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		} else if a == impossible {
 			f.AsWritten = false
 		}
+	}
+	broken, wanted := beside(rules, i)
+	broken.bare = true
+	if wanted && a != spent && pr.ask(broken, witness(&broken)) == found {
+		return f
 	}
 	switch {
 	case a == impossible, f.AsWritten:
@@ -117,21 +125,17 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		f.Reason = reasonWitness
 		return f
 	}
-	if q, wanted := beside(rules, i); wanted {
-		if pr.ask(q, witness(&q)) == found {
-			return f
-		}
-		f.AsWritten = f.AsWritten || !pr.padded(rules, i)
-	}
+	f.AsWritten = f.AsWritten || wanted && !pr.padded(rules, i)
 	f.AsWritten = f.AsWritten || r.spells()
 	f.Status, f.By = Covered, pr.covering(q.avoid, r)
+	f.Bare = slices.ContainsFunc(f.By, func(k int) bool { return rules[k].watches })
 	return f
 }
 
 // covering drops rules from a set that covers r as long as the rest does.
 func (pr *prover) covering(above []demand, r *rule) (by []int) {
 	covers := func(ds []demand) bool {
-		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds}
+		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds, bare: true}
 		return pr.ask(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)

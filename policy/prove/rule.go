@@ -20,6 +20,9 @@ type rule struct {
 	exprs  []*expression // of the atoms, those that are languages of texts
 	same   int           // equal for rules with equal conditions
 	vague  bool          // may match where it does not surely
+
+	watches, only bool       // what it says of arguments that it does not name; see further.go
+	named         [][]string // the arguments that it names
 }
 
 // argument is the condition on one argument, or on the URI of a resource.
@@ -107,9 +110,10 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	pr.constraints(&r, p)
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
-			r.vague = r.vague || g.Absolute || g.Homeless || g.Perhaps != nil || g.Forms.Forms[0].Rest != ""
+			r.vague = r.vague || g.Absolute || g.Homeless || g.Perhaps != nil || g.Forms.Forms[0].Rest != "" || r.closes() && g.aliased()
 		}
 	}
+	r.further(src)
 	slices.SortFunc(r.args, func(a, b argument) int { return strings.Compare(a.key, b.key) })
 	slices.Sort(r.atoms)
 	name := r.conditions()
@@ -131,7 +135,7 @@ func (pr *prover) constraints(r *rule, p *policy.Policy) {
 		r.vague = true
 		atom := strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01")
 		r.atoms = append(r.atoms, atom)
-		if e := pr.expression(key, atom, w.Key, w.Text); e != nil {
+		if e := pr.expression(key, atom, w.Key, w.Text, !opens); e != nil {
 			r.exprs = append(r.exprs, e)
 		}
 		whole := w.Key == "present" || w.Key == "type" && slices.Contains([]string{`"null"`, `"array"`, `"object"`}, w.Text)
@@ -176,7 +180,12 @@ func (r *rule) conditions() string {
 		slices.Sort(globs)
 		b.WriteString("\x02" + a.key + "\x03" + strings.Join(slices.Compact(globs), "\x03"))
 	}
-	return b.String() + "\x02" + strings.Join(r.atoms, "\x04")
+	b.WriteString("\x02" + strings.Join(r.atoms, "\x04"))
+	if r.watches {
+		names := slices.Sorted(slices.Values(r.src.Further.Names))
+		b.WriteString("\x02" + strconv.FormatBool(r.only) + "\x05" + strings.Join(slices.Compact(names), "\x05"))
+	}
+	return b.String()
 }
 
 func (r *rule) argument(key string) *argument {
@@ -254,8 +263,17 @@ func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
 	return u
 }
 
-// perhaps adds the texts that the condition may match.
-func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
+// closes says that the rule denies or asks.
+func (r *rule) closes() bool { return r.src.Action != policy.Allow }
+
+// aliased says that a deny or a prompt may mean more by the glob.
+func (s *shape) aliased() bool {
+	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
+}
+
+// perhaps adds the texts that the condition may match, of a rule that closes also
+// those that it may mean by another name.
+func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) union {
 	u := pr.surely(a, r, paths, asked)
 	for i := range a.globs {
 		s := &a.globs[i]
@@ -273,6 +291,13 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked bool) union {
 		}
 		for _, word := range s.Perhaps {
 			u = append(u, pr.lang(word))
+		}
+		for _, f := range s.Forms.Forms {
+			if closes && f.How&^r.how == 0 {
+				for _, g := range f.Also {
+					u = append(u, pr.lang(g))
+				}
+			}
 		}
 	}
 	return u

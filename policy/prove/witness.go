@@ -137,6 +137,12 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 	if filled != nil {
 		all = append(all, filled)
 	}
+	switch {
+	case q.further:
+		all = q.extras()
+	case q.bare && slices.ContainsFunc(q.avoid, func(d demand) bool { return d.rule.only }):
+		all = append(all, q.extras()...)
+	}
 	for _, path := range q.paths() {
 		texts := slices.Clone(q.spelled(path))
 		for _, d := range q.needed {
@@ -149,6 +155,9 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 		if text, found := c.args[argumentKey(path)]; found {
 			texts = append(texts, dress(text))
 			texts = append(texts, q.below(path, text)...)
+		}
+		if q.bare && q.unnamed && q.watched() {
+			texts = append(texts, suspects...)
 		}
 		if q.broken {
 			for _, t := range texts {

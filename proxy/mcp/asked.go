@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"strings"
 
@@ -161,7 +162,7 @@ func (a *Asked) has(key string, digest [sha256.Size]byte) bool {
 }
 
 func (e *asked) size() int {
-	n := len(e.key)
+	n := len(e.key) + len(e.call.Extra)
 	for _, name := range e.call.Names {
 		n += len(name)
 	}
@@ -174,6 +175,6 @@ func own(c policy.Call) policy.Call {
 	for i, name := range c.Names {
 		names[i] = strings.Clone(name)
 	}
-	c.Method, c.Names = strings.Clone(c.Method), names
+	c.Method, c.Names, c.Extra = strings.Clone(c.Method), names, bytes.Clone(c.Extra)
 	return c
 }

@@ -55,7 +55,7 @@ func TestWhoCanShowAForm(t *testing.T) {
 
 const form = `{"type":"object","properties":{"a":{"type":"boolean"}}}`
 
-// What the pump sends in its own name is a frame that it would let through.
+// What the pump sends in its own name is a frame; from a server it would not pass.
 func TestFormsAreFrames(t *testing.T) {
 	text := "a \"b\" \n <i> \u2028"
 	legacy := parse(t, string(ElicitRequest([]byte(`"our-1"`), text, []byte(form))))
@@ -66,7 +66,7 @@ func TestFormsAreFrames(t *testing.T) {
 	}
 	modern := parse(t, string(InputRequired([]byte("7"), `st"ate`, text, []byte(form))))
 	in, refusal := InputCalls(modern, "s")
-	if refusal != nil || len(in.Calls) != 1 || in.Keys[0] != formKey || in.Calls[0].Names[0] != text || in.Calls[0].Malformed != "" {
+	if refusal != nil || len(in.Calls) != 1 || in.Keys[0] != formKey || in.Calls[0].Names[0] != text || in.Calls[0].Malformed != imitates {
 		t.Errorf("%s: %+v %v", modern.Raw, in, refusal)
 	}
 	o := object(modern.Result)

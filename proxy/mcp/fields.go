@@ -46,7 +46,24 @@ type fields struct {
 	base   []byte       // the bytes that Index counts in
 	params gjson.Result // the whole object
 	at     [fieldsRead]gjson.Result
+	seen   fieldSet
 	near   string // a member that folds to a known one and is not it
+}
+
+// fieldSet is a set of members of params; unknown stands for all that no version
+// has.
+type fieldSet uint64
+
+const unknown fieldSet = 1 << 63
+
+// fieldNamed is the member of that name.
+func fieldNamed(name string) fieldSet {
+	for i := range fieldNames {
+		if fieldNames[i] == name {
+			return 1 << i
+		}
+	}
+	return unknown
 }
 
 // readFields walks params, a value found in base, once. An absent params has no
@@ -59,9 +76,11 @@ func readFields(base []byte, params gjson.Result) (fs fields) {
 				if i < int(fieldsRead) {
 					fs.at[i] = value
 				}
+				fs.seen |= 1 << i
 				return true
 			}
 		}
+		fs.seen |= unknown
 		if foldsTo(key.Str, fieldNames[:]...) {
 			fs.near = key.Str
 		}

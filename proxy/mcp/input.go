@@ -119,9 +119,15 @@ func (c *collector) request(key, method string, params, entry gjson.Result) {
 		judged.calls[0].Subject = row.Subject
 		judged.calls[0].Names = judged.names[:0]
 		fs.judged(row.params, &judged.calls[0])
+		fs.readExtra(row.params, &judged.calls[0])
 	case "roots/list":
+		fs := readFields(c.base, params)
+		fs.readExtra(none, &judged.calls[0])
 	default:
 		judged.calls[0].Malformed = "a server may not ask for this method in an answer"
+	}
+	if key == formKey { // the answer would be taken for one to our form
+		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])
 	c.in.Keys = append(c.in.Keys, key)

@@ -60,7 +60,7 @@ func TestInputCallsWhereverTheyRide(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"inputRequests":5}}`, nil},
 	} {
 		in, r := InputCalls(parse(t, c.line), "s")
-		if diff := cmp.Diff(c.want, in.Calls); diff != "" || r != nil || len(in.Keys) != len(c.want) {
+		if diff := cmp.Diff(c.want, in.Calls, besideExtra); diff != "" || r != nil || len(in.Keys) != len(c.want) {
 			t.Errorf("%s: %+v %q\n%s", c.line, r, in.Keys, diff)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAnswersOfUnknownRequestsAreJudgedByTheirOwnTexts(t *testing.T) {
 	} {
 		f, m := retry(t, answers)
 		got, r := (&Asked{}).Answers(f, m, "s")
-		if diff := cmp.Diff(want, got); diff != "" || r != nil {
+		if diff := cmp.Diff(want, got, besideExtra); diff != "" || r != nil {
 			t.Errorf("%s: %+v\n%s", answers, r, diff)
 		}
 	}
@@ -218,7 +218,7 @@ func TestAnswersOfRememberedRequestsAreJudgedAsWhatWasAsked(t *testing.T) {
 	} {
 		f, m := retry(t, answers)
 		got, r := a.Answers(f, m, "s")
-		if diff := cmp.Diff(want, got); diff != "" || r != nil {
+		if diff := cmp.Diff(want, got, besideExtra); diff != "" || r != nil {
 			t.Errorf("%s: %+v\n%s", answers, r, diff)
 		}
 	}

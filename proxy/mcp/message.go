@@ -83,6 +83,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	if m.Method == nil {
 		if f.Kind == frame.Request {
 			m.Calls = call(policy.MethodSubject, f.Method, server).calls[:]
+			fs.readExtra(none, &m.Calls[0])
 		}
 	} else if r := m.judge(f, &fs, server); r != nil {
 		return Message{}, r
@@ -94,6 +95,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 		// A method that this version has not got, and nothing that any reader
 		// could take for what it is about: the server says that it is gone.
 		m.Class, m.Calls = Pass, call(policy.MethodSubject, f.Method, server).calls[:]
+		fs.readExtra(none, &m.Calls[0])
 	}
 	return m, nil
 }
@@ -133,6 +135,7 @@ func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusa
 	}
 	c := call(m.Method.Subject, f.Method, server)
 	m.Calls = c.calls[:]
+	fs.readExtra(m.Method.params, &c.calls[0])
 	if m.Method.params == none {
 		return nil
 	}

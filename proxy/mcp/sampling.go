@@ -108,6 +108,9 @@ func readElicitation(fs *fields, c *policy.Call) {
 	} else if url.Exists() {
 		c.Malformed = "params.url is not a string"
 	}
+	if speaksAsUs(message.Str) || anySpeaksAsUs(member(fs.params, "requestedSchema")) {
+		c.Malformed = imitates
+	}
 }
 
 // texts adds every string in v, at any depth.

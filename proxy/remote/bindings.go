@@ -59,6 +59,21 @@ func collect(to []binding, properties gjson.Result, path []string) []binding {
 // value is the argument as the header has it; false when it is absent, null or
 // no string, boolean or integer that every double holds.
 func (b *binding) value(args gjson.Result) (string, bool) {
+	switch v := b.find(args); v.Type {
+	case gjson.String:
+		return v.Str, true
+	case gjson.True, gjson.False:
+		return v.Raw, true
+	case gjson.Number:
+		return integer(v.Num)
+	}
+	return "", false
+}
+
+// there reports that the argument is neither absent nor null.
+func (b *binding) there(args gjson.Result) bool { return b.find(args).Type != gjson.Null }
+
+func (b *binding) find(args gjson.Result) gjson.Result {
 	for _, name := range b.path {
 		found := gjson.Result{}
 		args.ForEach(func(key, v gjson.Result) bool { // a name is data, never a path
@@ -69,15 +84,7 @@ func (b *binding) value(args gjson.Result) (string, bool) {
 		})
 		args = found
 	}
-	switch args.Type {
-	case gjson.String:
-		return args.Str, true
-	case gjson.True, gjson.False:
-		return args.Raw, true
-	case gjson.Number:
-		return integer(args.Num)
-	}
-	return "", false
+	return args
 }
 
 // integer writes n in decimal digits, however the client wrote it: 42.0 and 4.2e1 are

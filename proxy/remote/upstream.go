@@ -103,8 +103,8 @@ func (u *Upstream) flush() {
 // Done is never closed: a server that cannot be reached may be reached again.
 func (u *Upstream) Done() <-chan struct{} { return u.done }
 
-// Close ends the session with the server and every stream.
-func (u *Upstream) Close() error {
+// Close ends the session with the server and every stream, in about a second.
+func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
 		u.flush()
 		u.mu.Lock()

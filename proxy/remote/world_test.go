@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -63,7 +64,7 @@ func dial(t testing.TB, handler http.Handler, bend func(*remote.Options)) *line 
 		}
 	}()
 	t.Cleanup(func() {
-		_ = l.up.Close()
+		_ = l.up.Close(context.Background())
 		<-read
 		server.CloseClientConnections()
 		server.Close()

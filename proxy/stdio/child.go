@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,12 +11,14 @@ import (
 )
 
 // The ladder of MCP 2025-11-25 basic/lifecycle, "Shutdown": input closed, then
-// asked, then made to end. Clients allow two seconds before they do the same to
-// us, so that the whole of it stays below one.
+// asked, then made to end. A server has the time of its own that the SDKs' clients
+// give it; they signal us after two seconds, and kill us two seconds after that, so
+// that the whole of it stays below four, and below two once we are signalled.
 const (
-	graceEOF  = 300 * time.Millisecond
-	graceTerm = 500 * time.Millisecond
-	graceKill = 200 * time.Millisecond
+	graceEOF   = 2 * time.Second
+	graceHurry = 300 * time.Millisecond // in its place: for who signals us, and for what a server that has ended leaves behind
+	graceTerm  = 900 * time.Millisecond
+	graceKill  = 200 * time.Millisecond
 )
 
 // Child is a running server. Read and Write may each be used by one goroutine
@@ -42,11 +45,12 @@ func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
 func (c *Child) Done() <-chan struct{} { return c.done }
 
 // Close ends the server and everything in its process group, and returns when
-// they are gone: at once, or after little more than the three graces.
-func (c *Child) Close() error {
+// they are gone: at once, or after little more than the graces. Once ctx has ended
+// whoever asked for it does not wait for long.
+func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.close()
-		if !c.gone(graceEOF) {
+		if !c.ends(ctx) || !c.deserted(graceHurry) {
 			c.forced = c.ExitCode() < 0
 			c.group.terminate()
 			if !c.gone(graceTerm) {
@@ -60,17 +64,43 @@ func (c *Child) Close() error {
 	return nil
 }
 
+// ends waits until the child has ended by itself.
+func (c *Child) ends(ctx context.Context) bool {
+	late, hurry := time.NewTimer(graceEOF), time.NewTimer(graceHurry)
+	defer late.Stop()
+	defer hurry.Stop()
+	select {
+	case <-c.reaped:
+		return true
+	case <-hurry.C:
+	}
+	select {
+	case <-c.reaped:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
 // gone waits until the child and its group have ended, at most for d.
 func (c *Child) gone(d time.Duration) bool {
+	began := time.Now()
 	late := time.NewTimer(d)
 	defer late.Stop()
 	select {
 	case <-c.reaped:
+		return c.deserted(d - time.Since(began))
 	case <-late.C:
 		return false
 	}
-	// Nobody reports the end of a grandchild: it has to be looked for.
-	look := time.NewTicker(5 * time.Millisecond)
+}
+
+// deserted waits until nobody is left in the group, at most for d. Nobody reports
+// the end of a grandchild: it has to be looked for.
+func (c *Child) deserted(d time.Duration) bool {
+	late, look := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
+	defer late.Stop()
 	defer look.Stop()
 	for c.group.alive() {
 		select {
@@ -137,4 +167,4 @@ func (c *Child) closeTheirs() {
 	}
 }
 
-var _ io.ReadWriteCloser = (*Child)(nil)
+var _ io.ReadWriter = (*Child)(nil)

@@ -4,6 +4,7 @@ package stdio_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -53,6 +54,13 @@ func play(r string) {
 		child.Stdout = os.Stdout
 		fmt.Println(os.Getpid())
 		_ = child.Run()
+	case "orphans": // ends with its input, and leaves a process behind
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), role+"=deaf")
+		child.Stdout = os.Stdout
+		_ = child.Start()
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(7)
 	case "stderr":
 		fmt.Fprintln(os.Stderr, "heard", arg)
 	case "owner": // a proxy that starts what arg says, tells all pids, and waits
@@ -70,7 +78,7 @@ func start(t *testing.T, r string) *stdio.Child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c
 }
 
@@ -91,6 +99,9 @@ func pids(t *testing.T, r io.Reader, n int) []int {
 	}
 	return got
 }
+
+// patience is how long anything may take on a machine that is busy.
+const patience = 30 * time.Second
 
 // gone waits until no process has any of the ids.
 func gone(t *testing.T, within time.Duration, pids ...int) {

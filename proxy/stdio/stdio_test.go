@@ -4,6 +4,7 @@ package stdio_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/proxy/stdio"
 	"go.uber.org/goleak"
@@ -30,7 +30,7 @@ func TestBytesPassUnchangedBothWays(t *testing.T) {
 	if !bytes.Equal(got, sent) {
 		t.Fatal("the server's echo differs from what was sent")
 	}
-	if err := c.Close(); err != nil {
+	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if c.ExitCode() != 0 || c.Status() != "exit code 0" {
@@ -65,15 +65,28 @@ func TestCloseEndsWhoeverWillNotGo(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			c := start(t, role)
 			ids := pids(t, c, n)
-			began := time.Now()
-			if err := c.Close(); err != nil {
+			hurried, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := c.Close(hurried); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(began); took > 1200*time.Millisecond {
-				t.Errorf("close took %v: clients wait two seconds for all of us", took)
-			}
-			gone(t, 100*time.Millisecond, ids...)
+			gone(t, patience, ids...)
 		})
+	}
+}
+
+// TestWhatAServerLeavesBehind: the server has ended with its input, and given its code; what
+// it started has not.
+func TestWhatAServerLeavesBehind(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := start(t, "orphans")
+	ids := pids(t, c, 1)
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, patience, ids...)
+	if c.ExitCode() != 7 || c.Forced() {
+		t.Errorf("exit %d, forced %v: the server ended by itself", c.ExitCode(), c.Forced())
 	}
 }
 
@@ -86,7 +99,9 @@ func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
 		stuck <- err
 	}()
 	pids(t, c, 1)
-	if err := c.Close(); err != nil {
+	hurried, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Close(hurried); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-stuck; err == nil {
@@ -116,7 +131,7 @@ func TestKilledOwnerLeavesNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = owner.Wait()
-			gone(t, 2*time.Second, ids...)
+			gone(t, patience, ids...)
 		})
 	}
 }
@@ -134,7 +149,7 @@ func TestStderrIsPassedThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.Done()
-	_ = c.Close()
+	_ = c.Close(context.Background())
 	got, err := os.ReadFile(file.Name())
 	if err != nil || string(got) != "heard you\n" {
 		t.Fatalf("stderr %q, %v", got, err)

@@ -82,3 +82,7 @@ func Stdin() io.Reader { return os.Stdin }
 
 // Stdout is the writer beside Stdin.
 func Stdout() io.Writer { return os.Stdout }
+
+// StdoutGone is never closed: a pipe whose reader has gone says so when something is
+// written to it.
+func StdoutGone() <-chan struct{} { return nil }

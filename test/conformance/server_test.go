@@ -43,16 +43,17 @@ func TestServers(t *testing.T) {
 			origin := serve(t, r.stateless)
 			direct := r.check(t, "server", origin, env)
 			gateway := r.check(t, "server", behindGateway(t, env, everythingServer), env)
-			for form, got := range map[string]results{
-				"stdio":   r.check(t, "server", behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer), env),
-				"bridge":  r.check(t, "server", behindGateway(t, env, clawai+" proxy --ask never -- "+origin), env),
-				"reverse": r.check(t, "server", reversed(t, env, origin), env),
+			for form, front := range map[string]string{
+				"stdio":   behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer),
+				"bridge":  behindGateway(t, env, clawai+" proxy --ask never -- "+origin),
+				"reverse": reversed(t, env, origin),
 			} {
-				at := place{"server", form, r.run}
+				at, got, again := place{"server", form, r.run}, r.check(t, "server", front, env), r.alone(t, "server", front, env)
+				known := expected(t)
 				if form != "reverse" {
-					at.hold(t, "the gateway alone", gateway, got, nil)
+					at.hold(t, "the gateway alone", gateway, got, expectations{Timed: known.Timed}, again)
 				}
-				at.hold(t, "direct", direct, got, expected(t))
+				at.hold(t, "direct", direct, got, known, again)
 			}
 		})
 	}

@@ -69,7 +69,9 @@ func TestAPageAsClient(t *testing.T) {
 	if got := in(other.URL); !strings.Contains(got, "TypeError") || heard != 0 {
 		t.Errorf("another page: %s; the server heard %d messages", got, heard)
 	}
-	if got := in(named.URL); got != "s1 eu 200" {
+	// The page may send the header; the server, which has listed no tool that
+	// repeats an argument in it, does not hear it.
+	if got := in(named.URL); got != "s1  200" {
 		t.Errorf("the page: %s", got)
 	}
 }

@@ -91,6 +91,44 @@ func TestPageFromElsewhere(t *testing.T) {
 	w.settle(queue.Expired, queue.Answer{}, "expired")
 }
 
+// TestPageWithOthersCookies: cookies know no ports. What a page of another port of
+// this machine leaves in the browser, as many as it keeps and in our name, neither
+// logs the page out nor keeps it from loading.
+func TestPageWithOthersCookies(t *testing.T) {
+	d := newDesk(t)
+	b := newBrowser(t, 1280, 800)
+	b.do(nil, "open", map[string]any{"url": d.link})
+	b.wait("#state", "Connected")
+	_, port, _ := strings.Cut(strings.TrimPrefix(d.origin, "http://"), ":")
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 170 {
+			http.SetCookie(w, &http.Cookie{Name: fmt.Sprint("c", i), Value: strings.Repeat("v", 1000), Path: "/"})
+		}
+		for _, path := range []string{"/", "/events", "/answer"} {
+			http.SetCookie(w, &http.Cookie{Name: "clawai-" + port, Value: "tossed", Path: path})
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!doctype html><title>elsewhere</title>")
+	}))
+	defer elsewhere.Close()
+	b.do(nil, "goto", map[string]any{"url": elsewhere.URL})
+	var cookies int
+	if b.do(&cookies, "run", map[string]any{"script": "document.cookie.length"}); cookies < 100_000 {
+		t.Fatalf("the browser kept %d bytes of cookies", cookies)
+	}
+	b.do(nil, "goto", map[string]any{"url": d.origin + "/"})
+	b.wait("#state", "Connected")
+	w := d.ask(nil)
+	b.wait("#list", "notes.md")
+	b.tabTo("Tab", `"read_file" on "files"`)
+	b.tabTo("Tab", "Deny")
+	b.calm()
+	b.press("Enter")
+	if a := w.answer("denied"); a.Rung != "web" {
+		t.Errorf("answered %+v", a)
+	}
+}
+
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {

@@ -48,10 +48,25 @@ type tool struct {
 
 // rule is what a profile says of tools.
 type rule struct {
-	Tool  string
-	Args  map[string]any
-	Where map[string]any
+	Action   string
+	Tool     string
+	Args     map[string]any
+	Where    map[string]any
+	ArgsOnly any `toml:"args_only"`
 }
+
+// only are the names that a rule lists in args_only.
+func (r *rule) only() (names []string) {
+	list, _ := r.ArgsOnly.([]any)
+	for _, name := range list {
+		names = append(names, name.(string))
+	}
+	return names
+}
+
+// closed are the profiles whose rules say all that the server's tools take. That of
+// github is for two servers, and that of shell asks where it does not know.
+var closed = []string{"filesystem", "postgres", "browser", "slack"}
 
 // TestProfilesNameRealTools holds each profile to what its server declares: no
 // rule for a tool or an argument that does not exist, no tool that was
@@ -74,6 +89,7 @@ func TestProfilesNameRealTools(t *testing.T) {
 			}
 			declared := declaredTools(t, s, server)
 			checkRules(t, src, declared, elsewhere[p.Name])
+			checkFurther(t, p.Name, src, declared)
 			checkFixtures(t, p.Name, declared, elsewhere[p.Name])
 		})
 	}
@@ -134,6 +150,59 @@ func checkRules(t *testing.T, src []byte, declared []tool, others []string) {
 	for _, tl := range declared {
 		if !covered[tl.Name] {
 			t.Errorf("no rule speaks of the tool %s", tl.Name)
+		}
+	}
+}
+
+// checkFurther holds args_only to the schemas: it lists what tools declare, and in a
+// profile that is closed an allow lists all of it, or leaves it to be asked about.
+func checkFurther(t *testing.T, profile string, src []byte, declared []tool) {
+	t.Helper()
+	var policy struct{ Rule []rule }
+	if err := toml.Unmarshal(src, &policy); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range policy.Rule {
+		if r.Tool == "" || r.Action == "deny" {
+			continue
+		}
+		if r.ArgsOnly == nil {
+			if r.Action == "allow" && slices.Contains(closed, profile) {
+				t.Errorf("the allow for %s does not say which arguments there are", r.Tool)
+			}
+			continue
+		}
+		pattern, err := glob.Compile(r.Tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arguments := map[string]bool{}
+		for _, tl := range declared {
+			named := len(r.Args)+len(r.Where) == 0
+			for name := range tl.InputSchema.Properties {
+				named = named || r.Args[name] != nil || r.Where[name] != nil
+			}
+			if !pattern.Match(tl.Name) || !named {
+				continue
+			}
+			for name := range tl.InputSchema.Properties {
+				if r.Args[name] == nil && r.Where[name] == nil {
+					arguments[name] = true
+				}
+			}
+		}
+		for _, name := range r.only() {
+			if !arguments[name] {
+				t.Errorf("args_only of the rule for %s lists %s, which no tool has, or the rule names", r.Tool, name)
+			}
+			delete(arguments, name)
+		}
+		if profile == "browser" {
+			delete(arguments, "filename") // asked about by a rule above
+			delete(arguments, "url")      // of browser_tabs: likewise
+		}
+		for name := range arguments {
+			t.Errorf("args_only of the rule for %s lacks %s", r.Tool, name)
 		}
 	}
 }

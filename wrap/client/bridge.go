@@ -13,14 +13,6 @@ import (
 
 const wasFlag = "--was"
 
-// was are the words of --was, if a wrapper has them.
-func (v invocation) was() []string {
-	if i := slices.Index(v.flags, wasFlag); i >= 0 && i+1 < len(v.flags) {
-		return strings.Split(v.flags[i+1], ",")
-	}
-	return nil
-}
-
 // wasWords say what the edit of a bare remote entry replaces.
 func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
@@ -39,10 +31,10 @@ func (sh shape) wasWords(cut []string) string {
 // readBridge reads a process whose wrapper says that it was a remote entry.
 func (s *shapeReader) readBridge() {
 	v, wrapped := readInvocation(s.words)
-	if !wrapped || v.was() == nil || s.problem != nil {
+	if !wrapped || v.was == "" || s.problem != nil {
 		return
 	}
-	s.kind, s.remote = Remote, &remote{was: v.was()}
+	s.kind, s.remote = Remote, &remote{was: strings.Split(v.was, ",")}
 	if v.inner != len(s.words)-1 {
 		s.refuse(s.words[len(s.words)-1].start, "take the others out", "not one address stands after the -- of %q", s.slot.name)
 		return

@@ -39,22 +39,36 @@ type Entry struct {
 	SignsIn bool
 	Wrapped *Wrapper // nil: clawai does not stand in front of it
 
+	// Env is the environment of an entry that is a process, wrapped or not, without
+	// what Wrap has put into it.
+	Env []Variable
+
 	// Problem, an *EditError, says why the entry cannot be edited as it stands;
 	// nil when it can be.
 	Problem error
+	// Unclear: readers of the file differ in what the entry says, as a key of it
+	// stands twice or is written with escapes. Problem says which.
+	Unclear bool
+	// NamesClawai: some command in the entry is clawai, whether or not the entry
+	// reads as a wrapper.
+	NamesClawai bool
 }
 
 // Wrapper is clawai in front of a server.
 type Wrapper struct {
-	Path   string   // the command: where clawai is; "" where the url leads to its proxy
-	Front  string   // the address at that proxy
-	Server string   // the name it gives the rules; "" when it gives none
-	Flags  []string // of clawai proxy besides --server, as words: {"--observe"}
+	Path    string // the command: where clawai is; "" where the url leads to its proxy
+	Front   string // the address at that proxy
+	Server  string // the name it gives the rules; "" when it gives none
+	Observe bool   // nothing is enforced
 
-	// Outdated is filled in by Read: the words between command and -- are not
-	// those that Wrap would write for this entry. The path is not weighed.
-	Outdated bool
+	// Differs is filled in by Read: what keeps the entry from being what Wrap or
+	// Redirect would make of it; empty when it is just that. Not weighed are Path,
+	// Front and the entry's Env.
+	Differs []string
 }
+
+// Variable is one of an entry's environment, as the file says it.
+type Variable struct{ Name, Value string }
 
 // EditError says why a file, or a server in it, was left alone.
 type EditError struct {

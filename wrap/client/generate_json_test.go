@@ -83,9 +83,9 @@ func (g *generator) targetEntry(s sample, name string) string {
 	if g.remote != nil {
 		return g.jsonRemoteEntry(*g.remote, name)
 	}
-	parts := []string{g.member("env", g.brackets("{}", []string{g.member("A", g.str(marks[2]))}))}
+	parts := []string{g.inner("env", g.brackets("{}", []string{g.inner("A", g.str(marks[2]))}))}
 	if s.row.Container == List {
-		parts = append(parts, g.member("name", g.str(name)))
+		parts = append(parts, g.inner("name", g.str(name)))
 	}
 	var words []string
 	for _, word := range s.args {
@@ -93,39 +93,39 @@ func (g *generator) targetEntry(s sample, name string) string {
 	}
 	switch {
 	case s.row.CommandForm == ArrayCommand:
-		parts = append(parts, g.member("command", g.brackets("[]", append([]string{g.str(s.command)}, words...))))
+		parts = append(parts, g.inner("command", g.brackets("[]", append([]string{g.str(s.command)}, words...))))
 		return g.brackets("{}", g.shuffle(parts))
 	case s.row.CommandForm == ObjectCommand && g.chance(2):
-		inner := []string{g.member("path", g.str(s.command))}
+		inner := []string{g.inner("path", g.str(s.command))}
 		if s.hasArgs {
-			inner = append(inner, g.member("args", g.brackets("[]", words)))
+			inner = append(inner, g.inner("args", g.brackets("[]", words)))
 		}
-		parts = append(parts, g.member("command", g.brackets("{}", g.shuffle(inner))))
+		parts = append(parts, g.inner("command", g.brackets("{}", g.shuffle(inner))))
 		return g.brackets("{}", g.shuffle(parts))
 	}
-	held := []string{g.member("command", g.str(s.command))}
+	held := []string{g.inner("command", g.str(s.command))}
 	if s.hasArgs {
-		held = append(held, g.member("args", g.brackets("[]", words)))
+		held = append(held, g.inner("args", g.brackets("[]", words)))
 	}
 	if s.row.Nested != "" && g.chance(2) {
-		held = []string{g.member("transport", g.brackets("{}", g.shuffle(held)))}
+		held = []string{g.inner("transport", g.brackets("{}", g.shuffle(held)))}
 	}
 	return g.brackets("{}", g.shuffle(append(parts, held...)))
 }
 
 // otherEntry is a server beside the target, or something that is none.
 func (g *generator) otherEntry(r Row, name string) string {
-	parts := []string{g.member("x", g.junk(2))}
+	parts := []string{g.inner("x", g.junk(2))}
 	if r.Container == List {
-		parts = append(parts, g.member("name", g.str(name)))
+		parts = append(parts, g.inner("name", g.str(name)))
 	}
 	switch rapid.IntRange(0, 3).Draw(g.t, "other") {
 	case 0:
-		parts = append(parts, g.member("url", g.str("http://x")))
+		parts = append(parts, g.inner("url", g.str("http://x")))
 	case 1:
-		parts = append(parts, g.member("command", g.str("y")), g.member("args", g.brackets("[]", nil)))
+		parts = append(parts, g.inner("command", g.str("y")), g.inner("args", g.brackets("[]", nil)))
 	case 2:
-		parts = append(parts, g.member("command", g.brackets("[]", []string{g.str("z")})))
+		parts = append(parts, g.inner("command", g.brackets("[]", []string{g.str("z")})))
 	}
 	return g.brackets("{}", g.shuffle(parts))
 }
@@ -135,7 +135,7 @@ func (g *generator) junk(depth int) string {
 		if g.chance(2) {
 			return g.brackets("[]", []string{g.junk(depth - 1), g.junk(depth - 1)})
 		}
-		return g.brackets("{}", []string{g.member(pick(g, nastyNames...), g.junk(depth-1))})
+		return g.brackets("{}", []string{g.inner(pick(g, nastyNames...), g.junk(depth-1))})
 	}
 	numbers := []string{"0", "-1.5e+3", "12345678901234567890", "true", "false", "null"}
 	if g.format == JSON5 {
@@ -163,6 +163,16 @@ func (g *generator) member(name, value string) string {
 		key = name
 	}
 	return key + g.space() + ":" + g.space() + value
+}
+
+// inner is a member of an entry: its key has no escapes but those it needs, for
+// others are refused (TestWrapRefuses).
+func (g *generator) inner(name, value string) string {
+	m := g.member(name, value)
+	if needless(name) {
+		return g.plainKey(m)
+	}
+	return m
 }
 
 func (g *generator) space() string {

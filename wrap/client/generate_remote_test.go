@@ -44,13 +44,13 @@ func (g *generator) fillRemote(s *remoteSample) {
 
 // jsonRemoteEntry renders the target.
 func (g *generator) jsonRemoteEntry(s remoteSample, name string) string {
-	outside := []string{g.member("description", g.str(marks[2])), g.member("timeout", "3")}
+	outside := []string{g.inner("description", g.str(marks[2])), g.inner("timeout", "3")}
 	if s.row.Container == List {
-		outside = append(outside, g.member("name", g.str(name)))
+		outside = append(outside, g.inner("name", g.str(name)))
 	}
-	held := []string{g.member(pick(g, s.row.URLFields...), g.str(s.url))}
+	held := []string{g.inner(pick(g, s.row.URLFields...), g.str(s.url))}
 	if s.typ != "" {
-		held = append(held, g.member("type", g.plainStr(s.typ)))
+		held = append(held, g.inner("type", g.plainStr(s.typ)))
 	}
 	var headers []string
 	for _, h := range s.headers {
@@ -58,19 +58,19 @@ func (g *generator) jsonRemoteEntry(s remoteSample, name string) string {
 		headers = append(headers, key+g.space()+":"+g.space()+g.str(h[1]))
 	}
 	if len(headers) > 0 || g.chance(3) {
-		held = append(held, g.member("headers", g.brackets("{}", headers)))
+		held = append(held, g.inner("headers", g.brackets("{}", headers)))
 	}
 	if s.extraEnv {
-		held = append(held, g.member(s.row.envKey(), g.brackets("{}", g.someEnv())))
+		held = append(held, g.inner(s.row.envKey(), g.brackets("{}", g.someEnv())))
 	}
 	if g.chance(3) { // what asks for nothing
-		outside = append(outside, g.member("oauth", pick(g, "{}", "false", "null", "[]")))
+		outside = append(outside, g.inner("oauth", pick(g, "{}", "false", "null", "[]")))
 	}
 	for i := range held {
 		held[i] = g.plainKey(held[i])
 	}
 	if s.row.Nested != "" && g.chance(2) {
-		held = []string{g.member("transport", g.brackets("{}", g.shuffle(held)))}
+		held = []string{g.inner("transport", g.brackets("{}", g.shuffle(held)))}
 	}
 	return g.brackets("{}", g.shuffle(append(outside, held...)))
 }
@@ -95,7 +95,7 @@ func (g *generator) someEnv() []string {
 	if g.chance(2) {
 		return nil
 	}
-	return []string{g.member("DEBUG", g.str("1"))}
+	return []string{g.inner("DEBUG", g.str("1"))}
 }
 
 func jsonRemotes(f Format) *rapid.Generator[remoteSample] {

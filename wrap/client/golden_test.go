@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 				t.Errorf("wrapped twice:\n%s", cmp.Diff(string(wrapped), string(again)))
 			}
 			back := eachServer(t, row, wrapped, func(src []byte, e Entry) ([]byte, error) {
-				if e.Wrapped == nil || e.Wrapped.Path != clawai.Path || e.Wrapped.Server != e.Name || e.Wrapped.Outdated {
+				if e.Wrapped == nil || e.Wrapped.Path != clawai.Path || e.Wrapped.Server != e.Name || e.Wrapped.Differs != nil {
 					t.Errorf("%q is wrapped as %+v", e.Name, e.Wrapped)
 				}
 				return Unwrap(row, src, e)

@@ -186,7 +186,8 @@ func (j *jsonReader) object(path []string, how reading) *node {
 		v := j.value(rest, inside)
 		if inside != skip {
 			name := decodeString(j.src[start:end])
-			n.members = append(n.members, member{name: name, start: start, last: start, end: end, value: v})
+			escaped := bytes.IndexByte(j.src[start:end], '\\') >= 0
+			n.members = append(n.members, member{name: name, start: start, last: start, end: end, escaped: escaped, value: v})
 		}
 		if !j.comma('}', "an object") {
 			return nil

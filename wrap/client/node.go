@@ -42,6 +42,7 @@ type member struct {
 	name             string
 	start, last, end int
 	block            bool // it stands on a line of its own
+	escaped          bool // the name is written with escapes
 	value            *node
 	// again is where else the name stands: TOML writes one table in parts.
 	again []span

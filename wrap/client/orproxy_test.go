@@ -36,7 +36,7 @@ func TestRefusalsNameTheOtherForm(t *testing.T) {
 		{"a client that signs in", remoteRow(JSON), in(`"url":"https://h","oauth":{"clientId":"x"}`), true},
 		{"a variable in a header", fixed, in(`"url":"https://h","headers":{"A":"$X"}`), true},
 		{"headers and an environment", strictRow(), in(`"url":"https://h","env":{},"headers":{"A":"b"}`), true},
-		{"a key with escapes", remoteRow(JSON), in(`"\u0075rl":"https://h"`), true},
+		{"a key with escapes", remoteRow(JSON), in(`"\u0075rl":"https://h"`), false},
 		{"a bare word with brackets", remoteRow(YAML), "mcpServers:\n  r:\n    url: https://h/{x}\n", true},
 
 		{"a name that is none in an address", remoteRow(JSON), `{"mcpServers":{"r r":{"url":"https://h","oauth":{"clientId":"x"}}}}`, false},

@@ -45,7 +45,7 @@ func checkRemote(t *rapid.T, s remoteSample) {
 	}
 	w := Wrapper{Path: rapid.SampledFrom([]string{"clawai", "/opt/my tools/clawai"}).Draw(t, "path")}
 	if rapid.Bool().Draw(t, "observe") {
-		w.Flags = []string{"--observe"}
+		w.Observe = true
 	}
 	after, err := Wrap(s.row, src, e, w)
 	if err != nil {
@@ -59,7 +59,7 @@ func checkRemote(t *rapid.T, s remoteSample) {
 		t.Fatalf("wrapped twice: %v\n%s\n%s", err, after, again)
 	}
 	now := target(t, s.sample, after)
-	if now.Kind != Remote || now.URL != s.url || now.Wrapped == nil || now.Wrapped.Outdated || now.Problem != nil || now.SignsIn != e.SignsIn {
+	if now.Kind != Remote || now.URL != s.url || now.Wrapped == nil || now.Wrapped.Differs != nil || now.Problem != nil || now.SignsIn != e.SignsIn {
 		t.Fatalf("read back %+v of\n%s", now, after)
 	}
 	checkRemoteMeaning(t, s, string(after))

@@ -38,7 +38,7 @@ func checkProperties(t *rapid.T, s sample) {
 	}
 	w := Wrapper{Path: rapid.SampledFrom([]string{"clawai", "/opt/my tools/clawai", `C:\Program Files\clawai.exe`}).Draw(t, "path")}
 	if rapid.Bool().Draw(t, "observe") {
-		w.Flags = []string{"--observe"}
+		w.Observe = true
 	}
 	after, err := Wrap(s.row, src, e, w)
 	if err != nil {
@@ -48,8 +48,8 @@ func checkProperties(t *rapid.T, s sample) {
 	if err != nil || string(again) != string(after) {
 		t.Fatalf("wrapped twice: %v\n%s\n%s", err, after, again)
 	}
-	words := append([]string{w.Path, "proxy", "--server", e.Name}, w.Flags...)
-	words = append(append(words, "--", s.command), s.args...)
+	words := append(frontWords(w, e.Name), "--", s.command)
+	words = append(words, s.args...)
 	checkMeaning(t, s, string(after), words)
 	back, err := Unwrap(s.row, after, e)
 	if err != nil || string(back) != s.src {
@@ -60,6 +60,18 @@ func checkProperties(t *rapid.T, s sample) {
 	if string(src) != s.src {
 		t.Fatal("the source was written to")
 	}
+}
+
+// frontWords are clawai's own, but for the last.
+func frontWords(w Wrapper, server string) []string {
+	words := []string{w.Path, "proxy", "--server", server}
+	if strings.HasPrefix(server, "-") {
+		words = []string{w.Path, "proxy", "--server=" + server}
+	}
+	if w.Observe {
+		words = append(words, "--observe")
+	}
+	return words
 }
 
 func target(t *rapid.T, s sample, src []byte) Entry {

@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"fmt"
-	"slices"
 )
 
 // Read finds the servers of a file. The error, an *EditError, says that the
@@ -47,16 +46,24 @@ func (f *file) entry(s slot) Entry {
 	e := Entry{Name: s.name, KeyPath: s.path}
 	e.Line, e.Column = f.position(s.at)
 	sh := readShape(f.row, s)
-	e.Kind, e.Why = sh.kind, sh.why
+	e.Kind, e.Why, e.Unclear, e.NamesClawai = sh.kind, sh.why, sh.unclear, f.row.namesClawai(s.value)
 	if sh.kind == Other {
 		return e
 	}
 	f.fill(&e, sh)
+	if e.Env = sh.env; sh.mixed != nil && e.Wrapped != nil {
+		e.Wrapped.Differs = append(e.Wrapped.Differs, f.at(sh.mixed).Error())
+	}
 	if p := f.problem(s, sh); p != nil {
-		line, column := f.position(p.at)
-		e.Problem = &EditError{Line: line, Column: column, What: p.what, Next: p.next}
+		e.Problem = f.at(p)
 	}
 	return e
+}
+
+// at is the error that a fault comes to.
+func (f *file) at(p *fault) *EditError {
+	line, column := f.position(p.at)
+	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 }
 
 // position goes on counting lines where it last stopped, for a file may hold
@@ -75,15 +82,13 @@ func (f *file) position(at int) (line, column int) {
 func (f *file) fill(e *Entry, sh shape) {
 	words := texts(sh.words)
 	if v, ok := readInvocation(sh.words); ok {
-		w := &Wrapper{Path: words[0], Server: v.server, Flags: v.flags}
-		w.Outdated = !slices.Equal(words[1:v.inner], proxyWords(Wrapper{Server: e.Name, Flags: v.flags}, nil))
-		e.Wrapped = w
+		e.Wrapped = &Wrapper{Path: words[0], Server: v.server, Observe: v.observes(), Differs: v.differs(words, e.Name)}
 		words = words[v.inner:]
 	}
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()
 		if r.led != nil {
-			e.Wrapped = &Wrapper{Front: r.led.front, Server: r.led.server, Outdated: r.led.server != e.Name}
+			e.Wrapped = &Wrapper{Front: r.led.front, Server: r.led.server, Differs: r.led.differs(r.url.value.text, e.Name)}
 		}
 		return
 	}

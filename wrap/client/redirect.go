@@ -75,6 +75,17 @@ func (r *redirection) text() string {
 	return text
 }
 
+// differs says what keeps a url from being the one that Redirect writes.
+func (r *redirection) differs(text, server string) (all []string) {
+	if r.server != server {
+		all = append(all, "the url names another server")
+	}
+	if r.text() != text {
+		all = append(all, "the url is written in another way than wrap writes it")
+	}
+	return all
+}
+
 // Redirect puts front, the address of a server at clawai's own proxy, in the
 // place of a remote entry's url. Headers and everything else stay with the
 // client. An entry that leads there already is given back as it is, one that led

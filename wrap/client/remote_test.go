@@ -81,7 +81,7 @@ func TestWrapRemote(t *testing.T) {
 				t.Fatalf("wrapped: %v\n%s\nwant\n%s", err, after, c.after)
 			}
 			now := entryOf(t, c.row, c.after, "r")
-			if now.Kind != Remote || now.URL != e.URL || now.Wrapped == nil || now.Wrapped.Outdated || now.SignsIn != e.SignsIn {
+			if now.Kind != Remote || now.URL != e.URL || now.Wrapped == nil || now.Wrapped.Differs != nil || now.SignsIn != e.SignsIn {
 				t.Errorf("read back %+v", now)
 			}
 			if back, err := Unwrap(c.row, after, e); err != nil || string(back) != c.before {
@@ -130,8 +130,8 @@ func TestRemoteRefuses(t *testing.T) {
 		{remoteRow(JSON), in(`"url":"https://h","headers":{"Host":"1"}`), "none that clawai can be given"},
 		{remoteRow(JSON), in(`"url":"https://h","headers":{"MCP-Session-Id":"1"}`), "none that clawai can be given"},
 		{remoteRow(JSON), in(`"url":"https://h","headers":{"A":"x\r\nB: y"}`), "holds a control character"},
-		{remoteRow(JSON), in(`"url":"https://h","headers":{"\u0041":"x"}`), "cannot be edited exactly"},
-		{remoteRow(JSON), in(`"\u0075rl":"https://h"`), "cannot be edited exactly"},
+		{remoteRow(JSON), in(`"url":"https://h","headers":{"\u0041":"x"}`), "is written with escapes"},
+		{remoteRow(JSON), in(`"\u0075rl":"https://h"`), "is written with escapes"},
 		{remoteRow(JSON), in(`"url":"https://h","type":"ht\u0074p"`), "cannot be edited exactly"},
 		{remoteRow(JSON), in(`"url":"https://h?x","env":null`), "the env is null"},
 		{remoteRow(YAML), "mcpServers:\n  r:\n    url: https://h/{x}\n", "would read otherwise inside a list"},

@@ -12,16 +12,18 @@ type shape struct {
 	kind    Kind
 	why     string // why it is not Stdio
 	problem *fault // why it must not be edited
-	mixed   *fault // it has a url as well: it must not be wrapped
+	unclear bool   // readers differ in what it says
+	mixed   *fault // it has a url as well, or an environment that cannot be read: it must not be wrapped
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and where the command is a list
 	words   []*node // the program, then its arguments
 	list    *node   // the list that words stand in; nil when args are missing
 
-	holder *node   // the object that all of these stand in
-	typ    *member // that tells the transport; nil when missing
-	remote *remote // nil unless kind is Remote
+	env    []Variable // of a process, but for what Wrap has put there
+	holder *node      // the object that all of these stand in
+	typ    *member    // that tells the transport; nil when missing
+	remote *remote    // nil unless kind is Remote
 }
 
 // shapeReader reads the shape of one slot.
@@ -67,12 +69,7 @@ func (s *shapeReader) read() {
 			return
 		}
 	}
-	if s.slot.twice {
-		s.refuse(s.slot.at, nextDuplicate, "the server %q is defined twice", s.slot.name)
-	}
-	if m := n.duplicate(); m != nil {
-		s.refuse(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
-	}
+	s.readKeys(n)
 	s.touch(n)
 	holder := s.findHolder(n)
 	s.command, _ = holder.get(s.row.commandKey())
@@ -85,6 +82,7 @@ func (s *shapeReader) read() {
 	case Stdio:
 		s.readCommand(holder)
 		s.readBridge()
+		s.readEnvironment(n)
 	case Remote:
 		s.readRemote(n)
 	}
@@ -113,8 +111,8 @@ func (s *shapeReader) findHolder(n *node) *node {
 	return nested.value
 }
 
-// classify tells a process from a url. A type that is written decides; without
-// one, an entry with both is refused, for clients differ in which they take.
+// classify tells a process from a url. A type that is written decides which; an
+// entry with both is refused all the same, for clients differ in what they take.
 func (s *shapeReader) classify(entry, holder *node) {
 	url := s.url(entry)
 	if url == nil {
@@ -138,7 +136,7 @@ func (s *shapeReader) classify(entry, holder *node) {
 		s.other("it has no command")
 	default:
 		s.kind = Stdio
-		if url != nil && !process {
+		if url != nil {
 			s.mixed = &fault{url.start, nextDuplicate, fmt.Sprintf("the entry of %q has a command and a url", s.slot.name)}
 		}
 	}

@@ -99,9 +99,10 @@ func (t *tomlReader) member(in *node, part tomlPart, k kind) *member {
 	i, known := t.known[tomlName{in, part.name}]
 	if !known {
 		v := &node{kind: k, start: part.start}
-		i = t.add(in, member{name: part.name, start: part.start, last: part.start, end: part.end, value: v})
+		i = t.add(in, member{name: part.name, start: part.start, last: part.start, end: part.end, escaped: t.escaped(part.span), value: v})
 	} else {
 		in.members[i].again = append(in.members[i].again, part.span)
+		in.members[i].escaped = in.members[i].escaped || t.escaped(part.span)
 	}
 	return &in.members[i]
 }
@@ -132,8 +133,14 @@ func (t *tomlReader) pair(in *node, n *unstable.Node, block bool) {
 	at := t.blank(last.end) + 1 // behind the =
 	t.add(holder, member{
 		name: last.name, start: place.start, last: last.start, end: last.end,
-		block: block, value: t.value(n.Value(), span{t.blank(at), place.end}),
+		block: block, escaped: t.escaped(last.span), value: t.value(n.Value(), span{t.blank(at), place.end}),
 	})
+}
+
+// escaped: a key in double quotes with a backslash; in single ones it is plain.
+func (t *tomlReader) escaped(key span) bool {
+	raw := t.src[key.start:key.end]
+	return raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
 }
 
 func (t *tomlReader) blank(at int) int {

@@ -31,10 +31,10 @@ func TestUpdateAndUnwrap(t *testing.T) {
 			in(`"command": "clawai", "args": ["proxy", "--observe", "--server", "fs", "--", "npx", "-y"]`), in(now), in(bare)},
 		{"flags of the owner", rowJSON,
 			in(`"command": "clawai", "args": ["proxy", "--policy", "/p q", "--server", "fs", "--", "npx", "-y"]`),
-			in(`"command": "/usr/local/bin/clawai", "args": ["proxy", "--server", "fs", "--policy", "/p q", "--", "npx", "-y"]`), in(bare)},
+			in(`"command": "/usr/local/bin/clawai", "args": ["proxy", "--server", "fs", "--", "npx", "-y"]`), in(bare)},
 		{"a flag of another version", rowJSON,
 			in(`"command": "clawai", "args": ["proxy", "--frob", "x", "--observe=true", "--", "npx", "-y"]`),
-			in(`"command": "/usr/local/bin/clawai", "args": ["proxy", "--server", "fs", "--frob", "x", "--", "npx", "-y"]`), in(bare)},
+			in(`"command": "/usr/local/bin/clawai", "args": ["proxy", "--server", "fs", "--", "npx", "-y"]`), in(bare)},
 		{"another command of clawai", rowJSON,
 			in(`"command": "clawai", "args": ["demo", "--", "npx"]`),
 			in(`"command": "/usr/local/bin/clawai", "args": ["proxy", "--server", "fs", "--", "clawai", "demo", "--", "npx"]`),
@@ -133,8 +133,7 @@ func TestReadWrapper(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	w := e.Wrapped
-	if w == nil || w.Path != "/b/clawai" || w.Server != "n" || !w.Outdated ||
-		!slices.Equal(w.Flags, []string{"--observe", "--policy", "p"}) {
+	if w == nil || w.Path != "/b/clawai" || w.Server != "n" || !w.Observe || len(w.Differs) != 3 {
 		t.Errorf("%+v", w)
 	}
 	if entries[2].Kind != Remote || entries[2].URL != "https://x" || entries[0].Wrapped != nil {
@@ -145,19 +144,19 @@ func TestReadWrapper(t *testing.T) {
 func TestObserve(t *testing.T) {
 	src := `{"mcpServers": {"fs": {"command": "x", "args": []}}}`
 	w := clawai
-	w.Flags = []string{"--observe"}
+	w.Observe = true
 	watched, err := wrapNamed(rowJSON, []byte(src), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := entryOf(t, rowJSON, string(watched), "fs"); e.Wrapped.Outdated || !slices.Equal(e.Wrapped.Flags, w.Flags) {
+	if e := entryOf(t, rowJSON, string(watched), "fs"); e.Wrapped.Differs != nil || !e.Wrapped.Observe {
 		t.Errorf("%+v", e.Wrapped)
 	}
 	enforced, err := wrapNamed(rowJSON, watched, clawai)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := entryOf(t, rowJSON, string(enforced), "fs"); len(e.Wrapped.Flags) != 0 {
+	if e := entryOf(t, rowJSON, string(enforced), "fs"); e.Wrapped.Observe {
 		t.Errorf("%+v", e.Wrapped)
 	}
 	if back, err := Unwrap(rowJSON, enforced, Entry{Name: "fs", KeyPath: []string{"mcpServers", "fs"}}); err != nil || string(back) != src {

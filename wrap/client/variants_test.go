@@ -76,7 +76,7 @@ func TestGoldenUpdate(t *testing.T) {
 			{Path: "clawai"},
 			{Path: `C:\Program Files\clawai\clawai.exe`},
 			{Path: "/opt/old \"one\"/clawai", Server: "another name"},
-			{Path: "/usr/local/bin/clawai", Flags: []string{"--observe"}},
+			{Path: "/usr/local/bin/clawai", Observe: true},
 		} {
 			t.Run(row.ID+"/"+older.Path, func(t *testing.T) {
 				before := golden(t, row, "before")

@@ -32,8 +32,10 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	var edits []edit
 	var words []string
 	switch {
+	case wrapped && sh.mixed != nil:
+		return nil, refuse(src, sh.mixed.at, sh.mixed.next, "%s", sh.mixed.what)
 	case wrapped:
-		words = proxyWords(w, v.flags)
+		words = proxyWords(w, v.was)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
 	case sh.kind == Remote && sh.remote.led != nil:
 		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
@@ -44,7 +46,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 		}
 		return after, err
 	default:
-		words = proxyWords(w, nil)
+		words = proxyWords(w, "")
 		edits, err = f.wrapEdits(sh, w.Path, words)
 	}
 	if err != nil {
@@ -68,7 +70,7 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := proxyWords(w, []string{wasFlag, sh.wasWords(cut)})
+	words := proxyWords(w, sh.wasWords(cut))
 	edits, err := g.bridge(sh, w.Path, words)
 	if err != nil {
 		return nil, err

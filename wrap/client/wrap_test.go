@@ -112,7 +112,7 @@ func (p pair) check(t *testing.T) {
 		t.Fatalf("wrapped twice: %v\n%s", err, again)
 	}
 	wrapped := entryOf(t, p.row, p.after, p.server)
-	if wrapped.Wrapped == nil || wrapped.Wrapped.Outdated || wrapped.Wrapped.Server != p.server || wrapped.Command != entry.Command {
+	if wrapped.Wrapped == nil || wrapped.Wrapped.Differs != nil || wrapped.Wrapped.Server != p.server || wrapped.Command != entry.Command {
 		t.Fatalf("read back as %+v, wrapper %+v", wrapped, wrapped.Wrapped)
 	}
 	back, err := Unwrap(p.row, after, wrapped)

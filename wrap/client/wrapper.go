@@ -1,55 +1,65 @@
 package client
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/proxyargs"
 )
 
 // invocation is clawai proxy as an entry's words say it.
 type invocation struct {
+	line   proxyargs.Line
 	server string
-	flags  []string // besides --server, as words
-	inner  int      // index of the first word after --
+	was    string // of --was; "" when it stands nowhere
+	inner  int    // index of the first word after --
+	failed string // why the proxy would not start with these words; "" when it would
 }
 
-// readInvocation recognises a wrapper by its shape and by the name of the
-// program, wherever that stands: clawai, proxy, flags, --. Every flag is taken,
-// for the wrapper may be that of another version; only --server must be known,
-// because a server may be called "--".
+// readInvocation recognises a wrapper by the name of the program, wherever that
+// stands, and reads its options as the proxy does. One that the proxy would not
+// take, such as another version's, still is a wrapper: it ends with the first --.
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false
 	}
-	for i := 2; i < len(words); i++ {
-		word := words[i].text
-		if word == "--" {
-			v.inner = i + 1
+	own := texts(words[2:])
+	line, err := proxyargs.Parse(own)
+	v = invocation{line: line, inner: line.Command + 2}
+	switch {
+	case err != nil:
+		v.failed = err.Error()
+	case !line.Dashes && line.Command < len(own):
+		v.failed = "it reads no option behind " + quote(own[line.Command])
+	}
+	v.server, _ = line.Value("server")
+	v.was, _ = line.Value("was")
+	if line.Dashes {
+		return v, true
+	}
+	for i, word := range own {
+		if word == "--" && (i == 0 || own[i-1] != "--server") {
+			v.inner = i + 3
+			v.was = wasAmong(own[:i])
 			return v, true
 		}
-		name, value, inline := flagName(word)
-		if name != "server" {
-			v.flags = append(v.flags, word)
-			continue
-		}
-		if !inline {
-			if i++; i == len(words) {
-				break
-			}
-			value = words[i].text
-		}
-		v.server = value
 	}
 	return invocation{}, false
 }
 
-// flagName takes --name and --name=value apart, with one dash as well; the name
-// is "" for a word that is no flag.
-func flagName(word string) (name, value string, inline bool) {
-	flag, dashed := strings.CutPrefix(word, "-")
-	if !dashed {
-		return "", "", false
+// wasAmong finds --was among words that the proxy would not take.
+func wasAmong(words []string) string {
+	if i := slices.Index(words, wasFlag); i >= 0 && i+1 < len(words) {
+		return words[i+1]
 	}
-	return strings.Cut(strings.TrimPrefix(flag, "-"), "=")
+	return ""
+}
+
+// observes says that the proxy would enforce nothing.
+func (v invocation) observes() bool {
+	value, _ := v.line.Value("observe")
+	return value == "true"
 }
 
 // isClawai looks at the last part of a path of any system.
@@ -58,26 +68,70 @@ func isClawai(command string) bool {
 	return base == "clawai" || strings.EqualFold(base, "clawai.exe")
 }
 
-// proxyWords are what Wrap writes after the command. A flag that stands in an
-// older wrapper stays, with its value, unless w says it too; --observe stands
-// only if w says so.
-func proxyWords(w Wrapper, older []string) []string {
-	words := append([]string{"proxy", "--server", w.Server}, w.Flags...)
-	said := []string{"observe"}
-	for _, flag := range w.Flags {
-		name, _, _ := flagName(flag)
-		said = append(said, name)
+const observeFlag = "--observe"
+
+// proxyWords are what Wrap writes after the command: nothing that stood there
+// before stays, but for what unwrap needs.
+func proxyWords(w Wrapper, was string) []string {
+	words := []string{"proxy", "--server", w.Server}
+	if strings.HasPrefix(w.Server, "-") { // which by itself looks like an option (cmd/clawai, checkCommand)
+		words = []string{"proxy", "--server=" + w.Server}
 	}
-	stays := true
-	for _, word := range older {
-		if name, _, _ := flagName(word); name != "" {
-			stays = !slices.Contains(said, name)
-		}
-		if stays {
-			words = append(words, word)
-		}
+	if w.Observe {
+		words = append(words, observeFlag)
+	}
+	if was != "" {
+		words = append(words, wasFlag, was)
 	}
 	return append(words, "--")
+}
+
+// differs says what keeps a wrapper's words from being those that Wrap writes for
+// the server; nothing when they are.
+func (v invocation) differs(words []string, server string) (all []string) {
+	want := Wrapper{Server: server, Observe: v.observes()}
+	if slices.Equal(words[1:v.inner], proxyWords(want, v.was)) {
+		return nil
+	}
+	if v.failed != "" {
+		all = append(all, "the proxy would not start with its options: "+v.failed)
+	}
+	switch {
+	case v.server == "" && server != "":
+		all = append(all, "the wrapper does not tell the rules the server's name")
+	case v.server != server:
+		all = append(all, "the wrapper tells the rules another server's name")
+	}
+	var given []string
+	for _, s := range v.line.Settings {
+		if text := settingDiffers(s); text != "" && !slices.Contains(given, s.Name) {
+			all = append(all, text)
+		}
+		given = append(given, s.Name)
+	}
+	if len(all) == 0 {
+		all = append(all, "the wrapper is written in another way than wrap writes it")
+	}
+	return all
+}
+
+// settingDiffers says what an option does that Wrap does not write, or not so.
+func settingDiffers(s proxyargs.Setting) string {
+	switch s.Name {
+	case "server", "was":
+		return ""
+	case "observe":
+		if s.Value == "true" {
+			return "--observe enforces nothing, and is not written as wrap writes it"
+		}
+	case "help":
+		return "--help shows the help, and starts nothing"
+	case "policy":
+		return "--policy judges by another file than your policy"
+	case "state":
+		return "--state keeps the record elsewhere"
+	}
+	return fmt.Sprintf("--%s, which wrap does not write", s.Name)
 }
 
 func texts(words []*node) []string {

@@ -222,7 +222,8 @@ func (y *yamlReader) mapping(values []*ast.MappingValueNode, flow bool, place sp
 		}
 		n.members = append(n.members, member{
 			name: tk.Value, start: key.start, last: key.start, end: key.end,
-			block: !flow, value: y.node(v.Value, y.span(v.Start, key.end).end),
+			escaped: tk.Type == token.DoubleQuoteType && bytes.IndexByte(y.src[key.start:key.end], '\\') >= 0,
+			block:   !flow, value: y.node(v.Value, y.span(v.Start, key.end).end),
 		})
 	}
 	return n

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy"
@@ -88,28 +90,68 @@ type storedCall struct {
 	Names     []text `json:"names"`
 	Arguments *text  `json:"arguments"`
 	Malformed text   `json:"malformed"`
+	Extra     *text  `json:"extra,omitempty"`
 }
 
 func packCalls(calls []policy.Call) (any, error) {
 	var out []storedCall // none is NULL
 	for _, c := range calls {
-		s := storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), texts(c.Names), nil, text(c.Malformed)}
-		if c.Args != nil {
-			args := text(c.Args)
-			s.Arguments = &args
-		}
-		out = append(out, s)
+		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), texts(c.Names),
+			optional(c.Args), text(c.Malformed), optional(c.Extra)})
 	}
 	return pack(out)
+}
+
+// optional keeps nil and empty apart.
+func optional(b []byte) *text {
+	if b == nil {
+		return nil
+	}
+	t := text(b)
+	return &t
+}
+
+func (t *text) bytes() []byte {
+	if t == nil {
+		return nil
+	}
+	return []byte(*t)
+}
+
+// storedMore is the column of all further calls where one has an Extra. A clawai
+// that knows of none finds no list there and shows the row as broken, rather than
+// a part of a call as if it were the whole.
+type storedMore struct {
+	Extra *text           `json:"extra"` // of the first call
+	Calls json.RawMessage `json:"calls"`
+}
+
+func packMore(calls []policy.Call) (any, error) {
+	more, err := packCalls(calls[1:])
+	if err != nil || !slices.ContainsFunc(calls, func(c policy.Call) bool { return c.Extra != nil }) {
+		return more, err
+	}
+	stored := storedMore{Extra: optional(calls[0].Extra), Calls: json.RawMessage("[]")}
+	if more != nil {
+		stored.Calls = json.RawMessage(more.(string))
+	}
+	b, err := marshal(stored)
+	return string(b), err
+}
+
+// unpackMore gives the first call's Extra and the other calls.
+func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call) {
+	if !strings.HasPrefix(s.String, "{") {
+		return nil, unpackCalls(s, err)
+	}
+	more := unpack[storedMore](s, err)
+	return more.Extra.bytes(), unpackCalls(sql.NullString{String: string(more.Calls), Valid: true}, err)
 }
 
 func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
 	for _, in := range unpack[[]storedCall](s, err) {
 		c := policy.Call{Server: string(in.Server), Method: string(in.Method), Subject: unpackSubject(in.Subject),
-			Names: plain(in.Names), Malformed: string(in.Malformed)}
-		if in.Arguments != nil {
-			c.Args = []byte(*in.Arguments)
-		}
+			Names: plain(in.Names), Malformed: string(in.Malformed), Args: in.Arguments.bytes(), Extra: in.Extra.bytes()}
 		calls = append(calls, c)
 	}
 	return calls

@@ -93,7 +93,7 @@ func or(s, otherwise string) string {
 // size is about what the calls take.
 func size(r *Request) (n int) {
 	for _, c := range r.Calls {
-		n += len(c.Args)
+		n += len(c.Args) + len(c.Extra)
 		for _, name := range c.Names {
 			n += len(name)
 		}

@@ -23,7 +23,7 @@ const columns = `id, status, created_at, deadline_at, session, server, client, p
 func values(r *Request) ([]any, error) {
 	first := &r.Calls[0]
 	names, err1 := pack(texts(first.Names))
-	more, err2 := packCalls(r.Calls[1:])
+	more, err2 := packMore(r.Calls)
 	offers, err3 := packOffers(r.Offers)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
@@ -68,7 +68,9 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
 	first.Names = plain(unpack[[]text](named, &err))
-	r.Calls = append([]policy.Call{first}, unpackCalls(more, &err)...)
+	extra, others := unpackMore(more, &err)
+	first.Extra = extra
+	r.Calls = append([]policy.Call{first}, others...)
 	r.Offers = unpackOffers(offers, &err)
 	if err != nil {
 		// Part of a call is never shown as if it were the whole.

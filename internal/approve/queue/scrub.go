@@ -28,7 +28,7 @@ func scrubCalls(calls []policy.Call) []policy.Call {
 			c.Names = names
 		}
 		c.Server, c.Method = audit.ScrubText(c.Server), audit.ScrubText(c.Method)
-		c.Args = audit.ScrubJSON(c.Args)
+		c.Args, c.Extra = audit.ScrubJSON(c.Args), audit.ScrubJSON(c.Extra)
 		c.Malformed = audit.ScrubText(c.Malformed)
 		out[i] = c
 	}

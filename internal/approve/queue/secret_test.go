@@ -28,6 +28,7 @@ func secretive(n int) queue.Request {
 	url := "https://me:" + marker + "@host/" + strings.Repeat("u", n)
 	r.Calls[0].Names = []string{url}
 	r.Calls[0].Malformed = "not good: " + url
+	r.Calls[0].Extra = []byte(`{"env":{"to` + `ken":"` + marker + `"}}`)
 	r.Calls = append(r.Calls, r.Calls[0], policy.Call{Subject: policy.SamplingSubject, Args: []byte(`"--pass` + `word ` + marker + `"`)})
 	r.Reason, r.Findings, r.NoOffer = url, []byte(`{"to`+`ken":"`+marker+`"}`), url
 	return r

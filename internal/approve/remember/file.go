@@ -92,6 +92,9 @@ func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed boo
 	if !bytes.Equal(now, f.src) {
 		return true, nil
 	}
+	if k.Wrote != nil { // first: the file may be looked at as soon as it is there
+		k.Wrote(f.src, next)
+	}
 	err = atomicfile.Write(k.Policy, next, atomicfile.Options{Was: f.src})
 	if err != nil {
 		// It may have failed after the file was replaced.

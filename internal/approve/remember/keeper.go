@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
@@ -19,8 +20,9 @@ import (
 type Keeper struct {
 	Policy  string // path of the policy file
 	Options policy.Options
-	Denied  Denied           // what must stay denied; needed
-	Now     func() time.Time // nil: time.Now
+	Denied  Denied                     // what must stay denied; needed
+	Wrote   func(before, after []byte) // is told of each text put in the place of another; may be nil
+	Now     func() time.Time           // nil: time.Now
 
 	writing sync.Mutex // one rule after the other
 
@@ -122,6 +124,9 @@ func (k *Keeper) asked(q gate.Question) (*file, error) {
 	if q.Rule.Action != policy.Prompt {
 		return nil, errLimit
 	}
+	if names := view.Unusual(&q.Calls[0]); len(names) > 0 {
+		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", list(words(names)))
+	}
 	if k.Denied == nil {
 		return nil, errNoRecord
 	}
@@ -155,6 +160,9 @@ func (k *Keeper) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
 	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", now().Format(time.DateOnly), r, s)
 	if c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject {
 		text += "# Arguments it does not name stay open.\n"
+	}
+	if c.Extra != nil {
+		text += "# So does what comes beside the arguments: no rule can speak of it.\n"
 	}
 	return text
 }

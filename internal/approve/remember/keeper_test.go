@@ -3,6 +3,7 @@ package remember
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func TestOffers(t *testing.T) {
 	}
 	var want []queue.Offer
 	for _, o := range []struct{ scope, args, title, example string }{
-		{"exact", "args.path = \"/home/user/projects/x/a.txt\"\nargs.content = \"hi\"\n",
+		{"exact", "args.path = \"/home/user/projects/x/a.txt\"\nargs.content = \"hi\"\nwhere.path.type = \"string\"\nwhere.content.type = \"string\"\n",
 			`this exact call, "write_file" on "files" with the same path and content; more arguments may come with it`,
 			`"write_file" on "files" with the same path and content, and another_argument = "anything"`},
 		{"folder", "args.path = \"/home/user/projects/x/**\"\n",
@@ -82,10 +83,34 @@ func TestOffers(t *testing.T) {
 	} {
 		want = append(want, queue.Offer{Scope: o.scope, Title: o.title, Example: o.example,
 			Allow: comment("always", o.scope) + rule("allow", "Always", o.args),
-			Deny:  comment("deny always", o.scope) + rule("deny", "Never", o.args)})
+			Deny:  comment("deny always", o.scope) + rule("deny", "Never", typeLine.ReplaceAllString(o.args, ""))})
 	}
 	if diff := cmp.Diff(want, offers); diff != "" || whyNot != "" {
 		t.Errorf("%s %q", diff, whyNot)
+	}
+}
+
+var typeLine = regexp.MustCompile(`(?m)^where\..*\n`)
+
+// No rule can bind what comes beside the arguments: where MCP does not know it,
+// none is offered, and elsewhere the rule says so.
+func TestOffersBesideTheArguments(t *testing.T) {
+	c := tool("write_file", `{"path":"/home/user/a"}`)
+	c.Extra = []byte(`{"cwd":"/etc","x\n[[rule]]":1,"_meta":{"a/b":1}}`)
+	k, q := ask(t, homePolicy, c)
+	offers, whyNot := k.Offers(q)
+	if want := `beside its arguments the call carries cwd and "x\u{a}[[rule]]", of which no rule can speak`; offers != nil || whyNot != want {
+		t.Errorf("%v %s", offers, whyNot)
+	}
+	c.Extra = []byte(`{"task":{"ttl":60},"_meta":{"a/b":1}}`)
+	k, q = ask(t, homePolicy, c)
+	if offers, whyNot = k.Offers(q); whyNot != "" || len(offers) == 0 {
+		t.Fatal(offers, whyNot)
+	}
+	for _, o := range offers {
+		if !strings.Contains(o.Allow, "\n# So does what comes beside the arguments: no rule can speak of it.\n[[rule]]\n") {
+			t.Error(o.Allow)
+		}
 	}
 }
 

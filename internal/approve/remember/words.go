@@ -81,6 +81,13 @@ func within(glob string) string {
 }
 
 // list joins words as a sentence does.
+func words(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, word(name))
+	}
+	return all
+}
+
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -12,6 +12,7 @@ import (
 // The other reasons for care; the tables hold theirs.
 const (
 	whyMalformed = "is malformed: no rule may allow it"
+	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
 	whyShell     = "runs commands or code"
 	whyTooLong   = "runs more text than can be looked through"
 	whyWipes     = "destroys something large"
@@ -79,11 +80,14 @@ type looker struct {
 }
 
 // dangers are the reasons why a call needs care, nil when it is routine.
-func dangers(c *policy.Call, r *Request, w *walker, o Options) []string {
+func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
 	l := looker{o: o, base: ownFolder(o.Home)}
 	if c.Malformed != "" {
 		l.add(whyMalformed, c.Malformed)
+	}
+	for _, name := range unusual {
+		l.add(whyBeside, name)
 	}
 	switch c.Subject {
 	case policy.ToolSubject:

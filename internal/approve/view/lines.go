@@ -46,11 +46,16 @@ func (q *Question) requestLines(i int) []string {
 	if i == 0 && q.Rule != "" {
 		lines = append(lines, label("rule", q.Rule))
 	}
-	if len(r.Args) == 0 {
-		return append(lines, label("arguments", "none"))
+	own := len(r.Args) - r.Extra
+	if own == 0 {
+		lines = append(lines, label("arguments", "none"))
+	} else {
+		lines = append(lines, label("arguments", fmt.Sprint(own)))
 	}
-	lines = append(lines, label("arguments", fmt.Sprint(len(r.Args))))
 	for j := range r.Args {
+		if j == own {
+			lines = append(lines, label("params", fmt.Sprintf("%d more", r.Extra)))
+		}
 		lines = append(lines, "  "+r.Args[j].Line())
 	}
 	return append(lines, r.Changes()...)

@@ -58,6 +58,7 @@ type Request struct {
 	Names   []string   // in quotes; long ones are folded
 	Named   []Arg      // the same, with their whole text
 	Args    []Arg      // in the order of the wire
+	Extra   int        // how many of Args, the last ones, stand in params beside the arguments
 	Diff    []DiffLine // what a call that writes files would change; nil when it cannot be known
 	Dangers []string
 }
@@ -132,8 +133,13 @@ func (m *maker) request(c *policy.Call, o Options) (Request, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Args = w.args
-	r.Dangers = dangers(c, &r, &w, o)
+	x, unusual, err := extra(c, m)
+	if err != nil {
+		return r, err
+	}
+	r.Args, r.Extra = append(slices.Clip(w.args), x.args...), len(x.args)
+	both := walker{leaves: append(slices.Clip(w.leaves), x.leaves...), odd: append(w.odd, x.odd...)}
+	r.Dangers = dangers(c, &r, &both, unusual, o)
 	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
 		r.Diff = diff(words(c.Names[0]), w.leaves, o, &m.diff)
 	}

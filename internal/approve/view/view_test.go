@@ -307,3 +307,37 @@ func TestChangesHaveAGutter(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What comes beside the arguments is told apart from them, and needs care where
+// MCP does not know it.
+func TestBesideTheArguments(t *testing.T) {
+	c := policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"list"},
+		Args: []byte(`{"params/cwd":"/p","x":1}`), Extra: []byte(`{"cwd":"/etc","task":{"ttl":60},"_meta":{"a/b":true}}`)}
+	q, err := Of([]policy.Call{c}, Options{Project: "/p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`careful    sends more than its arguments, in a member that MCP does not know: "cwd"`,
+		`server     "files"`, `method     tools/call`, `tool       "list"`,
+		`arguments  2`, `  "params/cwd" = "/p"`, `  x = 1`,
+		`params     3 more`, `  params/cwd = "/etc"`, `  params/task.ttl = 60`, `  params/_meta."a/b" = true`,
+	}
+	if got := q.Lines(0); !slices.Equal(want, got) {
+		t.Error(strings.Join(got, "\n"))
+	}
+	if s := q.Short(500); !strings.Contains(s, `params/cwd = "/etc"`) {
+		t.Error(s)
+	}
+	c.Extra = []byte(`{"task":{"ttl":60},"inputResponses":{},"requestState":"s","_meta":{"a/b":true}}`)
+	if q, err = Of([]policy.Call{c}, Options{Project: "/p"}); err != nil || q.Dangers != nil {
+		t.Error(err, q.Dangers)
+	}
+	if names := Unusual(&policy.Call{Subject: policy.ToolSubject, Extra: []byte(`{`)}); len(names) != 1 {
+		t.Error(names)
+	}
+	c.Extra = []byte(`{"a"`)
+	if _, err := Of([]policy.Call{c}, Options{}); !errors.Is(err, ErrUnreadable) {
+		t.Error(err)
+	}
+}

@@ -36,6 +36,7 @@ type walker struct {
 	args   []Arg
 	leaves []leaf
 	odd    []string // member names that are in quotes in a path
+	top    []string // the members of the outermost object
 	err    error
 }
 
@@ -109,6 +110,9 @@ func (w *walker) inside(path, key string, end byte) {
 		member := fmt.Sprintf("%s[%d]", path, i)
 		if end == '}' {
 			key = w.string()
+			if path == "" {
+				w.top = append(w.top, key)
+			}
 			member = w.join(path, key)
 			w.next()
 			w.at++ // the colon

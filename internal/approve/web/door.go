@@ -6,18 +6,18 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 )
 
 // door lets one browser in: a token opens it once, and whoever opened it shows
-// a cookie and a key from then on. Only hashes are kept.
+// a key from then on. Only hashes are kept.
 //
-// The cookie alone is not enough, for cookies know no ports (RFC 6265, section
-// 8.5): whatever else serves on this machine's loopback address is sent it. The
-// key is kept by the page in storage that other ports cannot read, and travels
-// in a header of its own, which no other site can send without being asked.
+// No cookie is set and none is looked at, for cookies know no ports (RFC 6265,
+// section 8.5): whatever else serves on this machine's loopback address is sent
+// them, and can overwrite, double or drop them. The key is kept by the page in
+// storage that other ports cannot reach, and travels in a header of its own, which
+// no other site can send without being asked.
 type door struct {
 	mu    sync.Mutex
 	token *[32]byte
@@ -26,8 +26,8 @@ type door struct {
 
 // session is one browser that came in by a link.
 type session struct {
-	cookie, key [32]byte // SHA-256
-	ended       chan struct{}
+	key   [32]byte // SHA-256
+	ended chan struct{}
 
 	mu   sync.Mutex
 	sent map[string]sent // the pending requests its page knows
@@ -71,23 +71,22 @@ func (d *door) newToken() string {
 	return text
 }
 
-// enter exchanges the token for a cookie and a key, once. Who was in before is
-// out. A wrong token changes nothing.
-func (d *door) enter(token string) (cookie, key string, ok bool) {
+// enter exchanges the token for a key, once. Who was in before is out. A wrong
+// token changes nothing.
+func (d *door) enter(token string) (key string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.token == nil || !same(*d.token, token) {
-		return "", "", false
+		return "", false
 	}
 	d.token = nil
 	if d.in != nil {
 		close(d.in.ended)
 	}
 	in := &session{ended: make(chan struct{}), sent: map[string]sent{}}
-	cookie, in.cookie = secret()
 	key, in.key = secret()
 	d.in = in
-	return cookie, key, true
+	return key, true
 }
 
 // end lets nobody in any more.
@@ -105,24 +104,10 @@ func (s *Server) session(r *http.Request) *session {
 	s.door.mu.Lock()
 	in := s.door.in
 	s.door.mu.Unlock()
-	cookies := r.CookiesNamed(s.cookieName())
-	if in == nil || len(cookies) != 1 || len(r.Header.Values(keyHeader)) != 1 {
-		return nil
-	}
-	if !same(in.cookie, cookies[0].Value) || !same(in.key, r.Header.Get(keyHeader)) {
+	if in == nil || len(r.Header.Values(keyHeader)) != 1 || !same(in.key, r.Header.Get(keyHeader)) {
 		return nil
 	}
 	return in
-}
-
-// cookieName holds the port, so that two servers do not take each other's place.
-func (s *Server) cookieName() string { return "clawai-" + strconv.Itoa(s.port) }
-
-func (s *Server) cookie(value string) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // Secure cookies need TLS in some browsers; loopback has none
-		Name: s.cookieName(), Value: value, Path: "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-	}
 }
 
 // see notes the pending requests that were sent, and forgets the others.

@@ -23,14 +23,8 @@ func TestALinkOpensOnce(t *testing.T) {
 	if resp.StatusCode != http.StatusOK || opened != 1 {
 		t.Fatalf("%s %s", resp.Status, body)
 	}
-	set := resp.Header.Get("Set-Cookie")
-	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
-		if !strings.Contains(set, want) {
-			t.Errorf("the cookie %q lacks %s", set, want)
-		}
-	}
-	if strings.Contains(set, "Domain") || strings.Contains(set, "Expires") || len(resp.Cookies()[0].Value) < 40 || strings.Contains(body, resp.Cookies()[0].Value) {
-		t.Errorf("cookie %q, body %s", set, body)
+	if set := resp.Header.Get("Set-Cookie"); set != "" {
+		t.Errorf("a cookie is set: %s", set)
 	}
 	resp, body = guess(token)
 	if resp.StatusCode != http.StatusForbidden || !strings.Contains(body, "Press Enter") || opened != 1 {
@@ -76,21 +70,40 @@ func TestOneOfManyComesIn(t *testing.T) {
 	}
 }
 
-func TestNothingOfTheQueueWithoutCookieAndKey(t *testing.T) {
+// Whatever other ports of this address have left in the browser changes nothing.
+func TestCookiesAreNotLookedAt(t *testing.T) {
+	st := newSite(t, nil).enter()
+	_, port, _ := strings.Cut(st.s.host, ":")
+	for name, cookie := range map[string]string{
+		"of an earlier clawai": "clawai-" + port + "=AAAA",
+		"twice":                "clawai-" + port + "=A; clawai-" + port + "=B",
+		"of others":            "session=1; " + strings.Repeat("x", 4000) + "=y",
+		"as many as there are": strings.Repeat("n="+strings.Repeat("v", 4090)+"; ", 180),
+		"none that is one":     ";;=,\"",
+	} {
+		for _, rt := range everyRoute[:4] {
+			if resp, _ := st.do(rt.method, rt.path, rt.body, func(r *http.Request) { r.Header.Set("Cookie", cookie) }); resp.StatusCode != http.StatusOK {
+				t.Errorf("%s, cookies %s: %s", rt.path, name, resp.Status)
+			}
+		}
+		r := st.q.put(1, nil)
+		resp, body := st.do("GET", "/request/"+r.ID, "", func(r *http.Request) { r.Header.Set("Cookie", cookie) })
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("cookies %s: %s %s", name, resp.Status, body)
+		}
+	}
+}
+
+func TestNothingOfTheQueueWithoutTheKey(t *testing.T) {
 	st := newSite(t, nil).enter()
 	r := st.q.put(1, nil)
 	other := newSite(t, nil).enter()
 	for name, change := range map[string]func(*http.Request){
-		"neither":            func(r *http.Request) { r.Header.Del("Cookie"); r.Header.Del(keyHeader) },
-		"no cookie":          func(r *http.Request) { r.Header.Del("Cookie") },
-		"no key":             func(r *http.Request) { r.Header.Del(keyHeader) },
-		"an empty key":       func(r *http.Request) { r.Header.Set(keyHeader, "") },
-		"two keys":           func(r *http.Request) { r.Header.Add(keyHeader, st.key) },
-		"another key":        func(r *http.Request) { r.Header.Set(keyHeader, other.key) },
-		"another cookie":     func(r *http.Request) { r.Header.Set("Cookie", st.s.cookieName()+"="+strings.Repeat("A", 43)) },
-		"two cookies":        func(r *http.Request) { r.Header.Set("Cookie", st.cookie+"; "+st.cookie) },
-		"the cookie as key":  func(r *http.Request) { _, v, _ := strings.Cut(st.cookie, "="); r.Header.Set(keyHeader, v) },
-		"a cookie of a port": func(r *http.Request) { r.Header.Set("Cookie", other.cookie) },
+		"no key":       func(r *http.Request) { r.Header.Del(keyHeader) },
+		"an empty key": func(r *http.Request) { r.Header.Set(keyHeader, "") },
+		"two keys":     func(r *http.Request) { r.Header.Add(keyHeader, st.key) },
+		"another key":  func(r *http.Request) { r.Header.Set(keyHeader, other.key) },
+		"as a cookie":  func(r *http.Request) { r.Header.Del(keyHeader); r.Header.Set("Cookie", keyHeader+"="+st.key) },
 	} {
 		for _, rt := range everyRoute[5:9] {
 			resp, body := st.do(rt.method, rt.path, rt.body, change)
@@ -108,14 +121,14 @@ func TestANewPageEndsTheOldOne(t *testing.T) {
 	st := newSite(t, nil).enter()
 	sm := st.open()
 	sm.next("pending")
-	cookie, key := st.cookie, st.key
-	st.cookie, st.key = "", ""
+	key := st.key
+	st.key = ""
 	st.enter()
 	if text := sm.next("ended"); !strings.Contains(text, "Press Enter") {
 		t.Error(text)
 	}
 	eventually(t, "the old page is let go", func() bool { return st.q.looking() == 0 })
-	st.cookie, st.key = cookie, key
+	st.key = key
 	if resp, _ := st.do("GET", "/events", "", nil); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the old page is let in: %s", resp.Status)
 	}

@@ -24,7 +24,6 @@ type site struct {
 	s      *Server
 	q      *fakeQueue
 	client *http.Client
-	cookie string
 	key    string
 	stop   func()
 }
@@ -89,8 +88,7 @@ func (st *site) request(method, path, body string, change func(*http.Request)) *
 		r.Header.Set("Origin", "http://"+st.s.host)
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if st.cookie != "" {
-		r.Header.Set("Cookie", st.cookie)
+	if st.key != "" {
 		r.Header.Set(keyHeader, st.key)
 	}
 	if change != nil {
@@ -129,8 +127,7 @@ func (st *site) enter() *site {
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
 		st.t.Fatal(err)
 	}
-	c := resp.Cookies()[0]
-	st.cookie, st.key = c.Name+"="+c.Value, v.Key
+	st.key = v.Key
 	return st
 }
 

@@ -44,6 +44,9 @@ func recordLine(e *audit.Entry) line {
 	if len(e.Args) > 0 {
 		what = append(what, clip(audit.Readable(e.Args)))
 	}
+	if len(e.Extra) > 0 {
+		what = append(what, "beside them "+clip(audit.Readable(e.Extra)))
+	}
 	if e.Answer != "" {
 		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Rung), e.Waited.Seconds()))
 	}

@@ -119,11 +119,10 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session
 	if err := read(w, r, &body); err != nil {
 		return err
 	}
-	cookie, key, ok := s.door.enter(body.Token)
+	key, ok := s.door.enter(body.Token)
 	if !ok {
 		return usedLink
 	}
 	s.o.Opened()
-	http.SetCookie(w, s.cookie(cookie))
 	return reply(w, map[string]string{"key": key})
 }

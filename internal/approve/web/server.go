@@ -61,7 +61,6 @@ type Server struct {
 	o        Options
 	listener net.Listener
 	host     string // the one value of Host that is answered
-	port     int
 	door     door
 	presence presence
 	assets   map[string]asset
@@ -88,7 +87,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 		return nil, err
 	}
 	return &Server{
-		o: o, listener: l, host: addr.String(), port: addr.Port, assets: assets,
+		o: o, listener: l, host: addr.String(), assets: assets,
 		presence: presence{attend: o.Attend},
 		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
 		grace:    300 * time.Millisecond, beat: 15 * time.Second,
@@ -108,7 +107,7 @@ type limits struct {
 // Bounds of one connection and one request.
 const (
 	idleTime  = 60 * time.Second
-	maxHeader = 8 << 10
+	maxHeader = 1 << 20 // beyond the cookies that other ports of this address may have left in the browser
 	maxBody   = 8 << 10
 	maxPages  = 4 // pages that are connected at once
 )

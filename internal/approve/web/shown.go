@@ -112,6 +112,7 @@ type request struct {
 	Word    string   `json:"word"`
 	Names   []value  `json:"names"`
 	Args    []value  `json:"args"`
+	Extra   []value  `json:"extra"` // in params, beside the arguments
 	Changes []change `json:"changes"`
 	Dangers []string `json:"dangers"`
 }
@@ -163,9 +164,10 @@ func (s *Server) details(r *queue.Request) *details {
 }
 
 func requestOf(r *view.Request) request {
+	own := len(r.Args) - r.Extra
 	out := request{
 		Server: r.Server, Method: r.Method, Word: r.Word, Dangers: r.Dangers,
-		Names: values(r.Named), Args: values(r.Args), Changes: []change{},
+		Names: values(r.Named), Args: values(r.Args[:own]), Extra: values(r.Args[own:]), Changes: []change{},
 	}
 	for _, d := range r.Diff {
 		out.Changes = append(out.Changes, change{string(d.Op), d.Text})

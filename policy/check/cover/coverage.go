@@ -123,12 +123,25 @@ func (m *meter) rule(i int) {
 		switch l.Path[0] {
 		case "args", "where", "server":
 			m.values(i, l)
+			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), append(l.Remove(), m.opened(leaves)...))
+		case "args_only":
 			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
 		}
 	}
 	if m.source.When != nil {
 		m.fails(i, "when", "when", m.text.Without("when"))
 	}
+}
+
+// opened are edits after which a rule is about no further arguments: that whose
+// condition is taken away would be one.
+func (m *meter) opened(leaves []syntax.Leaf) []syntax.Edit {
+	edits := append(m.text.Without("args_only"), m.text.Without("args_open")...)
+	if m.source.Action != policy.Allow || len(m.source.Args)+len(m.source.Where) < 2 {
+		return edits
+	}
+	at := leaves[slices.IndexFunc(leaves, func(l syntax.Leaf) bool { return l.Path[0] == "action" })].Value.End
+	return append(edits, syntax.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
 // constraints are the paths of a rule's typed constraints.

@@ -107,6 +107,18 @@ func (m *mutator) rule(i int) {
 		case "where":
 			m.constraint(i, l)
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "args_only":
+			for j := range l.Value.Elements {
+				m.without(i, l, j, "drop-glob")
+			}
+			m.add(i, "drop-condition", "drop args_only", l.Remove()...)
+			if m.sources[i].Action == policy.Allow && len(m.sources[i].Args)+len(m.sources[i].Where) > 0 {
+				cut := l.Remove()
+				cut[0].Text = "args_open = true\n"
+				m.add(i, "widen", "args_only to args_open", cut...)
+			}
+		case "args_open":
+			m.add(i, "drop-condition", "drop args_open", l.Remove()...)
 		case "when":
 			times++
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
@@ -126,15 +138,18 @@ func (m *mutator) rule(i int) {
 	m.swap(i)
 }
 
-// actions gives the rule each other action. What only a question can have goes
-// with it.
+// actions gives the rule each other action. What only a question, or an allow, can
+// have goes with it.
 func (m *mutator) actions(i int, l *syntax.Leaf) {
 	for _, to := range []policy.Action{policy.Allow, policy.Prompt, policy.Deny} {
 		if to == m.sources[i].Action {
 			continue
 		}
 		edits := []syntax.Edit{l.Set(policy.QuoteTOML(to.String()))}
-		m.add(i, "action", "action to "+to.String(), append(edits, m.rules[i].Without("ask")...)...)
+		for _, key := range []string{"ask", "args_open"} {
+			edits = append(edits, m.rules[i].Without(key)...)
+		}
+		m.add(i, "action", "action to "+to.String(), edits...)
 	}
 }
 

@@ -86,7 +86,7 @@ type StepDocument struct {
 	Rule      RuleDocument     `json:"rule"`
 	Match     string           `json:"match"`               // no, maybe, yes
 	Reached   bool             `json:"reached"`             // something was still undecided
-	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, subject
+	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, args_only, subject
 	Want      []string         `json:"want,omitempty"`
 	Got       string           `json:"got,omitempty"` // a name or server
 	Reading   *ReadingDocument `json:"reading,omitempty"`

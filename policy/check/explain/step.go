@@ -124,6 +124,9 @@ func rate(r *policy.Rate) string {
 // condition says what a condition wants and what the call has instead, or why it
 // cannot be decided.
 func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+	if c.Kind == policy.FurtherArgument {
+		return further(c)
+	}
 	wants := fmt.Sprintf("%s wants %s", key(c, src.Subject), t.globs(c))
 	maybe := m == policy.Perhaps
 	switch c.Kind {
@@ -152,6 +155,15 @@ func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Sour
 	return wants + "; the call has " + reading(r)
 }
 
+// further says what an argument that no condition names keeps a rule from.
+func further(c *policy.Condition) string {
+	name := term.Text(policy.ArgumentKey(c.Path))
+	if len(c.Want) > 0 {
+		return fmt.Sprintf("args_only = %s; the call has %s as well", term.Text(c.Want[0]), name)
+	}
+	return fmt.Sprintf("the rule does not name %s, which %s: name it, or write args_only or args_open", name, c.Got)
+}
+
 func (t *teller) globs(c *policy.Condition) string {
 	if c.Kind == policy.Constraint || c.Kind == policy.TimeWindow {
 		return term.Text(strings.Join(c.Want, ", "))
@@ -177,6 +189,8 @@ func key(c *policy.Condition, s policy.Subject) string {
 		return "server"
 	case policy.TimeWindow:
 		return "when"
+	case policy.FurtherArgument:
+		return "args_only"
 	case policy.ArgumentGlob:
 		return term.Text(policy.ArgumentKey(c.Path))
 	case policy.Constraint:

@@ -107,7 +107,7 @@ func gap(text []byte, behind bool) (trail string, lines []string) {
 // order is the language's order of the keys of a rule.
 var order = []string{
 	"action", "tool", "resource", "prompt", "sampling", "elicitation", "method",
-	"args", "where", "server", "ask", "when", "limit", "pinned", "description",
+	"args", "where", "args_only", "args_open", "server", "ask", "when", "limit", "pinned", "description",
 }
 
 func rank(it *item) int {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/clawai/clawai/policy"
@@ -18,11 +19,11 @@ type style struct {
 	table     bool // arguments below [rule.args]
 }
 
-var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "args", "where", "server", "ask", "when", "limit", "pinned", "description"}
+var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "args", "where", "args_only", "args_open", "server", "ask", "when", "limit", "pinned", "description"}
 
 var (
-	keyLine  = regexp.MustCompile(`(?m)^[ \t]*([a-z]+)[ \t]*[.=]`)
-	argsHead = regexp.MustCompile(`(?m)^[ \t]*\[rule\.args\]`)
+	keyLine  = pattern(`(?m)^[ \t]*([a-z_]+)[ \t]*[.=]`)
+	argsHead = pattern(`(?m)^[ \t]*\[rule\.args\]`)
 )
 
 // styleOf learns from the rules of a policy; without any it is ours.
@@ -36,7 +37,7 @@ func styleOf(src []byte, rules []policy.Source) style {
 	for _, r := range rules {
 		text := string(src[r.Start:r.End])
 		var keys []string
-		for _, m := range keyLine.FindAllStringSubmatch(text, -1) {
+		for _, m := range keyLine().FindAllStringSubmatch(text, -1) {
 			if slices.Contains(usual, m[1]) && !slices.Contains(keys, m[1]) {
 				keys = append(keys, m[1])
 			}
@@ -53,7 +54,7 @@ func styleOf(src []byte, rules []policy.Source) style {
 		if len(r.Args) > 0 {
 			withArgs++
 		}
-		if argsHead.MatchString(text) {
+		if argsHead().MatchString(text) {
 			tables++
 		}
 	}
@@ -135,4 +136,10 @@ func key(name string) string {
 		return name
 	}
 	return policy.QuoteTOML(name)
+}
+
+// pattern is compiled when it is first used: every start of the proxy would wait for
+// one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

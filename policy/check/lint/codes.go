@@ -21,6 +21,8 @@ const (
 	OtherArgumentName = "other-argument-name"
 	OpenArguments     = "open-arguments"
 	GlobOnCommand     = "glob-on-command"
+	UnseenProgram     = "unseen-program"
+	FurtherArguments  = "further-arguments"
 )
 
 // Kind is what a code stands for.
@@ -48,12 +50,16 @@ func Kinds() []Kind {
 			"** matches slashes and dots as well, so a stranger's address can be made to fit."},
 		{GlobOnCommand, report.Warning, "An allow compares a shell command or SQL with a glob.",
 			"What follows the text that was meant is run as well."},
+		{UnseenProgram, report.Warning, "A pattern of commands has a wildcard behind a program that nobody can see into.",
+			"The commands that it seems to open are denied, or asked about."},
 		{LiteralBracket, report.Warning, "Brackets, braces or a backslash that read like wildcards or escapes.",
 			"In a glob they stand for themselves, so the rule matches less than it seems to."},
 		{UnknownTool, report.Warning, "A tool that no server declares.",
 			"The rule matches nothing that exists; a misspelt deny denies nothing."},
 		{OtherArgumentName, report.Warning, "A deny names an argument, and the same value under another name is allowed.",
 			"A condition on an argument that a call does not have does not match."},
+		{FurtherArguments, report.Note, "What a rule says of the arguments that it does not name.",
+			"A condition on one argument says nothing of the others; which of them an allow accepts is for args_only and args_open to say."},
 		{ClosedSubjects, report.Note, "The rules speak of tools only.",
 			"Resources, prompts, sampling and elicitation stay closed until rules of their own open them."},
 		{LinksLeadOut, report.Note, "An allow for a folder does not look at symbolic links.",

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -13,11 +14,11 @@ import (
 // that were meant.
 var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
-	reads        = regexp.MustCompile(`(?i)^\s*(select|with|show|explain|describe)\b`)
+	reads        = pattern(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
 	// plainPattern is a glob that says the same as a pattern of commands does: words,
 	// and what follows them.
-	plainPattern = regexp.MustCompile(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
+	plainPattern = pattern(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 
 // commands finds allows that compare a shell command or SQL with a glob.
@@ -37,7 +38,7 @@ func commands(l *linter) {
 				switch f := family(name); {
 				case slices.Contains(commandNames, name):
 					more, fix = " x; id", commandFix(a)
-				case f != nil && f[0] == "sql" && reads.MatchString(g):
+				case f != nil && f[0] == "sql" && reads().MatchString(g):
 					more, fix = " 1; DROP TABLE x", fmt.Sprintf(`where.%s.sql = "read-only"`, keyed(a.Path))
 				default:
 					continue
@@ -74,7 +75,7 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 func commandFix(a policy.ArgSource) string {
 	var patterns []string
 	for _, g := range a.Globs {
-		m := plainPattern.FindStringSubmatch(g)
+		m := plainPattern().FindStringSubmatch(g)
 		switch {
 		case m == nil:
 			return fmt.Sprintf(`where.%s = { command = ["git status", "ls **"] } with the commands that are meant`, keyed(a.Path))
@@ -85,4 +86,10 @@ func commandFix(a policy.ArgSource) string {
 		}
 	}
 	return fmt.Sprintf("where.%s = { command = [%s] }", keyed(a.Path), strings.Join(patterns, ", "))
+}
+
+// pattern is compiled when it is first used: every start of the proxy would wait for
+// one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -12,14 +12,14 @@ import (
 // pathGlob says that a glob names places.
 func pathGlob(g string) bool {
 	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
-		strings.HasPrefix(g, "file:") || drive.MatchString(g)
+		strings.HasPrefix(g, "file:") || drive().MatchString(g)
 }
 
-var drive = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+var drive = pattern(`^[A-Za-z]:[/\\]`)
 
 // hostStar is a URL whose host has a ** in it or an open end: the star may stand
 // for a slash, and then the host was another.
-var hostStar = regexp.MustCompile(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
+var hostStar = pattern(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
 
 // hosts finds allows for a web address that fit a stranger's as well.
 func hosts(l *linter) {
@@ -39,7 +39,7 @@ func hosts(l *linter) {
 }
 
 func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
-	m := hostStar.FindStringSubmatch(g)
+	m := hostStar().FindStringSubmatch(g)
 	base := l.reach[i].Witness
 	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
 		return // https://** is meant as it stands
@@ -98,11 +98,11 @@ func addressed(base *policy.Call, path []string, value string) *policy.Call {
 
 // What reads like a class, an alternation or an escape of other globs.
 var (
-	class  = regexp.MustCompile(`\[[^\[\]:.]+\]`)
-	braces = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
-	escape = regexp.MustCompile(`\\[*?\[\]{}]`)
+	class  = pattern(`\[[^\[\]:.]+\]`)
+	braces = pattern(`\{[^{}]*,[^{}]*\}`)
+	escape = pattern(`\\[*?\[\]{}]`)
 
-	windows = regexp.MustCompile(`^([A-Za-z]:|\\|\*+)\\`)
+	windows = pattern(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
 // brackets finds such text.
@@ -110,9 +110,9 @@ func brackets(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
 		texts := func(pos policy.Position, name string, globs []string) {
 			for _, g := range globs {
-				for _, re := range []*regexp.Regexp{class, braces, escape} {
+				for _, re := range []*regexp.Regexp{class(), braces(), escape()} {
 					found := re.FindString(g)
-					if re == escape && windows.MatchString(g) {
+					if re == escape() && windows().MatchString(g) {
 						continue // backslashes are what it is made of
 					}
 					if found != "" {

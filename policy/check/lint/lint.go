@@ -77,7 +77,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		duplicates, unreachable, denials, stars, hosts, commands, brackets, closed, links, tools, otherNames, open,
+		duplicates, unreachable, denials, stars, hosts, commands, unseen, brackets, closed, links, tools, otherNames, open, further,
 	} {
 		check(l)
 	}

@@ -27,7 +27,7 @@ func rules(short string) string {
 		for _, w := range words[1:] {
 			k, v, _ := strings.Cut(w, "=")
 			if strings.HasPrefix(v, "<") {
-				fmt.Fprintf(&b, "%s = %s\n", k, strings.Trim(v, "<>"))
+				fmt.Fprintf(&b, "%s = %s\n", k, strings.ReplaceAll(strings.Trim(v, "<>"), "_", " "))
 				continue
 			}
 			var globs []string
@@ -138,6 +138,10 @@ func TestCodes(t *testing.T) {
 			"what this rule refuses in args.command is allowed in args.cmd, args.script, args.shell and args.code, should the tool take it there", `tool run {"cmd":"rm x"} is allowed by the rule on line 5`},
 		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=x args.source=~/p/**", "deny tool=* args.path=**/.env; deny tool=* args.source=**/.env; allow tool=x args.source=~/p/**", report.Warning,
 			"what this rule refuses in args.path is allowed in args.source", `tool x {"source":"/home/u/p/.env"} is allowed by the rule on line 5`},
+		{lint.UnseenProgram, "allow tool=run where.c=<{command=['git_**','ssh_**']}>", "allow tool=run where.c=<{command=['git_**','ssh_build_uptime','terraform_plan_**','make_*']}>; deny tool=run where.c=<{command=['ssh_**']}>", report.Warning,
+			`"ssh **" opens nothing by the wildcard: ssh can run other programs by words that are not read`, ""},
+		{lint.UnseenProgram, "allow tool=run where.c=<{command=['mytool_*','python3_**','docker_run_**']}>", "allow tool=run where.c=<{command=['mytool_check_a*','python3_scripts/*','docker_run_x']}>", report.Warning,
+			`"mytool *", "python3 **", "docker run **" open nothing by the wildcard: python and docker can run other programs by words that are not read; the options of mytool are not known`, ""},
 		{lint.OtherArgumentName, "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls','rm']}>", "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls']}>", report.Warning,
 			"what this rule refuses in where.command is allowed in args.cmd", `tool x {"cmd":"rm"} is allowed by the rule on line 5`},
 		{lint.OtherArgumentName, "deny tool=* args.o.file=**/.env; allow tool=read", "deny tool=* args.o.mode=x; allow tool=read", report.Note,

@@ -124,6 +124,9 @@ func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Fin
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
 	}
+	if found.Bare {
+		f.Message += beyond(by)
+	}
 	f.Fix = "move the rule above " + them(by) + ", or remove it"
 	var allow int
 	allows := false
@@ -168,6 +171,9 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
+	}
+	if found.Bare {
+		f.Message += beyond(by)
 	}
 	l.add(&l.sources[owner], policy.Position{}, f)
 }

@@ -143,6 +143,34 @@ func (m *Missing) of(s *policy.Source) Why {
 			return why
 		}
 	}
+	if s.Watches() {
+		return m.beyond(s)
+	}
+	return ""
+}
+
+// beyond says why arguments that a rule does not name are not known as far as it
+// looks at them, or "".
+func (m *Missing) beyond(s *policy.Source) Why {
+	for _, g := range m.gaps {
+		named := slices.ContainsFunc(argPaths(s), func(path []string) bool {
+			return len(path) <= len(g.path) && slices.Equal(path, g.path[:len(path)])
+		}) || len(g.path) > 0 && slices.Contains(s.Further.Names, g.path[0])
+		if named {
+			continue
+		}
+		if len(g.path) == 0 || s.Further.Only {
+			return g.why
+		}
+		// Some names say all there is to know.
+		name := g.path[len(g.path)-1]
+		if policy.Suspect(name, "x") == "" && policy.Suspect(name, "/x") != "" {
+			return g.why
+		}
+	}
+	if m.open {
+		return LeftOut
+	}
 	return ""
 }
 

@@ -103,7 +103,10 @@ func TestCompare(t *testing.T) {
 		{"a secret in an object", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.env = \"*\"\n", toolCall("allow", "run", `{"env":{"TOKEN":"abcdefgh"}}`), replay.NotJudged, replay.Redacted},
 		{"a secret beside what a rule looks at", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.env.MODE = \"fast\"\n", toolCall("allow", "run", `{"env":{"TOKEN":"abcdefgh","MODE":"fast"}}`), replay.Unchanged, ""},
 		{"in another case", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.Password = \"a*\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n", toolCall("allow", "run", `{"password":"abcdefgh"}`), replay.NotJudged, replay.Redacted},
-		{"what stands before the cut", keysShut, toolCall("allow", "write", many), replay.Unchanged, ""},
+		{"what stands before the cut", keysShut, toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
+		{"what stands before the cut, and any further", keysShut + "args_open = true\n", toolCall("allow", "write", many), replay.Unchanged, ""},
+		{"a secret that may be a decoy", keysShut, toolCall("allow", "write", `{"path":"/home/user/p/a","env":{"DATABASE":"postgres://u:geheim-1@h/x"}}`), replay.NotJudged, replay.Redacted},
+		{"no further arguments", keysShut + "args_only = [\"path\"]\n", toolCall("allow", "write", `{"path":"/home/user/p/a","password":"geheim-1"}`), replay.NotJudged, replay.Redacted},
 		{"what was left out", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.tail = \"1\"\n", toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
 		{"what was cut in", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.edits = \"y*\"\n", toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
 		{"what a large message holds", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = \"b\"\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n", &audit.Event{

@@ -53,15 +53,12 @@ func TestRegex(t *testing.T) {
 	}{
 		{`[a-z]+`, text("abc"), yes},
 		{`[a-z]+`, text("abc; rm"), no},
-		{`[a-z]+`, text("abc\n"), no},
 		{`^[a-z]+$`, text("abc"), yes},
-		{`(?m)^[a-z]+$`, text("abc\nx;y"), no},
 		{`a|b`, text("a"), yes},
 		{`a|b`, text("ax"), no},
 		{`a|b`, text("xb"), no},
 		{`a|ab`, text("ab"), yes},
 		{`a*?`, text("aaa"), yes},
-		{`.*`, text("a\nb"), no},
 		{`(?s).*`, text("a\nb"), yes},
 		{`(?i)select .*`, text("SELECT 1"), yes},
 		{`(?i)a|b`, text("B"), yes},
@@ -83,6 +80,35 @@ func TestRegex(t *testing.T) {
 		if c, err := scalar.Regex(expr); err == nil {
 			t.Errorf("%.40q is no error: %v", expr, c)
 		}
+	}
+}
+
+// TestRegexOfLines: what opens is the text as a whole; what denies or asks is not
+// dodged by a line break.
+func TestRegexOfLines(t *testing.T) {
+	for _, c := range []struct {
+		expr, text string
+		closes     where.Verdict
+	}{
+		{`[a-z]+`, "abc\n", maybe},
+		{`(?m)^[a-z]+$`, "abc\nx;y", maybe},
+		{`.*`, "a\nb", maybe},
+		{`rm .*`, "ls\nrm -rf /", maybe},
+		{`.*rm .*`, "x\rrm\u2028", no}, // a break is no blank
+		{`rm .*`, "x\vrm y\fz", maybe},
+		{`rm .* /`, "rm -rf \\\n /", maybe},
+		{`^rm .*$`, "a\r\nrm b\u0085c", maybe},
+		{`(?-s:rm .* /)`, "rm -rf \\\n /", no}, // its author means the dot
+		{`rm .*|a\|b`, "x\na|b", maybe},
+		{`rm`, "ls\nfirm\nrms", no},
+		{`[^;]*rm[^;]*`, "a\nrm\nb", yes},
+	} {
+		r := must(t)(scalar.Regex(c.expr))
+		opens := no
+		if c.closes == yes {
+			opens = yes
+		}
+		check(t, c.expr+" of "+c.text, r, text(c.text), opens, c.closes)
 	}
 }
 

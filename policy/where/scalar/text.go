@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/where"
@@ -21,6 +22,9 @@ const (
 // would allow what stands around it. Write .* where anything may stand; as
 // everywhere in RE2, a dot is no line break without (?s). Numbers and booleans
 // are matched by their JSON text.
+//
+// For a rule that denies or asks, a text with line breaks may also be what one of
+// its lines is, or several, or a line without the breaks: a maybe.
 func Regex(expr string) (where.Constraint, error) {
 	if len(expr) > maxExpr {
 		return nil, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
@@ -41,22 +45,39 @@ func Regex(expr string) (where.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return regex{re, size}, nil
+	return regex{re, regexp.MustCompile(Lines(expr)), size}, nil
 }
+
+// Lines is the expression that finds, in a text whose breaks are all line feeds,
+// lines that an expression matches from the first character to the last, one or
+// several together.
+func Lines(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
 type regex struct {
-	re   *regexp.Regexp
-	size int
+	re, lines *regexp.Regexp
+	size      int
 }
 
-func (c regex) Holds(v where.Value, _ bool) where.Verdict {
-	if !hasText(v) {
+func (c regex) Holds(v where.Value, opens bool) where.Verdict {
+	switch {
+	case !hasText(v):
 		return where.No
+	case c.re.MatchString(v.Text):
+		return where.Yes
+	case !opens && strings.ContainsAny(v.Text, breaks) && c.lines.MatchString(plainBreaks.Replace(v.Text)):
+		return where.Maybe
 	}
-	return where.Certain(c.re.MatchString(v.Text))
+	return where.No
 }
 
-func (c regex) Cost(n int) int { return 500 + 30*c.size + n*(20+10*c.size) }
+// breaks are what Unicode takes for the end of a line (UAX 14, class BK and those
+// that behave like it).
+const breaks = "\n\r\v\f\u0085\u2028\u2029"
+
+var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// Cost is for both expressions: what is asked of a text is not known here.
+func (c regex) Cost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
 
 func hasText(v where.Value) bool {
 	return v.Kind == where.String || v.Kind == where.Number || v.Kind == where.Boolean

@@ -1,10 +1,12 @@
 // Package shell is the constraint `command`: what a shell text would run.
 //
-// A text is parsed as bash, and every simple command in it is compared with the
-// patterns: those of pipes, lists, subshells, functions, substitutions,
-// here-documents, and those that other commands are given to run (env, xargs,
-// find -exec, sh -c, eval and their like). A rule that allows needs all of them
-// to match, one that denies or asks any.
+// A text is read twice, by a parser of bash and by a small grammar of our own,
+// the core (core.go), and every simple command in it is compared with the
+// patterns: those of pipes, lists, subshells, loops and substitutions, and those
+// that other commands are given to run (env, xargs, find -exec, sh -c, eval and
+// their like). A rule that allows needs all of them to match, one that denies or
+// asks any. Where the two readings differ, or the core does not know the text,
+// every rule gets a Maybe.
 //
 // # Patterns
 //
@@ -17,11 +19,11 @@
 // # A rule that allows
 //
 // Yes means: whatever the variables and the disk hold, and whichever of bash,
-// POSIX sh, mksh and zsh reads the text, every command matches. So these are
-// Maybe: assignments, functions, arithmetic, [[ ]], redirections but to
-// /dev/null or another descriptor, everything that the dialects parse
-// differently, and everything this package does not name. A word that is not
-// known before the shell runs matches only where the pattern takes any text.
+// dash, BusyBox, mksh, zsh and ksh93 reads the text, every command matches; fish
+// runs no other program, or refuses the text. So these are Maybe: assignments,
+// redirections but to /dev/null or another descriptor, and whatever is not in the
+// core. A word that is not known before the shell runs matches only where the
+// pattern takes any text.
 //
 // A wildcard does not stand for everything. Options that make a program run
 // another or write a file, subcommands of that kind, and the script or program
@@ -41,9 +43,9 @@
 //
 // # Limits
 //
-// Maybe is the answer to a text of more than 64 KiB, with more than 1,000 things
-// that nest, 40,000 nodes or 8 commands within commands, to what does not parse,
-// to control characters, to blanks outside ASCII, and to invalid UTF-8. Only
+// Maybe is the answer to a text of more than 64 KiB or 8,000 words, with more
+// than 1,000 things that nest or 8 commands within commands, to what does not
+// parse, to control characters, to blanks outside ASCII, and to invalid UTF-8. Only
 // strings are commands: of a list of words each element is a value of its own,
 // which is not what this constraint is for. cmd.exe and PowerShell read texts by
 // other rules; nothing here speaks of them.

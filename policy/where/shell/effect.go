@@ -11,18 +11,23 @@ type effect struct {
 	// inner are the commands it runs, each as words; texts are shell texts.
 	inner [][]word
 	texts []string
-	// hidden says that it runs something which its words do not show, or in a
-	// language that is not read here: only a pattern without wildcards speaks of
-	// it.
+	// hidden says that it may run something which its words do not show: only a
+	// pattern without wildcards speaks of it.
 	hidden bool
-	// runs and writes are words that make it run a program or write a file: a
-	// wildcard must not stand for them.
-	runs, writes []int
+	// handed says that its words, or its input, are a command or a text in a
+	// language that is not read here.
+	handed bool
+	// strange says that no table knows the program: the pattern has to name every
+	// word of it.
+	strange bool
+	// stays are words that may make it run a program or write a file: a wildcard
+	// must not stand for them.
+	stays []int
 	// named are words that say which program or script runs: a bare wildcard
 	// must not stand for them.
 	named []int
-	// frail says that a word which may become an option may do any of this.
-	frail bool
+	// loose says that a word may turn out to be such an option.
+	loose bool
 	// assigned says that it sets variables for what it runs.
 	assigned bool
 }
@@ -30,18 +35,15 @@ type effect struct {
 // trusts says whether a pattern that matches the words was also written for
 // what they do.
 func (e *effect) trusts(p *pattern, words []word) bool {
-	if e.assigned || e.hidden && !p.exact() || e.frail && loose(words) {
+	if e.assigned || e.hidden && !p.exact() || e.strange && !p.spells(words) {
 		return false
 	}
-	inexact := func(i int) bool { return !p.literal(i) }
-	return !slices.ContainsFunc(e.runs, inexact) && !slices.ContainsFunc(e.writes, inexact) &&
+	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opens(i, words[i].text) }) &&
 		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known })
 }
 
-// loose says whether any word may turn out to be an option.
-func loose(words []word) bool {
-	return slices.ContainsFunc(words, func(w word) bool { return w.optional() })
-}
+// suspect says whether the words may be more than what the program's name says.
+func (e *effect) suspect() bool { return e.hidden || len(e.stays) > 0 }
 
 // blind says whether any word is unknown.
 func blind(words []word) bool {
@@ -49,13 +51,12 @@ func blind(words []word) bool {
 }
 
 // hides is the effect of what is not read here.
-func hides() effect { return effect{hidden: true} }
+func hides() effect { return effect{hidden: true, handed: true} }
 
 // takers are the builtins that take any word for a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// effects looks a command up. A program that is not in a table does what its
-// name says with whatever arguments: that is the pattern's business.
+// effects looks a command up.
 func effects(words []word) effect {
 	if !words[0].known {
 		return hides()
@@ -64,37 +65,34 @@ func effects(words []word) effect {
 	if len(words) == 2 && words[1].known && !listedIn(takers, name) && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
-	if _, ok := opaque[name]; ok {
-		return hides()
+	t := programs()
+	if given, ok := t.opaque[name]; ok {
+		return effect{hidden: true, handed: given || slices.ContainsFunc(words[1:], carries)}
 	}
-	if read, ok := readers[name]; ok {
+	if read, ok := t.readers[name]; ok {
 		return read(words)
 	}
-	if w, ok := wrappers[name]; ok {
+	if w, ok := t.wrappers[name]; ok {
 		return w.effects(words)
 	}
-	if l, ok := launchers[name]; ok {
+	if l, ok := t.launchers[name]; ok {
 		return l.effects(words)
 	}
-	if o, ok := programs[name]; ok {
-		return o.effects(words)
+	if r, ok := rows()[name]; ok {
+		return r.effects(words, 1)
 	}
-	return effect{}
+	e := effect{strange: true}
+	for i := range words {
+		if i > 0 && words[i].known && strings.HasPrefix(words[i].text, "-") {
+			e.stays = append(e.stays, i)
+		}
+	}
+	return e
 }
 
-// readers are the programs whose arguments need an eye of their own.
-var readers map[string]func([]word) effect
-
-func init() {
-	readers = map[string]func([]word) effect{
-		"find": find, "gfind": find, "xargs": xargs, "gxargs": xargs, "eval": eval, "env": env, "genv": env,
-		"command": query, "sed": sed, "gsed": sed, "awk": awk, "gawk": awk, "mawk": awk, "nawk": awk,
-		"test": compute, "[": compute, "printf": compute, "uniq": copies, "xxd": copies, "ptx": copies, "make": makes, "gmake": makes, "tar": tar, "gtar": tar, "bsdtar": tar,
-	}
-	for _, sh := range strings.Fields("sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh") {
-		readers[sh] = shell
-	}
-}
+// carries says whether a word is more than a name: a text that a program which
+// can run others may take for a command of its own.
+func carries(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
 // base is the name of a program without its folder.
 func base(called string) string {
@@ -124,10 +122,11 @@ func canonical(called string) string {
 }
 
 func listed(name string) bool {
-	_, a := opaque[name]
-	_, b := readers[name]
-	_, c := wrappers[name]
-	_, d := launchers[name]
-	_, e := programs[name]
+	t := programs()
+	_, a := t.opaque[name]
+	_, b := t.readers[name]
+	_, c := t.wrappers[name]
+	_, d := t.launchers[name]
+	_, e := rows()[name]
 	return a || b || c || d || e
 }

@@ -44,16 +44,12 @@ func (c *commands) String() string {
 	return "command = [" + strings.Join(quoted, ", ") + "]"
 }
 
-// Cost counts four dialects, each with the texts within the text, and every
-// word against every pattern; measured by BenchmarkHolds.
+// Cost counts two readings, each with the texts within the text, and every word
+// against every pattern; measured by BenchmarkHolds.
 func (c *commands) Cost(n int) int {
 	n = min(n, maxText)
 	return 10_000 + n*(1_500+4*len(c.patterns)+c.size/16)
 }
-
-// dialects are the shells a server may hand a text to. The first is the one
-// whose reading is judged, the others may only weaken it.
-var dialects = []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn, syntax.LangZsh}
 
 // Holds implements where.Constraint.
 func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
@@ -63,51 +59,51 @@ func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
 	if !admissible(v.Text) {
 		return where.Maybe
 	}
-	var got where.Verdict
-	for i, dialect := range dialects {
-		j := judge{commands: c, opens: opens, dialect: dialect, budget: 3*len(v.Text) + 256}
-		verdict, err := j.text(v.Text, 0)
-		switch {
-		case i == 0 && err != nil:
-			return where.Maybe
-		case i == 0:
-			got = verdict
-		case opens && (err != nil || verdict != got):
-			return where.Maybe
-		case !opens && err == nil:
-			got = max(got, verdict)
-		}
-		// Another dialect could only say less of an allow, or nothing more of a
-		// rule that denies.
-		if opens == (got != where.Yes) {
-			return got
-		}
-	}
-	return got
+	j := judge{commands: c, opens: opens, budget: 3*len(v.Text) + 256}
+	return j.text(v.Text, 0)
 }
 
-// judge is one reading of a text.
+// judge judges a text and the texts in it.
 type judge struct {
 	*commands
-	opens   bool
-	dialect syntax.LangVariant
-	budget  int // bytes of shell text that may still be read
+	opens  bool
+	budget int // bytes of shell text that may still be read
 }
 
-// text judges a shell text, which may stand in a word of another.
-func (j *judge) text(text string, depth int) (where.Verdict, error) {
+// text judges a shell text, which may stand in a word of another. It is read by
+// the core, and, where that would decide, by a parser of bash too. Where the two
+// do not find the same commands, or the core does not know the text, some shell
+// may find others: then the parser's only say whether it is worse than a Maybe.
+func (j *judge) text(text string, depth int) where.Verdict {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
-		return where.Maybe, errTooLarge
+		return where.Maybe
 	}
-	p, err := read(text, j.dialect)
-	if err != nil {
-		return where.Maybe, err
+	p, known := readCore(text)
+	v := where.Maybe
+	if p == nil {
+		return v
 	}
+	if known {
+		if v = j.program(p, depth); j.opens == (v != where.Yes) {
+			return v // the other reading could make it no more
+		}
+	}
+	parsed, err := read(text, syntax.LangBash)
+	switch {
+	case err != nil:
+		return where.Maybe
+	case known && slices.EqualFunc(p.commands, parsed, simple.equal):
+		return v
+	}
+	return j.program(&program{commands: parsed, doubt: true, steered: true}, depth)
+}
+
+func (j *judge) program(p *program, depth int) where.Verdict {
 	if j.opens {
-		return j.all(p, depth), nil
+		return j.all(p, depth)
 	}
-	return j.some(p, depth), nil
+	return j.some(p, depth)
 }
 
 // all says whether every command of a program is certainly one of the patterns.
@@ -145,8 +141,7 @@ func (j *judge) allowed(words []word, depth int) where.Verdict {
 		v = min(v, j.allowed(inner, depth+1))
 	}
 	for _, text := range e.texts {
-		got, _ := j.text(text, depth+1)
-		v = min(v, got)
+		v = min(v, j.text(text, depth+1))
 	}
 	return v
 }
@@ -180,15 +175,14 @@ func (j *judge) met(words []word, depth int) where.Verdict {
 		}
 	}
 	e := effects(words)
-	if e.hidden || len(e.runs) > 0 || e.frail && loose(words) {
+	if e.handed || e.loose || v == where.No && e.suspect() && j.shown(words[1:]) {
 		v = max(v, where.Maybe)
 	}
 	for _, inner := range e.inner {
 		v = max(v, j.met(inner, depth+1))
 	}
 	for _, text := range e.texts {
-		got, _ := j.text(text, depth+1)
-		v = max(v, got)
+		v = max(v, j.text(text, depth+1))
 	}
 	return v
 }

@@ -6,25 +6,19 @@ import "strings"
 // the script or the program as its first operand, and code from an option or
 // from its input. Options that are not listed leave what it runs unknown.
 type launcher struct {
+	names  string
 	flags  string // options that change nothing about what is run
 	module string // option before the operand that names what to run
 }
 
-var launchers = map[string]launcher{}
-
-func init() {
-	add := func(l launcher, names string) {
-		for name := range strings.FieldsSeq(names) {
-			launchers[name] = l
-		}
-	}
-	add(launcher{flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"}, "python pypy jython ipython micropython pythonw py")
-	add(launcher{flags: "--no-warnings --test --check"}, "node nodejs")
-	add(launcher{flags: "-w -c"}, "perl ruby jruby truffleruby")
-	add(launcher{}, "php lua luajit tcl julia deno tsx ts-node esno swift java dotnet-script guile racket sbcl clisp "+
-		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs crystal raku source . "+
-		"bpython jruby nim janet pwsh-preview k v escript")
-	add(launcher{flags: "-y --yes --no-install"}, "npx bunx pnpx uvx pipx dlx")
+var launchers = []launcher{
+	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"},
+	{names: "node nodejs", flags: "--no-warnings --test --check"},
+	{names: "perl ruby jruby truffleruby", flags: "-w -c"},
+	{names: "php lua luajit tcl julia deno tsx ts-node esno swift java dotnet-script guile racket sbcl clisp " +
+		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs crystal raku source . " +
+		"bpython jruby nim janet pwsh-preview k v escript"},
+	{names: "npx bunx pnpx uvx pipx dlx", flags: "-y --yes --no-install"},
 }
 
 func (l launcher) effects(words []word) effect {
@@ -34,7 +28,7 @@ func (l launcher) effects(words []word) effect {
 		case !words[at].known, text == "-", text == "", strings.HasPrefix(text, "/dev/"), strings.HasPrefix(text, "/proc/"):
 			return hides()
 		case l.module != "" && text == l.module && at+1 < len(words) && words[at+1].known:
-			return effect{writes: []int{at}, named: []int{at + 1}}
+			return effect{stays: []int{at}, named: []int{at + 1}}
 		case !strings.HasPrefix(text, "-"):
 			return effect{named: []int{at}}
 		case len(words) == 2 && listedIn("-V -v --version -h --help", text):

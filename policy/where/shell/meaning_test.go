@@ -77,7 +77,8 @@ func TestMeaning(t *testing.T) {
 		{"cat 'a b'", "cat a b", no, no},
 		{"** --version", "rm --version", yes, yes},
 		{"python3 **", "python3.12 x.py", no, yes},
-		{"**", "anything at all", yes, yes},
+		{"**", "anything at all", maybe, yes},
+		{"**", "ls -la", yes, yes},
 		{"say ''x", "say x", yes, yes},
 		// Every command, any command.
 		{"ls **|wc **", "ls | wc -l", yes, yes},
@@ -87,7 +88,7 @@ func TestMeaning(t *testing.T) {
 		{"ls **", `echo "$(ls)"`, no, yes},
 		{"ls", "", no, no},
 		{"ls", "# nothing", no, no},
-		{"ls", "> /dev/null", no, no},
+		{"ls", "> /dev/null", maybe, maybe},
 		// What is known when the shell runs.
 		{"ls **", "ls $HOME", yes, yes},
 		{"ls *", "ls $HOME", maybe, maybe},
@@ -158,7 +159,8 @@ func TestMeaning(t *testing.T) {
 		{"npm exec **", "npm exec x", maybe, yes},
 		{"vim **", "vim x", maybe, yes},
 		{"vim x", "vim x", yes, yes},
-		{"rm **", "vim x", no, maybe},
+		{"rm **", "vim x", no, no},
+		{"rm **", "vim -c '!rm x'", no, maybe},
 		{"uv run pytest **", "uv run pytest -x", yes, yes},
 		{"uv run **", "uv run evil", maybe, yes},
 		{"docker **", "docker ps -a", yes, yes},
@@ -175,7 +177,7 @@ func TestMeaning(t *testing.T) {
 		{"svn **", "svn --editor-cmd ./x commit", maybe, yes},
 		{"svn **", "svn status", yes, yes},
 		{"yt-dlp **", "yt-dlp --exec id https://a.example/v", maybe, yes},
-		{"yt-dlp **", "yt-dlp -F https://a.example/v", yes, yes},
+		{"yt-dlp **", "yt-dlp -F https://a.example/v", maybe, yes},
 		{"gpg **", "gpg --photo-viewer ./x --list-keys", maybe, yes},
 		{"ssh-keygen **", "ssh-keygen -D ./x.so", maybe, yes},
 		// A file that is named as an operand.

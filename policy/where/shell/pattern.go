@@ -131,9 +131,29 @@ func (p *pattern) match(words []word) where.Verdict {
 	return where.Yes
 }
 
-// literal says whether word i of a command met a word of the pattern that has
-// no wildcard.
-func (p *pattern) literal(i int) bool { return i < len(p.words) && !p.words[i].HasWildcard() }
+// opens says whether word i of a command met a word of the pattern that names
+// it: one without a wildcard, or --output=*, which names the option.
+func (p *pattern) opens(i int, text string) bool {
+	if i >= len(p.words) || !p.words[i].HasWildcard() {
+		return i < len(p.words)
+	}
+	name, _, _ := strings.Cut(p.words[i].String(), "*")
+	option, _, ok := strings.Cut(name, "=")
+	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
+}
+
+// spells says whether the pattern holds at least a part of every word.
+func (p *pattern) spells(words []word) bool {
+	if p.rest || blind(words) {
+		return false
+	}
+	for i := range words {
+		if !p.named(i) {
+			return false
+		}
+	}
+	return true
+}
 
 // named says whether the pattern holds at least a part of word i.
 func (p *pattern) named(i int) bool { return i < len(p.words) && !bare(p.words[i]) }

@@ -2,133 +2,185 @@ package shell
 
 import "strings"
 
-// program options: what makes a program that usually reads run another one
-// (runs) or write a file (writes). An option is met in every spelling: with its
-// value attached, abbreviated as GNU's getopt allows, or in a bundle of letters.
-type options struct {
-	runs, writes string
-	// only are the subcommands that a wildcard may stand for; of a program with
-	// any, the subcommand must otherwise be literal in the pattern.
-	only string
-	// global are options before the subcommand that change nothing about it;
-	// valued are those with a value that says where it works.
-	global, valued string
-	// under are further options of a subcommand that run.
-	under map[string]string
-	// launch are the subcommands that run the program named by their first
-	// operand; hide those of which nothing is known.
-	launch, hide string
-	// marks are texts inside a word that make it run: ext:: names a transport.
-	marks []string
-	// words says that -run is one option, as Go's flags are, and not a bundle.
-	words bool
+// effects reads the words of a program, of which those before from are read.
+func (r *row) effects(words []word, from int) effect {
+	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
+		e := effect{}
+		if !r.any {
+			r.read(words, from, &e)
+		}
+		return e
+	}
+	return r.subcommand(words, from)
 }
 
-func (o *options) effects(words []word) effect {
-	e := effect{frail: true}
-	runs := o.runs
-	if o.only != "" {
-		at := o.subcommand(words, &e)
-		if at < 0 {
-			return e
-		}
-		sub := words[at].text
-		switch {
-		case !words[at].known || listedIn(o.hide, sub):
-			e.hidden = true
-		case listedIn(o.launch, sub):
-			inner := launcher{flags: "-y --yes"}.effects(words[at:])
-			e.hidden = inner.hidden
-			for _, i := range inner.named {
-				e.named = append(e.named, at+i)
+// subcommand reads the words of a program with subcommands. The pattern has to
+// name the options before one that are not harmless, and two words after each,
+// of which one may be a value.
+func (r *row) subcommand(words []word, from int) (e effect) {
+	at := from
+	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
+		ok, next := r.option(words[at].text)
+		if !ok {
+			for i := at; i < min(at+3, len(words)); i++ {
+				e.stays = append(e.stays, i)
 			}
-			e.runs = append(e.runs, at)
-		case !listedIn(o.only, sub):
-			e.writes = append(e.writes, at)
+			next = !strings.Contains(words[at].text, "=")
 		}
-		runs += " " + o.under[sub]
+		if next {
+			at++
+		}
 	}
-	for i, w := range words[1:] {
-		switch {
-		case !w.known && !w.optional():
-		case o.meets(w.text, runs):
-			e.runs = append(e.runs, i+1)
-			if i+2 < len(words) && !strings.Contains(w.text, "=") {
-				e.runs = append(e.runs, i+2)
-			}
-		case o.meets(w.text, o.writes):
-			e.writes = append(e.writes, i+1)
+	if at >= len(words) {
+		return e
+	}
+	sub := words[at].text
+	switch inner := r.subs[sub]; {
+	case !words[at].known || listedIn(r.runs, sub):
+		return hides()
+	case listedIn(r.opaque, sub):
+		return effect{hidden: true}
+	case listedIn(r.launches, sub):
+		inner := launcher{flags: "-y --yes"}.effects(words[at:])
+		e.hidden, e.handed = inner.hidden, inner.handed
+		for _, i := range inner.named {
+			e.named = append(e.named, at+i)
 		}
-		for _, mark := range o.marks {
-			if strings.Contains(w.text, mark) {
-				e.runs = append(e.runs, i+1)
-			}
+		e.stays = append(e.stays, at)
+	case inner != nil:
+		more := inner.effects(words, at+1)
+		more.stays = append(e.stays, more.stays...)
+		if inner.named {
+			more.stays = append(more.stays, at)
 		}
+		return more
+	case r.closed:
+		return effect{hidden: true}
+	default:
+		e.stays = append(e.stays, at)
+		(&row{}).read(words, at+1, &e)
 	}
 	return e
 }
 
-// subcommand is the index of the subcommand; -1 without one. The pattern has to
-// name the options before it, and two words after each, of which one may be a
-// value.
-func (o *options) subcommand(words []word, e *effect) int {
-	at := 1
-	for at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-") {
-		option, _, _ := strings.Cut(words[at].text, "=")
-		if !listedIn(o.global, option) {
-			kept := &e.runs
-			if listedIn(o.valued, option) {
-				kept = &e.writes
+// read finds the words for which a wildcard must not stand.
+func (r *row) read(words []word, from int, e *effect) {
+	operands := 0
+	for i := from; i < len(words); i++ {
+		w := &words[i]
+		switch {
+		case w.known && w.text == "--" && r.mixed:
+		case w.known && w.text == "--":
+			if r.script {
+				e.stays = append(e.stays, i)
+				return
 			}
-			for i := at; i < min(at+3, len(words)); i++ {
-				*kept = append(*kept, i)
+			if i > from && strings.HasPrefix(words[i-1].text, "-") {
+				continue // it may be the value of the option before it
 			}
-			if !strings.Contains(words[at].text, "=") {
-				at++
+			for i++; i < len(words); i++ {
+				r.operand(words, i, &operands, e)
 			}
+		case w.known && strings.HasPrefix(w.text, "-") && w.text != "-":
+			i += r.judge(words, i, w.text, e)
+		case !w.known && !w.split && !w.many && strings.HasPrefix(w.head, "-"):
+			if ok, _ := r.option(w.head); !ok || !r.holdsValue(w.head) {
+				r.unsure(i, e)
+			}
+		case w.optional() && !(r.single && w.file()):
+			r.unsure(i, e)
+			operands += 2
+		default:
+			r.operand(words, i, &operands, e)
 		}
-		at++
 	}
-	if at >= len(words) {
-		return -1
-	}
-	return at
 }
 
-func (o *options) meets(word, list string) bool {
-	if o.words && strings.HasPrefix(word, "-") {
-		name, _, _ := strings.Cut(word, "=")
-		return listedIn(list, "-"+strings.TrimLeft(name, "-"))
+// judge reads one option, and says how many words after it are its value.
+func (r *row) judge(words []word, i int, text string, e *effect) int {
+	ok, next := r.option(text)
+	if !ok {
+		e.stays = append(e.stays, i)
 	}
-	return meets(word, list)
+	if next && i+1 < len(words) && (words[i+1].known || !words[i+1].many && !words[i+1].split) {
+		return 1
+	}
+	return 0
 }
 
-// meets says whether a word is one of the options listed.
-func meets(word, list string) bool {
-	if len(word) < 2 || word[0] != '-' {
-		for bare := range strings.FieldsSeq(list) {
-			if bare[0] != '-' && bare == word {
-				return true
-			}
+// unsure notes a word that may turn out to be any option.
+func (r *row) unsure(i int, e *effect) {
+	if !r.all {
+		e.stays = append(e.stays, i)
+		e.loose = true
+	}
+}
+
+func (r *row) operand(words []word, i int, operands *int, e *effect) {
+	if *operands++; r.harmless == nil {
+		return
+	}
+	w := &words[i]
+	shown := w.text
+	if !w.known && !w.owner {
+		shown = w.head
+	}
+	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
+		e.stays = append(e.stays, i)
+	}
+}
+
+// option says whether an option is one of the harmless, as it is spelt in the
+// table, and whether its value is the next word. Any other spelling is another
+// option: one dash more, another case, a part of a name.
+func (r *row) option(text string) (ok, next bool) {
+	name, _, valued := strings.Cut(text, "=")
+	kind, ok := r.options[name]
+	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {
+		kind, ok = r.options[name[1:]]
+	}
+	if ok || r.single || strings.HasPrefix(text, "--") {
+		return ok, kind == required && !valued
+	}
+	for i := 1; i < len(text); i++ {
+		kind, ok := r.options["-"+text[i:i+1]]
+		digit := text[i] >= '0' && text[i] <= '9'
+		if _, digits := r.options["-#"]; !ok && digit && digits {
+			continue
 		}
+		switch {
+		case !ok:
+			return false, false
+		case kind == required:
+			return true, i+1 == len(text)
+		case kind == rest:
+			return true, false
+		case kind == attached:
+			more := strings.TrimLeft(text[i+1:], "0123456789%.,")
+			i = len(text) - len(more) - 1
+		}
+	}
+	return true, false
+}
+
+// holdsValue says whether what follows the beginning of an option is its value.
+func (r *row) holdsValue(head string) bool {
+	if strings.Contains(head, "=") {
+		return true
+	}
+	if strings.HasPrefix(head, "--") || r.single {
 		return false
 	}
-	name, _, _ := strings.Cut(word, "=")
-	for option := range strings.FieldsSeq(list) {
-		switch {
-		case name == option:
-			return true
-		case strings.HasPrefix(option, "--"):
-			if strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(option, name) {
-				return true
-			}
-		case len(option) == 2:
-			if word[1] != '-' && strings.IndexByte(word[1:], option[1]) >= 0 {
-				return true
-			}
-		case name == "-"+option:
+	for i := 1; i < len(head); i++ {
+		if r.options["-"+head[i:i+1]] == required {
 			return true
 		}
 	}
 	return false
+}
+
+// file says whether the word is files that a glob finds, whose names hold a
+// character that no option of one dash has: *.go, src/*.
+func (w *word) file() bool {
+	return w.many && !w.split && !w.owner && strings.ContainsAny(w.text, "./") && !strings.ContainsAny(w.text, "{}")
 }

@@ -2,37 +2,6 @@ package shell
 
 import "strings"
 
-// awk reads the words of awk. Its program may run commands, read and write
-// files; one that has none of the words or signs for it does not.
-func awk(words []word) effect {
-	at := 1
-	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
-		switch text := words[at].text; {
-		case text == "-F" || text == "-v":
-			at++
-			if at < len(words) && !words[at].known {
-				return hides()
-			}
-		case strings.HasPrefix(text, "-F"), strings.HasPrefix(text, "-v"):
-		default:
-			return hides()
-		}
-	}
-	if at >= len(words) || !words[at].known {
-		return hides()
-	}
-	text := strings.ReplaceAll(words[at].text, "||", "")
-	if strings.ContainsAny(text, "|>@") || strings.Contains(text, "system") || strings.Contains(text, "getline") {
-		return hides()
-	}
-	for _, w := range words[at+1:] {
-		if len(w.text) > 1 && w.text[0] == '-' {
-			return hides() // to an awk that looks for options everywhere, -f
-		}
-	}
-	return effect{}
-}
-
 // sed reads the words of sed, whose options may stand anywhere. GNU's e runs
 // commands, w writes files, and s takes both as flags.
 func sed(words []word) effect {
@@ -56,8 +25,14 @@ func sed(words []word) effect {
 				return hides()
 			}
 		case strings.Trim(w.text[1:], "nErzsu") == "":
-		case meets(w.text, "-i -I --in-place") && strings.Trim(w.text, "-nErzsuiI") == "", strings.HasPrefix(w.text, "-i."):
-			e.writes = append(e.writes, at)
+		case attachedScript(w.text) != "":
+			script = true
+			if !readable(attachedScript(w.text)) {
+				return hides()
+			}
+		case w.text == "--in-place", strings.HasPrefix(w.text, "-i."),
+			!strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, "iI") && strings.Trim(w.text[1:], "nErzsuiI") == "":
+			e.stays = append(e.stays, at)
 		default:
 			return hides()
 		}
@@ -66,6 +41,15 @@ func sed(words []word) effect {
 		return hides()
 	}
 	return e
+}
+
+// attachedScript is the script of -ne's/a/b/p'; "" without one.
+func attachedScript(text string) string {
+	letters, script, _ := strings.Cut(text, "e")
+	if strings.HasPrefix(text, "--") || strings.Trim(letters[1:], "nErzsu") != "" {
+		return ""
+	}
+	return script
 }
 
 // readable says whether a sed script only prints, deletes and substitutes.
@@ -124,6 +108,11 @@ func (s *sedScript) command() bool {
 	case c == '{':
 		return true
 	case strings.IndexByte("pPdDgGhHxnN=", c) >= 0:
+	case c == 'r' && !strings.ContainsAny(string(*s), "\\\n"):
+		*s = "" // the rest is the name of a file to read
+	case strings.IndexByte(":btT", c) >= 0:
+		s.skip(" ")
+		s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 	case strings.IndexByte("qQl", c) >= 0:
 		s.skip(" 0123456789")
 	case c == 's' || c == 'y':
@@ -138,7 +127,7 @@ func (s *sedScript) command() bool {
 			}
 		}
 		if c == 's' {
-			s.skip("gpiI0123456789")
+			s.skip("gpiImM0123456789")
 		}
 	default:
 		return false
@@ -167,6 +156,16 @@ func (s *sedScript) until(delimiter byte) bool {
 			}
 			*s = sedScript(text[i+1:])
 			return true
+		case text[i] == '\\': // in brackets
+			if i+1 < len(text) && strings.IndexByte("]\\[", text[i+1]) >= 0 {
+				return false // where they end is not the same for every sed
+			}
+		case text[i] == '[' && bracket && i+1 < len(text) && strings.IndexByte(":.=", text[i+1]) >= 0:
+			end := strings.Index(text[i+2:], text[i+1:i+2]+"]")
+			if end < 0 || strings.IndexByte(text[i:i+2+end], delimiter) >= 0 {
+				return false
+			}
+			i += end + 3
 		case text[i] == '[' && !bracket:
 			bracket = true
 			if i+1 < len(text) && text[i+1] == '^' {

@@ -3,13 +3,14 @@ package shell
 import "strings"
 
 // steers says whether a variable has a say in what a shell, the loader or a
-// common program runs. The list serves rules that deny: a rule that allows is
-// never certain of a command with an assignment.
+// common program runs, or is a number, whose value some shells compute. The list
+// serves rules that deny: a rule that allows is never certain of a command with an
+// assignment.
 func steers(name string) bool {
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		return true
 	}
-	if _, ok := steering[name]; ok {
+	if listedIn(steering, name) {
 		return true
 	}
 	for _, prefix := range [...]string{
@@ -30,16 +31,9 @@ func steers(name string) bool {
 	return false
 }
 
-var steering = set(`
+const steering = `
 	path fpath cdpath IFS ENV SHELLOPTS BASHOPTS PS0 PS1 PS2 PS3 PS4 prompt ZDOTDIR HOME VISUAL BROWSER
 	LESSOPEN LESSCLOSE LESS MORE MANOPT CC CXX LD AR AS MAKEFILES HOSTALIASES TERMINFO TERMCAP NULLCMD READNULLCMD
-	GOROOT GOPROXY GOENV RIPGREP_CONFIG_PATH WGETRC CURL_HOME XDG_CONFIG_HOME TAR RSH RSYNC_RSH CVS_RSH`)
-
-// set makes a set of the words of a text.
-func set(words string) map[string]struct{} {
-	m := map[string]struct{}{}
-	for w := range strings.FieldsSeq(words) {
-		m[w] = struct{}{}
-	}
-	return m
-}
+	RANDOM SECONDS OPTIND COLUMNS LINES TMOUT PPID UID EUID GID EGID SHLVL LINENO ERRNO HISTSIZE HISTCMD SAVEHIST FUNCNEST
+	MAILCHECK LISTMAX LOGCHECK KEYTIMEOUT TRY_BLOCK_ERROR TRY_BLOCK_INTERRUPT EPOCHSECONDS EPOCHREALTIME
+	GOROOT GOPROXY GOENV RIPGREP_CONFIG_PATH WGETRC CURL_HOME XDG_CONFIG_HOME TAR RSH RSYNC_RSH CVS_RSH`

@@ -16,11 +16,14 @@ type word struct {
 	known bool
 	many  bool // may become several words, or none
 	split bool // its expansions are split at blanks: any of them may be an option
+	// owner says that what it begins with is the owner's, and not the text's: his
+	// home, or a variable of the environment in quotes. It is no option.
+	owner bool
 }
 
 // optional says whether the word may be, or become, an option.
 func (w *word) optional() bool {
-	return !w.known && (w.split || w.head == "" || w.head[0] == '-')
+	return !w.known && !w.owner && (w.split || w.head == "" || w.head[0] == '-')
 }
 
 // reading is a word being read. mask has a byte for each byte of text: itself
@@ -28,16 +31,15 @@ func (w *word) optional() bool {
 type reading struct {
 	text, mask strings.Builder
 	word
-	first int  // where the first unknown part is
-	doubt bool // shells differ, or something runs
+	first  int  // where the first unknown part is
+	others bool // a part is not known, nor the owner's
 }
 
-// readWord removes the quotes of a word. doubt says that shells, or the same
-// shell on another day, may read it differently.
-func readWord(w *syntax.Word) (got word, doubt bool) {
+// readWord removes the quotes of a word.
+func readWord(w *syntax.Word) word {
 	r := reading{word: word{known: true}}
-	for i, part := range w.Parts {
-		r.part(part, i+1 < len(w.Parts))
+	for _, part := range w.Parts {
+		r.part(part)
 	}
 	return r.finish()
 }
@@ -57,88 +59,74 @@ func (r *reading) put(s string, quoted bool) {
 	r.mask.WriteString(s)
 }
 
-func (r *reading) part(part syntax.WordPart, follows bool) {
+func (r *reading) part(part syntax.WordPart) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		r.unquoted(p.Value, follows)
+		r.unescape(p.Value, false)
 	case *syntax.SglQuoted:
 		if p.Dollar {
-			// What $'...' means is recent in POSIX, and dash knows nothing of it.
-			r.doubt = true
 			r.put(ansiC(p.Value), true)
 			return
 		}
 		r.put(p.Value, true)
 	case *syntax.DblQuoted:
-		r.doubt = r.doubt || p.Dollar
-		for i, inner := range p.Parts {
+		for _, inner := range p.Parts {
 			if lit, ok := inner.(*syntax.Lit); ok {
-				r.doubleQuoted(lit.Value, i+1 < len(p.Parts))
+				r.unescape(lit.Value, true)
 				continue
 			}
-			r.unknown(severalInQuotes(inner))
+			p, ok := inner.(*syntax.ParamExp)
+			named := ok && p.Param != nil
+			r.unknown(named && p.Param.Value == "@") // "$@" is several words for all its quotes
+			r.others = r.others || !named || p.Exp != nil || !environment(p.Param.Value)
 		}
 	case *syntax.ProcSubst:
 		r.unknown(false)
-	case *syntax.ParamExp, *syntax.CmdSubst:
-		r.unknown(true)
-		r.split = true
+		r.others = true
 	default:
 		r.unknown(true)
-		r.split, r.doubt = true, true
+		r.split, r.others = true, true
 	}
 }
 
-// severalInQuotes: "$@" and "${a[@]}" are several words for all their quotes.
-// What else can be, among the operators of shells, is not listed.
-func severalInQuotes(part syntax.WordPart) bool {
-	p, ok := part.(*syntax.ParamExp)
-	return ok && (p.Param == nil || p.Param.Value == "@" || !plain(p))
+// environment says whether only the environment can have set a variable, or an
+// assignment, of which no allow is certain: by its name it is no loop's, no
+// argument, and none that shells set themselves.
+func environment(variable string) bool {
+	name := strings.ToUpper(variable)
+	if len(name) < 2 || name[0] < 'A' || name[0] > 'Z' || loopVariable(variable) {
+		return false
+	}
+	for own := range strings.FieldsSeq(setByShells) {
+		if strings.HasPrefix(name, own) {
+			return false
+		}
+	}
+	return true
 }
 
-// unquoted removes the backslashes.
-func (r *reading) unquoted(s string, follows bool) {
+// setByShells are how the names begin of variables that bash, ksh and zsh set
+// from the text or from what it ran.
+const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
+
+// unescape removes the backslashes, in double quotes those that have a meaning
+// there.
+func (r *reading) unescape(s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
+		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
 			i++
 			if s[i] != '\n' {
 				r.put(s[i:i+1], true)
 			}
 			continue
 		}
-		r.doubt = r.doubt || s[i] == '!' && recalls(s[i+1:], follows)
-		r.put(s[i:i+1], false)
+		r.put(s[i:i+1], quoted)
 	}
-}
-
-// doubleQuoted removes the backslashes that double quotes leave their meaning.
-func (r *reading) doubleQuoted(s string, follows bool) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-			i++
-			if s[i] != '\n' {
-				r.put(s[i:i+1], true)
-			}
-			continue
-		}
-		escaped := i > 0 && s[i-1] == '\\'
-		r.doubt = r.doubt || s[i] == '!' && !escaped && recalls(s[i+1:], follows)
-		r.put(s[i:i+1], true)
-	}
-}
-
-// recalls says whether a "!" before this text would fetch an earlier command in
-// an interactive shell.
-func recalls(after string, follows bool) bool {
-	if after == "" {
-		return follows
-	}
-	return strings.IndexByte(" \t\n=(", after[0]) < 0
 }
 
 // finish looks for what the shell expands after quotes are seen: globs, braces,
 // a tilde. zsh also expands a leading "=".
-func (r *reading) finish() (word, bool) {
+func (r *reading) finish() word {
 	r.word.text = r.text.String()
 	mask := r.mask.String()
 	if at := expands(mask); at >= 0 {
@@ -149,12 +137,17 @@ func (r *reading) finish() (word, bool) {
 	}
 	if !r.known {
 		r.head = r.word.text[:r.first]
+		r.owner = r.head == "" && !r.others && !r.many
 	}
-	if strings.HasPrefix(mask, "~") || strings.Contains(mask, "=~") || strings.Contains(mask, ":~") ||
-		len(mask) > 1 && mask[0] == '=' && mask[1] != '=' && mask[1] != '~' {
+	switch {
+	case mask == "~", strings.HasPrefix(mask, "~/"):
+		r.known, r.head = false, "/" // a home, as HOME has it
+		r.owner = r.owner || !r.split
+	case strings.HasPrefix(mask, "~"), strings.Contains(mask, "=~"), strings.Contains(mask, ":~"),
+		len(mask) > 1 && mask[0] == '=' && mask[1] != '=' && mask[1] != '~':
 		r.known, r.head = false, ""
 	}
-	return r.word, r.doubt
+	return r.word
 }
 
 // expands is where the first glob or brace expansion begins; -1 without any.

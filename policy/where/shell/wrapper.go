@@ -9,25 +9,27 @@ type wrapper struct {
 	operands      int    // words before the command
 }
 
-var wrappers = map[string]wrapper{
-	"nice":       {valued: "-n --adjustment"},
-	"ionice":     {flags: "-t", valued: "-c -n --class --classdata"},
-	"nohup":      {},
-	"timeout":    {flags: "--foreground -v --verbose --preserve-status", valued: "-k -s --kill-after --signal", operands: 1},
-	"time":       {flags: "-p"},
-	"stdbuf":     {valued: "-i -o -e --input --output --error"},
-	"setsid":     {flags: "-f -w --fork --wait"},
-	"builtin":    {},
-	"exec":       {},
-	"sudo":       {flags: "-n --non-interactive -H", valued: "-u -g --user --group"},
-	"doas":       {flags: "-n", valued: "-u"},
-	"busybox":    {},
-	"toybox":     {},
-	"caffeinate": {flags: "-i -d -m -s"},
-	"chronic":    {},
-	"unbuffer":   {},
-	"taskset":    {operands: 1},
-	"chrt":       {operands: 1},
+func wrappers() map[string]wrapper {
+	return map[string]wrapper{
+		"nice":       {valued: "-n --adjustment"},
+		"ionice":     {flags: "-t", valued: "-c -n --class --classdata"},
+		"nohup":      {},
+		"timeout":    {flags: "--foreground -v --verbose --preserve-status", valued: "-k -s --kill-after --signal", operands: 1},
+		"time":       {flags: "-p"},
+		"stdbuf":     {valued: "-i -o -e --input --output --error"},
+		"setsid":     {flags: "-f -w --fork --wait"},
+		"builtin":    {},
+		"exec":       {},
+		"sudo":       {flags: "-n --non-interactive -H", valued: "-u -g --user --group"},
+		"doas":       {flags: "-n", valued: "-u"},
+		"busybox":    {},
+		"toybox":     {},
+		"caffeinate": {flags: "-i -d -m -s"},
+		"chronic":    {},
+		"unbuffer":   {},
+		"taskset":    {operands: 1},
+		"chrt":       {operands: 1},
+	}
 }
 
 func (w wrapper) effects(words []word) effect {
@@ -89,7 +91,9 @@ func listedIn(list, word string) bool {
 // query is `command`, which with -v only tells where a program is.
 func query(words []word) effect {
 	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
-		return effect{frail: true}
+		e := effect{}
+		(&row{}).read(words, 2, &e)
+		return e
 	}
 	return wrapper{flags: "-p"}.effects(words)
 }
@@ -172,30 +176,39 @@ func replaced(words []word, mark string) []word {
 
 // find runs commands with -exec and its like, each up to a ";" or a "+".
 func find(words []word) effect {
-	e := effect{frail: true}
+	e := effect{}
+	r := rows()["find"]
 	for i := 1; i < len(words); i++ {
-		switch words[i].text {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(words) && words[end].text != ";" && (words[end].text != "+" || words[end-1].text != "{}") {
+		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
+			end := i + 1 // up to the next of them
+			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
-			if end == len(words) || end == i+1 {
-				return hides()
-			}
-			inner := replaced(words[i+1:end], "{}")
-			if words[end].text == "+" {
-				inner[len(inner)-1].many = true
-			}
-			// The shell expands words before find looks for the end.
-			if blind(words[i+1 : end]) {
-				e.hidden = true
-			}
-			e.inner = append(e.inner, inner)
-			i = end
-		case "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from":
-			e.writes = append(e.writes, i)
+			r.read(words[:end], i, &e)
+			i = end - 1
+			continue
 		}
+		end := i + 1
+		for end < len(words) && words[end].text != ";" && (words[end].text != "+" || words[end-1].text != "{}") {
+			end++
+		}
+		if end == len(words) || end == i+1 {
+			return hides()
+		}
+		inner := replaced(words[i+1:end], "{}")
+		for at := range inner {
+			// A path as find was given it, which is no option.
+			inner[at].owner = strings.HasPrefix(inner[at].text, "{}") && !strings.HasSuffix(words[i].text, "dir")
+		}
+		if words[end].text == "+" {
+			inner[len(inner)-1].many = true
+		}
+		// The shell expands words before find looks for the end.
+		if blind(words[i+1 : end]) {
+			e.hidden, e.handed = true, true
+		}
+		e.inner = append(e.inner, inner)
+		i = end
 	}
 	return e
 }

@@ -14,9 +14,13 @@ func (s *statement) body(i, end int) {
 		switch {
 		case t.kind == word:
 			s.bare(i)
-			s.attribute(i, s.word(i))
+			s.attribute(i)
+			s.rows(i)
 		case t.kind == quoted:
-			s.attribute(i, strings.Trim(s.text(i), "\"`[]"))
+			s.attribute(i)
+			s.rows(i)
+		case t.kind == text:
+			s.rows(i)
 		case s.is(i, "("):
 			s.call(i)
 			closing := i + int(t.match)
@@ -30,6 +34,8 @@ func (s *statement) body(i, end int) {
 			s.variable(i)
 		case s.is(i, ":="):
 			s.lower(where.Maybe) // a user variable of MySQL is set
+		case t.kind == mark:
+			s.operator(i)
 		}
 	}
 }
@@ -44,7 +50,7 @@ func (s *statement) bare(i int) {
 		return
 	}
 	switch next := s.word(i + 1); {
-	case w == "replace" && s.is(i+1, "("), w == "insert" && s.is(i+1, "(") && s.functions[w]:
+	case w == "replace" && s.is(i+1, "("), w == "insert" && s.is(i+1, "(") && s.function(w) == reads:
 	case s.never[w], s.starts(i):
 		s.lower(where.No)
 	case w == "for" && locks[next], w == "lock" && next == "in", w == "next" && next == "value":
@@ -56,20 +62,72 @@ func (s *statement) bare(i int) {
 	}
 }
 
-// attribute judges the name at i where it follows a dot: in Postgres a.f is f(a)
-// where a has no column f, and a may be what unnest gives (PostgreSQL docs, 8.16.5
-// and 4.2.4). In a FROM it is a table's name. Of U&"..." the name is not read.
-func (s *statement) attribute(i int, name string) {
-	escaped := s.is(i-1, "&") && s.word(i-2) == "u"
-	if !s.attributes || !s.is(i-1, ".") && !escaped || s.is(i+1, "(") {
-		return
+// rows judges the name at i where it stands for rows: one that is a function's in
+// SQLite is called, with and without arguments, in quotes and in strings.
+func (s *statement) rows(i int) {
+	var name string
+	switch s.toks[i].kind {
+	case word:
+		name = s.word(i)
+	case text:
+		if !s.source(i) {
+			return
+		}
+		fallthrough
+	default:
+		name = strings.ToLower(s.text(i)[1 : len(s.text(i))-1])
 	}
-	if before := s.word(i - 3); before == "from" || before == "join" || s.is(i-3, ".") && (s.word(i-5) == "from" || s.word(i-5) == "join") {
-		return
-	}
-	if escaped && strings.Contains(name, `\`) || s.dangerous(name) {
+	switch s.notTable(name) {
+	case acts:
+		s.lower(where.No)
+	case doubt:
 		s.lower(where.Maybe)
 	}
+}
+
+// source says that a name may stand at i for rows: in a FROM, perhaps in
+// parentheses or with its schema, or behind IN.
+func (s *statement) source(i int) bool {
+	for s.is(i-1, "(") {
+		i--
+	}
+	before := s.word(i - 1)
+	return before == "from" || before == "join" || before == "in" && !s.is(i, "(") || s.is(i-1, ",") || s.is(i-1, ".")
+}
+
+// operatorBytes are what operators of Postgres are made of (its docs, 4.1.3).
+const operatorBytes = "+-*/<>=~!@#%^&|`?"
+
+// operator judges the operator that begins at i: one that Postgres does not bring
+// calls a function of somebody's.
+func (s *statement) operator(i int) {
+	if s.postgres == nil || !s.operates(i) || s.operates(i-1) && s.toks[i-1].end == s.toks[i].start {
+		return
+	}
+	end := i + 1
+	for end < len(s.toks) && s.operates(end) && s.toks[end].start == s.toks[end-1].end {
+		end++
+	}
+	op := s.src[s.toks[i].start:s.toks[end-1].end]
+	if !strings.ContainsAny(op, "~!@#%^&|`?") {
+		for len(op) > 1 && (op[len(op)-1] == '+' || op[len(op)-1] == '-') {
+			op = op[:len(op)-1]
+		}
+	}
+	if !s.postgres.operator(op) && !otherOperators[op] && (len(s.catalogs) == 1 || !foreignOperator(op)) {
+		s.lower(where.Maybe)
+	}
+}
+
+func (s *statement) operates(i int) bool {
+	return i >= 0 && s.toks[i].kind == mark && strings.IndexByte(operatorBytes, s.src[s.toks[i].start]) >= 0
+}
+
+// foreignOperator says that another server reads op as one of Postgres' and a
+// variable or a parameter.
+func foreignOperator(op string) bool {
+	op = strings.TrimRight(op, "?@")
+	return op == "" || postgresOperator(op)
 }
 
 // joins says that the word at i may stand before the SELECT that a set operation
@@ -127,44 +185,75 @@ func (s *statement) call(i int) {
 		return
 	case s.word(i-2) == "as":
 		return // an alias with its columns, or a type with its length
-	case s.is(i-2, ")") && s.names(i) && s.source(i-2):
+	case s.names(i) && (s.is(i-2, ")") && s.gaveRows(i-2) || s.aliased(i-1)):
 		return // an alias with its columns
+	case s.word(i-2) == "tablesample" && (s.word(i-1) == "system" || s.word(i-1) == "bernoulli"):
+		return
 	case t.kind != word:
 		s.lower(where.Maybe)
 		return
 	}
-	switch w := s.word(i - 1); {
-	case s.dangerous(w):
+	w := s.word(i - 1)
+	known := s.function(w)
+	switch {
+	case known == acts:
 		s.lower(where.No)
 	case s.is(i-2, "."):
-		if !s.qualified[s.word(i-3)+"."+w] && (s.word(i-3) != "pg_catalog" || !s.catalog[w]) || s.is(i-4, ".") {
+		if s.inSchema(s.word(i-3), w) != reads || s.is(i-4, ".") {
 			s.lower(where.Maybe)
 		}
-	case !s.keywords[w] && !s.functions[w]:
+	case known == reads:
+	case w == "operator" && s.postgres != nil:
+		s.namedOperator(i)
+	case !s.keywords[w] || s.callable[w] && s.operand(i-1) && !queries[s.word(i+1)]:
 		s.lower(where.Maybe)
 	}
 }
 
-// source says that the parenthesis closed at i is a table of a FROM: a subquery,
-// or a function's call. DISTINCT ON (…) and TOP (…) are followed by expressions.
-func (s *statement) source(i int) bool {
-	open := i + int(s.toks[i].match)
-	if before := s.word(open - 1); before != "" {
-		return s.functions[before] || before == "from" || before == "join" || before == "lateral" || before == "apply"
+// namedOperator judges OPERATOR(schema.op), the parenthesis of which stands at i.
+func (s *statement) namedOperator(i int) {
+	if s.word(i+1) != s.postgres.schema || !s.is(i+2, ".") || !s.operates(i+3) {
+		s.lower(where.Maybe)
 	}
-	return s.is(open-1, ",")
 }
 
-// dangerous says that a function of that name writes, waits, locks, or reaches
-// files or the network.
-func (s *statement) dangerous(w string) bool {
-	if s.refused[w] {
+// operand says that an operand has to stand at i: what is called there is a
+// function, though it may bear a keyword's name.
+func (s *statement) operand(i int) bool {
+	switch before := s.word(i - 1); {
+	case i == 0:
 		return true
+	case before == "by" && s.word(i-2) == "group" && (s.word(i) == "rollup" || s.word(i) == "cube"):
+		return false
+	case before == "not":
+		return s.operand(i - 1)
+	case before != "":
+		return operandFollows[before]
 	}
-	for _, p := range s.prefixes {
-		if strings.HasPrefix(w, p) {
-			return !s.functions[w]
-		}
+	t := &s.toks[i-1]
+	if s.is(i-1, ")") { // DISTINCT ON (…)
+		open := i - 1 + int(t.match)
+		return s.word(open-1) == "on" && s.word(open-2) == "distinct"
 	}
-	return false
+	return t.kind == mark && !s.is(i-1, "]") && !s.is(i-1, "::")
+}
+
+// aliased says that the name at i stands directly behind that of a table in a FROM.
+func (s *statement) aliased(i int) bool {
+	table := s.word(i - 1)
+	if table == "" || s.keywords[table] || operandFollows[table] || s.keywords[s.word(i)] {
+		return false
+	}
+	before := s.word(i - 2)
+	return before == "from" || before == "join"
+}
+
+// gaveRows says that the parenthesis closed at i is a table of a FROM: a subquery,
+// or a function's call. DISTINCT ON (…) and TOP (…) are followed by expressions.
+func (s *statement) gaveRows(i int) bool {
+	open := i + int(s.toks[i].match)
+	if before := s.word(open - 1); before != "" {
+		return s.function(before) == reads || before == "from" || before == "join" || before == "lateral" || before == "apply"
+	}
+	return s.is(open-1, ",")
 }

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -15,14 +14,10 @@ type dialect struct {
 	heads set
 	// keywords may stand before a parenthesis without being a function.
 	keywords set
-	// functions are built in and without effect; catalog are those of them that
-	// Postgres has.
-	functions, catalog set
-	// qualified are functions without effect that are called with their schema.
-	qualified set
-	// refused are functions with an effect, and prefixes what such names begin with.
-	refused  set
-	prefixes []string
+	// catalogs are what the engines bring with them: one, or all of them.
+	catalogs []catalog
+	// callable are keywords that name a function where an operand has to stand.
+	callable set
 	// never are the bare words that a reading statement does not have, writers
 	// those that a statement which does not read may begin with.
 	never, writers set
@@ -30,8 +25,6 @@ type dialect struct {
 	effects set
 	// hints are table hints that take locks.
 	hints set
-	// attributes says that what looks like a column may call a function.
-	attributes bool
 	// splits says that a statement ends where the next one begins.
 	splits bool
 }
@@ -51,7 +44,7 @@ func words(lists ...string) set {
 // Where strings end depends on standard_conforming_strings in Postgres, and on
 // the SQL modes NO_BACKSLASH_ESCAPES and ANSI_QUOTES in MySQL.
 var (
-	postgresLexis = lexis{nested: true, dollarString: true, escapeString: true, bracket: subscript}
+	postgresLexis = lexis{attributes: true, nested: true, dollarString: true, escapeString: true, bracket: subscript}
 	mysqlLexis    = lexis{
 		backslash: true, doubleString: true, backtick: true, hashComment: true, dashSpace: true,
 		executable: true, at: true,
@@ -60,16 +53,24 @@ var (
 	sqlserverLexis = lexis{nested: true, at: true, bracket: nameTwice, wordChars: "#@"}
 )
 
+var (
+	postgresCatalog = catalog{
+		function: postgresFunction, prefixes: postgresPrefixes, schema: "pg_catalog",
+		columns: postgresColumns, operator: postgresOperator,
+	}
+	mysqlCatalog     = catalog{function: mysqlFunction, prefixes: mysqlPrefixes}
+	sqliteCatalog    = catalog{function: sqliteFunction, prefixes: sqliteTablePrefixes, table: sqliteTable, tablePrefixes: sqliteTablePrefixes}
+	sqlserverCatalog = catalog{function: sqlserverFunction, prefixes: sqlserverPrefixes, schema: "sys"}
+)
+
 // dialects are made when a policy asks for one: most never do.
 var dialects = sync.OnceValue(func() map[string]*dialect {
 	d := map[string]*dialect{
 		"postgres": {
 			readings: []lexis{postgresLexis, postgresLexis.withBackslash(true)},
 			heads:    words("select with values table explain show"),
-			keywords: words(keywordsAll, keywordsPostgres), functions: words(functionsAll, functionsPostgres),
-			qualified: set{},
-			refused:   words(refusedPostgres), prefixes: strings.Fields(prefixesPostgres),
-			attributes: true,
+			keywords: words(keywordsAll, keywordsPostgres), callable: words(callablePostgres),
+			catalogs: []catalog{postgresCatalog},
 		},
 		"mysql": {
 			readings: []lexis{
@@ -77,55 +78,44 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 				mysqlLexis.withIdentifiers(), mysqlLexis.withIdentifiers().withBackslash(false),
 			},
 			heads:    words("select with values table explain describe desc show"),
-			keywords: words(keywordsAll, keywordsMySQL), functions: words(functionsAll, functionsMySQL),
-			qualified: set{},
-			refused:   words(refusedMySQL), prefixes: strings.Fields(prefixesMySQL),
+			keywords: words(keywordsAll, keywordsMySQL), callable: words(callableMySQL),
+			catalogs: []catalog{mysqlCatalog},
 		},
 		"sqlite": {
 			readings: []lexis{sqliteLexis},
 			heads:    words("select with values explain pragma"),
-			keywords: words(keywordsAll, keywordsSQLite), functions: words(functionsAll, functionsSQLite),
-			qualified: set{},
-			refused:   words(refusedSQLite), prefixes: nil,
+			keywords: words(keywordsAll, keywordsSQLite),
+			catalogs: []catalog{sqliteCatalog},
 		},
 		"sqlserver": {
 			readings: []lexis{sqlserverLexis},
 			heads:    words("select with"),
-			keywords: words(keywordsAll, keywordsSQLServer), functions: words(functionsAll, functionsSQLServer),
-			qualified: words(qualifiedSQLServer),
-			refused:   words(refusedSQLServer), prefixes: strings.Fields(prefixesSQLServer),
-			hints: words(lockHints), splits: true,
+			keywords: words(keywordsAll, keywordsSQLServer),
+			catalogs: []catalog{sqlserverCatalog},
+			hints:    words(lockHints), splits: true,
 		},
 	}
-	for n, one := range d {
+	for _, one := range d {
 		one.never, one.writers, one.effects = words(neverAnywhere), words(writersAll), words("nextval setval")
-		if n == "postgres" {
-			one.catalog = one.functions
-		}
 	}
 	d[""] = merge(d["postgres"], d["mysql"], d["sqlite"], d["sqlserver"])
 	return d
 })
 
 // merge is the dialect of a server that could be any of those: all readings of
-// each, and the words of each. What one refuses none is allowed.
+// each, and the words of each. A function that one knows to act is none that reads.
 func merge(of ...*dialect) *dialect {
 	all := &dialect{
-		heads: set{}, keywords: set{}, functions: set{}, catalog: set{}, qualified: set{}, refused: set{},
-		never: set{}, writers: set{}, effects: set{}, hints: set{},
+		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},
 	}
 	for _, d := range of {
 		all.readings = append(all.readings, d.readings...)
-		all.prefixes = append(all.prefixes, d.prefixes...)
+		all.catalogs = append(all.catalogs, d.catalogs...)
 		all.splits = all.splits || d.splits
-		all.attributes = all.attributes || d.attributes
 		for _, p := range []struct{ into, from set }{
 			{all.heads, d.heads},
 			{all.keywords, d.keywords},
-			{all.functions, d.functions},
-			{all.catalog, d.catalog},
-			{all.qualified, d.qualified},
-			{all.refused, d.refused},
+			{all.callable, d.callable},
 			{all.never, d.never},
 			{all.writers, d.writers},
 			{all.effects, d.effects},
@@ -134,7 +124,13 @@ func merge(of ...*dialect) *dialect {
 			maps.Copy(p.into, p.from)
 		}
 	}
-	slices.Sort(all.prefixes)
+	for _, d := range of {
+		for w := range all.keywords {
+			if !d.keywords[w] {
+				all.callable[w] = true // no keyword there, so perhaps a function
+			}
+		}
+	}
 	return all
 }
 

@@ -30,6 +30,9 @@ type lexis struct {
 	executable   bool // /*!…*/ is executed
 	at           bool // @name is a variable
 	dollarParam  bool // $name is a variable, and $name(…) one token
+	// attributes says that a.f may be the call f(a), and that operators are functions
+	// of anybody's.
+	attributes bool
 	// setting says that a server reads so only when it is set up to. A text that it
 	// then refuses is no less read-only for that.
 	setting bool

@@ -108,7 +108,7 @@ func (d *dialect) read(l *lexis, src string, toks []token, opens bool) (outcome,
 			break // not known to its end
 		}
 		if n > 0 {
-			v := d.statement(src, rest[:n], opens)
+			v := d.statement(l, src, rest[:n], opens)
 			least, most, count = min(least, v), max(most, v), count+1
 		}
 		rest = rest[min(n+1, len(rest)):]

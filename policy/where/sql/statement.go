@@ -13,14 +13,24 @@ type statement struct {
 	toks []token
 	// worst is the least verdict of what was seen so far.
 	worst where.Verdict
+	// postgres is set where what looks like a column may call a function.
+	postgres *catalog
+	// aliases are the names that functions in a FROM may have, once hashed; scans are
+	// the tokens that were searched for what they stand for.
+	aliases nameSet
+	hashed  bool
+	scans   int
 }
 
 // statement judges the tokens of one statement.
-func (d *dialect) statement(src string, toks []token, opens bool) where.Verdict {
+func (d *dialect) statement(l *lexis, src string, toks []token, opens bool) where.Verdict {
 	if f := pair(src, toks); f != sound {
 		return f.verdict(opens)
 	}
 	s := &statement{dialect: d, src: src, toks: toks, worst: where.Yes}
+	if l.attributes {
+		s.postgres = &postgresCatalog
+	}
 	s.begin()
 	if !opens && s.worst == where.No && d.splits && s.hidesQuery() {
 		// What follows the writing part may be a statement of its own.
@@ -49,7 +59,7 @@ func (s *statement) is(i int, m string) bool {
 
 // named says that an identifier stands at i.
 func (s *statement) named(i int) bool {
-	return i < len(s.toks) && (s.toks[i].kind == word || s.toks[i].kind == quoted)
+	return i >= 0 && i < len(s.toks) && (s.toks[i].kind == word || s.toks[i].kind == quoted)
 }
 
 // begin judges the statement by the word that it begins with.

@@ -83,3 +83,43 @@ const (
 		apply contained datetime2 datetimeoffset index max option percent pivot rowguid unpivot path root
 		forceseek xmlnamespaces`
 )
+
+// callablePostgres are keywords of those above that Postgres does not reserve, so
+// that a function may bear their names (pg_get_keywords, U and T, and what is no
+// keyword there).
+const callablePostgres = `
+	bernoulli blob by columns cross cube double escape exclude filter full ilike inner is isnull join
+	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
+	passing path repeatable rollup rows sets similar timetz top varbinary varying within xor`
+
+// callableMySQL are the same of MySQL and MariaDB: those for which MariaDB takes a
+// CREATE FUNCTION, and calls it.
+const callableMySQL = `
+	against array asymmetric bernoulli bpchar columns cube duplicate escape exclude filter full
+	ilike lateral materialized member minus notnull numrange of only ordinality overlaps passing
+	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
+	xmlattributes xmlnamespaces`
+
+// operandFollows are the words behind which an operand stands, not an operator.
+var operandFollows = words(`
+	all and any array as between by case distinct else except from having ilike in intersect is join
+	lateral like limit offset on only or returning select similar some then union using values
+	variadic when where xor with`)
+
+// valueWords are values of Postgres without parentheses, which may stand in a FROM.
+var valueWords = words(`
+	current_catalog current_date current_role current_schema current_time current_timestamp
+	current_user localtime localtimestamp session_user system_user user`)
+
+// notFunctions are the words before a parenthesis behind which the alias of a table
+// may stand, or of an XMLTABLE, the columns of which stand in it.
+var notFunctions = words("from join lateral only using xmltable json_table")
+
+// notAliases are reserved words that may stand behind a call.
+var notAliases = words(`
+	and as asc cross desc else end except fetch for from full group having in inner intersect is join
+	left like limit natural not offset on or order right then union when where`)
+
+// otherOperators are those of extensions (pgvector), and marks of the grammar that
+// are made of the same characters.
+var otherOperators = words("!= => <#> <=> <+> <~> <%>")

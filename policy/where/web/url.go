@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/where"
+	"github.com/clawai/clawai/policy/where/authority"
 )
 
 // maxURL bounds what is taken apart; the longest URLs that browsers and proxies
@@ -39,25 +40,6 @@ func (u url) bound(v where.Verdict) where.Verdict {
 	return v
 }
 
-// network are the other schemes whose host is one that programs connect to. After
-// any other the text in its place may be a bucket, a filter or a comment:
-// javascript://example.com/%0a... is a program.
-var network = func() map[string]bool {
-	all := map[string]bool{}
-	for _, name := range strings.Fields(`amqp amqps cassandra cifs clickhouse coap coaps dav davs dict ftps git git+http
-		git+https git+ssh gopher grpc grpcs imap imaps irc ircs kafka ldap ldaps mariadb memcached mongodb mqtt mqtts mysql
-		nats nfs pop3 pop3s postgres postgresql rdp redis rediss rsync rtmp rtmps rtsp rtsps sftp smb smtp smtps socks5 ssh
-		svn svn+ssh tcp telnet tftp tls udp vnc webcal`) {
-		all[name] = true
-	}
-	return all
-}()
-
-// special are the schemes after which WHATWG parsers find a host whether or not
-// there are slashes (URL standard, "special scheme"). The last of them, file, is
-// read apart.
-var special = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
-
 func parse(v where.Value) url {
 	text := v.Text
 	switch {
@@ -80,12 +62,12 @@ func parse(v where.Value) url {
 		u.standing = parseFile(rest)
 	case slashes && n > 1:
 		return u.parseHost(after)
-	case special[u.scheme]:
-		u.standing = doubtful // http:host, http:/host, http:\\host
+	case special(u.scheme), authority.Connects(u.scheme) && !hasPort(rest):
+		u.standing = doubtful // http:host, http:/host, http:\\host; ssh:host to older parsers
 	case hasPort(rest):
 		return parseBare(text)
-	case leads(rest) || strings.Contains(text, "://"):
-		return url{standing: doubtful} // jar:http://host, c://host
+	case leads(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
+		return url{standing: doubtful} // jar:http://host, c://host, user:password@host
 	case n == 1:
 		return url{} // a drive
 	default:
@@ -99,18 +81,15 @@ func parse(v where.Value) url {
 
 // parseHost reads what follows the two slashes.
 func (u url) parseHost(after string) url {
-	authority, tail := after, ""
-	if i := strings.IndexAny(after, "/?#"); i >= 0 {
-		authority, tail = after[:i], after[i:]
-	}
+	text, tail := authority.Cut(after)
 	switch {
-	case authority == "" && special[u.scheme]:
+	case text == "" && authority.Connects(u.scheme):
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.standing = doubtful // http:///host
+		u.standing = doubtful // http:///host, also behind ssh to curl
 		return u
-	case authority == "":
+	case text == "":
 		u.standing = hostless
 		return u
 	case tail != "" && tail[0] != '/' && strings.ContainsAny(tail, `@\`):
@@ -118,16 +97,21 @@ func (u url) parseHost(after string) url {
 		u.standing = doubtful
 		return u
 	}
-	h, ok := parseAuthority(authority)
-	if !ok {
+	h, doubt := authority.Parse(text)
+	if doubt != authority.Sure {
 		u.standing = doubtful
 		return u
 	}
-	u.standing, u.host = plain, h
-	if !u.guessed && !special[u.scheme] && !network[u.scheme] {
+	u.standing, u.host = plain, newHost(h)
+	if !u.guessed && !authority.Connects(u.scheme) {
 		u.standing = foreign
 	}
 	return u
+}
+
+func special(scheme string) bool {
+	_, special := authority.DefaultPort(scheme)
+	return special
 }
 
 // parseFile reads what follows file:. A host there is another machine for some
@@ -161,6 +145,17 @@ func parseBare(text string) url {
 // a scheme in front, of whatever kind.
 func leads(text string) bool {
 	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
+}
+
+// namesHost says whether what follows a colon ends in a host for programs that put
+// http:// in front of a text: where no address of a person is meant.
+func namesHost(scheme, rest string) bool {
+	switch scheme {
+	case "mailto", "sip", "sips", "xmpp", "acct", "mid", "cid", "im", "news", "data":
+		return false
+	}
+	host, _ := authority.Cut(rest)
+	return strings.IndexByte(host, '@') >= 0
 }
 
 // hasPort says whether what follows a colon is a port, so that what stands before
@@ -198,18 +193,16 @@ func parseOdd(text string) url {
 	switch {
 	case bare == "":
 		return url{}
-	case leads(bare), strings.Contains(bare, "://"), special[scheme], scheme == "file":
+	case leads(bare), strings.Contains(bare, "://"), special(scheme), scheme == "file",
+		authority.Connects(scheme) && (strings.Contains(bare, "@") || !strings.Contains(text, ": ")):
 		return url{standing: doubtful}
 	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
 		return url{}
 	}
 	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
 	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
-	authority := strings.TrimFunc(trimmed, oddRune)
-	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
-		authority = authority[:i]
-	}
-	if strings.ContainsRune(authority, ' ') {
+	host, _ := authority.Cut(strings.TrimFunc(trimmed, oddRune))
+	if strings.ContainsRune(host, ' ') {
 		return url{}
 	}
 	return url{standing: doubtful}
@@ -232,4 +225,4 @@ func schemeLen(s string) int {
 	return 0
 }
 
-func parseCost(n int) int { return 300 + 40*min(n, maxURL) + 100*maxHost }
+func parseCost(n int) int { return 300 + 40*min(n, maxURL) + 100*authority.MaxName }

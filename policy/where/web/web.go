@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/where"
+	"github.com/clawai/clawai/policy/where/authority"
 )
 
 // Scheme holds for URLs with one of the schemes, whatever their case. A name
@@ -116,16 +117,16 @@ func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
 // Punycode on the other is not resolved here: a maybe.
 func (p pattern) match(h host) where.Verdict {
 	switch {
-	case p.glob.Match(h.name):
+	case p.glob.Match(h.Name):
 		return where.Yes
 	case h.embedded.IsValid() && p.glob.Match(h.embedded.String()),
-		!p.ascii && strings.Contains(h.name, "xn--"),
-		p.punycode && !isASCII(h.name):
+		!p.ascii && strings.Contains(h.Name, "xn--"),
+		p.punycode && !isASCII(h.Name):
 		return where.Maybe
 	}
 	return where.No
 }
 
 func (c hosts) Cost(n int) int {
-	return parseCost(n) + len(c)*(100+maxHost*50)
+	return parseCost(n) + len(c)*(100+authority.MaxName*50)
 }

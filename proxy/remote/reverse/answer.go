@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/tidwall/gjson"
 )
 
 // answered carries a JSON answer.
@@ -23,8 +24,29 @@ func (v *visit) answered(resp *http.Response) {
 		v.unreached(err.Error())
 		return
 	}
+	v.learn(body)
 	v.to(v.sink()).Carry(v.s.ctx, remote.OneLine(body))
 	v.missing("the server answered something else than the request")
+}
+
+// learn takes in what an answer says of the messages to come.
+func (v *visit) learn(answer []byte) {
+	switch v.frame.Method {
+	case "tools/list":
+		v.agent.tools.Learn(answer)
+	case "initialize":
+		if v.talk != nil {
+			v.s.opened(v.talk, "", mcp.Negotiated([]byte(gjson.GetBytes(answer, "result").Raw)))
+		}
+	}
+}
+
+// placeable are the places in the streams of this session, or of those without one.
+func (v *visit) placeable() *places {
+	if v.talk != nil {
+		return &v.talk.places
+	}
+	return &v.agent.places
 }
 
 // declined carries a status that is no answer. A JSON-RPC error in the body is the
@@ -100,7 +122,7 @@ func (v *visit) missing(why string) {
 // follow carries an event stream, event by event.
 func (v *visit) follow(resp *http.Response) {
 	resumable, err := v.events(resp, v.reader, v.to(v.sink()))
-	if resumable && !v.modern {
+	if resumable && !v.confirmed.Modern {
 		v.reader.hangUp() // as the server did; the client takes the stream up again
 		return
 	}
@@ -130,6 +152,10 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		}
 		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
+		v.placeable().add(e.ID)
+		if e.HasData {
+			v.learn(e.Data)
+		}
 		switch {
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
 			done, crossed := out.seen.claim(v.r.Context(), e, v.resumes)

@@ -193,26 +193,6 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// The headers that repeat the body are compared with it (MCP 2026-07-28).
-func TestHeadersThatContradictTheBody(t *testing.T) {
-	back := &server{}
-	w := newWorld(t, back)
-	message := strings.Replace(call(1, "ok"), `"arguments":{}`, `"arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`, 1)
-	for _, h := range [][]string{
-		{"Mcp-Name", "no"}, {"Mcp-Method", "ping"}, {"MCP-Protocol-Version", "2025-11-25"}, {"Mcp-Name", "ok", "Mcp-Name", "no"},
-		{"Mcp-Name", "=?base64?bm8=?="},
-	} {
-		got := says(w.post(message, h...))
-		if !strings.HasPrefix(got, "400 ") {
-			t.Errorf("%v: %s", h, got)
-		}
-	}
-	unharmed(t, back)
-	if got := says(w.post(message, "Mcp-Name", "=?base64?b2s=?=", "Mcp-Method", "tools/call", "MCP-Protocol-Version", "2026-07-28")); !strings.HasPrefix(got, "200 ") {
-		t.Error(got)
-	}
-}
-
 // A session belongs to the path it was opened under (CVE-2026-33946).
 func TestSessionsCannotBeTaken(t *testing.T) {
 	back := &server{serve: func(w http.ResponseWriter, _ *http.Request, body string) {
@@ -242,36 +222,5 @@ func TestSessionsCannotBeTaken(t *testing.T) {
 	}
 	if back.all() != heard {
 		t.Errorf("the server heard %s", back.all())
-	}
-}
-
-// What the client says that is not the server's business does not reach it, and
-// neither does the server's that is not the client's.
-func TestHeadersThatStay(t *testing.T) {
-	var seen http.Header
-	back := &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
-		seen = r.Header.Clone()
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Set-Cookie", "a=b")
-		w.Header().Set("Www-Authenticate", "Bearer x")
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
-	}}
-	w := newWorld(t, back)
-	resp := w.post(call(1, "ok"), "Cookie", "c=d", "Referer", "http://r/", "X-Forwarded-For", "1.2.3.4", "Expect", "100-continue", "Connection", "X-Hop", "X-Hop", "1",
-		"Authorization", "Bearer mine", "X-Api-Key", "k")
-	_ = says(resp)
-	for _, name := range []string{"Cookie", "Referer", "X-Forwarded-For", "X-Hop", "Origin", "Expect"} {
-		if seen.Get(name) != "" {
-			t.Errorf("%s went on", name)
-		}
-	}
-	if seen.Get("Authorization") != "Bearer mine" || seen.Get("X-Api-Key") != "k" {
-		t.Errorf("the client's own credentials did not: %v", seen)
-	}
-	for _, name := range []string{"Set-Cookie", "Access-Control-Allow-Origin"} {
-		if resp.Header.Get(name) != "" {
-			t.Errorf("%s came back", name)
-		}
 	}
 }

@@ -27,6 +27,9 @@ func (v *visit) get() {
 			return
 		}
 	}
+	if !v.takesUp(v.r.Header.Get("Last-Event-Id")) {
+		return
+	}
 	resp, err := v.send(v.r.Context(), http.MethodGet, nil)
 	if err != nil {
 		v.refuse(http.StatusBadGateway, "the server cannot be reached")
@@ -48,8 +51,24 @@ func (v *visit) get() {
 		v.begin(resp)
 		return
 	}
-	v.out.seen, v.resumes = &v.talk.seen, v.r.Header.Get("Last-Event-Id") != ""
+	v.out.seen, v.resumes = &v.talk.seen, v.place != ""
 	_, _ = v.events(resp, v.out, v.to(v.out))
+}
+
+// takesUp finds the place to take a stream up at. In a session it must be one that the
+// client was sent: another would be somebody else's stream. Outside of one, a client
+// that comes back after a restart gets a new stream.
+func (v *visit) takesUp(event string) bool {
+	switch {
+	case event == "":
+	case v.placeable().has(event):
+		v.place = event
+	case v.talk != nil:
+		v.dropped("event_unknown", "the event to begin behind was not sent in this session, or too long ago", nil)
+		v.refuse(http.StatusBadRequest, "no such event was sent in this session")
+		return false
+	}
+	return true
 }
 
 // begin carries a stream outside of any session. One whose first event names an
@@ -62,6 +81,9 @@ func (v *visit) begin(resp *http.Response) {
 	to := v.to(v.out)
 	for {
 		e, err := in.Next()
+		if err == nil {
+			v.placeable().add(e.ID)
+		}
 		switch {
 		case err != nil:
 		case e.Name == "endpoint" && e.HasData && v.talk == nil:

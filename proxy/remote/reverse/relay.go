@@ -88,7 +88,7 @@ func (f *told) Add(line []byte) error {
 	if !v.s.run(func() {
 		ctx, cancel := context.WithTimeout(v.s.ctx, v.s.o.Patience)
 		defer cancel()
-		if resp, err := v.ask(ctx, http.MethodPost, line, reworded(v.r.Header)); err == nil {
+		if resp, err := v.ask(ctx, http.MethodPost, line, v.outgoing(true)); err == nil {
 			_ = resp.Body.Close()
 		}
 	}) {
@@ -99,19 +99,6 @@ func (f *told) Add(line []byte) error {
 
 // Flush does nothing.
 func (f *told) Flush() {}
-
-// reworded are the headers for a message of our own: those of the client's request
-// that do not speak of that one.
-func reworded(from http.Header) http.Header {
-	h := carried(from)
-	for name := range h {
-		if name == "Last-Event-Id" || strings.HasPrefix(name, "Mcp-") && name != "Mcp-Session-Id" && name != "Mcp-Protocol-Version" {
-			delete(h, name)
-		}
-	}
-	h.Set("Accept", "application/json, text/event-stream")
-	return h
-}
 
 // carry posts the message and carries the answer back.
 func (v *visit) carry(ctx context.Context, line []byte) {
@@ -127,6 +114,7 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 				v.unreached(err.Error())
 				return
 			}
+			v.s.opened(v.talk, id, "")
 		}
 	}
 	if v.talk != nil && resp.StatusCode == http.StatusNotFound {
@@ -156,7 +144,7 @@ func (v *visit) carry(ctx context.Context, line []byte) {
 
 // send makes the client's request to the server.
 func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
-	return v.ask(ctx, method, line, carried(v.r.Header))
+	return v.ask(ctx, method, line, v.outgoing(false))
 }
 
 // ask makes a request to the server, again when credentials were renewed. header

@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options of New. All but the last five are required.
+// Options of New. All but the last six are required.
 type Options struct {
 	Upstreams map[string]remote.Options // by the name that stands in the path
 	Secret    string                    // the first part of every path; nobody can guess it
@@ -26,6 +26,7 @@ type Options struct {
 	// Gate makes the gate of one agent session at one server.
 	Gate func(server string) (Gate, error)
 
+	Pass        []string // headers of clients that go on besides those that always do; see CheckPassed
 	Origins     []string // of web pages that may use it
 	Limits      frame.Limits
 	DenyAsError bool
@@ -48,6 +49,8 @@ type Server struct {
 	o      Options
 	guard  guard
 	back   map[string]*backend
+	passed map[string]bool // by plain name
+	idle   idle
 	ctx    context.Context // of everything that outlives a request
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
@@ -95,6 +98,13 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.passed = make(map[string]bool, len(o.Pass))
+	for _, name := range o.Pass {
+		if err := CheckPassed(name); err != nil {
+			return nil, err
+		}
+		s.passed[plain(name)] = true
+	}
 	for name, up := range o.Upstreams {
 		if err := remote.CheckURL(up.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -125,7 +135,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if status, why := s.guard.refuses(r); why != "" {
-		http.Error(w, why, status)
+		refuse(w, status, why)
 		return
 	}
 	named := s.guard.share(h, r)
@@ -135,7 +145,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if signsIn(r.URL.Path) {
 			why = "A client cannot sign in here; the owner signs in with: " + signInWith + "."
 		}
-		http.Error(w, why, http.StatusNotFound)
+		refuse(w, http.StatusNotFound, why)
 		return
 	}
 	if named && preflight(w, r) {
@@ -157,7 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		h.Set("Allow", "GET, POST, DELETE")
-		http.Error(w, "MCP uses GET, POST and DELETE.", http.StatusMethodNotAllowed)
+		refuse(w, http.StatusMethodNotAllowed, "MCP uses GET, POST and DELETE.")
 	}
 }
 

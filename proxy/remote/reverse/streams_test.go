@@ -272,9 +272,14 @@ func TestOurAnswersToTheServer(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
+		if r.Header.Get("Last-Event-Id") == "" {
+			fmt.Fprint(w, "id: e9\ndata:\n\n")
+			return
+		}
 		fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{\"maxTokens\":1,\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"evil\"}}]}}\n\n")
 	}))
 	w.initialize()
+	_ = says(w.do(http.MethodGet, "Mcp-Session-Id", "s1"))
 	_ = says(w.do(http.MethodGet, "Mcp-Session-Id", "s1", "Last-Event-ID", "e9", "Mcp-Name", "x"))
 	h := <-header
 	if h.Get("Accept") != "application/json, text/event-stream" || h.Get("Last-Event-Id") != "" || h.Get("Mcp-Name") != "" || h.Get("Mcp-Session-Id") != "s1" {

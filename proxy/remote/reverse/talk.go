@@ -1,6 +1,7 @@
 package reverse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,30 +11,37 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/remote"
 )
 
 // agent is one agent session at one server: its gate, and the memory of the calls
 // that no MCP session holds together.
 type agent struct {
-	gate Gate
-	pump *proxy.Session // of messages without a session
-	used time.Time      // guarded by Server.mu
-	busy int            // requests being served; guarded by Server.mu
+	gate   Gate
+	pump   *proxy.Session // of messages without a session
+	tools  remote.Tools
+	places places // in streams outside of any session
+
+	used time.Time       // guarded by Server.mu
+	busy int             // requests being served; guarded by Server.mu
+	kept map[string]bool // headers that do not go on; guarded by Server.mu
 }
 
 func (a *agent) close() {
 	a.gate.End()
-	a.pump.Close()
 }
 
 // talk is one MCP session (up to 2025-11-25): the ids in it are its own.
 type talk struct {
-	agent *agent
-	pump  *proxy.Session
-	key   string
-	seen  replays
-	used  time.Time // guarded by Server.mu
-	busy  int       // requests being served; guarded by Server.mu
+	agent  *agent
+	pump   *proxy.Session
+	key    string
+	seen   replays
+	places places
+
+	id, version string    // as the server gave them; guarded by Server.mu
+	used        time.Time // guarded by Server.mu
+	busy        int       // requests being served; guarded by Server.mu
 
 	// Of the transport of 2024-11-05: the stream that carries the answers, and
 	// where messages go.
@@ -86,7 +94,6 @@ func (s *Server) tidy() {
 	old := now.Add(-s.o.Idle)
 	for key, t := range s.talks {
 		if t.used.Before(old) && t.busy == 0 {
-			t.pump.Close()
 			delete(s.talks, key)
 		}
 	}
@@ -119,6 +126,37 @@ func (s *Server) keep(at desk, id string, t *talk) error {
 	return nil
 }
 
+// opened takes in the answer with which the server began a session.
+func (s *Server) opened(t *talk, id, version string) {
+	s.mu.Lock()
+	t.id, t.version = cmp.Or(id, t.id), cmp.Or(version, t.version)
+	s.mu.Unlock()
+}
+
+// known is what the server knows a session by; nothing without one.
+func (s *Server) known(t *talk) (id, version string) {
+	if t == nil {
+		return "", ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.id, t.version
+}
+
+// first reports a header of a's client that has not been seen before.
+func (s *Server) first(a *agent, header string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.kept[header] || len(a.kept) >= maxKept {
+		return false
+	}
+	if a.kept == nil {
+		a.kept = make(map[string]bool)
+	}
+	a.kept[header] = true
+	return true
+}
+
 // crowdOut forgets the session that was not used for longest. s.mu is held.
 func (s *Server) crowdOut() bool {
 	var oldest *talk
@@ -131,7 +169,6 @@ func (s *Server) crowdOut() bool {
 		return false
 	}
 	delete(s.talks, oldest.key)
-	oldest.pump.Close()
 	return true
 }
 
@@ -164,7 +201,6 @@ func (s *Server) forget(t *talk) {
 	if t.key != "" && s.talks[t.key] == t {
 		delete(s.talks, t.key)
 	}
-	t.pump.Close()
 }
 
 func talkKey(at desk, id string) string { return at.session + "\x00" + at.server + "\x00" + id }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +30,16 @@ type visit struct {
 	talk    *talk // nil: the message belongs to no session
 	scope   string
 	frame   frame.Frame
-	modern  bool
-	resumes bool // a stream that was cut
-	out     *responder
-	reader  *responder    // who waits for the server's answer; set when it is asked
-	from    *proxy.Stream // what the client says
-	turn    turn
+	resumes bool   // a stream that was cut
+	place   string // the event that it was cut behind
+
+	goesOn    http.Header      // what passes of the client's headers as it came
+	strange   []string         // and what might be missed of the rest
+	confirmed remote.Confirmed // what the message says of the others
+	out       *responder
+	reader    *responder    // who waits for the server's answer; set when it is asked
+	from      *proxy.Stream // what the client says
+	turn      turn
 
 	unsigned error // why the owner is not signed in
 }
@@ -56,10 +61,9 @@ func (v *visit) post() {
 	limits.AllowBatch = true
 	f, err := frame.Parse(line, limits)
 	if err == nil {
-		differs := ""
 		v.frame = f
-		if v.modern, differs = remote.Mirrored(v.r.Header, &f); differs != "" {
-			v.mismatch(differs)
+		if v.confirmed = remote.Confirm(v.r.Header, &f, &v.agent.tools); v.confirmed.Differs != "" {
+			v.mismatch(v.confirmed.Differs)
 			return
 		}
 	}
@@ -127,6 +131,7 @@ func (v *visit) await(unreadable error) {
 		}
 	case unreadable != nil:
 		v.w.Header().Set("Content-Type", "application/json")
+		v.w.Header().Set("Connection", "close")
 		v.w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The message cannot be read, or can be read in more than one way; it was not passed on."}}`)
 	default:
@@ -148,7 +153,7 @@ func (v *visit) settle() {
 // modern era that cancels the call; before, a call that waits for a person goes
 // on waiting, and the client can take its answer up again.
 func (v *visit) left() {
-	if v.modern {
+	if v.confirmed.Modern {
 		v.from.Withdraw(v.frame.ID)
 	}
 	v.out.hangUp() // what comes now is lost, and said to be
@@ -177,12 +182,6 @@ func (v *visit) read() ([]byte, bool) {
 		v.refuse(http.StatusUnsupportedMediaType, "a message is application/json in UTF-8, without an encoding")
 		return nil, false
 	}
-	for _, name := range []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id", "Authorization"} {
-		if len(h.Values(name)) > 1 {
-			v.refuse(http.StatusBadRequest, "the header "+name+" is there twice")
-			return nil, false
-		}
-	}
 	ctl := http.NewResponseController(v.w)
 	_ = ctl.SetReadDeadline(time.Now().Add(v.s.o.Patience))
 	body, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(v.s.o.Limits.MaxBytes)))
@@ -198,19 +197,26 @@ func (v *visit) read() ([]byte, bool) {
 	return remote.OneLine(body), true
 }
 
-func (v *visit) refuse(status int, why string) { http.Error(v.w, why, status) }
+func (v *visit) refuse(status int, why string) { refuse(v.w, status, why) }
+
+// refuse ends the connection too: what follows on it may be part of what was refused.
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, why, status)
+}
 
 // mismatch is the answer to a header that contradicts the body (MCP 2026-07-28
 // basic/transports/streamable-http).
 func (v *visit) mismatch(name string) {
 	v.dropped("header_mismatch", "the header "+name+" does not say what the body says", v.frame.ID)
 	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Connection", "close")
 	v.w.WriteHeader(http.StatusBadRequest)
 	id := string(v.frame.ID)
 	if id == "" {
 		id = "null"
 	}
-	_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32020,"message":"The header `+name+` does not say what the body says."}}`)
+	_, _ = io.WriteString(v.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(v.confirmed.Code)+`,"message":"The header `+name+` does not say what the body says."}}`)
 }
 
 // dropped records a message that goes nowhere and does not reach the pump.
@@ -229,7 +235,15 @@ func (v *visit) enter() (done func(), ok bool) {
 		return nil, false
 	}
 	v.agent = a
-	return func() { v.s.rest(v.talk); leave() }, true
+	done = func() { v.s.rest(v.talk); leave() }
+	if name := v.sift(); name != "" {
+		v.dropped("header_twice", "the header "+name+" is there twice", nil)
+		v.refuse(http.StatusBadRequest, "the header "+strings.ToValidUTF8(name, "?")+" is there twice")
+		done()
+		return nil, false
+	}
+	v.kept()
+	return done, true
 }
 
 // join finds the session the message belongs to.
@@ -242,7 +256,7 @@ func (v *visit) join() bool {
 			v.refuse(http.StatusNotFound, "there is no such session; connect again")
 		}
 		return v.talk != nil
-	case v.modern, id == "" && v.frame.Method != "initialize":
+	case v.confirmed.Modern, id == "" && v.frame.Method != "initialize":
 		if v.scope = v.about(); v.scope == "" {
 			v.scope = v.s.scope()
 		}
@@ -264,7 +278,7 @@ func (v *visit) join() bool {
 // session is about: a server that knows no sessions may ask its client, too.
 func (v *visit) about() (scope string) {
 	switch {
-	case v.modern:
+	case v.confirmed.Modern:
 	case v.frame.Kind == frame.Response:
 		return v.agent.pump.Scope(mcp.ServerToClient, v.frame.ID)
 	case v.frame.Kind == frame.Notification:
@@ -298,27 +312,4 @@ func (v *visit) leave() {
 		v.s.forget(v.talk)
 	}
 	v.w.WriteHeader(v.status(resp))
-}
-
-// unfit are the headers of a client's that are not the server's business, or that
-// this side writes itself.
-var unfit = []string{
-	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Expect", "Forwarded", "Host", "Keep-Alive", "Origin",
-	"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-}
-
-// carried are the client's headers that go on.
-func carried(from http.Header) http.Header {
-	h := make(http.Header, len(from)+4) // and what is set besides
-	for name, values := range from {
-		if !slices.Contains(unfit, name) && !strings.HasPrefix(name, "Sec-") && !strings.HasPrefix(name, "X-Forwarded-") {
-			h[name] = values
-		}
-	}
-	for _, named := range from["Connection"] {
-		for name := range strings.SplitSeq(named, ",") {
-			h.Del(strings.TrimSpace(name))
-		}
-	}
-	return h
 }

@@ -134,7 +134,7 @@ func newWorld(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)
 	if w.proxy, err = reverse.New(o); err != nil {
 		t.Fatal(err)
 	}
-	w.front.Config.Handler = w.proxy
+	w.front.Config.Handler, w.front.Config.ConnState = w.proxy, w.proxy.ConnState
 	w.front.Start()
 	w.url = w.front.URL + w.proxy.Path("s")
 	t.Cleanup(func() {

@@ -76,6 +76,38 @@ func several() []Case {
 	}
 }
 
+// beside are calls with something in params that is no argument.
+func beside() []Case {
+	with := func(args, extra string) []policy.Call {
+		c := tool("run", args)
+		c.Extra = []byte(extra)
+		return []policy.Call{c}
+	}
+	return []Case{
+		{Name: "working folder beside", Technique: "the folder a command runs in stands beside the arguments, out of every question",
+			Calls: with(`{"what":"ls"}`, `{"cwd":"/etc","env":{"LD_PRELOAD":`+quote("/tmp/x"+evil)+`}}`), Server: "files", Tools: []string{"run"},
+			Shows: []string{"what", "ls", "cwd", `/etc`, `LD_PRELOAD`, `/tmp/x` + evilShown}},
+		{Name: "_meta beside", Technique: "an order in a member of _meta that the protocol does not know",
+			Calls: with(``, `{"_meta":{"com.example/run":`+quote(evil)+`}}`), Server: "files", Tools: []string{"run"},
+			Shows: []string{"com.example/run", evilShown}},
+		{Name: "name beside", Technique: "a member of params whose name is hostile",
+			Calls: with(`{"a":1}`, `{`+quote(evil)+`:1}`), Server: "files", Tools: []string{"run"}, Shows: []string{"a", "1", evilShown, "1"}},
+		{Name: "flood beside", Technique: "a long value beside the arguments pushes the one after it out of sight",
+			Calls: with(`{"a":1}`, `{"x":"`+strings.Repeat(`\n`, 500)+`","shell":"/bin/sh"}`), Server: "files", Tools: []string{"run"},
+			Shows: []string{"500 characters", "shell", "/bin/sh"}},
+		{Name: "beside a resource", Technique: "a member that no resource has",
+			Calls: []policy.Call{{Server: "files", Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{"file:///a"},
+				Extra: []byte(`{"follow":` + quote(evil) + `}`)}}, Server: "files", Shows: []string{"file:///a", "follow", evilShown}},
+		{Name: "beside the second call", Technique: "only the first call's members are shown",
+			Calls: append([]policy.Call{tool("read", `{"p":"/safe"}`)}, with(`{"p":"/b"}`, `{"cwd":"/root"}`)...), Server: "files", Tools: []string{"read", "run"},
+			Shows: []string{"/safe", "/b", "cwd", "/root"}},
+		{Name: "schema of an elicitation", Technique: "what the form asks for stands in its schema, not in its message",
+			Calls: []policy.Call{{Server: "files", Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"ready?"},
+				Extra: []byte(`{"requestedSchema":{"properties":{"k":{"title":` + quote("Your password"+evil) + `}}}}`)}},
+			Server: "files", Shows: []string{"ready?", "Your password" + evilShown}},
+	}
+}
+
 // others are questions that are not about tools.
 func others() []Case {
 	call := func(method string, s policy.Subject, names ...string) []policy.Call {

@@ -34,6 +34,7 @@ func Cases() []Case {
 		values("invisible", invisible), values("alike", alike), values("long", long), values("form", forms),
 		values("markup", markup), values("plain", plain),
 		of("structure", structures()), of("name", names()), of("several", several()), of("other", others()),
+		of("beside", beside()),
 	)
 }
 

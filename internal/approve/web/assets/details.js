@@ -40,13 +40,14 @@ function requestBody(request, i, all) {
       ...(request.server === all.server ? [] : [make('dt', {}, 'by server'), make('dd', {}, request.server)]),
       make('dt', {}, 'method'), make('dd', {}, request.method),
       ...request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name, all.dangerous))])),
-    request.args.length ? args(request.args, all.dangerous) : make('p', { class: 'quiet' }, 'No arguments.'),
+    request.args.length ? args(request.args, 'argument', all.dangerous) : make('p', { class: 'quiet' }, 'No arguments.'),
+    request.extra.length ? args(request.extra, 'value beside the arguments', all.dangerous) : '',
     changes(request.changes))
 }
 
-function args(list, open) {
+function args(list, what, open) {
   return make('div', {},
-    make('h4', {}, list.length === 1 ? '1 argument' : `${list.length} arguments`),
+    make('h4', {}, list.length === 1 ? `1 ${what}` : `${list.length} ${what.replace(/^\w+/, '$&s')}`),
     make('dl', { class: 'args' }, ...list.flatMap((arg) => [make('dt', {}, arg.path), make('dd', {}, value(arg, open))])))
 }
 

@@ -1,5 +1,6 @@
-// What is said to the server and heard from it. Each request carries the key
-// that came for the link; other ports of this machine cannot read it here.
+// What is said to the server and heard from it. Each request carries the key that
+// came for the link, and no cookie: other ports of this machine can read and change
+// those, but not what is kept here.
 
 const slot = 'clawai-key'
 
@@ -29,7 +30,7 @@ async function ask(method, path, body, signal) {
   if (body) headers['Content-Type'] = 'application/json'
   const response = await fetch(path, {
     method, headers, signal, body: body && JSON.stringify(body),
-    cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer',
+    credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer',
   })
   if (!response.ok) throw new Refused(response.status, await reason(response))
   return response

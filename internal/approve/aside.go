@@ -1,0 +1,164 @@
+package approve
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Bounds of an Aside.
+const (
+	// maxAside is how much is kept, in bytes, while a question is open. A server
+	// that writes more waits with the rest, at the longest until the question's
+	// deadline: nothing is left out.
+	maxAside = 8 << 20
+	// asideChunk is how much is written in one turn.
+	asideChunk = 32 << 10
+	// asideEnd is how long what is left may take when all is over: a program that
+	// the server started may still hold the pipe.
+	asideEnd = 200 * time.Millisecond
+)
+
+// Aside carries what a server writes to its stderr to the terminal that it shares
+// with us, except while a question is open there, ours or that of another clawai:
+// then it keeps the text until the question is answered. A nil Aside holds nothing
+// back.
+type Aside struct {
+	out    io.Writer
+	lock   string
+	theirs *os.File // the server's end, ours to close once it was started
+	ours   *os.File
+
+	stage chan struct{}   // holds one while somebody uses the terminal: a question, or one chunk
+	open  context.Context // ends with Close: there are no more questions
+	over  context.CancelFunc
+	done  chan struct{} // closed when all is written
+
+	mu      sync.Mutex
+	changed sync.Cond
+	kept    []byte
+	ended   bool // nothing more comes
+}
+
+// NewAside gives an Aside when out is the terminal on which questions are asked,
+// and nil when it is anything else. Lock is that of Options.
+func NewAside(out *os.File, lock string) (*Aside, error) {
+	if !term.Controls(out) {
+		return nil, nil //nolint:nilnil // a nil Aside is one that holds nothing back
+	}
+	return newAside(out, lock)
+}
+
+func newAside(out io.Writer, lock string) (*Aside, error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	a := &Aside{
+		out: out, lock: lock, ours: ours, theirs: theirs,
+		stage: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	a.changed.L = &a.mu
+	a.open, a.over = context.WithCancel(context.Background())
+	go a.read()
+	go a.write()
+	return a, nil
+}
+
+// Stderr is what the server is to be started with.
+func (a *Aside) Stderr() *os.File { return a.theirs }
+
+// Started gives up the server's end of the pipe: the server has it by now, or
+// could not be started.
+func (a *Aside) Started() {
+	if a != nil {
+		_ = a.theirs.Close()
+	}
+}
+
+// hold keeps the terminal free until release is called.
+func (a *Aside) hold(ctx context.Context) (release func(), err error) {
+	if a == nil {
+		return func() {}, nil
+	}
+	select {
+	case a.stage <- struct{}{}:
+		return func() { <-a.stage }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close writes what is left, and waits for the terminal only so long. The server
+// has ended and no question is open any more.
+func (a *Aside) Close() {
+	if a == nil {
+		return
+	}
+	a.over()
+	_ = a.ours.SetReadDeadline(time.Now().Add(asideEnd / 2)) // what was written is read by then
+	select {
+	case <-a.done:
+	case <-time.After(asideEnd):
+	}
+	_ = a.ours.Close()
+}
+
+func (a *Aside) read() {
+	buf := make([]byte, asideChunk)
+	for {
+		n, err := a.ours.Read(buf)
+		a.mu.Lock()
+		for len(a.kept) > maxAside {
+			a.changed.Wait()
+		}
+		a.kept = append(a.kept, buf[:n]...)
+		a.ended = err != nil
+		a.changed.Broadcast()
+		a.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// write writes what is kept whenever the terminal is free.
+func (a *Aside) write() {
+	defer close(a.done)
+	for {
+		a.mu.Lock()
+		for len(a.kept) == 0 && !a.ended {
+			a.changed.Wait()
+		}
+		n := min(len(a.kept), asideChunk)
+		chunk := a.kept[:n:n]
+		a.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		a.turn(chunk)
+		a.mu.Lock()
+		if a.kept = a.kept[n:]; len(a.kept) == 0 {
+			a.kept = nil
+		}
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	}
+}
+
+// turn writes one chunk while nobody asks. When the terminal is gone it is lost, as
+// it would be to the server itself, which must not wait for it.
+func (a *Aside) turn(chunk []byte) {
+	// What is left at the end is written, whoever asks.
+	if release, err := a.hold(a.open); err == nil {
+		defer release()
+	}
+	if free, err := term.Turn(a.open, a.lock); err == nil {
+		defer func() { _ = free.Close() }()
+	}
+	_, _ = a.out.Write(chunk)
+}

@@ -1,0 +1,75 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// findable begins anew when the file is not where readers look for it: what is
+// written to one that was removed or moved, nobody will read. That it was removed
+// shows at once; that it, or a folder above it, was moved, within a second, as that
+// costs a walk of the path.
+func (l *Log) findable(now time.Time) error {
+	gone := nameless(l.seg.file)
+	if !gone && now.Before(l.look) {
+		return nil
+	}
+	l.look = now.Add(time.Second)
+	if !gone && l.seg.inPlace() {
+		return nil
+	}
+	if err := l.anew(now); err != nil {
+		return fmt.Errorf("%q was removed or moved while it was in use, and no other can be begun: %w; see to the folder, or start the client again", l.seg.path, err)
+	}
+	return nil
+}
+
+// inPlace says whether the path leads to the file that is written. In doubt it does:
+// who cannot look has no ground to leave it.
+func (s *segment) inPlace() bool {
+	at, err := os.Lstat(s.path)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	open, err := s.file.Stat()
+	return err != nil || os.SameFile(at, open)
+}
+
+// anew goes on in a new segment, in the folder as it is now. The chain goes on too,
+// so that Verify misses what was before, and the first record says what happened.
+func (l *Log) anew(now time.Time) error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	if err := checkDir(l.dir); err != nil {
+		return err
+	}
+	lost, c := l.seg, l.chain
+	var next *segment
+	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
+		if next, err = newSegment(l.dir, &l.enc, &c, now); err != nil {
+			return err
+		}
+		if err := led.append(next.opening()); err != nil {
+			return errors.Join(err, next.discard())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	lost.file.Close()
+	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
+	l.failed.fragment, l.failed.unended = nil, false // what a failed write left is gone as well
+	l.buf, c = l.buf[:0], l.chain
+	if l.failed.refused > 0 {
+		l.buf = l.enc.recovery(l.buf, &c, now, &l.failed)
+	}
+	start := len(l.buf)
+	ev := &Event{Time: now, Kind: Upkeep, Detail: fmt.Sprintf(
+		"the file of this session, %q, was removed or moved while it was in use; its records before number %d are not here", lost.path, next.begin)}
+	l.buf = c.seal(l.enc.event(l.buf, &c, ev), start)
+	return l.write(c, nil)
+}

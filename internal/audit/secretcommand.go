@@ -1,0 +1,132 @@
+package audit
+
+import "bytes"
+
+// credential is an option of a program whose value is a secret, though its name is
+// one letter.
+type credential struct {
+	programs []string
+	option   string
+	behind   byte   // the secret stands behind this in the value; 0: all of it
+	attached bool   // the value stands in the same word
+	only     string // this word stands before the option
+}
+
+var credentials = []credential{
+	{programs: []string{"curl", "wget"}, option: "-u", behind: ':'},
+	{programs: []string{"curl", "wget"}, option: "-U", behind: ':'},
+	{programs: []string{"curl", "wget"}, option: "--user", behind: ':'},
+	{programs: []string{"curl", "wget"}, option: "--proxy-user", behind: ':'},
+	{programs: []string{"http", "https", "xh"}, option: "-a", behind: ':'},
+	{programs: []string{"http", "https", "xh"}, option: "--auth", behind: ':'},
+	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin"}, option: "-p", attached: true},
+	{programs: []string{"sshpass", "mongosh", "mongo", "mongodump", "mongorestore"}, option: "-p"},
+	{programs: []string{"sshpass", "7z", "7za", "7zz", "rar", "unrar"}, option: "-p", attached: true},
+	{programs: []string{"docker", "podman", "helm", "oc", "skopeo", "buildah", "az"}, option: "-p", only: "login"},
+	{programs: []string{"redis-cli"}, option: "-a"},
+	{programs: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami", "ldappasswd"}, option: "-w"},
+	{programs: []string{"sqlcmd", "bcp", "zip", "unzip"}, option: "-P"},
+	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
+}
+
+// maxCommand bounds how far before an option its program is looked for.
+const maxCommand = 2048
+
+// credentialAt reads an option of a command line whose first byte is s[i].
+func credentialAt(s []byte, i, from int) span {
+	if len(s)-i < 4 || s[i+1] == ' ' {
+		return span{}
+	}
+	for n := range credentials {
+		c := &credentials[n]
+		if !bytes.HasPrefix(s[i:], []byte(c.option)) {
+			continue
+		}
+		value := i + len(c.option)
+		separate := value < len(s) && (s[value] == ' ' || s[value] == '=' && len(c.option) > 2)
+		if separate == c.attached || !separate && !c.attached || !c.runs(s[max(from, i-maxCommand):i]) {
+			continue
+		}
+		if !c.attached {
+			value++
+		}
+		if at := c.secret(s, value); at.to > at.from {
+			return at
+		}
+	}
+	return span{}
+}
+
+// runs says that the command before an option is one of the programs.
+func (c *credential) runs(before []byte) bool {
+	if n := bytes.LastIndexAny(before, ";|&\n"); n >= 0 {
+		before = before[n+1:]
+	}
+	return c.among(nil, before)
+}
+
+// among looks for the program, and the word that has to stand behind it, in the
+// words of two texts.
+func (c *credential) among(texts ...[]byte) bool {
+	found, only := false, c.only == ""
+	for _, text := range texts {
+		for w := range bytes.FieldsFuncSeq(text, betweenWords) {
+			w = w[bytes.LastIndexByte(w, '/')+1:]
+			for _, program := range c.programs {
+				found = found || string(w) == program
+			}
+			only = only || found && string(w) == c.only
+		}
+	}
+	return found && only
+}
+
+func betweenWords(r rune) bool {
+	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ','
+}
+
+// secret is the part of the value at s[i] that is one.
+func (c *credential) secret(s []byte, i int) span {
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	from, to := i, len(s)
+	stop := []byte(" \t\r\n\"'`;|&)")
+	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
+		from, stop = i+1, []byte{s[i]}
+	}
+	if n := bytes.IndexAny(s[from:], string(stop)); n >= 0 {
+		to = from + n
+	}
+	if c.behind != 0 {
+		n := bytes.IndexByte(s[from:to], c.behind)
+		if n < 0 {
+			return span{}
+		}
+		from += n + 1
+	}
+	if from < to && s[from] == '$' || from < to && s[from] == '-' { // a variable, or the next option
+		return span{}
+	}
+	return span{from, to, "value"}
+}
+
+// listedSecrecy judges an element of a list that is a command line: the one before
+// it and the text of all before it are given, and the command where another member
+// named it.
+func listedSecrecy(element, last, before, command []byte) secrecy {
+	for n := range credentials {
+		c := &credentials[n]
+		option := last
+		if c.attached {
+			option = element
+		}
+		switch {
+		case !bytes.HasPrefix(option, []byte(c.option)) || c.attached == (len(option) == len(c.option)):
+		case !c.attached && (len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0):
+		case c.among(command, before):
+			return secret
+		}
+	}
+	return harmless
+}

@@ -1,0 +1,153 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// endMark is a last line by which a policy says that it is whole. A file that had
+// one and has none is being written.
+const endMark = "# end"
+
+func marked(src []byte) bool {
+	text := bytes.TrimRight(src, " \t\r\n")
+	return bytes.Equal(text[bytes.LastIndexByte(text, '\n')+1:], []byte(endMark))
+}
+
+// whole refuses a text without its end mark, where the one in force has it.
+func whole(path string, was, src []byte, c confirmations) error {
+	if marked(was) && !marked(src) && !c.text(path, src) {
+		return fmt.Errorf("policy %s: its last line is not %q any more, so it is not whole; end it with that line, or confirm the file as it is with: clawai policy trust %s",
+			path, endMark, strconv.Quote(path))
+	}
+	return nil
+}
+
+// Edits are the changes that this process itself has made to a policy, each from
+// one whole text to another. The zero value has none; it is safe for concurrent
+// use.
+type Edits struct {
+	mu   sync.Mutex
+	next map[[sha256.Size]byte][sha256.Size]byte
+}
+
+// Note says that after was written in the place of before.
+func (e *Edits) Note(before, after []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next == nil {
+		e.next = map[[sha256.Size]byte][sha256.Size]byte{}
+	}
+	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
+}
+
+// lead says whether one text became the other by these changes alone.
+func (e *Edits) lead(from, to [sha256.Size]byte) bool {
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for range len(e.next) {
+		if from == to {
+			break
+		}
+		from = e.next[from]
+	}
+	return from == to
+}
+
+// succeed loads what has come in the place of a policy and its layers. loosens says
+// that a call may get a wider answer than before, and that nothing but the text
+// itself says that it is whole.
+func (l *Loaded) succeed(src []byte, above stack, own *Edits) (next *Loaded, loosens bool, err error) {
+	if err := whole(l.Path, l.Source, src, above.confirmed); err != nil {
+		return nil, false, err
+	}
+	loosens, err = above.follow(&l.above, l.options)
+	if err != nil {
+		return nil, false, err
+	}
+	sum := sha256.Sum256(src)
+	if sum == l.sum && above.sum() == l.above.sum() {
+		same := *l
+		same.Notes, same.above = above.notes, above
+		return &same, false, nil
+	}
+	if next, err = l.layers.parse(l.Path, l.options, src, above); err != nil {
+		return nil, false, err
+	}
+	if sum != l.sum && !marked(src) && !above.confirmed.text(l.Path, src) && !own.lead(l.sum, sum) {
+		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
+	}
+	return next, loosens, nil
+}
+
+// follow puts the layers in force in the place of those that are gone, or that have
+// lost rules, until somebody confirms that. unsure says that a layer was changed
+// otherwise, and may not be written to its end: half a rule that denies would be one
+// more to lose.
+func (s *stack) follow(was *stack, o policy.Options) (unsure bool, err error) {
+	for i := range was.sources {
+		old := &was.sources[i]
+		at := slices.IndexFunc(s.sources, func(l layerSource) bool { return l.name == old.name && l.path == old.path })
+		if at < 0 {
+			if s.confirmed[old.path] != gone {
+				s.sources = slices.Insert(s.sources, min(i, len(s.sources)), *old)
+				s.notes = append(s.notes, kept(old, "is gone"))
+			}
+			continue
+		}
+		now := &s.sources[at]
+		if bytes.Equal(now.src, old.src) {
+			now.rules = old.rules
+			continue
+		}
+		if now.name == project { // what is in force of it was looked at
+			continue
+		}
+		if err := whole(now.path, old.src, now.src, s.confirmed); err != nil {
+			return false, err
+		}
+		if err := now.compile(o); err != nil {
+			return false, err
+		}
+		if s.confirmed.text(now.path, now.src) {
+			continue
+		}
+		if lost := old.rules.ChangeTo(now.rules).Lost; lost > 0 {
+			*now = *old
+			s.notes = append(s.notes, kept(old, fmt.Sprintf("has lost %d of its rules", lost)))
+			continue
+		}
+		unsure = unsure || !marked(now.src)
+	}
+	for _, l := range s.sources { // one that has come may not be written to its end
+		if l.name != project && !marked(l.src) && !slices.ContainsFunc(was.sources, func(old layerSource) bool { return old.path == l.path }) {
+			unsure = true
+		}
+	}
+	return unsure, nil
+}
+
+// kept is what an owner should know of a layer of which an earlier text is in force.
+func kept(l *layerSource, why string) string {
+	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai starts anew or you confirm the file as it is with: clawai policy trust %s",
+		l.path, why, strconv.Quote(l.path))
+}
+
+// news are the notes that were not there before.
+func (l *Loaded) news(before *Loaded) (notes []string) {
+	for _, n := range l.Notes {
+		if !slices.Contains(before.Notes, n) {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}

@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/term"
+)
+
+// pin is the authorization server that the owner's own client is registered at, as it
+// was when they signed in. The server's metadata may name another one tomorrow, and
+// the client's secret would go there (RFC 9700, section 4.4: mix-up).
+type pin struct {
+	next http.RoundTripper
+	had  Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
+
+	mu     sync.Mutex
+	issuer string // of the metadata that was read last
+}
+
+// errMoved is what a change of the authorization server comes to.
+type errMoved struct{ server, what, was, is string }
+
+func (e *errMoved) Error() string {
+	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in anew: clawai auth login --client-id ID %s",
+		e.what, term.Text(short(e.is)), term.Text(short(e.was)), term.Text(e.server))
+}
+
+func short(s string) string {
+	const most = 300
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// RoundTrip lets requests with the client's secret go to the pinned token endpoint
+// only: every POST is one, for who has a client does not register another.
+func (p *pin) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.User != nil {
+		return nil, errors.New("the server names an address with a name or a password in it")
+	}
+	if r.Method == http.MethodPost {
+		if err := p.holds("token endpoint", p.had.TokenURL, r.URL.String()); err != nil {
+			return nil, err
+		}
+	}
+	next := p.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	resp, err := next.RoundTrip(r)
+	if err == nil && r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && strings.Contains(r.URL.Path, "/.well-known/") {
+		err = p.read(resp)
+	}
+	return resp, err
+}
+
+// read takes in the issuer of metadata.
+func (p *pin) read(resp *http.Response) error {
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	_ = resp.Body.Close()
+	if err != nil {
+		return err
+	}
+	if len(body) > most {
+		return errors.New("the server's metadata is too long")
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var doc struct {
+		Issuer string `json:"issuer"`
+	}
+	if json.Unmarshal(body, &doc) == nil && doc.Issuer != "" {
+		p.mu.Lock()
+		p.issuer = doc.Issuer
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// page checks the sign-in page before it is opened.
+func (p *pin) page(page string) error {
+	if err := p.holds("issuer", p.had.Issuer, p.named()); err != nil {
+		return err
+	}
+	return p.holds("page", p.had.AuthURL, endpoint(page))
+}
+
+func (p *pin) named() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.issuer
+}
+
+// holds compares with what was when the client signed in; an entry of an earlier
+// version may not say.
+func (p *pin) holds(what, was, is string) error {
+	if !p.had.ByHand || was == "" || was == is {
+		return nil
+	}
+	return &errMoved{p.had.Server, what, was, is}
+}
+
+// endpoint is a page's address without what it is asked.
+func endpoint(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.String()
+}

@@ -1,0 +1,49 @@
+// Package proxyargs is the command line of clawai proxy: one definition of its
+// options, for the command itself and for whoever reads such a line in the file of
+// a client.
+package proxyargs
+
+// Kind says what an option takes.
+type Kind uint8
+
+// The kinds.
+const (
+	Text   Kind = iota // one value; the last one counts
+	List               // one value, and every one counts
+	Switch             // none, or a boolean behind =
+)
+
+// Option is one option of clawai proxy.
+type Option struct {
+	Name   string
+	Kind   Kind
+	Preset string // the value of a Text that is not given
+	Usage  string // for the help; the value's word stands in backquotes
+	Hidden bool
+}
+
+// Options are all of them but --help, in the order of the help.
+func Options() []Option {
+	return []Option{
+		{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
+		{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},
+		{Name: "layer", Kind: List, Usage: "a further policy `FILE` that can only tighten that one; repeat for more"},
+		{Name: "ask", Usage: "how a person is asked, first to last: `LIST` of terminal, popup, console, elicitation, web; or never"},
+		{Name: "ask-timeout", Usage: "how long a call waits for a person, like `45s`; clients give up at about 60s"},
+		{Name: "max-frame", Preset: "64MiB", Usage: "the longest message that is passed on: `SIZE` in KiB, MiB or bytes"},
+		{Name: "deny-as", Preset: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
+		{Name: "observe", Kind: Switch, Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
+		{Name: "redact", Preset: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
+		{Name: "header-file", Kind: List, Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment; with --listen also NAME=FILE, for that --upstream alone; repeat for more"},
+		{Name: "was", Hidden: true, Usage: "what wrap has replaced in a client's file, for unwrap; it says nothing to the proxy"},
+		{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},
+		{Name: "listen", Usage: "serve remote servers to clients that speak HTTP, at `ADDRESS:PORT`; needs --upstream"},
+		{Name: "upstream", Kind: List, Usage: "a remote server to serve: `NAME=URL`, or URL alone; repeat for more"},
+		{Name: "wrapped", Kind: Switch, Usage: "serve the servers that clawai wrap --remote=proxy led here"},
+		{Name: "host", Kind: List, Usage: "a further host `NAME` that clients reach --listen by"},
+		{Name: "origin", Kind: List, Usage: "a web `ORIGIN` whose pages may use --listen"},
+		{Name: "pass-header", Kind: List, Usage: "a further `NAME` of a header that goes on from clients to their servers; repeat for more"},
+		{Name: "tls-cert", Usage: "the certificate `FILE` for --listen"},
+		{Name: "tls-key", Usage: "the key `FILE` for --tls-cert; only you can read it"},
+	}
+}

@@ -1,0 +1,109 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// sameDirectories are pairs of names under which systems know one directory: by a
+// link on macOS, on Linux since /usr was merged and /run came, on Windows since
+// Vista. Which system a server runs on is not known, so they tell nothing for sure.
+var sameDirectories = [][2]string{
+	{"/private/etc", "/etc"}, {"/private/var", "/var"}, {"/private/tmp", "/tmp"},
+	{"/usr/bin", "/bin"}, {"/usr/sbin", "/sbin"}, {"/usr/lib", "/lib"}, {"/usr/lib64", "/lib64"},
+	{"/var/run", "/run"}, {"/private/var/run", "/run"}, {"/var/lock", "/run/lock"},
+	{"C:/Documents and Settings", "C:/Users"},
+}
+
+// aliases are further globs that a deny or a prompt may mean by one: the same below
+// the other name of a directory, and the same host at any port. Each is a maybe.
+func aliases(own *glob.Pattern) (all []*glob.Pattern) {
+	text := own.String()
+	add := func(s string) {
+		if g, err := glob.Compile(s); err == nil && !covers(own, g) {
+			all = append(all, g)
+		}
+	}
+	for _, s := range otherURLs(text) {
+		add(s)
+	}
+	if text[0] != '/' && !hasDrive(text) {
+		return all
+	}
+	for _, pair := range sameDirectories {
+		for i, dir := range pair {
+			other := pair[1-i]
+			for _, rest := range after(text, dir) {
+				if strings.Trim(rest, "*") == "" {
+					add(other)
+				}
+			}
+			for _, rest := range after(text, dir+"/") {
+				add(other + "/" + rest)
+			}
+		}
+	}
+	return all
+}
+
+// after lists the globs for what may follow an ASCII text that begins what a glob
+// matches; letters that differ in case alone are one.
+func after(text, begin string) (rests []string) {
+	at := []int{0} // places in the glob
+	for i := range len(begin) {
+		var next []int
+		for j := 0; j < len(at); j++ { // grows by what stands behind stars
+			k := at[j]
+			if k == len(text) {
+				continue
+			}
+			switch stars := len(text[k:]) - len(strings.TrimLeft(text[k:], "*")); {
+			case stars > 0:
+				if at = include(at, k+stars); stars > 1 || begin[i] != '/' {
+					next = include(next, k)
+				}
+			case text[k] == '?', lower(text[k]) == lower(begin[i]):
+				next = include(next, k+1)
+			}
+		}
+		at = next
+	}
+	for _, k := range at {
+		rests = append(rests, text[k:])
+	}
+	return rests
+}
+
+func include(set []int, k int) []int {
+	if slices.Contains(set, k) {
+		return set
+	}
+	return append(set, k)
+}
+
+// otherURLs are, of a glob about URLs that names a host and no port, those with any
+// port, and those without a scheme, in front of which programs put one.
+func otherURLs(text string) []string {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found || strings.IndexByte(scheme, '/') >= 0 {
+		return nil
+	}
+	host, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	if host == "" {
+		return nil
+	}
+	ported := host
+	if !strings.Contains(host[strings.IndexByte(host, ']')+1:], ":") && !strings.HasSuffix(host, "*") {
+		ported += ":*"
+	}
+	all := []string{scheme + "://" + ported + path}
+	if strings.Trim(host, "*?.") != "" {
+		all = append(all, host+path, ported+path)
+	}
+	return slices.Compact(all)
+}

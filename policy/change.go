@@ -1,0 +1,70 @@
+package policy
+
+// Change is what an edit of a policy does to its answers, as far as its rules show
+// it without a proof. The zero value loosens nothing.
+type Change struct {
+	// Loosens is false when every call certainly gets the answer that it had, or a
+	// stricter one.
+	Loosens bool
+	// Lost is how many rules are gone that made answers stricter: those that deny or
+	// ask, and those with a limit.
+	Lost int
+}
+
+// ChangeTo compares the policy with the one that is to take its place. Rules are
+// compared by what they say, not by their description or place in the file. Denies
+// that come in, and allows without a limit that go out, between rules that keep
+// their order, only tighten; everything else is taken to loosen.
+func (p *Policy) ChangeTo(next *Policy) Change {
+	old, now := p.keys(), next.keys()
+	left := make(map[string]int, len(now))
+	for _, key := range now {
+		left[key]++
+	}
+	known := make(map[string]bool, len(old))
+	var c Change
+	for i, key := range old {
+		known[key] = true
+		if left[key]--; left[key] < 0 && !p.sources[i].opens() {
+			c.Lost++
+		}
+	}
+	c.Loosens = c.Lost > 0 || p.loosenedBy(next, old, now, known)
+	return c
+}
+
+// loosenedBy walks both lists of rules: the new one must be the old one with denies
+// put in and allows taken out.
+func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bool) bool {
+	at := 0
+	for i, key := range now {
+		same := at
+		for known[key] && same < len(old) && old[same] != key && p.sources[same].opens() {
+			same++
+		}
+		switch {
+		case same < len(old) && old[same] == key:
+			at = same + 1
+		case next.sources[i].Action != Deny:
+			return true
+		}
+	}
+	for ; at < len(old); at++ {
+		if !p.sources[at].opens() {
+			return true
+		}
+	}
+	return false
+}
+
+// opens says whether a rule does nothing but let calls through.
+func (r *ruleSource) opens() bool { return r.Action == Allow && !r.Rate.Limited() }
+
+// keys are the rules by what they say.
+func (p *Policy) keys() []string {
+	keys := make([]string, len(p.sources))
+	for i := range p.sources {
+		keys[i] = p.sources[i].fingerprint()
+	}
+	return keys
+}

@@ -1,0 +1,258 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// Further is what a rule says of the arguments that it does not name. A condition
+// names its argument, and what lies below it.
+//
+// The zero value is for an allow that has a condition on an argument, and only for
+// that, a doubt: the allow opens no call with a further argument that may name a
+// place or a command (Suspect).
+type Further struct {
+	Open  bool     // args_open = true: they may be whatever they are
+	Only  bool     // args_only: there must be none, but for those in Names
+	Names []string // of args_only that is a list; nil when it is true
+}
+
+// watches says whether a rule looks at the arguments that it does not name.
+func (f *Further) watches(a Action, conditions int) bool {
+	return f.Only || !f.Open && a == Allow && conditions > 0
+}
+
+// further is Further, compiled. The zero value looks at nothing.
+type further struct {
+	watches, only bool
+	named         []*argNames // by conditions, and by args_only
+}
+
+// beyond is what a call has at one place of the tree of argument names, for rules
+// that do not name it.
+type beyond struct {
+	node  *argNames
+	there bool      // the argument itself
+	any   bool      // members below it that no rule names
+	why   suspicion // the most telling of what is there
+	name  string    // of a member that no rule names: of the suspicious one, or else of the first
+	at    int       // where the argument's value begins, plus 1, until it has been looked at; else 0
+}
+
+// path leads to what speaks against the call.
+func (b *beyond) path() []string {
+	var path []string
+	if b.any {
+		path = []string{strings.Clone(b.name)}
+	}
+	for n := b.node; n.up != nil; n = n.up {
+		path = slices.Insert(path, 0, n.name)
+	}
+	return path
+}
+
+// bears says whether an argument is named: it, or one that it lies in.
+func (f *further) bears(n *argNames) bool {
+	for ; n.up != nil; n = n.up {
+		for _, m := range f.named {
+			if m.id == n.id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leads says whether a named argument lies below n.
+func (f *further) leads(n *argNames) bool {
+	for _, m := range f.named {
+		for m = m.up; m != nil; m = m.up {
+			if m.is(n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (n *argNames) is(m *argNames) bool { return n.id == m.id }
+
+// says judges what a call has at one place.
+func (v *view) says(f *further, b *beyond) verdict {
+	if f.bears(b.node) || b.there && !b.any && f.only && f.leads(b.node) && !v.suspicious(b) {
+		return yes
+	}
+	switch {
+	case f.only:
+		return no
+	case v.suspicious(b):
+		return maybe
+	}
+	return yes
+}
+
+// suspicious looks at the value of an argument when a rule asks that does not name it.
+func (v *view) suspicious(b *beyond) bool {
+	if b.at > 0 && b.why == innocent {
+		v.at, b.at = b.at-1, 0
+		before := v.weighed
+		b.why, _ = v.look(b.node) // it has been read before
+		v.left.spend(v.weighed - before)
+	}
+	return b.why != innocent
+}
+
+// beyond judges all that a call has and a rule does not name, and gives what was
+// held against the call.
+func (v *view) beyond(r *rule) (m verdict, at *beyond) {
+	m = yes
+	v.left.spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
+	for i := range v.found {
+		if s := v.says(&r.further, &v.found[i]); s < m {
+			m, at = s, &v.found[i]
+		}
+	}
+	return m, at
+}
+
+// watched says whether a rule in reach looks at arguments that it does not name.
+func (v *view) watched() bool {
+	for _, b := range v.buckets {
+		if b.watches {
+			return true
+		}
+	}
+	return false
+}
+
+// forget makes room for the next call.
+func (sc *scanner) forget() {
+	for i := range sc.found {
+		sc.marks[sc.found[i].node.id] = 0
+	}
+	clear(sc.found)
+	sc.found, sc.weighed = sc.found[:0], 0
+}
+
+// place keeps what is found at n.
+func (sc *scanner) place(n *argNames) *beyond {
+	for len(sc.marks) <= int(n.id) {
+		sc.marks = append(sc.marks, 0)
+	}
+	if sc.marks[n.id] == 0 {
+		sc.found = append(sc.found, beyond{node: n})
+		sc.marks[n.id] = int32(len(sc.found))
+	}
+	return &sc.found[sc.marks[n.id]-1]
+}
+
+// unnamed reads a member of n that no rule names.
+func (sc *scanner) unnamed(n *argNames, name string) bool {
+	why, ok := sc.suspect(name)
+	b := sc.place(n)
+	if !b.any || b.why == innocent && why != innocent {
+		b.name = name
+	}
+	b.any, b.why = true, max(b.why, why)
+	return ok
+}
+
+// known notes an argument that some rule names, for those that do not. Its value
+// begins at start, and has been read; its members are seen to by object.
+func (sc *scanner) known(n *argNames, start int) bool {
+	if !sc.watch {
+		return true
+	}
+	b := sc.place(n)
+	if !b.there && sc.within == "" {
+		b.there, b.at = true, start+1
+		return true
+	}
+	sc.at, b.there = start, true
+	why, ok := sc.look(n)
+	b = sc.place(n)
+	b.why = max(b.why, why)
+	return ok
+}
+
+// look is suspect for an argument that some rule names.
+func (sc *scanner) look(n *argNames) (suspicion, bool) {
+	if len(n.kids) > 0 {
+		return sc.outer(n.name)
+	}
+	return sc.suspect(n.name)
+}
+
+// outer is suspect for what is in no object.
+func (sc *scanner) outer(name string) (why suspicion, ok bool) {
+	switch sc.peek() {
+	case '{':
+		return innocent, sc.skip()
+	case '[':
+		ok = sc.elements(func() bool {
+			w, ok := sc.outer(name)
+			why = max(why, w)
+			return ok
+		})
+		return why, ok
+	case '"':
+		start := sc.at
+		if text, ok := sc.str(); !ok || holdsJSON(text) {
+			return innocent, ok
+		}
+		sc.at = start
+	}
+	return sc.suspect(name)
+}
+
+// suspect reads a value, and says what is suspicious of it under a name: a text in
+// it, in its lists, in its objects under the names of their members, and in JSON
+// that stands in a text.
+func (sc *scanner) suspect(name string) (why suspicion, ok bool) {
+	sc.weighed += furtherEffort
+	switch sc.peek() {
+	case '"':
+		class := classOf(name)
+		if class == textName {
+			return innocent, sc.skip()
+		}
+		text, ok := sc.str()
+		if !ok {
+			return innocent, false
+		}
+		sc.weighed += len(text)
+		if why = suspectText(class, text); why == innocent && holdsJSON(text) {
+			why, ok = sc.suspectJSON(name, text)
+		}
+		return why, ok
+	case '[':
+		ok = sc.elements(func() bool {
+			w, ok := sc.suspect(name)
+			why = max(why, w)
+			return ok
+		})
+		return why, ok
+	case '{':
+		ok = sc.members(func(key string) bool {
+			w, ok := sc.suspect(key)
+			why = max(why, w)
+			return ok
+		})
+		return why, ok
+	}
+	return innocent, sc.skip()
+}
+
+// suspectJSON is suspect for what stands in a text.
+func (sc *scanner) suspectJSON(name, text string) (why suspicion, ok bool) {
+	whole := false
+	ok = sc.embedded(text, func() bool {
+		w, ok := sc.suspect(name)
+		why, whole = w, ok && sc.at == len(sc.src)
+		return ok
+	})
+	if !whole {
+		why = innocent
+	}
+	return why, ok
+}

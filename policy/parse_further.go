@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// argsOnly takes true, or a list of names.
+func (p *parser) argsOnly(r *ruleSource, e expression) {
+	name, want := label{key: argsOnlyKey}, "true or a list of names"
+	r.further.Only = true
+	switch v := e.value; {
+	case v.isBool() && v.text() == "true":
+	case v.isList():
+		elements := 0
+		v.elements(func(element tomlValue) {
+			elements++
+			if !element.isString() {
+				p.wrongType(name, want, e.key, element, `write args_only = ["limit", "offset"]`)
+				return
+			}
+			r.further.Names = append(r.further.Names, element.text())
+		})
+		if elements == 0 {
+			p.fail(e.key[0].start, e.key[0].end, "args_only is an empty list", "for no further arguments at all write args_only = true")
+		}
+	default:
+		p.wrongType(name, want, e.key, v, `write args_only = true, or args_only = ["limit", "offset"]`)
+	}
+}
+
+func (p *parser) argsOpen(r *ruleSource, e expression) {
+	r.further.Open = true
+	if !e.value.isBool() || e.value.text() != "true" {
+		p.wrongType(label{key: argsOpenKey}, "true", e.key, e.value, "leave it out where further arguments are not accepted")
+	}
+}
+
+// checkFurther reports what a rule says of further arguments and cannot mean.
+func (p *parser) checkFurther(r *ruleSource) {
+	for _, k := range []ruleKey{argsOnlyKey, argsOpenKey} {
+		at, name := p.given[k]-1, ruleKeys[k]
+		if at < 0 {
+			continue
+		}
+		fail := func(msg, hint string) { p.fail(at, at+len(name), msg, hint) }
+		switch {
+		case r.subject != NoSubject && r.subject != ToolSubject && r.subject != PromptSubject:
+			fail(fmt.Sprintf("%s beside %s", name, subjectKey(r.subject)), "only tools and prompts have arguments")
+		case k == argsOnlyKey || p.broken:
+		case p.given[argsOnlyKey] > 0:
+			fail("args_open beside args_only", "a rule accepts further arguments, or it does not")
+		case p.acts && r.Action != Allow:
+			fail(fmt.Sprintf("args_open beside action %q", r.Action), "only an allow is shut by further arguments")
+		case p.arguments+p.typed == 0:
+			fail("args_open names no argument", "an allow without args and where is open to all arguments")
+		}
+	}
+}
+
+// only writes args_only.
+func (f *Further) only() string {
+	if f.Names == nil {
+		return "true"
+	}
+	names := make([]string, len(f.Names))
+	for i, name := range f.Names {
+		names[i] = QuoteTOML(name)
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}

@@ -1,0 +1,63 @@
+package policy
+
+import "strings"
+
+const refusedLink = "path through a link of the system's, which may lead anywhere"
+
+// elsewhere are the places, as names below the root, at which the whole disk is
+// seen once more, or a part of it that only the system knows: what Linux links for
+// each process (proc(5)), open files, and what macOS has for its volumes (firmlinks,
+// the disk by its name and by file numbers, and how to resolve what follows).
+var elsewhere = [][]string{
+	{"proc", "*", "root"}, {"proc", "*", "cwd"}, {"proc", "*", "exe"}, {"proc", "*", "fd", "*"}, {"proc", "*", "map_files", "*"},
+	{"proc", "*", "task", "*", "root"}, {"proc", "*", "task", "*", "cwd"}, {"proc", "*", "task", "*", "exe"}, {"proc", "*", "task", "*", "fd", "*"},
+	{"dev", "fd", "*"},
+	{"system", "volumes", "data"}, {"volumes", "macintosh hd"}, {".vol", "*"}, {".nofollow"}, {".resolve", "*"},
+}
+
+// mayLeadAnywhere says, from one look, whether leadsAnywhere is worth asking of a
+// path without dot-dot.
+func mayLeadAnywhere(s string) bool {
+	return len(s) > 1 && s[0] == '/' && strings.IndexByte("pdsv./", s[1]|0x20) >= 0
+}
+
+// leadsAnywhere says whether a path passes such a place on its way, also one that
+// climbs out of it again.
+func leadsAnywhere(s string) bool {
+	if s == "" || s[0] != '/' || !mayLeadAnywhere(s) && !strings.Contains(s, "..") {
+		return false
+	}
+	var names [8]string
+	depth := 0
+	for name := range strings.SplitSeq(s, "/") {
+		switch name {
+		case "", ".":
+		case "..":
+			depth = max(0, depth-1)
+		default:
+			if depth < len(names) {
+				names[depth] = name
+			}
+			if depth++; depth <= len(names) && isElsewhere(names[:depth]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isElsewhere(names []string) bool {
+	for _, place := range elsewhere {
+		if len(place) != len(names) {
+			continue
+		}
+		same := true
+		for i, name := range place {
+			same = same && (name == "*" || strings.EqualFold(name, names[i]))
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,249 @@
+package policy
+
+import "strings"
+
+// suspicion is what speaks for it that an argument names a place or a command.
+type suspicion uint8
+
+const (
+	innocent suspicion = iota
+	byName
+	asPath
+	asURL
+	asCommand
+)
+
+var suspicionWords = [...]string{
+	byName: "is called as what names a path, a URL or a command", asPath: "looks like a path",
+	asURL: "looks like a URL", asCommand: "looks like a command",
+}
+
+func (s suspicion) String() string { return suspicionWords[s] }
+
+// Suspect says why an argument that no condition names keeps an allow shut which
+// has conditions on others: what it is called, or what the whole of its text looks
+// like. "" where it does not. The tables are published in docs/policy.md.
+func Suspect(name, text string) string { return suspectText(classOf(name), text).String() }
+
+// nameClass is what the name of an argument says of the text under it.
+type nameClass uint8
+
+const (
+	plainName nameClass = iota
+	placeName           // it names a place or a command, whatever it is
+	textName            // it is what is written, sought or shown
+)
+
+// nameWords are whole names, and the last words of names: filePath, source_path and
+// PATH end in path.
+var nameWords, wholeNames = classes(placeWords, textWords), classes(placeWords+placeNames, textWords+textNames)
+
+func classes(place, text string) map[string]nameClass {
+	all := map[string]nameClass{}
+	for word := range strings.FieldsSeq(place) {
+		all[word] = placeName
+	}
+	for word := range strings.FieldsSeq(text) {
+		all[word] = textName
+	}
+	return all
+}
+
+const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath
+file files filename filenames infile outfile logfile
+dir dirs dirname directory directories folder folders cwd workdir workingdir homedir tmpdir outdir root roots
+source sources src destination destinations dest dst
+url urls baseurl uri uris href host hosts hostname webhook
+command commands cmd cmds cmdline commandline args arguments argv script scripts shell exec executable program`
+
+const textWords = `content contents text texts body message messages title subject description summary caption
+comment comments note notes prompt prompts question questions answer answers reply instruction instructions
+token tokens password passwords passphrase secret secrets apikey credential credentials authorization
+reason thought markdown html css xml yaml json sql stdin
+query queries q search pattern patterns regex regexp keyword keywords term terms
+selector selectors xpath locator replacement`
+
+// These count as whole names alone.
+const (
+	placeNames = ` code file_name dir_name folder_name path_name`
+	textNames  = ` api_key old_string new_string old_str new_str oldstring newstring`
+)
+
+// maxWord is the length of the longest of the words, and room.
+const maxWord = 32
+
+// classOf looks at a name, and at its last word, without the digits and signs behind.
+func classOf(name string) nameClass {
+	if class := classIn(wholeNames, name); class != plainName {
+		return class
+	}
+	end := len(name)
+	for end > 0 && !isLetter(name[end-1]) {
+		end--
+	}
+	start, capital := end, 0 // HTMLFile: the last capital may begin the word, too
+	for start > 0 && isLetter(name[start-1]) {
+		start--
+		if !isUpper(name[start]) {
+			continue
+		}
+		capital = max(capital, start)
+		if start > 0 && !isUpper(name[start-1]) {
+			break
+		}
+	}
+	if class := classIn(nameWords, name[start:end]); class != plainName || capital <= start {
+		return class
+	}
+	return classIn(nameWords, name[capital:end])
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func classIn(names map[string]nameClass, word string) nameClass {
+	if len(word) > maxWord {
+		return plainName
+	}
+	var room [maxWord]byte
+	return names[string(foldInto(room[:0], word))]
+}
+
+// suspectText says what is suspicious of a text under a name of a class.
+func suspectText(class nameClass, s string) suspicion {
+	switch {
+	case class == textName || s == "":
+		return innocent
+	case class == placeName:
+		return byName
+	}
+	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s, "\r\n") {
+		return innocent // a text of several lines may hold a path and is none
+	}
+	for range maxDecodings + 1 {
+		if why := suspectShape(s); why != innocent || !hasEscape(s) {
+			return why
+		}
+		s = unescape(s)
+	}
+	return asPath // in more layers than a text has for any other reason
+}
+
+// suspectShape is about the whole of one line.
+func suspectShape(s string) suspicion {
+	switch {
+	case isAddress(s):
+		return asURL
+	case isPath(s):
+		return asPath
+	case isCommand(s):
+		return asCommand
+	}
+	return innocent
+}
+
+// isAddress says whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
+// that takes a host or a script, or an address as git and scp write it.
+func isAddress(s string) bool {
+	i := strings.IndexByte(s, ':')
+	if i <= 0 || strings.ContainsAny(s, " \t") {
+		return false
+	}
+	scheme, rest := s[:i], s[i+1:]
+	if n := schemeLen(s); n == i {
+		return strings.HasPrefix(rest, "//") && len(rest) > 2 || strings.EqualFold(scheme, "javascript")
+	}
+	user, host, found := strings.Cut(scheme, "@")
+	return found && user != "" && host != "" && rest != "" && strings.Trim(user+host, addressLetters) == ""
+}
+
+const addressLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// longestPath bounds what can be opened (PATH_MAX is less, and so is Windows' limit).
+const longestPath = 1 << 15
+
+// isPath says whether a text is a path that leads somewhere by itself: from a root, a
+// home, a drive or a variable, through a parent, or into a hidden folder. Others, such
+// as src/a.go, are not told from a branch, a media type or a date.
+func isPath(s string) bool {
+	if len(s) > longestPath {
+		return false
+	}
+	switch s[0] {
+	case '/':
+		return !strings.HasPrefix(s, "/9j/4") // a JPEG image in base64
+	case '~':
+		return isHome(strings.ReplaceAll(s, `\`, "/")) && !(len(s) > 1 && '0' <= s[1] && s[1] <= '9')
+	case '\\':
+		return len(s) > 2 && s[1] == '\\' && strings.IndexByte(s[2:], '\\') > 0 // \\host\share
+	case '.':
+		if startsLikePath(s) {
+			return true
+		}
+	case '$', '%':
+		return variable(s)
+	}
+	return hasDrive(s) && len(s) > 2 && isSlash(s[2]) || isFile(s) || climbs(s) || hidden(s)
+}
+
+// variable says whether a text is a variable of a shell, or a path below one.
+func variable(s string) bool {
+	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
+		return false
+	}
+	name := strings.Trim(s, "$%{}_0123456789")
+	return strings.ContainsAny(s, `/\`) || name != "" && name == strings.ToUpper(name)
+}
+
+// hidden says whether a path has a folder or a file whose name begins with a dot.
+func hidden(s string) bool {
+	if !strings.ContainsAny(s, `/\`) || strings.ContainsAny(s, " \t") {
+		return false
+	}
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '.' && (i == 0 || isSlash(s[i-1])) && isLetter(s[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// programs begin a command, where what follows them is no prose.
+var programs = func() map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(programWords) {
+		all[word] = true
+	}
+	return all
+}()
+
+const programWords = `sh bash dash zsh ksh fish busybox cmd cmd.exe powershell powershell.exe pwsh
+sudo su doas env xargs nohup eval exec
+cat cp mv rm ln ls dd tee tar zip unzip find grep sed awk chmod chown mkdir rmdir touch
+curl wget nc ncat netcat ssh scp sftp rsync socat telnet
+python python2 python3 node deno bun perl ruby php lua java
+git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
+kill killall systemctl crontab mount`
+
+// isCommand says whether a text is a shell command: a substitution, or a program
+// with an option, a place or an operator behind it.
+func isCommand(s string) bool {
+	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {
+		return true
+	}
+	first, rest, found := strings.Cut(s, " ")
+	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
+		first, rest, found = strings.Cut(rest, " ")
+	}
+	if !found || len(first) > maxWord || !programs[strings.ToLower(first)] {
+		return false
+	}
+	if strings.ContainsAny(rest, "|&;<>$`") {
+		return true
+	}
+	for word := range strings.FieldsSeq(rest) {
+		if len(word) > 1 && word[0] == '-' && word[1] != ' ' || isPath(word) || isAddress(word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+// Package authority reads the host of a URL (RFC 3986, section 3.2), for globs and
+// for constraints. Programs do not agree on what a URL names: a browser (the WHATWG
+// URL standard), a library and curl can each connect elsewhere for the same text,
+// and that is how filters are passed (Orange Tsai, "A New Era of SSRF", Black Hat
+// USA 2017). So the grammar here is narrower than all of theirs: what it admits has
+// one reading, and of anything else it says why it is in doubt. Pure.
+package authority
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxName is the length of the longest name (RFC 1035, section 2.3.4).
+const MaxName = 253
+
+// Host is a name, in lower case and without the dot at its end, or an address in
+// its canonical form (RFC 5952), without brackets.
+type Host struct {
+	Name string
+	Addr netip.Addr // invalid for a name
+}
+
+// Doubt is why an authority has no host that every parser finds; "" when it has.
+type Doubt string
+
+// The doubts there are.
+const (
+	Sure     Doubt = ""
+	UserInfo Doubt = "user information in a URL"
+	Number   Doubt = "host that is a number in disguise"
+	Port     Doubt = "port that parsers read differently"
+	Odd      Doubt = "host that parsers read differently"
+)
+
+// Cut takes what follows the two slashes of a URL apart: the authority, and what
+// ends it (RFC 3986, section 3.2).
+func Cut(after string) (authority, tail string) {
+	if i := strings.IndexAny(after, "/?#"); i >= 0 {
+		return after[:i], after[i:]
+	}
+	return after, ""
+}
+
+// Parse reads an authority: a host and perhaps a port.
+func Parse(s string) (Host, Doubt) {
+	if strings.IndexByte(s, '@') >= 0 {
+		return Host{}, UserInfo
+	}
+	if inside, found := strings.CutPrefix(s, "["); found {
+		text, port, closed := strings.Cut(inside, "]")
+		addr, err := netip.ParseAddr(text)
+		if !closed || err != nil || !addr.Is6() || addr.Zone() != "" {
+			return Host{}, Odd
+		}
+		return Host{addr.String(), addr}, checkPort(port)
+	}
+	name, port := s, ""
+	if i := strings.IndexByte(s, ':'); i >= 0 {
+		name, port = s[:i], s[i:]
+	}
+	h, doubt := parseName(name)
+	if doubt == Sure {
+		doubt = checkPort(port)
+	}
+	return h, doubt
+}
+
+// checkPort admits a colon and a port in its plain form, or nothing.
+func checkPort(s string) Doubt {
+	if s == "" {
+		return Sure
+	}
+	n, err := strconv.ParseUint(s[1:], 10, 16)
+	if err != nil || s[0] != ':' || s[1] == '0' || n == 0 {
+		return Port
+	}
+	return Sure
+}
+
+// parseName reads a dotted quad or a name.
+func parseName(s string) (Host, Doubt) {
+	name := strings.TrimSuffix(s, ".")
+	if name == "" || len(name) > MaxName {
+		return Host{}, Odd
+	}
+	if !isASCII(name) {
+		name = unicodeName(name)
+	}
+	name = strings.ToLower(name)
+	last := name
+	for rest, more := name, true; more; {
+		last, rest, more = strings.Cut(rest, ".")
+		if !isLabel(last) {
+			return Host{}, Odd
+		}
+	}
+	if !isNumber(last) {
+		return Host{Name: name}, Sure
+	}
+	// A name that ends in a number is an address to WHATWG parsers ("ends in a
+	// number checker") and to inet_aton, and only one way to write it is the same
+	// address to all.
+	addr, err := netip.ParseAddr(name)
+	if err != nil || name != s {
+		return Host{}, Number
+	}
+	return Host{addr.String(), addr}, Sure
+}
+
+func isLabel(s string) bool {
+	if s == "" || len(s) > 63 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c >= utf8.RuneSelf) {
+			return false
+		}
+	}
+	// Punycode of plain ASCII is no name, and plain to what decodes it all the same.
+	return !(strings.HasPrefix(s, "xn--") && strings.HasSuffix(s, "-"))
+}
+
+func isNumber(label string) bool {
+	if hex, found := strings.CutPrefix(label, "0x"); found {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+// unicodeName gives a name that all versions of IDNA map in one way, or "":
+// letters and marks that compatibility normalisation leaves alone. Full-width
+// and enclosed forms, other digits and the four letters on which IDNA 2003 and
+// 2008 differ are none of them (UTS 46, sections 2 and 7).
+func unicodeName(s string) string {
+	if !norm.NFKC.IsNormalString(s) {
+		return ""
+	}
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+		case strings.ContainsRune("ßẞςİ", r), unicode.Is(unicode.Variation_Selector, r), r == 0x034F,
+			unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),
+			!unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
+			return ""
+		}
+	}
+	if lower := strings.ToLower(s); norm.NFKC.IsNormalString(lower) {
+		return lower
+	}
+	return ""
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

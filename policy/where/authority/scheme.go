@@ -1,0 +1,33 @@
+package authority
+
+// DefaultPort gives the port that may be left out after a scheme in lower case.
+// These are the schemes after which WHATWG parsers find a host whether or not there
+// are slashes (URL standard, "special scheme"), but for file, which has none.
+func DefaultPort(scheme string) (port string, special bool) {
+	switch scheme {
+	case "http", "ws":
+		return "80", true
+	case "https", "wss":
+		return "443", true
+	case "ftp":
+		return "21", true
+	}
+	return "", false
+}
+
+// Connects says whether programs connect to the host behind a scheme in lower case.
+// Behind any other the text in its place may be a bucket, a filter or a comment:
+// javascript://example.com/%0a... is a program.
+func Connects(scheme string) bool {
+	switch scheme {
+	case "amqp", "amqps", "cassandra", "cifs", "clickhouse", "coap", "coaps", "dav", "davs", "dict", "ftps",
+		"git", "git+http", "git+https", "git+ssh", "gopher", "grpc", "grpcs", "imap", "imaps", "irc", "ircs",
+		"kafka", "ldap", "ldaps", "mariadb", "memcached", "mongodb", "mqtt", "mqtts", "mysql", "nats", "nfs",
+		"pop3", "pop3s", "postgres", "postgresql", "rdp", "redis", "rediss", "rsync", "rtmp", "rtmps", "rtsp",
+		"rtsps", "sftp", "smb", "smtp", "smtps", "socks5", "ssh", "svn", "svn+ssh", "tcp", "telnet", "tftp",
+		"tls", "udp", "vnc", "webcal":
+		return true
+	}
+	_, special := DefaultPort(scheme)
+	return special
+}

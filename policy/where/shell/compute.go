@@ -1,0 +1,51 @@
+package shell
+
+import "strings"
+
+// compute reads the words of test, [ and printf. ksh and zsh evaluate their
+// numbers, and bash the name after -v, as arithmetic, in which a[$(id)] runs id.
+func compute(words []word) effect {
+	numeric := false
+	for _, w := range words[1:] {
+		if strings.Contains(w.text, "[") && strings.ContainsAny(w.text, "$`") {
+			return hides()
+		}
+		numeric = numeric || listedIn("-v -R -eq -ne -lt -le -gt -ge", w.text)
+	}
+	if strings.HasPrefix(strings.ToLower(base(words[0].text)), "printf") {
+		if len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-") || computes(words[1].text) && blind(words)) {
+			return hides()
+		}
+		return effect{}
+	}
+	for i, w := range words {
+		if w.known {
+			continue
+		}
+		beside := func(at int) bool {
+			return at < len(words) && words[at].known && listedIn("= == != -z -n -e -f -d -r -w -x -s -L -h", words[at].text)
+		}
+		if numeric || w.many || w.split && !w.known || !beside(i-1) && !beside(i+1) {
+			return hides()
+		}
+	}
+	return effect{}
+}
+
+// computes says whether a format of printf has a conversion of numbers, or one
+// that is not known here.
+func computes(format string) bool {
+	for i := 0; i+1 < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		i++
+		for i < len(format) && strings.IndexByte("-+ #0123456789.", format[i]) >= 0 {
+			i++
+		}
+		if i == len(format) || strings.IndexByte("%sbcq", format[i]) < 0 {
+			return true
+		}
+	}
+	return false
+}

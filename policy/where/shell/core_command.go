@@ -1,0 +1,197 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// reserved says whether by this word any of the shells begins, ends or changes a
+// command, fish among them. A command is none of them.
+func reserved(word string) bool {
+	switch word {
+	case "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "end", "esac", "fi", "for",
+		"foreach", "function", "if", "in", "namespace", "repeat", "select", "then", "time", "until",
+		"while", "coproc", "nocorrect", "noglob", "and", "begin", "not", "or", "switch", "-", "{}":
+		return true
+	}
+	return false
+}
+
+// timed is the command that `time` is to a shell which has no such word.
+var timed = simple{words: []word{{text: "time", known: true}}}
+
+// assigns says whether a word that begins a command is an assignment, or is one
+// in some shell.
+func assigns(s string) bool {
+	n := identifier(s)
+	rest := strings.TrimPrefix(s[n:], "+")
+	return n > 0 && (strings.HasPrefix(rest, "=") || strings.HasPrefix(s[n:], "["))
+}
+
+// identifier is the length of the name that a text begins with.
+func identifier(s string) int {
+	n := 0
+	for n < len(s) && (s[n] == '_' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
+		n++
+	}
+	return n
+}
+
+// simple reads one simple command: assignments, words and redirections.
+func (c *core) simple() bool {
+	var words []word
+	slot := len(c.commands) // it stands before those in its substitutions
+	c.commands = append(c.commands, simple{})
+	assigned := false
+	for {
+		if !c.gap(false) {
+			return false
+		}
+		switch b := c.peek(); {
+		case c.redirects():
+			if !c.redirect() {
+				return false
+			}
+		case b == '&' && c.after(1) == '>' && len(words) > 0:
+			if !c.both() {
+				return false
+			}
+		case isDelimiter(b):
+			return b != '(' && c.finish(slot, words, assigned)
+		case len(words) == 0 && assigns(c.bare()):
+			assigned = true
+			if !c.assignment() {
+				return false
+			}
+		default:
+			w, ok := c.word()
+			if !ok || len(words) == 0 && !c.names(w) {
+				return false
+			}
+			words = append(words, w)
+		}
+	}
+}
+
+// finish keeps the words of a command, unless one may be computed: a[$(id)] runs
+// id. Redirections alone are a command in zsh,
+// cat or more.
+func (c *core) finish(slot int, words []word, assigned bool) bool {
+	if len(words) == 0 {
+		c.commands = slices.Delete(c.commands, slot, slot+1)
+		return assigned
+	}
+	c.commands[slot].words = words
+	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
+}
+
+// computing are the builtins, beside test and printf, that take an expression for
+// a number in mksh or zsh.
+const computing = "shift ulimit getln private"
+
+// names says whether a word may begin a command: no word of some shell's
+// language, and nothing on which one acts there.
+func (c *core) names(w word) bool {
+	return !reserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
+		(w.text == "[" || !strings.ContainsAny(w.text, "[]"))
+}
+
+// assignment reads `NAME=word`. Some variables are numbers, and their values are
+// computed too.
+func (c *core) assignment() bool {
+	n := identifier(c.text[c.at:])
+	name := c.text[c.at : c.at+n]
+	if c.at += n; !c.takes("=") {
+		return false
+	}
+	c.doubt = true
+	c.steered = c.steered || steers(name)
+	if isDelimiter(c.peek()) {
+		return c.peek() != '('
+	}
+	value, ok := c.word()
+	return ok && (!strings.Contains(value.text, "[") || !strings.ContainsAny(value.text, "$`"))
+}
+
+// redirects says whether a redirection comes next, with or without the digit of
+// a descriptor.
+func (c *core) redirects() bool {
+	b := c.peek()
+	if b >= '0' && b <= '9' {
+		b = c.after(1)
+	}
+	return b == '<' || b == '>'
+}
+
+func (c *core) redirect() bool {
+	if b := c.peek(); b >= '0' && b <= '9' {
+		c.at++
+	}
+	switch {
+	case c.takes("<<"):
+		return c.here()
+	case c.takes(">&"), c.takes("<&"):
+		b := c.peek()
+		c.at++
+		return (b == '-' || b >= '0' && b <= '9') && isDelimiter(c.peek())
+	case c.takes(">>"), c.takes(">"), c.takes("<"):
+		return c.target()
+	}
+	return false
+}
+
+// target reads the file of a redirection. <1-2> is a glob in zsh, and >! writes.
+func (c *core) target() bool {
+	if strings.IndexByte("<>&|(!", c.peek()) >= 0 || c.peek() >= '0' && c.peek() <= '9' || !c.gap(false) {
+		return false
+	}
+	to, ok := c.word()
+	c.doubt = c.doubt || !to.known || to.text != "/dev/null"
+	return ok
+}
+
+// both reads `&> file`, which to dash is the end of a command and an empty one:
+// the same commands as long as no word follows.
+func (c *core) both() bool {
+	c.at += len("&>")
+	if c.takes(">"); !c.target() || !c.gap(false) {
+		return false
+	}
+	return strings.IndexByte("\x00\n;)", c.peek()) >= 0
+}
+
+// here reads the mark of a here-document: a plain word, plainly quoted or not.
+func (c *core) here() bool {
+	if c.nested > 0 || c.mark != "" || !c.gap(false) {
+		return false
+	}
+	quote := c.peek()
+	if c.raw = quote == '\'' || quote == '"'; c.raw {
+		c.at++
+	}
+	n := identifier(c.text[c.at:])
+	c.mark = c.text[c.at : c.at+n]
+	c.at += n
+	if c.raw && !c.takes(string(quote)) {
+		return false
+	}
+	return n > 0 && isDelimiter(c.peek())
+}
+
+// document skips the here-document that begins after a line break, if any.
+func (c *core) document() bool {
+	for c.mark != "" {
+		line, _, more := strings.Cut(c.text[c.at:], "\n")
+		c.at += len(line)
+		if more {
+			c.at++
+		}
+		switch {
+		case line == c.mark:
+			c.mark = ""
+		case !more, strings.HasSuffix(line, `\`), !c.raw && strings.ContainsAny(line, "$`\\"):
+			return false
+		}
+	}
+	return true
+}

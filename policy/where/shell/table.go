@@ -1,0 +1,147 @@
+package shell
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+//go:embed options.txt
+var optionsText string
+
+// row is what the table knows of a program, or of one of its subcommands.
+type row struct {
+	options map[string]value
+	// runs are the subcommands whose words are a program's; opaque are others that
+	// run what is not in their words; launches those that run the program named by
+	// their first operand.
+	runs, opaque, launches string
+	operands               string                    // a kind of operandKinds; "" for any
+	harmless               func(operand string) bool // of that kind; nil for any
+	subs                   map[string]*row           // its subcommands that have rows of their own
+	all                    bool                      // every option is harmless: a word that may become one is too
+	single                 bool                      // -run is one option, as Go's flags are, and not a bundle
+	mixed                  bool                      // "--" ends no options
+	script                 bool                      // what follows "--" goes to another program
+	named                  bool                      // it does more than look: a pattern has to name the subcommand
+	closed                 bool                      // no wildcard stands for words of a subcommand without a row
+	any                    bool                      // no word of it does more than its name says
+}
+
+// value says whether an option has one.
+type value byte
+
+const (
+	none     value = iota
+	attached       // -U5, --color=always, or none
+	rest           // what follows in the same word, whatever it is
+	required       // in the same word or the next
+)
+
+// rows reads the table, when the first command is judged: a process without such
+// a rule does not pay for it.
+var rows = sync.OnceValue(func() map[string]*row {
+	table := make(map[string]*row, 512)
+	var r *row
+	for line := range strings.Lines(optionsText) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] != '\t':
+			r = &row{options: map[string]value{}}
+			names, _, _ := strings.Cut(line, " = ")
+			for name := range strings.SplitSeq(names, ", ") {
+				table[name] = r
+			}
+		default:
+			key, words, _ := strings.Cut(line[1:], " ")
+			r.set(key, words)
+		}
+	}
+	for name := range table {
+		if strings.Contains(name, " ") {
+			adopt(table, name)
+		}
+	}
+	return table
+})
+
+// adopt hangs the row of a subcommand below that of its program.
+func adopt(table map[string]*row, name string) {
+	i := strings.LastIndexByte(name, ' ')
+	parent := table[name[:i]]
+	if parent == nil {
+		return // a test finds it
+	}
+	if parent.subs == nil {
+		alone := *parent // the row is that of other names too
+		alone.subs = map[string]*row{}
+		parent = &alone
+		table[name[:i]] = parent
+		if strings.Contains(name[:i], " ") {
+			adopt(table, name[:i])
+		}
+	}
+	parent.subs[name[i+1:]] = table[name]
+}
+
+func (r *row) set(key, words string) {
+	switch key {
+	case "options", "also", "manual":
+		for o := range strings.FieldsSeq(words) {
+			switch o[len(o)-1] {
+			case '=':
+				r.options[o[:len(o)-1]] = required
+			case '*':
+				r.options[o[:len(o)-1]] = rest
+			case '?':
+				r.options[o[:len(o)-1]] = attached
+			default:
+				r.options[o] = none
+			}
+		}
+	case "operands":
+		r.operands, r.harmless = words, operandKinds[words]
+	case "runs":
+		r.runs = words
+	case "opaque":
+		r.opaque = words
+	case "launches":
+		r.launches = words
+	case "marks":
+		r.all, r.single = listedIn(words, "all"), listedIn(words, "single")
+		r.mixed, r.script = listedIn(words, "mixed"), listedIn(words, "script")
+		r.named, r.closed, r.any = listedIn(words, "named"), listedIn(words, "closed"), listedIn(words, "any")
+	}
+}
+
+// operandKinds are the operands of which some make a program do more than its
+// name says: a wildcard stands for those that do not.
+var operandKinds = map[string]func(text string) bool{
+	"none":    func(string) bool { return false },
+	"one":     func(string) bool { return true }, // and a second is a file it writes
+	"format":  func(text string) bool { return strings.HasPrefix(text, "+") },
+	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
+	"package": registered,
+	"remote": func(text string) bool {
+		return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
+	},
+	"page":  func(text string) bool { return !strings.Contains(text, "/") },
+	"show":  func(text string) bool { return listedIn("show list ls", text) },
+	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
+	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
+	"goals": func(text string) bool { return !strings.Contains(text, "=") },
+}
+
+// registered says whether a text names a package of the registry, and not an
+// address or a folder, which npm would fetch and read with other programs.
+func registered(text string) bool {
+	name, scoped := strings.CutPrefix(text, "@")
+	if scoped {
+		_, name, scoped = strings.Cut(name, "/")
+		if !scoped {
+			return false
+		}
+	}
+	return !strings.ContainsAny(name, "/:\\") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "~")
+}

@@ -1,0 +1,94 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryProgramStandsOnce: of two entries one would be forgotten.
+func TestEveryProgramStandsOnce(t *testing.T) {
+	tables := programs()
+	in := map[string][]string{}
+	note := func(name, table string) { in[name] = append(in[name], table) }
+	for name := range tables.opaque {
+		note(name, "opaque")
+	}
+	for name := range tables.readers {
+		note(name, "readers")
+	}
+	for name := range tables.wrappers {
+		note(name, "wrappers")
+	}
+	for name := range tables.launchers {
+		note(name, "launchers")
+	}
+	for name := range rows() {
+		if name != "find" && name != "gfind" && name != "tar" { // which a reader looks up
+			note(name, "options.txt")
+		}
+	}
+	for name, where := range in {
+		if len(where) > 1 {
+			t.Errorf("%s is in %v", name, where)
+		}
+	}
+	for _, list := range []string{opaque, handing} {
+		seen := strings.Fields(list)
+		slices.Sort(seen)
+		if len(slices.Compact(slices.Clone(seen))) != len(seen) {
+			t.Errorf("a name is in a list twice")
+		}
+	}
+}
+
+// TestTable: the rows are well formed, and no name has two.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches")
+	marks := strings.Fields("all single mixed script named closed any")
+	for line := range strings.Lines(optionsText) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] != '\t':
+			names, source, ok := strings.Cut(line, " = ")
+			if !ok || source == "" || source == "x" {
+				t.Errorf("%q does not say where it was read", line)
+			}
+			for name := range strings.SplitSeq(names, ", ") {
+				if seen[name] || name != strings.TrimSpace(name) {
+					t.Errorf("%q has two rows, or a blank too many", name)
+				}
+				seen[name] = true
+				if i := strings.LastIndexByte(name, ' '); i > 0 && rows()[name[:i]] == nil {
+					t.Errorf("%q has no row for %s", name, name[:i])
+				}
+			}
+		default:
+			key, words, _ := strings.Cut(line[1:], " ")
+			if !slices.Contains(keys, key) || words != strings.TrimSpace(words) {
+				t.Errorf("%q is no line of a row", line)
+			}
+			for word := range strings.FieldsSeq(words) {
+				switch key {
+				case "options", "also", "manual":
+					if word[0] != '-' && word[0] != '+' || len(word) < 2 || strings.HasPrefix(word, "---") {
+						t.Errorf("%q is no option: %q", word, line)
+					}
+				case "marks":
+					if !slices.Contains(marks, word) {
+						t.Errorf("%q is no mark", word)
+					}
+				case "operands":
+					if operandKinds[word] == nil {
+						t.Errorf("%q is no kind of operands", word)
+					}
+				}
+			}
+		}
+	}
+	if len(seen) < 150 {
+		t.Errorf("%d names", len(seen))
+	}
+}

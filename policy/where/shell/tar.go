@@ -1,0 +1,26 @@
+package shell
+
+import "strings"
+
+// tar reads tar's words, whose first may be a bundle of letters without "-". A
+// name with a colon is a file on another machine, fetched with rsh.
+func tar(words []word) effect {
+	e := effect{}
+	r := rows()["tar"]
+	from := 1
+	if len(words) > 1 && words[1].known && !strings.HasPrefix(words[1].text, "-") {
+		from = 2 // the values of all letters follow behind
+		for _, letter := range words[1].text {
+			if _, ok := r.options["-"+string(letter)]; !ok {
+				e.stays = append(e.stays, 1)
+			}
+		}
+	}
+	r.read(words, from, &e)
+	for i, w := range words {
+		if i > 0 && (strings.Contains(w.text, ":") || !w.known && (!w.many || w.split)) {
+			e.stays = append(e.stays, i)
+		}
+	}
+	return e
+}

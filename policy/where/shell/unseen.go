@@ -1,0 +1,52 @@
+package shell
+
+import "github.com/clawai/clawai/policy/where"
+
+// Unseen is a pattern whose wildcard opens nothing, since what stands for it
+// would be words that nobody here can read.
+type Unseen struct {
+	Pattern string
+	Program string
+	// Known says that the program is one that runs others, or code; of any other
+	// no options are known.
+	Known bool
+}
+
+// UnseenBy lists the patterns of a constraint `command` that look as if they
+// opened a program with any words, and do not. Nil for every other constraint.
+func UnseenBy(c where.Constraint) (list []Unseen) {
+	commands, ok := c.(*commands)
+	if !ok {
+		return nil
+	}
+	for _, p := range commands.patterns {
+		if u, unseen := p.unseen(); unseen {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+func (p *pattern) unseen() (Unseen, bool) {
+	var words []word // those before the first wildcard
+	for _, g := range p.words {
+		if g.HasWildcard() {
+			break
+		}
+		words = append(words, word{text: g.String(), known: true})
+	}
+	if len(words) == 0 || p.exact() {
+		return Unseen{}, false
+	}
+	u := Unseen{Pattern: p.source, Program: canonical(words[0].text), Known: true}
+	if _, read := programs().readers[u.Program]; read {
+		return Unseen{}, false
+	}
+	e := effects(words)
+	u.Known = !e.strange
+	bareRest := p.rest
+	for _, g := range p.words[len(words):] {
+		bareRest = bareRest || bare(g)
+	}
+	return u, bareRest && (e.hidden || e.strange)
+}

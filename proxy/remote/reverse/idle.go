@@ -1,0 +1,72 @@
+package reverse
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+)
+
+// maxIdle bounds the connections of one peer that carry no request; the oldest is
+// closed for one more. Its client, if it is one, opens another.
+const maxIdle = 128
+
+// idle are the connections without a request, by the address of the peer.
+type idle struct {
+	mu    sync.Mutex
+	peers map[netip.Addr]*list.List
+	at    map[net.Conn]*list.Element
+}
+
+// ConnState is for http.Server: it bounds the connections that a peer keeps open for
+// nothing.
+func (s *Server) ConnState(c net.Conn, state http.ConnState) {
+	var peer netip.Addr // one for all whose address is none
+	if at, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		peer = at.AddrPort().Addr()
+	}
+	switch i := &s.idle; state {
+	case http.StateNew, http.StateIdle:
+		if oldest := i.add(peer, c); oldest != nil {
+			go func() { _ = oldest.Close() }() // TLS says farewell, and may wait for that
+		}
+	default:
+		i.remove(peer, c)
+	}
+}
+
+// add gives the connection that has to go, nil when there is room.
+func (i *idle) add(peer netip.Addr, c net.Conn) (oldest net.Conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.peers == nil {
+		i.peers, i.at = make(map[netip.Addr]*list.List), make(map[net.Conn]*list.Element)
+	}
+	all := i.peers[peer]
+	if all == nil {
+		all = list.New()
+		i.peers[peer] = all
+	}
+	i.at[c] = all.PushBack(c)
+	if all.Len() <= maxIdle {
+		return nil
+	}
+	oldest, _ = all.Front().Value.(net.Conn)
+	delete(i.at, oldest)
+	all.Remove(all.Front())
+	return oldest
+}
+
+func (i *idle) remove(peer netip.Addr, c net.Conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	e, all := i.at[c], i.peers[peer]
+	if e == nil {
+		return
+	}
+	delete(i.at, c)
+	if all.Remove(e); all.Len() == 0 {
+		delete(i.peers, peer)
+	}
+}
