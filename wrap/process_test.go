@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/wrap/client"
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/wrap/client"
 )
 
 // What must hold when a process dies, lacks a right or finds the disk full is
@@ -255,20 +256,12 @@ func chownAll(dir string, uid int) error {
 func reachable(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	in, err := os.Open("/proc/self/exe")
-	if err != nil {
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
-	out, err := os.OpenFile(filepath.Join(dir, "edit"), os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close(), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	return out.Name()
+	path := filepath.Join(dir, "edit")
+	exectest.Self(t, path)
+	return path
 }
 
 // Two that edit one file at the same time: each is done or says that it was

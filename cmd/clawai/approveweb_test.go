@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/clawai/clawai/internal/exectest"
 )
 
 var pageLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/#\S+`)
@@ -120,9 +122,7 @@ func TestApproveWebOpensTheBrowserWithoutAShell(t *testing.T) {
 	bin, got := t.TempDir(), filepath.Join(t.TempDir(), "got")
 	script := "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" > " + got + "\n"
 	for _, name := range []string{"xdg-open", "open"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		exectest.Write(t, filepath.Join(bin, name), []byte(script))
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	p := servePage(t, "--open")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/exectest"
 )
 
 // TestBorrowedPowersAreRefused: a clawai that is somebody else while it runs starts
@@ -47,7 +49,8 @@ func TestBorrowedPowersAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, strings.ReplaceAll(c.name, " ", ""), "clawai")
-			if err := firstError(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, src, 0o755), c.lend(path)); err != nil {
+			exectest.Write(t, path, src)
+			if err := c.lend(path); err != nil {
 				t.Fatalf("the powers cannot be lent, so that nothing is tested: %v", err)
 			}
 			state := filepath.Join(dir, "state")

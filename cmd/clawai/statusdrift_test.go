@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/clawai/clawai/internal/exectest"
 )
 
 // wrapHome is a home folder with clawai installed, as wrap wants to find it.
@@ -29,25 +30,15 @@ func newWrapHome(t *testing.T) *wrapHome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := os.Open(found)
+	program, err := os.ReadFile(found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer src.Close()
-	for _, dir := range []string{h.dir, filepath.Dir(h.bin), filepath.Join(top, "tmp")} {
+	exectest.Write(t, h.bin, program)
+	for _, dir := range []string{h.dir, filepath.Join(top, "tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-	}
-	dst, err := os.OpenFile(h.bin, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(dst, src); err != nil {
-		t.Fatal(err)
-	}
-	if err := dst.Close(); err != nil {
-		t.Fatal(err)
 	}
 	h.env = []string{"HOME=" + h.dir, "PATH=" + filepath.Dir(h.bin) + ":" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(top, "tmp")}
 	h.write(".config/clawai/policy.toml", "[[rule]]\naction = \"allow\"\ntool = \"*\"\n")
@@ -323,13 +314,7 @@ func TestStatusKnowsItsOwn(t *testing.T) {
 			t.Parallel()
 			h := newWrapHome(t)
 			other := filepath.Join(h.dir, "opt", "clawai") // of another installation
-			if err := os.MkdirAll(filepath.Dir(other), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			h.write("opt/clawai", "#!/bin/sh\n")
-			if err := os.Chmod(other, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			exectest.Write(t, other, []byte("#!/bin/sh\n"))
 			env := [][2]string{{"API_KEY", "example"}, {"PATH", "/opt/node/bin:/usr/bin"}, {"HOME", h.dir}, {"NODE_OPTIONS", "-x"}, {"https_proxy", "http://p"}}
 			ours, bare, theirs := "", "", ""
 			for i, name := range names {
@@ -382,10 +367,7 @@ func TestStatusKnowsItsOwn(t *testing.T) {
 // startsAll starts every wrapped entry of a JSON file as its client would.
 func (h *wrapHome) startsAll(form wrapForm) {
 	h.t.Helper()
-	h.write("../bin/npx", "#!/bin/sh\nexit 7\n")
-	if err := os.Chmod(filepath.Join(filepath.Dir(h.bin), "npx"), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	exectest.Write(h.t, filepath.Join(filepath.Dir(h.bin), "npx"), []byte("#!/bin/sh\nexit 7\n"))
 	src, err := os.ReadFile(filepath.Join(h.dir, form.path))
 	if err != nil {
 		h.t.Fatal(err)

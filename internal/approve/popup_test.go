@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/exectest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
 )
@@ -22,9 +23,7 @@ func fakeTmux(t *testing.T, script string) (program, calls string) {
 	dir := t.TempDir()
 	program, calls = filepath.Join(dir, "tmux"), filepath.Join(dir, "calls")
 	text := "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>' \"$a\" >>" + calls + "; done; echo >>" + calls + "\n" + script
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	exectest.Write(t, program, []byte(text))
 	return program, calls
 }
 

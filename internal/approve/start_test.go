@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/clawai/clawai/internal/exectest"
 )
 
 // A program that imports this room must start as if it did not: nothing
@@ -18,9 +20,7 @@ func TestStartTouchesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+ran+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	exectest.Write(t, filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+ran+"\n"))
 	for _, color := range []string{"unset", "", "0"} {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TERM=xterm", "TMUX=/tmp/x,1,0", envStart + "=1",

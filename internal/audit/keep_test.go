@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -91,15 +92,16 @@ func TestRetention(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir() + "/audit"
-			now := time.Now().Add(-48 * time.Hour)
-			clock := func() time.Time { now = now.Add(time.Millisecond); return now }
+			var now atomic.Int64 // the upkeep of both looks at it too
+			now.Store(time.Now().Add(-48 * time.Hour).UnixNano())
+			clock := func() time.Time { return time.Unix(0, now.Add(int64(time.Millisecond))) }
 			running := openLog(t, dir, Options{Now: clock, Retention: keepAll})
 			writer := openLog(t, dir, Options{Now: clock, MaxBytes: o.MaxBytes, Retention: keepAll})
 			writer.tidy.Wait()
 			running.tidy.Wait()
 			for i := range 50 {
 				if i == 40 {
-					now = time.Now().Add(-time.Hour)
+					now.Store(time.Now().Add(-time.Hour).UnixNano())
 				}
 				if err := writer.Record(usual(i)); err != nil {
 					t.Fatal(err)

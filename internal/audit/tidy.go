@@ -28,6 +28,9 @@ func (l *Log) keepTidy() {
 		l.tidyMu.Lock()
 		defer l.tidyMu.Unlock()
 		all, err := segments(l.dir) // one listing: there may be thousands
+		if errors.Is(err, fs.ErrNotExist) {
+			return // the next record finds that the folder is gone, and says so
+		}
 		if err = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
 			_ = l.Record(&Event{Kind: Upkeep, Detail: err.Error()})
 		}

@@ -51,6 +51,13 @@ func (q *memory) settle(id string, s queue.Status, a queue.Answer, outcome strin
 	q.changed()
 }
 
+// settleUnseen does so before anybody is told of it.
+func (q *memory) settleUnseen(id string, s queue.Status) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all[id].Status, q.all[id].Decided = s, time.Now()
+}
+
 func (q *memory) outcome(id, text string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/clawai/clawai/internal/exectest"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -34,9 +35,7 @@ func newBoard(t testing.TB, programs ...string) *board {
 	b.calls = filepath.Join(b.dir, "calls")
 	for _, name := range programs {
 		script := "#!/bin/sh\n{ printf '%s\\n' \"$0\" \"$@\" \"env:$CLAWAI_NOTICE\"; echo @@@; } >> " + b.calls + "\n"
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		exectest.Write(t, filepath.Join(b.dir, name), []byte(script))
 	}
 	return b
 }
@@ -186,9 +185,7 @@ func TestAProgramThatHangsHoldsNobodyUp(t *testing.T) {
 	path := filepath.Join(b.dir, "notify-send")
 	release := filepath.Join(b.dir, "release")
 	script := fmt.Sprintf("#!/bin/sh\nwhile ! test -e '%s'; do sleep 0.01; done\n", release)
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	exectest.Write(t, path, []byte(script))
 	d := New(b.options("linux"))
 	began := time.Now()
 	d.Asks("files", call("x"))

@@ -5,7 +5,6 @@ package queue_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/exectest"
 )
 
 func init() {
@@ -152,7 +152,7 @@ func TestAnotherUser(t *testing.T) {
 	const stranger = 54321
 	top := t.TempDir()
 	exe := filepath.Join(top, "test")
-	copyTo(t, exe)
+	exectest.Self(t, exe)
 	for owner, want := range map[int]string{stranger: "used", 0: "belongs to another user", stranger + 1: "belongs to another user"} {
 		home := filepath.Join(top, fmt.Sprint(owner))
 		dir := filepath.Join(home, "queue")
@@ -171,24 +171,5 @@ func TestAnotherUser(t *testing.T) {
 		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), want) {
 			t.Errorf("owner %d: %s, want %s", owner, out, want)
 		}
-	}
-}
-
-func copyTo(t *testing.T, path string) {
-	t.Helper()
-	in, err := os.Open(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,0 +1,38 @@
+// Package exectest writes the programs that tests start.
+package exectest
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Write makes path a program that everybody may start. While the file is open for
+// writing no other test starts a process: its child would hold the file open too, and
+// a start of the program would fail with ETXTBSY (golang.org/issue/22315).
+func Write(t testing.TB, path string, program []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Self makes path a copy of the program that runs, the test's own.
+func Self(t testing.TB, path string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Write(t, path, program)
+}
