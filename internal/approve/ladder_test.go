@@ -102,7 +102,7 @@ func (a attendant) Say(r gate.Reply) {
 	}
 }
 
-func (a attendant) Leave()           { <-a.slate.came; a.here.Store(false) }
+func (a attendant) Leave() { <-a.slate.came; a.here.Store(false) }
 
 func TestTheQueueKeepsTheContract(t *testing.T) {
 	t.Parallel()
