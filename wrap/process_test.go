@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/wrap/client"
 )
 

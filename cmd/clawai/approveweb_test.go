@@ -18,7 +18,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 var pageLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/#\S+`)

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // TestBorrowedPowersAreRefused: a clawai that is somebody else while it runs starts

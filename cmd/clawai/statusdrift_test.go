@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // wrapHome is a home folder with clawai installed, as wrap wants to find it.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/exectest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // fakeTmux is a program that plays tmux by the script; what it was called with

@@ -106,22 +106,18 @@ func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
 	}
 	l.busy.Go(func() {
 		var got inQueue
-		defer func() {
-			if r := recover(); r != nil {
-				got.err = fmt.Errorf("the queue failed: %v", r)
-			}
-			if got.err != nil && ctx.Err() == nil {
-				l.o.Trouble(fmt.Errorf("the queue does not take questions: %w", got.err))
-			}
-			p.answers <- got
-		}()
-		func() {
-			defer close(p.taken)
-			p.ticket, got.err = l.o.Queue.put(ctx, l.request(q))
-		}()
+		got.err = l.attempt(ctx, func() (err error) {
+			p.ticket, err = l.o.Queue.put(ctx, l.request(q))
+			return err
+		})
+		close(p.taken) // after a failure was told: the question may be over at once
 		if got.err == nil {
-			got.Answer, got.err = p.ticket.Wait(ctx)
+			got.err = l.attempt(ctx, func() (err error) {
+				got.Answer, err = p.ticket.Wait(ctx)
+				return err
+			})
 		}
+		p.answers <- got
 	})
 	select {
 	case <-p.taken:
@@ -129,6 +125,19 @@ func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
 	case <-ctx.Done():
 	}
 	return p
+}
+
+// attempt asks the queue for something; a failure while the question is open is told.
+func (l *Ladder) attempt(ctx context.Context, ask func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the queue failed: %v", r)
+		}
+		if err != nil && ctx.Err() == nil {
+			l.o.Trouble(fmt.Errorf("the queue does not take questions: %w", err))
+		}
+	}()
+	return ask()
 }
 
 // request is q with everything an answerer shows.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/exectest"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 func init() {
