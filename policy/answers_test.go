@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // envAnswers says how many policies TestAnswers generates.
@@ -23,6 +25,7 @@ const envAnswers = "CLAWAI_TEST_POLICIES"
 //   - a rule about a server stays about it;
 //   - what denies opens nothing at all.
 func TestAnswers(t *testing.T) {
+	slow.Test(t)
 	policies := 3000
 	if s := os.Getenv(envAnswers); s != "" {
 		n, err := strconv.Atoi(s)

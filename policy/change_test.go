@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestChangeTo(t *testing.T) {
@@ -63,6 +65,7 @@ func change(t *testing.T, rules []string) *Policy {
 
 // What is said to tighten gives no call a wider answer.
 func TestWhatTightensOpensNothing(t *testing.T) {
+	slow.Test(t)
 	var all []string
 	for _, action := range []string{"allow", "deny", "prompt"} {
 		for _, tool := range []string{"a", "b", "*"} {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func laborious(t *testing.T) *Policy {
@@ -44,6 +46,7 @@ func listOf(n int, element string) string {
 // nothing else crosses the proxy meanwhile. The reason says that it was noticed
 // on the way and not afterwards.
 func TestNoCallTakesLong(t *testing.T) {
+	slow.Test(t)
 	p := laborious(t)
 	long := func(element string) string {
 		return listOf(16<<20/60_000, jsonText("/"+strings.Repeat(element, 60_000/len(element))))
@@ -79,6 +82,7 @@ func TestNoCallTakesLong(t *testing.T) {
 
 // What one frame brings is paid for together.
 func TestABatchSharesItsEffort(t *testing.T) {
+	slow.Test(t)
 	p := laborious(t)
 	texts := listOf(24, jsonText("/"+strings.Repeat("abcxd/a", 100_000/7)))
 	one := *toolCall("move", `{"from":`+texts+`,"to":`+texts+`}`)

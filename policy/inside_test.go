@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/glob"
 )
 
@@ -85,6 +86,7 @@ func TestHolds(t *testing.T) {
 // A pattern that holds another matches all that the other matches, however a
 // server reads it.
 func TestHeldForEveryReading(t *testing.T) {
+	slow.Test(t)
 	held, pairs := 0, 150_000
 	g := gen{rand.New(rand.NewPCG(1, 2))}
 	for range pairs {

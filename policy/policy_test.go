@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func load(t *testing.T, src string, o Options) *Policy {
@@ -306,6 +308,7 @@ func TestBothSidesAlike(t *testing.T) {
 }
 
 func TestTooManyReadings(t *testing.T) {
+	slow.Test(t)
 	p := mustCompile(t, 2, func(i int) ruleSource {
 		if i == 0 {
 			return toolRule(Deny, "read", arg("path", "/other", `\Other`, "%41"), arg("to", "/x"))

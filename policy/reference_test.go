@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // The reference: plain first match, no index, own matcher. It knows calls whose
@@ -373,6 +375,7 @@ func TestLawAllowHoldsForEveryServer(t *testing.T) {
 // The index and the walk answer as a plain loop over all rules and all
 // combinations of readings does.
 func TestLawIndexKeepsNothingBack(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		c := drawCall(t, drawHostile())
@@ -390,6 +393,7 @@ func TestLawIndexKeepsNothingBack(t *testing.T) {
 // With more combinations than are walked one by one, the answer is the loop's
 // or a stricter one.
 func TestLawManyCombinationsAreStricter(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		p := compileRules(t, drawTyped(hostilePatterns).Draw(t, "policy"))
 		name := rapid.SampledFrom(toolNames).Draw(t, "name")

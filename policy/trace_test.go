@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // sameAnswer says whether two decisions are one: action, rule, reading, reason.
@@ -73,6 +75,7 @@ func TestTraceOfGeneratedPolicies(t *testing.T) {
 // A rule that was reached is one without which the walk could end elsewhere: a
 // deny of everything put in the place of any other changes nothing.
 func TestLawReachedIsWhatTheWalkMeets(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		p := compileRules(t, rules)

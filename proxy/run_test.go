@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy"
 )
 
@@ -291,6 +292,7 @@ func TestWithoutARecordNothingCrosses(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadDelaysNoEnd(t *testing.T) {
+	slow.Test(t)
 	w := newWorld(t)
 	go func() { // more than the pipe and the queue hold
 		for range 300 {

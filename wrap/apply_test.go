@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const cursorFile = `{"mcpServers":{"web":{"command":"npx","args":[]}}}`
@@ -312,6 +313,7 @@ func TestAJournalLineThatACrashCutIsPassedOver(t *testing.T) {
 }
 
 func TestTwentyMegabytes(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	var b strings.Builder
 	b.WriteString(`{"history":[`)

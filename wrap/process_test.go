@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/wrap/client"
 )
 
@@ -119,6 +120,7 @@ func TestKilledAtEachStep(t *testing.T) {
 }
 
 func TestKilledInTheMiddleOfAWrite(t *testing.T) {
+	slow.Test(t)
 	before := big(6 << 20)
 	for round := range 3 {
 		m := newMachine(t)
@@ -196,6 +198,7 @@ func TestDiskFull(t *testing.T) {
 // TestAnothersFiles runs as somebody who may not write: as another user when we
 // are root, whom no mode stops.
 func TestAnothersFiles(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name       string
 		dir, file  os.FileMode

@@ -10,9 +10,11 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestConsoleAnswers(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	w := watch(t, home, "approve")
@@ -41,6 +43,7 @@ func TestConsoleAnswers(t *testing.T) {
 }
 
 func TestConsoleTellsWhatVanished(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	first, second := a.put(about("first", `{}`)), a.put(about("second", `{}`))
@@ -64,6 +67,7 @@ func TestConsoleTellsWhatVanished(t *testing.T) {
 
 // Two people see the same question: one answers, the other is told.
 func TestTwoConsoles(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	one, two := watch(t, home, "approve"), watch(t, home, "approve")
@@ -103,6 +107,7 @@ func TestTwoConsoles(t *testing.T) {
 }
 
 func TestConsoleConfirmsDangerousOnes(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	r := about("run", `{"command":"make"}`)
@@ -142,6 +147,7 @@ func TestConsoleWithoutColour(t *testing.T) {
 }
 
 func TestConsoleAnswersSeveral(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	one, two := a.put(about("one", `{}`)), a.put(about("two", `{}`))
@@ -170,6 +176,7 @@ func TestConsoleAnswersSeveral(t *testing.T) {
 }
 
 func TestConsoleFiltersAndNotes(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	a.put(about("read_file", `{"path":"`+home+`/a"}`))
@@ -191,6 +198,7 @@ func TestConsoleFiltersAndNotes(t *testing.T) {
 }
 
 func TestConsoleWritesRules(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	r := about("write_file", `{}`)
@@ -212,6 +220,7 @@ func TestConsoleWritesRules(t *testing.T) {
 }
 
 func TestConsoleTabs(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	ticket := a.put(about("write_file", `{}`))

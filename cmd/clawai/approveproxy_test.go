@@ -15,11 +15,14 @@ import (
 
 	"github.com/creack/pty"
 	xterm "golang.org/x/term"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A client whose interface owns its terminal in raw mode asks through a console
 // on another one, and its own screen stays untouched.
 func TestConsoleAnswersAProxyBehindAnInterface(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	config := filepath.Join(home, ".config", "clawai")
 	rules := "[[rule]]\naction = \"prompt\"\ntool = \"*\"\ndescription = \"Ask first\"\n"

@@ -11,9 +11,11 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestSignalsGiveTheTerminalBack(t *testing.T) {
+	slow.Test(t)
 	for _, plain := range []string{"", "1"} {
 		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 			home := t.TempDir()
@@ -48,6 +50,7 @@ func TestAKilledConsoleDoesNotAttend(t *testing.T) {
 }
 
 func TestAHangUpEndsTheConsole(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	w := watch(t, home, "approve")
@@ -61,6 +64,7 @@ func TestAHangUpEndsTheConsole(t *testing.T) {
 }
 
 func TestConsoleResizes(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	ticket := a.put(about("write_file", `{}`))
@@ -80,6 +84,7 @@ func TestConsoleResizes(t *testing.T) {
 
 // What the popup of tmux runs.
 func TestConsoleOfOneRequest(t *testing.T) {
+	slow.Test(t)
 	for name, c := range map[string]struct {
 		do   func(a *asker, w *watcher, ticket *queue.Ticket)
 		code int
@@ -117,6 +122,7 @@ func TestConsoleOfOneRequest(t *testing.T) {
 }
 
 func TestOnceOnATerminal(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	a := asks(t, home)
 	first, second := a.put(about("first", `{}`)), a.put(about("second", `{}`))
@@ -130,6 +136,7 @@ func TestOnceOnATerminal(t *testing.T) {
 }
 
 func TestConsoleLineByLine(t *testing.T) {
+	slow.Test(t)
 	for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1"} {
 		home := t.TempDir()
 		a := asks(t, home)

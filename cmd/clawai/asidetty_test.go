@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/clawai/clawai/internal/approve/termtest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // noisy writes a line to its stderr every few milliseconds, each with a number,
@@ -29,6 +30,7 @@ touch "$1/stop"; wait`
 // What a server writes to its stderr does not stand in the way of a question on
 // the same terminal, and none of it is lost.
 func TestAServersWordsStayOffTheQuestion(t *testing.T) {
+	slow.Test(t)
 	home := t.TempDir()
 	config := filepath.Join(home, ".config", "clawai")
 	if err := os.MkdirAll(config, 0o700); err != nil {

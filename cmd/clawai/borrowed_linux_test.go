@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // TestBorrowedPowersAreRefused: a clawai that is somebody else while it runs starts
 // nothing and reads nothing, whatever it is asked.
 func TestBorrowedPowersAreRefused(t *testing.T) {
+	slow.Test(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can lend powers; CI is root")
 	}

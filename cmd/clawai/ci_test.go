@@ -14,6 +14,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 type actionFile struct {
@@ -124,6 +126,7 @@ func values(m map[string]string) (all []string) {
 // TestActionRuns runs the action's scripts on a pull request as the runner does,
 // with a repository whose policy a commit has changed.
 func TestActionRuns(t *testing.T) {
+	slow.Test(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("the action runs in bash")
 	}

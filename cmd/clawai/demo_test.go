@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // screen is what a terminal has been sent so far.
@@ -41,6 +43,7 @@ func (s *screen) has(text string) bool {
 // TestDemoAsksAtTheTerminal: with a terminal, the write is asked for as a routine
 // question, and what is answered is done and told.
 func TestDemoAsksAtTheTerminal(t *testing.T) {
+	slow.Test(t)
 	for answer, want := range map[string][]string{
 		"allow": {"asked, and you said yes", "wrote 22 bytes", "Verified: "},
 		"deny":  {"asked, and you said no", "the owner denied it", "Verified: "},

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const initPolicyFile = ".config/clawai/policy.toml"
@@ -22,6 +24,7 @@ func newcomer(t *testing.T) string {
 }
 
 func TestInitAsksAtATerminal(t *testing.T) {
+	slow.Test(t)
 	home := newcomer(t)
 	p := sit(t, home, "init")
 	p.sees("How to start?", "Mode [ask]: ")
@@ -44,6 +47,7 @@ func TestInitAsksAtATerminal(t *testing.T) {
 
 // Wherever a person leaves, nothing has been written.
 func TestLeavingInitWritesNothing(t *testing.T) {
+	slow.Test(t)
 	for name, leave := range map[string]struct {
 		answers [][2]string // what is seen, what is typed
 		code    int

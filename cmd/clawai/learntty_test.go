@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // dayWatched is a home in which a session was watched: a tool that reads, in three
@@ -44,6 +45,7 @@ func dayWatched(t *testing.T) string {
 }
 
 func TestLearnIsReviewedAtATerminal(t *testing.T) {
+	slow.Test(t)
 	home := dayWatched(t)
 	const down = "\x1b[B"
 	p := sit(t, home, "policy", "learn", "--interactive", "--out", "learned.toml")
@@ -76,6 +78,7 @@ func TestLearnIsReviewedAtATerminal(t *testing.T) {
 
 // What is preset opens nothing, and who leaves has written nothing.
 func TestLeavingALearnedReviewWritesNothing(t *testing.T) {
+	slow.Test(t)
 	for name, keys := range map[string][]string{"at the first": {"\x1b"}, "in the middle": {"\r", "\x03"}} {
 		t.Run(name, func(t *testing.T) {
 			home := dayWatched(t)

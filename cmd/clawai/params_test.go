@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const asksAll = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
@@ -17,6 +18,7 @@ const asksAll = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
 // record, and an answer for the session holds for that value of it alone. What
 // clients send with every call is neither asked about nor in the way of an answer.
 func TestWhatComesBesideTheArgumentsIsAsked(t *testing.T) {
+	slow.Test(t)
 	r := prepare(t)
 	r.write("policy.toml", asksAll)
 	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)

@@ -10,12 +10,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // Watching runs again after a change of the policy, of a fixture and of a folder
 // that was not there, waits out a policy that does not load, and ends at an
 // interrupt.
 func TestPolicyTestWatches(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestTheServersExitCodeIsOurs(t *testing.T) {
@@ -46,6 +47,7 @@ func TestAKilledServer(t *testing.T) {
 }
 
 func TestAClientThatGoesAway(t *testing.T) {
+	slow.Test(t)
 	for _, args := range [][]string{nil, {"-deaf"}} {
 		r := launchProxy(t, args...)
 		_ = r.in.Close()
@@ -60,6 +62,7 @@ func TestAClientThatGoesAway(t *testing.T) {
 // TestAServerThatTidiesUp: servers of npm need half a second to end by themselves, and
 // their clients give them two.
 func TestAServerThatTidiesUp(t *testing.T) {
+	slow.Test(t)
 	code := 0
 	for range 3 { // a machine that stands still for a second now does not always
 		r := launchProxy(t, "-tidies", "700ms")
@@ -73,6 +76,7 @@ func TestAServerThatTidiesUp(t *testing.T) {
 
 // TestAClientThatWillNotWait: who sends a signal after closing our input kills us soon.
 func TestAClientThatWillNotWait(t *testing.T) {
+	slow.Test(t)
 	took := time.Hour
 	for range 3 {
 		r := launchProxy(t, "-deaf")
@@ -110,6 +114,7 @@ func TestAClientThatReadsNoMore(t *testing.T) {
 }
 
 func TestSignalsStopEverything(t *testing.T) {
+	slow.Test(t)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		r := launchProxy(t, "-deaf")
 		_ = r.cmd.Process.Signal(sig)
@@ -208,6 +213,7 @@ func reachable(t *testing.T, path string) {
 }
 
 func TestThePolicyIsFollowed(t *testing.T) {
+	slow.Test(t)
 	r := launchProxy(t)
 	calls := 0
 	call := func() string {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // serving is a clawai proxy --listen with the addresses it told.
@@ -72,6 +73,7 @@ func (s *serving) ends(by syscall.Signal) {
 // Two servers, each at its path, one gate for each agent session; the secret of
 // the path outlives the process, and a policy that changes reaches open gates.
 func TestListen(t *testing.T) {
+	slow.Test(t)
 	one, two := newBackServer(t), newBackServer(t)
 	one.Start()
 	two.Start()
@@ -227,6 +229,7 @@ func TestListenWithTLS(t *testing.T) {
 
 // A client that sends its header byte by byte is given up.
 func TestASlowHeader(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	back := newBackServer(t)
 	back.Start()
@@ -250,6 +253,7 @@ func TestASlowHeader(t *testing.T) {
 
 // A header beyond the bound is refused before anything is read of it.
 func TestALargeHeader(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	back := newBackServer(t)
 	back.Start()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // soak says how many times more a long run does (docs/benchmarks.md).
@@ -64,6 +65,7 @@ func (r *running) comesBack(before int) {
 
 // A policy that is saved again and again leaves nothing behind.
 func TestReloadsGiveTheirMemoryBack(t *testing.T) {
+	slow.Test(t)
 	rules := func(first string) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "[[rule]]\naction = \"deny\"\ntool = %q\n", first)
@@ -97,6 +99,7 @@ func TestReloadsGiveTheirMemoryBack(t *testing.T) {
 
 // A crowd of calls in flight is not remembered when it has been answered.
 func TestACrowdGivesItsMemoryBack(t *testing.T) {
+	slow.Test(t)
 	r := launchProxy(t)
 	time.Sleep(3 * time.Second)
 	before := r.resident()
@@ -116,6 +119,7 @@ func TestACrowdGivesItsMemoryBack(t *testing.T) {
 
 // What readers asked for who hung up before they had it is not kept.
 func TestHungUpReadersLeaveNothing(t *testing.T) {
+	slow.Test(t)
 	large := strings.Repeat("x", 8<<20)
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var call struct{ ID int }

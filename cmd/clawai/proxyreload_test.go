@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A layer that loses rules under a running proxy goes on holding, until its owner
 // says that this is meant; a policy with an end mark is believed when it is whole.
 func TestReloadsOpenNothingUnasked(t *testing.T) {
+	slow.Test(t)
 	r := prepare(t)
 	const shut = "[[rule]]\naction = \"deny\"\ntool = \"secret\"\n"
 	r.write("layer.toml", shut)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const rememberRules = `# Mine.
@@ -31,6 +32,7 @@ args.path = "/srv/**"
 // Two calls wait when the first answer is remembered. Each gets a rule, what the
 // rules cover is asked about no more, and what was denied still is.
 func TestRememberedThroughTheQueue(t *testing.T) {
+	slow.Test(t)
 	r := prepare(t)
 	r.write("policy.toml", rememberRules)
 	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)

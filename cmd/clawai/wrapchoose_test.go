@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // person is somebody at a terminal on which clawai was started.
@@ -134,6 +136,7 @@ func readHome(t *testing.T, home, rel string) string {
 }
 
 func TestChoosingAtATerminal(t *testing.T) {
+	slow.Test(t)
 	home := homeWithServers(t)
 	p := sit(t, home, "wrap")
 	p.sees("Which servers to wrap?", "one  Claude Code  ~/.claude.json", "two  Cursor  ~/.cursor/mcp.json")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -84,6 +85,7 @@ func (s *session) walkToAlways() {
 }
 
 func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 200)
@@ -134,6 +136,7 @@ func TestAlwaysWritesOneRuleAboveTheOneThatAsked(t *testing.T) {
 
 // What is picked is what is written, and the page says what else it means.
 func TestScopes(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -171,6 +174,7 @@ func TestScopes(t *testing.T) {
 
 // Nothing is written for one who turns back on the page of scopes.
 func TestScopesPresetDeny(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, keys := range []string{enter, esc, down + esc} {
 		o, path := asksFor(t, policyBefore, writeArgs)
@@ -188,6 +192,7 @@ func TestScopesPresetDeny(t *testing.T) {
 }
 
 func TestAlwaysIsConfirmed(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys string
@@ -232,6 +237,7 @@ func TestAlwaysPlain(t *testing.T) {
 }
 
 func TestAlwaysIsNotOffered(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	stars := policyBefore
 	for name, c := range map[string]struct{ src, args, why string }{
@@ -263,6 +269,7 @@ func TestAlwaysIsNotOffered(t *testing.T) {
 // A rule that would have let a denied call through is not written, the person
 // is told, and may still allow the one call.
 func TestAlwaysKeepsWhatWasDenied(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	// The rule below denies; an allow above the prompt would shield it.
 	src := strings.Replace(policyBefore, `	args.path = "/home/user/**"`+"\n", "", 1) + `
@@ -310,6 +317,7 @@ tool = "*"
 }
 
 func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	c := o.Question.Calls[0]
@@ -331,6 +339,7 @@ func TestDeniedCallsThatStayDeniedDoNotStand(t *testing.T) {
 }
 
 func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o, path := asksFor(t, policyBefore, writeArgs)
 	s := start(t, o, 40, 80)

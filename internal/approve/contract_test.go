@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // desk asks in another process on a pty of its own, and is the person there.
@@ -99,6 +100,7 @@ description = "writes need a look"
 `
 
 func TestTerminalKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // wall is a Lister whose person is the test: it shows one page at a time.
@@ -103,6 +104,7 @@ func shows(t *testing.T, w *wall, want ...byte) sheet {
 }
 
 func TestGatherKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	gatetest.Run(t, gatetest.Rung{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) {
 			s := newSeat("terminal")

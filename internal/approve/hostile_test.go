@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // The corpus that every way of asking shows: what the screen holds is what would
@@ -109,6 +110,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestPathsAreAlsoShownClean(t *testing.T) {
+	slow.Test(t)
 	s := start(t, writeCall(`{"a":"/home/user/../../etc/passwd","b":"/plain/","c":"x/../y","d":"./a//b"}`), 24, 80)
 	s.see(`a = "/home/user/../../etc/passwd" → "/etc/passwd"`, `b = "/plain/"`+"\n", `c = "x/../y"`+"\n", `d = "./a//b" → "a/b"`)
 	s.answer(esc)

@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
 	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -105,6 +106,7 @@ func (a attendant) Say(r gate.Reply) {
 func (a attendant) Leave() { <-a.slate.came; a.here.Store(false) }
 
 func TestTheQueueKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
@@ -377,6 +379,7 @@ func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
 // However broken the queue is, the terminal asks as if there were none, and the
 // trouble is told.
 func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
+	slow.Test(t)
 	full := errors.New("database or disk is full")
 	stuck := make(chan struct{})
 	lines := map[string]*Line{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // many asks everything at once, at the terminal and in the queue, as a proxy
@@ -99,6 +100,7 @@ func replies(outs []outcome) (words []string) {
 // Calls made at once are one list on the terminal, each in full; what needs care
 // is no part of it, and is not let through by it.
 func TestAListOnTheTerminal(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
 		say := map[string]func(s *session, keys, word string){
@@ -140,6 +142,7 @@ func listFirst(s *session, list, alone func()) {
 }
 
 func TestAListOneByOneOnTheTerminal(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := several()
 	o.More = o.More[:2]
@@ -172,6 +175,7 @@ func TestAListOneByOneOnTheTerminal(t *testing.T) {
 // Somebody answers in the queue while the question is on the terminal: the
 // question goes, the terminal is as it was, and the other way round.
 func TestTheTerminalAndTheQueueRace(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	won := map[string]int{}
 	for n := range 12 {

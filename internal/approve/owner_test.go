@@ -10,6 +10,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const sigterm = syscall.SIGTERM
@@ -45,6 +46,7 @@ func TestTerminalOfOthers(t *testing.T) {
 
 // Two proxies on one terminal ask one after the other.
 func TestTwoProcessesAskInTurn(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, plain := range []bool{false, true} {
 		o := writeCall(`{}`)

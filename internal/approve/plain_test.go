@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestPlainAnswers(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for typed, want := range map[string]gate.Reply{
 		"allow\n": gate.AllowOnce, "session\n": gate.AllowSession, "deny\n": gate.DenyOnce,
@@ -45,6 +47,7 @@ func TestPlainEndOfFileDenies(t *testing.T) {
 }
 
 func TestPlainTimeout(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := writeCall(`{}`)
 	o.Timeout = 3 * time.Second
@@ -57,6 +60,7 @@ func TestPlainTimeout(t *testing.T) {
 }
 
 func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := writeCall(`{}`)
 	o.Options.Grace = time.Second

@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // fakeTmux is a program that plays tmux by the script; what it was called with
@@ -40,6 +41,7 @@ display-message) echo @4; echo tmux-256color
 `
 
 func TestPopupAvailable(t *testing.T) {
+	slow.Test(t)
 	ticketed := gate.Question{Ticket: "4f8b0c5e-0000-4000-8000-000000000000"}
 	for name, tt := range map[string]struct {
 		script string
@@ -71,6 +73,7 @@ func TestPopupAvailable(t *testing.T) {
 }
 
 func TestPopupRunsClawaiAtTheLastUsedClient(t *testing.T) {
+	slow.Test(t)
 	program, calls := fakeTmux(t, goodTmux+"display-popup) sleep 0.5; exit 1;;\nesac")
 	p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "/bin/cl awai", Environ: []string{"CLAWAI_STATE_DIR=/s t"}})
 	_, err := p.Ask(t.Context(), gate.Question{Ticket: "4f8b0c5e"})
@@ -85,6 +88,7 @@ func TestPopupRunsClawaiAtTheLastUsedClient(t *testing.T) {
 }
 
 func TestPopupIsClosedWhenTheQuestionIsOver(t *testing.T) {
+	slow.Test(t)
 	program, calls := fakeTmux(t, goodTmux+`display-popup) case "$*" in *-C*) kill $(cat "$0.pid");; *) echo $$ >"$0.pid"; exec sleep 60;; esac;;
 esac`)
 	p := NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "clawai"})

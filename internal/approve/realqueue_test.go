@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // clerk answers in a real queue, and attends it while there.
@@ -81,6 +82,7 @@ func (c *clerk) ladder() *Ladder {
 }
 
 func TestARealQueueKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			c := newClerk(t)
@@ -93,6 +95,7 @@ func TestARealQueueKeepsTheContract(t *testing.T) {
 // Hundreds of questions at once and four who answer: each gets one answer, and it
 // is what the queue holds.
 func TestHundredsOfQuestions(t *testing.T) {
+	slow.Test(t)
 	c := newClerk(t)
 	l := c.ladder()
 	l.o.Wait = true

@@ -12,10 +12,12 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
 func TestAnswers(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name, keys string
@@ -67,6 +69,7 @@ func TestStrayInput(t *testing.T) {
 }
 
 func TestTypeAheadIsNoAnswer(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, ahead := range []string{"y\r", down + enter, "allow\n", enter} {
 		s := open(t, 24, 80)
@@ -82,6 +85,7 @@ func TestTypeAheadIsNoAnswer(t *testing.T) {
 }
 
 func TestKeysBeforeTheQuestionCanBeReadAreNoAnswer(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := writeCall(`{}`)
 	o.Options.Grace = 2 * time.Second
@@ -95,6 +99,7 @@ func TestKeysBeforeTheQuestionCanBeReadAreNoAnswer(t *testing.T) {
 }
 
 func TestNoAnswerDenies(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := writeCall(`{}`)
 	o.Timeout = 3 * time.Second
@@ -123,6 +128,7 @@ func TestHangUpDenies(t *testing.T) {
 }
 
 func TestSignalDenies(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, plain := range []bool{false, true} {
 		o := writeCall(`{}`)
@@ -154,6 +160,7 @@ func TestResize(t *testing.T) {
 }
 
 func TestTinyWindowDenies(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, size := range [][2]int{{5, 20}, {24, 20}, {6, 80}} {
 		s := start(t, writeCall(`{}`), size[0], size[1])
@@ -193,6 +200,7 @@ func TestManyArguments(t *testing.T) {
 // What allows needs the arguments to have been in sight to the last; the first
 // Return reads on instead. What denies needs nothing.
 func TestAllowNeedsTheEnd(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	long := `{"first":1`
 	for i := range 40 {
@@ -253,6 +261,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 // Of a long value the beginning, the end and the length are enough, unless the
 // call needs care: then what stands in its middle may be why.
 func TestTheMiddleOfALongValue(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	text := strings.Repeat("all work and no play makes jack a dull boy ", 60)
 	t.Run("routine", func(t *testing.T) {
@@ -290,6 +299,7 @@ func TestTooManyArgumentsDeny(t *testing.T) {
 }
 
 func TestSeveralCallsAreOneQuestion(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	o := writeCall(`{}`)
 	o.Question.Session = false

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // limitFiles makes every write end at byte size of its file, as a full disk
@@ -35,6 +37,7 @@ func limitFiles(t testing.TB, size int64) (lift func()) {
 // acknowledged that is not there, half a line is never taken for one, and when
 // there is room again the record goes on and verifies.
 func TestWritesThatEndAnywhere(t *testing.T) {
+	slow.Test(t)
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(base, "x")

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // TestMain makes the test binary play a proxy that records, when it is told to.
@@ -76,6 +78,7 @@ func command(t *testing.T, dir string, count int) *exec.Cmd {
 // Fifty proxies write at once: every record that was said to be recorded is
 // there once, whole, and verifies.
 func TestFiftyProcessesAtOnce(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "state", "audit")
 	const processes, each = 50, 400
 	ids := make([][]string, processes)

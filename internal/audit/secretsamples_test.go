@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // samples are what vendors' keys look like, as others have written it down (the
@@ -53,6 +55,7 @@ var places = []string{
 }
 
 func TestKeysAreKeptOutByTheirShape(t *testing.T) {
+	slow.Test(t)
 	if len(samples) < 120 {
 		t.Fatalf("%d samples", len(samples))
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // tampered is a record of three sessions: the first closed, the second crashed and
@@ -76,6 +78,7 @@ func (r *tampered) says(now time.Time, ms ...mark) {
 // Every way to take records away, or to put them elsewhere, by whom the record does
 // not know. What is not found without a kept head is listed in docs/record.md.
 func TestTampering(t *testing.T) {
+	slow.Test(t)
 	remove := func(r *tampered, i int) { must(r.t, os.Remove(r.paths[i])) }
 	removal := func(r *tampered, i int, keep Retention) mark {
 		return mark{Kind: removed, Segment: filepath.Base(r.paths[i]), Detail: "older than 2160h0m0s", Keep: keep.Keep, KeepFor: int64(keep.KeepFor / time.Second)}

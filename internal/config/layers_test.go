@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -191,6 +192,7 @@ func TestNamedLayersMustExist(t *testing.T) {
 
 // A running proxy hears of every change of a layer.
 func TestLayersAreWatched(t *testing.T) {
+	slow.Test(t)
 	h := newHouse(t)
 	next := watchedFrom(t, func() (*Loaded, error) { return h.layers.Load(h.policy, policy.Options{}) })
 	write(t, h.org, deny)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -106,6 +107,7 @@ func TestEditsOfOurOwnDoNotWait(t *testing.T) {
 }
 
 func TestTheEndMark(t *testing.T) {
+	slow.Test(t)
 	const end = "# end\n"
 	run(t, func(r *running) {
 		for _, part := range []string{"", allow, allow + "# en", allow + "# end of the first half"} {
@@ -126,6 +128,7 @@ func TestTheEndMark(t *testing.T) {
 
 // A layer is not for the agent, nor for a slip, to take away.
 func TestALayerThatLosesRulesStays(t *testing.T) {
+	slow.Test(t)
 	rename := func(t *testing.T, from, to string) { must(t, os.Rename(from, to)) }
 	for name, take := range map[string]func(t *testing.T, org string){
 		"emptied":          func(t *testing.T, org string) { write(t, org, "") },

@@ -12,9 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/policy"
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -93,6 +95,7 @@ func must(t *testing.T, err error) {
 }
 
 func TestWatchTellsEachChangeOnce(t *testing.T) {
+	slow.Test(t)
 	dir := folder(t)
 	path := filepath.Join(dir, "policy.toml")
 	write(t, path, good)
@@ -118,6 +121,7 @@ func TestWatchTellsEachChangeOnce(t *testing.T) {
 }
 
 func TestWatchSeesWhatWasChangedBeforeItBegan(t *testing.T) {
+	slow.Test(t)
 	path := filepath.Join(folder(t), "policy.toml")
 	write(t, path, good)
 	from, err := LoadPolicy(path, "")
@@ -153,6 +157,7 @@ func TestWatchSeesASwappedLink(t *testing.T) {
 }
 
 func TestWatchSurvivesItsFolder(t *testing.T) {
+	slow.Test(t)
 	dir := folder(t)
 	sub := filepath.Join(dir, "a", "b")
 	path := filepath.Join(sub, "policy.toml")

@@ -4,10 +4,13 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // However often it is asked for, memory comes back.
 func TestReleaseIsNotPutOffForEver(t *testing.T) {
+	slow.Test(t)
 	var kept runtime.MemStats
 	runtime.ReadMemStats(&kept)
 	before := kept.NumForcedGC

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/oauth/oauthtest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // bystander is a server that nothing of a sign-in may reach.
@@ -148,6 +149,7 @@ func TestAServerThatIsHalfInside(t *testing.T) {
 
 // The answer of another sign-in, of another server, or of an earlier page.
 func TestAnswersOfAnotherSignIn(t *testing.T) {
+	slow.Test(t)
 	for name, returns := range map[string]func(url.Values){
 		"another state":  func(v url.Values) { v.Set("state", "AAAAAAAAAAAAAAAAAAAAAAAAAA") },
 		"no state":       func(v url.Values) { v.Del("state") },

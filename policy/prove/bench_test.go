@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 )
@@ -87,6 +88,7 @@ func strangers(n int) string {
 // TestStrangers: rules that have nothing to do with one another are not compared one
 // by one, and all of them are decided.
 func TestStrangers(t *testing.T) {
+	slow.Test(t)
 	before, after := parse(t, ordinary(40)), parse(t, strangers(1000))
 	classes := prove.Difference(before, after, prove.Options{})
 	decided := map[int]bool{}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 )
@@ -240,6 +241,7 @@ func suspicious(c *policy.Call) bool {
 // policies: what it finds reached must be so found, what is called covered must
 // be met by no call, and every witness must stand before the policy.
 func TestReachAgainstBruteForce(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	ws := worlds(t)
 	calls := make([][]*policy.Call, len(ws))

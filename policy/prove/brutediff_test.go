@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 )
@@ -60,6 +61,7 @@ func word(d policy.Decision) string {
 // TestDifferenceAgainstBruteForce asks two policies about every call of a small
 // world: each pair of answers that it finds must be among the classes.
 func TestDifferenceAgainstBruteForce(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	ws := worlds(t)
 	calls := make([][]*policy.Call, len(ws))

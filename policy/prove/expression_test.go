@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 )
@@ -25,6 +26,7 @@ func withWhere(conditions ...string) string {
 // TestReachOfExpressions: expressions are compared by what they match, and where
 // one holds another, that is proved; else a text shows that it does not.
 func TestReachOfExpressions(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		above, below string
 		covered      bool
@@ -88,6 +90,7 @@ func TestDifferenceOfExpressions(t *testing.T) {
 // expressions is contradicted by a call, those included whose texts hold JSON or
 // have breaks around them.
 func TestExpressionsAgainstBruteForce(t *testing.T) {
+	slow.Test(t)
 	var calls []*policy.Call
 	several := map[*policy.Call]bool{}
 	for i, x := range []any{

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/prove"
 	"github.com/clawai/clawai/policy/where/disk"
@@ -49,6 +50,7 @@ func TestBothUnderAFolder(t *testing.T) {
 // TestWitnessesUnderFolders: in any policy of folders and globs, the policy says
 // of every witness what it is shown for.
 func TestWitnessesUnderFolders(t *testing.T) {
+	slow.Test(t)
 	condition := rapid.SampledFrom([]string{
 		"args.path = \"**/.env\"", "args.path = \"~/p/**\"", "args.path = [\"/srv/*\", \"**/*.pem\"]", "args.file = \"**/.env\"",
 		"where.path = { under = [\"~/p\"] }", "where.path = { under = [\"/srv\", \"~/p/q\"] }", "where.file = { under = [\"~/p\"] }",

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -122,6 +123,7 @@ func TestBodiesWithoutAnEnd(t *testing.T) {
 // A server that cuts its streams at once, with a time to wait that overflows or
 // is none, does not keep us busy.
 func TestAServerThatCutsItsStreamsAtOnce(t *testing.T) {
+	slow.Test(t)
 	for _, retry := range []string{"0", "9223372036854775807", "9223372036854775"} {
 		var gets atomic.Int64
 		l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A server may ask its client, on its own stream, about a call that comes next:
@@ -41,6 +43,7 @@ func TestTheServersOwnStreamComesFirst(t *testing.T) {
 
 // One whose header does not come holds nobody up for long.
 func TestAnOwnStreamThatDoesNotOpen(t *testing.T) {
+	slow.Test(t)
 	l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			<-r.Context().Done()

@@ -14,8 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/clawai/clawai/proxy/stdio"
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/proxy/stdio"
 )
 
 func TestBytesPassUnchangedBothWays(t *testing.T) {
@@ -60,6 +62,7 @@ func TestExitIsReported(t *testing.T) {
 }
 
 func TestCloseEndsWhoeverWillNotGo(t *testing.T) {
+	slow.Test(t)
 	for role, n := range map[string]int{"echo": 0, "deaf": 1, "family": 2} {
 		t.Run(role, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
@@ -78,6 +81,7 @@ func TestCloseEndsWhoeverWillNotGo(t *testing.T) {
 // TestWhatAServerLeavesBehind: the server has ended with its input, and given its code; what
 // it started has not.
 func TestWhatAServerLeavesBehind(t *testing.T) {
+	slow.Test(t)
 	defer goleak.VerifyNone(t)
 	c := start(t, "orphans")
 	ids := pids(t, c, 1)
@@ -91,6 +95,7 @@ func TestWhatAServerLeavesBehind(t *testing.T) {
 }
 
 func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
+	slow.Test(t)
 	defer goleak.VerifyNone(t)
 	c := start(t, "deaf")
 	stuck := make(chan error)
@@ -115,6 +120,7 @@ func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
 // When the proxy is killed without a chance to clean up, nobody may be left:
 // neither the server nor what it started.
 func TestKilledOwnerLeavesNobody(t *testing.T) {
+	slow.Test(t)
 	for role, n := range map[string]int{"deaf": 1, "family": 2} {
 		t.Run(role, func(t *testing.T) {
 			owner := exec.Command(os.Args[0])

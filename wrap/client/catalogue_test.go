@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // catalogue is the built-in rows.
@@ -140,6 +142,7 @@ func TestCatalogueUserRows(t *testing.T) {
 }
 
 func TestCatalogueRefuses(t *testing.T) {
+	slow.Test(t)
 	with := func(old, new string) string {
 		if !strings.Contains(goodUser, old) {
 			t.Fatalf("no %q to replace", old)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func golden(t *testing.T, row Row, name string) []byte {
@@ -58,6 +60,7 @@ func eachServer(t *testing.T, row Row, src []byte, edit func(src []byte, e Entry
 
 // Each row's file, in the form its vendor documents, gains clawai and loses it.
 func TestGolden(t *testing.T) {
+	slow.Test(t)
 	for _, row := range catalogue(t) {
 		t.Run(row.ID, func(t *testing.T) {
 			before := golden(t, row, "before")

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // The properties of an edit of a remote entry, over generated files; the long
@@ -14,6 +16,7 @@ import (
 //
 //	go test ./wrap/client -run 'RemoteProperties' -rapid.checks=20000
 func TestRemoteProperties(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		format  Format
 		samples *rapid.Generator[remoteSample]

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // The properties of an edit, over generated files. A run of 100 files a format
@@ -14,6 +16,7 @@ import (
 //	go test ./wrap/client -run 'Properties/jsonc' -rapid.checks=200000
 //	go test ./wrap/client -run 'Properties/(toml|yaml)' -rapid.checks=20000
 func TestProperties(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		format  Format
 		samples *rapid.Generator[sample]

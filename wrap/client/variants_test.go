@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 var twoSpaces = regexp.MustCompile(`(?m)^( {2})+`)
@@ -44,6 +46,7 @@ var cutBytes = regexp.MustCompile(`cut=[\w.-]*`)
 func unix(src []byte) []byte { return bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")) }
 
 func TestGoldenVariants(t *testing.T) {
+	slow.Test(t)
 	for _, row := range catalogue(t) {
 		if row.ReadOnly {
 			continue
@@ -68,6 +71,7 @@ func TestGoldenVariants(t *testing.T) {
 // clawai moves: each file is brought from an older path to today's in place,
 // and comes out as if it had been wrapped today.
 func TestGoldenUpdate(t *testing.T) {
+	slow.Test(t)
 	for _, row := range catalogue(t) {
 		if row.ReadOnly {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // pen stands in for the keeper of rules, which the proxy's side has.
@@ -93,6 +94,7 @@ func (p *atDesk) sees(want func(string) bool) {
 // The ladder, the queue and the console together are a way of asking like any
 // other.
 func TestTheConsoleKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New:     consoleAndLadder,

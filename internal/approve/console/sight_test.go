@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // long is arguments that no screen shows at once.
@@ -23,6 +24,7 @@ func long() string {
 // What allows needs the question to have been in sight to its end; until then
 // its key reads on. What denies needs nothing.
 func TestAllowNeedsTheEnd(t *testing.T) {
+	slow.Test(t)
 	for _, size := range [][2]int{{80, 24}, {40, 14}, {100, 40}} {
 		for _, only := range []string{"", id(1)} { // the list, and one alone as in the popup
 			for _, key := range []string{"a", "s", "A"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestResize(t *testing.T) {
@@ -183,6 +184,7 @@ func TestTimeGoesOn(t *testing.T) {
 
 // Every hostile call of the corpus: in the list, in the details, and whole.
 func TestHostileCalls(t *testing.T) {
+	slow.Test(t)
 	for _, c := range viewtest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			sit(t, 120, 60, Options{Only: id(1)}, func(d *desk) {

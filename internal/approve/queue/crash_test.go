@@ -14,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -243,6 +244,7 @@ func revokedOnce(t *testing.T, q *queue.Queue, p *queue.Proxy) {
 
 // Killed at any moment: QUEUE_CRASHES=1000 does it so often.
 func TestKilledAtRandom(t *testing.T) {
+	slow.Test(t)
 	n := 5
 	if s := os.Getenv("QUEUE_CRASHES"); s != "" {
 		n, _ = strconv.Atoi(s)

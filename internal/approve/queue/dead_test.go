@@ -14,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func init() {
@@ -269,6 +270,7 @@ func TestNothingHeldWhileIdle(t *testing.T) {
 
 // Whoever has come is there, however many others come, go, and look meanwhile.
 func TestPresenceHolds(t *testing.T) {
+	slow.Test(t)
 	_, q, _ := newQueue(t)
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func init() {
@@ -42,6 +43,7 @@ func init() {
 // readers go on; afterwards everything goes on, and what the proxy had ended
 // meanwhile is ended.
 func TestLocked(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	const patience = 100 * time.Millisecond
 	o := queue.Options{Check: 200 * time.Millisecond}.Patience(patience)
@@ -87,6 +89,7 @@ func TestLocked(t *testing.T) {
 // A session ends in bounded time while another program holds the lock, however
 // many ends it still has to store.
 func TestCloseWhileLocked(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	const patience, owing = 50 * time.Millisecond, 100
 	q := open(t, dir, queue.Options{Check: 10 * time.Millisecond}.Patience(patience))
@@ -145,6 +148,7 @@ func TestAnswerInVain(t *testing.T) {
 // A file that is no queue, or not a whole one, is an error that says what to do.
 // It is never deleted or emptied.
 func TestDamaged(t *testing.T) {
+	slow.Test(t)
 	for name, damage := range map[string]func(whole []byte) []byte{
 		"cut in half":    func(b []byte) []byte { return b[:len(b)/2] },
 		"cut mid page":   func(b []byte) []byte { return b[:len(b)-1000] },
@@ -198,6 +202,7 @@ func TestDamaged(t *testing.T) {
 // A person with the sqlite3 tool may end a request; what he cannot say properly
 // is a deny.
 func TestChangedByHand(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	p := attach(t, open(t, dir, queue.Options{Check: 50 * time.Millisecond}), "s1")
 	for sets, want := range map[string]gate.Reply{
@@ -229,6 +234,7 @@ func TestChangedByHand(t *testing.T) {
 // A request of which a part cannot be read is not shown as if that were all, and
 // hides no other. It can only be denied, and ends like every other.
 func TestUnreadablePart(t *testing.T) {
+	slow.Test(t)
 	for _, damage := range []string{
 		"more_calls = '[{'", "names = '[{'", "offers = '[{'", "names = '7'", "lasting = 7", "rule_line = 9223372036854775807, names = '{}'",
 	} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func init() {
@@ -75,6 +76,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestWhatOthersCanChangeIsRefused(t *testing.T) {
+	slow.Test(t)
 	const stranger = 54321
 	for name, tt := range map[string]struct {
 		change func(dir string) error

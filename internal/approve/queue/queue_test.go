@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A question goes to whoever looks, the answer comes back, and what became of
@@ -292,6 +293,7 @@ func TestClocksJump(t *testing.T) {
 
 // A thousand wait at once; one goroutine notices for all.
 func TestThousand(t *testing.T) {
+	slow.Test(t)
 	p, other, _ := newQueue(t)
 	const n = 1000 / scale
 	tickets := make([]*queue.Ticket, n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // storm has n answerers answer each request at once; it says for each who won
@@ -170,6 +171,7 @@ func TestSettleAgainstAnswer(t *testing.T) {
 
 // Proxies and answerers come and go at once; each question gets its own answer.
 func TestManyProxies(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir() + "/queue"
 	answerer := open(t, dir, queue.Options{})
 	watched, stop := contextWithCancel(t)

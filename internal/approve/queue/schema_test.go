@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 var (
@@ -101,6 +102,7 @@ func init() {
 
 // Many find no database at the same moment, and make one.
 func TestMadeAtOnce(t *testing.T) {
+	slow.Test(t)
 	const processes, inThis = 8, 8
 	for range 3 {
 		dir := filepath.Join(t.TempDir(), "queue")
@@ -159,6 +161,7 @@ func init() {
 
 // Processes come and go; the last one takes the log away, the next one makes it.
 func TestOpenedAndClosedAtOnce(t *testing.T) {
+	slow.Test(t)
 	const processes, each = 6, 15
 	dir := filepath.Join(t.TempDir(), "queue")
 	var children []*child

@@ -14,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -56,6 +57,7 @@ func holding(t *testing.T, dir string) (files []string) {
 // Arguments are there as they will be executed for as long as somebody has to
 // decide. A moment later they are in no file any more, while others still wait.
 func TestSecretsGo(t *testing.T) {
+	slow.Test(t)
 	for name, end := range map[string]func(*queue.Queue, *queue.Proxy, *queue.Ticket) error{
 		"decide": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
 			_, err := q.Decide(ctx, k.ID(), answer(gate.AllowAlways, "me"))
@@ -126,6 +128,7 @@ func TestSecretsGo(t *testing.T) {
 
 // What is tidied up is so by itself, soon.
 func TestTidiesByItself(t *testing.T) {
+	slow.Test(t)
 	p, other, dir := newQueue(t)
 	put(t, p, `{"other":"waits"}`)
 	ticket, err := p.Put(ctx, secretive(10))
@@ -145,6 +148,7 @@ func TestTidiesByItself(t *testing.T) {
 // What a killed proxy left goes with the next thing that is settled, though
 // nobody looks.
 func TestKilledProxysSecretsGo(t *testing.T) {
+	slow.Test(t)
 	p, _, dir := newQueue(t)
 	c := start(t, "secret", dir)
 	c.expect("ready")
@@ -179,6 +183,7 @@ func init() {
 // Old requests go, and too many; those that wait, or whose outcome nobody told,
 // stay.
 func TestPrune(t *testing.T) {
+	slow.Test(t)
 	for name, o := range map[string]queue.Options{
 		"many": {Keep: 10},
 		"old":  {KeepFor: time.Hour},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -47,6 +48,7 @@ func BenchmarkOf(b *testing.B) {
 
 // Whatever comes, what is shown of it is bounded.
 func TestWhatIsShownIsBounded(t *testing.T) {
+	slow.Test(t)
 	for name, args := range large(256 << 10) {
 		q, err := Of([]policy.Call{call("edit_file", args)}, folders)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -130,6 +131,7 @@ func TestALongDiffSaysHowMuchIsLeft(t *testing.T) {
 // Whatever is compared, both texts can be read out of it, and for short ones no
 // comparison has fewer changes.
 func TestCompareLosesNothing(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n, letters int) []string {
 		list := make([]string, r.IntN(n+1))

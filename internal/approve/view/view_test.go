@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/internal/term/visibletest"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -140,6 +141,7 @@ func TestALongNameCanBeSeenWhole(t *testing.T) {
 
 // Of a value that is too long for Whole, Each still gives all.
 func TestAVeryLongValue(t *testing.T) {
+	slow.Test(t)
 	text := strings.Repeat("é line\\n", 20000)
 	args := `{"first":"` + text + `","n":` + strings.Repeat("7", 400) + `}`
 	q, err := Of([]policy.Call{call("x", args)}, Options{})

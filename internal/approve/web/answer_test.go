@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -50,6 +51,7 @@ func TestEveryAnswerReachesTheQueue(t *testing.T) {
 }
 
 func TestAnswersThatAreRefused(t *testing.T) {
+	slow.Test(t)
 	dangerous := func(r *queue.Request) { r.Risk = "dangerous" }
 	unknown := func(r *queue.Request) { r.Risk = "" }
 	for name, c := range map[string]struct {
@@ -174,6 +176,7 @@ func TestADangerousOneIsAllowedAloneAndConfirmedAndDeniedAtOnce(t *testing.T) {
 }
 
 func TestBodiesThatAreNoAnswer(t *testing.T) {
+	slow.Test(t)
 	st, _, r := asked(t, nil)
 	good := `{"id":"` + r.ID + `","digest":"` + hex.EncodeToString(r.Digest[:]) + `","reply":"allow"}`
 	for name, c := range map[string]struct {
@@ -229,6 +232,7 @@ func TestAnAnswerBeforeTheQuestionWasInSight(t *testing.T) {
 }
 
 func TestOneOfFiftyWins(t *testing.T) {
+	slow.Test(t)
 	st, _, r := asked(t, nil)
 	var mu sync.Mutex
 	status := map[int]int{}

@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // pen stands in for the keeper of rules, which the proxy's side has.
@@ -96,6 +97,7 @@ func (p *onThePage) Leave() {
 
 // The ladder, the queue and the page together are a way of asking like any other.
 func TestThePageKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New:     func(t testing.TB) (gate.Approver, gatetest.Person) { return pageAndLadder(t) },

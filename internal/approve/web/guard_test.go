@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // every route with a body its own page would send.
@@ -208,6 +210,7 @@ func (st *site) raw(s string) string {
 }
 
 func TestRequestsThatNoBrowserSends(t *testing.T) {
+	slow.Test(t)
 	st := newSite(t, nil)
 	host := st.s.host
 	for name, c := range map[string]struct{ request, status string }{

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // evil stands in every text that does not come through package view.
@@ -48,6 +49,7 @@ func TestTheHomeFolderIsShortOnThePage(t *testing.T) {
 }
 
 func TestTheDetailsOfEveryHostileCallAreHarmless(t *testing.T) {
+	slow.Test(t)
 	st := newSite(t, nil).enter()
 	for i, c := range viewtest.Cases() {
 		r := st.q.put(i, func(r *queue.Request) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 type pendingData struct {
@@ -128,6 +129,7 @@ func TestAPageThatCannotBeAnnouncedSaysSo(t *testing.T) {
 }
 
 func TestASilentStreamStaysOpen(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	const read, write = 300 * time.Millisecond, 600 * time.Millisecond
 	st := tuned(t, nil, func(s *Server) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/cover"
@@ -67,6 +68,7 @@ func suiteOf(t *testing.T, r *rand.Rand, p *policy.Policy) (fixtures []check.Fix
 // A mutant is judged by the rules around the one that is changed. What is said of
 // it holds of the whole policy.
 func TestScopesHoldOfTheWholePolicy(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(6, 6))
 	var calls []policy.Call
 	for _, name := range []string{"read", "read_b", "write", "wr/te", "a/b", "r/ad"} {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/cover"
@@ -13,6 +14,7 @@ import (
 // TestStartersKillEveryMutant: whoever changes a starter policy in any small way
 // hears of it from a fixture beside it, unless it changes no answer.
 func TestStartersKillEveryMutant(t *testing.T) {
+	slow.Test(t)
 	if raceDetector {
 		t.Skip("proofs take minutes under the race detector")
 	}

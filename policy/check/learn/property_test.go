@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/prove"
@@ -91,6 +92,7 @@ func callOf(server, tool, args string) policy.Call {
 // TestWhatIsLearnedIsAnswered: every call that a rule says it was learned from is
 // answered by the policy as the rule says.
 func TestWhatIsLearnedIsAnswered(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	rules, fixtures := 0, 0
 	for range rounds() {
@@ -123,6 +125,7 @@ func TestWhatIsLearnedIsAnswered(t *testing.T) {
 // allows are of a tool and a server that were seen, and in a folder from which
 // enough files were seen, or exactly as they were seen.
 func TestNothingOutsideTheBound(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	allowed := 0
 	for range rounds() {
@@ -234,6 +237,7 @@ func within(s string, seen map[string]bool) bool {
 // TestADenyIsProvedUnchanged is the same for all calls that the policies can tell
 // apart, by proof: no class of calls that a rule denied is answered otherwise.
 func TestADenyIsProvedUnchanged(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(9, 10))
 	classes, undecided := 0, 0
 	for range rounds() {
@@ -264,6 +268,7 @@ func TestADenyIsProvedUnchanged(t *testing.T) {
 // TestADenyIsNeverChanged: whatever policy is extended by whatever record, no
 // call that one of its rules denies is answered otherwise after.
 func TestADenyIsNeverChanged(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	changed, written, calls := 0, 0, 0
 	for range 2 * rounds() {

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
@@ -110,6 +111,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 
 // What two parsers could read in two ways is not passed on.
 func TestSmuggling(t *testing.T) {
+	slow.Test(t)
 	back := &server{}
 	w := newWorld(t, back)
 	path, host := w.proxy.Path("s"), w.front.Listener.Addr().String()
@@ -136,6 +138,7 @@ func TestSmuggling(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
+	slow.Test(t)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write([]byte(call(1, "ok")))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
@@ -177,6 +178,7 @@ func TestOneSessionForTwoClients(t *testing.T) {
 
 // Bodies without an end, both ways, cost what the bound says.
 func TestBodiesWithoutAnEnd(t *testing.T) {
+	slow.Test(t)
 	const most = 1 << 20
 	var sent atomic.Int64
 	kind := "application/json"
