@@ -17,6 +17,7 @@ import (
 // The corpus that every way of asking shows: what the screen holds is what would
 // be executed, and nothing on it hides, moves or imitates.
 func TestHostileCalls(t *testing.T) {
+	slow.Test(t)
 	cases := viewtest.Cases()
 	if len(cases) < 100 {
 		t.Fatalf("only %d", len(cases))

@@ -67,6 +67,7 @@ func (k *asking) wants(t testing.TB, reply gate.Reply, rung string) gate.Answer 
 }
 
 func TestLadderKeepsTheContract(t *testing.T) {
+	slow.Test(t)
 	for name, o := range map[string]func(LadderOptions) LadderOptions{
 		"with a queue":      func(o LadderOptions) LadderOptions { o.Queue = newSlate().line(); return o },
 		"without a queue":   func(o LadderOptions) LadderOptions { return o },

@@ -116,6 +116,7 @@ esac`)
 
 // How a popup ends that shows nothing, or nothing that was answered.
 func TestPopupsThatHaveNoAnswer(t *testing.T) {
+	slow.Test(t)
 	for name, tt := range map[string]struct{ script, want string }{
 		"left":        {"display-popup) exit 1;;\nesac", errPopupOver.Error()},
 		"refused":     {"display-popup) printf 'no client: \\033[2J' >&2; exit 1;;\nesac", `could not be shown: no client: \u{1b}[2J`},

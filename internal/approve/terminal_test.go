@@ -47,6 +47,7 @@ func TestAnswers(t *testing.T) {
 
 // What was typed for another program is no answer.
 func TestStrayInput(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for name, stray := range map[string]string{
 		"a letter": "j", "a line": "go on then", "a paste": "\x1b[200~\x1b[B\r\x1b[201~", "a slash": "/", "tab": "\t",
