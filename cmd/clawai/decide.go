@@ -18,7 +18,7 @@ func decideCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "decide",
 		Usage:     "answer one waiting call by its id",
-		UsageText: "clawai decide ID approve|deny [-n NOTE] [--for once|session|always] [--scope exact|folder|tool] [--json]",
+		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|folder|tool] [--json]",
 		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
 			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
 			"held, 1 when it came too late, somebody was first, or the call was denied all\n" +
@@ -39,7 +39,7 @@ func runDecide(c *cli.Context) error {
 		return err
 	}
 	if len(args) != 2 {
-		return usagef("decide needs an ID and approve or deny; see: clawai decide --help")
+		return usagef("decide needs an ID and allow or deny; see: clawai decide --help")
 	}
 	a, err := answerOf(c, args[1])
 	if err != nil {
@@ -81,16 +81,19 @@ func runDecide(c *cli.Context) error {
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	a := queue.Answer{Rung: "decide", By: account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
-		"approve once": gate.AllowOnce, "approve session": gate.AllowSession, "approve always": gate.AllowAlways,
+		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
+	}
+	if word == "approve" { // as it was said before rules and answers had one word for it
+		word = "allow"
 	}
 	hold := c.String("for")
 	reply, known := replies[word+" "+hold]
 	switch {
-	case word != "approve" && word != "deny":
-		return a, usagef("%q is no answer (one of approve, deny)", word)
+	case word != "allow" && word != "deny":
+		return a, usagef("%q is no answer (one of allow, deny)", word)
 	case word == "deny" && hold == "session":
-		return a, usagef("--for session goes with approve; a denied call is not asked again at once anyway")
+		return a, usagef("--for session goes with allow; a denied call is not asked again at once anyway")
 	case !known:
 		return a, usagef("--for: %q is none of once, session, always", hold)
 	case a.Scope != "" && hold != "always":
@@ -153,7 +156,7 @@ func suits(a *queue.Answer, r *queue.Request) error {
 func unscoped(id string, a *queue.Answer, offers []queue.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {
-		word = "approve"
+		word = "allow"
 	}
 	var b strings.Builder
 	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")

@@ -52,7 +52,7 @@ func TestWhatComesBesideTheArgumentsIsAsked(t *testing.T) {
 		if i == 0 && (err != nil || !strings.Contains(list, `params/cwd = "/etc"`) || !strings.Contains(list, "DANGEROUS")) {
 			t.Errorf("%v: %s", err, list)
 		}
-		if out, err := r.clawai("decide", question, "approve", "--for", "session"); err != nil {
+		if out, err := r.clawai("decide", question, "allow", "--for", "session"); err != nil {
 			t.Fatalf("%s: %v: %s", more, err, out)
 		}
 		answered()

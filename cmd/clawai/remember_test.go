@@ -51,7 +51,7 @@ func TestRememberedThroughTheQueue(t *testing.T) {
 	waiting := r.waiting(2)
 	for i, path := range []string{"/srv/p/a", "/srv/q/a"} {
 		id := waiting[path]
-		if out, err := r.clawai("decide", id, "approve", "--for", "always", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed always (folder): went on to the server; wrote a rule to allow (folder) above policy.toml:") {
+		if out, err := r.clawai("decide", id, "allow", "--for", "always", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed always (folder): went on to the server; wrote a rule to allow (folder) above policy.toml:") {
 			t.Errorf("%s: %v: %s", path, err, out)
 		}
 		answered(i+1, false)

@@ -33,7 +33,7 @@ func TestAProxyThatWasStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, _, _ := strings.Cut(line, " ")
-	if out := s.must(clawai, "decide", id, "approve"); !strings.Contains(out, "allowed once; what became of the call is not known yet") {
+	if out := s.must(clawai, "decide", id, "allow"); !strings.Contains(out, "allowed once; what became of the call is not known yet") {
 		t.Errorf("decide said %q", out)
 	}
 	time.Sleep(time.Until(deadline))
