@@ -91,6 +91,7 @@ type scanner struct {
 	values []value
 
 	watch   bool     // whether a rule looks at arguments that it does not name
+	only    bool     // whether one asks for more than what is suspicious of them
 	found   []beyond // for such rules
 	marks   []int32  // by node: its place in found, plus 1
 	weighed int      // what it took to find them, as effort
@@ -141,13 +142,16 @@ func (sc *scanner) object(names *argNames) bool {
 		start, exact := sc.at, false
 		for _, k := range kids {
 			sc.at = start
-			if !sc.member(k.node) || k.name == key && !sc.known(k.node, start) {
+			if !sc.member(k.node) {
 				return false
 			}
 			if k.name != key {
 				k.node.absent(sc)
+				continue
 			}
-			exact = exact || k.name == key
+			if exact = true; sc.watch && !sc.known(k.node, start) {
+				return false
+			}
 		}
 		switch {
 		case !exact && sc.watch:
