@@ -10,14 +10,20 @@ import (
 // argNames is the tree of the argument names that rules mention.
 type argNames struct {
 	slot  int32                // of the conditions that end here; 0 when there are none
-	kids  map[string][]kid     // by folded name
-	order []string             // the keys of kids
+	kids  []kids               // by folded name
+	place map[string]int       // in kids, by folded name
 	flat  map[string]*argNames // by exact name
 
 	id    int32     // tells the nodes of a tree apart; that of the root is 0
 	name  string    // the last of the path
 	up    *argNames // nil for the root
 	nodes int32     // of the root: how many there are below it
+}
+
+// kids are the names that fold to one text.
+type kids struct {
+	folded string
+	all    []kid
 }
 
 type kid struct {
@@ -32,16 +38,18 @@ func (n *argNames) reach(path []string) *argNames {
 		next := n.flat[name]
 		if next == nil {
 			if n.flat == nil {
-				n.flat, n.kids = map[string]*argNames{}, map[string][]kid{}
+				n.flat, n.place = map[string]*argNames{}, map[string]int{}
 			}
 			root.nodes++
 			next = &argNames{id: root.nodes, name: name, up: n}
 			n.flat[name] = next
 			folded := fold(name)
-			if n.kids[folded] == nil {
-				n.order = append(n.order, folded)
+			i, known := n.place[folded]
+			if !known {
+				i, n.kids = len(n.kids), append(n.kids, kids{folded: folded})
+				n.place[folded] = i
 			}
-			n.kids[folded] = append(n.kids[folded], kid{name, next})
+			n.kids[i].all = append(n.kids[i].all, kid{name, next})
 		}
 		n = next
 	}
@@ -51,17 +59,31 @@ func (n *argNames) reach(path []string) *argNames {
 // fewNames is the number of names that are compared faster than looked up.
 const fewNames = 8
 
-// find gives the names that fold to the same text.
-func (n *argNames) find(folded []byte) []kid {
-	if len(n.order) > fewNames {
-		return n.kids[string(folded)]
-	}
-	for _, name := range n.order {
-		if name == string(folded) {
-			return n.kids[name]
+// find gives the names that fold to the same text as a key.
+func (n *argNames) find(key string) []kid {
+	if len(n.kids) <= fewNames && ascii(key) {
+		for i := range n.kids {
+			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
+				return k.all
+			}
 		}
+		return nil
+	}
+	var room [64]byte
+	if i, known := n.place[string(foldInto(room[:0], key))]; known {
+		return n.kids[i].all
 	}
 	return nil
+}
+
+// foldsASCII says whether an ASCII text is folded to one of the same length.
+func foldsASCII(s, folded string) bool {
+	for i := range len(s) {
+		if lower(s[i]) != folded[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // value is one string, number or boolean found for an argument name, or the
@@ -91,6 +113,7 @@ type scanner struct {
 	values []value
 
 	watch   bool     // whether a rule looks at arguments that it does not name
+	only    bool     // whether one asks for more than what is suspicious of them
 	found   []beyond // for such rules
 	marks   []int32  // by node: its place in found, plus 1
 	weighed int      // what it took to find them, as effort
@@ -136,18 +159,20 @@ func (sc *scanner) object(names *argNames) bool {
 		if !found {
 			return false
 		}
-		var room [64]byte
-		kids := names.find(foldInto(room[:0], key))
+		kids := names.find(key)
 		start, exact := sc.at, false
 		for _, k := range kids {
 			sc.at = start
-			if !sc.member(k.node) || k.name == key && !sc.known(k.node, start) {
+			if !sc.member(k.node) {
 				return false
 			}
 			if k.name != key {
 				k.node.absent(sc)
+				continue
 			}
-			exact = exact || k.name == key
+			if exact = true; sc.watch && !sc.known(k.node, start) {
+				return false
+			}
 		}
 		switch {
 		case !exact && sc.watch:
@@ -198,7 +223,7 @@ func (sc *scanner) member(n *argNames) bool {
 
 // below is n without the conditions on itself.
 func (n *argNames) below() *argNames {
-	return &argNames{kids: n.kids, order: n.order, flat: n.flat, id: n.id, name: n.name, up: n.up}
+	return &argNames{kids: n.kids, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
 // element reads one element of a list on the way to a named member. An element

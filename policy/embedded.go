@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/clawai/clawai/policy/where"
@@ -16,6 +17,9 @@ import (
 
 // holdsJSON says whether a text could be an array or an object.
 func holdsJSON(s string) bool {
+	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
+		return false // the usual text, by a look at its end
+	}
 	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
 }

@@ -115,23 +115,26 @@ func (v *view) beyond(r *rule) (m verdict, at *beyond) {
 	return m, at
 }
 
-// watched says whether a rule in reach looks at arguments that it does not name.
+// watched notes whether a rule in reach looks at arguments that it does not name.
 func (v *view) watched() bool {
+	v.watch, v.only = false, false
 	for _, b := range v.buckets {
-		if b.watches {
-			return true
-		}
+		v.watch, v.only = v.watch || b.watches, v.only || b.only
 	}
-	return false
+	return v.watch
 }
 
 // forget makes room for the next call.
 func (sc *scanner) forget() {
+	sc.weighed = 0
+	if len(sc.found) == 0 {
+		return
+	}
 	for i := range sc.found {
 		sc.marks[sc.found[i].node.id] = 0
 	}
 	clear(sc.found)
-	sc.found, sc.weighed = sc.found[:0], 0
+	sc.found = sc.found[:0]
 }
 
 // place keeps what is found at n.
@@ -149,6 +152,9 @@ func (sc *scanner) place(n *argNames) *beyond {
 // unnamed reads a member of n that no rule names.
 func (sc *scanner) unnamed(n *argNames, name string) bool {
 	why, ok := sc.suspect(name)
+	if why == innocent && !sc.only {
+		return ok
+	}
 	b := sc.place(n)
 	if !b.any || b.why == innocent && why != innocent {
 		b.name = name
@@ -160,9 +166,6 @@ func (sc *scanner) unnamed(n *argNames, name string) bool {
 // known notes an argument that some rule names, for those that do not. Its value
 // begins at start, and has been read; its members are seen to by object.
 func (sc *scanner) known(n *argNames, start int) bool {
-	if !sc.watch {
-		return true
-	}
 	b := sc.place(n)
 	if !b.there && sc.within == "" {
 		b.there, b.at = true, start+1

@@ -23,6 +23,7 @@ type bucket struct {
 	args    []argIndex
 	slots   []int32 // of all conditions in the bucket, ascending
 	watches bool    // a rule looks at arguments that it does not name
+	only    bool    // one forbids them
 }
 
 // argIndex finds rules by the literal text at one end of an argument.
@@ -149,7 +150,7 @@ func (x *index) lookup(name string, v *view) {
 // add puts a rule into the bucket: under the argument whose literal end tells
 // most, or among those that every call meets.
 func (b *bucket) add(id int32, r *rule) {
-	b.watches = b.watches || r.further.watches
+	b.watches, b.only = b.watches || r.further.watches, b.only || r.further.only
 	var at *condition
 	var best end
 	for i := range r.conditions {

@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // readLines reads a value with breaks. It is text; but if it starts like a path, as
@@ -90,6 +91,13 @@ func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
 
 // isBlankedURL says whether blanks, which programs drop, stand before or behind a URL.
 func isBlankedURL(v string) bool {
+	return (mayBlank(v[0]) || mayBlank(v[len(v)-1])) && isTrimmedURL(v)
+}
+
+// mayBlank says whether a byte may be one of a blank.
+func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
+
+func isTrimmedURL(v string) bool {
 	t := strings.TrimFunc(v, blank)
 	return len(t) < len(v) && isURL(t)
 }

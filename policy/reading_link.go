@@ -24,23 +24,42 @@ func mayLeadAnywhere(s string) bool {
 // leadsAnywhere says whether a path passes such a place on its way, also one that
 // climbs out of it again.
 func leadsAnywhere(s string) bool {
-	if s == "" || s[0] != '/' || !mayLeadAnywhere(s) && !strings.Contains(s, "..") {
+	if s == "" || s[0] != '/' {
+		return false
+	}
+	climbing := strings.Contains(s, "..")
+	if !climbing && !mayLeadAnywhere(s) {
 		return false
 	}
 	var names [8]string
-	depth := 0
+	depth, leading := 0, false
 	for name := range strings.SplitSeq(s, "/") {
 		switch name {
 		case "", ".":
 		case "..":
 			depth = max(0, depth-1)
 		default:
+			if depth == 0 {
+				if leading = leads(name); !leading && !climbing {
+					return false
+				}
+			}
 			if depth < len(names) {
 				names[depth] = name
 			}
-			if depth++; depth <= len(names) && isElsewhere(names[:depth]) {
+			if depth++; leading && depth <= len(names) && isElsewhere(names[:depth]) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// leads says whether a place of elsewhere lies at or below a name at the root.
+func leads(name string) bool {
+	for _, place := range elsewhere {
+		if len(place[0]) == len(name) && strings.EqualFold(place[0], name) {
+			return true
 		}
 	}
 	return false

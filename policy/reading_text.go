@@ -170,6 +170,9 @@ func foldRune(r rune) rune {
 // unreadable says why a path or URI cannot be trusted to mean what it shows, or
 // "".
 func unreadable(s string) string {
+	if printable(s) {
+		return ""
+	}
 	for _, r := range s {
 		switch {
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
@@ -217,12 +220,20 @@ func fullWidth(r rune) bool {
 // unnameable says why a name that is compared exactly cannot be shown exactly,
 // or "".
 func unnameable(s string) string {
+	if printable(s) {
+		return ""
+	}
+	return unnameableText(s)
+}
+
+// printable says whether a text is ASCII that shows itself.
+func printable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7F {
-			return unnameableText(s)
+			return false
 		}
 	}
-	return ""
+	return true
 }
 
 func unnameableText(s string) string {

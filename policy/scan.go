@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -133,22 +134,19 @@ func (sc *scanner) str() (string, bool) {
 	if sc.peek() != '"' {
 		return "", false
 	}
-	for i := sc.at + 1; i < len(sc.src); i++ {
-		switch sc.src[i] {
-		case '\\':
-			start := sc.at + 1
-			ok := sc.quoted()
-			if !ok {
-				return "", false
-			}
-			return unquote(sc.src[start : sc.at-1])
-		case '"':
-			s := sc.src[sc.at+1 : i]
-			sc.at = i + 1
-			return s, true
-		}
+	start := sc.at + 1
+	end := strings.IndexByte(sc.src[start:], '"')
+	if end < 0 {
+		return "", false
 	}
-	return "", false
+	if s := sc.src[start : start+end]; strings.IndexByte(s, '\\') < 0 {
+		sc.at = start + end + 1
+		return s, true
+	}
+	if !sc.quoted() {
+		return "", false
+	}
+	return unquote(sc.src[start : sc.at-1])
 }
 
 // unquote decodes the escapes of a JSON string (RFC 8259, section 7).

@@ -49,6 +49,24 @@ func classes(place, text string) map[string]nameClass {
 	return all
 }
 
+// wordSizes are the lengths that words have, by their first letter: most words of others
+// are told from them by one look.
+type wordSizes [256]uint64
+
+var nameSizes, programSizes = sizesOf(wholeNames), sizesOf(programs)
+
+func sizesOf[V any](words map[string]V) (t wordSizes) {
+	for word := range words {
+		t[word[0]] |= 1 << len(word)
+	}
+	return t
+}
+
+// hold says whether a word may be among them, in any case.
+func (t *wordSizes) hold(word string) bool {
+	return word != "" && t[lower(word[0])]&(1<<len(word)) != 0 || !ascii(word)
+}
+
 const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath
 file files filename filenames infile outfile logfile
 dir dirs dirname directory directories folder folders cwd workdir workingdir homedir tmpdir outdir root roots
@@ -92,8 +110,13 @@ func classOf(name string) nameClass {
 			break
 		}
 	}
-	if class := classIn(nameWords, name[start:end]); class != plainName || capital <= start {
-		return class
+	if end-start < len(name) { // else it has been looked for
+		if class := classIn(nameWords, name[start:end]); class != plainName {
+			return class
+		}
+	}
+	if capital <= start {
+		return plainName
 	}
 	return classIn(nameWords, name[capital:end])
 }
@@ -101,7 +124,7 @@ func classOf(name string) nameClass {
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 func classIn(names map[string]nameClass, word string) nameClass {
-	if len(word) > maxWord {
+	if len(word) > maxWord || !nameSizes.hold(word) {
 		return plainName
 	}
 	var room [maxWord]byte
@@ -116,7 +139,10 @@ func suspectText(class nameClass, s string) suspicion {
 	case class == placeName:
 		return byName
 	}
-	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s, "\r\n") {
+	if !telling(s) {
+		return innocent
+	}
+	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
 		return innocent // a text of several lines may hold a path and is none
 	}
 	for range maxDecodings + 1 {
@@ -127,6 +153,23 @@ func suspectText(class nameClass, s string) suspicion {
 	}
 	return asPath // in more layers than a text has for any other reason
 }
+
+// telling says whether a text has a sign without which it is suspicious to nobody.
+func telling(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if tells[s[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+var tells = func() (t [256]bool) {
+	for _, c := range " :./\\~$%`" {
+		t[c] = true
+	}
+	return t
+}()
 
 // suspectShape is about the whole of one line.
 func suspectShape(s string) suspicion {
@@ -182,7 +225,8 @@ func isPath(s string) bool {
 	case '$', '%':
 		return variable(s)
 	}
-	return hasDrive(s) && len(s) > 2 && isSlash(s[2]) || isFile(s) || climbs(s) || hidden(s)
+	return hasDrive(s) && len(s) > 2 && isSlash(s[2]) || isFile(s) ||
+		strings.IndexByte(s, '.') >= 0 && (climbs(s) || hidden(s))
 }
 
 // variable says whether a text is a variable of a shell, or a path below one.
@@ -234,7 +278,7 @@ func isCommand(s string) bool {
 	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
 		first, rest, found = strings.Cut(rest, " ")
 	}
-	if !found || len(first) > maxWord || !programs[strings.ToLower(first)] {
+	if !found || len(first) > maxWord || !programSizes.hold(first) || !programs[strings.ToLower(first)] {
 		return false
 	}
 	if strings.ContainsAny(rest, "|&;<>$`") {

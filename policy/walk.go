@@ -80,7 +80,7 @@ func (v *view) judge(name string) outcome {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
 		v.forget()
-		if v.watch = v.watched(); (v.watch || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
+		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
 		v.left.spend(v.weighed)
