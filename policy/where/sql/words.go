@@ -7,7 +7,7 @@ var queries = words("select with values table")
 // SELECT … INTO makes a table or a file, and a common table expression of Postgres
 // may hold a statement that writes.
 const neverAnywhere = `
-	into insert update delete merge upsert replace drop alter create truncate grant revoke
+	into insert update delete merge replace drop alter create truncate grant revoke
 	exec execute outfile dumpfile delimiter`
 
 // writersAll are the words of statements that do not only read. Some would be
@@ -19,7 +19,7 @@ const writersAll = neverAnywhere + `
 	execute export fetch flush get goto go handler if import install kill listen load lock move
 	notify open optimize prepare print purge raiserror reassign receive reconfigure refresh reindex
 	release rename repair reset resignal restart restore revert rollback save savepoint security send
-	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext use vacuum
+	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext upsert use vacuum
 	waitfor while writetext xa`
 
 // starters are the words with which a statement of T-SQL begins, and the word that
