@@ -114,20 +114,13 @@ func (s *statement) operator(i int) {
 			op = op[:len(op)-1]
 		}
 	}
-	if !s.postgres.operator(op) && !otherOperators[op] && (len(s.catalogs) == 1 || !foreignOperator(op)) {
+	if !s.postgres.operator(op) && !otherOperators[op] {
 		s.lower(where.Maybe)
 	}
 }
 
 func (s *statement) operates(i int) bool {
 	return i >= 0 && s.toks[i].kind == mark && strings.IndexByte(operatorBytes, s.src[s.toks[i].start]) >= 0
-}
-
-// foreignOperator says that another server reads op as one of Postgres' and a
-// variable or a parameter.
-func foreignOperator(op string) bool {
-	op = strings.TrimRight(op, "?@")
-	return op == "" || postgresOperator(op)
 }
 
 // joins says that the word at i may stand before the SELECT that a set operation
@@ -243,7 +236,7 @@ func (s *statement) clause(i int) bool {
 		if before == "all" || before == "distinct" {
 			at--
 		}
-		return s.word(at) == "by" && s.word(at-1) == "group"
+		return s.postgres != nil && s.word(at) == "by" && s.word(at-1) == "group"
 	case "for":
 		return before == "collation"
 	case "of":

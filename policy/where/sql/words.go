@@ -117,7 +117,7 @@ var operandFollows = words(`
 	symmetric then to trailing union using value values variadic version when where with xor zone
 	binary collate distinctrow div high_priority interval mod of regexp rlike separator
 	sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
-	sql_small_result straight_join`)
+	sql_small_result straight_join timestamp transaction`)
 
 // valueWords are values of Postgres without parentheses, which may stand in a FROM.
 var valueWords = words(`
