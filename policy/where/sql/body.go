@@ -32,7 +32,7 @@ func (s *statement) body(i, end int) {
 			i = closing
 		case t.kind == param:
 			s.variable(i)
-		case s.is(i, ":="):
+		case s.is(i, ":=") && s.postgres == nil:
 			s.lower(where.Maybe) // a user variable of MySQL is set
 		case t.kind == mark:
 			s.operator(i)
@@ -114,20 +114,13 @@ func (s *statement) operator(i int) {
 			op = op[:len(op)-1]
 		}
 	}
-	if !s.postgres.operator(op) && !otherOperators[op] && (len(s.catalogs) == 1 || !foreignOperator(op)) {
+	if !s.postgres.operator(op) && !otherOperators[op] {
 		s.lower(where.Maybe)
 	}
 }
 
 func (s *statement) operates(i int) bool {
 	return i >= 0 && s.toks[i].kind == mark && strings.IndexByte(operatorBytes, s.src[s.toks[i].start]) >= 0
-}
-
-// foreignOperator says that another server reads op as one of Postgres' and a
-// variable or a parameter.
-func foreignOperator(op string) bool {
-	op = strings.TrimRight(op, "?@")
-	return op == "" || postgresOperator(op)
 }
 
 // joins says that the word at i may stand before the SELECT that a set operation
@@ -205,7 +198,7 @@ func (s *statement) call(i int) {
 	case known == reads:
 	case w == "operator" && s.postgres != nil:
 		s.namedOperator(i)
-	case !s.keywords[w] || s.callable[w] && s.operand(i-1) && !queries[s.word(i+1)]:
+	case !s.keywords[w] || s.callable[w] && !s.clause(i-1) && (!queries[s.word(i+1)] || s.word(i+1) == "values"):
 		s.lower(where.Maybe)
 	}
 }
@@ -217,25 +210,45 @@ func (s *statement) namedOperator(i int) {
 	}
 }
 
-// operand says that an operand has to stand at i: what is called there is a
-// function, though it may bear a keyword's name.
-func (s *statement) operand(i int) bool {
-	switch before := s.word(i - 1); {
-	case i == 0:
-		return true
-	case before == "by" && s.word(i-2) == "group" && (s.word(i) == "rollup" || s.word(i) == "cube"):
+// clause says that the keyword at i, after which a function may be named, is none
+// where it stands.
+func (s *statement) clause(i int) bool {
+	w, at := s.word(i), i-1
+	if infix[w] && s.word(at) == "not" {
+		at--
+	}
+	before := s.word(at)
+	switch {
+	case at < 0:
 		return false
-	case before == "not":
-		return s.operand(i - 1)
-	case before != "":
-		return operandFollows[before]
+	case before == "" && s.is(at, ")"):
+		open := at + int(s.toks[at].match)
+		return !(s.word(open-1) == "on" && s.word(open-2) == "distinct") && s.word(open-1) != "operator" // DISTINCT ON (…)
+	case before == "":
+		return s.toks[at].kind != mark || s.is(at, "]") || s.is(at, "::")
+	case infix[w]:
+		return !operandFollows[before]
 	}
-	t := &s.toks[i-1]
-	if s.is(i-1, ")") { // DISTINCT ON (…)
-		open := i - 1 + int(t.match)
-		return s.word(open-1) == "on" && s.word(open-2) == "distinct"
+	switch w {
+	case "by":
+		return before == "group" || before == "order" || before == "partition"
+	case "cube", "rollup":
+		if before == "all" || before == "distinct" {
+			at--
+		}
+		return s.postgres != nil && s.word(at) == "by" && s.word(at-1) == "group"
+	case "for":
+		return before == "collation"
+	case "of":
+		return before == "member"
+	case "second":
+		return before == "to" && (s.word(at-1) == "day" || s.word(at-1) == "hour" || s.word(at-1) == "minute")
+	case "sets":
+		return before == "grouping"
+	case "varying":
+		return before == "bit" || before == "char" || before == "character"
 	}
-	return t.kind == mark && !s.is(i-1, "]") && !s.is(i-1, "::")
+	return false
 }
 
 // aliased says that the name at i stands directly behind that of a table in a FROM.

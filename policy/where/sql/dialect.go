@@ -16,7 +16,7 @@ type dialect struct {
 	keywords set
 	// catalogs are what the engines bring with them: one, or all of them.
 	catalogs []catalog
-	// callable are keywords that name a function where an operand has to stand.
+	// callable are keywords after which functions may be named.
 	callable set
 	// never are the bare words that a reading statement does not have, writers
 	// those that a statement which does not read may begin with.

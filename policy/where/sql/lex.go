@@ -151,8 +151,14 @@ func (x *lexer) word() flaw {
 			f := x.quotes(text, '\'', true)
 			x.escaped = len(x.toks)
 			return f
-		case w[0]|0x20 == 'u' && x.peek(0) == '&' && (x.peek(1) == '\'' || x.peek(1) == '"'):
-			return doubtful // Unicode escapes, with an escape character of the text's choice
+		case w[0]|0x20 == 'u' && x.peek(0) == '&' && x.peek(1) == '"':
+			return doubtful // a name in escapes, with an escape character of the text's choice
+		case w[0]|0x20 == 'u' && x.peek(0) == '&' && x.peek(1) == '\'':
+			if x.backslash {
+				return broken // refused without standard_conforming_strings
+			}
+			x.pos++ // what escapes stand for does not matter; none of them is a quote
+			return x.quotes(text, '\'', false)
 		}
 	}
 	return x.emit(word, start)

@@ -139,13 +139,61 @@ func (s *statement) with(i, end int) int {
 		}
 		closing := i + int(s.toks[i].match)
 		s.query(i+1, closing)
-		i = closing + 1
+		i = s.cycle(s.search(closing + 1))
 		if !s.is(i, ",") {
 			return i
 		}
 		i++
 	}
 	return -1
+}
+
+// search returns where Postgres' SEARCH clause at i ends, or i.
+func (s *statement) search(i int) int {
+	if s.postgres == nil || s.word(i) != "search" || s.word(i+1) != "depth" && s.word(i+1) != "breadth" ||
+		s.word(i+2) != "first" || s.word(i+3) != "by" {
+		return i
+	}
+	if end := s.list(i + 4); s.word(end) == "set" && s.named(end+1) {
+		return end + 2
+	}
+	return i
+}
+
+// cycle returns where Postgres' CYCLE clause at i ends, or i.
+func (s *statement) cycle(i int) int {
+	if s.postgres == nil || s.word(i) != "cycle" {
+		return i
+	}
+	end := s.list(i + 1)
+	if s.word(end) != "set" || !s.named(end+1) {
+		return i
+	}
+	end += 2
+	if s.word(end) == "to" && s.constant(end+1) && s.word(end+2) == "default" && s.constant(end+3) {
+		end += 4
+	}
+	if s.word(end) == "using" && s.named(end+1) {
+		return end + 2
+	}
+	return i
+}
+
+// list returns where the names from i, with commas between them, end.
+func (s *statement) list(i int) int {
+	for s.named(i) && s.is(i+1, ",") {
+		i += 2
+	}
+	return i + 1
+}
+
+// constant says that a constant stands at i.
+func (s *statement) constant(i int) bool {
+	if i < len(s.toks) && (s.toks[i].kind == text || s.toks[i].kind == number) {
+		return true
+	}
+	w := s.word(i)
+	return w == "true" || w == "false" || w == "null"
 }
 
 // names says that the parenthesis at i holds nothing but identifiers and commas.

@@ -7,7 +7,7 @@ var queries = words("select with values table")
 // SELECT … INTO makes a table or a file, and a common table expression of Postgres
 // may hold a statement that writes.
 const neverAnywhere = `
-	into insert update delete merge upsert replace drop alter create truncate grant revoke
+	into insert update delete merge replace drop alter create truncate grant revoke
 	exec execute outfile dumpfile delimiter`
 
 // writersAll are the words of statements that do not only read. Some would be
@@ -19,7 +19,7 @@ const writersAll = neverAnywhere + `
 	execute export fetch flush get goto go handler if import install kill listen load lock move
 	notify open optimize prepare print purge raiserror reassign receive reconfigure refresh reindex
 	release rename repair reset resignal restart restore revert rollback save savepoint security send
-	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext use vacuum
+	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext upsert use vacuum
 	waitfor while writetext xa`
 
 // starters are the words with which a statement of T-SQL begins, and the word that
@@ -67,14 +67,14 @@ const (
 	keywordsAll = `
 		all and any array as between bigint bit blob boolean by case char character columns cross cube
 		dec decimal distinct double else except exists exclude filter float from full
-		group having ilike in inner int integer intersect interval is isnull join lateral left like limit
+		group having in inner int integer intersect interval is isnull join lateral left like limit
 		materialized minus natural nchar not notnull null numeric nvarchar offset on only or order
 		outer over partition precision real right rollup row rows select sets similar smallint some
 		then time timestamp to top union using values varbinary varchar varying when where
 		with within xor except escape`
 	keywordsPostgres = `
-		bernoulli bpchar float4 float8 grouping int2 int4 int8 numrange repeatable symmetric asymmetric
-		timestamptz timetz varbit variadic xmlattributes xmlnamespaces passing path ordinality overlaps`
+		bernoulli bpchar float4 float8 for grouping ilike int2 int4 int8 numrange repeatable second symmetric
+		asymmetric timestamptz timetz varbit variadic xmlattributes xmlnamespaces passing path ordinality overlaps`
 	keywordsMySQL = `
 		against binary datetime div duplicate force ignore index key match member mod of regexp rlike
 		separator signed straight_join tinyint mediumint unsigned use year`
@@ -90,21 +90,34 @@ const (
 const callablePostgres = `
 	bernoulli blob by columns cross cube double escape exclude filter full ilike inner is isnull join
 	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
-	passing path repeatable rollup rows sets similar timetz top varbinary varying within xor`
+	passing path repeatable rollup rows second sets similar timetz top varbinary varying within xor`
 
 // callableMySQL are the same of MySQL and MariaDB: those for which MariaDB takes a
 // CREATE FUNCTION, and calls it.
 const callableMySQL = `
 	against array asymmetric bernoulli bpchar columns cube duplicate escape exclude filter full
-	ilike lateral materialized member minus notnull numrange of only ordinality overlaps passing
+	lateral materialized member minus notnull numrange of only ordinality overlaps passing
 	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
 	xmlattributes xmlnamespaces`
 
-// operandFollows are the words behind which an operand stands, not an operator.
+// infix are keywords that stand between two operands or two tables, or as a type
+// behind the name of a column, whatever those are called.
+var infix = words(`
+	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
+	straight_join xor
+	blob double nvarchar timetz varbinary`)
+
+// operandFollows are the words behind which an operand stands, not an operator: in
+// the grammar of PostgreSQL 15 (gram.y, what stands before an expression or a table),
+// and MySQL's modifiers of SELECT and operators.
 var operandFollows = words(`
-	all and any array as between by case distinct else except from having ilike in intersect is join
-	lateral like limit offset on only or returning select similar some then union using values
-	variadic when where xor with`)
+	all and any array as asymmetric between both by case content default distinct document else escape
+	except exists first for from groups having ilike in intersect is join lateral leading like limit next
+	not offset on only or over passing path placing range ref returning rows select similar some
+	symmetric then to trailing union using value values variadic version when where with xor zone
+	binary collate distinctrow div high_priority interval mod of regexp rlike separator
+	sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
+	sql_small_result straight_join timestamp transaction`)
 
 // valueWords are values of Postgres without parentheses, which may stand in a FROM.
 var valueWords = words(`

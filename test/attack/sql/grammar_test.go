@@ -31,6 +31,8 @@ type grammar struct {
 	// literals are values, sources what may stand in a FROM, whole what is a statement,
 	// heads what may stand before a query, operators between two values, casts behind one.
 	literals, sources, whole, heads, operators, casts []string
+	// slots are expressions in which a call may stand behind a keyword, in place of %.
+	slots []string
 	// postgres and sqlite have forms of their own.
 	postgres, sqlite bool
 }
@@ -150,9 +152,11 @@ func (g *grammar) expression(depth int) string {
 	if depth <= 0 || g.chance(15) {
 		return pick(g, g.literals)
 	}
-	switch g.n(13) {
+	switch g.n(14) {
 	case 0, 1:
 		return g.call()
+	case 13:
+		return g.slot()
 	case 2:
 		return pick(g, aliases) + "." + g.field()
 	case 3:
@@ -175,6 +179,15 @@ func (g *grammar) expression(depth int) string {
 		return pick(g, []string{"EXTRACT(epoch FROM ", "TRIM(BOTH 'x' FROM ", "SUBSTRING('abc' FROM ", "EXISTS (SELECT ", "CAST(", "coalesce(", "1 IN (", "NOT "}) + pick(g, aliases) + "." + g.field() + ")"
 	}
 	return pick(g, []string{"*", "t.*", "id", "name", "x", "t", "t.id", "u.name", "count(*)"})
+}
+
+// slot is a call in a place where a keyword stands before it.
+func (g *grammar) slot() string {
+	called := g.call
+	if g.chance(60) {
+		called = func() string { return pick(g, keywords) + "(" + pick(g, g.literals) + ")" }
+	}
+	return strings.ReplaceAll(pick(g, g.slots), "%", called())
 }
 
 func (g *grammar) call() string {
@@ -256,6 +269,15 @@ func (e *postgresEngine) grammar(t testing.TB) *grammar {
 			"xmltable('/r' PASSING '<r/>'::xml COLUMNS id int)", "wipe(1)", "t TABLESAMPLE system (50)", "json_to_record('{\"a\": 1}')", "string_to_table('s', ',')", "upper('s')", "session_user"},
 		whole: []string{"DELETE FROM t", "DELETE FROM t RETURNING *", "UPDATE t SET a = 1 RETURNING 1", "INSERT INTO u VALUES (9)", "DROP TABLE t", "CREATE TABLE n AS SELECT 1", "SELECT nextval('s')", "COMMIT", "BEGIN", "SET work_mem = '9MB'", "RESET ALL", "CALL wipe(1)", "DO $$ BEGIN DELETE FROM t; END $$", "COPY t TO 'out'", "COPY (SELECT 1) TO PROGRAM 'cat > out'", "DECLARE c CURSOR FOR SELECT 1", "PREPARE p AS SELECT 1", "EXECUTE p", "LISTEN x", "NOTIFY x", "LOCK t", "TRUNCATE t", "REFRESH MATERIALIZED VIEW v", "SHOW ALL", "SHOW search_path", "TABLE t", "VACUUM", "ANALYZE", "CHECKPOINT", "MERGE INTO t USING u ON true WHEN MATCHED THEN DELETE"},
 		heads: []string{"EXPLAIN ", "EXPLAIN ANALYZE ", "EXPLAIN (ANALYZE, FORMAT JSON) ", "EXPLAIN VERBOSE ", "TABLE t UNION ", "(", "SELECT 1 UNION ", "SELECT 1; "},
+		slots: []string{"1 BETWEEN SYMMETRIC % AND 2", "1 NOT BETWEEN ASYMMETRIC 1 AND %", "'a' LIKE 'b' ESCAPE %", "'a' SIMILAR TO %", "now() AT TIME ZONE %",
+			"trim(LEADING % FROM 'x')", "trim(BOTH FROM %)", "overlay('abc' PLACING % FROM %)", "substring('abc' FROM 1 FOR %)", "substring('abc' SIMILAR % ESCAPE '#')", "position('a' IN %)",
+			"sum(1) OVER (ORDER BY 1 ROWS % PRECEDING)", "sum(1) OVER (ORDER BY 1 GROUPS BETWEEN % PRECEDING AND % FOLLOWING)", "sum(1) OVER (ORDER BY 1 RANGE % PRECEDING)",
+			"1 OPERATOR(pg_catalog.+) %", "OPERATOR(pg_catalog.-) %", "xmlparse(DOCUMENT %)", "xmlserialize(CONTENT % AS text)", "xmlexists('/a' PASSING BY REF %)", "xmlroot('<a/>', VERSION %)",
+			"xmlelement(NAME x, xmlattributes(% AS y), %)", "(SELECT 1 FETCH FIRST % ROWS ONLY)", "(SELECT 1 ORDER BY 1 USING < LIMIT %)", "(SELECT 1 GROUP BY %)", "(SELECT 1 GROUP BY 1, %)",
+			"(SELECT 1 GROUP BY GROUPING SETS (1, %))", "(SELECT 1 GROUP BY DISTINCT ROLLUP(1), %)", "interval '1' DAY TO %", "interval '1' %", "interval '1' DAY TO SECOND(2)", "collation for (%)",
+			"make_interval(secs := %)", "make_interval(days => %, mins := %)", "U&'\\0073'", "U&'!0073' UESCAPE '!'", "U&\"x\".wipe", "(x[1]).wipe", "count(*) FILTER (WHERE %)", "(SELECT 1 FROM t x, %)", "(SELECT 1 FROM t, u % )", "(SELECT 1 FROM t JOIN %)",
+			"(SELECT a FROM xmltable('/r' PASSING % COLUMNS a int PATH % DEFAULT %))", "(WITH RECURSIVE w (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM w WHERE a < 3) SEARCH DEPTH FIRST BY a SET o SELECT a FROM w ORDER BY %)",
+			"(WITH RECURSIVE w (a) AS (SELECT 1 UNION ALL SELECT % FROM w WHERE a < 3) CYCLE a SET c TO true DEFAULT false USING p SELECT a FROM w LIMIT 1)"},
 		casts: []string{"::text", "::int", "::regclass", "::text[]", "::jsonb", "::name", "::pair", "::varchar(3)", "::float8", "::wipe", " AT TIME ZONE 'UTC'", " IS NULL", "[1]", " BETWEEN 1 AND 2"},
 	}
 	g.operators = append(e.observer.column(t, "SELECT DISTINCT oprname FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace"), "###", "!!", "=?", "OPERATOR(public.###)", "OPERATOR(pg_catalog.+)", "AND", "OR", "LIKE")
@@ -296,7 +318,10 @@ func (e *mariadbEngine) grammar(t testing.TB) *grammar {
 		whole:     []string{"DELETE FROM t", "DELETE FROM t RETURNING *", "UPDATE t SET a = 1", "INSERT INTO u VALUES (9, 9, '')", "REPLACE INTO u VALUES (1, 1, '')", "DROP TABLE t", "CREATE TABLE n AS SELECT 1", "SELECT NEXT VALUE FOR s", "SELECT s.nextval", "SELECT nextval(s)", "SELECT setval(s, 50)", "SELECT lastval(s)", "SELECT PREVIOUS VALUE FOR s", "COMMIT", "BEGIN", "START TRANSACTION", "SET sql_mode = ''", "SET @a = 1", "CALL wipe()", "DO wipe(1)", "DO sleep(5)", "HANDLER t OPEN", "LOCK TABLES t WRITE", "FLUSH TABLES", "TRUNCATE t", "SHOW TABLES", "SHOW CREATE TABLE t", "SHOW FULL PROCESSLIST", "DESCRIBE t", "DESC t id", "ANALYZE TABLE t", "CHECK TABLE t", "OPTIMIZE TABLE t", "LOAD DATA INFILE '" + e.dir + "/canary' INTO TABLE u", "PREPARE p FROM 'SELECT 1'", "EXECUTE IMMEDIATE 'DELETE FROM t'", "KILL 1", "USE mysql", "SET STATEMENT max_statement_time = 1 FOR SELECT 1", "INSTALL SONAME 'x'", "SELECT 1 INTO OUTFILE '" + out + "'", "SHOW GRANTS", "HELP 'x'", "XA RECOVER", "SHOW STATUS", "SHOW BINLOG EVENTS"},
 		heads:     []string{"EXPLAIN ", "EXPLAIN EXTENDED ", "EXPLAIN FORMAT=JSON ", "ANALYZE ", "ANALYZE FORMAT=JSON ", "DESCRIBE ", "(", "SELECT 1 UNION ", "SELECT 1; ", "SET STATEMENT max_statement_time=1 FOR ", "/*!50000 ", "SELECT SQL_CALC_FOUND_ROWS 1 UNION "},
 		operators: []string{"+", "-", "*", "/", "%", "DIV", "MOD", "=", "<=>", "<>", "!=", ":=", "||", "&&", "AND", "OR", "XOR", "LIKE", "RLIKE", "REGEXP", "IS", "IN", "->", "|", "&", "^", "<<", "SOUNDS LIKE", "COLLATE"},
-		casts:     []string{" COLLATE utf8mb4_bin", " IS NULL", " BETWEEN 1 AND 2", " IN (1, 2)", " LIKE 'x'", " + INTERVAL 1 DAY", " AS x", " -> '$.a'"},
+		slots: []string{"'a' LIKE 'b' ESCAPE %", "trim(LEADING % FROM 'x')", "substring('abc' FROM 1 FOR %)", "1 DIV %", "1 MOD %", "1 XOR %", "'a' REGEXP %", "'a' SOUNDS LIKE %", "BINARY %", "INTERVAL % DAY + now()",
+			"(SELECT SQL_NO_CACHE %)", "(SELECT HIGH_PRIORITY %)", "(SELECT DISTINCTROW %)", "(SELECT STRAIGHT_JOIN %)", "(SELECT 1 FROM t FOR SYSTEM_TIME AS OF %)", "(SELECT 1 GROUP BY % WITH ROLLUP)", "group_concat(% ORDER BY % SEPARATOR ',')",
+			"extract(DAY FROM %)", "MATCH (name) AGAINST (% IN BOOLEAN MODE)", "(SELECT 1 FROM t USE INDEX FOR JOIN (PRIMARY), %)", "convert(% USING utf8)", "1 MEMBER OF (%)", "CASE % WHEN % THEN % END", "count(DISTINCT %)"},
+		casts: []string{" COLLATE utf8mb4_bin", " IS NULL", " BETWEEN 1 AND 2", " IN (1, 2)", " LIKE 'x'", " + INTERVAL 1 DAY", " AS x", " -> '$.a'"},
 	}
 	for _, name := range column(t, e.observer, "SELECT lower(function) FROM information_schema.sql_functions ORDER BY 1") {
 		for n := range 4 {
@@ -317,6 +342,7 @@ func (e *sqliteEngine) grammar(t testing.TB) *grammar {
 		whole:     []string{"DELETE FROM t", "DELETE FROM t RETURNING *", "UPDATE t SET a = 1", "INSERT INTO u VALUES (9, 9, '')", "REPLACE INTO u VALUES (1, 1, '')", "DROP TABLE t", "CREATE TABLE n AS SELECT 1", "COMMIT", "BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT x", "ATTACH 'out' AS o", "DETACH o", "VACUUM", "VACUUM INTO 'out'", "REINDEX", "ANALYZE", "PRAGMA optimize", "PRAGMA user_version = 7", "PRAGMA user_version(7)", "PRAGMA journal_mode = WAL", "PRAGMA journal_mode", "PRAGMA table_info(t)", "PRAGMA table_info('t')", "PRAGMA main.page_count", "PRAGMA wal_checkpoint", "PRAGMA incremental_vacuum", "PRAGMA writable_schema = 1", "PRAGMA query_only = 1", "PRAGMA cache_size = 5", "PRAGMA foreign_keys", "PRAGMA integrity_check", "PRAGMA quick_check('t')", "PRAGMA schema_version", "PRAGMA case_sensitive_like = 1", "PRAGMA locking_mode = EXCLUSIVE", "INSERT INTO f (f) VALUES ('optimize')", ".shell touch out", "PRAGMA index_list(t)", "PRAGMA data_version", "PRAGMA mmap_size", "PRAGMA temp_store = 1", "PRAGMA synchronous"},
 		heads:     []string{"EXPLAIN ", "EXPLAIN QUERY PLAN ", "SELECT 1 UNION ", "SELECT 1; ", "SELECT a FROM t WHERE a = 3; ", "(", "\n.", "PRAGMA "},
 		operators: []string{"+", "-", "*", "/", "%", "=", "==", "<>", "!=", "||", "AND", "OR", "LIKE", "GLOB", "REGEXP", "MATCH", "IS", "IS NOT", "IN", "IN pragma_optimize ", "IN fsdir('.') ", "NOT IN", "->", "->>", "|", "&", "<<", "COLLATE NOCASE ="},
+		slots:     []string{"'a' LIKE 'b' ESCAPE %", "1 IS NOT DISTINCT FROM %", "CAST(% AS text)", "(SELECT 1 LIMIT % OFFSET %)", "sum(1) OVER (ORDER BY 1 ROWS % PRECEDING)", "count(*) FILTER (WHERE %)", "(SELECT DISTINCT %)", "'a' NOT GLOB %", "CASE % WHEN % THEN % END"},
 		casts:     []string{" COLLATE NOCASE", " IS NULL", " BETWEEN 1 AND 2", " IN (1, 2)", " IN t", " IN pragma_optimize", " IN (SELECT * FROM fsdir('.'))", " NOTNULL", " AS x", " IN main.pragma_optimize(1)"},
 	}
 	out, err := e.command(t.Context(), e.program, "-batch", ":memory:", "SELECT DISTINCT name || ' ' || narg FROM pragma_function_list UNION SELECT name || ' -1' FROM pragma_module_list ORDER BY 1").Output()

@@ -25,7 +25,7 @@ var elsewhere = []string{"cube", "datetime", "glob", "isnull", "member", "path",
 
 type postgresEngine struct {
 	*house
-	attacker, observer session
+	attacker, observer *session
 }
 
 func newPostgres(t testing.TB) engine {
@@ -51,7 +51,7 @@ func planted(words []string) string {
 
 func (e *postgresEngine) restore(t testing.TB) {
 	t.Helper()
-	if e.attacker.PgConn != nil {
+	if e.attacker != nil {
 		_ = e.attacker.Close(context.Background())
 	}
 	limit, done := context.WithTimeout(t.Context(), time.Minute)

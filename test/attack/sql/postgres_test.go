@@ -35,20 +35,33 @@ func (h *house) postgresURL(user string) string {
 }
 
 // session is one connection to a PostgreSQL server.
-type session struct{ *pgconn.PgConn }
+type session struct {
+	*pgconn.PgConn
+	// trees are what the server was told to print of statements, without its own commands.
+	trees []string
+}
 
-func (h *house) session(t testing.TB) session {
+func (h *house) session(t testing.TB) *session {
 	t.Helper()
-	conn, err := pgconn.Connect(t.Context(), h.postgresURL("postgres"))
+	config, err := pgconn.ParseConfig(h.postgresURL("postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return session{conn}
+	s := &session{}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Message == "rewritten parse tree:" && !strings.HasPrefix(n.Detail, "({QUERY :commandType 6 ") {
+			s.trees = append(s.trees, n.Detail)
+		}
+	}
+	if s.PgConn, err = pgconn.ConnectConfig(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return s
 }
 
 // rows are the rows of the last statement, as text, NULL as the empty string.
-func (s session) rows(ctx context.Context, text string) ([][]string, error) {
+func (s *session) rows(ctx context.Context, text string) ([][]string, error) {
 	results, err := s.Exec(ctx, text).ReadAll()
 	if err != nil || len(results) == 0 {
 		return nil, err
@@ -65,7 +78,7 @@ func (s session) rows(ctx context.Context, text string) ([][]string, error) {
 }
 
 // column is the first column of a query that has to go well.
-func (s session) column(t testing.TB, text string) []string {
+func (s *session) column(t testing.TB, text string) []string {
 	t.Helper()
 	rows, err := s.rows(t.Context(), text)
 	if err != nil {
