@@ -127,7 +127,7 @@ func TestACrowdGivesItsMemoryBack(t *testing.T) {
 
 // What readers asked for who hung up before they had it is not kept.
 func TestHungUpReadersLeaveNothing(t *testing.T) {
-	large := strings.Repeat("x", 8<<20)
+	large := strings.Repeat("x", 3<<20)
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var call struct{ ID int }
 		_ = json.NewDecoder(r.Body).Decode(&call)
