@@ -141,6 +141,7 @@ func evasions() []callCase {
 		{"system-link", anyPath("/System/Volumes/Data/private/etc/x"), Deny},
 		{"system-link", anyPath("/SYSTEM/volumes/DATA/etc/x"), Deny},
 		{"system-link", anyPath("/Volumes/Macintosh HD/etc/x"), Deny},
+		{"system-link", anyPath("/\u017fystem/Volumes/Data/etc/x"), Deny}, // a long s, which folds to s
 		{"system-link", anyPath("/.vol/16777220/2"), Deny},
 		{"system-link", anyPath("/.nofollow/private/etc/x"), Deny},
 		{"system-link", resource("file:///proc/self/root/p/x"), Deny},

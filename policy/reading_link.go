@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const refusedLink = "path through a link of the system's, which may lead anywhere"
 
@@ -18,7 +21,7 @@ var elsewhere = [][]string{
 // mayLeadAnywhere says, from one look, whether leadsAnywhere is worth asking of a
 // path without dot-dot.
 func mayLeadAnywhere(s string) bool {
-	return len(s) > 1 && s[0] == '/' && strings.IndexByte("pdsv./", s[1]|0x20) >= 0
+	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
 }
 
 // leadsAnywhere says whether a path passes such a place on its way, also one that
@@ -58,7 +61,7 @@ func leadsAnywhere(s string) bool {
 // leads says whether a place of elsewhere lies at or below a name at the root.
 func leads(name string) bool {
 	for _, place := range elsewhere {
-		if len(place[0]) == len(name) && strings.EqualFold(place[0], name) {
+		if (len(place[0]) == len(name) || !ascii(name)) && strings.EqualFold(place[0], name) {
 			return true
 		}
 	}

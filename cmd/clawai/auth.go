@@ -84,7 +84,7 @@ func authLogin(c *cli.Context) error {
 		fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
 		return nil
 	})
-	o.ClientID, o.Pages = c.String("client-id"), -1
+	o.ClientID, o.Pages, o.Anew = c.String("client-id"), -1, true
 	if file := c.String("client-secret-file"); file != "" {
 		secret, err := config.ReadSecret(file)
 		if err != nil {
@@ -105,7 +105,6 @@ func authLogin(c *cli.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Context, 5*time.Minute)
 	defer cancel()
-	_ = o.Store.Delete(oauth.Key(u)) // a new sign-in, whatever there was
 	if err := oauth.New(o).SignIn(ctx, resp, ""); err != nil {
 		return fmt.Errorf("not signed in: %w", err)
 	}

@@ -204,3 +204,22 @@ func TestAuthAtAStream(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A sign-in that does not succeed leaves the one before.
+func TestASignInThatFailsTakesNothingAway(t *testing.T) {
+	o := newOwner(t)
+	o.clawai(0, "auth", "login", o.server.Resource)
+	before := o.clawai(0, "auth", "list", "--json")
+	o.server.Change(func(*oauthtest.State) {
+		o.server.Returns = func(back url.Values) { back.Set("code", "another") }
+	})
+	o.clawai(1, "auth", "login", o.server.Resource)
+	if after := o.clawai(0, "auth", "list", "--json"); after != before {
+		t.Errorf("before %s, after %s", before, after)
+	}
+	o.server.Change(func(*oauthtest.State) { o.server.Returns = nil })
+	o.clawai(0, "auth", "login", o.server.Resource)
+	if o.clawai(0, "auth", "list", "--json") == before {
+		t.Error("a sign-in that succeeds does not take the other's place")
+	}
+}

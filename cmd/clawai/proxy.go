@@ -237,7 +237,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 		select { // the server begins first; Watch looks at the file as it is then
 		case <-watching.Done():
 		case <-time.After(watchAfter):
-			config.Watch(watching, p.policy, p.edits, p.reload(guard))
+			config.Watch(watching, p.policy, p.edits, p.follow(guard))
 		}
 	}()
 	code, err = p.pump(ctx, guard, child)
@@ -262,6 +262,17 @@ func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server)
 		return max(child.exitCode(), 0), nil // its stderr has said the rest
 	}
 	return exitProxy, err
+}
+
+// follow is reload for the only gate of a run, which lets go of what was in force.
+func (p *proxyRun) follow(guard *gate.Session) func(*config.Loaded, error) {
+	reload := p.reload(guard)
+	return func(next *config.Loaded, err error) {
+		if err == nil {
+			p.policy = next
+		}
+		reload(next, err)
+	}
 }
 
 // reload gives the gate a changed policy; a broken one changes nothing but the

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -277,4 +278,34 @@ func TestAStateFolderThatIsDeleted(t *testing.T) {
 	if report, err := audit.Verify(r.path("state/audit"), "", audit.Retention{}); err != nil || report.Intact() {
 		t.Errorf("%v, the loss is not found: %+v", err, report)
 	}
+}
+
+// A question that waits when the state folder is deleted is answered by nobody, and the
+// next ones are asked as if there had been no other.
+func TestQuestionsOutliveAStateFolder(t *testing.T) {
+	r := prepare(t)
+	r.write("policy.toml", "[[rule]]\naction = \"prompt\"\ntool = \"write\"\n")
+	r.start()
+	write := func(id int, path string) {
+		fmt.Fprintf(r.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"path":%q}}}`+"\n", id, path)
+	}
+	for id := 1; id < 6; id += 2 {
+		path := "/srv/" + strconv.Itoa(id)
+		write(id, path)
+		if out, err := r.clawai("decide", r.waiting(1)[path], "approve"); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got := r.next(); !strings.Contains(got, `"result":{"content":[]}`) {
+			t.Fatalf("call %d: %s", id, got)
+		}
+		write(id+1, "/srv/lost")
+		r.waiting(1)
+		for os.RemoveAll(r.path("state")) != nil { // something may be put into it meanwhile
+		}
+		if got := r.next(); !strings.Contains(got, `"decision":"deny"`) {
+			t.Fatalf("call %d: %s", id+1, got)
+		}
+	}
+	_ = r.in.Close()
+	r.code(inTime)
 }

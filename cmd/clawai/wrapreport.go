@@ -73,6 +73,7 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	if readers = compact(readers); len(readers) > 0 {
 		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
 	}
+	r.putRight(c)
 	r.signIn(c)
 	if c.Real != c.Path {
 		fmt.Fprintf(r.out, "  The file edited is %s, where the symlink leads.\n", r.short(c.Real))
@@ -85,6 +86,16 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	}
 	if experimental {
 		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+	}
+}
+
+// putRight tells what stood in wrappers that somebody had changed: it may have been
+// meant, and a layer that goes takes its rules with it.
+func (r *wrapRun) putRight(c wrap.Change) {
+	for _, e := range slices.Backward(c.Edits) {
+		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
+			fmt.Fprintf(r.out, "  Put right in %s: %s.\n", term.Visible(e.Entry.Name), term.Text(strings.Join(was.Differs, "; ")))
+		}
 	}
 }
 

@@ -71,6 +71,8 @@ func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil {
 		return nil, errors.New("gate: a policy, a recorder and an approver are required")
 	}
+	first := o.Policy
+	o.Policy = nil // or it would be kept when another takes its place
 	s := &Session{o: o}
 	s.o.AskTimeout = positive(o.AskTimeout, 45*time.Second)
 	s.o.WaitEvery = positive(o.WaitEvery, 5*time.Second)
@@ -82,7 +84,7 @@ func New(o Options) (*Session, error) {
 		s.o.Meter = &Meter{}
 	}
 	s.waiting.of = make(map[*Exchange]*question)
-	s.policy.Store(&o.Policy)
+	s.policy.Store(&first)
 	return s, nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"go.uber.org/goleak"
 
@@ -202,4 +204,20 @@ func sessionOf(t *testing.T, j *journal, p Policy, o Options) *Session {
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// A policy that another has taken the place of is not kept, the first included.
+func TestASupersededPolicyIsLetGo(t *testing.T) {
+	s, gone := func() (*Session, weak.Pointer[revised]) {
+		first := &revised{byName}
+		return session(t, &journal{}, first), weak.Make(first)
+	}()
+	s.SetPolicy(byName)
+	for range 2 {
+		runtime.GC()
+	}
+	if gone.Value() != nil {
+		t.Error("the first policy is still there")
+	}
+	runtime.KeepAlive(s)
 }

@@ -35,6 +35,10 @@ type Options struct {
 	// the owner had registered them, and otherwise registers one.
 	ClientID, ClientSecret string
 
+	// Anew has SignIn take no notice of the sign-in before, which stays until there is
+	// another.
+	Anew bool
+
 	// Pages is the least time between two pages that a server has opened to sign in,
 	// and two for a wider scope; default 1 min, negative: none, for an owner who asks.
 	Pages time.Duration

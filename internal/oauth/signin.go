@@ -21,6 +21,9 @@ import (
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.alone(ctx, func() error {
 		had, err := c.reload()
+		if c.o.Anew {
+			had = Entry{}
+		}
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
 			return nil // somebody signed in while we waited
 		}

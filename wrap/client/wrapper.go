@@ -126,6 +126,8 @@ func settingDiffers(s proxyargs.Setting) string {
 		}
 	case "help":
 		return "--help shows the help, and starts nothing"
+	case "layer":
+		return "--layer adds a policy, and is not in what wrap writes; what shall hold for every session belongs into the organisation's layer, or into your policy"
 	case "policy":
 		return "--policy judges by another file than your policy"
 	case "state":
