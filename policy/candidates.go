@@ -5,7 +5,9 @@ package policy
 func (v *view) candidates(main *span, u *unit) {
 	v.lists = v.lists[:0]
 	if v.trace != nil {
-		v.lists = append(v.lists, v.trace.all)
+		if len(v.trace.all) > 0 {
+			v.lists = append(v.lists, v.trace.all)
+		}
 		return
 	}
 	for _, b := range v.buckets {

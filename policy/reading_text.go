@@ -170,11 +170,9 @@ func foldRune(r rune) rune {
 // unreadable says why a path or URI cannot be trusted to mean what it shows, or
 // "".
 func unreadable(s string) string {
-	if printable(s) {
-		return ""
-	}
 	for _, r := range s {
 		switch {
+		case ' ' <= r && r < 0x7F:
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			return "control character in a path"
 		case invisible(r):

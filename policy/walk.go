@@ -56,8 +56,12 @@ const (
 // release lets go of the call and of the policy: whoever takes the view next judges
 // another call, perhaps by other rules.
 func (v *view) release() {
-	clear(v.buckets[:cap(v.buckets)])
-	clear(v.lists[:cap(v.lists)])
+	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
+		all[i] = nil // what was used stands in front, and is little
+	}
+	for i, all := 0, v.lists[:cap(v.lists)]; i < len(all) && all[i] != nil; i++ {
+		all[i] = nil
+	}
 	clear(v.values)
 	clear(v.readings)
 	if len(v.answers) > 0 {

@@ -142,6 +142,10 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 	if fs.seen&^known == 0 && !more {
 		return
 	}
+	if fs.seen&known == 0 {
+		c.Extra = fs.span(fs.params) // all of it
+		return
+	}
 	c.Extra = fs.extra(known, more)
 }
 
