@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/approve"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/policy"
@@ -222,7 +223,7 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 	defer end()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := guard.Note(append([]*audit.Event{p.started()}, over(p.policy)...)...); err != nil {
+	if err := guard.Note(append([]*event.Event{p.started()}, over(p.policy)...)...); err != nil {
 		return exitProxy, fmt.Errorf("cannot keep a record: %w", err)
 	}
 	child, code, err := p.start(guard)
@@ -268,8 +269,8 @@ func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server)
 // record.
 func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
 	return func(next *config.Loaded, err error) {
-		ev := &audit.Event{Kind: audit.Policy}
-		events := []*audit.Event{ev}
+		ev := &event.Event{Kind: event.Policy}
+		events := []*event.Event{ev}
 		if err != nil {
 			ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
 		} else {
@@ -282,31 +283,31 @@ func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
 	}
 }
 
-func (p *proxyRun) started() *audit.Event {
-	return &audit.Event{
-		Kind: audit.Start, ServerGuess: guessName(p.command, p.name),
+func (p *proxyRun) started() *event.Event {
+	return &event.Event{
+		Kind: event.Start, ServerGuess: guessName(p.command, p.name),
 		Detail: fmt.Sprintf("clawai %s; %s; policy %s, revision %s",
 			version, p.describe(), p.policy.Path, p.policy.Policy.Revision()),
 	}
 }
 
 // over tells of what stands over the policy, and of what does not.
-func over(l *config.Loaded) (events []*audit.Event) {
+func over(l *config.Loaded) (events []*event.Event) {
 	for _, layer := range l.Policy.Layers() {
-		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer",
+		events = append(events, &event.Event{Kind: event.Policy, Code: "layer",
 			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
 	}
 	return append(events, noted(l.Notes)...)
 }
 
 // noted are notes about layers as the record has them.
-func noted(notes []string) (events []*audit.Event) {
+func noted(notes []string) (events []*event.Event) {
 	for _, note := range notes {
-		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer_kept", Reason: note})
+		events = append(events, &event.Event{Kind: event.Policy, Code: "layer_kept", Reason: note})
 	}
 	return events
 }
 
 func (p *proxyRun) ended(guard *gate.Session, code int, how string) {
-	_ = guard.Note(&audit.Event{Kind: audit.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+	_ = guard.Note(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }

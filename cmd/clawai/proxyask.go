@@ -17,8 +17,8 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/urfave/cli/v2"
 )
@@ -155,7 +155,7 @@ func (a *asking) point(q gate.Question) {
 
 // trouble goes to the record: the question itself has an answer.
 func (a *asking) trouble(err error) {
-	_ = a.guard.Note(&audit.Event{Kind: audit.Chatter, Code: "asking", Detail: err.Error()})
+	_ = a.guard.Note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
 // muted tells the owner of a server that asks too much.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -14,7 +15,7 @@ type deniedCalls struct{ dir string }
 // Calls yields them, oldest first.
 func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	return func(yield func(remember.DeniedCall, error) bool) {
-		for e, err := range audit.Read(d.dir, audit.Filter{Decision: "deny", Kinds: []audit.Kind{audit.Decision}}) {
+		for e, err := range audit.Read(d.dir, audit.Filter{Decision: "deny", Kinds: []event.Kind{event.Decision}}) {
 			if err == nil && e.Policy != policy.Deny.String() {
 				continue
 			}

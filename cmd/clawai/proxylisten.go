@@ -23,6 +23,7 @@ import (
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
@@ -225,9 +226,9 @@ func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
 		return reverse.Gate{}, err
 	}
 	shown := (&remoteServer{url: l.upstreams[name].URL}).named()
-	start := &audit.Event{Kind: audit.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
+	start := &event.Event{Kind: event.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
 		version, shown, run.policy.Path, run.policy.Policy.Revision())}
-	if err := guard.Note(append([]*audit.Event{start}, over(run.policy)...)...); err != nil {
+	if err := guard.Note(append([]*event.Event{start}, over(run.policy)...)...); err != nil {
 		end()
 		return reverse.Gate{}, err
 	}

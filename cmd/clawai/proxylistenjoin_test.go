@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
 
 // notes keeps what a gate records of itself.
-type notes struct{ events []audit.Event }
+type notes struct{ events []event.Event }
 
-func (n *notes) Record(events ...*audit.Event) error {
+func (n *notes) Record(events ...*event.Event) error {
 	for _, ev := range events {
 		n.events = append(n.events, *ev)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // soak says how many times more a long run does (docs/benchmarks.md).
@@ -83,12 +83,12 @@ func TestReloadsGiveTheirMemoryBack(t *testing.T) {
 	}
 	call()
 	r.write("policy.toml", rules("y")) // what a reload needs is part of what it holds
-	r.recorded(audit.Policy, "policy_loaded")
+	r.recorded(event.Policy, "policy_loaded")
 	time.Sleep(3 * time.Second)
 	before := r.resident()
 	for i := range 8 * soak() {
 		r.write("policy.toml", rules("z"+strconv.Itoa(i)))
-		for were := i + 1; r.times(audit.Policy, "policy_loaded") <= were; {
+		for were := i + 1; r.times(event.Policy, "policy_loaded") <= were; {
 			call()
 		}
 	}

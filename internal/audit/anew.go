@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"github.com/clawai/clawai/internal/event"
 	"os"
 	"time"
 )
@@ -68,7 +69,7 @@ func (l *Log) anew(now time.Time) error {
 		l.buf = l.enc.recovery(l.buf, &c, now, &l.failed)
 	}
 	start := len(l.buf)
-	ev := &Event{Time: now, Kind: Upkeep, Detail: fmt.Sprintf(
+	ev := &event.Event{Time: now, Kind: event.Upkeep, Detail: fmt.Sprintf(
 		"the file of this session, %q, was removed or moved while it was in use; its records before number %d are not here", lost.path, next.begin)}
 	l.buf = c.seal(l.enc.event(l.buf, &c, ev), start)
 	return l.write(c, nil)

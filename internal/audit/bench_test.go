@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,7 +20,7 @@ func BenchmarkRecord(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer l.Close()
-				events := make([]*Event, n)
+				events := make([]*event.Event, n)
 				for i := range events {
 					events[i] = usual(i)
 				}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // format is the version of the line format, named in every segment's first line.
@@ -14,12 +15,13 @@ const format = 1
 // encoder writes events as lines. The order of members is fixed.
 type encoder struct {
 	*redactor
-	session string
+	session  string
+	unquoted []byte // scratch space
 }
 
 // event appends ev as a line without its closing members. Texts that are words
 // of ours are escaped; all others are redacted too.
-func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
+func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.begin(dst, c, ev.Time, ev.Kind)
 	dst = e.member(dst, "server", ev.Server)
 	dst = e.member(dst, "server_guess", ev.ServerGuess)
@@ -59,7 +61,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 }
 
 // begin appends the members that every line of a segment has.
-func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind Kind) []byte {
+func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind event.Kind) []byte {
 	seq := c.next
 	dst = c.open(dst, at)
 	dst = append(dst, `,"session":"`...)
@@ -82,12 +84,12 @@ func (e *encoder) record(dst []byte, seq uint64) []byte {
 // two cannot be swapped.
 func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, Segment)
+	dst = e.begin(dst, c, at, event.Segment)
 	dst = number(dst, "format", format)
 	dst = append(dst, `,"file":"`...)
 	dst = append(dst, file...)
 	dst = append(dst, `","redaction":"`...)
-	dst = append(dst, e.mode.String()...)
+	dst = append(dst, e.Mode().String()...)
 	return c.seal(append(dst, '"'), start)
 }
 
@@ -95,7 +97,7 @@ func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte
 // left behind, when there is one, and how many records were refused.
 func (e *encoder) recovery(dst []byte, c *chain, at time.Time, f *failure) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, Recovery)
+	dst = e.begin(dst, c, at, event.Recovery)
 	dst = f.append(dst)
 	return c.seal(dst, start)
 }
@@ -120,8 +122,8 @@ func (e *encoder) id(dst, token []byte) []byte {
 		return append(dst, token...)
 	}
 	if n := len(token); n >= 2 && token[0] == '"' && token[n-1] == '"' {
-		e.scratch = escape.Undo(e.scratch[:0], token[1:n-1])
-		token = e.scratch
+		e.unquoted = escape.Undo(e.unquoted[:0], token[1:n-1])
+		token = e.unquoted
 	}
 	dst = append(dst, '"')
 	dst = e.text(dst, token, token)

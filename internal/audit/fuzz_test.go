@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 )
@@ -21,7 +22,7 @@ func FuzzReader(f *testing.F) {
 	e := encoder{redactor: newRedactor(Redacted, testKey), session: "abcdefghij"}
 	c := newChain()
 	b := e.header(nil, &c, time.Unix(1, 0), "x.ndjson")
-	b = c.seal(e.event(b, &c, &Event{Kind: Passed, Method: "ping"}), len(b))
+	b = c.seal(e.event(b, &c, &event.Event{Kind: event.Passed, Method: "ping"}), len(b))
 	failed := failure{fragment: []byte("ab"), refused: 1, reason: "full"}
 	b = e.recovery(append(b, "ab\n"...), &c, time.Unix(2, 0), &failed)
 	f.Add(b, uint16(0), byte(0))
@@ -113,7 +114,7 @@ func FuzzArgs(f *testing.F) {
 	f.Add([]byte(`[[[[`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, mode := range []Redaction{Redacted, Hashed, Full} {
-			raw, e := line(t, mode, Event{Args: b, Detail: string(b)})
+			raw, e := line(t, mode, event.Event{Args: b, Detail: string(b)})
 			for _, c := range []byte(raw) {
 				if c < ' ' || c > '~' {
 					t.Fatalf("byte %#x in %q", c, raw)

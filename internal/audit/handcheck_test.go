@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/clawai/clawai/internal/event"
 	"os"
 	"regexp"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func TestTheChainCanBeCheckedByHand(t *testing.T) {
 	l := openLog(t, t.TempDir()+"/audit", Options{})
 	frame := []byte(`{"jsonrpc":"2.0","method":"ping","id":1}`)
-	if err := l.Record(&Event{Kind: Passed, Method: "ping", Digest: sha256.Sum256(frame)}); err != nil {
+	if err := l.Record(&event.Event{Kind: event.Passed, Method: "ping", Digest: sha256.Sum256(frame)}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(l.seg.path)

@@ -5,6 +5,7 @@ package audit
 import (
 	"bufio"
 	"fmt"
+	"github.com/clawai/clawai/internal/event"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +47,7 @@ func child(dir, count string) error {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for i := 0; i != n/4 || n < 0; i++ {
-		batch := []*Event{usual(i), usual(i), usual(i), usual(i)}
+		batch := []*event.Event{usual(i), usual(i), usual(i), usual(i)}
 		if err := l.Record(batch...); err != nil {
 			return err
 		}

@@ -73,6 +73,16 @@ func newRedactor(mode Redaction, key []byte) *redactor {
 	return &redactor{mode: mode, mac: hmac.New(sha256.New, key)}
 }
 
+// Mode is what it keeps.
+func (r *redactor) Mode() Redaction { return r.mode }
+
+// Spare gives scratch space of more than n bytes back.
+func (r *redactor) Spare(n int) {
+	if cap(r.scratch) > n {
+		r.scratch = nil
+	}
+}
+
 // copied appends a text that is a string of ours.
 func (r *redactor) copied(dst []byte, s string) []byte {
 	r.scratch = append(r.scratch[:0], s...)

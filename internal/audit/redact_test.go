@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"pgregory.net/rapid"
 )
 
@@ -14,7 +15,7 @@ import (
 var testKey = []byte(strings.Repeat("k", keyLen))
 
 // line encodes one event and decodes it again.
-func line(t testing.TB, mode Redaction, ev Event) (string, Entry) {
+func line(t testing.TB, mode Redaction, ev event.Event) (string, event.Entry) {
 	t.Helper()
 	e := encoder{redactor: newRedactor(mode, testKey), session: "abcdefghij"}
 	c := newChain()
@@ -81,7 +82,7 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 		args := strings.Replace(tt.args, "%s", tt.secret, 1)
 		args = strings.ReplaceAll(args, "%[1]s", tt.secret)
 		for _, mode := range []Redaction{Redacted, Hashed} {
-			raw, e := line(t, mode, Event{Args: []byte(args)})
+			raw, e := line(t, mode, event.Event{Args: []byte(args)})
 			if strings.Contains(raw, tt.secret) || !IsRedacted(string(e.Args)) {
 				t.Errorf("%v: %s\nis kept as %s", mode, args, e.Args)
 			}
@@ -89,7 +90,7 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 				t.Errorf("%s\nis kept as %s\nwithout %s", args, e.Args, tt.keep)
 			}
 		}
-		if _, e := line(t, Full, Event{Args: []byte(args)}); IsRedacted(string(e.Args)) {
+		if _, e := line(t, Full, event.Event{Args: []byte(args)}); IsRedacted(string(e.Args)) {
 			t.Errorf("full: %s is kept as %s", args, e.Args)
 		}
 	}
@@ -97,7 +98,7 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 
 func TestSecretsAreFoundInEveryText(t *testing.T) {
 	text := "see " + github + " and https://me:" + plain + "@h/ ."
-	ev := Event{
+	ev := event.Event{
 		Server: text, ServerGuess: text, Method: text, ID: []byte(`"` + text + `"`), Names: []string{text},
 		Reason: text, RuleText: text, Declared: []string{text}, Detail: text,
 	}
@@ -124,14 +125,17 @@ func TestOrdinaryTextIsKept(t *testing.T) {
 		`{"password":"","token":null,"secret":true}`,
 		`{"public":"-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----"}`,
 	} {
-		if _, e := line(t, Redacted, Event{Args: []byte(args)}); string(e.Args) != args {
+		if _, e := line(t, Redacted, event.Event{Args: []byte(args)}); string(e.Args) != args {
 			t.Errorf("%s\nis kept as %s", args, e.Args)
 		}
 	}
 }
 
 func TestHashTellsEqualSecretsAndNoShortOnes(t *testing.T) {
-	kept := func(args string) string { _, e := line(t, Hashed, Event{Args: []byte(args)}); return string(e.Args) }
+	kept := func(args string) string {
+		_, e := line(t, Hashed, event.Event{Args: []byte(args)})
+		return string(e.Args)
+	}
 	a, b, c := kept(`{"token":"`+hex40+`"}`), kept(`{"token":"`+hex40+`"}`), kept(`{"token":"`+hex40+`x"}`)
 	if a != b || a == c || strings.Count(a, ":") != 4 {
 		t.Errorf("%s\n%s\n%s", a, b, c)
@@ -148,7 +152,7 @@ func TestHashTellsEqualSecretsAndNoShortOnes(t *testing.T) {
 
 // A digest that anyone can compute would give short secrets away.
 func TestDigestIsKeyedUnlessFull(t *testing.T) {
-	ev := Event{Digest: [32]byte{1, 2, 3}}
+	ev := event.Event{Digest: [32]byte{1, 2, 3}}
 	for _, mode := range []Redaction{Redacted, Hashed, Full} {
 		_, e := line(t, mode, ev)
 		if plain := e.Event.Digest == ev.Digest; plain != (mode == Full) || e.Digest == "" {
@@ -159,7 +163,7 @@ func TestDigestIsKeyedUnlessFull(t *testing.T) {
 
 func TestLongValuesAreCutAndSayHowLongTheyWere(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	_, e := line(t, Redacted, Event{Args: []byte(`{"a":"` + long + `","b":1}`), Names: []string{long}})
+	_, e := line(t, Redacted, event.Event{Args: []byte(`{"a":"` + long + `","b":1}`), Names: []string{long}})
 	var args struct {
 		A string
 		B int
@@ -173,7 +177,7 @@ func TestLongValuesAreCutAndSayHowLongTheyWere(t *testing.T) {
 		members[i] = fmt.Sprintf(`"member%d":[{"x":"%s"}]`, i, strings.Repeat("y", 50))
 	}
 	whole := `{` + strings.Join(members, ",") + `}`
-	raw, e := line(t, Redacted, Event{Args: []byte(whole), Declared: members})
+	raw, e := line(t, Redacted, event.Event{Args: []byte(whole), Declared: members})
 	if !json.Valid(e.Args) || !e.ArgsCut || len(e.Args) < maxBlock/2 || len(raw) > 3*maxBlock {
 		t.Errorf("cut %v, %d bytes of arguments, line of %d", e.ArgsCut, len(e.Args), len(raw))
 	}
@@ -186,7 +190,7 @@ func TestLongValuesAreCutAndSayHowLongTheyWere(t *testing.T) {
 // beginning.
 func TestSecretAcrossTheCut(t *testing.T) {
 	for before := maxText - 50; before <= maxText; before++ {
-		raw, _ := line(t, Redacted, Event{Detail: strings.Repeat(" ", before) + github + strings.Repeat(" ", 500)})
+		raw, _ := line(t, Redacted, event.Event{Detail: strings.Repeat(" ", before) + github + strings.Repeat(" ", 500)})
 		if strings.Contains(raw, "ghp_") {
 			t.Fatalf("at %d: %s", before, raw[before:])
 		}
@@ -201,8 +205,8 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 			return string(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))
 		}))
 		s := func(name string) string { return text.Draw(rt, name) }
-		ev := Event{
-			Kind: Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
+		ev := event.Event{
+			Kind: event.Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
 			Subject: s("subject"), Names: []string{s("name")}, Args: []byte(s("args")), Policy: s("policy"), Code: s("code"),
 			Reason: s("reason"), RuleFile: s("file"), Ref: s("ref"), Declared: []string{s("declared")}, Detail: s("detail"),
 			Rung: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"),
@@ -227,7 +231,7 @@ func TestTextSurvives(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		_, e := line(t, Full, Event{Detail: s, By: s, Words: s, Args: quoted})
+		_, e := line(t, Full, event.Event{Detail: s, By: s, Words: s, Args: quoted})
 		var back map[string]string
 		if err := json.Unmarshal(e.Args, &back); err != nil || back[s] != s || e.Detail != s || e.By != s || e.Words != s {
 			rt.Fatalf("%q came back as %q, %q, %q and %q (%v)", s, e.Detail, e.By, e.Words, e.Args, err)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/clawai/clawai/internal/event"
 	"hash"
 	"io"
 )
@@ -142,11 +143,11 @@ func (g *gap) problem() string {
 // accounts reports whether line is the writer's own account of the gap.
 func accounts(line []byte, g *gap) bool {
 	var w struct {
-		Kind   Kind
+		Kind   event.Kind
 		Bytes  int
 		Digest string
 	}
-	return json.Unmarshal(line, &w) == nil && w.Kind == Recovery && w.Bytes == g.size && w.Digest == g.digest()
+	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digest()
 }
 
 // rest is everything behind the last good line, whole lines or not: its length

@@ -9,7 +9,7 @@ import (
 // scrubber serves rooms that keep texts outside the record. Its key is thrown
 // away, so what a marker says of a part that was cut off cannot be tried out.
 func scrubber() *redactor {
-	key := make([]byte, keyLen)
+	key := make([]byte, 32)
 	rand.Read(key) // never fails (crypto/rand, since Go 1.24)
 	return newRedactor(Redacted, key)
 }

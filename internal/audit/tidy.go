@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"github.com/clawai/clawai/internal/event"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +33,7 @@ func (l *Log) keepTidy() {
 			return // the next record finds that the folder is gone, and says so
 		}
 		if err = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
-			_ = l.Record(&Event{Kind: Upkeep, Detail: err.Error()})
+			_ = l.Record(&event.Event{Kind: event.Upkeep, Detail: err.Error()})
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -23,7 +23,7 @@ type Recorder interface {
 	// Record fills in each event's record id (ev.Record) and writes them, in
 	// order, in one write. It is safe for concurrent use and keeps neither the
 	// slice nor the events.
-	Record(events ...*audit.Event) error
+	Record(events ...*event.Event) error
 }
 
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -362,7 +362,7 @@ func TestObservedLimitsLetPass(t *testing.T) {
 			if ev.Code != CodeLimit || ev.Policy != action || !strings.HasPrefix(ev.Reason, "at most 1 a minute") {
 				t.Errorf("recorded %+v", ev)
 			}
-			if e := (audit.Entry{Event: ev}); e.Would() != "deny" {
+			if e := (event.Entry{Event: ev}); e.Would() != "deny" {
 				t.Errorf("would %s", e.Would())
 			}
 		})

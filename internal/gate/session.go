@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // Options of New. The three ports are required: "no approver" is a named
@@ -110,12 +110,12 @@ func (s *Session) SetPolicy(p Policy) {
 
 // Note records events that are no exchange: a start, a policy load, a frame
 // that was refused before it could be judged.
-func (s *Session) Note(events ...*audit.Event) error {
+func (s *Session) Note(events ...*event.Event) error {
 	for _, ev := range events {
 		if ev.Server == "" {
 			ev.Server = s.o.Server
 		}
-		if s.o.ObserveOnly && ev.Kind == audit.Start {
+		if s.o.ObserveOnly && ev.Kind == event.Start {
 			ev.Stage, ev.Code, ev.Reason = string(StageObserve), CodeNotEnforced, notEnforced
 		}
 	}

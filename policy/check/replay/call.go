@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -61,11 +62,11 @@ var methods = map[policy.Subject]string{
 }
 
 // Judged says whether a record is of a decision that the rules had a part in.
-func Judged(e *audit.Entry) bool { return e.Kind == audit.Decision && e.Policy != "" }
+func Judged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
 // Rebuild is the call of a record for which Judged holds. A reason that is not
 // "" says that there is none to be had.
-func Rebuild(e *audit.Entry) (c Call, why Why) {
+func Rebuild(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {
