@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	xterm "golang.org/x/term"
@@ -94,10 +94,10 @@ func details(e *event.Entry, home string) []string {
 		add("%s", strings.Join(what, " "))
 	}
 	if len(e.Args) > 0 {
-		add("%s", short(audit.Readable(e.Args), shown))
+		add("%s", short(escape.Readable(e.Args), shown))
 	}
 	if len(e.Extra) > 0 {
-		add("beside them %s", short(audit.Readable(e.Extra), shown))
+		add("beside them %s", short(escape.Readable(e.Extra), shown))
 	}
 	if n := len(e.Declared); n > 0 {
 		add("%d declared: %s", n, short(strings.Join(e.Declared, ", "), shown))

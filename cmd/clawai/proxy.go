@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/memory"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
@@ -55,7 +56,7 @@ type proxyRun struct {
 	settings config.Ask
 	limits   frame.Limits
 	asError  bool
-	redact   audit.Redaction
+	redact   redact.Mode
 	observe  bool // for the gate, which alone acts on it
 }
 
@@ -137,7 +138,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	default:
 		return usagef("--deny-as is result or error, not %q", c.String("deny-as"))
 	}
-	if p.redact, err = audit.ParseRedaction(c.String("redact")); err != nil {
+	if p.redact, err = redact.ParseMode(c.String("redact")); err != nil {
 		return usagef("--redact: %w", err)
 	}
 	if p.folders, err = config.Dirs(); err != nil {

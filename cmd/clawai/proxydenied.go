@@ -6,6 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -30,4 +31,4 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 }
 
 // Redacted says that a text of the record may not be what was sent.
-func (deniedCalls) Redacted(text string) bool { return audit.IsRedacted(text) }
+func (deniedCalls) Redacted(text string) bool { return redact.IsRedacted(text) }

@@ -3,9 +3,10 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // findable begins anew when the file is not where readers look for it: what is

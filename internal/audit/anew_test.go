@@ -2,13 +2,14 @@ package audit
 
 import (
 	"errors"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // A record whose file is taken away goes on in another, and says so; what was in it

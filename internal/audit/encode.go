@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // format is the version of the line format, named in every segment's first line.
@@ -14,7 +15,7 @@ const format = 1
 
 // encoder writes events as lines. The order of members is fixed.
 type encoder struct {
-	*redactor
+	*redact.Redactor
 	session  string
 	unquoted []byte // scratch space
 }
@@ -32,11 +33,11 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.list(dst, "names", ev.Names)
 	dst = e.args(dst, ev.Args)
 	if len(ev.Extra) > 0 {
-		dst, _ = e.json(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
+		dst, _ = e.AppendJSON(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
 	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
-		dst = append(e.digest(dst, &ev.Digest), '"')
+		dst = append(e.AppendDigest(dst, &ev.Digest), '"')
 	}
 	dst = number(dst, "bytes", int64(ev.Bytes))
 	dst = word(dst, "policy", ev.Policy)
@@ -69,7 +70,7 @@ func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind event.Kind) []b
 	dst = append(dst, `","record":"`...)
 	dst = e.record(dst, seq)
 	dst = append(dst, `","kind":"`...)
-	dst = appendEscaped(dst, []byte(kind))
+	dst = escape.Append(dst, []byte(kind))
 	return append(dst, '"')
 }
 
@@ -108,7 +109,7 @@ func (e *encoder) member(dst []byte, name, value string) []byte {
 	}
 	dst = key(dst, name)
 	dst = append(dst, '"')
-	dst = e.copied(dst, value)
+	dst = e.AppendString(dst, value)
 	return append(dst, '"')
 }
 
@@ -118,7 +119,7 @@ func (e *encoder) id(dst, token []byte) []byte {
 		return dst
 	}
 	dst = key(dst, "id")
-	if len(token) <= 64 && (isJSONNumber(token) || string(token) == "null") {
+	if len(token) <= 64 && (redact.IsNumber(token) || string(token) == "null") {
 		return append(dst, token...)
 	}
 	if n := len(token); n >= 2 && token[0] == '"' && token[n-1] == '"' {
@@ -126,7 +127,7 @@ func (e *encoder) id(dst, token []byte) []byte {
 		token = e.unquoted
 	}
 	dst = append(dst, '"')
-	dst = e.text(dst, token, token)
+	dst = e.AppendText(dst, token, token)
 	return append(dst, '"')
 }
 
@@ -137,18 +138,18 @@ func (e *encoder) list(dst []byte, name string, values []string) []byte {
 		return dst
 	}
 	dst = append(key(dst, name), '[')
-	full := len(dst) + maxBlock
+	full := len(dst) + redact.MaxBlock
 	for i, v := range values {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '"')
 		if len(dst) > full {
-			dst = e.cut(dst, len(values), joined(values))
+			dst = e.AppendCut(dst, len(values), joined(values))
 			dst = append(dst, '"')
 			break
 		}
-		dst = e.copied(dst, v)
+		dst = e.AppendString(dst, v)
 		dst = append(dst, '"')
 	}
 	return append(dst, ']')
@@ -160,14 +161,14 @@ func (e *encoder) args(dst, args []byte) []byte {
 	if len(args) == 0 {
 		return dst
 	}
-	dst, cut := e.json(key(dst, "args"), args)
+	dst, cut := e.AppendJSON(key(dst, "args"), args)
 	if !cut {
 		return dst
 	}
 	sum := sha256.Sum256(args)
 	dst = number(dst, "args_bytes", int64(len(args)))
 	dst = append(dst, `,"args_digest":"`...)
-	return append(e.digest(dst, &sum), '"')
+	return append(e.AppendDigest(dst, &sum), '"')
 }
 
 func key(dst []byte, name string) []byte {
@@ -199,6 +200,6 @@ func word(dst []byte, name, value string) []byte {
 		return dst
 	}
 	dst = append(key(dst, name), '"')
-	dst = appendEscaped(dst, value)
+	dst = escape.Append(dst, value)
 	return append(dst, '"')
 }

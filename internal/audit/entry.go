@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // stored mirrors a line of a segment.

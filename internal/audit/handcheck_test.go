@@ -4,11 +4,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // docs/record.md says how to check a line and a frame without this program.

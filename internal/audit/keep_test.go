@@ -2,13 +2,14 @@ package audit
 
 import (
 	"errors"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 func segmentPaths(t testing.TB, dir string) []string {

@@ -3,9 +3,10 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"sync"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // ErrClosed is returned by Record after Close.

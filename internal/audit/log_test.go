@@ -3,12 +3,13 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 func openLog(t *testing.T, dir string, o Options) *Log {

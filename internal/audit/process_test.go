@@ -5,7 +5,6 @@ package audit
 import (
 	"bufio"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // TestMain makes the test binary play a proxy that records, when it is told to.

@@ -3,11 +3,12 @@ package audit
 import (
 	"container/heap"
 	"errors"
-	"github.com/clawai/clawai/internal/event"
 	"io"
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // Read returns the records of dir that f takes, ordered by time. A *Damage

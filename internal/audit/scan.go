@@ -7,9 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"hash"
 	"io"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // maxLine bounds what a reader holds of one line; the writer's longest is

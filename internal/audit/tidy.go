@@ -2,12 +2,13 @@ package audit
 
 import (
 	"errors"
-	"github.com/clawai/clawai/internal/event"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // tidyAfter lets the session begin first: its server is being started, and

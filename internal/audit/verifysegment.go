@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/clawai/clawai/internal/event"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // tally is what a segment turned out to be.

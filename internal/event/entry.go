@@ -2,7 +2,7 @@ package event
 
 import "fmt"
 
-// Entry is one record as it was read. Text may hold markers (IsRedacted).
+// Entry is one record as it was read. Text may hold markers (redact.IsRedacted).
 type Entry struct {
 	Event
 	Seq     uint64

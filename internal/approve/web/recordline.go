@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
@@ -43,10 +43,10 @@ func recordLine(e *event.Entry) line {
 		}
 	}
 	if len(e.Args) > 0 {
-		what = append(what, clip(audit.Readable(e.Args)))
+		what = append(what, clip(escape.Readable(e.Args)))
 	}
 	if len(e.Extra) > 0 {
-		what = append(what, "beside them "+clip(audit.Readable(e.Extra)))
+		what = append(what, "beside them "+clip(escape.Readable(e.Extra)))
 	}
 	if e.Answer != "" {
 		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Rung), e.Waited.Seconds()))

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/learn"
@@ -52,7 +52,7 @@ func (b *book) add(m made) {
 		Subject: "tool", Names: []string{m.tool}, Policy: m.was, Stage: m.stage, Code: m.code, RuleLine: m.line,
 	}}
 	if m.args != "" {
-		e.Args = audit.ScrubJSON([]byte(m.args))
+		e.Args = redact.JSON([]byte(m.args))
 	}
 	b.entries = append(b.entries, e)
 }

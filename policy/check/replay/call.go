@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -89,7 +89,7 @@ func Rebuild(e *event.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.At = e.Time
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	if audit.IsRedacted(e.Server) || audit.IsRedacted(e.Method) {
+	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}
 	if args := bytes.TrimSpace(e.Args); len(args) > 0 {

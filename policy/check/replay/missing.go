@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -126,7 +126,7 @@ func (m *Missing) cutOff(args []byte) Why {
 // markOf says why a text of the record is not what was sent.
 func markOf(s string) Why {
 	switch {
-	case !audit.IsRedacted(s):
+	case !redact.IsRedacted(s):
 		return ""
 	case strings.Contains(s, "[redacted:"):
 		return Redacted

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -277,7 +278,7 @@ func TestRedactedIsNeverGuessed(t *testing.T) {
 		raw, _ := json.Marshal(args)
 		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{[]string{"read", "write"}[r.IntN(2)]}, Args: raw}
 		e := event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: call.Names,
-			Args: audit.ScrubJSON(raw), Policy: "allow", Bytes: len(raw)}}
+			Args: redact.JSON(raw), Policy: "allow", Bytes: len(raw)}}
 		j := judgeOf(t, src.String())
 		x := j.Compare(&e)
 		if x.Class == replay.NotJudged {

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
@@ -128,7 +128,7 @@ const maxArgs = 500
 func (j *Judge) Compare(e *event.Entry) Example {
 	x := Example{
 		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shorten(e.Names),
-		Args: audit.Readable(e.Args), Was: e.Policy,
+		Args: escape.Readable(e.Args), Was: e.Policy,
 	}
 	if len(x.Args) > maxArgs {
 		x.Args = x.Args[:maxArgs] + "…"
