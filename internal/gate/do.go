@@ -127,13 +127,13 @@ func loss(of *event.Event, ref, why string) *event.Event {
 // forward says in words what went wrong, if anything.
 func forward(x *Exchange) (lost string) {
 	paid := x.paid
-	x.paid = receipt{} // the transport may use the exchange again once it is out
+	x.paid = nil // the transport may use the exchange again once it is out
 	defer func() {
 		if r := recover(); r != nil {
 			lost = fmt.Sprintf("forward: panic: %v", r)
 		}
-		if lost != "" {
-			paid.giveBack()
+		if lost != "" && paid != nil {
+			paid.GiveBack()
 		}
 	}()
 	if err := x.Out.Forward(x); err != nil {

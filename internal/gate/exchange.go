@@ -21,7 +21,7 @@ type Exchange struct {
 	Event event.Event   // what the transport knows of it; the gate adds the verdict
 	Out   Outlet        // where it goes
 
-	paid receipt // what it counts as against limits, until it is out
+	paid Receipt // what it counts as against limits, until it is out
 }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate

@@ -26,6 +26,28 @@ type Recorder interface {
 	Record(events ...*event.Event) error
 }
 
+// Limits counts calls against the limits of rules, for all sessions that share
+// it. It is safe for concurrent use. *Meter is one in memory.
+type Limits interface {
+	// Charge counts calls against limits, all of them or none. paid is what was
+	// charged for the same calls before, nil for nothing: where a limit is still the
+	// same it is not charged again, and everything else of it is given back. Whoever
+	// cannot count says that a limit is reached.
+	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
+}
+
+// Receipt is what one exchange has been charged.
+type Receipt interface {
+	GiveBack() // the exchange was not forwarded
+}
+
+// Excess is a limit that is reached, and when there will be room. Without a Rule
+// there is none.
+type Excess struct {
+	Rule *policy.Rule
+	Wait time.Duration
+}
+
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,
 // or when nobody can be asked; every error is a deny. It is called once for each
 // question that waits, any number of them at once, each from a goroutine of its
