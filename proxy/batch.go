@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -44,7 +44,7 @@ func (l *lane) batch(ctx context.Context, f *frame.Frame) {
 func (l *lane) requests(ctx context.Context, f *frame.Frame) {
 	l.judge(ctx) // what it cancels or repeats may be in this very read
 	b := &batch{lane: l, burst: l.burst}
-	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: audit.Event{
+	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
 		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Method: "batch",
 	}}
 	var methods []string
@@ -102,7 +102,7 @@ func (b *batch) add(f *frame.Frame) *frame.Refusal {
 // request in flight.
 func (l *lane) responses(ctx context.Context, f *frame.Frame) {
 	b := &answers{lane: l, burst: l.burst}
-	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: audit.Event{
+	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
 		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Method: "batch",
 	}}
 	var refusal *frame.Refusal
@@ -137,13 +137,13 @@ func (l *lane) responses(ctx context.Context, f *frame.Frame) {
 		r.refused(f, refusal)
 	}
 	if len(b.replies) == 0 {
-		l.dropped(&audit.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
+		l.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
 	}
 }
 
 // refuseBatch answers every request of an array that must not cross.
 func (l *lane) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
-	record := l.dropped(&audit.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
+	record := l.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
 	for i := range f.Elements {
 		e := &f.Elements[i]

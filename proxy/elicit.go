@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -148,21 +148,21 @@ func newAsking(digest [32]byte) *asking {
 
 // asks records a question before it is sent; id is what its answer will name.
 func (s *session) asks(a *asking, id []byte) error {
-	ev := &audit.Event{ID: id, Code: "sent", Digest: a.digest}
+	ev := &event.Event{ID: id, Code: "sent", Digest: a.digest}
 	err := s.noteAsked(ev)
 	a.record = ev.Record
 	return err
 }
 
-func (s *session) noteAsked(ev *audit.Event) error {
-	ev.Kind, ev.Method, ev.ServerGuess = audit.Asked, elicitMethod, s.o.Guess
+func (s *session) noteAsked(ev *event.Event) error {
+	ev.Kind, ev.Method, ev.ServerGuess = event.Asked, elicitMethod, s.o.Guess
 	return s.o.Gate.Note(ev)
 }
 
 // brings records the answer to a question, which f holds, and hands it to who
 // asked. An answer that cannot be recorded is none.
 func (l *lane) brings(a *asking, f *frame.Frame, got mcp.Elicited, err error) {
-	ev := &audit.Event{
+	ev := &event.Event{
 		ID: f.ID, Direction: l.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy"
 	"github.com/tidwall/gjson"
@@ -80,11 +80,11 @@ func TestTheClientIsAskedAndItsAnswerStaysHere(t *testing.T) {
 	w.server.wants(tool("1", "ask")) // and not the answer
 	w.server.send(answer("1"))
 	w.client.wants(answer("1"))
-	sent, back := w.record.has(t, audit.Asked, "sent"), w.record.has(t, audit.Asked, "accept")
+	sent, back := w.record.has(t, event.Asked, "sent"), w.record.has(t, event.Asked, "accept")
 	if string(sent.ID) != id || string(back.ID) != id || back.Ref != sent.Record || sent.Digest != back.Digest || sent.Digest == [32]byte{} {
 		t.Errorf("recorded %+v and %+v", sent, back)
 	}
-	if ev := w.record.has(t, audit.Answered, ""); ev.Rung != "form" || ev.Digest != sent.Digest {
+	if ev := w.record.has(t, event.Answered, ""); ev.Rung != "form" || ev.Digest != sent.Digest {
 		t.Errorf("answered: %+v", ev)
 	}
 
@@ -141,7 +141,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 	w.client.send(tool("9", "ok"))
 	w.server.wants(tool("9", "ok")) // and nothing before it
-	w.record.has(t, audit.Asked, "unusable")
+	w.record.has(t, event.Asked, "unusable")
 }
 
 func TestAnAnswerTwiceOrToNothing(t *testing.T) {
@@ -153,8 +153,8 @@ func TestAnAnswerTwiceOrToNothing(t *testing.T) {
 	w.client.send(elicited(wrong, "once"), elicited("1", "once"), elicited(id, "deny"), elicited(id, "once"), tool("2", "ok"))
 	w.client.wantsLike(`"id":1`, gate.CodeDeniedByPerson)
 	w.server.wants(tool("2", "ok"))
-	w.record.has(t, audit.Dropped, "second_answer")
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "second_answer")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestAQuestionThatIsOverIsTakenBack(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAQuestionThatIsOverIsTakenBack(t *testing.T) {
 	}
 	w.client.send(elicited(id, "once"), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
-	w.record.has(t, audit.Dropped, "late_answer")
+	w.record.has(t, event.Dropped, "late_answer")
 }
 
 func TestACancelledCallTakesItsQuestionBack(t *testing.T) {
@@ -182,7 +182,7 @@ func TestACancelledCallTakesItsQuestionBack(t *testing.T) {
 	w.client.wantsLike(`"method":"notifications/cancelled"`, `"requestId":`+id)
 	w.client.send(elicited(id, "once"), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
-	w.record.has(t, audit.Decision, gate.CodeWithdrawn)
+	w.record.has(t, event.Decision, gate.CodeWithdrawn)
 }
 
 func TestTwoCallsAskAtOnce(t *testing.T) {
@@ -210,8 +210,8 @@ func TestTheServerCannotTouchOurQuestion(t *testing.T) {
 	w.client.wantsLike("notifications/message")
 	w.client.send(elicited(id, "once"))
 	w.server.wants(tool("1", "ask"))
-	w.record.has(t, audit.Dropped, "not_in_flight")
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "not_in_flight")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestTheServersOwnQuestionsPassBesideOurs(t *testing.T) {
@@ -271,5 +271,5 @@ func TestAClientThatGoesAwayWhileItIsAsked(t *testing.T) {
 	if err := w.end(); err != nil {
 		t.Errorf("Run returned %v", err)
 	}
-	w.record.has(t, audit.Decision, gate.CodeClosed)
+	w.record.has(t, event.Decision, gate.CodeClosed)
 }

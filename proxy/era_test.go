@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 )
 
@@ -35,7 +35,7 @@ func TestBatchesCrossWholeOrNotAtAll(t *testing.T) {
 	w.server.wants(array(tool("5", "ok")))
 	w.server.send(array(answer("5"), answer("3")))
 	w.client.wantsLike(`"id":5`, `"error"`)
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestABatchWithOneWithdrawnCallIsRefusedWhole(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOtherVersionsHaveNoBatches(t *testing.T) {
 	w.negotiate("2025-06-18")
 	w.client.send(array(tool("1", "ok")), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
-	w.record.has(t, audit.Dropped, "batch")
+	w.record.has(t, event.Dropped, "batch")
 }
 
 // modern is a tools/call of 2026-07-28.
@@ -103,7 +103,7 @@ func TestAnInputRequestMayNeedAPerson(t *testing.T) {
 	w.client.wants(answer("2"))
 	w.person.answers <- gate.AllowOnce
 	w.client.wants(inputRequired("1", "maybe"))
-	w.record.has(t, audit.Dropped, "second_answer")
+	w.record.has(t, event.Dropped, "second_answer")
 
 	w.client.send(modern("3", ""))
 	w.server.wants(modern("3", ""))
@@ -111,7 +111,7 @@ func TestAnInputRequestMayNeedAPerson(t *testing.T) {
 	<-w.person.asked
 	w.client.send(cancel("3"), modern("4", ""))
 	w.server.wants(modern("4", "")) // nothing left to cancel there
-	w.record.has(t, audit.Decision, gate.CodeWithdrawn)
+	w.record.has(t, event.Decision, gate.CodeWithdrawn)
 }
 
 func TestSubscriptionsBelongToTheirRequest(t *testing.T) {

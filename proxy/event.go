@@ -3,14 +3,14 @@ package proxy
 import (
 	"fmt"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
 // describe fills in what the pump tells the record of a frame that reaches the
 // gate. An event is large: it is written in place, never copied.
-func (l *lane) describe(ev *audit.Event, f *frame.Frame, calls []policy.Call) {
+func (l *lane) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = l.s.o.Name, l.s.o.Guess, l.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
@@ -19,8 +19,8 @@ func (l *lane) describe(ev *audit.Event, f *frame.Frame, calls []policy.Call) {
 }
 
 // dropped records a frame that goes nowhere and returns the record's id.
-func (l *lane) dropped(ev *audit.Event) (record string) {
-	ev.Kind, ev.Stage = audit.Dropped, "frame"
+func (l *lane) dropped(ev *event.Event) (record string) {
+	ev.Kind, ev.Stage = event.Dropped, "frame"
 	ev.ServerGuess, ev.Direction = l.s.o.Guess, l.from.String()
 	l.s.note(ev)
 	return ev.Record
@@ -30,16 +30,16 @@ func (l *lane) dropped(ev *audit.Event) (record string) {
 func (l *lane) chatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
-	l.s.note(&audit.Event{
-		Kind: audit.Chatter, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Bytes: len(line), Detail: text,
+	l.s.note(&event.Event{
+		Kind: event.Chatter, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Bytes: len(line), Detail: text,
 	})
 }
 
 // note records what is no exchange. Nothing is forwarded on its strength, so
 // that a failure changes nothing here; the gate refuses what comes after it.
-func (s *session) note(ev *audit.Event) { _ = s.o.Gate.Note(ev) }
+func (s *session) note(ev *event.Event) { _ = s.o.Gate.Note(ev) }
 
 // panicked is the record of a defect of ours.
-func panicked(cause any, stack []byte) *audit.Event {
-	return &audit.Event{Kind: audit.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
+func panicked(cause any, stack []byte) *event.Event {
+	return &event.Event{Kind: event.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -36,7 +36,7 @@ func (l *lane) notification(ctx context.Context, f *frame.Frame) {
 	}
 	if why := n.loose(f); why != "" {
 		if why != withdrawnCall { // which the gate has recorded
-			l.dropped(&audit.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
+			l.dropped(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
@@ -58,7 +58,7 @@ func (l *lane) stray(f *frame.Frame, why string) {
 	case lateAnswer:
 		reason = "an answer to a cancelled request"
 	}
-	l.dropped(&audit.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
+	l.dropped(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
 }
 
 // read fills in the exchange.
@@ -69,7 +69,7 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	l.describe(ev, f, nil)
 	ev.Method, ev.Ref, ev.IsError = c.method, c.x.Event.Record, failed(f)
 	if c.class == mcp.List && f.Result != nil {
-		ev.Kind, ev.Declared = audit.Listed, mcp.Declared(c.method, f.Result)
+		ev.Kind, ev.Declared = event.Listed, mcp.Declared(c.method, f.Result)
 	}
 	if c.method == "initialize" && f.Result != nil {
 		r.version = mcp.Negotiated(f.Result)
@@ -101,7 +101,7 @@ func (r *reply) read(f *frame.Frame) *frame.Refusal {
 // refused answers the call of a reply that must not cross.
 func (r *reply) refused(f *frame.Frame, refusal *frame.Refusal) {
 	l := r.lane
-	record := l.dropped(&audit.Event{
+	record := l.dropped(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: f.ID, Bytes: len(f.Raw),
 		Method: r.call.method, Ref: r.call.x.Event.Record,
 	})

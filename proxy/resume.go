@@ -3,7 +3,7 @@ package proxy
 import (
 	"context"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
@@ -91,7 +91,7 @@ func (l *lane) turnAway(f *frame.Frame, m *mcp.Message, why string) {
 	if why == otherCall {
 		reason = "what came back with the answer is not the call that was asked about; nothing was done"
 	}
-	record := l.dropped(&audit.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
+	record := l.dropped(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
 	d := mcp.Denial{
 		What:  policy.Call{Method: f.Method, Subject: policy.MethodSubject},
 		Stage: string(gate.StageAsk), Code: why, Reason: reason, Record: record,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
@@ -53,13 +53,13 @@ func TestACallerReturnsWithItsAnswer(t *testing.T) {
 	w.server.send(`{"result": {"id":1,"content":[]} , "id" : 1,"jsonrpc":"2.0"}`)
 	w.client.wants(`{"result": {"id":1,"content":[]} , "id" : 2,"jsonrpc":"2.0"}`)
 	w.server.send(answer("1"), answer("2"))
-	w.record.has(t, audit.Dropped, "second_answer")
-	w.record.has(t, audit.Dropped, "unsolicited")
-	sent, back := w.record.has(t, audit.Asked, "sent"), w.record.has(t, audit.Asked, "accept")
+	w.record.has(t, event.Dropped, "second_answer")
+	w.record.has(t, event.Dropped, "unsolicited")
+	sent, back := w.record.has(t, event.Asked, "sent"), w.record.has(t, event.Asked, "accept")
 	if string(sent.ID) != "1" || string(back.ID) != "2" || back.Ref != sent.Record || sent.Digest != back.Digest {
 		t.Errorf("recorded %+v and %+v", sent, back)
 	}
-	if ev := w.record.has(t, audit.Outcome, ""); string(ev.ID) != "2" {
+	if ev := w.record.has(t, event.Outcome, ""); string(ev.ID) != "2" {
 		t.Errorf("the outcome is of %s", ev.ID)
 	}
 
@@ -149,7 +149,7 @@ func TestACallerThatDoesNotReturnIsGivenUp(t *testing.T) {
 			state = gjson.Get(line, "result.requestState").Raw
 		}
 	}
-	w.record.has(t, audit.Decision, gate.CodeNotAnswered)
+	w.record.has(t, event.Decision, gate.CodeNotAnswered)
 	w.client.send(retry("2", state, "once", "8"), tool("3", "ok"))
 	w.client.wantsLike(`"id":2`, "late_form") // and nothing for 1
 	w.server.wants(tool("3", "ok"))
@@ -197,7 +197,7 @@ func TestAnAnswerElsewhereIsOfNoUseToACallerThatStaysAway(t *testing.T) {
 	w.client.send(visit("1", "", ""))
 	state := w.formFor("1")
 	p.answers <- gate.AllowOnce
-	w.record.has(t, audit.Decision, gate.CodeCallerAway)
+	w.record.has(t, event.Decision, gate.CodeCallerAway)
 	w.client.send(retry("2", state, "once", ""), tool("3", "ok"))
 	w.client.wantsLike(`"id":2`, "late_form")
 	w.server.wants(tool("3", "ok"))
@@ -214,7 +214,7 @@ func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
 	w.server.wants(visit("1", "", "")) // the first answer holds
 	w.server.send(answer("1"))
 	w.client.wants(answer("2"))
-	w.record.has(t, audit.Asked, "accept")
+	w.record.has(t, event.Asked, "accept")
 
 	w.client.send(visit("3", "", ""))
 	state = w.formFor("3")
@@ -261,7 +261,7 @@ func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
 	w.server.wants(cancel("3"))             // the second, as the server knows it
 	w.server.send(answer("3"), `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 	w.client.wantsLike("notifications/message")
-	w.record.has(t, audit.Dropped, "late_answer")
+	w.record.has(t, event.Dropped, "late_answer")
 	w.client.send(cancel("4"), tool("10", "ok"))
 	w.server.wants(tool("10", "ok"))
 

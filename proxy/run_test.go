@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy"
@@ -59,7 +59,7 @@ func TestDeniedCallsNeverReachTheServer(t *testing.T) {
 	// The server has seen neither id, so that its answers to them are its own.
 	w.server.send(answer("1"), answer("3"))
 	w.client.wants(answer("3"))
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestDenialAsError(t *testing.T) {
@@ -86,8 +86,8 @@ func TestOnlyOneAnswerGoesOn(t *testing.T) {
 	w.server.wants(tool("1", "ok"), tool("2", "ok"))
 	w.server.send(answer("1"), answer("1"), answer(`"2"`), answer("99"), answer("2"))
 	w.client.wants(answer("1"), answer("2"))
-	w.record.has(t, audit.Dropped, "second_answer")
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "second_answer")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestACancelledCallIsForgotten(t *testing.T) {
@@ -96,7 +96,7 @@ func TestACancelledCallIsForgotten(t *testing.T) {
 	w.server.wants(tool("1", "ok"), cancel("1"))
 	w.server.send(answer("1"), `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 	w.client.wantsLike("notifications/message")
-	w.record.has(t, audit.Dropped, "late_answer")
+	w.record.has(t, event.Dropped, "late_answer")
 }
 
 func TestACancelledQuestionLeavesNoTrace(t *testing.T) {
@@ -107,7 +107,7 @@ func TestACancelledQuestionLeavesNoTrace(t *testing.T) {
 	w.server.wants(tool("2", "ok")) // neither the call nor its cancellation
 	w.server.send(answer("2"))
 	w.client.wants(answer("2"))
-	if ev := w.record.has(t, audit.Decision, gate.CodeWithdrawn); string(ev.ID) != "1" {
+	if ev := w.record.has(t, event.Decision, gate.CodeWithdrawn); string(ev.ID) != "1" {
 		t.Errorf("withdrawn %s", ev.ID)
 	}
 }
@@ -117,7 +117,7 @@ func TestCancellingWhatWasNeverForwarded(t *testing.T) {
 	w.client.send(tool("1", "no"), cancel("1"), cancel("77"), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
 	w.client.wantsLike(`"id":1`, "denied_by_rule")
-	w.record.has(t, audit.Dropped, "not_in_flight")
+	w.record.has(t, event.Dropped, "not_in_flight")
 }
 
 func TestNothingQueuesBehindAPerson(t *testing.T) {
@@ -172,7 +172,7 @@ func TestServerRequestsAreJudged(t *testing.T) {
 	w.server.wantsLike(`"id":1`, `"error"`, `"decision":"deny"`)
 	w.client.send(answer("1"), answer("2")) // the first was never asked
 	w.server.wants(answer("2"))
-	w.record.has(t, audit.Dropped, "unsolicited")
+	w.record.has(t, event.Dropped, "unsolicited")
 }
 
 func TestChatterStaysInTheRecord(t *testing.T) {
@@ -181,7 +181,7 @@ func TestChatterStaysInTheRecord(t *testing.T) {
 	w.server.wants(tool("1", "ok"))
 	w.server.send("listening on stdio", `{"level":"info","id":1}`, answer("1"))
 	w.client.wants(answer("1"))
-	if ev := w.record.has(t, audit.Chatter, ""); ev.Detail != "listening on stdio" {
+	if ev := w.record.has(t, event.Chatter, ""); ev.Detail != "listening on stdio" {
 		t.Errorf("recorded %q", ev.Detail)
 	}
 }
@@ -192,8 +192,8 @@ func TestUnreadableRequestsAreAnswered(t *testing.T) {
 		"{garbage", `{"jsonrpc":"2.0","id":2,"Method":"tools/call"}`, `[`+tool("3", "ok")+`]`, tool("4", "ok"))
 	w.server.wants(tool("4", "ok"))
 	w.client.wantsLike(`"id":1`, `"error":{"code":4400`, `"code":"duplicate_name"`)
-	w.record.has(t, audit.Dropped, "syntax")
-	w.record.has(t, audit.Dropped, "batch")
+	w.record.has(t, event.Dropped, "syntax")
+	w.record.has(t, event.Dropped, "batch")
 }
 
 func TestAnswersThatCannotBeReadFailTheirCall(t *testing.T) {
@@ -259,8 +259,8 @@ func TestTheClientsEndStopsTheServer(t *testing.T) {
 	if _, err := w.server.lines.ReadByte(); err == nil {
 		t.Error("something reached the server")
 	}
-	w.record.has(t, audit.Dropped, "truncated")
-	w.record.has(t, audit.Decision, gate.CodeClosed)
+	w.record.has(t, event.Dropped, "truncated")
+	w.record.has(t, event.Decision, gate.CodeClosed)
 }
 
 func TestAStopThatWasAskedFor(t *testing.T) {
@@ -329,5 +329,5 @@ func TestADefectEndsTheSessionInGoodOrder(t *testing.T) {
 	if err := w.end(); err == nil || !strings.Contains(err.Error(), "a defect") {
 		t.Errorf("Run returned %v", err)
 	}
-	w.record.has(t, audit.Dropped, "panic")
+	w.record.has(t, event.Dropped, "panic")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -25,13 +25,13 @@ var became = map[string]string{
 }
 
 // makes has a call answered with the task T, and gives the call's record.
-func (w *world) makes(name, members string) audit.Event {
+func (w *world) makes(name, members string) event.Event {
 	w.t.Helper()
 	w.client.send(tool("1", name))
 	w.server.wants(tool("1", name))
 	w.server.send(result("1", members))
 	w.client.wants(result("1", members))
-	return w.record.has(w.t, audit.Decision, gate.CodeAllowedByRule)
+	return w.record.has(w.t, event.Decision, gate.CodeAllowedByRule)
 }
 
 func TestATaskIsItsCallers(t *testing.T) {

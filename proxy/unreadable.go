@@ -3,7 +3,7 @@ package proxy
 import (
 	"bytes"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/tidwall/gjson"
@@ -20,7 +20,7 @@ func (l *lane) unreadable(line []byte, refusal *frame.Refusal) {
 		l.chatter(line) // a print statement, or a log in JSON
 		return
 	}
-	record := l.dropped(&audit.Event{
+	record := l.dropped(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: refusal.ID, Bytes: len(line),
 	})
 	if answer := mcp.Refused(refusal, record); answer != nil {

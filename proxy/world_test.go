@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
@@ -201,11 +201,11 @@ func (u *upstream) Close(context.Context) error {
 // record keeps events in memory.
 type record struct {
 	mu     sync.Mutex
-	events []audit.Event
+	events []event.Event
 	broken bool
 }
 
-func (r *record) Record(events ...*audit.Event) error {
+func (r *record) Record(events ...*event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
@@ -225,21 +225,21 @@ func (r *record) breakDown() {
 }
 
 // about is the first event about a method.
-func (r *record) about(t *testing.T, method string) audit.Event {
+func (r *record) about(t *testing.T, method string) event.Event {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, ev := range r.events {
-		if ev.Method == method && ev.Kind != audit.Outcome && ev.Code != gate.CodeMalformed {
+		if ev.Method == method && ev.Kind != event.Outcome && ev.Code != gate.CodeMalformed {
 			return ev
 		}
 	}
 	t.Fatalf("nothing about %s", method)
-	return audit.Event{}
+	return event.Event{}
 }
 
 // has waits for an event of this kind and code.
-func (r *record) has(t *testing.T, kind audit.Kind, code string) audit.Event {
+func (r *record) has(t *testing.T, kind event.Kind, code string) event.Event {
 	t.Helper()
 	for late := time.After(patience); ; {
 		r.mu.Lock()

@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/web"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/urfave/cli/v2"
 	xterm "golang.org/x/term"
@@ -62,7 +63,7 @@ func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options 
 			}
 			return a, nil
 		},
-		Records: func(ctx context.Context) iter.Seq2[audit.Entry, error] {
+		Records: func(ctx context.Context) iter.Seq2[event.Entry, error] {
 			dir := filepath.Join(dirs.State, "audit")
 			_ = os.MkdirAll(dir, 0o700) // the first session may be yet to come
 			return audit.Follow(ctx, dir, audit.Filter{Kinds: web.RecordKinds(), Last: web.RecordLength})

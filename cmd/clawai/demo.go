@@ -15,6 +15,7 @@ import (
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/demo"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/urfave/cli/v2"
@@ -116,7 +117,7 @@ func show(ctx context.Context, w io.Writer, f demo.Folder, agent *demo.Agent, st
 	if err != nil {
 		return err
 	}
-	for entry, err := range audit.Read(state, audit.Filter{Kinds: []audit.Kind{audit.Decision}, Last: 1}) {
+	for entry, err := range audit.Read(state, audit.Filter{Kinds: []event.Kind{event.Decision}, Last: 1}) {
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func show(ctx context.Context, w io.Writer, f demo.Folder, agent *demo.Agent, st
 }
 
 // why is the rule that decided, or the reason when none did.
-func why(e audit.Entry) string {
+func why(e event.Entry) string {
 	if e.RuleFile == "" {
 		return e.Reason
 	}
@@ -161,7 +162,7 @@ func (s shortening) Write(b []byte) (int, error) {
 
 func showRecord(w io.Writer, f demo.Folder, state string) error {
 	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
-	kinds := []audit.Kind{audit.Decision, audit.Answered, audit.Outcome}
+	kinds := []event.Kind{event.Decision, event.Answered, event.Outcome}
 	lines := linePrinter{w: shortening{w, f}, color: wantsColor(w, os.Getenv)}
 	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
 		if err == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // A server's form that a person could take for clawai's own never reaches the
@@ -28,8 +28,8 @@ func TestAServersFormInOurName(t *testing.T) {
 		}
 		r.start()
 		if refused {
-			r.records(audit.Decision)
-			r.recorded(audit.Decision, "malformed")
+			r.records(event.Decision)
+			r.recorded(event.Decision, "malformed")
 		} else if got := r.next(); !strings.Contains(got, message) {
 			t.Errorf("%s came as %s", message, got)
 		}

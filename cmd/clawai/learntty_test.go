@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -22,10 +23,10 @@ func dayWatched(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []*audit.Event
+	var events []*event.Event
 	see := func(tool, args string) {
-		events = append(events, &audit.Event{
-			Kind: audit.Decision, Time: time.Now(), Server: "files", Method: "tools/call", Subject: "tool", Names: []string{tool},
+		events = append(events, &event.Event{
+			Kind: event.Decision, Time: time.Now(), Server: "files", Method: "tools/call", Subject: "tool", Names: []string{tool},
 			Args: []byte(args), Policy: "deny", Decision: "allow", Stage: "observe", Code: "no_rule",
 		})
 	}

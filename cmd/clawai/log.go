@@ -17,6 +17,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/urfave/cli/v2"
@@ -106,10 +107,10 @@ const exitInterrupted = 130
 
 // printLog prints records until there are no more. Damage is told on warn, once
 // for each file, and does not end it.
-func printLog(records iter.Seq2[audit.Entry, error], show func(*audit.Entry) error, warn io.Writer) (n int, err error) {
+func printLog(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {
-		var damage *audit.Damage
+		var damage *event.Damage
 		if errors.As(err, &damage) {
 			if !warned[damage.File] {
 				warned[damage.File] = true
@@ -128,9 +129,9 @@ func printLog(records iter.Seq2[audit.Entry, error], show func(*audit.Entry) err
 	return n, nil
 }
 
-func logPrinter(c *cli.Context, w io.Writer) func(*audit.Entry) error {
+func logPrinter(c *cli.Context, w io.Writer) func(*event.Entry) error {
 	if c.Bool("json") {
-		return func(e *audit.Entry) error {
+		return func(e *event.Entry) error {
 			_, err := w.Write(append(e.Raw, '\n'))
 			return err
 		}
@@ -175,10 +176,10 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 
 // kindNamed is the kind that a word of the command line names, or that a line
 // prints: a line says of a decision and of an outcome how it went instead.
-func kindNamed(word string) (audit.Kind, error) {
+func kindNamed(word string) (event.Kind, error) {
 	switch word {
 	case "answer": // what lines once said
-		return audit.Answered, nil
+		return event.Answered, nil
 	case "allow", "deny":
 		return "", usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
 	case "observed":
@@ -186,10 +187,10 @@ func kindNamed(word string) (audit.Kind, error) {
 	case "done", "failed":
 		return "", usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
 	}
-	if !audit.IsKind(word) {
-		return "", usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(audit.Kinds(), ", "))
+	if !event.IsKind(word) {
+		return "", usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(event.Kinds(), ", "))
 	}
-	return audit.Kind(word), nil
+	return event.Kind(word), nil
 }
 
 // globFlag reads a flag whose value is a glob as in a policy; nil when unset.

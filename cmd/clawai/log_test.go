@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // recorded makes a state folder with a record in it and returns the folder of
 // the record.
-func recorded(t *testing.T, events ...*audit.Event) string {
+func recorded(t *testing.T, events ...*event.Event) string {
 	t.Helper()
 	state := t.TempDir()
 	t.Setenv("CLAWAI_STATE_DIR", state)
@@ -40,9 +41,9 @@ func clawai(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-func call(tool, args, decision string) *audit.Event {
-	return &audit.Event{
-		Kind: audit.Decision, Server: "files", Direction: "client", Method: "tools/call", Subject: "tool",
+func call(tool, args, decision string) *event.Event {
+	return &event.Event{
+		Kind: event.Decision, Server: "files", Direction: "client", Method: "tools/call", Subject: "tool",
 		Names: []string{tool}, Args: []byte(args), Policy: decision, Decision: decision,
 		RuleFile: "/p/policy.toml", RuleLine: 7, RuleText: "Only projects",
 	}
@@ -53,13 +54,13 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 	asked := call("write_file", `{"path":"/a/\u043f.txt"}`, "deny")
 	asked.Policy, asked.Code, asked.Reason = "prompt", "not_answered", "nobody answered in time"
 	recorded(t,
-		&audit.Event{Kind: audit.Start, Server: "files", Detail: "server-filesystem /pa /p/a; policy /p/policy.toml"},
+		&event.Event{Kind: event.Start, Server: "files", Detail: "server-filesystem /pa /p/a; policy /p/policy.toml"},
 		call("read_file", `{"path":"/a/b"}`, "allow"),
 		asked,
-		&audit.Event{Kind: audit.Outcome, ServerGuess: "guessed", Ref: "abc-2", IsError: true},
-		&audit.Event{Kind: audit.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
-		&audit.Event{Kind: audit.Answered, Server: "files", Answer: "once", Rung: "terminal", Waited: 2100 * time.Millisecond},
-		&audit.Event{Kind: audit.Answered, Server: "files", Answer: "deny", Rung: "queue", By: "anna", Words: "use the test folder", Waited: time.Second},
+		&event.Event{Kind: event.Outcome, ServerGuess: "guessed", Ref: "abc-2", IsError: true},
+		&event.Event{Kind: event.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
+		&event.Event{Kind: event.Answered, Server: "files", Answer: "once", Rung: "terminal", Waited: 2100 * time.Millisecond},
+		&event.Event{Kind: event.Answered, Server: "files", Answer: "deny", Rung: "queue", By: "anna", Words: "use the test folder", Waited: time.Second},
 	)
 	code, out, errs := clawai(t, "log")
 	if code != 0 || errs != "" {
@@ -111,7 +112,7 @@ func TestLogFilters(t *testing.T) {
 	old.Time = time.Now().Add(-48 * time.Hour)
 	web := call("fetch", `{}`, "deny")
 	web.Server = "web"
-	recorded(t, old, call("read_file", `{}`, "allow"), prompted, web, &audit.Event{Kind: audit.End, Server: "web"})
+	recorded(t, old, call("read_file", `{}`, "allow"), prompted, web, &event.Event{Kind: event.End, Server: "web"})
 	for _, tt := range []struct {
 		args []string
 		want string // tools or kinds, in order
@@ -156,7 +157,7 @@ func TestLogFilters(t *testing.T) {
 }
 
 func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
-	dir := recorded(t, call("read_file", `{"path":"/a"}`, "allow"), &audit.Event{Kind: audit.End})
+	dir := recorded(t, call("read_file", `{"path":"/a"}`, "allow"), &event.Event{Kind: event.End})
 	code, out, errs := clawai(t, "log", "verify")
 	if code != 0 || errs != "" || !strings.HasPrefix(out, "Intact: 3 records in 1 file,") {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
@@ -195,12 +196,12 @@ func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
 // The word that a line begins with is the one --kind takes, or --kind says what
 // is.
 func TestTheWordOfALineNamesItsKind(t *testing.T) {
-	for _, kind := range audit.Kinds() {
-		for _, ev := range []audit.Event{
+	for _, kind := range event.Kinds() {
+		for _, ev := range []event.Event{
 			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true},
 		} {
-			ev.Kind = audit.Kind(kind)
-			word, _ := verdict(&audit.Entry{Event: ev})
+			ev.Kind = event.Kind(kind)
+			word, _ := verdict(&event.Entry{Event: ev})
 			got, err := kindNamed(word)
 			switch {
 			case err == nil && string(got) != kind:
@@ -213,7 +214,7 @@ func TestTheWordOfALineNamesItsKind(t *testing.T) {
 }
 
 func TestTheKindOfAnAnswer(t *testing.T) {
-	recorded(t, call("read_file", `{}`, "allow"), &audit.Event{Kind: audit.Answered, Answer: "once", Rung: "terminal"})
+	recorded(t, call("read_file", `{}`, "allow"), &event.Event{Kind: event.Answered, Answer: "once", Rung: "terminal"})
 	for _, word := range []string{"answered", "answer"} {
 		code, out, errs := clawai(t, "log", "--kind", word)
 		if code != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "  answered  once (terminal") {

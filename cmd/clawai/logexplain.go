@@ -10,6 +10,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/explain"
@@ -121,7 +122,7 @@ func logExplain(c *cli.Context) error {
 
 // recordedDecision finds the decision that an id names, or that the record of
 // that id belongs to.
-func recordedDecision(dir, id string) (*audit.Entry, error) {
+func recordedDecision(dir, id string) (*event.Entry, error) {
 	seen := 0
 	var damage error // told when nothing is found; else for log verify to tell
 	for range 2 {
@@ -164,9 +165,9 @@ func inBrackets(text string) string {
 
 // revisionThen is the revision of the policy that was in force when a record was
 // written, as its session noted it; "" when it did not.
-func revisionThen(dir string, entry *audit.Entry) string {
+func revisionThen(dir string, entry *event.Entry) string {
 	revision := ""
-	f := audit.Filter{Session: entry.Session, Kinds: []audit.Kind{audit.Start, audit.Policy}}
+	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
 	for e, err := range audit.Read(dir, f) {
 		if err != nil || e.Session != entry.Session {
 			continue
@@ -219,7 +220,7 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 }
 
 // became says what was done with a call, where the rules alone do not tell.
-func became(e *audit.Entry) string {
+func became(e *event.Entry) string {
 	reason := short(e.Reason, 2*shown)
 	switch {
 	case e.Stage == string(gate.StageRate) && e.Decision == "deny":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -13,7 +14,7 @@ func recallsInScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := ts.Getenv("HOME") + "/.local/state/clawai/audit"
 	id := ""
-	f := audit.Filter{Kinds: []audit.Kind{audit.Decision}, Tool: func(name string) bool { return name == args[0] }}
+	f := audit.Filter{Kinds: []event.Kind{event.Decision}, Tool: func(name string) bool { return name == args[0] }}
 	for e, err := range audit.Read(dir, f) {
 		ts.Check(err)
 		id = e.Record

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // The corpus that every question must show is harmless in the log as well: one
 // line for each record, whatever stands in it.
 func TestLogIsHarmlessForTheWholeCorpus(t *testing.T) {
-	var events []*audit.Event
+	var events []*event.Event
 	var cases []viewtest.Case
 	for _, c := range viewtest.Cases() {
 		for i := range c.Calls {

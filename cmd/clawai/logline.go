@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	xterm "golang.org/x/term"
 )
@@ -32,7 +33,7 @@ const (
 // shown is how much of one text a line holds, in characters.
 const shown = 100
 
-func (p *linePrinter) print(e *audit.Entry) error {
+func (p *linePrinter) print(e *event.Entry) error {
 	server := e.Server
 	if server == "" && e.ServerGuess != "" {
 		server = e.ServerGuess + "?"
@@ -50,9 +51,9 @@ func (p *linePrinter) print(e *audit.Entry) error {
 }
 
 // verdict is the word that a reader looks for, and its color.
-func verdict(e *audit.Entry) (word, color string) {
+func verdict(e *event.Entry) (word, color string) {
 	switch e.Kind {
-	case audit.Decision:
+	case event.Decision:
 		if observed(e) {
 			return "observed", yellow
 		}
@@ -60,19 +61,19 @@ func verdict(e *audit.Entry) (word, color string) {
 			return "allow", green
 		}
 		return short(e.Decision, 8), red
-	case audit.Outcome:
+	case event.Outcome:
 		if e.IsError {
 			return "failed", yellow
 		}
 		return "done", dim
-	case audit.Answered:
+	case event.Answered:
 		return string(e.Kind), yellow
-	case audit.Start:
+	case event.Start:
 		if observed(e) {
 			return string(e.Kind), yellow
 		}
 		return string(e.Kind), dim
-	case audit.Dropped, audit.Muted, audit.Recovery, audit.Upkeep:
+	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
 		return string(e.Kind), yellow
 	default: // also a kind of a later version
 		return short(string(e.Kind), 8), dim
@@ -80,7 +81,7 @@ func verdict(e *audit.Entry) (word, color string) {
 }
 
 // details are the parts of a line behind the fixed columns.
-func details(e *audit.Entry, home string) []string {
+func details(e *event.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
 	what := []string{}
@@ -93,10 +94,10 @@ func details(e *audit.Entry, home string) []string {
 		add("%s", strings.Join(what, " "))
 	}
 	if len(e.Args) > 0 {
-		add("%s", short(audit.Readable(e.Args), shown))
+		add("%s", short(escape.Readable(e.Args), shown))
 	}
 	if len(e.Extra) > 0 {
-		add("beside them %s", short(audit.Readable(e.Extra), shown))
+		add("beside them %s", short(escape.Readable(e.Extra), shown))
 	}
 	if n := len(e.Declared); n > 0 {
 		add("%d declared: %s", n, short(strings.Join(e.Declared, ", "), shown))
@@ -105,9 +106,9 @@ func details(e *audit.Entry, home string) []string {
 		add("%s (%s, after %.1f s)", short(e.Answer, shown), answerer(e), e.Waited.Seconds())
 	}
 	switch {
-	case observed(e) && e.Kind == audit.Decision:
+	case observed(e) && e.Kind == event.Decision:
 		add("NOT ENFORCED (%s)", short(would(e), shown))
-	case e.Policy == "prompt" && e.Kind == audit.Decision:
+	case e.Policy == "prompt" && e.Kind == event.Decision:
 		add("asked")
 	}
 	if e.RuleLine > 0 {
@@ -117,7 +118,7 @@ func details(e *audit.Entry, home string) []string {
 		add("told: %s", short(e.Words, 2*shown))
 	}
 	detail := e.Detail
-	if e.Kind == audit.Start || e.Kind == audit.Policy { // our own words about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
 		detail = tilde(detail, home)
 	}
 	for _, s := range []string{e.RuleText, e.Reason, detail} {
@@ -147,7 +148,7 @@ func tilde(text, home string) string {
 }
 
 // answerer is where and by whom an answer was given.
-func answerer(e *audit.Entry) string {
+func answerer(e *event.Entry) string {
 	if e.By == "" {
 		return short(e.Rung, shown)
 	}
@@ -156,10 +157,10 @@ func answerer(e *audit.Entry) string {
 
 // observed says that the session of a record enforced nothing, so that its
 // allows are not the policy's.
-func observed(e *audit.Entry) bool { return e.Stage == string(gate.StageObserve) }
+func observed(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
 // would is what the policy alone would have done.
-func would(e *audit.Entry) string {
+func would(e *event.Entry) string {
 	switch w := e.Would(); w {
 	case "prompt":
 		return "would ask"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -68,7 +68,7 @@ func TestWhatComesBesideTheArgumentsIsAsked(t *testing.T) {
 	}
 	recorded := false
 	for late := time.Now().Add(patience); !recorded && time.Now().Before(late); {
-		for _, e := range r.records(audit.Decision) {
+		for _, e := range r.records(event.Decision) {
 			recorded = recorded || strings.Contains(string(e.Extra), `"cwd":"/etc"`)
 			if strings.Contains(string(e.Raw), "ghp_") {
 				t.Errorf("the record has the token: %s", e.Raw)

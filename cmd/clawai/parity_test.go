@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 )
@@ -172,11 +173,11 @@ func ruled(t *testing.T, dir string) map[int]string {
 			continue
 		}
 		switch e.Kind {
-		case audit.Decision:
+		case event.Decision:
 			verdicts[id] = e.Event.Policy
-		case audit.Dropped:
+		case event.Dropped:
 			verdicts[id] = "dropped"
-		case audit.Passed:
+		case event.Passed:
 			verdicts[id] = policy.Allow.String()
 		}
 	}

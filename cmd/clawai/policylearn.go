@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/urfave/cli/v2"
@@ -185,7 +186,7 @@ func (r *learnRun) check() error {
 	if err != nil {
 		return err
 	}
-	for e, err := range audit.Read(r.dir, audit.Filter{Kinds: []audit.Kind{audit.Decision}}) {
+	for e, err := range audit.Read(r.dir, audit.Filter{Kinds: []event.Kind{event.Decision}}) {
 		if err == nil {
 			err = learn.Check(before, after, &e)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/check/report"
@@ -124,13 +125,13 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 		return o, usagef("--record: there is no record yet in %s", dir)
 	}
 	arguments := map[string]map[string]int{}
-	_, err = printLog(audit.Read(dir, audit.Filter{Kinds: []audit.Kind{audit.Listed, audit.Decision}}), func(e *audit.Entry) error {
+	_, err = printLog(audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Listed, event.Decision}}), func(e *event.Entry) error {
 		switch {
-		case e.Kind == audit.Listed && e.Method == "tools/list":
+		case e.Kind == event.Listed && e.Method == "tools/list":
 			if server := e.Server; server != "" {
 				o.Servers[server] = append(o.Servers[server], e.Declared...)
 			}
-		case e.Kind == audit.Decision && e.Subject == policy.ToolSubject.Key() && len(e.Names) == 1:
+		case e.Kind == event.Decision && e.Subject == policy.ToolSubject.Key() && len(e.Names) == 1:
 			tool := e.Names[0]
 			gjson.ParseBytes(e.Args).ForEach(func(key, _ gjson.Result) bool {
 				if arguments[tool] == nil {

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // TestLintReadsTheRecord: names are compared with those that servers declared,
 // and denials tried under the argument names that tools were called with.
 func TestLintReadsTheRecord(t *testing.T) {
 	recorded(t,
-		&audit.Event{Kind: audit.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
-		&audit.Event{Kind: audit.Listed, Server: "files", Method: "resources/list", Declared: []string{"raed_file"}},
+		&event.Event{Kind: event.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
+		&event.Event{Kind: event.Listed, Server: "files", Method: "resources/list", Declared: []string{"raed_file"}},
 		call("read_file", `{"path":"/a","Path":"/b"}`, "allow"),
 		call("read_file", `{"fileName":"/a"}`, "allow"),
 		call("read_file", `{"filename":"/a"}`, "deny"),

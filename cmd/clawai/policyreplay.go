@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/clawai/clawai/policy/where/disk"
@@ -116,7 +117,7 @@ func governing(home string) policy.Options {
 
 // recordedDecisions is the part of the record that --since and --server name.
 func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
-	f.Kinds = []audit.Kind{audit.Decision}
+	f.Kinds = []event.Kind{event.Decision}
 	if f.Server, err = globFlag(c, "server"); err != nil {
 		return f, "", err
 	}

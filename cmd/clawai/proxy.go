@@ -14,17 +14,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve"
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/memory"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/stdio"
-	"github.com/urfave/cli/v2"
 )
 
 // exitProxy is clawai's own failure: the server's codes are the others.
@@ -46,15 +47,11 @@ type proxyRun struct {
 	remote   *remoteServer // nil for a command
 	name     string
 	folders  config.Folders
-	place    policy.Options
 	policy   *config.Loaded
-	edits    *config.Edits // of the policy, by answers of a person
-	meter    *gate.Meter   // of all sessions
-	aside    *approve.Aside
 	settings config.Ask
 	limits   frame.Limits
 	asError  bool
-	redact   audit.Redaction
+	redact   redact.Mode
 	observe  bool // for the gate, which alone acts on it
 }
 
@@ -91,11 +88,11 @@ func runProxy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := p.openRecord()
+	log, err := session.OpenRecord(p.folders.State, p.redact)
 	if err != nil {
 		return proxyError(err)
 	}
-	code, err := p.session(c.Context, log)
+	code, err := p.run(c.Context, log)
 	if closing := log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -122,7 +119,6 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 
 // readOptions reads what every form of the command has, and the policy.
 func (p *proxyRun) readOptions(c *cli.Context) error {
-	p.edits = &config.Edits{}
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
 		return usagef("--max-frame: %w", err)
@@ -136,7 +132,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	default:
 		return usagef("--deny-as is result or error, not %q", c.String("deny-as"))
 	}
-	if p.redact, err = audit.ParseRedaction(c.String("redact")); err != nil {
+	if p.redact, err = redact.ParseMode(c.String("redact")); err != nil {
 		return usagef("--redact: %w", err)
 	}
 	if p.folders, err = config.Dirs(); err != nil {
@@ -154,15 +150,13 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	if path == "" {
 		path = p.folders.PolicyFile()
 	}
-	p.meter, p.place = &gate.Meter{}, p.governed()
 	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State, More: c.StringSlice("layer")}
 	if len(p.command) > 0 { // whose client started us in its project; --listen was started by hand
 		layers.Dir, _ = os.Getwd() // without one there is no project
 	}
-	if p.policy, err = layers.Load(path, p.place); err != nil {
+	if p.policy, err = layers.Load(path, p.governed()); err != nil {
 		return proxyError(err)
 	}
-	p.place = p.policy.Options()
 	return nil
 }
 
@@ -194,40 +188,41 @@ func (p *proxyRun) checkCommand() error {
 	return nil
 }
 
-// openRecord begins the record; without one nothing is started.
-func (p *proxyRun) openRecord() (*audit.Log, error) {
-	if err := config.PrivateFolder(p.folders.State); err != nil {
-		return nil, fmt.Errorf("cannot keep a record: %w", err)
-	}
-	log, err := audit.Open(p.recordDir(), audit.Options{Redact: p.redact})
-	if err != nil {
-		return nil, fmt.Errorf("cannot keep a record: %w", err)
-	}
-	return log, nil
+// sessions prepares what carries messages under the policy. A server of ours
+// writes to stderr; nil is for those that are elsewhere.
+func (p *proxyRun) sessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
+	seen := looks(p.folders)
+	seen.Project, _ = os.Getwd()
+	policy := p.policy
+	p.policy = nil // the sessions let go of it when another takes its place
+	return session.New(session.Options{
+		Program: "clawai " + version, Policy: policy, Recorder: record, State: session.InMemory(), Ask: p.settings, Folders: p.folders,
+		View: seen, By: account(), Stderr: stderr, ObserveOnly: p.observe,
+	})
 }
 
-func (p *proxyRun) recordDir() string { return filepath.Join(p.folders.State, "audit") }
-
-// session runs the server until one side ends and returns our exit code.
-func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
-	var err error
-	if p.aside, err = p.newAside(); err != nil {
-		return exitProxy, err
+// run carries messages until one side ends and returns our exit code.
+func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
+	stderr := os.Stderr
+	if p.remote != nil {
+		stderr = nil
 	}
-	defer p.aside.Close() // when nobody asks any more
-	guard, end, err := p.newGate(log, p.name)
+	all, err := p.sessions(log, stderr)
 	if err != nil {
 		return exitProxy, err
 	}
-	defer end()
+	defer all.Close()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if err := guard.Note(append([]*audit.Event{p.started()}, over(p.policy)...)...); err != nil {
+	one, err := all.Open(session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describe()})
+	if err != nil {
+		stop()
 		return exitProxy, fmt.Errorf("cannot keep a record: %w", err)
 	}
-	child, code, err := p.start(guard)
+	defer one.Close()
+	defer stop() // first: a second signal ends what does not close
+	server, code, err := p.start(all, one.Session)
 	if err != nil {
-		p.ended(guard, code, err.Error())
+		one.End(err.Error(), code)
 		return code, err
 	}
 	watching, unwatch := context.WithCancel(ctx)
@@ -237,13 +232,13 @@ func (p *proxyRun) session(ctx context.Context, log *audit.Log) (int, error) {
 		select { // the server begins first; Watch looks at the file as it is then
 		case <-watching.Done():
 		case <-time.After(watchAfter):
-			config.Watch(watching, p.policy, p.edits, p.follow(guard))
+			all.Watch(watching)
 		}
 	}()
-	code, err = p.pump(ctx, guard, child)
+	code, err = p.pump(ctx, one.Session, server)
 	unwatch()
 	<-watched
-	p.ended(guard, code, child.Status())
+	one.End(server.Status(), code)
 	return code, err
 }
 
@@ -264,60 +259,19 @@ func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server)
 	return exitProxy, err
 }
 
-// follow is reload for the only gate of a run, which lets go of what was in force.
-func (p *proxyRun) follow(guard *gate.Session) func(*config.Loaded, error) {
-	reload := p.reload(guard)
-	return func(next *config.Loaded, err error) {
-		if err == nil {
-			p.policy = next
+// readSettings reads how a person is asked: option before environment before file
+// before default.
+func (p *proxyRun) readSettings(c *cli.Context) (err error) {
+	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
+		return proxyError(err)
+	}
+	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
+		if !c.IsSet(name) {
+			continue
 		}
-		reload(next, err)
-	}
-}
-
-// reload gives the gate a changed policy; a broken one changes nothing but the
-// record.
-func (p *proxyRun) reload(guard *gate.Session) func(*config.Loaded, error) {
-	return func(next *config.Loaded, err error) {
-		ev := &audit.Event{Kind: audit.Policy}
-		events := []*audit.Event{ev}
-		if err != nil {
-			ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
-		} else {
-			guard.SetPolicy(next.Policy)
-			ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
-			events = append(events, noted(next.News)...)
-			memory.ReleaseSoon() // what was in force may be large
+		if err := p.settings.Set(key, c.String(name), "--"+name); err != nil {
+			return usagef("--%s: %w", name, err)
 		}
-		_ = guard.Note(events...) // a record that fails refuses the next call
 	}
-}
-
-func (p *proxyRun) started() *audit.Event {
-	return &audit.Event{
-		Kind: audit.Start, ServerGuess: guessName(p.command, p.name),
-		Detail: fmt.Sprintf("clawai %s; %s; policy %s, revision %s",
-			version, p.describe(), p.policy.Path, p.policy.Policy.Revision()),
-	}
-}
-
-// over tells of what stands over the policy, and of what does not.
-func over(l *config.Loaded) (events []*audit.Event) {
-	for _, layer := range l.Policy.Layers() {
-		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer",
-			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
-	}
-	return append(events, noted(l.Notes)...)
-}
-
-// noted are notes about layers as the record has them.
-func noted(notes []string) (events []*audit.Event) {
-	for _, note := range notes {
-		events = append(events, &audit.Event{Kind: audit.Policy, Code: "layer_kept", Reason: note})
-	}
-	return events
-}
-
-func (p *proxyRun) ended(guard *gate.Session, code int, how string) {
-	_ = guard.Note(&audit.Event{Kind: audit.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+	return nil
 }

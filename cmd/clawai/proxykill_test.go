@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -109,7 +110,7 @@ func TestAClientThatReadsNoMore(t *testing.T) {
 			}
 			r.gone(patience)
 			r.quiet()
-			r.recorded(audit.End, "")
+			r.recorded(event.End, "")
 		})
 	}
 }
@@ -159,7 +160,7 @@ func TestAFullDisk(t *testing.T) {
 	_ = r.in.Close()
 	r.code(patience)
 	heard := strings.Count(r.read("heard"), "tools/call")
-	if recorded := len(r.records(audit.Decision)); heard > recorded {
+	if recorded := len(r.records(event.Decision)); heard > recorded {
 		t.Errorf("the server heard %d calls, the record has %d", heard, recorded)
 	}
 }
@@ -225,19 +226,19 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	if err := os.Remove(r.path("policy.toml")); err != nil {
 		t.Fatal(err)
 	}
-	r.recorded(audit.Policy, "policy_kept")
+	r.recorded(event.Policy, "policy_kept")
 	if got := call(); !strings.Contains(got, `"content":[]`) {
 		t.Errorf("after the policy was deleted: %s", got)
 	}
 	r.write("policy.toml", "[[rule]]\naction = \"deny\"\ntool = \"*\"\n")
-	r.recorded(audit.Policy, "policy_loaded")
+	r.recorded(event.Policy, "policy_loaded")
 	if got := call(); !strings.Contains(got, "denied_by_rule") {
 		t.Errorf("after the policy was changed: %s", got)
 	}
 	r.write("policy.toml", "[[rule]\n")
 	for kept := 0; kept < 2; {
 		kept = 0
-		for _, e := range r.records(audit.Policy) {
+		for _, e := range r.records(event.Policy) {
 			if e.Code == "policy_kept" {
 				kept++
 			}
@@ -263,11 +264,11 @@ func TestAStateFolderThatIsDeleted(t *testing.T) {
 	}
 	_ = r.in.Close()
 	r.code(inTime)
-	if n := len(r.records(audit.Decision)); n != 3 {
+	if n := len(r.records(event.Decision)); n != 3 {
 		t.Errorf("%d of 3 calls are on record", n)
 	}
 	told := 0
-	for _, e := range r.records(audit.Upkeep) {
+	for _, e := range r.records(event.Upkeep) {
 		if strings.Contains(e.Detail, "was removed or moved while it was in use") {
 			told++
 		}

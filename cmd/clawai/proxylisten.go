@@ -16,14 +16,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 	"github.com/urfave/cli/v2"
@@ -40,9 +38,7 @@ type listening struct {
 	origins   []string
 	pass      []string
 	cert      *tls.Certificate
-
-	mu    sync.Mutex // guards gates
-	gates map[*gate.Session]struct{}
+	sessions  *session.Sessions
 }
 
 // runListen serves until it is interrupted.
@@ -52,7 +48,7 @@ func runListen(c *cli.Context) error {
 	}
 	l := &listening{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
-		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), gates: map[*gate.Session]struct{}{},
+		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
 	}
 	if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
 		return usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
@@ -87,11 +83,14 @@ func runListen(c *cli.Context) error {
 	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
 		return err
 	}
-	record, err := l.run.openRecord()
+	record, err := session.OpenRecord(l.run.folders.State, l.run.redact)
 	if err != nil {
 		return proxyError(err)
 	}
-	err = l.serve(c.Context, record)
+	if l.sessions, err = l.run.sessions(record, nil); err == nil {
+		err = l.serve(c.Context)
+		l.sessions.Close()
+	}
 	if closing := record.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -124,7 +123,7 @@ func (l *listening) readCertificate(cert, key string) error {
 	return nil
 }
 
-func (l *listening) serve(ctx context.Context, record *audit.Log) error {
+func (l *listening) serve(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
@@ -132,7 +131,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	front, err := l.front(record, in.Addr())
+	front, err := l.front(in.Addr())
 	if err != nil {
 		return err
 	}
@@ -150,7 +149,7 @@ func (l *listening) serve(ctx context.Context, record *audit.Log) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		config.Watch(watching, l.run.policy, l.run.edits, l.reload)
+		l.sessions.Watch(watching)
 	}()
 	defer func() { unwatch(); <-watched }()
 	if err := l.announce(front, in.Addr()); err != nil {
@@ -190,7 +189,7 @@ func loopback(host string) bool {
 }
 
 // front is the handler with a gate for each agent session.
-func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, error) {
+func (l *listening) front(at net.Addr) (*reverse.Server, error) {
 	secret, err := listenSecret(l.run.folders.State)
 	if err != nil {
 		return nil, err
@@ -210,58 +209,21 @@ func (l *listening) front(record *audit.Log, at net.Addr) (*reverse.Server, erro
 	return reverse.New(reverse.Options{
 		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
 		Limits: l.run.limits, DenyAsError: l.run.asError,
-		Gate: func(name string) (reverse.Gate, error) { return l.gate(record, name) },
+		Gate: l.gate,
 	})
 }
 
-// gate makes the gate of one agent session at one server, and takes care of it.
-func (l *listening) gate(record *audit.Log, name string) (reverse.Gate, error) {
-	l.mu.Lock()
-	run := *l.run
-	l.mu.Unlock()
-	run.name = name
-	guard, end, err := run.newGate(record, name)
+// gate makes the gate of one agent session at one server.
+func (l *listening) gate(name string) (reverse.Gate, error) {
+	at := &remoteServer{url: l.upstreams[name].URL}
+	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named()})
 	if err != nil {
 		return reverse.Gate{}, err
 	}
-	shown := (&remoteServer{url: l.upstreams[name].URL}).named()
-	start := &audit.Event{Kind: audit.Start, Detail: fmt.Sprintf("clawai %s; listening for %s; policy %s, revision %s",
-		version, shown, run.policy.Path, run.policy.Policy.Revision())}
-	if err := guard.Note(append([]*audit.Event{start}, over(run.policy)...)...); err != nil {
-		end()
-		return reverse.Gate{}, err
-	}
-	l.join(guard, run.policy)
-	return reverse.Gate{Session: guard, End: func() {
-		l.mu.Lock()
-		delete(l.gates, guard)
-		l.mu.Unlock()
-		run.ended(guard, exitOK, "no longer used")
-		end()
+	return reverse.Gate{Session: one.Session, End: func() {
+		one.End("no longer used", exitOK)
+		one.Close()
 	}}, nil
-}
-
-// join has guard, made with the policy under, hear of every change from now on,
-// and of one that came while it was made.
-func (l *listening) join(guard *gate.Session, under *config.Loaded) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gates[guard] = struct{}{}
-	if l.run.policy != under {
-		l.run.reload(guard)(l.run.policy, nil)
-	}
-}
-
-// reload gives a changed policy to every gate, and to those to come.
-func (l *listening) reload(next *config.Loaded, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err == nil {
-		l.run.policy = next
-	}
-	for guard := range l.gates {
-		l.run.reload(guard)(next, err)
-	}
 }
 
 // announce says where each server is reached.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -107,14 +107,14 @@ func TestListen(t *testing.T) {
 	}
 
 	s.write("policy.toml", strings.Replace(allowTools, "allow", "deny", 1))
-	s.recorded(audit.Policy, "policy_loaded")
+	s.recorded(event.Policy, "policy_loaded")
 	for name, at := range s.at {
 		if got := s.post(at, callOf(2, "fourth"), c); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, `"isError":true`) {
 			t.Error(name, got)
 		}
 	}
 	s.write("policy.toml", "nonsense")
-	s.recorded(audit.Policy, "policy_kept")
+	s.recorded(event.Policy, "policy_kept")
 	if got := s.post(s.at["one"], callOf(3, "fifth"), c); !strings.Contains(got, `"isError":true`) {
 		t.Error(got)
 	}

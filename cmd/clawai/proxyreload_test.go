@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -37,16 +37,16 @@ func TestReloadsOpenNothingUnasked(t *testing.T) {
 	call("other", allowed)
 
 	r.write("policy.toml", allowTools) // half of what is to come
-	r.recorded(audit.Policy, "policy_kept")
+	r.recorded(event.Policy, "policy_kept")
 	r.write("layer.toml", "")
 	r.write("policy.toml", "# A comment.\n"+allowTools+"# end\n")
-	r.recorded(audit.Policy, "layer_kept")
+	r.recorded(event.Policy, "layer_kept")
 	call("secret", denied) // by the layer alone
 	call("other", allowed)
 
-	were := r.times(audit.Policy, "policy_loaded")
+	were := r.times(event.Policy, "policy_loaded")
 	trust(t, r, r.path("layer.toml"))
-	r.recordedAfter(were, audit.Policy, "policy_loaded")
+	r.recordedAfter(were, event.Policy, "policy_loaded")
 	call("secret", allowed)
 	if err := r.in.Close(); err != nil {
 		t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/proxy/remote"
@@ -144,7 +144,7 @@ func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits,
 		Note: func(code, text string) {
-			_ = guard.Note(&audit.Event{Kind: audit.Chatter, Code: code, Detail: text})
+			_ = guard.Note(&event.Event{Kind: event.Chatter, Code: code, Detail: text})
 		},
 	}
 	if o.Header.Get("Authorization") == "" {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // A session from the first message to the DELETE at its end.
@@ -45,7 +45,7 @@ func TestBridge(t *testing.T) {
 	if strings.Contains(texts, "passwd") || !strings.Contains(texts, "hello") || !strings.HasSuffix(texts, "DELETE \n") {
 		t.Error(texts)
 	}
-	if start := r.records(audit.Start); len(start) != 1 || !strings.Contains(start[0].Detail, "server "+back.URL+"/mcp") {
+	if start := r.records(event.Start); len(start) != 1 || !strings.Contains(start[0].Detail, "server "+back.URL+"/mcp") {
 		t.Errorf("%+v", start)
 	}
 	r.quiet()

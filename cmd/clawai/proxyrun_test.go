@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // patience is how long anything may take on a machine that is busy. What has to be
@@ -172,9 +173,9 @@ func alive(pid int) bool {
 }
 
 // records are the events of a kind.
-func (r *running) records(kind audit.Kind) (es []audit.Entry) {
+func (r *running) records(kind event.Kind) (es []event.Entry) {
 	r.t.Helper()
-	for e, err := range audit.Read(filepath.Join(r.path("state"), "audit"), audit.Filter{Kinds: []audit.Kind{kind}}) {
+	for e, err := range audit.Read(filepath.Join(r.path("state"), "audit"), audit.Filter{Kinds: []event.Kind{kind}}) {
 		if err != nil {
 			r.t.Error(err)
 			continue
@@ -185,13 +186,13 @@ func (r *running) records(kind audit.Kind) (es []audit.Entry) {
 }
 
 // recorded waits for an event of this kind and code.
-func (r *running) recorded(kind audit.Kind, code string) {
+func (r *running) recorded(kind event.Kind, code string) {
 	r.t.Helper()
 	r.recordedAfter(0, kind, code)
 }
 
 // times counts the events of this kind and code.
-func (r *running) times(kind audit.Kind, code string) (n int) {
+func (r *running) times(kind event.Kind, code string) (n int) {
 	for _, e := range r.records(kind) {
 		if e.Code == code {
 			n++
@@ -201,7 +202,7 @@ func (r *running) times(kind audit.Kind, code string) (n int) {
 }
 
 // recordedAfter waits for one more event of this kind and code than there were.
-func (r *running) recordedAfter(were int, kind audit.Kind, code string) {
+func (r *running) recordedAfter(were int, kind event.Kind, code string) {
 	r.t.Helper()
 	for late := time.After(patience); ; {
 		if r.times(kind, code) > were {

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/stdio"
 )
@@ -19,7 +19,7 @@ type server struct {
 }
 
 // start begins the server; the code is ours when that fails.
-func (p *proxyRun) start(guard *gate.Session) (s *server, code int, err error) {
+func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
 	if p.remote != nil {
 		up, err := p.dial(guard)
 		if err != nil {
@@ -27,12 +27,8 @@ func (p *proxyRun) start(guard *gate.Session) (s *server, code int, err error) {
 		}
 		return &server{up, func() int { return exitOK }, func() bool { return false }}, 0, nil
 	}
-	stderr := os.Stderr
-	if p.aside != nil {
-		stderr = p.aside.Stderr()
-	}
-	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: stderr})
-	p.aside.Started()
+	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: all.Stderr()})
+	all.Started()
 	if err != nil {
 		code := exitProxy
 		if failed, ok := errors.AsType[*stdio.StartError](err); ok {

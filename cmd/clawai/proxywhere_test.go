@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // A proxy asks the disk it runs on, and counts: across a reload, and for all
@@ -49,7 +49,7 @@ func TestProxyAsksTheDiskAndCounts(t *testing.T) {
 	read(filepath.Join(home, "open/a"), `"result":{"content":[]}`)
 	read("open/a", `at most 2 a day; try again in 24 h. The owner`)
 	r.write("policy.toml", rule("# Moved.\n\n"))
-	r.recorded(audit.Policy, "policy_loaded")
+	r.recorded(event.Policy, "policy_loaded")
 	read("open/a", `{"decision":"deny","stage":"rate","code":"limit"`)
 	if err := r.in.Close(); err != nil {
 		t.Error(err)

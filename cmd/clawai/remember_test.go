@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -61,7 +61,7 @@ func TestRememberedThroughTheQueue(t *testing.T) {
 			t.Fatalf("no %s in\n%s", rule, text)
 		}
 	}
-	r.recorded(audit.Policy, "policy_loaded")
+	r.recorded(event.Policy, "policy_loaded")
 	write(3, "/srv/p/sub/b")
 	answered(3, false)
 	write(4, "/srv/q/.env")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/proxy/frame/hostile"
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -229,9 +230,9 @@ func ofRecord(t *testing.T, dir string) (all []string) {
 			continue
 		}
 		switch ev.Kind {
-		case audit.Start, audit.End, audit.Policy, audit.Segment, audit.Upkeep:
+		case event.Start, event.End, event.Policy, event.Segment, event.Upkeep:
 			continue
-		case audit.Chatter:
+		case event.Chatter:
 			if ev.Code != "" {
 				continue
 			}

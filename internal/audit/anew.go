@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // findable begins anew when the file is not where readers look for it: what is
@@ -68,7 +70,7 @@ func (l *Log) anew(now time.Time) error {
 		l.buf = l.enc.recovery(l.buf, &c, now, &l.failed)
 	}
 	start := len(l.buf)
-	ev := &Event{Time: now, Kind: Upkeep, Detail: fmt.Sprintf(
+	ev := &event.Event{Time: now, Kind: event.Upkeep, Detail: fmt.Sprintf(
 		"the file of this session, %q, was removed or moved while it was in use; its records before number %d are not here", lost.path, next.begin)}
 	l.buf = c.seal(l.enc.event(l.buf, &c, ev), start)
 	return l.write(c, nil)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // A record whose file is taken away goes on in another, and says so; what was in it
@@ -57,14 +59,14 @@ func TestARecordThatIsTakenAway(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			var found []Entry
+			var found []event.Entry
 			for e, err := range Read(dir, Filter{Session: l.Session()}) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				found = append(found, e)
 			}
-			if n := len(found); n < 4 || found[n-4].Kind != Upkeep || !strings.Contains(found[n-4].Detail, "its records before number") {
+			if n := len(found); n < 4 || found[n-4].Kind != event.Upkeep || !strings.Contains(found[n-4].Detail, "its records before number") {
 				t.Errorf("%d records, none says what happened", n)
 			}
 			if r := verify(t, dir); r.Intact() && name != "the segment replaced" { // by its copy

@@ -7,19 +7,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"golang.org/x/sys/unix"
 )
 
 func BenchmarkRecord(b *testing.B) {
 	for _, n := range []int{1, 64} {
-		for _, mode := range []Redaction{Redacted, Full} {
+		for _, mode := range []redact.Mode{redact.Redacted, redact.Full} {
 			b.Run(fmt.Sprintf("events=%d/%v", n, mode), func(b *testing.B) {
 				l, err := Open(b.TempDir()+"/audit", Options{Redact: mode, MaxBytes: 1 << 40})
 				if err != nil {
 					b.Fatal(err)
 				}
 				defer l.Close()
-				events := make([]*Event, n)
+				events := make([]*event.Event, n)
 				for i := range events {
 					events[i] = usual(i)
 				}

@@ -83,7 +83,7 @@ func (c *chain) skip(lines []byte) {
 // hexPairs are the two digits of each byte.
 var hexPairs = func() (t [256][2]byte) {
 	for b := range t {
-		t[b] = [2]byte{hexDigits[b>>4], hexDigits[b&15]}
+		hex.Encode(t[b][:], []byte{byte(b)})
 	}
 	return t
 }()

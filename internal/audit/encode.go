@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // format is the version of the line format, named in every segment's first line.
@@ -13,13 +15,14 @@ const format = 1
 
 // encoder writes events as lines. The order of members is fixed.
 type encoder struct {
-	*redactor
-	session string
+	*redact.Redactor
+	session  string
+	unquoted []byte // scratch space
 }
 
 // event appends ev as a line without its closing members. Texts that are words
 // of ours are escaped; all others are redacted too.
-func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
+func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.begin(dst, c, ev.Time, ev.Kind)
 	dst = e.member(dst, "server", ev.Server)
 	dst = e.member(dst, "server_guess", ev.ServerGuess)
@@ -30,11 +33,11 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 	dst = e.list(dst, "names", ev.Names)
 	dst = e.args(dst, ev.Args)
 	if len(ev.Extra) > 0 {
-		dst, _ = e.json(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
+		dst, _ = e.AppendJSON(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
 	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
-		dst = append(e.digest(dst, &ev.Digest), '"')
+		dst = append(e.AppendDigest(dst, &ev.Digest), '"')
 	}
 	dst = number(dst, "bytes", int64(ev.Bytes))
 	dst = word(dst, "policy", ev.Policy)
@@ -59,7 +62,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *Event) []byte {
 }
 
 // begin appends the members that every line of a segment has.
-func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind Kind) []byte {
+func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind event.Kind) []byte {
 	seq := c.next
 	dst = c.open(dst, at)
 	dst = append(dst, `,"session":"`...)
@@ -67,7 +70,7 @@ func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind Kind) []byte {
 	dst = append(dst, `","record":"`...)
 	dst = e.record(dst, seq)
 	dst = append(dst, `","kind":"`...)
-	dst = appendEscaped(dst, []byte(kind))
+	dst = escape.Append(dst, []byte(kind))
 	return append(dst, '"')
 }
 
@@ -82,12 +85,12 @@ func (e *encoder) record(dst []byte, seq uint64) []byte {
 // two cannot be swapped.
 func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, Segment)
+	dst = e.begin(dst, c, at, event.Segment)
 	dst = number(dst, "format", format)
 	dst = append(dst, `,"file":"`...)
 	dst = append(dst, file...)
 	dst = append(dst, `","redaction":"`...)
-	dst = append(dst, e.mode.String()...)
+	dst = append(dst, e.Mode().String()...)
 	return c.seal(append(dst, '"'), start)
 }
 
@@ -95,7 +98,7 @@ func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte
 // left behind, when there is one, and how many records were refused.
 func (e *encoder) recovery(dst []byte, c *chain, at time.Time, f *failure) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, Recovery)
+	dst = e.begin(dst, c, at, event.Recovery)
 	dst = f.append(dst)
 	return c.seal(dst, start)
 }
@@ -106,7 +109,7 @@ func (e *encoder) member(dst []byte, name, value string) []byte {
 	}
 	dst = key(dst, name)
 	dst = append(dst, '"')
-	dst = e.copied(dst, value)
+	dst = e.AppendString(dst, value)
 	return append(dst, '"')
 }
 
@@ -116,15 +119,15 @@ func (e *encoder) id(dst, token []byte) []byte {
 		return dst
 	}
 	dst = key(dst, "id")
-	if len(token) <= 64 && (isJSONNumber(token) || string(token) == "null") {
+	if len(token) <= 64 && (redact.IsNumber(token) || string(token) == "null") {
 		return append(dst, token...)
 	}
 	if n := len(token); n >= 2 && token[0] == '"' && token[n-1] == '"' {
-		e.scratch = escape.Undo(e.scratch[:0], token[1:n-1])
-		token = e.scratch
+		e.unquoted = escape.Undo(e.unquoted[:0], token[1:n-1])
+		token = e.unquoted
 	}
 	dst = append(dst, '"')
-	dst = e.text(dst, token, token)
+	dst = e.AppendText(dst, token, token)
 	return append(dst, '"')
 }
 
@@ -135,18 +138,18 @@ func (e *encoder) list(dst []byte, name string, values []string) []byte {
 		return dst
 	}
 	dst = append(key(dst, name), '[')
-	full := len(dst) + maxBlock
+	full := len(dst) + redact.MaxBlock
 	for i, v := range values {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '"')
 		if len(dst) > full {
-			dst = e.cut(dst, len(values), joined(values))
+			dst = e.AppendCut(dst, len(values), joined(values))
 			dst = append(dst, '"')
 			break
 		}
-		dst = e.copied(dst, v)
+		dst = e.AppendString(dst, v)
 		dst = append(dst, '"')
 	}
 	return append(dst, ']')
@@ -158,14 +161,14 @@ func (e *encoder) args(dst, args []byte) []byte {
 	if len(args) == 0 {
 		return dst
 	}
-	dst, cut := e.json(key(dst, "args"), args)
+	dst, cut := e.AppendJSON(key(dst, "args"), args)
 	if !cut {
 		return dst
 	}
 	sum := sha256.Sum256(args)
 	dst = number(dst, "args_bytes", int64(len(args)))
 	dst = append(dst, `,"args_digest":"`...)
-	return append(e.digest(dst, &sum), '"')
+	return append(e.AppendDigest(dst, &sum), '"')
 }
 
 func key(dst []byte, name string) []byte {
@@ -197,6 +200,6 @@ func word(dst []byte, name, value string) []byte {
 		return dst
 	}
 	dst = append(key(dst, name), '"')
-	dst = appendEscaped(dst, value)
+	dst = escape.Append(dst, value)
 	return append(dst, '"')
 }

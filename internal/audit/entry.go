@@ -7,19 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-)
 
-// Entry is one record as it was read. Text may hold markers (IsRedacted).
-type Entry struct {
-	Event
-	Seq     uint64
-	Session string
-	Digest  string // of the frame's bytes, as written: sha256:HEX or hmac:HEX
-	ArgsCut bool   // Args lacks members
-	File    string // name of the segment
-	Line    int
-	Raw     []byte // the line as stored, without LF
-}
+	"github.com/clawai/clawai/internal/event"
+)
 
 // stored mirrors a line of a segment.
 type stored struct {
@@ -27,7 +17,7 @@ type stored struct {
 	Time        time.Time       `json:"time"`
 	Session     string          `json:"session"`
 	Record      string          `json:"record"`
-	Kind        Kind            `json:"kind"`
+	Kind        event.Kind      `json:"kind"`
 	Server      string          `json:"server"`
 	ServerGuess string          `json:"server_guess"`
 	Direction   string          `json:"direction"`
@@ -63,14 +53,14 @@ type stored struct {
 }
 
 // parseEntry reads a line of a segment, which it copies.
-func parseEntry(file string, it item) (Entry, error) {
+func parseEntry(file string, it item) (event.Entry, error) {
 	var w stored
 	raw := bytes.Clone(it.raw)
 	if err := json.Unmarshal(raw, &w); err != nil {
-		return Entry{}, &Damage{File: file, Line: it.line, What: fmt.Sprintf("a line that is sound but no record: %v", err)}
+		return event.Entry{}, &event.Damage{File: file, Line: it.line, What: fmt.Sprintf("a line that is sound but no record: %v", err)}
 	}
-	e := Entry{
-		Event: Event{
+	e := event.Entry{
+		Event: event.Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Extra: w.Extra,
 			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
@@ -85,16 +75,6 @@ func parseEntry(file string, it item) (Entry, error) {
 	return e, nil
 }
 
-// Damage is a place in the record that is not what its writer wrote. Reading
-// goes on behind it; Verify tells all there is.
-type Damage struct {
-	File string
-	Line int
-	What string
-}
-
-func (d *Damage) Error() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.What) }
-
 // Filter says which records to read. The zero value takes all but the lines
 // that only begin a file.
 type Filter struct {
@@ -103,13 +83,13 @@ type Filter struct {
 	Decision string            // allow or deny: what was done, or would have been; prompt: what the rules said
 	Session  string            // or its beginning
 	Record   string            // this record and those that refer to it
-	Kinds    []Kind
+	Kinds    []event.Kind
 	Since    time.Time
 	Last     int  // only the last so many; 0 means all
 	Headers  bool // also the first line of each segment, where Kinds names none
 }
 
-func (f *Filter) match(e *Entry) bool {
+func (f *Filter) match(e *event.Entry) bool {
 	if e.Time.Before(f.Since) || !strings.HasPrefix(e.Session, f.Session) || !f.matchKind(e.Kind) {
 		return false
 	}
@@ -128,28 +108,19 @@ func (f *Filter) match(e *Entry) bool {
 	case "prompt":
 		return e.Policy == "prompt"
 	}
-	return e.Kind == Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Would() == f.Decision)
+	return e.Kind == event.Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Would() == f.Decision)
 }
 
-// Would is what the policy would have done in a session that enforced nothing:
-// what the rules said, unless a limit was reached.
-func (e *Entry) Would() string {
-	if e.Stage == "observe" && e.Code == "limit" {
-		return "deny"
-	}
-	return e.Policy
-}
-
-func (f *Filter) matchKind(k Kind) bool {
+func (f *Filter) matchKind(k event.Kind) bool {
 	for _, want := range f.Kinds {
 		if k == want {
 			return true
 		}
 	}
-	return len(f.Kinds) == 0 && (k != Segment || f.Headers)
+	return len(f.Kinds) == 0 && (k != event.Segment || f.Headers)
 }
 
-func (f *Filter) matchTool(e *Entry) bool {
+func (f *Filter) matchTool(e *event.Entry) bool {
 	if e.Subject != "tool" {
 		return false
 	}
@@ -161,7 +132,7 @@ func (f *Filter) matchTool(e *Entry) bool {
 	return false
 }
 
-func serverOf(e *Entry) string {
+func serverOf(e *event.Entry) string {
 	if e.Server == "" {
 		return e.ServerGuess
 	}

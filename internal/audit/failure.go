@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 // failure is what is known of writes that did not succeed since the last that
@@ -35,7 +37,7 @@ func (f *failure) append(dst []byte) []byte {
 	dst = number(dst, "refused", int64(f.refused))
 	dst = number(dst, "recorded", int64(f.recorded))
 	dst = append(key(dst, "detail"), '"')
-	dst = appendEscaped(dst, []byte(f.reason))
+	dst = escape.Append(dst, []byte(f.reason))
 	return append(dst, '"')
 }
 

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/clawai/clawai/internal/event"
 	"golang.org/x/sys/unix"
 )
 
@@ -78,7 +79,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	read := 0
-	for e, err := range Read(dir, Filter{Kinds: []Kind{Decision}}) {
+	for e, err := range Read(dir, Filter{Kinds: []event.Kind{event.Decision}}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/event"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
@@ -51,7 +52,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 		l.tidy.Wait()
 		acknowledged := map[string]bool{}
 		record := func() error {
-			batch := []*Event{usual(1), usual(2), {Kind: End}}
+			batch := []*event.Event{usual(1), usual(2), {Kind: event.End}}
 			err := l.Record(batch...)
 			for _, ev := range batch {
 				if (ev.Record == "") != (err != nil) {
@@ -124,7 +125,7 @@ func TestRecoverySaysWhatWasRefused(t *testing.T) {
 	if err := l.Record(usual(3)); err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range Read(l.dir, Filter{Kinds: []Kind{Recovery}}) {
+	for e, err := range Read(l.dir, Filter{Kinds: []event.Kind{event.Recovery}}) {
 		if err != nil || e.Bytes != 10 || !strings.Contains(e.Detail, "file too large") || !strings.Contains(string(e.Raw), `"refused":2`) {
 			t.Fatalf("%v: %s", err, e.Raw)
 		}

@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/fsnotify/fsnotify"
 )
 
 // Follow is Read that does not end: after what there is come the records that
 // are written from now on, those of one wake-up ordered by time. It ends with
 // ctx, quietly, or with an error. The directory must exist.
-func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
+	return func(yield func(event.Entry, error) bool) {
 		// The watch comes before the list, so that nothing falls between them.
 		watch, err := fsnotify.NewWatcher()
 		if err == nil {
@@ -24,21 +25,21 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 			err = watch.Add(dir)
 		}
 		if err != nil {
-			yield(Entry{}, fmt.Errorf("watch %q: %w", dir, err))
+			yield(event.Entry{}, fmt.Errorf("watch %q: %w", dir, err))
 			return
 		}
 		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}}
 		defer fl.close()
 		if err := fl.begin(yield); err != nil {
 			if !errors.Is(err, errStopped) {
-				yield(Entry{}, err)
+				yield(event.Entry{}, err)
 			}
 			return
 		}
 		for {
 			if err := fl.wait(ctx, watch); err != nil {
 				if ctx.Err() == nil {
-					yield(Entry{}, err)
+					yield(event.Entry{}, err)
 				}
 				return
 			}
@@ -66,7 +67,7 @@ func (fl *follower) close() {
 }
 
 // begin yields what there is.
-func (fl *follower) begin(yield func(Entry, error) bool) error {
+func (fl *follower) begin(yield func(event.Entry, error) bool) error {
 	list, err := sources(fl.dir, true)
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ func (fl *follower) begin(yield func(Entry, error) bool) error {
 		fl.sources[filepath.Base(s.path)] = s
 	}
 	stopped := false
-	backlog(list, &fl.f, func(*source) {})(func(e Entry, err error) bool {
+	backlog(list, &fl.f, func(*source) {})(func(e event.Entry, err error) bool {
 		stopped = !yield(e, err) || err != nil && !isDamage(err)
 		return !stopped
 	})
@@ -151,8 +152,8 @@ func (fl *follower) changedAll() error {
 }
 
 // drain yields what the changed segments hold; false ends the following.
-func (fl *follower) drain(yield func(Entry, error) bool) bool {
-	var news []Entry
+func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
+	var news []event.Entry
 	for name := range fl.dirty {
 		s := fl.sources[name]
 		for {
@@ -161,7 +162,7 @@ func (fl *follower) drain(yield func(Entry, error) bool) bool {
 				break
 			}
 			if err != nil {
-				if !yield(Entry{}, err) || !isDamage(err) {
+				if !yield(event.Entry{}, err) || !isDamage(err) {
 					return false
 				}
 				continue
@@ -173,7 +174,7 @@ func (fl *follower) drain(yield func(Entry, error) bool) bool {
 		}
 	}
 	clear(fl.dirty)
-	slices.SortStableFunc(news, func(a, b Entry) int { return compareEntries(&a, &b) })
+	slices.SortStableFunc(news, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	for _, e := range news {
 		if !yield(e, nil) {
 			return false

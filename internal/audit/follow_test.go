@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"go.uber.org/goleak"
 )
 
@@ -30,7 +31,7 @@ func TestFollowMissesNothing(t *testing.T) {
 		seen := make(chan string)
 		go func() {
 			defer close(seen)
-			for e, err := range Follow(ctx, dir, Filter{Last: last, Kinds: []Kind{Decision}}) {
+			for e, err := range Follow(ctx, dir, Filter{Last: last, Kinds: []event.Kind{event.Decision}}) {
 				if err != nil {
 					t.Error(err)
 					return
@@ -108,7 +109,7 @@ func TestFollowEndsWhenTheDirectoryGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, err := range Follow(t.Context(), dir, Filter{Kinds: []Kind{Segment}}) {
+	for _, err := range Follow(t.Context(), dir, Filter{Kinds: []event.Kind{event.Segment}}) {
 		if n++; n == 1 {
 			if err != nil {
 				t.Fatal(err)
@@ -137,7 +138,7 @@ func TestReadMergesByTime(t *testing.T) {
 		logs[i].tidy.Wait() // it reads the clock too
 	}
 	for i := range 60 {
-		if err := logs[i%7%3].Record(&Event{Kind: Passed, Method: fmt.Sprint(i)}); err != nil {
+		if err := logs[i%7%3].Record(&event.Event{Kind: event.Passed, Method: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 		logs[i%7%3].tidy.Wait()
@@ -169,7 +170,7 @@ func TestReadGoesOnBehindDamage(t *testing.T) {
 	dir := t.TempDir() + "/audit"
 	l := openLog(t, dir, Options{})
 	for i := range 5 {
-		if err := l.Record(&Event{Kind: Passed, Method: fmt.Sprint("m", i)}); err != nil {
+		if err := l.Record(&event.Event{Kind: event.Passed, Method: fmt.Sprint("m", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +181,7 @@ func TestReadGoesOnBehindDamage(t *testing.T) {
 	var methods []string
 	var damages int
 	for e, err := range Read(dir, Filter{}) {
-		var d *Damage
+		var d *event.Damage
 		switch {
 		case errors.As(err, &d) && d.Line == 4:
 			damages++

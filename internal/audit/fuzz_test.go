@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 )
@@ -18,10 +20,10 @@ import (
 // FuzzReader: no bytes make a reader panic or stop short, and what it takes for
 // a chain of records is one.
 func FuzzReader(f *testing.F) {
-	e := encoder{redactor: newRedactor(Redacted, testKey), session: "abcdefghij"}
+	e := encoder{Redactor: redact.New(redact.Redacted, testKey), session: "abcdefghij"}
 	c := newChain()
 	b := e.header(nil, &c, time.Unix(1, 0), "x.ndjson")
-	b = c.seal(e.event(b, &c, &Event{Kind: Passed, Method: "ping"}), len(b))
+	b = c.seal(e.event(b, &c, &event.Event{Kind: event.Passed, Method: "ping"}), len(b))
 	failed := failure{fragment: []byte("ab"), refused: 1, reason: "full"}
 	b = e.recovery(append(b, "ab\n"...), &c, time.Unix(2, 0), &failed)
 	f.Add(b, uint16(0), byte(0))
@@ -112,14 +114,14 @@ func FuzzArgs(f *testing.F) {
 	f.Add([]byte(`{"a":"password=x https://u:p@h Bearer 12345678 -----BEGIN PRIVATE KEY-----"}`))
 	f.Add([]byte(`[[[[`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, mode := range []Redaction{Redacted, Hashed, Full} {
-			raw, e := line(t, mode, Event{Args: b, Detail: string(b)})
+		for _, mode := range []redact.Mode{redact.Redacted, redact.Hashed, redact.Full} {
+			raw, e := line(t, mode, event.Event{Args: b, Detail: string(b)})
 			for _, c := range []byte(raw) {
 				if c < ' ' || c > '~' {
 					t.Fatalf("byte %#x in %q", c, raw)
 				}
 			}
-			if mode == Full && len(b) < maxText && sameJSON(b, e.Args) == differs {
+			if mode == redact.Full && len(b) < redact.MaxText && sameJSON(b, e.Args) == differs {
 				t.Fatalf("%q is kept as %q", b, e.Args)
 			}
 		}

@@ -8,13 +8,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // docs/record.md says how to check a line and a frame without this program.
 func TestTheChainCanBeCheckedByHand(t *testing.T) {
 	l := openLog(t, t.TempDir()+"/audit", Options{})
 	frame := []byte(`{"jsonrpc":"2.0","method":"ping","id":1}`)
-	if err := l.Record(&Event{Kind: Passed, Method: "ping", Digest: sha256.Sum256(frame)}); err != nil {
+	if err := l.Record(&event.Event{Kind: event.Passed, Method: "ping", Digest: sha256.Sum256(frame)}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(l.seg.path)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 func segmentPaths(t testing.TB, dir string) []string {
@@ -45,7 +47,7 @@ func TestRotation(t *testing.T) {
 		t.Fatalf("%d files: %+v", len(paths), r)
 	}
 	next := uint64(1)
-	for e, err := range Read(dir, Filter{Kinds: []Kind{Decision, Segment}}) {
+	for e, err := range Read(dir, Filter{Kinds: []event.Kind{event.Decision, event.Segment}}) {
 		if err != nil || e.Seq != next {
 			t.Fatalf("%v: %d after %d", err, e.Seq, next-1)
 		}
@@ -200,7 +202,7 @@ func TestUpkeepThatFailsIsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for e, err := range Read(dir, Filter{Kinds: []Kind{Upkeep}}) {
+	for e, err := range Read(dir, Filter{Kinds: []event.Kind{event.Upkeep}}) {
 		if n++; err != nil || !strings.Contains(e.Detail, "can be written by other users") {
 			t.Fatalf("%v: %q", err, e.Detail)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // ErrClosed is returned by Record after Close.
@@ -36,7 +38,7 @@ func (l *Log) Session() string { return l.enc.session }
 
 // Record writes events in order with one write and fills in their ids. On an
 // error none of them may be acted on; their ids are empty.
-func (l *Log) Record(events ...*Event) error {
+func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -77,7 +79,7 @@ func (l *Log) Record(events ...*Event) error {
 }
 
 // write puts l.buf into the file and moves the chain to c.
-func (l *Log) write(c chain, events []*Event) error {
+func (l *Log) write(c chain, events []*event.Event) error {
 	n, err := l.seg.file.Write(l.buf)
 	if err == nil && l.o.Sync {
 		err = l.seg.file.Sync()
@@ -97,7 +99,7 @@ func (l *Log) write(c chain, events []*Event) error {
 
 // name fills in the ids of events whose first is the line first; they share one
 // string.
-func (l *Log) name(events []*Event, first uint64) {
+func (l *Log) name(events []*event.Event, first uint64) {
 	l.ids = l.ids[:0]
 	for i := range events {
 		l.ids = l.enc.record(l.ids, first+uint64(i))
@@ -115,9 +117,10 @@ func (l *Log) spare() {
 	if cap(l.buf) > usual {
 		l.buf = nil
 	}
-	if cap(l.enc.scratch) > usual {
-		l.enc.scratch = nil
+	if cap(l.enc.unquoted) > usual {
+		l.enc.unquoted = nil
 	}
+	l.enc.Spare(usual)
 }
 
 // Close ends the session's record. What it returns does not undo any record. A

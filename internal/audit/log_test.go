@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 func openLog(t *testing.T, dir string, o Options) *Log {
@@ -25,9 +27,9 @@ func openLog(t *testing.T, dir string, o Options) *Log {
 }
 
 // sample has every member.
-func sample() *Event {
-	return &Event{
-		Kind: Decision, Server: "files", ServerGuess: "server-filesystem", Direction: "client",
+func sample() *event.Event {
+	return &event.Event{
+		Kind: event.Decision, Server: "files", ServerGuess: "server-filesystem", Direction: "client",
 		Method: "tools/call", ID: []byte(`7`), Subject: "tool", Names: []string{"read_file"},
 		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3},
 		Bytes: 155, Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
@@ -40,7 +42,7 @@ func sample() *Event {
 func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "audit")
 	l := openLog(t, dir, Options{})
-	a, b := sample(), &Event{Kind: End}
+	a, b := sample(), &event.Event{Kind: event.End}
 	if err := l.Record(a, b); err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +72,9 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 }
 
 // usual is a decision as the proxy writes it for an ordinary call.
-func usual(i int) *Event {
-	return &Event{
-		Kind: Decision, Server: "files", Direction: "client", Method: "tools/call", ID: fmt.Append(nil, i),
+func usual(i int) *event.Event {
+	return &event.Event{
+		Kind: event.Decision, Server: "files", Direction: "client", Method: "tools/call", ID: fmt.Append(nil, i),
 		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
 		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
 		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",

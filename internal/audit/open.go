@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // Options of Open. The zero value is the product's default.
 type Options struct {
-	Redact   Redaction
+	Redact   redact.Mode
 	MaxBytes int64 // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
 	Retention
 	Sync    bool   // wait for the disk on every Record
@@ -62,12 +64,12 @@ func (l *Log) open() error {
 	}
 	return withLedger(l.dir, l.o.Now, func(led *ledger) error {
 		var key []byte
-		if l.o.Redact != Full {
+		if l.o.Redact != redact.Full {
 			if key, err = loadKey(l.o.KeyFile); err != nil {
 				return fmt.Errorf("the key: %w", err)
 			}
 		}
-		l.enc = encoder{redactor: newRedactor(l.o.Redact, key), session: session}
+		l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
 		seg, err := newSegment(l.dir, &l.enc, &l.chain, l.o.Now())
 		if err != nil {
 			return err

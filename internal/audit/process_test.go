@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -48,7 +49,7 @@ func child(dir, count string) error {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for i := 0; i != n/4 || n < 0; i++ {
-		batch := []*Event{usual(i), usual(i), usual(i), usual(i)}
+		batch := []*event.Event{usual(i), usual(i), usual(i), usual(i)}
 		if err := l.Record(batch...); err != nil {
 			return err
 		}

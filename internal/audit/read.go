@@ -7,16 +7,18 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // Read returns the records of dir that f takes, ordered by time. A *Damage
 // comes where a record is not what was written, and reading goes on; any other
 // error is the last. The directory need not exist.
-func Read(dir string, f Filter) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
+	return func(yield func(event.Entry, error) bool) {
 		list, err := sources(dir, false)
 		if err != nil {
-			yield(Entry{}, err)
+			yield(event.Entry{}, err)
 			return
 		}
 		defer func() {
@@ -30,7 +32,7 @@ func Read(dir string, f Filter) iter.Seq2[Entry, error] {
 
 // backlog reads what the sources hold now. Each is handed to drained when it
 // has been read, so that few files are open at once.
-func backlog(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
+func backlog(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	if f.Last > 0 {
 		return latest(list, f, drained)
 	}
@@ -43,8 +45,8 @@ const clockSlack = time.Minute
 
 // merge yields by time. A source is opened when the others have come to the
 // time at which it began.
-func merge(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func merge(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
+	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}
 		for len(list) > 0 || len(m.open) > 0 {
 			for len(list) > 0 && (len(m.open) == 0 || !list[0].began.After(m.open[0].head.Time)) {
@@ -65,7 +67,7 @@ func merge(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, er
 type merger struct {
 	open    byHead
 	f       *Filter
-	yield   func(Entry, error) bool
+	yield   func(event.Entry, error) bool
 	drained func(*source)
 }
 
@@ -105,19 +107,19 @@ func (m *merger) fetch(s *source) (ok, more bool) {
 		if errors.Is(err, io.EOF) {
 			more = true
 			if d := s.tail(); d != nil {
-				more = m.yield(Entry{}, d)
+				more = m.yield(event.Entry{}, d)
 			}
 			m.drained(s)
 			return false, more
 		}
-		if !m.yield(Entry{}, err) || !isDamage(err) {
+		if !m.yield(event.Entry{}, err) || !isDamage(err) {
 			return false, false
 		}
 	}
 }
 
 func isDamage(err error) bool {
-	var d *Damage
+	var d *event.Damage
 	return errors.As(err, &d)
 }
 
@@ -135,9 +137,9 @@ func (h *byHead) Pop() any {
 }
 
 // before orders by time, and records of one session by number.
-func before(a, b *Entry) bool { return compareEntries(a, b) < 0 }
+func before(a, b *event.Entry) bool { return compareEntries(a, b) < 0 }
 
-func compareEntries(a, b *Entry) int {
+func compareEntries(a, b *event.Entry) int {
 	if c := a.Time.Compare(b.Time); c != 0 {
 		return c
 	}
@@ -149,11 +151,11 @@ func compareEntries(a, b *Entry) int {
 
 // latest yields the f.Last newest. It reads the sources that were written to
 // last, and stops when no other can hold a newer record.
-func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
+	return func(yield func(event.Entry, error) bool) {
 		newest := slices.Clone(list)
 		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
-		var kept []Entry
+		var kept []event.Entry
 		for _, s := range newest {
 			if len(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
 				break
@@ -183,8 +185,8 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[Entry, e
 }
 
 // trim sorts and keeps the last n.
-func trim(kept []Entry, n int) []Entry {
-	slices.SortStableFunc(kept, func(a, b Entry) int { return compareEntries(&a, &b) })
+func trim(kept []event.Entry, n int) []event.Entry {
+	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	if len(kept) > n {
 		kept = slices.Delete(kept, 0, len(kept)-n)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"pgregory.net/rapid"
 )
 
@@ -14,9 +16,9 @@ import (
 var testKey = []byte(strings.Repeat("k", keyLen))
 
 // line encodes one event and decodes it again.
-func line(t testing.TB, mode Redaction, ev Event) (string, Entry) {
+func line(t testing.TB, mode redact.Mode, ev event.Event) (string, event.Entry) {
 	t.Helper()
-	e := encoder{redactor: newRedactor(mode, testKey), session: "abcdefghij"}
+	e := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}
 	c := newChain()
 	ev.Time = time.Unix(1, 0)
 	raw := c.seal(e.event(nil, &c, &ev), 0)
@@ -80,16 +82,16 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 	} {
 		args := strings.Replace(tt.args, "%s", tt.secret, 1)
 		args = strings.ReplaceAll(args, "%[1]s", tt.secret)
-		for _, mode := range []Redaction{Redacted, Hashed} {
-			raw, e := line(t, mode, Event{Args: []byte(args)})
-			if strings.Contains(raw, tt.secret) || !IsRedacted(string(e.Args)) {
+		for _, mode := range []redact.Mode{redact.Redacted, redact.Hashed} {
+			raw, e := line(t, mode, event.Event{Args: []byte(args)})
+			if strings.Contains(raw, tt.secret) || !redact.IsRedacted(string(e.Args)) {
 				t.Errorf("%v: %s\nis kept as %s", mode, args, e.Args)
 			}
-			if mode == Redacted && !strings.Contains(string(e.Args), tt.keep) {
+			if mode == redact.Redacted && !strings.Contains(string(e.Args), tt.keep) {
 				t.Errorf("%s\nis kept as %s\nwithout %s", args, e.Args, tt.keep)
 			}
 		}
-		if _, e := line(t, Full, Event{Args: []byte(args)}); IsRedacted(string(e.Args)) {
+		if _, e := line(t, redact.Full, event.Event{Args: []byte(args)}); redact.IsRedacted(string(e.Args)) {
 			t.Errorf("full: %s is kept as %s", args, e.Args)
 		}
 	}
@@ -97,11 +99,11 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 
 func TestSecretsAreFoundInEveryText(t *testing.T) {
 	text := "see " + github + " and https://me:" + plain + "@h/ ."
-	ev := Event{
+	ev := event.Event{
 		Server: text, ServerGuess: text, Method: text, ID: []byte(`"` + text + `"`), Names: []string{text},
 		Reason: text, RuleText: text, Declared: []string{text}, Detail: text,
 	}
-	raw, _ := line(t, Redacted, ev)
+	raw, _ := line(t, redact.Redacted, ev)
 	if strings.Contains(raw, github) || strings.Contains(raw, plain) {
 		t.Error(raw)
 	}
@@ -124,14 +126,17 @@ func TestOrdinaryTextIsKept(t *testing.T) {
 		`{"password":"","token":null,"secret":true}`,
 		`{"public":"-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----"}`,
 	} {
-		if _, e := line(t, Redacted, Event{Args: []byte(args)}); string(e.Args) != args {
+		if _, e := line(t, redact.Redacted, event.Event{Args: []byte(args)}); string(e.Args) != args {
 			t.Errorf("%s\nis kept as %s", args, e.Args)
 		}
 	}
 }
 
 func TestHashTellsEqualSecretsAndNoShortOnes(t *testing.T) {
-	kept := func(args string) string { _, e := line(t, Hashed, Event{Args: []byte(args)}); return string(e.Args) }
+	kept := func(args string) string {
+		_, e := line(t, redact.Hashed, event.Event{Args: []byte(args)})
+		return string(e.Args)
+	}
 	a, b, c := kept(`{"token":"`+hex40+`"}`), kept(`{"token":"`+hex40+`"}`), kept(`{"token":"`+hex40+`x"}`)
 	if a != b || a == c || strings.Count(a, ":") != 4 {
 		t.Errorf("%s\n%s\n%s", a, b, c)
@@ -148,10 +153,10 @@ func TestHashTellsEqualSecretsAndNoShortOnes(t *testing.T) {
 
 // A digest that anyone can compute would give short secrets away.
 func TestDigestIsKeyedUnlessFull(t *testing.T) {
-	ev := Event{Digest: [32]byte{1, 2, 3}}
-	for _, mode := range []Redaction{Redacted, Hashed, Full} {
+	ev := event.Event{Digest: [32]byte{1, 2, 3}}
+	for _, mode := range []redact.Mode{redact.Redacted, redact.Hashed, redact.Full} {
 		_, e := line(t, mode, ev)
-		if plain := e.Event.Digest == ev.Digest; plain != (mode == Full) || e.Digest == "" {
+		if plain := e.Event.Digest == ev.Digest; plain != (mode == redact.Full) || e.Digest == "" {
 			t.Errorf("%v: %s", mode, e.Digest)
 		}
 	}
@@ -159,22 +164,22 @@ func TestDigestIsKeyedUnlessFull(t *testing.T) {
 
 func TestLongValuesAreCutAndSayHowLongTheyWere(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	_, e := line(t, Redacted, Event{Args: []byte(`{"a":"` + long + `","b":1}`), Names: []string{long}})
+	_, e := line(t, redact.Redacted, event.Event{Args: []byte(`{"a":"` + long + `","b":1}`), Names: []string{long}})
 	var args struct {
 		A string
 		B int
 	}
-	if err := json.Unmarshal(e.Args, &args); err != nil || args.B != 1 || len(args.A) > maxText+100 ||
-		!strings.HasPrefix(args.A[maxText:], "[cut:1048576:hmac:") || !IsRedacted(args.A) || !IsRedacted(e.Names[0]) {
-		t.Errorf("%v %d %s", err, args.B, args.A[min(len(args.A), maxText):])
+	if err := json.Unmarshal(e.Args, &args); err != nil || args.B != 1 || len(args.A) > redact.MaxText+100 ||
+		!strings.HasPrefix(args.A[redact.MaxText:], "[cut:1048576:hmac:") || !redact.IsRedacted(args.A) || !redact.IsRedacted(e.Names[0]) {
+		t.Errorf("%v %d %s", err, args.B, args.A[min(len(args.A), redact.MaxText):])
 	}
 	members := make([]string, 10000)
 	for i := range members {
 		members[i] = fmt.Sprintf(`"member%d":[{"x":"%s"}]`, i, strings.Repeat("y", 50))
 	}
 	whole := `{` + strings.Join(members, ",") + `}`
-	raw, e := line(t, Redacted, Event{Args: []byte(whole), Declared: members})
-	if !json.Valid(e.Args) || !e.ArgsCut || len(e.Args) < maxBlock/2 || len(raw) > 3*maxBlock {
+	raw, e := line(t, redact.Redacted, event.Event{Args: []byte(whole), Declared: members})
+	if !json.Valid(e.Args) || !e.ArgsCut || len(e.Args) < redact.MaxBlock/2 || len(raw) > 3*redact.MaxBlock {
 		t.Errorf("cut %v, %d bytes of arguments, line of %d", e.ArgsCut, len(e.Args), len(raw))
 	}
 	if last := e.Declared[len(e.Declared)-1]; !strings.HasPrefix(last, "[cut:10000:") {
@@ -185,8 +190,8 @@ func TestLongValuesAreCutAndSayHowLongTheyWere(t *testing.T) {
 // A secret that lies across the place where a text is cut does not show its
 // beginning.
 func TestSecretAcrossTheCut(t *testing.T) {
-	for before := maxText - 50; before <= maxText; before++ {
-		raw, _ := line(t, Redacted, Event{Detail: strings.Repeat(" ", before) + github + strings.Repeat(" ", 500)})
+	for before := redact.MaxText - 50; before <= redact.MaxText; before++ {
+		raw, _ := line(t, redact.Redacted, event.Event{Detail: strings.Repeat(" ", before) + github + strings.Repeat(" ", 500)})
 		if strings.Contains(raw, "ghp_") {
 			t.Fatalf("at %d: %s", before, raw[before:])
 		}
@@ -201,13 +206,13 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 			return string(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))
 		}))
 		s := func(name string) string { return text.Draw(rt, name) }
-		ev := Event{
-			Kind: Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
+		ev := event.Event{
+			Kind: event.Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
 			Subject: s("subject"), Names: []string{s("name")}, Args: []byte(s("args")), Policy: s("policy"), Code: s("code"),
 			Reason: s("reason"), RuleFile: s("file"), Ref: s("ref"), Declared: []string{s("declared")}, Detail: s("detail"),
 			Rung: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"),
 		}
-		raw, _ := line(t, Redaction(rapid.IntRange(0, 2).Draw(rt, "mode")), ev)
+		raw, _ := line(t, redact.Mode(rapid.IntRange(0, 2).Draw(rt, "mode")), ev)
 		for _, c := range []byte(raw) {
 			if c < ' ' || c > '~' {
 				rt.Fatalf("byte %#x in %q", c, raw)
@@ -222,12 +227,12 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 // In full mode what is valid text comes back as it was.
 func TestTextSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := rapid.StringN(0, 200, maxText).Draw(rt, "text")
+		s := rapid.StringN(0, 200, redact.MaxText).Draw(rt, "text")
 		quoted, err := json.Marshal(map[string]string{s: s})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		_, e := line(t, Full, Event{Detail: s, By: s, Words: s, Args: quoted})
+		_, e := line(t, redact.Full, event.Event{Detail: s, By: s, Words: s, Args: quoted})
 		var back map[string]string
 		if err := json.Unmarshal(e.Args, &back); err != nil || back[s] != s || e.Detail != s || e.By != s || e.Words != s {
 			rt.Fatalf("%q came back as %q, %q, %q and %q (%v)", s, e.Detail, e.By, e.Words, e.Args, err)

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // maxLine bounds what a reader holds of one line; the writer's longest is
@@ -142,11 +144,11 @@ func (g *gap) problem() string {
 // accounts reports whether line is the writer's own account of the gap.
 func accounts(line []byte, g *gap) bool {
 	var w struct {
-		Kind   Kind
+		Kind   event.Kind
 		Bytes  int
 		Digest string
 	}
-	return json.Unmarshal(line, &w) == nil && w.Kind == Recovery && w.Bytes == g.size && w.Digest == g.digest()
+	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digest()
 }
 
 // rest is everything behind the last good line, whole lines or not: its length

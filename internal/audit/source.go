@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // source reads one segment, and goes on when it has grown.
@@ -19,7 +21,7 @@ type source struct {
 	limit int64 // bytes to read before io.EOF
 	ended bool  // nobody writes to it any more, as listed
 	done  bool
-	head  Entry // for the merge
+	head  event.Entry // for the merge
 }
 
 const noLimit = 1<<63 - 1
@@ -63,29 +65,29 @@ func (s *source) Read(p []byte) (int, error) {
 
 // next returns the next record that the filter takes, a *Damage, or io.EOF
 // when there is none yet.
-func (s *source) next(f *Filter) (Entry, error) {
+func (s *source) next(f *Filter) (event.Entry, error) {
 	if s.done {
-		return Entry{}, io.EOF
+		return event.Entry{}, io.EOF
 	}
 	if s.file == nil {
 		file, err := os.OpenFile(s.path, os.O_RDONLY|openFlags, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			s.done = true // retention was faster
-			return Entry{}, io.EOF
+			return event.Entry{}, io.EOF
 		}
 		if err != nil {
-			return Entry{}, err
+			return event.Entry{}, err
 		}
 		s.file, s.scan = file, newScanner(s)
 	}
 	for {
 		it, err := s.scan.next()
 		if err != nil {
-			return Entry{}, err
+			return event.Entry{}, err
 		}
 		if it.problem != "" {
 			s.scan.hold(it)
-			return Entry{}, &Damage{File: filepath.Base(s.path), Line: it.line, What: it.problem}
+			return event.Entry{}, &event.Damage{File: filepath.Base(s.path), Line: it.line, What: it.problem}
 		}
 		e, err := parseEntry(filepath.Base(s.path), it)
 		if err != nil || f.match(&e) {
@@ -95,11 +97,11 @@ func (s *source) next(f *Filter) (Entry, error) {
 }
 
 // tail is the damage that is followed by no sound line, when all has been read.
-func (s *source) tail() *Damage {
+func (s *source) tail() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil
 	}
-	return &Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problem()}
+	return &event.Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problem()}
 }
 
 // close ends reading for good.

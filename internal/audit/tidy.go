@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // tidyAfter lets the session begin first: its server is being started, and
@@ -32,7 +34,7 @@ func (l *Log) keepTidy() {
 			return // the next record finds that the folder is gone, and says so
 		}
 		if err = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
-			_ = l.Record(&Event{Kind: Upkeep, Detail: err.Error()})
+			_ = l.Record(&event.Event{Kind: event.Upkeep, Detail: err.Error()})
 		}
 	})
 }

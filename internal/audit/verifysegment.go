@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // tally is what a segment turned out to be.
@@ -91,7 +93,7 @@ func (v *verifier) lines(f *os.File, name, session, before string, known bool) (
 // session's segment before it.
 func (v *verifier) header(name, session, before string, known bool, it item) {
 	var w stored
-	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != Segment || w.File != name || w.Session != session {
+	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != event.Segment || w.File != name || w.Session != session {
 		v.find(name, it.line, "the first record does not name this file: it was renamed, swapped, or lost its beginning")
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -50,7 +50,7 @@ func TestAPersonsWordsReachTheAgentAndTheRecord(t *testing.T) {
 		if got := j.verdicts[x].Reason; got != "the owner denied it: use[2J the test folder" {
 			t.Errorf("the agent is told %q", got)
 		}
-		for _, ev := range j.of(audit.Answered) {
+		for _, ev := range j.of(event.Answered) {
 			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Rung != "desk" {
 				t.Errorf("recorded %+v", ev)
 			}
@@ -112,13 +112,13 @@ func TestAnApproverIsToldWhatBecameOfItsAnswers(t *testing.T) {
 			}
 		}
 		late := map[string]bool{}
-		for _, ev := range j.of(audit.Answered) {
+		for _, ev := range j.of(event.Answered) {
 			late[ev.Answer] = ev.Code == CodeTooLate
 			if ev.Code == CodeTooLate && ev.Ref == "" && ev.Answer == "once" {
 				t.Errorf("the late answer names no decision: %+v", ev)
 			}
 		}
-		if n := len(j.of(audit.Answered)); n != 5 || !late["session"] || len(s.Grants()) != 0 {
+		if n := len(j.of(event.Answered)); n != 5 || !late["session"] || len(s.Grants()) != 0 {
 			t.Errorf("%d answers recorded, late: %v, %d grants", n, late, len(s.Grants()))
 		}
 	})
@@ -136,7 +136,7 @@ func TestAnAnswerThatTheRulesOverruleIsRecorded(t *testing.T) {
 		j.expect(t, x, CodeDeniedByRule)
 		slip.say(AllowAlways, "")
 		s.askers.Wait()
-		ev := j.of(audit.Answered)
+		ev := j.of(event.Answered)
 		if len(ev) != 1 || ev[0].Code != CodeTooLate || ev[0].Ref != x.Event.Record || ev[0].Answer != "always" {
 			t.Errorf("recorded %+v", ev)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -27,7 +27,7 @@ func TestAnAnswerIsRecordedBeforeTheDecisionBeforeTheForward(t *testing.T) {
 		t.Fatalf("got %q, want %q", j.lines, want)
 	}
 	a, d := j.events[0], j.events[1]
-	if a.Kind != audit.Answered || a.Rung != "terminal" || a.Answer != "always" || a.Detail != "wrote a rule" ||
+	if a.Kind != event.Answered || a.Rung != "terminal" || a.Answer != "always" || a.Detail != "wrote a rule" ||
 		a.Digest != d.Digest || a.Method != "tools/call" || string(a.ID) != "7" || a.Server != "srv" {
 		t.Errorf("answer recorded as %+v", a)
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
 // sink is the cheapest Recorder, Approver and Outlet.
 type sink struct{}
 
-func (sink) Record(...*audit.Event) error                  { return nil }
+func (sink) Record(...*event.Event) error                  { return nil }
 func (sink) Ask(context.Context, Question) (Answer, error) { return Answer{}, nil }
 func (sink) Forward(*Exchange) error                       { return nil }
 func (sink) Refuse(*Exchange, Verdict)                     {}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // desk is a person before whom every question lies until the test answers it.
@@ -108,7 +108,7 @@ func office(t *testing.T, p Policy, o Options) (*Session, *journal, *desk) {
 }
 
 // of are the recorded events of a kind.
-func (j *journal) of(k audit.Kind) (events []audit.Event) {
+func (j *journal) of(k event.Kind) (events []event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, ev := range j.events {

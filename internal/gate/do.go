@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -15,7 +15,7 @@ import (
 // that follows from a goroutine of the session, and ctx ends the asking, so it
 // must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
-	s.cross(ctx, audit.Passed, xs)
+	s.cross(ctx, event.Passed, xs)
 }
 
 // Observe takes replies. One with Calls (a result that carries requests to the
@@ -28,11 +28,11 @@ func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 		s.pass(xs)
 		return
 	}
-	s.cross(ctx, audit.Outcome, xs)
+	s.cross(ctx, event.Outcome, xs)
 }
 
 // cross is the order of the gate: policy, person, record, forward.
-func (s *Session) cross(ctx context.Context, kind audit.Kind, xs []*Exchange) {
+func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
 	defer b.free()
 	for _, x := range xs {
@@ -65,10 +65,10 @@ func (s *Session) cross(ctx context.Context, kind audit.Kind, xs []*Exchange) {
 // conclude is the second half of the order for an exchange that waited: record,
 // forward. A person's answer, if there was one, is recorded before the decision.
 // It returns what became of x.
-func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) Verdict {
-	events := []*audit.Event{&x.Event}
+func (s *Session) conclude(x *Exchange, v Verdict, answered *event.Event) Verdict {
+	events := []*event.Event{&x.Event}
 	if answered != nil {
-		events = []*audit.Event{answered, &x.Event}
+		events = []*event.Event{answered, &x.Event}
 	}
 	if s.record(events) != nil {
 		v = unrecorded(&v)
@@ -82,7 +82,7 @@ func (s *Session) conclude(x *Exchange, v Verdict, answered *audit.Event) Verdic
 
 // record writes what is owed and then events, before anything goes on; a panic
 // is a failed record.
-func (s *Session) record(events []*audit.Event) (err error) {
+func (s *Session) record(events []*event.Event) (err error) {
 	all := s.owed.take()
 	n := len(all)
 	if n == 0 {
@@ -117,9 +117,9 @@ func (s *Session) deliver(x *Exchange, v *Verdict) {
 }
 
 // loss is the record of a message that an outlet lost.
-func loss(of *audit.Event, ref, why string) *audit.Event {
-	return &audit.Event{
-		Kind: audit.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
+func loss(of *event.Event, ref, why string) *event.Event {
+	return &event.Event{
+		Kind: event.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
 		Server: of.Server, Direction: of.Direction, Method: of.Method, ID: of.ID,
 	}
 }
@@ -127,13 +127,13 @@ func loss(of *audit.Event, ref, why string) *audit.Event {
 // forward says in words what went wrong, if anything.
 func forward(x *Exchange) (lost string) {
 	paid := x.paid
-	x.paid = receipt{} // the transport may use the exchange again once it is out
+	x.paid = nil // the transport may use the exchange again once it is out
 	defer func() {
 		if r := recover(); r != nil {
 			lost = fmt.Sprintf("forward: panic: %v", r)
 		}
-		if lost != "" {
-			paid.giveBack()
+		if lost != "" && paid != nil {
+			paid.GiveBack()
 		}
 	}()
 	if err := x.Out.Forward(x); err != nil {
@@ -153,7 +153,7 @@ func refuse(x *Exchange, v Verdict) {
 // nothing here.
 type batch struct {
 	verdicts []Verdict
-	events   []*audit.Event
+	events   []*event.Event
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -45,7 +45,7 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 	listed := func(j *journal) *Exchange {
 		x := j.message("list")
-		x.Event.Kind = audit.Listed
+		x.Event.Kind = event.Listed
 		return x
 	}
 	on := func(work, name string) func(j *journal) *Exchange {
@@ -152,7 +152,7 @@ func TestALostForwardIsRecorded(t *testing.T) {
 		s.Do(t.Context(), x)
 		j.expect(t, x, "forward")
 		ev := j.events[len(j.events)-1]
-		if len(j.events) != 2 || ev.Kind != audit.Dropped || ev.Ref != "r1" || ev.Code != CodeForwardFailed ||
+		if len(j.events) != 2 || ev.Kind != event.Dropped || ev.Ref != "r1" || ev.Code != CodeForwardFailed ||
 			!strings.Contains(ev.Reason, "broken pipe") || ev.Method != "tools/call" || string(ev.ID) != "7" {
 			t.Errorf("%s: recorded %+v", name, ev)
 		}
@@ -180,7 +180,7 @@ func TestAFallenOutletDoesNotEndTheSession(t *testing.T) {
 func TestNote(t *testing.T) {
 	j := newJournal()
 	s := session(t, j, byName)
-	if err := s.Note(&audit.Event{Kind: audit.Start}, &audit.Event{Kind: audit.Policy, Server: "other"}); err != nil {
+	if err := s.Note(&event.Event{Kind: event.Start}, &event.Event{Kind: event.Policy, Server: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	if j.lines[0] != "record 2" || j.events[0].Server != "srv" || j.events[1].Server != "other" {

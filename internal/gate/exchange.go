@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -18,10 +18,10 @@ type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
 	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
-	Event audit.Event   // what the transport knows of it; the gate adds the verdict
+	Event event.Event   // what the transport knows of it; the gate adds the verdict
 	Out   Outlet        // where it goes
 
-	paid receipt // what it counts as against limits, until it is out
+	paid Receipt // what it counts as against limits, until it is out
 }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate

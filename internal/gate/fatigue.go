@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -79,8 +79,8 @@ func (s *Session) spare(x *Exchange, v Verdict, b *batch) Verdict {
 	case crowded:
 		return x.spared(v, CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", s.pace.most))
 	case muting:
-		b.events = append(b.events, &audit.Event{
-			Kind: audit.Muted, Code: CodeMuted, Server: x.Event.Server, ServerGuess: x.Event.ServerGuess,
+		b.events = append(b.events, &event.Event{
+			Kind: event.Muted, Code: CodeMuted, Server: x.Event.Server, ServerGuess: x.Event.ServerGuess,
 			Reason: fmt.Sprintf("more than %d questions within a minute: until %s nobody is asked, and what would be asked is denied",
 				n, until.UTC().Format(time.RFC3339)),
 		})

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -143,7 +143,7 @@ func TestANoForGoodSaysSo(t *testing.T) {
 		if got := j.verdicts[x].Reason; got != "the owner denied it for good: not now" || line(x.Event) != "decision prompt deny ask denied_by_person 2" {
 			t.Errorf("told %q, recorded %q", got, line(x.Event))
 		}
-		if ev := j.of(audit.Answered)[0]; ev.Answer != "deny always" {
+		if ev := j.of(event.Answered)[0]; ev.Answer != "deny always" {
 			t.Errorf("recorded %q", ev.Answer)
 		}
 	})
@@ -220,7 +220,7 @@ func TestAServerThatAsksTooOftenIsMuted(t *testing.T) {
 		if v := j.verdicts[x]; v.Code != CodeMuted || !strings.Contains(v.Reason, "too many questions") || line(x.Event) != "decision prompt deny ask muted 2" {
 			t.Errorf("told %+v, recorded %q", v, line(x.Event))
 		}
-		if muted := j.of(audit.Muted); len(muted) != 1 || muted[0].Server != "srv" || muted[0].Code != CodeMuted ||
+		if muted := j.of(event.Muted); len(muted) != 1 || muted[0].Server != "srv" || muted[0].Code != CodeMuted ||
 			!strings.Contains(muted[0].Reason, began.Add(time.Minute).UTC().Format(time.RFC3339)) {
 			t.Errorf("recorded %+v", muted)
 		}
@@ -235,7 +235,7 @@ func TestAServerThatAsksTooOftenIsMuted(t *testing.T) {
 		if got := asksEvery(t, s, j, 5, time.Second); got != "aaamm" {
 			t.Errorf("afterwards became %s", got)
 		}
-		if n := len(j.of(audit.Muted)); n != 2 || len(notices) != 2 {
+		if n := len(j.of(event.Muted)); n != 2 || len(notices) != 2 {
 			t.Errorf("%d records, %d notices", n, len(notices))
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -101,10 +101,10 @@ func (p *script) check() {
 		if mark := string(x.Raw); mark == "deny" || mark == "malformed" || mark == "panic" || mark == "?" {
 			p.t.Errorf("%s was forwarded", mark)
 		}
-		i := slices.IndexFunc(p.j.events, func(ev audit.Event) bool { return ev.Record == x.Event.Record })
+		i := slices.IndexFunc(p.j.events, func(ev event.Event) bool { return ev.Record == x.Event.Record })
 		if i < 0 {
 			p.t.Errorf("%s was forwarded without a record", x.Raw)
-		} else if ev := p.j.events[i]; ev.Kind == audit.Decision && ev.Decision != "allow" {
+		} else if ev := p.j.events[i]; ev.Kind == event.Decision && ev.Decision != "allow" {
 			p.t.Errorf("%s was forwarded after the record of a %s", x.Raw, ev.Decision)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -59,7 +59,7 @@ type visitor struct {
 	left      string // how
 	at        int    // the step
 	waits     bool   // Waiting is under way
-	record    audit.Event
+	record    event.Event
 	withdrawn bool
 	reply     *Reply // an answer for this very call, and when it was given
 	replied   time.Time
@@ -98,7 +98,7 @@ func (v *visitor) Waiting(*Exchange, time.Duration) {
 }
 
 // Record keeps each decision with its exchange.
-func (h *house) Record(events ...*audit.Event) error {
+func (h *house) Record(events ...*event.Event) error {
 	h.mu.Lock()
 	for _, v := range h.guests {
 		for _, ev := range events {
@@ -314,7 +314,7 @@ func (h *house) ended() {
 		}
 	}
 	answered := map[string]int{}
-	for _, ev := range h.j.of(audit.Answered) {
+	for _, ev := range h.j.of(event.Answered) {
 		answered[ev.By]++
 	}
 	told := 0

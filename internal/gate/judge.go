@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -27,7 +27,7 @@ func (s *Session) judge(x *Exchange) (v Verdict) {
 	if len(x.Calls)+len(x.Work) == 0 {
 		return Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 	}
-	x.Event.Kind = audit.Decision
+	x.Event.Kind = event.Decision
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	d := decided(*s.policy.Load(), x)
 	v = s.rate(x, ruled(d), d.Rates)
@@ -119,7 +119,7 @@ func (s *Session) over(x *Exchange) Verdict {
 
 // refused notes a refusal that the rules had no part in.
 func (x *Exchange) refused(v Verdict, owner string) {
-	x.Event.Kind = audit.Decision
+	x.Event.Kind = event.Decision
 	x.note(v, owner)
 	x.Event.Policy = ""
 }

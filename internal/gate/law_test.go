@@ -12,12 +12,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
 // line is the verdict part of an event on one line.
-func line(ev audit.Event) string {
+func line(ev event.Event) string {
 	return fmt.Sprintf("%s %s %s %s %s %d", ev.Kind, ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.RuleLine)
 }
 

@@ -44,7 +44,7 @@ type counted struct {
 	number uint64
 }
 
-// receipt is what one exchange has been charged. The zero value is nothing.
+// receipt is what a Meter has charged one exchange.
 type receipt struct {
 	meter *Meter
 	items []charged
@@ -53,12 +53,6 @@ type receipt struct {
 type charged struct {
 	key counterKey
 	counted
-}
-
-// excess is a limit that is reached, and when there will be room.
-type excess struct {
-	rule *policy.Rule
-	wait time.Duration
 }
 
 // keyOf is the counter of one charge.
@@ -79,17 +73,15 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	return k
 }
 
-// charge counts calls against limits, all of them or none. paid is what was
-// charged for the same calls before: where a limit is still the same it is not
-// charged again, and everything else of it is given back. What is over is the
-// limit that says deny before one that says prompt, and of these the one that
-// takes longest.
-func (m *Meter) charge(now time.Time, paid receipt, charges []policy.Charge, cs []policy.Call) (receipt, excess) {
+// Charge is the port's. What is over is the limit that says deny before one that
+// says prompt, and of these the one that takes longest.
+func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	paid, _ := before.(receipt) // a session has one Limits: there is no other kind
 	m.giveBack(paid)
 	next := receipt{meter: m}
-	var worst excess
+	var worst Excess
 	for _, c := range charges {
 		item := charged{key: keyOf(c, cs), counted: counted{at: now}}
 		if i := slices.IndexFunc(paid.items, func(p charged) bool { return p.key == item.key }); i >= 0 {
@@ -101,14 +93,14 @@ func (m *Meter) charge(now time.Time, paid receipt, charges []policy.Charge, cs 
 		}
 		if wait := m.enter(now, item, &c.Rule.Rate); wait <= 0 {
 			next.items = append(next.items, item)
-		} else if worst.rule == nil || c.Rule.Rate.Over < worst.rule.Rate.Over ||
-			c.Rule.Rate.Over == worst.rule.Rate.Over && wait > worst.wait {
-			worst = excess{c.Rule, wait}
+		} else if worst.Rule == nil || c.Rule.Rate.Over < worst.Rule.Rate.Over ||
+			c.Rule.Rate.Over == worst.Rule.Rate.Over && wait > worst.Wait {
+			worst = Excess{c.Rule, wait}
 		}
 	}
-	if worst.rule != nil {
+	if worst.Rule != nil {
 		m.giveBack(next)
-		return receipt{}, worst
+		return nil, worst
 	}
 	return next, worst
 }
@@ -191,16 +183,17 @@ func (m *Meter) giveBack(r receipt) {
 	}
 }
 
-func (r receipt) giveBack() {
-	if r.meter != nil {
-		r.meter.mu.Lock()
-		defer r.meter.mu.Unlock()
-		r.meter.giveBack(r)
-	}
+// GiveBack is the port's.
+func (r receipt) GiveBack() {
+	r.meter.mu.Lock()
+	defer r.meter.mu.Unlock()
+	r.meter.giveBack(r)
 }
 
 // refund gives back what x was charged: it is not forwarded.
 func (x *Exchange) refund() {
-	x.paid.giveBack()
-	x.paid = receipt{}
+	if x.paid != nil {
+		x.paid.GiveBack()
+	}
+	x.paid = nil
 }

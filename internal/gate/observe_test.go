@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"pgregory.net/rapid"
 )
@@ -84,10 +84,10 @@ func TestObserveLiftsTheRulesAndNothingElse(t *testing.T) {
 			if a.Stage == string(StageObserve) || a.Code == CodeNotEnforced {
 				rt.Fatalf("an enforcing session records %+v", a)
 			}
-			if is == "forward" && b.Kind == audit.Decision && (b.Stage != string(StageObserve) || b.Decision != "allow") {
+			if is == "forward" && b.Kind == event.Decision && (b.Stage != string(StageObserve) || b.Decision != "allow") {
 				rt.Fatalf("an observing session records %+v", b)
 			}
-			if lifted := b.Code == CodeNotEnforced; b.Kind == audit.Decision && is == "forward" && lifted != (b.Policy != "allow") {
+			if lifted := b.Code == CodeNotEnforced; b.Kind == event.Decision && is == "forward" && lifted != (b.Policy != "allow") {
 				rt.Fatalf("the rules said %s, the code is %s", b.Policy, b.Code)
 			}
 		}
@@ -134,7 +134,7 @@ func TestTheStartSaysThatNothingIsEnforced(t *testing.T) {
 	strict, loose := newJournal(), newJournal()
 	a, b := session(t, strict, byName), observing(t, loose, byName)
 	for _, s := range []*Session{a, b} {
-		if err := s.Note(&audit.Event{Kind: audit.Start, Detail: "server"}, &audit.Event{Kind: audit.End}); err != nil {
+		if err := s.Note(&event.Event{Kind: event.Start, Detail: "server"}, &event.Event{Kind: event.End}); err != nil {
 			t.Fatal(err)
 		}
 	}

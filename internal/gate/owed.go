@@ -3,7 +3,7 @@ package gate
 import (
 	"sync"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -12,8 +12,8 @@ import (
 // the record than anything that was decided after them.
 type owed struct {
 	mu     sync.Mutex
-	events []*audit.Event
-	spare  []*audit.Event // memory of the last ones
+	events []*event.Event
+	spare  []*event.Event // memory of the last ones
 	// unsound: the record has failed and not yet held what is owed. No reply
 	// goes on before its outcome is recorded until it does.
 	unsound bool
@@ -52,7 +52,7 @@ func (s *Session) plain(xs []*Exchange) bool {
 // pass forwards plain replies and owes their outcomes.
 func (s *Session) pass(xs []*Exchange) {
 	for _, x := range xs {
-		x.Event.Kind = audit.Outcome
+		x.Event.Kind = event.Outcome
 		v := s.judge(x)
 		if v.Action != policy.Allow { // closed meanwhile
 			s.conclude(x, v, nil)
@@ -66,14 +66,14 @@ func (s *Session) pass(xs []*Exchange) {
 	}
 }
 
-func (o *owed) add(ev *audit.Event) {
+func (o *owed) add(ev *event.Event) {
 	o.mu.Lock()
 	o.events = append(o.events, ev)
 	o.mu.Unlock()
 }
 
 // take hands over what is owed.
-func (o *owed) take() (events []*audit.Event) {
+func (o *owed) take() (events []*event.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	events, o.events, o.spare = o.events, o.spare, nil
@@ -83,7 +83,7 @@ func (o *owed) take() (events []*audit.Event) {
 // settled takes in how the record of events went, the first n of them owed.
 // Those that failed are owed again: in the record they may then stand twice,
 // never not at all.
-func (o *owed) settled(events []*audit.Event, n int, err error) {
+func (o *owed) settled(events []*event.Event, n int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {

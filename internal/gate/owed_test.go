@@ -7,13 +7,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 func full() error { return errors.New("disk full") }
 
 // recorded are the kinds of what is on record, in order.
-func (j *journal) recorded() (kinds []audit.Kind) {
+func (j *journal) recorded() (kinds []event.Kind) {
 	for _, ev := range j.events {
 		kinds = append(kinds, ev.Kind)
 	}
@@ -43,17 +43,17 @@ func TestWhatIsRecordedNextTakesTheOwedAlong(t *testing.T) {
 		"call": func(j *journal, s *Session) { s.Do(t.Context(), j.call("allow")) },
 		"list": func(j *journal, s *Session) {
 			x := j.message("l")
-			x.Event.Kind = audit.Listed
+			x.Event.Kind = event.Listed
 			s.Observe(t.Context(), x)
 		},
-		"note":  func(_ *journal, s *Session) { _ = s.Note(&audit.Event{Kind: audit.Policy}) },
+		"note":  func(_ *journal, s *Session) { _ = s.Note(&event.Event{Kind: event.Policy}) },
 		"close": func(_ *journal, s *Session) { s.Close() },
 	} {
 		j := newJournal()
 		s := session(t, j, byName)
 		s.Observe(t.Context(), j.message("reply"))
 		next(j, s)
-		if got := j.recorded(); len(got) == 0 || got[0] != audit.Outcome {
+		if got := j.recorded(); len(got) == 0 || got[0] != event.Outcome {
 			t.Errorf("%s: recorded %v", name, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAFailedOutcomeRefusesWhatFollows(t *testing.T) {
 		j.record = nil
 		again, later := j.message("third"), j.message("fourth")
 		s.Observe(t.Context(), again)
-		if want := []audit.Kind{audit.Outcome, audit.Outcome}; !slices.Equal(j.recorded(), want) {
+		if want := []event.Kind{event.Outcome, event.Outcome}; !slices.Equal(j.recorded(), want) {
 			t.Errorf("%s: recorded %v, want the owed one and the next", name, j.recorded())
 		}
 		s.Observe(t.Context(), later)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -23,7 +23,29 @@ type Recorder interface {
 	// Record fills in each event's record id (ev.Record) and writes them, in
 	// order, in one write. It is safe for concurrent use and keeps neither the
 	// slice nor the events.
-	Record(events ...*audit.Event) error
+	Record(events ...*event.Event) error
+}
+
+// Limits counts calls against the limits of rules, for all sessions that share
+// it. It is safe for concurrent use. *Meter is one in memory.
+type Limits interface {
+	// Charge counts calls against limits, all of them or none. paid is what was
+	// charged for the same calls before, nil for nothing: where a limit is still the
+	// same it is not charged again, and everything else of it is given back. Whoever
+	// cannot count says that a limit is reached.
+	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
+}
+
+// Receipt is what one exchange has been charged.
+type Receipt interface {
+	GiveBack() // the exchange was not forwarded
+}
+
+// Excess is a limit that is reached, and when there will be room. Without a Rule
+// there is none.
+type Excess struct {
+	Rule *policy.Rule
+	Wait time.Duration
 }
 
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,

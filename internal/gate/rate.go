@@ -30,18 +30,18 @@ func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict 
 		x.refund()
 		return v
 	}
-	var over excess
-	x.paid, over = s.o.Meter.charge(time.Now(), x.paid, charges, x.Calls)
-	if over.rule == nil {
+	var over Excess
+	x.paid, over = s.o.Limits.Charge(time.Now(), x.paid, charges, x.Calls)
+	if over.Rule == nil {
 		return v
 	}
 	v.Stage, v.Code = StageRate, CodeLimit
-	v.Reason = fmt.Sprintf("%s; try again in %s", over.rule.Rate.AtMost(), roundUp(over.wait))
-	if over.rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
+	v.Reason = fmt.Sprintf("%s; try again in %s", over.Rule.Rate.AtMost(), roundUp(over.Wait))
+	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
 		return v // of a rule that says who is asked: asking for the limit instead would let the client answer
 	}
-	v.Rule = over.rule
-	if v.Action = over.rule.Rate.Over; v.Action == policy.Prompt {
+	v.Rule = over.Rule
+	if v.Action = over.Rule.Rate.Over; v.Action == policy.Prompt {
 		v.Policy = policy.Prompt
 	}
 	return v

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -81,7 +81,7 @@ func TestLimitsOfToolsAndServers(t *testing.T) {
 		j := newJournal()
 		m := &Meter{}
 		p := ruleText(t, limited("allow", `{ rate = "1/hour", per = "tool" }`))
-		s, other := sessionOf(t, j, p, Options{Meter: m}), sessionOf(t, j, p, Options{Meter: m})
+		s, other := sessionOf(t, j, p, Options{Limits: m}), sessionOf(t, j, p, Options{Limits: m})
 		for name, want := range map[string]string{"a": "forward", "b": "forward", strings.Repeat("long", 100): "forward"} {
 			if _, got := do(s, j, name); got != want {
 				t.Errorf("first %s: %s", name, got)
@@ -159,7 +159,7 @@ func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 		if x = begin("again"); j.became(x) != CodeLimit {
 			t.Errorf("what was forwarded does not count: %s", j.became(x))
 		}
-		if n := s.o.Meter.counted; n != 1 {
+		if n := s.o.Limits.(*Meter).counted; n != 1 {
 			t.Errorf("%d calls are counted", n)
 		}
 	})
@@ -187,7 +187,7 @@ func TestACallIsChargedOnce(t *testing.T) {
 		synctest.Wait()
 		j.expect(t, one, "forward")
 		j.expect(t, two, "forward")
-		if n := s.o.Meter.counted; n != 2 {
+		if n := s.o.Limits.(*Meter).counted; n != 2 {
 			t.Errorf("%d calls are counted", n)
 		}
 		// What it was charged for may be gone by the time that it is judged again.
@@ -209,7 +209,7 @@ func TestACallIsChargedOnce(t *testing.T) {
 		s.SetPolicy(ruleText(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"))
 		synctest.Wait()
 		j.expect(t, four, "forward")
-		if _, got := do(s, j, "five"); got != "forward" || four.paid.meter != nil {
+		if _, got := do(s, j, "five"); got != "forward" || four.paid != nil {
 			t.Errorf("became %s, with %+v still paid", got, four.paid)
 		}
 	})
@@ -233,8 +233,8 @@ func TestOverALimitAPersonCanBeAsked(t *testing.T) {
 			synctest.Wait()
 			j.expect(t, x, "forward")
 		}
-		if len(s.Grants()) != 0 || s.o.Meter.counted != 1 {
-			t.Errorf("%d grants, %d calls counted", len(s.Grants()), s.o.Meter.counted)
+		if len(s.Grants()) != 0 || s.o.Limits.(*Meter).counted != 1 {
+			t.Errorf("%d grants, %d calls counted", len(s.Grants()), s.o.Limits.(*Meter).counted)
 		}
 		x, _ := do(s, j, "third")
 		d.slips[len(d.slips)-1].say(DenyOnce, "")
@@ -251,8 +251,8 @@ func TestOverALimitAPersonCanBeAsked(t *testing.T) {
 		d.slips[len(d.slips)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, fifth, "forward")
-		if n := len(fifth.paid.items); n != 0 {
-			t.Errorf("%d charges left", n)
+		if fifth.paid != nil {
+			t.Errorf("charges are left: %+v", fifth.paid)
 		}
 	})
 }
@@ -342,7 +342,7 @@ limit = { rate = "1/min", over = "prompt" }
 				t.Errorf("%s became %s, want %s", c.names, got, c.want)
 			}
 		}
-		if n := s.o.Meter.counted; n != 4 {
+		if n := s.o.Limits.(*Meter).counted; n != 4 {
 			t.Errorf("%d calls counted", n)
 		}
 	})
@@ -362,7 +362,7 @@ func TestObservedLimitsLetPass(t *testing.T) {
 			if ev.Code != CodeLimit || ev.Policy != action || !strings.HasPrefix(ev.Reason, "at most 1 a minute") {
 				t.Errorf("recorded %+v", ev)
 			}
-			if e := (audit.Entry{Event: ev}); e.Would() != "deny" {
+			if e := (event.Entry{Event: ev}); e.Would() != "deny" {
 				t.Errorf("would %s", e.Would())
 			}
 		})
@@ -380,8 +380,8 @@ func TestLimitsHoldUnderLoad(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				got, over := m.charge(now, receipt{}, []policy.Charge{{Rule: rule}}, []policy.Call{tool("x")})
-				if over.rule != nil {
+				got, over := m.Charge(now, nil, []policy.Charge{{Rule: rule}}, []policy.Call{tool("x")})
+				if over.Rule != nil {
 					continue
 				}
 				mu.Lock()
@@ -389,7 +389,7 @@ func TestLimitsHoldUnderLoad(t *testing.T) {
 				back := passed%3 == 0
 				mu.Unlock()
 				if back {
-					got.giveBack()
+					got.GiveBack()
 					mu.Lock()
 					passed--
 					mu.Unlock()
@@ -409,8 +409,8 @@ func TestAMeterIsBounded(t *testing.T) {
 	now := time.Now()
 	charge := func(key string, every time.Duration) bool {
 		rule := &policy.Rule{Rate: policy.Rate{Count: 10_000, Every: every, Key: key}}
-		_, over := m.charge(now, receipt{}, []policy.Charge{{Rule: rule}}, []policy.Call{tool("x")})
-		return over.rule == nil
+		_, over := m.Charge(now, nil, []policy.Charge{{Rule: rule}}, []policy.Call{tool("x")})
+		return over.Rule == nil
 	}
 	for i := range maxCounters {
 		if !charge(fmt.Sprint(i), time.Minute) {
@@ -428,7 +428,7 @@ func TestAMeterIsBounded(t *testing.T) {
 	if charge("more", time.Minute) {
 		t.Error("room for one more call")
 	}
-	receipt{meter: m, items: []charged{{key: counterKey{rule: "gone"}}}}.giveBack()
+	receipt{meter: m, items: []charged{{key: counterKey{rule: "gone"}}}}.GiveBack()
 }
 
 // Rules that ask for the time get it, and those who ask a person get it with the

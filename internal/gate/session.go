@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // Options of New. The three ports are required: "no approver" is a named
@@ -29,9 +29,9 @@ type Options struct {
 	DenyMemory   time.Duration // how long a call that was denied is denied again, unasked; default 1 min
 	AskPerMinute int           // beyond so many questions within a minute nobody is asked for a minute; default 30
 
-	// Meter counts for the limits of rules. Sessions of one process share one; nil
-	// is one of the session's own.
-	Meter *Meter
+	// Limits counts for the limits of rules. Sessions share one; nil is a Meter of
+	// the session's own.
+	Limits Limits
 
 	// OnGrants is called when Grants has changed, perhaps from several
 	// goroutines at once, with no lock held and after the call it is about.
@@ -80,8 +80,8 @@ func New(o Options) (*Session, error) {
 	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
 	s.pace.limit, s.pace.most = cmp.Or(o.AskPerMinute, 30), max(s.o.MaxWaiting, atOnce)
-	if s.o.Meter == nil {
-		s.o.Meter = &Meter{}
+	if s.o.Limits == nil {
+		s.o.Limits = &Meter{}
 	}
 	s.waiting.of = make(map[*Exchange]*question)
 	s.policy.Store(&first)
@@ -112,12 +112,12 @@ func (s *Session) SetPolicy(p Policy) {
 
 // Note records events that are no exchange: a start, a policy load, a frame
 // that was refused before it could be judged.
-func (s *Session) Note(events ...*audit.Event) error {
+func (s *Session) Note(events ...*event.Event) error {
 	for _, ev := range events {
 		if ev.Server == "" {
 			ev.Server = s.o.Server
 		}
-		if s.o.ObserveOnly && ev.Kind == audit.Start {
+		if s.o.ObserveOnly && ev.Kind == event.Start {
 			ev.Stage, ev.Code, ev.Reason = string(StageObserve), CodeNotEnforced, notEnforced
 		}
 	}

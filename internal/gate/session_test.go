@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -71,7 +71,7 @@ var byName = rules(func(cs []policy.Call) (d policy.Decision) {
 type journal struct {
 	mu       sync.Mutex
 	lines    []string
-	events   []audit.Event
+	events   []event.Event
 	ends     map[*Exchange][]string
 	verdicts map[*Exchange]Verdict
 
@@ -91,7 +91,7 @@ func (j *journal) log(format string, args ...any) {
 	j.lines = append(j.lines, fmt.Sprintf(format, args...))
 }
 
-func (j *journal) Record(events ...*audit.Event) error {
+func (j *journal) Record(events ...*event.Event) error {
 	j.mu.Lock()
 	fails := j.record
 	j.mu.Unlock()

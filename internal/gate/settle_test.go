@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -243,7 +243,7 @@ func TestTheDeadlineBeatsACallerThatReturns(t *testing.T) {
 		d.open()[0].say(AllowOnce, "")
 		s.askers.Wait()
 		j.expect(t, x, CodeNotAnswered)
-		if ev := j.of(audit.Answered); len(ev) != 1 || ev[0].Code != CodeTooLate {
+		if ev := j.of(event.Answered); len(ev) != 1 || ev[0].Code != CodeTooLate {
 			t.Errorf("recorded %+v", ev)
 		}
 	})

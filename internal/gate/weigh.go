@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -92,19 +92,19 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 // transport may use again as soon as it is out.
 type conclusion struct {
 	q     *question
-	event audit.Event // what the record of an answer has of the exchange
+	event event.Event // what the record of an answer has of the exchange
 }
 
 func (q *question) conclusion() conclusion {
 	ev := &q.x.Event
-	return conclusion{q, audit.Event{
-		Kind: audit.Answered, Digest: q.digest, Server: ev.Server, ServerGuess: ev.ServerGuess,
+	return conclusion{q, event.Event{
+		Kind: event.Answered, Digest: q.digest, Server: ev.Server, ServerGuess: ev.ServerGuess,
 		Direction: ev.Direction, Method: ev.Method, ID: ev.ID, Subject: ev.Subject, Names: ev.Names,
 	}}
 }
 
 // answered is the record of a person's answer, nil when none came.
-func (c *conclusion) answered(r reply) *audit.Event {
+func (c *conclusion) answered(r reply) *event.Event {
 	if !r.came || r.err != nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Session) after(c conclusion, v Verdict, r reply) {
 		r.late = true
 		if ev := c.answered(r); ev != nil {
 			ev.Ref = v.Record
-			_ = s.record([]*audit.Event{ev}) // nothing hangs on it any more
+			_ = s.record([]*event.Event{ev}) // nothing hangs on it any more
 		}
 	}
 	if told, ok := s.o.Approver.(Concluder); ok && r.err == nil {

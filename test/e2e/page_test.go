@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 )
 
@@ -43,8 +44,8 @@ func recordByKeyboard(t *testing.T, d *desk, b *browser) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	call := audit.Event{
-		Kind: audit.Decision, Server: "files", Method: "tools/call", Subject: "tool", Names: []string{"list_directory"},
+	call := event.Event{
+		Kind: event.Decision, Server: "files", Method: "tools/call", Subject: "tool", Names: []string{"list_directory"},
 		Args: []byte(`{"path":"/home/ana/projects/garden"}`), Policy: "allow", Decision: "allow", RuleText: "Look, but do not touch",
 	}
 	if err := l.Record(&call); err != nil {

@@ -172,8 +172,8 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request, at *session) {
 	s.deliver(w, r, at, stream, i)
 }
 
-// event is number i of a stream; -1 is the one that comes first and says nothing.
-func event(stream string, i int, data string) string {
+// eventText is number i of a stream; -1 is the one that comes first and says nothing.
+func eventText(stream string, i int, data string) string {
 	if i < 0 {
 		return fmt.Sprintf("id: %s.-1\nretry: 1\ndata:\n\n", stream)
 	}
@@ -189,12 +189,12 @@ func (s *server) deliver(w http.ResponseWriter, r *http.Request, at *session, st
 	s.mu.Unlock()
 	var events []string
 	if behind < 0 {
-		events = append(events, event(stream, -1, ""))
+		events = append(events, eventText(stream, -1, ""))
 	} else if mode == twice {
-		events = append(events, event(stream, behind, frames[behind]))
+		events = append(events, eventText(stream, behind, frames[behind]))
 	}
 	for i := behind + 1; i < len(frames); i++ {
-		events = append(events, event(stream, i, frames[i]))
+		events = append(events, eventText(stream, i, frames[i]))
 	}
 	left := 0
 	if (mode == cut || mode == broken || mode == halfClosed) && len(events) > 1 {

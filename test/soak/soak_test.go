@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"go.uber.org/goleak"
@@ -36,10 +36,10 @@ func sessions() int {
 // record counts what the gate writes.
 type record struct{ requests, all atomic.Int64 }
 
-func (r *record) Record(events ...*audit.Event) error {
+func (r *record) Record(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Record = fmt.Sprint(r.all.Add(1))
-		if ev.Method == "tools/call" && ev.Kind == audit.Decision {
+		if ev.Method == "tools/call" && ev.Kind == event.Decision {
 			r.requests.Add(1)
 		}
 	}

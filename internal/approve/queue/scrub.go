@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -10,8 +10,8 @@ import (
 // are gone, and so is the digest, with which a short secret could be tried out.
 func scrubbed(r Request) Request {
 	r.Calls = scrubCalls(r.Calls)
-	r.Reason = audit.ScrubText(r.Reason)
-	r.Findings = audit.ScrubJSON(r.Findings)
+	r.Reason = redact.Text(r.Reason)
+	r.Findings = redact.JSON(r.Findings)
 	r.Digest = [32]byte{}
 	r.Offers, r.NoOffer = nil, ""
 	return r
@@ -23,13 +23,13 @@ func scrubCalls(calls []policy.Call) []policy.Call {
 		if c.Names != nil {
 			names := make([]string, len(c.Names))
 			for j, n := range c.Names {
-				names[j] = audit.ScrubText(n)
+				names[j] = redact.Text(n)
 			}
 			c.Names = names
 		}
-		c.Server, c.Method = audit.ScrubText(c.Server), audit.ScrubText(c.Method)
-		c.Args, c.Extra = audit.ScrubJSON(c.Args), audit.ScrubJSON(c.Extra)
-		c.Malformed = audit.ScrubText(c.Malformed)
+		c.Server, c.Method = redact.Text(c.Server), redact.Text(c.Method)
+		c.Args, c.Extra = redact.JSON(c.Args), redact.JSON(c.Extra)
+		c.Malformed = redact.Text(c.Malformed)
 		out[i] = c
 	}
 	return out

@@ -148,12 +148,12 @@ func (st *site) answer(r *queue.Request, reply string, more map[string]any) (*ht
 type stream struct {
 	t      testing.TB
 	resp   *http.Response
-	events chan event
+	events chan received
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-type event struct{ name, data string }
+type received struct{ name, data string }
 
 func (st *site) open() *stream {
 	st.t.Helper()
@@ -166,7 +166,7 @@ func (st *site) open() *stream {
 		b, _ := io.ReadAll(resp.Body)
 		st.t.Fatalf("no stream: %s %s", resp.Status, b)
 	}
-	sm := &stream{st.t, resp, make(chan event, 1000), cancel, make(chan struct{})}
+	sm := &stream{st.t, resp, make(chan received, 1000), cancel, make(chan struct{})}
 	go sm.read()
 	st.t.Cleanup(sm.close)
 	return sm
@@ -175,7 +175,7 @@ func (st *site) open() *stream {
 func (sm *stream) read() {
 	defer close(sm.done)
 	defer close(sm.events)
-	var e event
+	var e received
 	sc := bufio.NewScanner(sm.resp.Body)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {

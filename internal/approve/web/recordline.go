@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -13,8 +14,8 @@ import (
 const RecordLength = 50
 
 // RecordKinds are the entries a page shows beside the questions.
-func RecordKinds() []audit.Kind {
-	return []audit.Kind{audit.Decision, audit.Answered, audit.Dropped, audit.Start, audit.End, audit.Policy, audit.Recovery}
+func RecordKinds() []event.Kind {
+	return []event.Kind{event.Decision, event.Answered, event.Dropped, event.Start, event.End, event.Policy, event.Recovery}
 }
 
 // line is one entry of the record.
@@ -29,7 +30,7 @@ type line struct {
 
 const partLength = 120 // characters of one part of a line
 
-func recordLine(e *audit.Entry) line {
+func recordLine(e *event.Entry) line {
 	word, tone := verdict(e)
 	server := e.Server
 	if server == "" && e.ServerGuess != "" {
@@ -42,10 +43,10 @@ func recordLine(e *audit.Entry) line {
 		}
 	}
 	if len(e.Args) > 0 {
-		what = append(what, clip(audit.Readable(e.Args)))
+		what = append(what, clip(escape.Readable(e.Args)))
 	}
 	if len(e.Extra) > 0 {
-		what = append(what, "beside them "+clip(audit.Readable(e.Extra)))
+		what = append(what, "beside them "+clip(escape.Readable(e.Extra)))
 	}
 	if e.Answer != "" {
 		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Rung), e.Waited.Seconds()))
@@ -59,9 +60,9 @@ func recordLine(e *audit.Entry) line {
 	return line{e.Time.UnixMilli(), word, tone, clip(server), strings.Join(what, "  "), strings.Join(why, "  ")}
 }
 
-func verdict(e *audit.Entry) (word, tone string) {
+func verdict(e *event.Entry) (word, tone string) {
 	switch e.Kind {
-	case audit.Decision:
+	case event.Decision:
 		switch {
 		case e.Stage == string(gate.StageObserve):
 			return "observed", "odd"
@@ -69,9 +70,9 @@ func verdict(e *audit.Entry) (word, tone string) {
 			return "allow", "good"
 		}
 		return clip(e.Decision), "bad"
-	case audit.Answered:
+	case event.Answered:
 		return "answer", "odd"
-	case audit.Dropped, audit.Recovery:
+	case event.Dropped, event.Recovery:
 		return string(e.Kind), "odd"
 	}
 	return clip(string(e.Kind)), ""

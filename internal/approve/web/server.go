@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 // Rung is how the queue and the record name an answer given here.
@@ -38,7 +38,7 @@ type Options struct {
 
 	// Records are the audit entries to show beside the questions: what there
 	// is, then what comes, until ctx ends. Nil shows none.
-	Records func(ctx context.Context) iter.Seq2[audit.Entry, error]
+	Records func(ctx context.Context) iter.Seq2[event.Entry, error]
 
 	Home     string                       // for ~; "" when unknown
 	Own      []string                     // view.Options.Own

@@ -8,7 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -109,19 +109,19 @@ func TestHowARequestEnded(t *testing.T) {
 
 func TestALineOfTheRecord(t *testing.T) {
 	for _, c := range []struct {
-		e          audit.Event
+		e          event.Event
 		word, tone string
 	}{
-		{audit.Event{Kind: audit.Decision, Decision: "allow"}, "allow", "good"},
-		{audit.Event{Kind: audit.Decision, Decision: "deny"}, "deny", "bad"},
-		{audit.Event{Kind: audit.Decision, Decision: "allow", Stage: string(gate.StageObserve)}, "observed", "odd"},
-		{audit.Event{Kind: audit.Answered, Answer: "once", Rung: "web", Waited: 3 * time.Second}, "answer", "odd"},
-		{audit.Event{Kind: audit.Dropped}, "dropped", "odd"},
-		{audit.Event{Kind: audit.Start}, "start", ""},
-		{audit.Event{Kind: "a later kind"}, "a later kind", ""},
+		{event.Event{Kind: event.Decision, Decision: "allow"}, "allow", "good"},
+		{event.Event{Kind: event.Decision, Decision: "deny"}, "deny", "bad"},
+		{event.Event{Kind: event.Decision, Decision: "allow", Stage: string(gate.StageObserve)}, "observed", "odd"},
+		{event.Event{Kind: event.Answered, Answer: "once", Rung: "web", Waited: 3 * time.Second}, "answer", "odd"},
+		{event.Event{Kind: event.Dropped}, "dropped", "odd"},
+		{event.Event{Kind: event.Start}, "start", ""},
+		{event.Event{Kind: "a later kind"}, "a later kind", ""},
 	} {
 		c.e.ServerGuess, c.e.Names, c.e.Reason, c.e.Args = evil, []string{evil, strings.Repeat("é", 500)}, evil, []byte(`{"a":"\u202e"}`)
-		l := recordLine(&audit.Entry{Event: c.e})
+		l := recordLine(&event.Entry{Event: c.e})
 		if l.Word != c.word || l.Tone != c.tone || !strings.HasSuffix(l.Server, "?") || len(l.Text) > 1000 {
 			t.Errorf("%+v", l)
 		}

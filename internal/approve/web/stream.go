@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -141,11 +141,11 @@ func (s *Server) stream(ctx context.Context, b *board) {
 
 // follow reads the record in a goroutine of its own, for reading it blocks.
 // wait returns when that has ended; ctx must have ended before.
-func (s *Server) follow(ctx context.Context) (entries <-chan *audit.Entry, wait func()) {
+func (s *Server) follow(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
 	if s.o.Records == nil {
 		return nil, func() {}
 	}
-	out, done := make(chan *audit.Entry), make(chan struct{})
+	out, done := make(chan *event.Entry), make(chan struct{})
 	go func() {
 		defer close(done)
 		defer close(out)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -100,11 +100,11 @@ func TestTheEndOfTheServerEndsThePages(t *testing.T) {
 	}
 }
 
-func endless(ctx context.Context) iter.Seq2[audit.Entry, error] {
-	return func(yield func(audit.Entry, error) bool) {
-		e := audit.Entry{Event: audit.Event{Kind: audit.Decision, Decision: "deny", Time: time.Now(), Server: "files", Method: "tools/call",
+func endless(ctx context.Context) iter.Seq2[event.Entry, error] {
+	return func(yield func(event.Entry, error) bool) {
+		e := event.Entry{Event: event.Event{Kind: event.Decision, Decision: "deny", Time: time.Now(), Server: "files", Method: "tools/call",
 			Names: []string{"rm\x1b[2J\u202e"}, Reason: "<img src=x>"}}
-		if yield(e, nil) && yield(audit.Entry{}, &audit.Damage{File: "x", Line: 1}) {
+		if yield(e, nil) && yield(event.Entry{}, &event.Damage{File: "x", Line: 1}) {
 			<-ctx.Done()
 		}
 	}

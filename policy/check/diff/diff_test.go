@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/diff"
@@ -150,19 +150,19 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-func entry(id, tool, args, policy string) audit.Entry {
-	return audit.Entry{Event: audit.Event{
-		Record: id, Kind: audit.Decision, Time: time.Now(), Server: "s", Method: "tools/call", Subject: "tool",
+func entry(id, tool, args, policy string) event.Entry {
+	return event.Entry{Event: event.Event{
+		Record: id, Kind: event.Decision, Time: time.Now(), Server: "s", Method: "tools/call", Subject: "tool",
 		Names: []string{tool}, Args: []byte(args), Policy: policy, Decision: policy,
 	}}
 }
 
 func TestRecord(t *testing.T) {
-	yields := func(last error) iter.Seq2[audit.Entry, error] {
-		return func(yield func(audit.Entry, error) bool) {
-			entries := []audit.Entry{
+	yields := func(last error) iter.Seq2[event.Entry, error] {
+		return func(yield func(event.Entry, error) bool) {
+			entries := []event.Entry{
 				entry("1", "look", `{}`, "allow"), entry("2", "look", `{}`, "allow"), entry("3", "open", `{"a":1}`, "deny"),
-				entry("4", "none", `{}`, "deny"), entry("5", "none", `{}`, "no such word"), {Event: audit.Event{Kind: audit.Start}},
+				entry("4", "none", `{}`, "deny"), entry("5", "none", `{}`, "no such word"), {Event: event.Event{Kind: event.Start}},
 				entry("6", "open", `{"a":2}`, "deny"),
 			}
 			for _, e := range entries {
@@ -170,11 +170,11 @@ func TestRecord(t *testing.T) {
 					return
 				}
 			}
-			yield(audit.Entry{}, last)
+			yield(event.Entry{}, last)
 		}
 	}
 	r := &diff.Report{}
-	if err := r.AddRecord(judge(t, "o", before), judge(t, "n", after), yields(&audit.Damage{File: "f"}), 1); err != nil {
+	if err := r.AddRecord(judge(t, "o", before), judge(t, "n", after), yields(&event.Damage{File: "f"}), 1); err != nil {
 		t.Fatal(err)
 	}
 	rec := r.Record

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/replay"
@@ -77,12 +77,12 @@ const maxDistinct = 1 << 12
 
 // AddRecord judges recorded decisions by both policies and keeps up to n examples
 // of each kind. What the rules of the day said plays no part.
-func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[audit.Entry, error], n int) error {
+func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
 	rec := &Record{Counts: map[Kind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec
 	known, kept := map[string]int{}, map[Kind]int{}
 	for e, err := range records {
-		var damage *audit.Damage
+		var damage *event.Damage
 		if errors.As(err, &damage) {
 			rec.Damaged++
 			continue
@@ -117,7 +117,7 @@ func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[audit.
 	return nil
 }
 
-func recorded(before, after *replay.Judge, e *audit.Entry) (Recorded, replay.Why) {
+func recorded(before, after *replay.Judge, e *event.Entry) (Recorded, replay.Why) {
 	c, why := replay.Rebuild(e)
 	if why != "" {
 		return Recorded{}, why

@@ -19,7 +19,7 @@ const maxMarkdown = 60_000
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	m := markdown{w: w}
-	m.line("### Policy: %s", escape(r.Summary()))
+	m.line("### Policy: %s", escaped(r.Summary()))
 	m.line("")
 	m.changes(r)
 	m.doubts(r)
@@ -28,7 +28,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 	if m.left > 0 {
 		m.force("%d more not shown: the comment would be too long.", m.left)
 	}
-	m.force("<sub>Revision %s → %s. Decisions are compared, not lines.</sub>", escape(r.OldRevision), escape(r.NewRevision))
+	m.force("<sub>Revision %s → %s. Decisions are compared, not lines.</sub>", escaped(r.OldRevision), escaped(r.NewRevision))
 	return w.Flush()
 }
 
@@ -101,10 +101,10 @@ func (m *markdown) doubts(r *Report) {
 	for i := range r.Doubts {
 		d := &r.Doubts[i]
 		if d.whole() {
-			m.part("| any | any | %s |", escape(d.Reason))
+			m.part("| any | any | %s |", escaped(d.Reason))
 			continue
 		}
-		m.part("| %s | %s | %s |", code(answer(&d.Old)), code(answer(&d.New)), escape(d.Reason))
+		m.part("| %s | %s | %s |", code(answer(&d.Old)), code(answer(&d.New)), escaped(d.Reason))
 	}
 	m.line("")
 	m.line("</details>")
@@ -133,11 +133,11 @@ func (m *markdown) record(r *Report) {
 	if r.Record == nil {
 		return
 	}
-	m.line("**%s.**", escape(r.Record.summary()))
+	m.line("**%s.**", escaped(r.Record.summary()))
 	m.line("")
 	for _, why := range replay.Whys() {
 		if n := r.Record.NotJudged[why]; n > 0 {
-			m.line("- not judged, %d: %s", n, escape(why.String()))
+			m.line("- not judged, %d: %s", n, escaped(why.String()))
 		}
 	}
 	if len(r.Record.Examples) == 0 {
@@ -153,10 +153,10 @@ func (m *markdown) record(r *Report) {
 	m.line("")
 }
 
-// escape writes text that means nothing to Markdown and HTML: a character
+// escaped writes text that means nothing to Markdown and HTML: a character
 // reference stands for a character and never for structure (CommonMark 0.31,
 // section 2.5).
-func escape(s string) string {
+func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range plain(s) {
 		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) && r != ',' && r != ';' {
@@ -170,7 +170,7 @@ func escape(s string) string {
 
 // code is escape in an element in which GitHub looks for no mentions, issues and
 // links.
-func code(s string) string { return "<code>" + escape(s) + "</code>" }
+func code(s string) string { return "<code>" + escaped(s) + "</code>" }
 
 // fence shows JSON in a block that nothing in it can close. What could mean
 // something outside of it, and what is not ASCII, is escaped, as JSON allows in

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
@@ -33,7 +33,7 @@ func oneLine(c *policy.Call) string {
 		}
 	}
 	if len(c.Args) > 0 {
-		parts = append(parts, audit.Readable(c.Args))
+		parts = append(parts, escape.Readable(c.Args))
 	}
 	if c.Server != "" {
 		parts = append(parts, "on", c.Server)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // member is one argument of a call.
@@ -38,7 +38,7 @@ func members(args []byte) (all []member, ok bool) {
 		if err := d.Decode(&m.value); err != nil {
 			return nil, false
 		}
-		if audit.IsRedacted(m.name) || len(m.name) > 64 {
+		if redact.IsRedacted(m.name) || len(m.name) > 64 {
 			return nil, false
 		}
 		m.read()
@@ -48,7 +48,7 @@ func members(args []byte) (all []member, ok bool) {
 }
 
 func (m *member) read() {
-	m.lost = audit.IsRedacted(string(m.value))
+	m.lost = redact.IsRedacted(string(m.value))
 	if len(m.value) > maxMember {
 		m.value, m.other = json.RawMessage(`""`), true
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
@@ -63,7 +64,7 @@ func TestAnswersAtTheGateAreLearned(t *testing.T) {
 			call := policy.Call{Server: "fs", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"write_file"}, Args: args}
 			s.Do(t.Context(), &gate.Exchange{
 				Raw: args, Calls: []policy.Call{call}, Out: crossing{over.Done},
-				Event: audit.Event{Server: "fs", Method: "tools/call", Subject: "tool", Names: call.Names, Args: args},
+				Event: event.Event{Server: "fs", Method: "tools/call", Subject: "tool", Names: call.Names, Args: args},
 			})
 		}
 		over.Wait()

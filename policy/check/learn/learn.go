@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -103,11 +103,11 @@ func New(o Options) (*Learner, error) {
 }
 
 // Kinds are the records that Add wants to see.
-func Kinds() []audit.Kind { return []audit.Kind{audit.Answered, audit.Decision} }
+func Kinds() []event.Kind { return []event.Kind{event.Answered, event.Decision} }
 
 // Add takes one record, in the order of time.
-func (l *Learner) Add(e *audit.Entry) error {
-	if e.Kind == audit.Answered {
+func (l *Learner) Add(e *event.Entry) error {
+	if e.Kind == event.Answered {
 		if len(l.rungs) > maxCalls {
 			clear(l.rungs)
 		}
@@ -164,7 +164,7 @@ const (
 
 // status says what stands against a call: the rules of the policy that is
 // extended, or what those of the day said.
-func (l *Learner) status(e *audit.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
+func (l *Learner) status(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
 	if l.judge != nil {
 		d, why := l.judge.Judge(c)
 		switch {
@@ -193,7 +193,7 @@ func (l *Learner) status(e *audit.Entry, c *replay.Call, s *sighting) (was polic
 
 // noRule says that a denial has no other reason than that no rule speaks of the
 // call.
-func noRule(e *audit.Entry) bool {
+func noRule(e *event.Entry) bool {
 	return e.Code == "no_rule" || e.Code == "not_enforced" && e.Reason == "no rule allows it"
 }
 
@@ -211,7 +211,7 @@ func (l *Learner) keepDenied(c *replay.Call) error {
 }
 
 // usable says why no rule is made of a call, or "".
-func (l *Learner) usable(s *sighting, e *audit.Entry) string {
+func (l *Learner) usable(s *sighting, e *event.Entry) string {
 	c := &s.call
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject:
@@ -244,7 +244,7 @@ func (l *Learner) usable(s *sighting, e *audit.Entry) string {
 }
 
 // count puts a call to those like it.
-func (l *Learner) count(s *sighting, e *audit.Entry, was policy.Action, weight float64) {
+func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
 		key += "\x00asked" // once the rules asked, and once none spoke of it
@@ -266,7 +266,7 @@ func (l *Learner) count(s *sighting, e *audit.Entry, was policy.Action, weight f
 
 // form says that an answer came through the client's own form, which the client
 // may fill in by itself.
-func (l *Learner) form(e *audit.Entry) bool {
+func (l *Learner) form(e *event.Entry) bool {
 	a, ok := l.rungs[e.Session]
 	return !ok || a.digest != e.Digest || a.rung == "elicitation"
 }

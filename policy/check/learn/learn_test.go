@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/learn"
@@ -21,7 +22,7 @@ const home = "/home/user"
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // book is a record in the making.
-type book struct{ entries []audit.Entry }
+type book struct{ entries []event.Entry }
 
 type made struct {
 	server, tool string
@@ -44,14 +45,14 @@ func (b *book) add(m made) {
 	at := now.Add(-m.age)
 	digest := fmt.Sprintf("hmac:%x", sha256.Sum256(fmt.Append(nil, len(b.entries))))
 	if m.rung != "" {
-		b.entries = append(b.entries, audit.Entry{Session: m.session, Digest: digest, Event: audit.Event{Kind: audit.Answered, Time: at, Rung: m.rung}})
+		b.entries = append(b.entries, event.Entry{Session: m.session, Digest: digest, Event: event.Event{Kind: event.Answered, Time: at, Rung: m.rung}})
 	}
-	e := audit.Entry{Session: m.session, Digest: digest, Event: audit.Event{
-		Kind: audit.Decision, Record: fmt.Sprintf("%s-%d", m.session, len(b.entries)), Time: at, Server: m.server, Method: "tools/call",
+	e := event.Entry{Session: m.session, Digest: digest, Event: event.Event{
+		Kind: event.Decision, Record: fmt.Sprintf("%s-%d", m.session, len(b.entries)), Time: at, Server: m.server, Method: "tools/call",
 		Subject: "tool", Names: []string{m.tool}, Policy: m.was, Stage: m.stage, Code: m.code, RuleLine: m.line,
 	}}
 	if m.args != "" {
-		e.Args = audit.ScrubJSON([]byte(m.args))
+		e.Args = redact.JSON([]byte(m.args))
 	}
 	b.entries = append(b.entries, e)
 }

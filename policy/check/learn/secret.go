@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // SecretPlaces are the globs that learned policies keep shut.
@@ -39,7 +39,7 @@ const maxValue = 200
 // writable says that a text may stand in a policy: it can be seen, means itself
 // in a glob, and is no secret by its look.
 func writable(s string) bool {
-	if s == "" || len(s) > maxValue || audit.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
+	if s == "" || len(s) > maxValue || redact.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
 		return false
 	}
 	for _, r := range s {
@@ -47,7 +47,7 @@ func writable(s string) bool {
 			return false
 		}
 	}
-	if audit.ScrubText(s) != s {
+	if redact.Text(s) != s {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("/ =:,;&", r) }) {

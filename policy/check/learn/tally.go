@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -25,7 +25,7 @@ type tally struct {
 const maxSessions = 1000
 
 // add counts one decision. The words are those of docs/denials.md and the record.
-func (t *tally) add(e *audit.Entry, was policy.Action, weight float64, form bool) {
+func (t *tally) add(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
 	if t.sessions == nil {

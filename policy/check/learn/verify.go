@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -69,7 +69,7 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 
 // Check judges a record by the policy as it is and as it would be. The error
 // names the first call that a rule denied and that would not be denied any more.
-func Check(before, after *replay.Judge, e *audit.Entry) error {
+func Check(before, after *replay.Judge, e *event.Entry) error {
 	if !replay.Judged(e) {
 		return nil
 	}

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -61,11 +62,11 @@ var methods = map[policy.Subject]string{
 }
 
 // Judged says whether a record is of a decision that the rules had a part in.
-func Judged(e *audit.Entry) bool { return e.Kind == audit.Decision && e.Policy != "" }
+func Judged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
 // Rebuild is the call of a record for which Judged holds. A reason that is not
 // "" says that there is none to be had.
-func Rebuild(e *audit.Entry) (c Call, why Why) {
+func Rebuild(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {
@@ -88,7 +89,7 @@ func Rebuild(e *audit.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.At = e.Time
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	if audit.IsRedacted(e.Server) || audit.IsRedacted(e.Method) {
+	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}
 	if args := bytes.TrimSpace(e.Args); len(args) > 0 {

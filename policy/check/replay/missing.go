@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -38,7 +39,7 @@ const (
 // None says that the record keeps all of the call.
 func (m *Missing) None() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
 
-func (m *Missing) read(e *audit.Entry) Why {
+func (m *Missing) read(e *event.Entry) Why {
 	for _, name := range e.Names {
 		if why := markOf(name); why != "" {
 			m.names = why
@@ -125,7 +126,7 @@ func (m *Missing) cutOff(args []byte) Why {
 // markOf says why a text of the record is not what was sent.
 func markOf(s string) Why {
 	switch {
-	case !audit.IsRedacted(s):
+	case !redact.IsRedacted(s):
 		return ""
 	case strings.Contains(s, "[redacted:"):
 		return Redacted

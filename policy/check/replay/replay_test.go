@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -17,7 +19,7 @@ import (
 const home = "/home/user"
 
 // recorded writes events as the proxy does and returns what can be read.
-func recorded(t testing.TB, o audit.Options, events ...*audit.Event) iter.Seq2[audit.Entry, error] {
+func recorded(t testing.TB, o audit.Options, events ...*event.Event) iter.Seq2[event.Entry, error] {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "audit")
 	log, err := audit.Open(dir, o)
@@ -30,12 +32,12 @@ func recorded(t testing.TB, o audit.Options, events ...*audit.Event) iter.Seq2[a
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return audit.Read(dir, audit.Filter{Kinds: []audit.Kind{audit.Decision}})
+	return audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Decision}})
 }
 
-func toolCall(was, name, args string) *audit.Event {
-	return &audit.Event{
-		Kind: audit.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{name},
+func toolCall(was, name, args string) *event.Event {
+	return &event.Event{
+		Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{name},
 		Args: []byte(args), Bytes: len(args) + 100, Policy: was, Decision: was, Stage: "policy",
 	}
 }
@@ -50,7 +52,7 @@ func judgeOf(t testing.TB, src string) *replay.Judge {
 }
 
 // one is what becomes of one record.
-func one(t testing.TB, src string, o audit.Options, ev *audit.Event) replay.Example {
+func one(t testing.TB, src string, o audit.Options, ev *event.Event) replay.Example {
 	t.Helper()
 	j := judgeOf(t, src)
 	for e, err := range recorded(t, o, ev) {
@@ -83,7 +85,7 @@ func TestCompare(t *testing.T) {
 	many := `{"path":"/home/user/p/a","edits":[` + strings.Repeat(`"`+strings.Repeat("y", 4000)+`",`, 30) + `"z"],"tail":1}`
 	for _, c := range []struct {
 		name, src string
-		ev        *audit.Event
+		ev        *event.Event
 		want      replay.Class
 		why       replay.Why
 	}{
@@ -109,28 +111,28 @@ func TestCompare(t *testing.T) {
 		{"no further arguments", keysShut + "args_only = [\"path\"]\n", toolCall("allow", "write", `{"path":"/home/user/p/a","password":"geheim-1"}`), replay.NotJudged, replay.Redacted},
 		{"what was left out", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.tail = \"1\"\n", toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
 		{"what was cut in", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.edits = \"y*\"\n", toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
-		{"what a large message holds", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = \"b\"\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n", &audit.Event{
-			Kind: audit.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"}, Bytes: 1 << 20,
+		{"what a large message holds", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = \"b\"\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n", &event.Event{
+			Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"}, Bytes: 1 << 20,
 			Args: []byte(`{"path":"/` + long + `"}`), Policy: "allow"}, replay.NotJudged, replay.Cut},
 
-		{"a batch", keysShut, &audit.Event{Kind: audit.Decision, Method: "batch", Subject: "tool", Names: []string{"read", "write"}, Policy: "allow"}, replay.NotJudged, replay.Several},
-		{"a request in an answer", keysShut, &audit.Event{Kind: audit.Decision, Method: "tools/call", Subject: "sampling", Names: []string{"hello"}, Policy: "allow", Ref: "x-1"}, replay.NotJudged, replay.Several},
-		{"a request in a notification", keysShut, &audit.Event{Kind: audit.Decision, Method: "notifications/tasks", Subject: "elicitation", Names: []string{"hello"}, Policy: "allow"}, replay.NotJudged, replay.Several},
-		{"several resources", "[[rule]]\naction = \"allow\"\nresource = \"file:///a/**\"\n", &audit.Event{
-			Kind: audit.Decision, Method: "subscriptions/listen", Subject: "resource", Names: []string{"file:///a/x", "file:///b/x"}, Policy: "allow"}, replay.NewlyDenied, ""},
-		{"all texts of a sampling", "[[rule]]\naction = \"prompt\"\nsampling = \"**\"\n", &audit.Event{
-			Kind: audit.Decision, Method: "sampling/createMessage", Subject: "sampling", Names: []string{"a", long}, Policy: "allow"}, replay.NewlyAsked, ""},
-		{"a long text of a sampling", "[[rule]]\naction = \"deny\"\nsampling = \"**key**\"\n[[rule]]\naction = \"allow\"\nsampling = \"**\"\n", &audit.Event{
-			Kind: audit.Decision, Method: "sampling/createMessage", Subject: "sampling", Names: []string{"a", long}, Policy: "allow"}, replay.NotJudged, replay.Cut},
-		{"a method", "", &audit.Event{Kind: audit.Decision, Method: "tools/list", Subject: "method", Names: []string{"tools/list"}, Policy: "allow"}, replay.Unchanged, ""},
-		{"a server that was only guessed", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nserver = \"s\"\n", &audit.Event{
-			Kind: audit.Decision, ServerGuess: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"}, Policy: "allow"}, replay.NewlyDenied, ""},
-		{"denied for its shape", keysShut, &audit.Event{Kind: audit.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"},
+		{"a batch", keysShut, &event.Event{Kind: event.Decision, Method: "batch", Subject: "tool", Names: []string{"read", "write"}, Policy: "allow"}, replay.NotJudged, replay.Several},
+		{"a request in an answer", keysShut, &event.Event{Kind: event.Decision, Method: "tools/call", Subject: "sampling", Names: []string{"hello"}, Policy: "allow", Ref: "x-1"}, replay.NotJudged, replay.Several},
+		{"a request in a notification", keysShut, &event.Event{Kind: event.Decision, Method: "notifications/tasks", Subject: "elicitation", Names: []string{"hello"}, Policy: "allow"}, replay.NotJudged, replay.Several},
+		{"several resources", "[[rule]]\naction = \"allow\"\nresource = \"file:///a/**\"\n", &event.Event{
+			Kind: event.Decision, Method: "subscriptions/listen", Subject: "resource", Names: []string{"file:///a/x", "file:///b/x"}, Policy: "allow"}, replay.NewlyDenied, ""},
+		{"all texts of a sampling", "[[rule]]\naction = \"prompt\"\nsampling = \"**\"\n", &event.Event{
+			Kind: event.Decision, Method: "sampling/createMessage", Subject: "sampling", Names: []string{"a", long}, Policy: "allow"}, replay.NewlyAsked, ""},
+		{"a long text of a sampling", "[[rule]]\naction = \"deny\"\nsampling = \"**key**\"\n[[rule]]\naction = \"allow\"\nsampling = \"**\"\n", &event.Event{
+			Kind: event.Decision, Method: "sampling/createMessage", Subject: "sampling", Names: []string{"a", long}, Policy: "allow"}, replay.NotJudged, replay.Cut},
+		{"a method", "", &event.Event{Kind: event.Decision, Method: "tools/list", Subject: "method", Names: []string{"tools/list"}, Policy: "allow"}, replay.Unchanged, ""},
+		{"a server that was only guessed", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nserver = \"s\"\n", &event.Event{
+			Kind: event.Decision, ServerGuess: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"}, Policy: "allow"}, replay.NewlyDenied, ""},
+		{"denied for its shape", keysShut, &event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"},
 			Policy: "deny", Decision: "deny", Code: "malformed", Reason: "params.arguments is not an object"}, replay.NotJudged, replay.Malformed},
-		{"denied for its shape, and still", "", &audit.Event{Kind: audit.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"},
+		{"denied for its shape, and still", "", &event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{"read"},
 			Policy: "deny", Decision: "deny", Code: "malformed", Reason: "params.arguments is not an object"}, replay.Unchanged, ""},
-		{"without a name", keysShut, &audit.Event{Kind: audit.Decision, Method: "tools/call", Subject: "tool", Policy: "deny", Reason: "params.name is missing"}, replay.NotJudged, replay.Malformed},
-		{"of a later version", keysShut, &audit.Event{Kind: audit.Decision, Method: "x", Subject: "spell", Names: []string{"x"}, Policy: "ponder"}, replay.NotJudged, replay.Unknown},
+		{"without a name", keysShut, &event.Event{Kind: event.Decision, Method: "tools/call", Subject: "tool", Policy: "deny", Reason: "params.name is missing"}, replay.NotJudged, replay.Malformed},
+		{"of a later version", keysShut, &event.Event{Kind: event.Decision, Method: "x", Subject: "spell", Names: []string{"x"}, Policy: "ponder"}, replay.NotJudged, replay.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := one(t, c.src, audit.Options{}, c.ev)
@@ -215,14 +217,14 @@ func TestLayers(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	var events []*audit.Event
+	var events []*event.Event
 	for i := range 20 {
 		events = append(events, toolCall("allow", "read", fmt.Sprintf(`{"path":"/home/user/.ssh/%d"}`, i%4)))
 	}
 	quiet := toolCall("deny", "read", "{}")
 	quiet.Stage, quiet.Decision = "observe", "allow"
-	closed := &audit.Event{Kind: audit.Decision, Method: "tools/call", Subject: "tool", Names: []string{"read"}, Decision: "deny", Code: "closed"}
-	events = append(events, quiet, closed, &audit.Event{Kind: audit.Outcome, Policy: "allow"})
+	closed := &event.Event{Kind: event.Decision, Method: "tools/call", Subject: "tool", Names: []string{"read"}, Decision: "deny", Code: "closed"}
+	events = append(events, quiet, closed, &event.Event{Kind: event.Outcome, Policy: "allow"})
 	r, err := replay.Run(judgeOf(t, keysShut), recorded(t, audit.Options{}, events...), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -239,8 +241,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestDamageIsCounted(t *testing.T) {
-	records := func(yield func(audit.Entry, error) bool) {
-		_ = yield(audit.Entry{}, &audit.Damage{File: "f", Line: 3}) && yield(audit.Entry{}, fmt.Errorf("the disk is gone"))
+	records := func(yield func(event.Entry, error) bool) {
+		_ = yield(event.Entry{}, &event.Damage{File: "f", Line: 3}) && yield(event.Entry{}, fmt.Errorf("the disk is gone"))
 	}
 	if _, err := replay.Run(judgeOf(t, ""), records, 1); err == nil {
 		t.Error("a record that cannot be read must be an error")
@@ -275,8 +277,8 @@ func TestRedactedIsNeverGuessed(t *testing.T) {
 		}
 		raw, _ := json.Marshal(args)
 		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{[]string{"read", "write"}[r.IntN(2)]}, Args: raw}
-		e := audit.Entry{Event: audit.Event{Kind: audit.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: call.Names,
-			Args: audit.ScrubJSON(raw), Policy: "allow", Bytes: len(raw)}}
+		e := event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: call.Names,
+			Args: redact.JSON(raw), Policy: "allow", Bytes: len(raw)}}
 		j := judgeOf(t, src.String())
 		x := j.Compare(&e)
 		if x.Class == replay.NotJudged {
@@ -303,7 +305,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add("tools/call", "tool", "read", `{"[redacted:x:1]":1,"path":2}`, "allow", "", false)
 	j := judgeOf(f, keysShut+"[[rule]]\naction = \"deny\"\nsampling = \"a**\"\n")
 	f.Fuzz(func(t *testing.T, method, subject, name, args, was, reason string, cut bool) {
-		e := audit.Entry{Event: audit.Event{Kind: audit.Decision, Method: method, Subject: subject, Names: []string{name},
+		e := event.Entry{Event: event.Event{Kind: event.Decision, Method: method, Subject: subject, Names: []string{name},
 			Args: []byte(args), Policy: was, Reason: reason}, ArgsCut: cut}
 		x := j.Compare(&e)
 		if (x.Class == replay.NotJudged) != (x.Why != "") || x.Class != replay.NotJudged && x.Is == "" {

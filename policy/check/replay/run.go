@@ -5,7 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -74,11 +75,11 @@ const maxSessions = 1 << 16
 
 // Run judges the records and keeps up to n examples of each class, of each
 // change once. It holds no more of the record than those.
-func Run(j *Judge, records iter.Seq2[audit.Entry, error], n int) (*Report, error) {
+func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error) {
 	r := &Report{Revision: j.Policy().Revision(), Counts: map[Class]int{}, NotJudged: map[Why]int{}, Examples: []Example{}}
 	sessions, kept, shown := map[string]bool{}, map[Class]int{}, map[string]bool{}
 	for e, err := range records {
-		var damage *audit.Damage
+		var damage *event.Damage
 		if errors.As(err, &damage) {
 			r.Damaged++
 			continue
@@ -105,7 +106,7 @@ func Run(j *Judge, records iter.Seq2[audit.Entry, error], n int) (*Report, error
 	return r, nil
 }
 
-func (r *Report) count(e *audit.Entry, sessions map[string]bool) {
+func (r *Report) count(e *event.Entry, sessions map[string]bool) {
 	r.Decisions++
 	if e.Stage == "observe" {
 		r.Observed++
@@ -124,10 +125,10 @@ func (r *Report) count(e *audit.Entry, sessions map[string]bool) {
 const maxArgs = 500
 
 // Compare judges one record for which Judged holds.
-func (j *Judge) Compare(e *audit.Entry) Example {
+func (j *Judge) Compare(e *event.Entry) Example {
 	x := Example{
 		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shorten(e.Names),
-		Args: audit.Readable(e.Args), Was: e.Policy,
+		Args: escape.Readable(e.Args), Was: e.Policy,
 	}
 	if len(x.Args) > maxArgs {
 		x.Args = x.Args[:maxArgs] + "…"

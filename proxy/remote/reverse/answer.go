@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -181,8 +181,8 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 
 // replayed records an event that comes again.
 func (v *visit) replayed(e *sse.Event) {
-	_ = v.agent.gate.Session.Note(&audit.Event{
-		Kind: audit.Passed, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
+	_ = v.agent.gate.Session.Note(&event.Event{
+		Kind: event.Passed, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
 		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote"
 )
@@ -180,8 +180,8 @@ const maxKept = 16
 func (v *visit) kept() {
 	for _, name := range v.strange {
 		if v.s.first(v.agent, name) {
-			_ = v.agent.gate.Session.Note(&audit.Event{
-				Kind: audit.Chatter, Code: "header_kept", Direction: mcp.ClientToServer.String(),
+			_ = v.agent.gate.Session.Note(&event.Event{
+				Kind: event.Chatter, Code: "header_kept", Direction: mcp.ClientToServer.String(),
 				Detail: fmt.Sprintf("the client's header %.100q is not passed on; --pass-header passes it", name),
 			})
 		}

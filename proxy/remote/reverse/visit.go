@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -221,8 +221,8 @@ func (v *visit) mismatch(name string) {
 
 // dropped records a message that goes nowhere and does not reach the pump.
 func (v *visit) dropped(code, reason string, id []byte) {
-	_ = v.agent.gate.Session.Note(&audit.Event{
-		Kind: audit.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id,
+	_ = v.agent.gate.Session.Note(&event.Event{
+		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id,
 		Direction: mcp.ClientToServer.String(), Method: v.frame.Method, Bytes: len(v.frame.Raw),
 	})
 }

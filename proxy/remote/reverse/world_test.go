@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/remote"
@@ -48,10 +48,10 @@ const secret = "0123456789abcdef0123"
 type record struct {
 	mu     sync.Mutex
 	n      int
-	events []audit.Event
+	events []event.Event
 }
 
-func (r *record) Record(events ...*audit.Event) error {
+func (r *record) Record(events ...*event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, ev := range events {
@@ -65,7 +65,7 @@ func (r *record) Record(events ...*audit.Event) error {
 func (r *record) has(code string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.events, func(ev audit.Event) bool { return ev.Code == code })
+	return slices.ContainsFunc(r.events, func(ev event.Event) bool { return ev.Code == code })
 }
 
 // comes waits for what another goroutine brings about.

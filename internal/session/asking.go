@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -17,10 +17,9 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/urfave/cli/v2"
 )
 
 // asking is how one session asks a person. Nothing of it is opened before the
@@ -29,7 +28,8 @@ type asking struct {
 	settings config.Ask
 	folders  config.Folders
 	server   string // as people are shown it
-	project  string
+	view     view.Options
+	by       string
 	session  string
 	desktop  *notify.Desktop
 	aside    *approve.Aside
@@ -45,22 +45,21 @@ type asking struct {
 }
 
 // newAsking builds the ladder of the settings.
-func (p *proxyRun) newAsking(server string) *asking {
+func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
-		aside: p.aside, settings: p.settings, folders: p.folders, server: server, session: rand.Text(), desktop: notify.New(notify.Options{}),
-		shared: make(chan struct{}, 1), over: make(chan struct{}),
+		aside: s.aside, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
+		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
-	a.project, _ = os.Getwd() // without one, every write is one outside of it
-	if len(p.settings.Order.Is) == 0 {
+	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
 	keeper := &remember.Keeper{
-		Policy: p.policy.Path, Options: p.place,
-		Denied: deniedCalls{filepath.Join(p.folders.State, "audit")}, Wrote: p.edits.Note,
+		Policy: under.Path, Options: under.Options(),
+		Denied: deniedCalls{recordDir(a.folders.State)}, Wrote: s.edits.Note,
 	}
 	a.ladder = approve.NewLadder(approve.LadderOptions{
-		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: p.settings.Nobody.Is == "wait",
-		Risk: a.risky, Project: a.project, Point: a.point, Trouble: a.trouble,
+		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: a.settings.Nobody.Is == "wait",
+		Risk: a.risky, Project: a.view.Project, Point: a.point, Trouble: a.trouble,
 	})
 	return a
 }
@@ -86,35 +85,18 @@ func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung) {
 		case "console", "web":
 			all = append(all, approve.NewAttended(name, a.attended))
 		case "elicitation":
-			all = append(all, elicit.New(elicit.Options{Project: a.project, Home: a.folders.Home}))
+			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home}))
 		}
 	}
 	return all
-}
-
-// newAside is what keeps the server's stderr off an open question; nil where it goes
-// elsewhere, or nobody is asked at a terminal.
-func (p *proxyRun) newAside() (*approve.Aside, error) {
-	if p.remote != nil || p.observe || !slices.Contains(p.settings.Order.Is, "terminal") {
-		return nil, nil //nolint:nilnil // a nil Aside holds nothing back
-	}
-	return approve.NewAside(os.Stderr, terminalLock(p.folders))
 }
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
 
 func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
-		Lock: terminalLock(a.folders), Aside: a.aside, Always: keeper, By: account(),
-		View: a.looks(),
+		Lock: terminalLock(a.folders), Aside: a.aside, Always: keeper, By: a.by, View: a.view,
 	})
-}
-
-// looks is what is known of this machine when a question is shown.
-func (a *asking) looks() view.Options {
-	o := looks(a.folders)
-	o.Project = a.project
-	return o
 }
 
 // popup runs this program over what tmux shows.
@@ -143,7 +125,7 @@ func (a *asking) approver() gate.Approver {
 }
 
 func (a *asking) risky(q gate.Question) bool {
-	return approve.Dangerous(q, a.looks())
+	return approve.Dangerous(q, a.view)
 }
 
 // point points a person to a question that waits where nobody looks.
@@ -155,7 +137,7 @@ func (a *asking) point(q gate.Question) {
 
 // trouble goes to the record: the question itself has an answer.
 func (a *asking) trouble(err error) {
-	_ = a.guard.Note(&audit.Event{Kind: audit.Chatter, Code: "asking", Detail: err.Error()})
+	_ = a.guard.Note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
 // muted tells the owner of a server that asks too much.
@@ -199,16 +181,17 @@ func (a *asking) desk() (approve.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.project})
+	p, err := q.Attach(queue.Session{ID: a.session, Server: a.server, Project: a.view.Project})
 	if err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
 	a.proxy = p
 	a.mu.Unlock()
-	a.tasks.Go(func() { a.share(p) })
+	var grants Grants = p
+	a.tasks.Go(func() { a.share(grants) })
 	a.tasks.Go(func() {
-		for id := range p.Revoked() {
+		for id := range grants.Revoked() {
 			a.guard.Revoke(id)
 		}
 	})
@@ -225,7 +208,7 @@ func (a *asking) granted() {
 
 // share shows the answers that hold for the session to whoever runs clawai
 // approve --granted.
-func (a *asking) share(p *queue.Proxy) {
+func (a *asking) share(grants Grants) {
 	for {
 		select {
 		case <-a.shared:
@@ -237,7 +220,7 @@ func (a *asking) share(p *queue.Proxy) {
 			all = append(all, queue.Grant{ID: g.ID, Rule: g.Rule, Calls: g.Calls, Since: g.Since, Uses: g.Uses})
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		if err := p.SetGrants(ctx, all); err != nil {
+		if err := grants.SetGrants(ctx, all); err != nil {
 			a.trouble(fmt.Errorf("the answers for this session cannot be listed: %w", err))
 		}
 		cancel()
@@ -261,43 +244,4 @@ func (a *asking) close() {
 		_ = q.Close()
 	}
 	a.desktop.Close()
-}
-
-// readSettings reads how a person is asked: option before environment before file
-// before default.
-func (p *proxyRun) readSettings(c *cli.Context) (err error) {
-	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
-		return proxyError(err)
-	}
-	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
-		if !c.IsSet(name) {
-			continue
-		}
-		if err := p.settings.Set(key, c.String(name), "--"+name); err != nil {
-			return usagef("--%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// newGate makes the gate of one session, and what it asks; end closes both.
-func (p *proxyRun) newGate(log gate.Recorder, server string) (guard *gate.Session, end func(), err error) {
-	shown := server
-	if shown == "" {
-		shown = guessName(p.command, server)
-	}
-	a := p.newAsking(shown)
-	guard, err = gate.New(gate.Options{
-		Policy: p.policy.Policy, Recorder: log, Approver: a.approver(), Server: server,
-		AskTimeout: p.settings.Timeout.Is, AskPerMinute: p.settings.PerMinute.Is, MaxWaiting: p.settings.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: p.observe, Meter: p.meter,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	a.guard = guard
-	return guard, func() {
-		guard.Close()
-		a.close()
-	}, nil
 }

@@ -1,4 +1,4 @@
-// Package escape reads the escapes of JSON strings (RFC 8259, section 7).
+// Package escape reads and writes the escapes of JSON strings (RFC 8259, section 7).
 package escape
 
 import (

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 func (w *walker) string(raw []byte, how secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		const head = 6 * (maxText + maxLook) // enough: an escape is six bytes at most
+		const head = 6 * (MaxText + maxLook) // enough: an escape is six bytes at most
 		w.r.scratch = escape.Undo(w.r.scratch[:0], raw[:min(len(raw), head)])
 		text = w.r.scratch
 	}
@@ -19,7 +19,7 @@ func (w *walker) string(raw []byte, how secrecy, field string) {
 	if how != harmless && len(raw) > 0 && w.r.mode != Full {
 		w.dst = w.r.mark(w.dst, "member", raw, field)
 	} else {
-		w.dst = w.r.text(w.dst, text, raw)
+		w.dst = w.r.AppendText(w.dst, text, raw)
 	}
 	w.dst = append(w.dst, '"')
 }
@@ -55,7 +55,7 @@ func (w *walker) literal(how secrecy, field string) error {
 		w.dst = append(w.dst, word...)
 		return nil
 	}
-	if !isJSONNumber(word) {
+	if !IsNumber(word) {
 		return errNotJSON
 	}
 	switch {
@@ -63,7 +63,7 @@ func (w *walker) literal(how secrecy, field string) error {
 		w.dst = append(w.dst, '"')
 		w.dst = w.r.mark(w.dst, "number", word, field)
 		w.dst = append(w.dst, '"')
-	case len(word) > maxText:
+	case len(word) > MaxText:
 		w.string(word, harmless, field)
 	default:
 		w.dst = append(w.dst, word...)
@@ -71,8 +71,8 @@ func (w *walker) literal(how secrecy, field string) error {
 	return nil
 }
 
-// isJSONNumber holds for the grammar of RFC 8259 section 6.
-func isJSONNumber(s []byte) bool {
+// IsNumber holds for the grammar of RFC 8259 section 6.
+func IsNumber(s []byte) bool {
 	i := 0
 	digits := func() bool {
 		from := i

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 import (
 	"bytes"
@@ -8,21 +8,23 @@ import (
 	"fmt"
 	"hash"
 	"strconv"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
-// Redaction says what the record keeps of a secret.
-type Redaction uint8
+// Mode says what is kept of a secret.
+type Mode uint8
 
 // The zero value is the product's default.
 const (
-	Redacted Redaction = iota // a marker with its kind and length
-	Hashed                    // the same and a keyed digest, so that equal secrets can be told
-	Full                      // everything, as sent
+	Redacted Mode = iota // a marker with its kind and length
+	Hashed               // the same and a keyed digest, so that equal secrets can be told
+	Full                 // everything, as sent
 )
 
-// ParseRedaction reads one of redacted, hash, full.
-func ParseRedaction(s string) (Redaction, error) {
-	for _, m := range []Redaction{Redacted, Hashed, Full} {
+// ParseMode reads one of redacted, hash, full.
+func ParseMode(s string) (Mode, error) {
+	for _, m := range []Mode{Redacted, Hashed, Full} {
 		if s == m.String() {
 			return m, nil
 		}
@@ -30,7 +32,7 @@ func ParseRedaction(s string) (Redaction, error) {
 	return Redacted, fmt.Errorf("unknown redaction %q (one of redacted, hash, full)", s)
 }
 
-func (m Redaction) String() string {
+func (m Mode) String() string {
 	switch m {
 	case Redacted:
 		return "redacted"
@@ -39,7 +41,7 @@ func (m Redaction) String() string {
 	case Full:
 		return "full"
 	}
-	return fmt.Sprintf("Redaction(%d)", uint8(m))
+	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
 
 const (
@@ -54,61 +56,73 @@ func IsRedacted(s string) bool {
 	return bytes.Contains([]byte(s), []byte(redactedMark)) || bytes.Contains([]byte(s), []byte(cutMark))
 }
 
-// Caps of what one record keeps. Beyond them it keeps length and digest.
+// Caps of what is kept. Beyond them length and digest are.
 const (
-	maxText  = 4 << 10  // bytes of one string
-	maxBlock = 64 << 10 // bytes of the arguments, the names or the declared set, as written
+	MaxText  = 4 << 10  // bytes of one string
+	MaxBlock = 64 << 10 // bytes of the arguments, the names or the declared set, as written
 )
 
-// redactor writes texts with their secrets replaced. It keeps scratch space and
+// Redactor writes texts with their secrets replaced. It keeps scratch space and
 // serves one writer at a time.
-type redactor struct {
-	mode    Redaction
+type Redactor struct {
+	mode    Mode
 	mac     hash.Hash
 	scratch []byte
 	sum     [sha256.Size]byte
 }
 
-func newRedactor(mode Redaction, key []byte) *redactor {
-	return &redactor{mode: mode, mac: hmac.New(sha256.New, key)}
+// New makes a redactor. The key is of the digests that stand for what is not
+// kept (HMAC-SHA-256); Full needs none.
+func New(mode Mode, key []byte) *Redactor {
+	return &Redactor{mode: mode, mac: hmac.New(sha256.New, key)}
 }
 
-// copied appends a text that is a string of ours.
-func (r *redactor) copied(dst []byte, s string) []byte {
-	r.scratch = append(r.scratch[:0], s...)
-	return r.text(dst, r.scratch, r.scratch)
-}
+// Mode is what it keeps.
+func (r *Redactor) Mode() Mode { return r.mode }
 
-// text appends s, which came from the wire as whole, as the inside of a JSON
-// string.
-func (r *redactor) text(dst, s, whole []byte) []byte {
-	long := len(s) > maxText
-	if long {
-		s = s[:min(len(s), maxText+maxLook)] // a secret across the cut is still seen
+// Spare gives scratch space of more than n bytes back.
+func (r *Redactor) Spare(n int) {
+	if cap(r.scratch) > n {
+		r.scratch = nil
 	}
-	keep := min(len(s), maxText)
+}
+
+// AppendString is AppendText of a whole string.
+func (r *Redactor) AppendString(dst []byte, s string) []byte {
+	r.scratch = append(r.scratch[:0], s...)
+	return r.AppendText(dst, r.scratch, r.scratch)
+}
+
+// AppendText appends s, which came from the wire as whole, as the inside of a JSON
+// string.
+func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
+	long := len(s) > MaxText
+	if long {
+		s = s[:min(len(s), MaxText+maxLook)] // a secret across the cut is still seen
+	}
+	keep := min(len(s), MaxText)
 	at := 0
 	for r.mode != Full {
 		sp, ok := findSecret(s, at)
 		if !ok || sp.from >= keep {
 			break
 		}
-		dst = appendEscaped(dst, s[at:sp.from])
+		dst = escape.Append(dst, s[at:sp.from])
 		dst = r.mark(dst, sp.kind, s[sp.from:sp.to], "")
 		at = sp.to
 	}
 	if at < keep {
-		dst = appendEscaped(dst, s[at:keep])
+		dst = escape.Append(dst, s[at:keep])
 	}
 	if long {
-		dst = r.cut(dst, len(whole), whole)
+		dst = r.AppendCut(dst, len(whole), whole)
 	}
 	return dst
 }
 
 // mark appends the marker that stands for a secret. The field is part of what
 // is hashed, so that equal secrets in different places do not show as equal.
-func (r *redactor) mark(dst []byte, kind string, value []byte, field string) []byte {
+func (r *Redactor) mark(dst []byte, kind string, value []byte, field string) []byte {
 	dst = append(dst, redactedMark...)
 	dst = append(dst, kind...)
 	dst = append(dst, ':')
@@ -124,20 +138,21 @@ func (r *redactor) mark(dst []byte, kind string, value []byte, field string) []b
 	return append(dst, ']')
 }
 
-// cut appends the marker that stands for the rest of a long value.
-func (r *redactor) cut(dst []byte, n int, whole []byte) []byte {
+// AppendCut appends the marker that stands for the rest of a long value, of n
+// bytes or elements.
+func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	dst = append(dst, cutMark...)
 	dst = strconv.AppendInt(dst, int64(n), 10)
 	dst = append(dst, ':')
 	sum := sha256.Sum256(whole)
-	dst = r.digest(dst, &sum)
+	dst = r.AppendDigest(dst, &sum)
 	return append(dst, ']')
 }
 
-// digest appends what stands for a SHA-256: itself in full mode, else a keyed
+// AppendDigest appends what stands for a SHA-256: itself in full mode, else a keyed
 // digest of it, because a plain one would let anyone who reads the record try
 // out what a short secret was.
-func (r *redactor) digest(dst []byte, sum *[sha256.Size]byte) []byte {
+func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	if r.mode == Full {
 		return hex.AppendEncode(append(dst, "sha256:"...), sum[:])
 	}

@@ -1,18 +1,16 @@
-package audit
+package escape
 
 import (
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/clawai/clawai/internal/escape"
 )
 
 const hexDigits = "0123456789abcdef"
 
-// appendEscaped writes s as the inside of a JSON string in printable ASCII: no
+// Append appends s as the inside of a JSON string in printable ASCII: no
 // control, bidi mark, line separator or terminal escape survives as itself. A
 // byte that is not UTF-8 becomes the text \xNN.
-func appendEscaped[text []byte | string](dst []byte, s text) []byte {
+func Append[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) && plainWord(eight(s, i)) {
@@ -100,7 +98,7 @@ func Readable(args []byte) string {
 			i++
 			continue
 		}
-		r, n := escape.Read(args[i:])
+		r, n := Read(args[i:])
 		if n < 6 || r < utf8.RuneSelf || utf16.IsSurrogate(r) {
 			dst = append(dst, args[i], args[i+1])
 			i += 2

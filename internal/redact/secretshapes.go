@@ -1,4 +1,4 @@
-package audit
+package redact
 
 // shape is a secret that is known by how it begins, or by a word inside it.
 type shape struct {

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ const maxDepth = 256
 // no blanks. It is given wire bytes that were admitted elsewhere and trusts
 // nothing of that.
 type walker struct {
-	r    *redactor
+	r    *Redactor
 	src  []byte
 	at   int
 	dst  []byte
@@ -26,18 +26,18 @@ type walker struct {
 	command []byte // what a member beside a list of arguments says to start
 }
 
-// json appends src, or the text of src as a string when it is not JSON, and
+// AppendJSON appends src, or the text of src as a string when it is not JSON, and
 // reports whether the arguments were cut.
-func (r *redactor) json(dst, src []byte) ([]byte, bool) {
-	w := walker{r: r, src: src, dst: dst, full: len(dst) + maxBlock}
+func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
+	w := walker{r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
 	err := w.value(harmless, "", 0)
 	w.blanks()
 	if err == nil && w.at == len(src) {
 		return w.dst, w.cut
 	}
 	dst = append(dst, '"')
-	dst = r.text(dst, src, src)
-	return append(dst, '"'), len(src) > maxText
+	dst = r.AppendText(dst, src, src)
+	return append(dst, '"'), len(src) > MaxText
 }
 
 func (w *walker) blanks() {

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 // secrecy is what a member's name says of its value.
 type secrecy uint8

@@ -1,0 +1,34 @@
+package event
+
+import "fmt"
+
+// Entry is one record as it was read. Text may hold markers (redact.IsRedacted).
+type Entry struct {
+	Event
+	Seq     uint64
+	Session string
+	Digest  string // of the frame's bytes, as written: sha256:HEX or hmac:HEX
+	ArgsCut bool   // Args lacks members
+	File    string // name of the segment
+	Line    int
+	Raw     []byte // the line as stored, without LF
+}
+
+// Would is what the policy would have done in a session that enforced nothing:
+// what the rules said, unless a limit was reached.
+func (e *Entry) Would() string {
+	if e.Stage == "observe" && e.Code == "limit" {
+		return "deny"
+	}
+	return e.Policy
+}
+
+// Damage is a place in the record that is not what its writer wrote. Reading
+// goes on behind it; audit.Verify tells all there is.
+type Damage struct {
+	File string
+	Line int
+	What string
+}
+
+func (d *Damage) Error() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.What) }

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
+)
+
+// Options of New. Policy, Recorder and State are required.
+type Options struct {
+	Program  string // what writes the record: "clawai VERSION"
+	Policy   *config.Loaded
+	Recorder gate.Recorder
+	State    State
+	Ask      config.Ask
+	Folders  config.Folders
+
+	// View is what is known of this machine when a question is shown. Its Project
+	// is the folder we were started in; without one, every write is one outside.
+	View view.Options
+	By   string // who answers at a terminal of ours: an account
+
+	// Stderr is where a server that we start writes beside our questions; nil when
+	// there is none.
+	Stderr *os.File
+
+	ObserveOnly bool // as gate.Options has it
+}
+
+// sharesTerminal says whether a server that we start may write where a question
+// is open.
+func (o *Options) sharesTerminal() bool {
+	return o.Stderr != nil && !o.ObserveOnly && slices.Contains(o.Ask.Order.Is, "terminal")
+}
+
+// Sessions are those of one process. Its methods are safe for concurrent use.
+type Sessions struct {
+	o     Options
+	edits *config.Edits // of the policy, by answers of a person
+	aside *approve.Aside
+
+	mu     sync.Mutex     // guards what follows
+	policy *config.Loaded // in force; o.Policy is nil, or the first would be kept for good
+	open   map[*Session]struct{}
+}
+
+// New prepares for sessions. Close is called when all of them are closed.
+func New(o Options) (*Sessions, error) {
+	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
+	s.o.Policy = nil
+	if !o.sharesTerminal() {
+		return s, nil
+	}
+	aside, err := approve.NewAside(o.Stderr, terminalLock(o.Folders))
+	if err != nil {
+		return nil, err
+	}
+	s.aside = aside
+	return s, nil
+}
+
+// Close lets go of the terminal: nobody asks any more.
+func (s *Sessions) Close() { s.aside.Close() }
+
+// Stderr is what a server that we start gets: what it writes waits while a
+// question is open. Started says that the server has it, or will not.
+func (s *Sessions) Stderr() *os.File {
+	if s.aside != nil {
+		return s.aside.Stderr()
+	}
+	return s.o.Stderr
+}
+
+// Started gives up our side of what Stderr gave.
+func (s *Sessions) Started() { s.aside.Started() }
+
+// Peer is the server of a session.
+type Peer struct {
+	Name  string // what rules call it; "" is none
+	Guess string // a name guessed from its command: shown and recorded, never judged
+	Is    string // where it is, for the record: "command ..." or "server ..."
+}
+
+// Session is one connection between a client and a server.
+type Session struct {
+	*gate.Session
+	all    *Sessions
+	asking *asking
+}
+
+// Open builds a session and records its start. An error says that the record
+// cannot be kept: nothing may be carried. Close ends it, after End.
+func (s *Sessions) Open(p Peer) (*Session, error) {
+	under := s.inForce()
+	shown := p.Name
+	if shown == "" {
+		shown = p.Guess
+	}
+	a := s.newAsking(shown, under)
+	guard, err := gate.New(gate.Options{
+		Policy: under.Policy, Recorder: s.o.Recorder, Approver: a.approver(), Server: p.Name,
+		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
+		ObserveOnly: s.o.ObserveOnly, Limits: s.o.State.Limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.guard = guard
+	one := &Session{Session: guard, all: s, asking: a}
+	start := &event.Event{Kind: event.Start, ServerGuess: p.Guess, Detail: fmt.Sprintf("%s; %s; policy %s, revision %s",
+		s.o.Program, p.Is, under.Path, under.Policy.Revision())}
+	if err := guard.Note(append([]*event.Event{start}, over(under)...)...); err != nil {
+		one.Close()
+		return nil, err
+	}
+	s.join(one, under)
+	return one, nil
+}
+
+func (s *Sessions) inForce() *config.Loaded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.policy
+}
+
+// join has a session, made with the policy under, hear of every change from now
+// on, and of one that came while it was made.
+func (s *Sessions) join(one *Session, under *config.Loaded) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[one] = struct{}{}
+	if s.policy != under {
+		one.reload(s.policy, nil)
+	}
+}
+
+// End records how a session ended, and with which of our exit codes.
+func (s *Session) End(how string, code int) {
+	s.all.mu.Lock()
+	delete(s.all.open, s)
+	s.all.mu.Unlock()
+	_ = s.Note(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+}
+
+// Close refuses what still waits and ends what asked.
+func (s *Session) Close() {
+	s.Session.Close()
+	s.asking.close()
+}
+
+// Watch gives every change of the policy's files to the sessions that are open
+// and to those to come, until ctx ends.
+func (s *Sessions) Watch(ctx context.Context) {
+	config.Watch(ctx, s.inForce(), s.edits, s.reload)
+}
+
+func (s *Sessions) reload(next *config.Loaded, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.policy = next
+	}
+	for one := range s.open {
+		one.reload(next, err)
+	}
+}
+
+// reload gives the gate a changed policy; a broken one changes nothing but the
+// record.
+func (s *Session) reload(next *config.Loaded, err error) {
+	ev := &event.Event{Kind: event.Policy}
+	events := []*event.Event{ev}
+	if err != nil {
+		ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
+	} else {
+		s.SetPolicy(next.Policy)
+		ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
+		events = append(events, noted(next.News)...)
+		memory.ReleaseSoon() // what was in force may be large
+	}
+	_ = s.Note(events...) // a record that fails refuses the next call
+}
+
+// over tells of what stands over the policy, and of what does not.
+func over(l *config.Loaded) (events []*event.Event) {
+	for _, layer := range l.Policy.Layers() {
+		events = append(events, &event.Event{Kind: event.Policy, Code: "layer",
+			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
+	}
+	return append(events, noted(l.Notes)...)
+}
+
+// noted are notes about layers as the record has them.
+func noted(notes []string) (events []*event.Event) {
+	for _, note := range notes {
+		events = append(events, &event.Event{Kind: event.Policy, Code: "layer_kept", Reason: note})
+	}
+	return events
+}
