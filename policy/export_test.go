@@ -7,16 +7,23 @@ import (
 
 // AddClient puts a condition into the language that only tests have: client, on what
 // stands behind the @ of a server's name. glob says that the table knows it for a
-// glob, recorded that records keep it. It stays until it is taken back.
+// glob, and what would meet it, recorded that records keep it. It stays until it is taken back.
 func AddClient(glob, recorded bool) (takeBack func()) {
 	before := slices.Clip(keys)
-	row := key{name: "client", behind: "server", early: true, field: globOf(clientOf), call: &CallKey{
+	row := key{name: "client", behind: "server", early: true, call: &CallKey{
 		Glob: glob, Is: "the client is", Unknown: "the client is not known", Hint: "no fixture says it", Recorded: recorded, got: clientOf}}
-	if !glob {
-		row.field = func(p *parser, k ruleKey, e expression) {
-			globOf(clientOf)(p, k, e)
-			for i := range p.rule().calls {
-				p.rule().calls[i].Glob = ""
+	row.field = func(p *parser, k ruleKey, e expression) {
+		globOf(clientOf)(p, k, e)
+		r := p.rule()
+		for i := range r.calls {
+			s := &r.calls[i]
+			if s.Key != "client" {
+				continue
+			}
+			if glob {
+				s.test = onClient{s.test.(*callGlob)}
+			} else {
+				s.Glob = ""
 			}
 		}
 	}
@@ -28,6 +35,14 @@ func AddClient(glob, recorded bool) (takeBack func()) {
 		keys = before
 		addKeys()
 	}
+}
+
+// onClient knows what would meet it.
+type onClient struct{ *callGlob }
+
+func (o onClient) meet(c *Call) {
+	server, _, _ := strings.Cut(c.Server, "@")
+	c.Server = server + "@" + strings.ReplaceAll(o.glob.String(), "*", "")
 }
 
 func clientOf(c *Call) string {

@@ -187,6 +187,10 @@ func clientLint(t *testing.T, glob bool) {
 			t.Errorf("%q: %v", below, codes)
 		}
 	}
+	// A deny that is about some client is no ground on which the allow is an exception.
+	if codes := run(forClient("allow", "write", ""), forClient("deny", "*", "cursor")); slices.Contains(codes, lint.AllowAboveDeny) != glob {
+		t.Errorf("%v", codes)
+	}
 	if codes := run(forClient("allow", "write", "[ab]")); slices.Contains(codes, lint.LiteralBracket) != glob {
 		t.Errorf("%v", codes)
 	}
@@ -213,7 +217,7 @@ func clientLearn(t *testing.T, recorded bool) {
 		return
 	}
 	text, err := l.Compose(rules)
-	if err != nil || len(rules) != 1 || strings.Count(string(text), "client = ") != 2 {
+	if err != nil || len(rules) != 1 || strings.Count(string(text), "client = ") != 2 || strings.Contains(string(text), "[[rule]]\nclient") {
 		t.Errorf("%v: %d rules, skipped %v\n%s", err, len(rules), l.Skipped, text)
 	}
 }
