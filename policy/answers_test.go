@@ -110,7 +110,7 @@ func (a *answers) answer(r Rule, call *Call, s Scope, action Action, others []*C
 		fail("which says %+v", after.Decide(call))
 	}
 	asked, wrote := &a.old.sources[r.Index], &after.sources[r.Index]
-	if asked.server != nil && (wrote.server == nil || *wrote.server != *asked.server && (*wrote.server != call.Server || !after.rules[r.Index+1].server.Match(call.Server))) {
+	if from := asked.server(); from != nil && (wrote.server() == nil || *wrote.server() != *from && (*wrote.server() != call.Server || !refGlob(*from, call.Server))) {
 		fail("which is about another server")
 	}
 	for _, other := range others {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,8 +13,7 @@ type rule struct {
 	action     Action
 	rank       rank
 	name       *glob.Pattern // nil for a resource: its URI is a condition
-	server     *glob.Pattern // nil when any will do
-	when       *When         // nil at any time
+	calls      []callTest    // on the call as a whole
 	limited    bool
 	conditions []condition
 	further    further
@@ -71,15 +71,17 @@ type patternKey struct {
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action, rank: src.rank(), when: src.when, limited: src.Rate.Limited()}
-	c.policy.timed = c.policy.timed || r.when != nil
+	r := rule{action: src.Action, rank: src.rank(), limited: src.Rate.Limited()}
+	for _, s := range slices.Backward(src.calls) { // the time first: that costs less than a glob
+		r.calls = append(r.calls, s.test)
+		c.policy.timed = c.policy.timed || s.Key == ruleKeys[whenKey]
+		k, _ := CallKeyOf(s.Key)
+		c.policy.hinted = c.policy.hinted || k.Hint != ""
+	}
 	if src.subject == ResourceSubject {
 		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Action, src.Pos))
 	} else {
 		r.name = c.glob(src.pattern, src.Pos)
-	}
-	if src.server != nil {
-		r.server = c.glob(*src.server, src.Pos)
 	}
 	for _, a := range src.args {
 		slot := c.slot(&r, src.subject, a.path)

@@ -126,7 +126,7 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 		return nil
 	}
 	last := &rules[n-1]
-	everything := slices.Contains([]string{"*", "**"}, last.pattern) && last.server == nil && len(last.args)+len(last.where) == 0 && last.when == nil
+	everything := slices.Contains([]string{"*", "**"}, last.pattern) && !last.conditional()
 	if last.Action == Deny && last.subject == ToolSubject && everything {
 		return rules[:n-1]
 	}

@@ -148,3 +148,15 @@ func TestWhatIsExtendedIsNotTheFilesOwn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A last rule that denies every tool is dropped, and one that wants more is not.
+func TestExtendsKeepsAConditionalDeny(t *testing.T) {
+	for line, kept := range map[string]bool{"": false, "args_only = true": true, "server = 's'": true, "args.a = '*'": true, "when = { days = 'mon' }": true} {
+		base := "[[rule]]\naction = 'deny'\ntool = '*'\n" + line + "\n"
+		p, err := policy.Parse("p", []byte("extends = ['profile:base']\n[[rule]]\naction = 'allow'\ntool = 'x'\n"), policy.Options{
+			Extend: func(policy.Extension) (string, []byte, error) { return "base.toml", []byte(base), nil }})
+		if err != nil || (len(p.Rules()) == 2) != kept {
+			t.Errorf("%q: %v, %d rules", line, err, len(p.Rules()))
+		}
+	}
+}

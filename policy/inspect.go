@@ -14,8 +14,9 @@ type Source struct {
 	Server  string // glob; "" when the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
-	Further Further // what it says of arguments that these do not name
-	When    *When   // nil when the rule holds at any time
+	Calls   []Stated // conditions on the call as a whole, Server and When among them
+	Further Further  // what it says of arguments that these do not name
+	When    *When    // nil when the rule holds at any time
 	// From is the entry of extends that the rule comes from, in whose text Start and
 	// End count; "" for a rule of the file itself.
 	From string
@@ -55,8 +56,17 @@ func (p *Policy) Sources() []Source {
 
 func (r *ruleSource) source() Source {
 	s := Source{Rule: r.Rule, Subject: r.subject, Name: r.pattern, Start: r.start, End: r.end, From: r.from}
-	if r.server != nil {
-		s.Server = *r.server
+	for _, c := range r.calls {
+		s.Calls = append(s.Calls, c)
+		switch test := c.test.(type) {
+		case *When:
+			w := *test
+			s.When = &w
+		default:
+			if c.Key == ruleKeys[serverKey] {
+				s.Server = c.Glob
+			}
+		}
 	}
 	for _, a := range r.args {
 		s.Args = append(s.Args, ArgSource{slices.Clone(a.path), slices.Clone(a.globs), a.pos})
@@ -67,10 +77,6 @@ func (r *ruleSource) source() Source {
 	}
 	s.Further = r.further
 	s.Further.Names = slices.Clone(r.further.Names)
-	if r.when != nil {
-		w := *r.when
-		s.When = &w
-	}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestSources(t *testing.T) {
@@ -16,7 +17,8 @@ func TestSources(t *testing.T) {
 	got := p.Sources()
 	want := []policy.Source{
 		{Subject: policy.ToolSubject, Name: "read", Server: "files", Args: []policy.ArgSource{{
-			Path: []string{"a", "b"}, Globs: []string{"x", "y*"}, Pos: policy.Position{File: "p.toml", Line: 6, Column: 1}}}},
+			Path: []string{"a", "b"}, Globs: []string{"x", "y*"}, Pos: policy.Position{File: "p.toml", Line: 6, Column: 1}}},
+			Calls: []policy.Stated{{Key: "server", Text: `"files"`, Glob: "files"}}},
 		{Subject: policy.ResourceSubject, Name: "**"},
 	}
 	for i, r := range p.Rules() {
@@ -26,7 +28,7 @@ func TestSources(t *testing.T) {
 			t.Errorf("rule %d stands at %q", i, text)
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(policy.Stated{})); d != "" {
 		t.Error(d)
 	}
 	for s, key := range map[policy.Subject]string{policy.NoSubject: "", policy.ToolSubject: "tool", policy.MethodSubject: "method", 99: ""} {

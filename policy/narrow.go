@@ -66,17 +66,14 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", asked.from)
 	}
 	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
-	n.rule.subject, n.rule.Action = c.Subject, a
-	n.rule.where, n.rule.when, n.rule.further = asked.where, asked.when, asked.further
-	if a == Allow {
-		n.rule.limit = asked.limit
-	}
+	n.rule = *asked
+	n.rule.Action = a
 	if err := n.narrow(); err != nil {
 		return nil, err
 	}
 	out := &Narrowed{Text: n.rule.toml(), Name: n.rule.pattern, Limits: n.limits, Open: n.open}
-	if n.rule.server != nil {
-		out.Server = *n.rule.server
+	if s := n.rule.stated(ruleKeys[serverKey]); s != nil {
+		out.Server = s.Glob
 	}
 	var err error
 	out.Policy, err = p.try(out.Text, r, c, a)
@@ -126,19 +123,35 @@ func (n *narrower) narrow() error {
 	if len(n.call.Names) != 1 {
 		return fmt.Errorf("the call has %d texts, and a rule names one", len(n.call.Names))
 	}
+	for _, k := range written {
+		if narrow := keys[k].narrow; narrow != nil {
+			if err := narrow(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *narrower) description() error {
 	if n.asked.Description != "" {
 		n.rule.Description = map[Action]string{Allow: "Always: ", Deny: "Never: "}[n.rule.Action] + n.asked.Description
 	}
-	if err := n.name(); err != nil {
-		return err
+	return nil
+}
+
+// limited takes the limit from a rule that denies.
+func (n *narrower) limited() error {
+	if n.rule.Action == Deny {
+		n.rule.limit = ""
 	}
-	if err := n.server(); err != nil {
-		return err
-	}
-	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
-		return nil
-	}
-	return n.arguments()
+	return nil
+}
+
+// unasked takes the demand about asking from a rule that asks nobody.
+func (n *narrower) unasked() error {
+	n.rule.OutOfBand = false
+	return nil
 }
 
 // name gives the rule the call's name; of a resource, the URI or its folder.
@@ -189,18 +202,21 @@ func (n *narrower) resource(uri string) error {
 func (n *narrower) server() error {
 	switch {
 	case n.call.Server != "":
-		n.rule.server = &n.call.Server
+		n.rule.state(serverKey, Stated{Text: QuoteTOML(n.call.Server), Glob: n.call.Server})
 		return pinnable("the server's name", n.call.Server)
-	case n.asked.server != nil && n.rule.Action == Allow:
+	case n.asked.stated(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
 		return errors.New("the rule that asked is about a server, and this server's name is not known")
 	}
-	n.rule.server = n.asked.server
 	return nil
 }
 
 // arguments gives the rule its conditions on arguments: in the call's order
 // where the call has them, and then what else the rule that asked demands.
 func (n *narrower) arguments() error {
+	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
+		return nil
+	}
+	n.rule.args = nil
 	args, err := readArguments(n.call.Args)
 	if err != nil {
 		return err

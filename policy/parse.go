@@ -19,7 +19,7 @@ func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 
 // parseFile reads what a policy extends as well.
 func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
-	p := parser{doc: newDocument(file, src)}
+	p := parser{doc: newDocument(file, src), given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
@@ -51,13 +51,13 @@ type parser struct {
 
 	// Of the current rule, which is the last of rules:
 	open      bool
-	acts      bool           // its action is one of the three
-	broken    bool           // some of it is no TOML: what is missing is not reported
-	given     [keyCount]int  // offset of each key, plus 1; 0 when it is not given
-	arguments int            // conditions on arguments, wrong ones too
-	typed     int            // the same of where
-	whole     [keyCount]bool // when and limit: given as one value
-	when      *whenParts     // a rule keeps what is in it
+	acts      bool       // its action is one of the three
+	broken    bool       // some of it is no TOML: what is missing is not reported
+	given     []int      // by key: offset of each key, plus 1; 0 when it is not given
+	arguments int        // conditions on arguments, wrong ones too
+	typed     int        // the same of where
+	whole     []bool     // when and limit: given as one value
+	when      *whenParts // a rule keeps what is in it
 	limit     limitParts
 }
 

@@ -13,6 +13,7 @@ const maxArgDepth = 64
 
 // args takes a pair whose key begins with args.
 func (p *parser) args(e expression) {
+	p.give(argsKey, e.key[0])
 	if len(e.key) > 1 {
 		p.argument(argPath(nil, e.key[1:]), e.key, e.value)
 		return
@@ -83,6 +84,11 @@ func (p *parser) globs(name label, at []keyPart, v tomlValue) []string {
 		return nil
 	}
 	return globs
+}
+
+func (p *parser) checkArgs(r *ruleSource) {
+	p.checkNamed(argsKey, p.arguments, `write args.path = "/some/**"`)
+	p.checkArguments(r.args)
 }
 
 // checkArguments reports an argument that is named twice, or beside one of its

@@ -6,8 +6,8 @@ import (
 )
 
 // argsOnly takes true, or a list of names.
-func (p *parser) argsOnly(r *ruleSource, e expression) {
-	name, want := label{key: argsOnlyKey}, "true or a list of names"
+func (p *parser) argsOnly(k ruleKey, e expression) {
+	r, name, want := p.rule(), label{key: k}, "true or a list of names"
 	r.further.Only = true
 	switch v := e.value; {
 	case v.isBool() && v.text() == "true":
@@ -29,19 +29,19 @@ func (p *parser) argsOnly(r *ruleSource, e expression) {
 	}
 }
 
-func (p *parser) argsOpen(r *ruleSource, e expression) {
-	r.further.Open = true
+func (p *parser) argsOpen(k ruleKey, e expression) {
+	p.rule().further.Open = true
 	if !e.value.isBool() || e.value.text() != "true" {
-		p.wrongType(label{key: argsOpenKey}, "true", e.key, e.value, "leave it out where further arguments are not accepted")
+		p.wrongType(label{key: k}, "true", e.key, e.value, "leave it out where further arguments are not accepted")
 	}
 }
 
 // checkFurther reports what a rule says of further arguments and cannot mean.
-func (p *parser) checkFurther(r *ruleSource) {
-	for _, k := range []ruleKey{argsOnlyKey, argsOpenKey} {
+func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
+	return func(p *parser, r *ruleSource) {
 		at, name := p.given[k]-1, ruleKeys[k]
 		if at < 0 {
-			continue
+			return
 		}
 		fail := func(msg, hint string) { p.fail(at, at+len(name), msg, hint) }
 		switch {

@@ -36,9 +36,9 @@ func (p *parser) ruleTable(e expression) {
 	switch {
 	case !p.open:
 		p.fail(e.start, e.end, "table of a rule above every [[rule]]", "put [[rule]] on a line before it")
-	case k == keyCount:
+	case k == noKey:
 		p.unknownKey(second)
-	case k != argsKey && k != whereKey && k != whenKey && k != limitKey:
+	case keys[k].table == fileScope:
 		p.fail(second.start, second.end, name+" must be a string, not a table", "")
 		p.give(k, second)
 	case e.form == tableArrayForm:
@@ -46,18 +46,12 @@ func (p *parser) ruleTable(e expression) {
 		p.give(k, second)
 		p.arguments++
 		p.typed++
-	case (k == whenKey || k == limitKey) && len(e.key) > 2:
+	case keys[k].table == partsScope && len(e.key) > 2:
 		p.tableless(k, e.start, e.end)
 		p.give(k, second)
 	default:
 		p.give(k, second)
-		p.scope, p.prefix, p.tables = argsScope, argPath(nil, e.key[2:]), true
-		switch k {
-		case whereKey:
-			p.scope = whereScope
-		case whenKey, limitKey:
-			p.scope, p.table = partsScope, k
-		}
+		p.scope, p.table, p.prefix, p.tables = keys[k].table, k, argPath(nil, e.key[2:]), true
 		p.rule().end = e.end
 	}
 }
@@ -73,7 +67,7 @@ func (p *parser) filePair(e expression) {
 		p.later(first)
 	case name == "rule":
 		p.fail(first.start, first.end, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
-	case findKey(first.name) < keyCount:
+	case findKey(first.name) != noKey:
 		p.fail(first.start, first.end, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
 	default:
 		p.fail(first.start, first.end, fmt.Sprintf("unknown key %q", name), "a policy holds only [[rule]] tables")
@@ -84,8 +78,9 @@ func (p *parser) filePair(e expression) {
 func (p *parser) openRule(e expression) {
 	p.closeRule()
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
-	p.given, p.arguments, p.typed = [keyCount]int{}, 0, 0
-	p.when, p.limit, p.whole = &whenParts{}, limitParts{}, [keyCount]bool{}
+	clear(p.given)
+	clear(p.whole)
+	p.arguments, p.typed, p.when, p.limit = 0, 0, &whenParts{}, limitParts{}
 	p.rules = append(p.rules, ruleSource{start: e.start, end: e.end})
 	r := p.rule()
 	r.Pos, r.Index = p.doc.position(e.start), len(p.rules)-1
@@ -104,14 +99,11 @@ func (p *parser) closeRule() {
 	if !p.broken && r.subject == NoSubject {
 		p.failRule("rule without a subject", "add one of "+listWords(subjectKeys))
 	}
-	p.checkAsk(r)
-	p.checkNamed(argsKey, p.arguments, `write args.path = "/some/**"`)
-	p.checkArguments(r.args)
-	p.checkNamed(whereKey, p.typed, `write where.path = { under = ["~/some"] }`)
-	p.checkConstraints(r.where)
-	p.checkFurther(r)
-	p.closeWhen(r)
-	p.closeLimit(r)
+	for i := range keys {
+		if keys[i].check != nil {
+			keys[i].check(p, r)
+		}
+	}
 }
 
 // checkNamed holds a key that is about arguments to rules that have any, and to

@@ -5,50 +5,10 @@ import (
 	"strings"
 )
 
-// ruleKey is a key of a rule. Those of subjects have the numbers of subjects.
-type ruleKey uint8
-
-const (
-	actionKey ruleKey = iota
-	toolKey
-	resourceKey
-	promptKey
-	samplingKey
-	elicitationKey
-	methodKey
-	argsKey
-	whereKey
-	argsOnlyKey
-	argsOpenKey
-	serverKey
-	whenKey
-	limitKey
-	askKey
-	pinnedKey
-	descriptionKey
-	keyCount
-)
-
 var (
-	ruleKeys    = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "method", "args", "where", "args_only", "args_open", "server", "when", "limit", "ask", "pinned", "description"}
-	subjectKeys = ruleKeys[toolKey:argsKey]
 	actionWords = []string{"allow", "deny", "prompt"}
 	askWords    = []string{"out-of-band"}
 )
-
-// findKey is the key of a name; keyCount when there is none.
-func findKey(name []byte) ruleKey {
-	for i, k := range ruleKeys {
-		if string(name) == k {
-			return ruleKey(i)
-		}
-	}
-	return keyCount
-}
-
-func subjectKey(s Subject) string { return ruleKeys[s] }
-
-func (k ruleKey) isSubject() bool { return k >= toolKey && k <= methodKey }
 
 // label names a key in a finding.
 type label struct {
@@ -73,16 +33,10 @@ func (p *parser) rulePair(e expression) {
 	first := e.key[0]
 	k := findKey(first.name)
 	switch {
-	case k == keyCount:
+	case k == noKey:
 		p.unknownKey(first)
-	case k == argsKey:
-		p.give(k, first)
-		p.args(e)
-	case k == whereKey:
-		p.give(k, first)
-		p.where(e)
-	case k == whenKey || k == limitKey:
-		p.parts(k, e)
+	case keys[k].pair != nil:
+		keys[k].pair(p, e)
 	case len(e.key) > 1:
 		p.fail(first.start, e.key[len(e.key)-1].end, ruleKeys[k]+" must be a string, not a table", "")
 		p.give(k, first)
@@ -95,49 +49,32 @@ func (p *parser) rulePair(e expression) {
 			fmt.Sprintf("%s is on line %d; write two rules", ruleKeys[other], p.lineOf(other)))
 	default:
 		p.give(k, first)
-		p.field(k, e)
+		keys[k].field(p, k, e)
 	}
 }
 
 func (p *parser) lineOf(k ruleKey) int { return p.doc.position(p.given[k] - 1).Line }
 
-// field stores the value of a key that takes no table.
-func (p *parser) field(k ruleKey, e expression) {
-	r := p.rule()
-	switch k {
-	case actionKey:
-		p.action(r, e)
-	case descriptionKey:
-		if !e.value.isString() {
-			p.wrongType(label{key: k}, "a string", e.key, e.value, "")
-			return
-		}
-		r.Description = e.value.text()
-	case serverKey:
-		if s, ok := p.pattern(label{key: k}, e.key, e.value); ok {
-			r.server = &s
-		}
-	case askKey:
-		p.ask(r, e)
-	case argsOnlyKey:
-		p.argsOnly(r, e)
-	case argsOpenKey:
-		p.argsOpen(r, e)
-	case pinnedKey:
-		if !e.value.isBool() {
-			p.wrongType(label{key: k}, "true or false", e.key, e.value, "")
-			return
-		}
-		r.Pinned = e.value.text() == "true"
-	default:
-		p.subject(r, e)
+func (p *parser) description(k ruleKey, e expression) {
+	if !e.value.isString() {
+		p.wrongType(label{key: k}, "a string", e.key, e.value, "")
+		return
 	}
+	p.rule().Description = e.value.text()
 }
 
-func (p *parser) action(r *ruleSource, e expression) {
-	choice := "one of " + listWords(actionWords)
+func (p *parser) pinned(k ruleKey, e expression) {
+	if !e.value.isBool() {
+		p.wrongType(label{key: k}, "true or false", e.key, e.value, "")
+		return
+	}
+	p.rule().Pinned = e.value.text() == "true"
+}
+
+func (p *parser) action(k ruleKey, e expression) {
+	r, choice := p.rule(), "one of "+listWords(actionWords)
 	if !e.value.isString() {
-		p.wrongType(label{key: actionKey}, "a string", e.key, e.value, choice)
+		p.wrongType(label{key: k}, "a string", e.key, e.value, choice)
 		return
 	}
 	word := e.value.text()
@@ -151,17 +88,17 @@ func (p *parser) action(r *ruleSource, e expression) {
 
 // ask takes the demand that a person be asked by clawai itself, not through the
 // client, whose form an agent might fill in.
-func (p *parser) ask(r *ruleSource, e expression) {
+func (p *parser) ask(k ruleKey, e expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
 	if !e.value.isString() {
-		p.wrongType(label{key: askKey}, "a string", e.key, e.value, choice)
+		p.wrongType(label{key: k}, "a string", e.key, e.value, choice)
 		return
 	}
 	if word := e.value.text(); word != askWords[0] {
 		start, end, _ := e.value.span()
 		p.fail(start, end, fmt.Sprintf("unknown ask %q", word), suggest(word, askWords, choice))
 	}
-	r.OutOfBand = true
+	p.rule().OutOfBand = true
 }
 
 // checkAsk reports a demand about asking in a rule that asks nobody.
@@ -171,8 +108,9 @@ func (p *parser) checkAsk(r *ruleSource) {
 	}
 }
 
-func (p *parser) subject(r *ruleSource, e expression) {
-	pattern, ok := p.pattern(label{key: ruleKey(r.subject)}, e.key, e.value)
+func (p *parser) subject(k ruleKey, e expression) {
+	r := p.rule()
+	pattern, ok := p.pattern(label{key: k}, e.key, e.value)
 	if !ok {
 		return
 	}

@@ -24,7 +24,7 @@ type summary struct {
 func summarise(rules []ruleSource) []summary {
 	var out []summary
 	for _, r := range rules {
-		s := summary{r.Action, r.Description, r.subject, r.pattern, r.server, nil}
+		s := summary{r.Action, r.Description, r.subject, r.pattern, r.server(), nil}
 		for _, a := range r.args {
 			if s.Args == nil {
 				s.Args = map[string][]string{}

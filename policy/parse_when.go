@@ -23,6 +23,9 @@ type whenParts struct {
 	tried bool              // something was given, good or bad
 }
 
+func (p *parser) whenPair(e expression)  { p.parts(whenKey, e) }
+func (p *parser) limitPair(e expression) { p.parts(limitKey, e) }
+
 // parts takes a pair whose key begins with when or limit: a table of parts.
 func (p *parser) parts(k ruleKey, e expression) {
 	name := ruleKeys[k]
@@ -238,7 +241,7 @@ func (p *parser) closeWhen(r *ruleSource) {
 		}
 	}
 	w.Text = "{ " + strings.Join(parts, ", ") + " }"
-	r.when = w
+	r.state(whenKey, Stated{Text: w.Text, test: w})
 	fail := func(msg, hint string) { p.fail(at, at+len("when"), msg, hint) }
 	switch {
 	case !p.broken && !p.when.tried:

@@ -88,6 +88,7 @@ func whereName(path []string) string { return dotted("where", path) }
 
 // where takes a pair whose key begins with where.
 func (p *parser) where(e expression) {
+	p.give(whereKey, e.key[0])
 	switch {
 	case len(e.key) > 1:
 		p.constraint(argPath(nil, e.key[1:]), e.key, e.value)
@@ -161,6 +162,11 @@ func (p *parser) constrain(w whereSource, name label, at []keyPart, v tomlValue)
 	}
 	r := p.rule()
 	r.where = append(r.where, w)
+}
+
+func (p *parser) checkWhere(r *ruleSource) {
+	p.checkNamed(whereKey, p.typed, `write where.path = { under = ["~/some"] }`)
+	p.checkConstraints(r.where)
 }
 
 // checkConstraints reports a constraint that is given twice.

@@ -38,6 +38,7 @@ type Policy struct {
 	file     string
 	revision string
 	timed    bool // some rule has a when
+	hinted   bool // some rule has a condition on the call that a fixture may leave open
 	asksDisk bool // some rule has an under
 	options  Options
 }

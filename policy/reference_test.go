@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/clawai/clawai/policy/glob"
 	"path"
 	"regexp"
 	"slices"
@@ -51,8 +52,25 @@ type refCall struct {
 	alike        func(string) string
 }
 
+// server is the glob of a rule on servers; nil when it has none.
+func (r *ruleSource) server() *string {
+	if s := r.stated("server"); s != nil {
+		return &s.Glob
+	}
+	return nil
+}
+
+// onServer gives a rule such a glob.
+func (r *ruleSource) onServer(text string) {
+	g, err := glob.Compile(text)
+	if err != nil {
+		panic(err)
+	}
+	r.state(serverKey, Stated{Text: QuoteTOML(text), Glob: text, test: &callGlob{g, func(c *Call) string { return c.Server }}})
+}
+
 func refMatches(r *ruleSource, c refCall) bool {
-	if !refGlob(r.pattern, c.name) || r.server != nil && !refGlob(*r.server, c.server) {
+	if !refGlob(r.pattern, c.name) || r.server() != nil && !refGlob(*r.server(), c.server) {
 		return false
 	}
 	for _, a := range r.args {
@@ -230,7 +248,7 @@ func drawRules(patterns []string) *rapid.Generator[[]ruleSource] {
 			*r = toolRule(rapid.SampledFrom([]Action{Deny, Prompt, Allow, Allow}).Draw(t, "action"), drawTool().Draw(t, "tool"))
 			r.Index = i
 			if rapid.IntRange(0, 5).Draw(t, "server") == 0 {
-				r.server = new(rapid.SampledFrom([]string{"s", "t*", "*"}).Draw(t, "server"))
+				r.onServer(rapid.SampledFrom([]string{"s", "t*", "*"}).Draw(t, "server"))
 			}
 			for _, name := range []string{"path", "to", "o.k"} {
 				if rapid.IntRange(0, 2).Draw(t, name) == 0 {
@@ -475,11 +493,11 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			continue
 		}
 		v := yes
-		if r.server != nil {
+		if server := p.sources[i].server(); server != nil {
 			switch {
 			case c.server == "":
 				v = maybe
-			case !refGlob(*p.sources[i].server, c.server):
+			case !refGlob(*server, c.server):
 				v = no
 			}
 		}

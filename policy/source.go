@@ -6,15 +6,19 @@ import "slices"
 type ruleSource struct {
 	Rule
 	subject    Subject
-	pattern    string  // the subject's glob
-	server     *string // nil: no condition
+	pattern    string   // the subject's glob
+	calls      []Stated // conditions on the call as a whole, by the order of the keys
 	args       []argSource
 	where      []whereSource
 	further    Further
-	when       *When  // nil: at any time
 	limit      string // TOML of the limit; "" without one
 	start, end int    // byte span in the file of the whole [[rule]] table
 	from       string // the entry of extends that it comes from; "" for the file's own
+}
+
+// conditional says whether the rule wants more of a call than its subject.
+func (r *ruleSource) conditional() bool {
+	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only
 }
 
 // watches says whether the rule looks at arguments that it does not name.

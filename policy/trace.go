@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"math/bits"
-	"time"
-)
+import "math/bits"
 
 // Trace is what every rule says of a call, and why. It is for people and
 // analyses, takes far longer than Decide and asks every rule.
@@ -57,8 +54,7 @@ const (
 	Unasked         ConditionKind = iota
 	SubjectKind                   // the rule is about tools, say, and the call reads a resource
 	NameGlob                      // tool = "..."
-	ServerGlob                    // server = "..."
-	TimeWindow                    // when = { ... }
+	CallCondition                 // on the call as a whole: server = "...", when = { ... }
 	ArgumentGlob                  // args.<name> = "..."
 	Constraint                    // where.<name>.<key> = ...
 	FurtherArgument               // one that no condition names, and args_only
@@ -67,10 +63,11 @@ const (
 // Condition is one condition of a rule, and what it was compared with.
 type Condition struct {
 	Kind ConditionKind
+	Key  string   // of a CallCondition
 	Path []string // of an argument: the names below args, or below where
-	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint, a when or an args_only
-	// Got is what a name, a server or a when was compared with; "" for an unknown
-	// server or time. Of a further argument it is why that counts (Suspect).
+	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint, an args_only, or a key of the call that takes no glob
+	// Got is what a name or a condition on the call was compared with; "" where the
+	// call does not say. Of a further argument it is why that counts (Suspect).
 	Got string
 	// Reading is what an argument or a URI was compared with; nil when the call
 	// has no such argument.
@@ -209,7 +206,7 @@ func (r *rule) reads(slot int32) bool {
 // obstacle is the condition that an attempt of a rule ended at.
 type obstacle struct {
 	kind  ConditionKind // Unasked: there was none
-	index int           // of an argument's condition
+	index int           // of a condition on an argument, or on the call
 	got   *reading
 	found *beyond // of a further argument
 	depth int     // one more than the conditions met before it
@@ -221,15 +218,9 @@ func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, 
 	if m == Matches {
 		return at
 	}
-	if r.when != nil {
-		if v.call.At.IsZero() && m == Perhaps || !v.call.At.IsZero() && !r.when.Holds(v.call.At) {
-			at.kind = TimeWindow
-			return at
-		}
-	}
-	if r.server != nil {
-		if v.call.Server == "" && m == Perhaps || v.call.Server != "" && !r.server.Match(v.call.Server) {
-			at.kind = ServerGlob
+	for i, t := range r.calls {
+		if holds := t.holds(v.call); holds == no || holds == maybe && m == Perhaps {
+			at.kind, at.index = CallCondition, len(r.calls)-1-i // as they were compiled
 			return at
 		}
 	}
@@ -272,12 +263,12 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 	src := &t.policy.sources[rule]
 	c := Condition{Kind: at.kind}
 	switch {
-	case at.kind == ServerGlob:
-		c.Want, c.Got = []string{*src.server}, t.call.Server
-	case at.kind == TimeWindow:
-		c.Want = []string{src.when.Text}
-		if !t.call.At.IsZero() {
-			c.Got = t.call.At.Format(time.RFC3339)
+	case at.kind == CallCondition:
+		s := &src.calls[at.index]
+		k, _ := CallKeyOf(s.Key)
+		c.Key, c.Want, c.Got = s.Key, []string{s.Text}, k.got(t.call)
+		if k.Glob {
+			c.Want[0] = s.Glob
 		}
 	case at.kind == FurtherArgument:
 		c.Path, c.Got = at.found.path(), at.found.why.String()

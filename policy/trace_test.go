@@ -143,12 +143,14 @@ func (s Step) shown() string {
 		words = append(words, "about a "+at.Want[0]+", not a "+at.Got)
 	case NameGlob:
 		words = append(words, fmt.Sprintf("name %q is not %q", at.Got, at.Want))
-	case ServerGlob:
-		words = append(words, fmt.Sprintf("server %q is not %q", at.Got, at.Want))
+	case CallCondition:
+		if k, _ := CallKeyOf(at.Key); !k.Glob {
+			words = append(words, at.Key+" "+at.Want[0]+" at "+at.Got)
+			break
+		}
+		words = append(words, fmt.Sprintf("%s %q is not %q", at.Key, at.Got, at.Want))
 	case ArgumentGlob:
 		words = append(words, fmt.Sprintf("%s %q", argName(at.Path), at.Want))
-	case TimeWindow:
-		words = append(words, "when "+at.Want[0]+" at "+at.Got)
 	case Constraint:
 		words = append(words, whereName(at.Path)+" "+at.Want[0])
 	}

@@ -279,17 +279,8 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 // match says which of the pending readings a rule matches, and which it may.
 func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (sure, perhaps uint64) {
 	whole := yes
-	if r.when != nil {
-		if v.call.At.IsZero() {
-			whole = maybe
-		} else if !r.when.Holds(v.call.At) {
-			return 0, 0
-		}
-	}
-	if r.server != nil {
-		if v.call.Server == "" {
-			whole = maybe
-		} else if !r.server.Match(v.call.Server) {
+	for _, t := range r.calls {
+		if whole = min(whole, t.holds(v.call)); whole == no {
 			return 0, 0
 		}
 	}

@@ -32,6 +32,12 @@ func (p *Policy) AsksDisk() bool {
 	return p.asksDisk || slices.ContainsFunc(p.options.Above, (*Policy).AsksDisk)
 }
 
+// Hinted says whether an answer may depend on what a fixture need not say of a call
+// (CallKey.Hint).
+func (p *Policy) Hinted() bool {
+	return p.hinted || slices.ContainsFunc(p.options.Above, (*Policy).Hinted)
+}
+
 // Timed says whether an answer may depend on Call.At.
 func (p *Policy) Timed() bool {
 	return p.timed || slices.ContainsFunc(p.options.Above, (*Policy).Timed)

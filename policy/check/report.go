@@ -72,15 +72,13 @@ func WriteText(w io.Writer, results []Result) error {
 func Because(r Result) string {
 	because := decidedBy(r)
 	for _, what := range r.Undecided {
-		because += undecidedWords[what]
+		hint := "with --root DIR it is asked of that disk" // under
+		if k, found := policy.CallKeyOf(what); found {
+			hint = k.Hint
+		}
+		because += fmt.Sprintf("  (%s is undecided; %s)", what, hint)
 	}
 	return because
-}
-
-// undecidedWords say what would decide it.
-var undecidedWords = map[string]string{
-	"under": "  (under is undecided; with --root DIR it is asked of that disk)",
-	"when":  "  (when is undecided; --at TIME says what time it is)",
 }
 
 func decidedBy(r Result) string {

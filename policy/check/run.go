@@ -49,7 +49,7 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		return result
 	}
 	d := p.DecideAll(calls)
-	if p.Timed() || p.AsksDisk() {
+	if p.Hinted() || p.AsksDisk() {
 		result.Undecided = undecided(p, calls)
 	}
 	result.Action, result.Rule, result.Reason, result.Reading = d.Action, d.Rule, d.Reason, d.Reading
@@ -62,7 +62,7 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// undecided lists what time and disk would have told.
+// undecided lists what the disk, the time and other such things would have told.
 func undecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
@@ -72,8 +72,10 @@ func undecided(p *policy.Policy, calls []policy.Call) (all []string) {
 			}
 			what := ""
 			switch at := s.At; {
-			case at.Kind == policy.TimeWindow && at.Got == "":
-				what = "when"
+			case at.Kind == policy.CallCondition && at.Got == "":
+				if k, _ := policy.CallKeyOf(at.Key); k.Hint != "" {
+					what = at.Key
+				}
 			case at.Kind == policy.Constraint && strings.HasPrefix(at.Want[0], "under = "):
 				what = "under"
 			}

@@ -74,7 +74,7 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 	globs, paths := map[string][]string{}, map[string][]string{}
 	var keys []string
 	for _, r := range rules {
-		if len(r.atoms) > 0 || len(r.src.Where) > 0 || r.src.When != nil {
+		if len(r.atoms) > 0 {
 			return nil, false
 		}
 		names = append(names, r.src.Name)

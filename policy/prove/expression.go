@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/policy"
 )
 
 // expression is a constraint that holds for the texts of a regular language.
@@ -169,8 +171,10 @@ func (m *mode) opaque(n *mode) string {
 		for _, w := range d.rule.src.Where {
 			add("where." + strings.Join(w.Path, ".") + "." + w.Key)
 		}
-		if d.rule.src.When != nil {
-			add("when")
+		for _, c := range d.rule.src.Calls {
+			if k, _ := policy.CallKeyOf(c.Key); k.Proof == policy.NoSet {
+				add(c.Key)
+			}
 		}
 	}
 	if names == nil {

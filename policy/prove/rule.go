@@ -96,9 +96,6 @@ func (pr *prover) rules(p *policy.Policy) []rule {
 
 func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	r := rule{src: src, strict: strictness(&src.Rule)}
-	if src.Server != "" {
-		r.server = union{pr.lang(src.Server)}
-	}
 	if src.Subject == policy.ResourceSubject {
 		r.args = []argument{newArgument(p, resourceKey, nil, []string{src.Name})}
 	} else {
@@ -124,8 +121,8 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	return r
 }
 
-// constraints reads what only the policy itself can judge: typed constraints and
-// times. An argument that has a constraint must be there; whether the constraint
+// constraints reads what only the policy itself can judge: typed constraints, times
+// and all else that is asked of a call and is no set. An argument that has a constraint must be there; whether the constraint
 // holds is an atom, which a call has or has not. Where a constraint is about the
 // argument as a whole, there need be no text: [] is an array, and present.
 func (pr *prover) constraints(r *rule, p *policy.Policy) {
@@ -144,9 +141,13 @@ func (pr *prover) constraints(r *rule, p *policy.Policy) {
 			r.args = append(r.args, newArgument(p, key, w.Path, []string{"**"}))
 		}
 	}
-	if r.src.When != nil {
+	for _, c := range r.src.Calls {
+		if k, _ := policy.CallKeyOf(c.Key); k.Proof == policy.ServerNames {
+			r.server = union{pr.lang(c.Glob)}
+			continue
+		}
 		r.vague = true
-		r.atoms = append(r.atoms, "\x01when\x01"+r.src.When.Text)
+		r.atoms = append(r.atoms, "\x01"+c.Key+"\x01"+c.Text)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -30,24 +29,23 @@ func (q *question) calls(c candidate) []policy.Call {
 		if i > 0 && !c.changes(dress) {
 			continue
 		}
-		for _, at := range q.times() {
-			for _, args := range q.values(c, dress) {
-				call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}, At: at}
-				switch q.subject {
-				case policy.ResourceSubject:
-					call.Names[0] = dress(c.name)
-				case policy.MethodSubject:
-					call.Method = c.name
-				case policy.ToolSubject, policy.PromptSubject:
-					if len(args) > 0 {
-						call.Args = encode(args)
-					}
+		for _, args := range q.values(c, dress) {
+			call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}}
+			q.meet(&call)
+			switch q.subject {
+			case policy.ResourceSubject:
+				call.Names[0] = dress(c.name)
+			case policy.MethodSubject:
+				call.Method = c.name
+			case policy.ToolSubject, policy.PromptSubject:
+				if len(args) > 0 {
+					call.Args = encode(args)
 				}
+			}
+			calls = append(calls, call)
+			if q.others && !q.served() {
+				call.Server = otherServer
 				calls = append(calls, call)
-				if q.others && !q.served() {
-					call.Server = otherServer
-					calls = append(calls, call)
-				}
 			}
 		}
 	}
@@ -218,25 +216,14 @@ func (q *question) paths() (paths [][]string) {
 	return paths
 }
 
-// times are the times that the rules asked for may hold at; only zero where none
-// has a when.
-func (q *question) times() []time.Time {
-	for _, d := range q.needed {
-		when := d.rule.src.When
-		if when == nil {
-			continue
-		}
-		start := when.After
-		if start.IsZero() {
-			start = time.Date(2026, 1, 5, 0, 0, 0, 0, when.Zone)
-		}
-		for hour := range 8 * 24 {
-			if at := start.Add(time.Duration(hour) * time.Hour); when.Holds(at) {
-				return []time.Time{at}
-			}
+// meet changes a call to one that may meet what the rules asked for want of it as a
+// whole, where that is known; where they want different things, the first does.
+func (q *question) meet(c *policy.Call) {
+	for _, d := range slices.Backward(q.needed) {
+		for i := range d.rule.src.Calls {
+			d.rule.src.Calls[i].Meet(c)
 		}
 	}
-	return []time.Time{{}}
 }
 
 // encode writes arguments as a JSON object. An argument that is both a text and

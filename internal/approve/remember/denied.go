@@ -49,6 +49,16 @@ func (k *Keeper) check(ctx context.Context, p *proposal) error {
 // does not keep is taken to be as the rule wants it.
 func (k *Keeper) opens(p *proposal, d DeniedCall) bool {
 	c, exact := k.worst(p.call, d)
+	for _, s := range p.stated {
+		switch key, _ := policy.CallKeyOf(s.Key); {
+		case key.Recorded:
+		case key.Fill == nil:
+			return true // nobody knows
+		default:
+			key.Fill(&c, p.call)
+			exact = false
+		}
+	}
 	if p.new.Decide(&c).Action != policy.Allow {
 		return false
 	}

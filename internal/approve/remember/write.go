@@ -13,8 +13,9 @@ import (
 // proposal is a rule that could be written, and the policy with and without it.
 type proposal struct {
 	call     *policy.Call
-	rule     policy.Rule // the one that asked
-	next     []byte      // the file with the new one
+	rule     policy.Rule     // the one that asked
+	stated   []policy.Stated // its conditions on the call, which the new one has, too
+	next     []byte          // the file with the new one
 	old, new *policy.Policy
 }
 
@@ -76,7 +77,7 @@ func (k *Keeper) propose(q gate.Question, f *file, s policy.Scope, action policy
 		}
 		return nil, "", err
 	}
-	p = &proposal{call: &q.Calls[0], rule: rule, old: f.policy}
+	p = &proposal{call: &q.Calls[0], rule: rule, stated: f.policy.Sources()[rule.Index].Calls, old: f.policy}
 	n, err := p.old.Narrow(rule, p.call, s, action)
 	if err != nil {
 		return nil, "", err

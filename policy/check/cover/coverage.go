@@ -120,16 +120,24 @@ func (m *meter) rule(i int) {
 		if setting(l, typed) {
 			continue
 		}
+		call, _ := policy.CallKeyOf(l.Path[0])
 		switch l.Path[0] {
-		case "args", "where", "server":
+		default:
+			if !call.Glob {
+				break
+			}
+			fallthrough
+		case "args", "where":
 			m.values(i, l)
 			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), append(l.Remove(), m.opened(leaves)...))
 		case "args_only":
 			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
 		}
 	}
-	if m.source.When != nil {
-		m.fails(i, "when", "when", m.text.Without("when"))
+	for _, c := range m.source.Calls {
+		if c.Glob == "" {
+			m.fails(i, c.Key, c.Key, m.text.Without(c.Key))
+		}
 	}
 }
 

@@ -92,15 +92,12 @@ func (m *mutator) deniesFrom(i int) bool {
 func (m *mutator) rule(i int) {
 	r := &m.rules[i]
 	m.add(i, "drop-rule", "drop the rule", syntax.Edit{Start: r.Start, End: r.End})
-	leaves, times := r.Leaves(), 0
+	leaves, parts := r.Leaves(), map[string]int{}
 	for j := range leaves {
 		l := &leaves[j]
 		switch l.Path[0] {
 		case "action":
 			m.actions(i, l)
-		case "server":
-			m.globs(i, l)
-			m.add(i, "drop-condition", "drop server", l.Remove()...)
 		case "args":
 			m.globs(i, l)
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
@@ -119,11 +116,18 @@ func (m *mutator) rule(i int) {
 			}
 		case "args_open":
 			m.add(i, "drop-condition", "drop args_open", l.Remove()...)
-		case "when":
-			times++
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		case m.sources[i].Subject.Key():
 			m.globs(i, l)
+		default:
+			call, found := policy.CallKeyOf(l.Path[0])
+			if !found {
+				break // an effect
+			}
+			if call.Glob {
+				m.globs(i, l)
+			}
+			parts[call.Name]++
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		}
 	}
 	whole := r.Leaves(constraints(m.sources[i])...)
@@ -132,8 +136,10 @@ func (m *mutator) rule(i int) {
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		}
 	}
-	if times > 1 {
-		m.add(i, "drop-condition", "drop when", r.Without("when")...)
+	for _, c := range m.sources[i].Calls {
+		if parts[c.Key] > 1 {
+			m.add(i, "drop-condition", "drop "+c.Key, r.Without(c.Key)...)
+		}
 	}
 	m.swap(i)
 }

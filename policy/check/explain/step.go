@@ -132,16 +132,15 @@ func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Sour
 	switch c.Kind {
 	case policy.SubjectKind:
 		return fmt.Sprintf("is about %s", plural[c.Want[0]])
-	case policy.ServerGlob:
-		if maybe {
-			return wants + "; the server's name is not known"
+	case policy.CallCondition:
+		k, _ := policy.CallKeyOf(c.Key)
+		switch {
+		case maybe:
+			return wants + "; " + k.Unknown
+		case k.Glob:
+			return wants + "; " + k.Is + " " + term.Value(c.Got)
 		}
-		return wants + "; the server is " + term.Value(c.Got)
-	case policy.TimeWindow:
-		if maybe {
-			return wants + "; the time is not known"
-		}
-		return wants + "; it is " + c.Got
+		return wants + "; " + k.Is + " " + term.Text(c.Got)
 	}
 	r := c.Reading
 	switch {
@@ -165,7 +164,7 @@ func further(c *policy.Condition) string {
 }
 
 func (t *teller) globs(c *policy.Condition) string {
-	if c.Kind == policy.Constraint || c.Kind == policy.TimeWindow {
+	if k, found := policy.CallKeyOf(c.Key); c.Kind == policy.Constraint || found && !k.Glob {
 		return term.Text(strings.Join(c.Want, ", "))
 	}
 	var shown []string
@@ -185,10 +184,8 @@ func (t *teller) globs(c *policy.Condition) string {
 // key is a condition as the policy names it.
 func key(c *policy.Condition, s policy.Subject) string {
 	switch c.Kind {
-	case policy.ServerGlob:
-		return "server"
-	case policy.TimeWindow:
-		return "when"
+	case policy.CallCondition:
+		return c.Key
 	case policy.FurtherArgument:
 		return "args_only"
 	case policy.ArgumentGlob:

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/syntax"
 	"github.com/pelletier/go-toml/v2"
 )
@@ -104,13 +105,7 @@ func gap(text []byte, behind bool) (trail string, lines []string) {
 	return trail, lines
 }
 
-// order is the language's order of the keys of a rule.
-var order = []string{
-	"action", "tool", "resource", "prompt", "sampling", "elicitation", "method",
-	"args", "where", "args_only", "args_open", "server", "ask", "when", "limit", "pinned", "description",
-}
-
-func rank(it *item) int {
+func rank(order []string, it *item) int {
 	if i := slices.Index(order, it.Key[0]); i >= 0 {
 		return i
 	}
@@ -120,6 +115,7 @@ func rank(it *item) int {
 // sort puts the pairs of a rule in order. Those of one key stay as they are.
 func (s *section) sort() {
 	if s.rule {
-		slices.SortStableFunc(s.items[1:], func(a, b item) int { return rank(&a) - rank(&b) })
+		order := policy.KeyOrder()
+		slices.SortStableFunc(s.items[1:], func(a, b item) int { return rank(order, &a) - rank(order, &b) })
 	}
 }

@@ -19,8 +19,6 @@ type style struct {
 	table     bool // arguments below [rule.args]
 }
 
-var usual = []string{"action", "tool", "resource", "prompt", "sampling", "elicitation", "args", "where", "args_only", "args_open", "server", "ask", "when", "limit", "pinned", "description"}
-
 var (
 	keyLine  = pattern(`(?m)^[ \t]*([a-z_]+)[ \t]*[.=]`)
 	argsHead = pattern(`(?m)^[ \t]*\[rule\.args\]`)
@@ -28,6 +26,8 @@ var (
 
 // styleOf learns from the rules of a policy; without any it is ours.
 func styleOf(src []byte, rules []policy.Source) style {
+	// No rule about a method is learned.
+	usual := slices.DeleteFunc(policy.KeyOrder(), func(k string) bool { return k == policy.MethodSubject.Key() })
 	st := style{order: slices.Clone(usual), described: true}
 	if len(rules) == 0 {
 		return st

@@ -162,7 +162,7 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		return "", err
 	}
 	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
-	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || (now[0].When == nil) != (asked.When == nil) {
+	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) {
 		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
 	}
 	var lines []line
@@ -181,8 +181,12 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 			v = st.text(within([]string{r.Name}, []string{n.Name})[0])
 		case "description":
 			v = st.text(r.Describe())
-		case "action", "tool", "prompt", "server":
+		case "action", "tool", "prompt":
 			v = st.requote(v)
+		default:
+			if call, _ := policy.CallKeyOf(k); call.Glob {
+				v = st.requote(v)
+			}
 		}
 		lines = append(lines, line{k, v})
 	}
@@ -191,6 +195,13 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		lines = append(lines, line{"description", st.text(r.Describe())})
 	}
 	return l.comment(r) + st.write(lines), nil
+}
+
+// keeps says that a rule has every condition on calls that another has.
+func keeps(asked, now []policy.Stated) bool {
+	return !slices.ContainsFunc(asked, func(a policy.Stated) bool {
+		return !slices.ContainsFunc(now, func(n policy.Stated) bool { return n.Key == a.Key })
+	})
 }
 
 // requote writes a string that is in double quotes in the author's.

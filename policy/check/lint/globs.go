@@ -123,8 +123,10 @@ func brackets(l *linter) {
 			}
 		}
 		texts(policy.Position{}, r.Subject.Key(), []string{r.Name})
-		if r.Server != "" {
-			texts(policy.Position{}, "server", []string{r.Server})
+		for _, c := range r.Calls {
+			if c.Glob != "" {
+				texts(policy.Position{}, c.Key, []string{c.Glob})
+			}
 		}
 		for _, a := range r.Args {
 			texts(a.Pos, policy.ArgumentKey(a.Path), a.Globs)

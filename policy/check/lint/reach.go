@@ -56,7 +56,7 @@ func (l *linter) repeated(above, r *policy.Source) {
 
 // conditions is a text that is equal for rules with the same conditions.
 func conditions(r *policy.Source) string {
-	parts := []string{r.Subject.Key(), r.Name, r.Server}
+	parts := []string{r.Subject.Key(), r.Name}
 	var more []string
 	for _, a := range r.Args {
 		globs := slices.Sorted(slices.Values(a.Globs))
@@ -65,8 +65,8 @@ func conditions(r *policy.Source) string {
 	for _, w := range r.Where {
 		more = append(more, "w\x01"+strings.Join(w.Path, "\x02")+"\x01"+w.Key+"\x01"+w.Text)
 	}
-	if r.When != nil {
-		more = append(more, "t\x01"+r.When.Text)
+	for _, c := range r.Calls {
+		more = append(more, "c\x01"+c.Key+"\x01"+c.Text)
 	}
 	slices.Sort(more)
 	return strings.Join(append(parts, more...), "\x00")
@@ -236,5 +236,6 @@ func denials(l *linter) {
 // specific says that a deny is about something: not about every call of its
 // subject.
 func specific(r *policy.Source) bool {
-	return strings.Trim(r.Name, "*") != "" || r.Server != "" || len(r.Args)+len(r.Where) > 0
+	return strings.Trim(r.Name, "*") != "" || len(r.Args)+len(r.Where) > 0 ||
+		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Glob != "" })
 }

@@ -14,16 +14,17 @@ type Why string
 
 // The reasons, each a stable word of the JSON report.
 const (
-	Redacted  Why = "redacted"  // a rule looks at a secret that was replaced
-	Cut       Why = "cut"       // a rule looks at a text of which the record keeps the beginning
-	LeftOut   Why = "left_out"  // a rule looks at arguments that were left out
-	Several   Why = "several"   // several requests in one message, of which the record keeps no arguments
-	Malformed Why = "malformed" // it was denied for its shape, which is not recorded
-	Unknown   Why = "unknown"   // the record of a later version, or of none
+	Redacted   Why = "redacted"   // a rule looks at a secret that was replaced
+	Cut        Why = "cut"        // a rule looks at a text of which the record keeps the beginning
+	LeftOut    Why = "left_out"   // a rule looks at arguments that were left out
+	Several    Why = "several"    // several requests in one message, of which the record keeps no arguments
+	Malformed  Why = "malformed"  // it was denied for its shape, which is not recorded
+	Unrecorded Why = "unrecorded" // a rule looks at what no record keeps
+	Unknown    Why = "unknown"    // the record of a later version, or of none
 )
 
 // Whys lists the reasons.
-func Whys() []Why { return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unknown} }
+func Whys() []Why { return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unrecorded, Unknown} }
 
 // String is the reason for people.
 func (w Why) String() string {
@@ -38,6 +39,8 @@ func (w Why) String() string {
 		return "several requests in one message"
 	case Malformed:
 		return "denied for its shape, which is not recorded"
+	case Unrecorded:
+		return "a rule looks at what is not recorded"
 	}
 	return "no record that this version understands"
 }

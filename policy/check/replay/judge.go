@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -16,6 +17,7 @@ type Judge struct {
 	src     []byte
 	file    string
 	options policy.Options            // without the layers
+	blind   bool                      // some rule looks at what no record keeps
 	without map[string]*policy.Policy // by the rules and layers that are left out
 }
 
@@ -39,8 +41,10 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 			return nil, err
 		}
 	}
+	j.blind = slices.ContainsFunc(j.sources, unrecorded)
 	for _, p := range o.Above {
-		j.layers = append(j.layers, layer{p, p.Sources()})
+		l := layer{p, p.Sources()}
+		j.layers, j.blind = append(j.layers, l), j.blind || slices.ContainsFunc(l.sources, unrecorded)
 	}
 	return j, nil
 }
@@ -65,7 +69,7 @@ func (j *Judge) Judge(c *Call) (policy.Decision, Why) {
 }
 
 func (j *Judge) judge(c *Call) (policy.Decision, Why) {
-	if c.Missing.None() {
+	if c.Missing.None() && !j.blind {
 		return j.policy.Decide(&c.Call), ""
 	}
 	d, unsure := j.own(c)
@@ -120,9 +124,6 @@ func (j *Judge) own(c *Call) (policy.Decision, Why) {
 
 // doubtful lists the rules that look at what the record does not keep.
 func doubtful(sources []policy.Source, c *Call) (rules []int, why Why) {
-	if c.Missing.None() {
-		return nil, ""
-	}
 	for i := range sources {
 		s := &sources[i]
 		if s.Subject != c.Subject {
@@ -139,6 +140,9 @@ func doubtful(sources []policy.Source, c *Call) (rules []int, why Why) {
 // keep of a call, and those rules. The others stand where they stood; a layer
 // with such a rule is left out as a whole.
 func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
+	if c.Missing.None() && !j.blind {
+		return j.policy, nil, ""
+	}
 	own, why := doubtful(j.sources, c)
 	var left []policy.Rule
 	for _, i := range own {

@@ -136,6 +136,9 @@ func markOf(s string) Why {
 
 // of says why the record does not tell whether a rule matches, or "".
 func (m *Missing) of(s *policy.Source) Why {
+	if unrecorded(*s) {
+		return Unrecorded
+	}
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
 	}
@@ -148,6 +151,14 @@ func (m *Missing) of(s *policy.Source) Why {
 		return m.beyond(s)
 	}
 	return ""
+}
+
+// unrecorded says that a rule looks at what no record keeps of a call.
+func unrecorded(s policy.Source) bool {
+	return slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
+		k, _ := policy.CallKeyOf(c.Key)
+		return !k.Recorded
+	})
 }
 
 // beyond says why arguments that a rule does not name are not known as far as it

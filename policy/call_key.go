@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// CallKey is what is known of a key of a rule that is a condition on the call as a
+// whole, whatever its arguments: on where it goes, when it comes, whose it is. The
+// zero value is for one of which nobody knows anything: it decides calls, is kept in
+// what is written, and leaves every other question about it open.
+type CallKey struct {
+	Name    string // in a policy
+	Glob    bool   // it takes a glob on a text of the call
+	Is      string // what people read before what the call has: "the server is"
+	Unknown string // and where it is not known: "the server's name is not known"
+	Hint    string // what would decide it for a fixture; "" where nothing is to be said
+	Proof   Proof  // what proofs know of it
+	// Recorded says that a record keeps all that it looks at. A rule whose condition
+	// is not recorded leaves open what a policy says of a record.
+	Recorded bool
+	// Fill gives a call what another has, of what the condition looks at and a record
+	// does not keep; nil of a key that is recorded.
+	Fill func(c, like *Call)
+
+	got func(c *Call) string // what the call has, for people; "" where it is not known
+}
+
+// Proof is what proofs know of a condition.
+type Proof uint8
+
+// What they know. A condition that is no set can only be the same as another that is
+// written alike; what else it holds is never proved, and so remains undecided.
+const (
+	NoSet       Proof = iota
+	ServerNames       // a glob on Call.Server
+)
+
+// Stated is a condition of a rule on the call as a whole, as its author wrote it.
+type Stated struct {
+	Key  string // as in a policy
+	Text string // its value as TOML
+	Glob string // the glob, of a key that takes one
+
+	test callTest
+}
+
+// callTest is such a condition as the walk asks it; maybe where the call does not say.
+type callTest interface{ holds(c *Call) verdict }
+
+// example is a callTest that can say what would meet it.
+type example interface{ meet(c *Call) }
+
+// Meet changes a call to one that may meet the condition, where that is known. It
+// proves nothing: the policy is to be asked.
+func (s *Stated) Meet(c *Call) {
+	if e, can := s.test.(example); can {
+		e.meet(c)
+	}
+}
+
+// CallKeyOf is the one of a name; false when there is none.
+func CallKeyOf(name string) (k CallKey, found bool) {
+	if i := findKey([]byte(name)); i != noKey && keys[i].call != nil {
+		return *keys[i].call, true
+	}
+	return CallKey{}, false
+}
+
+// callRow fills in what all such rows have in common.
+func callRow(row key) key {
+	row.call.Name = row.name
+	row.write = func(r *ruleSource, line func(key, toml string)) {
+		if s := r.stated(row.name); s != nil {
+			line(s.Key, s.Text)
+		}
+	}
+	return row
+}
+
+// globOf reads a key that takes a glob on a text of the call.
+func globOf(text func(*Call) string) func(*parser, ruleKey, expression) {
+	return func(p *parser, k ruleKey, e expression) {
+		s, ok := p.pattern(label{key: k}, e.key, e.value)
+		if !ok {
+			return
+		}
+		g, _ := glob.Compile(s) // pattern has checked it
+		p.rule().state(k, Stated{Text: QuoteTOML(s), Glob: s, test: &callGlob{g, text}})
+	}
+}
+
+// callGlob compares a text of the call; "" is one that is not known.
+type callGlob struct {
+	glob *glob.Pattern
+	text func(*Call) string
+}
+
+func (g *callGlob) holds(c *Call) verdict {
+	switch s := g.text(c); {
+	case s == "":
+		return maybe
+	case g.glob.Match(s):
+		return yes
+	}
+	return no
+}
+
+// state gives the rule a condition in place of what it said by that key.
+func (r *ruleSource) state(k ruleKey, s Stated) {
+	s.Key = ruleKeys[k]
+	all := slices.DeleteFunc(slices.Clone(r.calls), func(o Stated) bool { return o.Key == s.Key })
+	at := slices.IndexFunc(all, func(o Stated) bool { return findKey([]byte(o.Key)) > k })
+	if at < 0 {
+		at = len(all)
+	}
+	r.calls = slices.Insert(all, at, s)
+}
+
+// stated is what the rule says by a key; nil when that is nothing.
+func (r *ruleSource) stated(name string) *Stated {
+	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
+		return &r.calls[i]
+	}
+	return nil
+}
+
+// holds says whether the time of a call lies in it.
+func (w *When) holds(c *Call) verdict {
+	switch {
+	case c.At.IsZero():
+		return maybe
+	case w.Holds(c.At):
+		return yes
+	}
+	return no
+}
+
+// meet finds a time that lies in it, within the first days.
+func (w *When) meet(c *Call) {
+	start := w.After
+	if start.IsZero() {
+		start = time.Date(2026, 1, 5, 0, 0, 0, 0, w.Zone)
+	}
+	for hour := range 8 * 24 {
+		if at := start.Add(time.Duration(hour) * time.Hour); w.Holds(at) {
+			c.At = at
+			return
+		}
+	}
+}
+
+func gotTime(c *Call) string {
+	if c.At.IsZero() {
+		return ""
+	}
+	return c.At.Format(time.RFC3339)
+}

@@ -1,0 +1,153 @@
+package policy
+
+import "slices"
+
+// key is one key of a rule, with all that the rooms which read, judge, compare and
+// write rules have to know of it. Who handles rules ranges over this table, so that
+// a key that is added to it is known everywhere, or is nowhere taken for nothing.
+type key struct {
+	name   string
+	behind string // the key behind which it is set in a rule; "" for the one before it here
+	early  bool   // a written rule has it behind the subject
+
+	table scope                                            // of a key that takes a table, and which
+	pair  func(p *parser, e expression)                    // reads a pair of such a key
+	field func(p *parser, k ruleKey, e expression)         // reads the value of another
+	check func(p *parser, r *ruleSource)                   // reports what only a whole rule tells; may be nil
+	write func(r *ruleSource, line func(key, toml string)) // writes it, where the rule says it
+
+	// narrow changes it for the rule that a person's answer writes; nil keeps it as
+	// the rule has it that asked. Nothing is left out unless it says so here.
+	narrow func(n *narrower) error
+
+	call *CallKey // of a condition on the call as a whole
+}
+
+// ruleKey is the place of a key in the table. Those of subjects have the numbers of
+// subjects; a key that no code names needs no constant.
+type ruleKey uint8
+
+const (
+	actionKey ruleKey = iota
+	toolKey
+	resourceKey
+	promptKey
+	samplingKey
+	elicitationKey
+	methodKey
+	argsKey
+	whereKey
+	argsOnlyKey
+	argsOpenKey
+	serverKey
+	whenKey
+	limitKey
+	askKey
+	pinnedKey
+	descriptionKey
+
+	noKey ruleKey = 1<<8 - 1
+)
+
+var (
+	keys        []key
+	ruleKeys    []string  // their names
+	written     []ruleKey // the order of a rule that is written
+	subjectKeys []string
+)
+
+// The functions of the table look into the table, which Go forbids a variable's
+// initial value.
+func init() {
+	addKeys(
+		key{name: "action", field: (*parser).action, write: (*ruleSource).writeAction},
+		subjectRow("tool", toolKey),
+		subjectRow("resource", resourceKey),
+		subjectRow("prompt", promptKey),
+		subjectRow("sampling", samplingKey),
+		subjectRow("elicitation", elicitationKey),
+		subjectRow("method", methodKey),
+		key{name: "args", table: argsScope, pair: (*parser).args, check: (*parser).checkArgs, write: (*ruleSource).writeArgs,
+			narrow: (*narrower).arguments},
+		key{name: "where", table: whereScope, pair: (*parser).where, check: (*parser).checkWhere, write: (*ruleSource).writeWhere},
+		key{name: "args_only", field: (*parser).argsOnly, check: checkFurther(argsOnlyKey), write: (*ruleSource).writeOnly},
+		key{name: "args_open", field: (*parser).argsOpen, check: checkFurther(argsOpenKey), write: (*ruleSource).writeOpen},
+		callRow(key{name: "server", early: true, field: globOf(func(c *Call) string { return c.Server }), narrow: (*narrower).server,
+			call: &CallKey{Glob: true, Is: "the server is", Unknown: "the server's name is not known", Proof: ServerNames, Recorded: true,
+				got: func(c *Call) string { return c.Server }}}),
+		callRow(key{name: "when", table: partsScope, pair: (*parser).whenPair, check: (*parser).closeWhen,
+			call: &CallKey{Is: "it is", Unknown: "the time is not known", Hint: "--at TIME says what time it is", Recorded: true,
+				got: gotTime}}),
+		key{name: "limit", table: partsScope, pair: (*parser).limitPair, check: (*parser).closeLimit, write: (*ruleSource).writeLimit,
+			narrow: (*narrower).limited},
+		key{name: "ask", behind: "server", field: (*parser).ask, check: (*parser).checkAsk, write: (*ruleSource).writeAsk,
+			narrow: (*narrower).unasked},
+		key{name: "pinned", field: (*parser).pinned, write: (*ruleSource).writePinned},
+		key{name: "description", field: (*parser).description, write: (*ruleSource).writeDescription, narrow: (*narrower).description},
+	)
+}
+
+// addKeys puts rows at the end of the table.
+func addKeys(rows ...key) {
+	keys = append(keys, rows...)
+	ruleKeys, written = nil, nil
+	for i := range keys {
+		ruleKeys = append(ruleKeys, keys[i].name)
+		if !keys[i].early {
+			written = append(written, ruleKey(i))
+		}
+	}
+	at := slices.Index(written, methodKey) + 1
+	for i := range keys {
+		if keys[i].early {
+			written = slices.Insert(written, at, ruleKey(i))
+			at++
+		}
+	}
+	subjectKeys = ruleKeys[toolKey:argsKey]
+}
+
+// KeyOrder lists the keys of a rule in the order in which the language has them.
+func KeyOrder() []string {
+	var order []string
+	for i := range keys {
+		at := len(order)
+		if keys[i].behind != "" {
+			at = slices.Index(order, keys[i].behind) + 1
+		}
+		order = slices.Insert(order, at, keys[i].name)
+	}
+	return order
+}
+
+// findKey is the key of a name; noKey when there is none.
+func findKey(name []byte) ruleKey {
+	for i := range keys {
+		if string(name) == keys[i].name {
+			return ruleKey(i)
+		}
+	}
+	return noKey
+}
+
+func subjectRow(name string, k ruleKey) key {
+	mine := func(r *ruleSource) bool { return ruleKey(r.subject) == k }
+	return key{
+		name: name, field: (*parser).subject,
+		write: func(r *ruleSource, line func(key, toml string)) {
+			if mine(r) {
+				line(name, QuoteTOML(r.pattern))
+			}
+		},
+		narrow: func(n *narrower) error {
+			if !mine(&n.rule) {
+				return nil
+			}
+			return n.name()
+		},
+	}
+}
+
+func subjectKey(s Subject) string { return ruleKeys[s] }
+
+func (k ruleKey) isSubject() bool { return k >= toolKey && k <= methodKey }
