@@ -17,17 +17,32 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 	return first, next
 }()
 
-// begins says which first two bytes are worth a look: those of the shapes, of JSON
-// web tokens and of Bearer.
-var begins = func() (t [1024]bool) {
-	for n, first := range shapeFirst {
-		t[n] = first > 0
+// begins holds, for what the first two bytes come to, which third ones are worth a
+// look, one bit for each value modulo 64: those of the shapes, of JSON web tokens and
+// of Bearer.
+var begins = func() (t [1024]uint64) {
+	for i := range shapes {
+		start := shapes[i].start
+		if len(start) == 2 {
+			t[pair(start[0], start[1])] = 1<<64 - 1
+		} else {
+			t[pair(start[0], start[1])] |= 1 << (start[2] & 63)
+		}
 	}
-	for _, two := range []string{"ey", "be", "bE", "Be", "BE"} {
-		t[pair(two[0], two[1])] = true
+	for _, b := range "bB" {
+		for _, e := range "eE" {
+			t[pair(byte(b), byte(e))] |= 1<<('a'&63) | 1<<('A'&63)
+		}
 	}
+	t[pair('e', 'y')] |= 1 << ('J' & 63)
 	return t
 }()
+
+// mayBegin says whether startAt is worth asking: of most words it is not. No secret
+// has two bytes.
+func mayBegin(s []byte, i int) bool {
+	return i+2 < len(s) && begins[pair(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
+}
 
 func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 

@@ -16,7 +16,7 @@ func findSecret(s []byte, from int) (at span, found bool) {
 		c := s[i]
 		if isWord[c] {
 			begin := i
-			if i == 0 || !isWord[s[i-1]] && (s[i-1] == '\\' || s[i-1] == '%') || i+1 < len(s) && begins[pair(c, s[i+1])] && !isWord[s[i-1]] {
+			if i == 0 || !isWord[s[i-1]] && (s[i-1] == '\\' || s[i-1] == '%') || mayBegin(s, i) && !isWord[s[i-1]] {
 				at = wordAt(s, i, from)
 			}
 			for i++; i < len(s) && isWord[s[i]]; i++ {

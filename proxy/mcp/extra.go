@@ -108,8 +108,66 @@ func metaKind(key, value gjson.Result) kind {
 	return part
 }
 
+// meta is what _meta says.
+type meta struct {
+	read          bool
+	progressToken []byte // a JSON token; nil when absent
+	subscription  []byte // the same
+	modern        bool   // it names the version
+	more          bool   // a part of the call is in it
+	quiet         uint64 // see policy.Call
+}
+
+// readMeta walks _meta, once.
+func (fs *fields) readMeta() *meta {
+	m, of := &fs.meta, fs.at[fMeta]
+	if m.read {
+		return m
+	}
+	if m.read = true; !of.IsObject() {
+		m.more = of.Exists()
+		return m
+	}
+	of.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "progressToken":
+			if token(value) {
+				m.progressToken = fs.span(value)
+				return true // tokenKind
+			}
+		case "io.modelcontextprotocol/subscriptionId":
+			if token(value) {
+				m.subscription = fs.span(value)
+			}
+		case "io.modelcontextprotocol/protocolVersion":
+			m.modern = value.Type == gjson.String
+		}
+		switch metaKind(key, value) {
+		case part:
+			m.more = true
+		case protocols:
+			m.quiet ^= digest(key.Str, value.Raw)
+		case passing:
+		}
+		return true
+	})
+	return m
+}
+
+func digest(name, value string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(name)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(value)
+	return h.Sum64()
+}
+
 // readExtra fills in a call's Extra and Quiet.
 func (fs *fields) readExtra(s shape, c *policy.Call) {
+	if fs.seen == 0 {
+		return
+	}
 	known := told[s] | 1<<fMeta
 	switch {
 	case s == subscriptions && onlyMember(fs.at[fNotifications], "resourceSubscriptions"):
@@ -119,34 +177,16 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 	case s == named && !fs.at[fArguments].IsObject() && fs.at[fArguments].Type != gjson.Null:
 		known &^= 1 << fArguments
 	}
-	meta := fs.at[fMeta]
-	more := meta.Exists()
-	if meta.IsObject() {
-		more = false
-		meta.ForEach(func(key, value gjson.Result) bool {
-			switch metaKind(key, value) {
-			case part:
-				more = true
-			case protocols:
-				var h maphash.Hash
-				h.SetSeed(seed)
-				_, _ = h.WriteString(key.Str)
-				_ = h.WriteByte(0)
-				_, _ = h.WriteString(value.Raw)
-				c.Quiet ^= h.Sum64()
-			case passing:
-			}
-			return true
-		})
-	}
-	if fs.seen&^known == 0 && !more {
+	m := fs.readMeta()
+	c.Quiet = m.quiet
+	if fs.seen&^known == 0 && !m.more {
 		return
 	}
 	if fs.seen&known == 0 {
 		c.Extra = fs.span(fs.params) // all of it
 		return
 	}
-	c.Extra = fs.extra(known, more)
+	c.Extra = fs.extra(known, m.more)
 }
 
 // extra is what is left of params without what is known, and of its _meta, when

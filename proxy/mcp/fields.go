@@ -48,6 +48,7 @@ type fields struct {
 	at     [fieldsRead]gjson.Result
 	seen   fieldSet
 	near   string // a member that folds to a known one and is not it
+	meta   meta
 }
 
 // fieldSet is a set of members of params; unknown stands for all that no version

@@ -166,24 +166,10 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
 		m.Cancels = fs.span(id)
 	}
-	if !fs.at[fMeta].IsObject() {
-		return
+	if fs.at[fMeta].Exists() {
+		meta := fs.readMeta()
+		m.ProgressToken, m.Subscription, m.Modern = meta.progressToken, meta.subscription, meta.modern
 	}
-	fs.at[fMeta].ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
-		case "progressToken":
-			if token(value) {
-				m.ProgressToken = fs.span(value)
-			}
-		case "io.modelcontextprotocol/subscriptionId":
-			if token(value) {
-				m.Subscription = fs.span(value)
-			}
-		case "io.modelcontextprotocol/protocolVersion":
-			m.Modern = value.Type == gjson.String
-		}
-		return true
-	})
 }
 
 // token reports a value that may be a request id or a progress token.
