@@ -17,6 +17,10 @@ func duplicates(l *linter) {
 	l.each(func(i int, r *policy.Source) {
 		key := conditions(r)
 		first, found := seen[key]
+		if !found { // of rules that look at further arguments, only alike ones repeat each other
+			key += beside(r)
+			first, found = seen[key]
+		}
 		if !found {
 			seen[key] = i
 			return
@@ -54,7 +58,20 @@ func (l *linter) repeated(above, r *policy.Source) {
 	l.add(above, policy.Position{}, f)
 }
 
-// conditions is a text that is equal for rules with the same conditions.
+// beside is a text that is equal for rules that ask the same of further arguments; ""
+// is for those that take any.
+func beside(r *policy.Source) string {
+	switch {
+	case !r.Watches():
+		return ""
+	case r.Further.Only:
+		return "\x00only\x01" + strings.Join(slices.Sorted(slices.Values(r.Further.Names)), "\x02")
+	}
+	return "\x00innocent"
+}
+
+// conditions is a text that is equal for rules with the same conditions, but for those
+// on further arguments.
 func conditions(r *policy.Source) string {
 	parts := []string{r.Subject.Key(), r.Name}
 	var more []string
