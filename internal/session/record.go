@@ -39,7 +39,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				continue
 			}
 			call := policy.Call{
-				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args,
+				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args, At: e.Time,
 			}
 			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
 				return
