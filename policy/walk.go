@@ -68,7 +68,9 @@ func (v *view) release() {
 		clear(v.answers)
 	}
 	clear(v.spelled)
-	v.forget()
+	if len(v.found) > 0 {
+		v.forget()
+	}
 	v.charged = v.charged[:0]
 	v.policy, v.call, v.src, v.within = nil, nil, "", ""
 }
@@ -83,7 +85,9 @@ func (v *view) judge(name string) outcome {
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
-		v.forget()
+		if v.weighed = 0; len(v.found) > 0 {
+			v.forget()
+		}
 		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
