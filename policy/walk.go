@@ -67,7 +67,9 @@ func (v *view) release() {
 	if len(v.answers) > 0 {
 		clear(v.answers)
 	}
-	clear(v.spelled)
+	if len(v.spelled) > 0 {
+		clear(v.spelled)
+	}
 	if len(v.found) > 0 {
 		v.forget()
 	}
