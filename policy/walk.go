@@ -87,9 +87,8 @@ func (v *view) judge(name string) outcome {
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
-		if v.weighed = 0; len(v.found) > 0 {
-			v.forget()
-		}
+		v.weighed = 0
+		v.forget()
 		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
