@@ -163,15 +163,12 @@ func (sc *scanner) object(names *argNames) bool {
 		start, exact := sc.at, false
 		for _, k := range kids {
 			sc.at = start
-			if !sc.member(k.node) {
+			same := k.name == key
+			if !sc.member(k.node) || same && sc.watch && !sc.known(k.node, start) {
 				return false
 			}
-			if k.name != key {
+			if exact = exact || same; !same {
 				k.node.absent(sc)
-				continue
-			}
-			if exact = true; sc.watch && !sc.known(k.node, start) {
-				return false
 			}
 		}
 		switch {

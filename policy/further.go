@@ -126,10 +126,6 @@ func (v *view) watched() bool {
 
 // forget makes room for the next call.
 func (sc *scanner) forget() {
-	sc.weighed = 0
-	if len(sc.found) == 0 {
-		return
-	}
 	for i := range sc.found {
 		sc.marks[sc.found[i].node.id] = 0
 	}

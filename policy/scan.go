@@ -117,16 +117,22 @@ func (sc *scanner) skip() bool {
 
 // quoted passes over a string.
 func (sc *scanner) quoted() bool {
-	for i := sc.at + 1; i < len(sc.src); i++ {
-		switch sc.src[i] {
-		case '\\':
-			i++
-		case '"':
-			sc.at = i + 1
+	for start := sc.at + 1; ; {
+		n := strings.IndexByte(sc.src[start:], '"')
+		if n < 0 {
+			return false
+		}
+		end := start + n
+		back := end
+		for back > start && sc.src[back-1] == '\\' {
+			back--
+		}
+		start = end + 1
+		if (end-back)%2 == 0 { // else the last backslash escapes it
+			sc.at = start
 			return true
 		}
 	}
-	return false
 }
 
 // str reads a string and decodes it.

@@ -89,9 +89,11 @@ func (t *trie) collect(s string, lists [][]int32) [][]int32 {
 		if n.heads == "" || at == len(s) {
 			return lists
 		}
-		i := strings.IndexByte(n.heads, t.byteAt(s, at))
-		if i < 0 {
-			return lists
+		i, head := 0, t.byteAt(s, at)
+		if n.heads[0] != head { // mostly it is the only one
+			if i = strings.IndexByte(n.heads, head); i < 0 {
+				return lists
+			}
 		}
 		n = n.kids[i]
 		if !t.holds(s, at, n.label) {

@@ -67,8 +67,12 @@ func (v *view) release() {
 	if len(v.answers) > 0 {
 		clear(v.answers)
 	}
-	clear(v.spelled)
-	v.forget()
+	if len(v.spelled) > 0 {
+		clear(v.spelled)
+	}
+	if len(v.found) > 0 {
+		v.forget()
+	}
 	v.charged = v.charged[:0]
 	v.policy, v.call, v.src, v.within = nil, nil, "", ""
 }
@@ -83,6 +87,7 @@ func (v *view) judge(name string) outcome {
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
+		v.weighed = 0
 		v.forget()
 		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}

@@ -44,6 +44,9 @@ func innerAt(s []byte, i, from int) (at span) {
 // around measures what stands before and behind s[i]: as many characters of a
 // class as are asked for, and no more where there is a most.
 func around(s []byte, i, from int, before class, least, most int, behind class, few, many int, kind string) span {
+	if i-from < least || classes[s[i-least]]&before == 0 {
+		return span{}
+	}
 	start, end := i, i+1
 	for start > from && i-start <= max(most, 64) && classes[s[start-1]]&before != 0 && !afterEscape(s[from:start]) {
 		start--

@@ -16,12 +16,12 @@ func findSecret(s []byte, from int) (at span, found bool) {
 		c := s[i]
 		if isWord[c] {
 			begin := i
-			if i == 0 || !isWord[s[i-1]] && (s[i-1] == '\\' || s[i-1] == '%') || mayBegin(s, i) && !isWord[s[i-1]] {
+			if escaped := i > 0 && (s[i-1] == '\\' || s[i-1] == '%'); escaped || mayBegin(s, i) && (i == 0 || !isWord[s[i-1]]) {
 				at = wordAt(s, i, from)
 			}
 			for i++; i < len(s) && isWord[s[i]]; i++ {
 			}
-			if at.to == 0 && i-begin >= 40 && s[i-1] == 'k' {
+			if i-begin >= 40 && s[i-1] == 'k' && at.to == 0 {
 				at = innerAt(s, i-len("_mmk"), from)
 			}
 		} else {
@@ -33,7 +33,7 @@ func findSecret(s []byte, from int) (at span, found bool) {
 		if at.to > at.from {
 			return at, true
 		}
-		at = span{}
+		at.to = 0
 	}
 	return span{}, false
 }
