@@ -52,12 +52,14 @@ func (f *findings) add(why, example string) {
 func (f *findings) list() []string {
 	var list []string
 	for _, why := range f.order {
-		s := why
-		if f.example[why] != "" {
-			s += ": " + term.Value(f.example[why])
-		}
-		if n := f.count[why]; n > 1 {
+		s, n := why, f.count[why]
+		switch example := f.example[why]; {
+		case example == "" && n > 1:
 			s += fmt.Sprintf(" (%d times)", n)
+		case n > 1:
+			s += fmt.Sprintf(": %s, and %d more", term.Value(example), n-1)
+		case example != "":
+			s += ": " + term.Value(example)
 		}
 		list = append(list, s)
 	}
