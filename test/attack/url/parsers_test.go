@@ -36,7 +36,9 @@ func plain(host string) string {
 
 // address reads a host as sockets do: also as inet_aton(3) does.
 func address(host string) (netip.Addr, bool) {
-	host, _, _ = strings.Cut(host, "%")
+	if strings.Contains(host, ":") { // only IPv6 has zones
+		host, _, _ = strings.Cut(host, "%")
+	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a, true
 	}
