@@ -323,6 +323,9 @@ func TestPublicFalse(t *testing.T) {
 		"/etc/passwd":                      where.No,
 		"../x":                             where.No,
 		"some prose: nothing to fetch":     where.No,
+		"ssh: connection refused":          where.No,
+		" ssh:":                            where.Maybe,
+		`ssh:\\localhost: 443/a`:           where.Maybe, // of Node's url.parse
 		"http://":                          where.No,
 		"":                                 where.No,
 	} {

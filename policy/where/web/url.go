@@ -194,7 +194,7 @@ func parseOdd(text string) url {
 	case bare == "":
 		return url{}
 	case leads(bare), strings.Contains(bare, "://"), special(scheme), scheme == "file",
-		authority.Connects(scheme) && (strings.Contains(bare, "@") || !strings.Contains(text, ": ")):
+		authority.Connects(scheme) && (strings.Contains(bare, "@") || !strings.HasPrefix(text[strings.IndexByte(text, ':')+1:], " ")): // "ssh: not found" is prose
 		return url{standing: doubtful}
 	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
 		return url{}
