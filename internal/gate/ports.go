@@ -31,8 +31,8 @@ type Recorder interface {
 type Limits interface {
 	// Charge counts calls against limits, all of them or none. paid is what was
 	// charged for the same calls before, nil for nothing: where a limit is still the
-	// same it is not charged again, and everything else of it is given back. Whoever
-	// cannot count says that a limit is reached.
+	// same it is not charged again, and everything else of it is given back. Without
+	// a receipt and without an excess nothing was counted, and the call is denied.
 	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
 }
 

@@ -32,10 +32,14 @@ func (s *Session) rate(x *Exchange, v Verdict, charges []policy.Charge) Verdict 
 	}
 	var over Excess
 	x.paid, over = s.o.Limits.Charge(time.Now(), x.paid, charges, x.Calls)
-	if over.Rule == nil {
+	if over.Rule == nil && x.paid != nil {
 		return v
 	}
 	v.Stage, v.Code = StageRate, CodeLimit
+	if over.Rule == nil { // neither counted nor over: the zero values open nothing
+		v.Action, v.Reason = policy.Deny, "it could not be counted against a limit"
+		return v
+	}
 	v.Reason = fmt.Sprintf("%s; try again in %s", over.Rule.Rate.AtMost(), roundUp(over.Wait))
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
 		return v // of a rule that says who is asked: asking for the limit instead would let the client answer

@@ -76,6 +76,26 @@ func TestALimitDeniesWhatIsBeyond(t *testing.T) {
 	})
 }
 
+// Limits that neither count a call nor say that it is one too many open nothing.
+func TestLimitsThatCountNothingDeny(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		for _, action := range []string{"allow", "prompt"} {
+			s := sessionOf(t, j, ruleText(t, limited(action, `"9/hour"`)), Options{Limits: broken{}})
+			x, got := do(s, j, "x")
+			if got != CodeLimit || j.verdicts[x].Reason != "it could not be counted against a limit" {
+				t.Errorf("%s: %s, %q", action, got, j.verdicts[x].Reason)
+			}
+		}
+	})
+}
+
+type broken struct{}
+
+func (broken) Charge(time.Time, Receipt, []policy.Charge, []policy.Call) (Receipt, Excess) {
+	return nil, Excess{}
+}
+
 func TestLimitsOfToolsAndServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
