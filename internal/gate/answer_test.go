@@ -15,9 +15,8 @@ import (
 func TestWhatAQuestionCarries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j, d := office(t, revised{always(promptRule)}, Options{AskTimeout: 10 * time.Second})
-		s.o.Server = ""
 		x, y := j.call("x"), j.call("y")
-		x.Event.Server, y.Event.ServerGuess = "given", "guessed"
+		x.Event.Server, y.Event.Server, y.Event.ServerGuess = "given", "", "guessed"
 		y.Calls[0].Subject = policy.SamplingSubject
 		s.Do(t.Context(), x, y)
 		slips := d.open()
@@ -72,7 +71,7 @@ func TestPlain(t *testing.T) {
 		strings.Repeat("a", 501):      strings.Repeat("a", 499) + "…",
 		strings.Repeat("ä\n", 9999):   strings.Repeat("ä ", 249) + "ä…",
 	} {
-		if got := plain(in, 500); got != want {
+		if got := oneLine(in, 500); got != want {
 			t.Errorf("%.20q: %q, want %q", in, got, want)
 		}
 	}

@@ -48,6 +48,8 @@ func (s stretch) meets(from, to int) bool { return s.from <= to && (s.to == 0 ||
 type verdicts map[string]policy.Decision
 
 func (v verdicts) DecideAll(cs []policy.Call) policy.Decision { return v[string(cs[0].Args)] }
+func (verdicts) Timed() bool                                  { return false }
+func (verdicts) Revision() string                             { return "" }
 
 // visitor is an exchange and its outlet, which watches the gate.
 type visitor struct {
@@ -343,10 +345,10 @@ func playAll(t *testing.T, script []byte) (broken []string) {
 		h.d = newDesk(h.j)
 		h.d.deaf = h.draw(4)
 		var err error
-		h.s, err = New(Options{
-			Policy: first, Recorder: h, Approver: h.d,
+		h.s, err = New(alone(Options{
+			Policy: first, Recorder: h, Approver: h.d, Concluder: h.d,
 			DenyMemory: []time.Duration{-1, 0}[h.draw(2)], AskPerMinute: []int{-1, 3}[h.draw(2)],
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

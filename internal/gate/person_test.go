@@ -98,8 +98,8 @@ func office(t *testing.T, p Policy, o Options) (*Session, *journal, *desk) {
 	t.Helper()
 	j := newJournal()
 	d := newDesk(j)
-	o.Policy, o.Recorder, o.Approver, o.Server = p, j, d, "srv"
-	s, err := New(o)
+	o.Policy, o.Recorder, o.Approver, o.Concluder = p, j, d, d
+	s, err := New(alone(o))
 	if err != nil {
 		t.Fatal(err)
 	}
