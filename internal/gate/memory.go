@@ -34,28 +34,19 @@ type denial struct {
 	always bool // holds until the rule that was written is loaded
 }
 
-// memoryKey is where an answer to a prompt of r about calls would be, if there is
-// anything of the kind: there is no digest for nothing.
-func memoryKey[T any](s *Session, of *map[key]T, r *policy.Rule, cs []policy.Call) (k key, ok bool) {
+// recall looks up what a person has said of calls that r asks about.
+func recall[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
 	s.mu.Lock()
-	none := len(*of) == 0
+	none := len(*from) == 0
 	s.mu.Unlock()
-	if none {
-		return k, false
+	if none { // do not digest for nothing
+		return said, false
 	}
-	return key{r, valueOf(cs)}, true
-}
-
-// denial is what a person has said against calls that r asks about.
-func (s *Session) denial(r *policy.Rule, cs []policy.Call) (d denial, ok bool) {
-	k, ok := memoryKey(s, &s.memory.denials, r, cs)
-	if !ok {
-		return d, false
-	}
+	k := key{r, valueOf(cs)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, ok = s.memory.denials[k]
-	return d, ok
+	said, ok = (*from)[k]
+	return said, ok
 }
 
 // deniedForGood denies what a person has denied until the rules change.
@@ -63,7 +54,7 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	if v.Action != policy.Prompt {
 		return false
 	}
-	d, ok := s.denial(v.Rule, x.Calls)
+	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
 	if !ok || !d.always {
 		return false
 	}
@@ -73,7 +64,7 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 
 // deniedRecently denies what a person has denied not longer ago than DenyMemory.
 func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
-	d, ok := s.denial(v.Rule, x.Calls)
+	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
 	ago := time.Since(d.at)
 	if !ok || ago >= s.o.DenyMemory {
 		return false
@@ -86,17 +77,15 @@ func (s *Session) grant(x *Exchange, v *Verdict) {
 	if v.Stage == StageRate { // each call beyond a limit is asked about
 		return
 	}
-	k, ok := memoryKey(s, &s.memory.grants, v.Rule, x.Calls)
+	g, ok := recall(s, &s.memory.grants, v.Rule, x.Calls)
 	if !ok {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.memory.grants[k]; g != nil {
-		g.Uses++
-		g.Used = time.Now()
-		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
-	}
+	g.Uses++
+	g.Used = time.Now()
+	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
 // rememberAllow keeps an answer for the session, unless the rules have changed

@@ -11,16 +11,16 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// desk is a person before whom every question lies until the test answers it.
-type desk struct {
-	mu    sync.Mutex
-	slips []*slip
-	told  map[uint64][]Verdict
-	deaf  int // every so many do not notice that they are over; 0: none
+// person is a person before whom every question lies until the test answers it.
+type person struct {
+	mu        sync.Mutex
+	questions []*pendingQuestion
+	told      map[uint64][]Verdict
+	deaf      int // every so many do not notice that they are over; 0: none
 }
 
-// slip is one question on the desk.
-type slip struct {
+// pendingQuestion is one question on the person.
+type pendingQuestion struct {
 	Question
 	ctx  context.Context
 	says chan reply
@@ -28,24 +28,24 @@ type slip struct {
 	once sync.Once
 }
 
-func (s *slip) say(r Reply, words string) {
-	s.answer(reply{Answer: Answer{Reply: r, Digest: s.Digest, Rung: "desk", By: "anna", Words: words}})
+func (s *pendingQuestion) say(r Reply, words string) {
+	s.answer(reply{Answer: Answer{Reply: r, Digest: s.Digest, Rung: "person", By: "anna", Words: words}})
 }
 
 // answer counts the first time only.
-func (s *slip) answer(r reply) { s.once.Do(func() { s.says <- r }) }
+func (s *pendingQuestion) answer(r reply) { s.once.Do(func() { s.says <- r }) }
 
-func newDesk(j *journal) *desk {
-	d := &desk{told: map[uint64][]Verdict{}}
+func newPerson(j *journal) *person {
+	d := &person{told: map[uint64][]Verdict{}}
 	j.person = d.ask
 	return d
 }
 
-func (d *desk) ask(ctx context.Context, q Question) (Answer, error) {
-	s := &slip{Question: q, ctx: ctx, says: make(chan reply, 1)}
+func (d *person) ask(ctx context.Context, q Question) (Answer, error) {
+	s := &pendingQuestion{Question: q, ctx: ctx, says: make(chan reply, 1)}
 	d.mu.Lock()
-	d.slips = append(d.slips, s)
-	s.deaf = d.deaf > 0 && len(d.slips)%d.deaf == 0
+	d.questions = append(d.questions, s)
+	s.deaf = d.deaf > 0 && len(d.questions)%d.deaf == 0
 	d.mu.Unlock()
 	select {
 	case r := <-s.says:
@@ -60,44 +60,44 @@ func (d *desk) ask(ctx context.Context, q Question) (Answer, error) {
 		case r := <-s.says:
 			return r.Answer, r.err
 		case <-time.After(time.Hour):
-			return Answer{Reply: AllowSession, Digest: q.Digest, Rung: "desk", By: "anna"}, nil
+			return Answer{Reply: AllowSession, Digest: q.Digest, Rung: "person", By: "anna"}, nil
 		}
 	}
 	return Answer{}, context.Cause(ctx)
 }
 
-// deafen makes slips not notice that they are over.
-func (d *desk) deafen(slips ...*slip) {
+// deafen makes questions not notice that they are over.
+func (d *person) deafen(questions ...*pendingQuestion) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, s := range slips {
+	for _, s := range questions {
 		s.deaf = true
 	}
 }
 
-// open are the slips so far, in the order of their numbers.
-func (d *desk) open() []*slip {
+// open are the questions so far, in the order of their numbers.
+func (d *person) open() []*pendingQuestion {
 	synctest.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	slices.SortFunc(d.slips, func(a, b *slip) int { return int(a.Number) - int(b.Number) })
-	return slices.Clone(d.slips)
+	slices.SortFunc(d.questions, func(a, b *pendingQuestion) int { return int(a.Number) - int(b.Number) })
+	return slices.Clone(d.questions)
 }
 
-func (d *desk) Ask(ctx context.Context, q Question) (Answer, error) { return d.ask(ctx, q) }
+func (d *person) Ask(ctx context.Context, q Question) (Answer, error) { return d.ask(ctx, q) }
 
-func (d *desk) Concluded(q Question, v Verdict) {
+func (d *person) Concluded(q Question, v Verdict) {
 	d.mu.Lock()
 	d.told[q.Number] = append(d.told[q.Number], v)
 	d.mu.Unlock()
 	panic("told too much") // changes nothing
 }
 
-// office is a session with a desk that is told what became of its answers.
-func office(t *testing.T, p Policy, o Options) (*Session, *journal, *desk) {
+// sessionWithPerson is a session with a person that is told what became of its answers.
+func sessionWithPerson(t *testing.T, p Policy, o Options) (*Session, *journal, *person) {
 	t.Helper()
 	j := newJournal()
-	d := newDesk(j)
+	d := newPerson(j)
 	o.Policy, o.Recorder, o.Approver, o.Concluder = p, j, d, d
 	s, err := New(alone(o))
 	if err != nil {

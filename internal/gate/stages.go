@@ -138,11 +138,7 @@ var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: Stag
 // panic is one, and a deny ends the walk.
 func (s *Session) run(stages []stage, x *Exchange) {
 	at, v := StageGate, &x.verdict
-	defer func() {
-		if cause := recover(); cause != nil {
-			*v = panicked(x, at, cause)
-		}
-	}()
+	defer x.guard(&at)
 	for i := range stages {
 		at = stages[i].name
 		stood := v.Action
@@ -165,12 +161,8 @@ func (s *Session) run(stages []stage, x *Exchange) {
 // rules, their limits and the labels say, and nothing else: a closed session, a caller
 // nobody knows, a withheld reply and a panic have refused, a failed record will.
 func (s *Session) lift(x *Exchange) {
-	v := &x.verdict
-	defer func() {
-		if cause := recover(); cause != nil {
-			*v = panicked(x, StageAsk, cause)
-		}
-	}()
+	at, v := StageAsk, &x.verdict
+	defer x.guard(&at)
 	switch {
 	case s.o.ObserveOnly:
 		if x.governed() && !v.unruled {
@@ -178,6 +170,13 @@ func (s *Session) lift(x *Exchange) {
 		}
 	case v.Action == policy.Prompt:
 		s.grant(x, v)
+	}
+}
+
+// guard refuses x when the stage falls that it is deferred over.
+func (x *Exchange) guard(at *Stage) {
+	if cause := recover(); cause != nil {
+		x.verdict = panicked(x, *at, cause)
 	}
 }
 
