@@ -25,9 +25,6 @@ func (x *Exchange) governed() bool { return len(x.Calls)+len(x.Work) > 0 }
 
 // ruled is what the rules say of x.
 func (s *Session) ruled(x *Exchange, v *Verdict) bool {
-	if !x.governed() {
-		return false
-	}
 	x.Event.Digest = sha256.Sum256(x.Raw)
 	d := decided(*s.policy.Load(), x)
 	v.decide(&d)

@@ -43,9 +43,6 @@ func (s *Session) inspected(x *Exchange, v *Verdict) bool {
 
 // labelled is what the labels of the session make of a call.
 func (s *Session) labelled(x *Exchange, v *Verdict) bool {
-	if !x.governed() {
-		return false
-	}
 	action, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow || action == v.Action {
 		return false

@@ -31,25 +31,34 @@ const (
 // of x, and writes its own verdict; false is no opinion, and v as it was.
 type stage struct {
 	name  Stage
+	of    messages
 	judge func(s *Session, x *Exchange, v *Verdict) (ok bool)
 }
+
+// messages are those that a stage is asked about.
+type messages uint8
+
+const (
+	everyMessage messages = iota
+	governed              // with something in it for the rules
+)
 
 // order is what every message meets before it is recorded: run sees to it that
 // each stage can only tighten. It cannot be configured.
 var order = []stage{
-	{StageGate, (*Session).open},
-	{StageCaller, (*Session).known},
-	{StageReply, (*Session).inspected},
-	{StagePolicy, (*Session).ruled},
-	{StageRate, (*Session).counted},
-	{StageLabels, (*Session).labelled},
-	{StageAsk, (*Session).deniedForGood},
+	{StageGate, everyMessage, (*Session).open},
+	{StageCaller, everyMessage, (*Session).known},
+	{StageReply, everyMessage, (*Session).inspected},
+	{StagePolicy, governed, (*Session).ruled},
+	{StageRate, governed, (*Session).counted},
+	{StageLabels, governed, (*Session).labelled},
+	{StageAsk, governed, (*Session).deniedForGood},
 }
 
 // unasked is what a prompt meets once, before a person is asked.
 var unasked = []stage{
-	{StageAsk, (*Session).deniedRecently},
-	{StageAsk, (*Session).throttled},
+	{StageAsk, governed, (*Session).deniedRecently},
+	{StageAsk, governed, (*Session).throttled},
 }
 
 // cross is the whole way of a message that is recorded before it goes on: the
@@ -124,7 +133,9 @@ func (s *Session) judge(x *Exchange) *Verdict {
 	x.Event.Bytes = len(x.Raw)
 	x.verdict = ungoverned
 	s.run(order, x)
-	s.lift(x)
+	if s.o.ObserveOnly || x.verdict.Action == policy.Prompt {
+		s.lift(x)
+	}
 	x.note(&x.verdict)
 	return &x.verdict
 }
@@ -137,9 +148,12 @@ var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: Stag
 // name of the stage that spoke last; an action that is none of the three is a deny, a
 // panic is one, and a deny ends the walk.
 func (s *Session) run(stages []stage, x *Exchange) {
-	at, v := StageGate, &x.verdict
+	at, v, all := StageGate, &x.verdict, x.governed()
 	defer x.guard(&at)
 	for i := range stages {
+		if stages[i].of == governed && !all {
+			continue
+		}
 		at = stages[i].name
 		stood := v.Action
 		if !stages[i].judge(s, x, v) {
@@ -164,10 +178,9 @@ func (s *Session) lift(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.guard(&at)
 	switch {
+	case v.unruled || !x.governed():
 	case s.o.ObserveOnly:
-		if x.governed() && !v.unruled {
-			observe(v)
-		}
+		observe(v)
 	case v.Action == policy.Prompt:
 		s.grant(x, v)
 	}

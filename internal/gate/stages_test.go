@@ -19,7 +19,7 @@ type opinion struct {
 }
 
 func (o opinion) stage(name Stage, called *[]Stage) stage {
-	return stage{name, func(_ *Session, _ *Exchange, v *Verdict) bool {
+	return stage{name, everyMessage, func(_ *Session, _ *Exchange, v *Verdict) bool {
 		*called = append(*called, name)
 		if o.Falls {
 			panic("fell")
