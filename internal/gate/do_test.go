@@ -198,6 +198,9 @@ func TestASetPolicyOfNilDenies(t *testing.T) {
 	x := j.call("allow")
 	s.Do(t.Context(), x)
 	j.expect(t, x, CodeNoRule)
+	if p := *s.policy.Load(); p.Revision() != "" || p.Timed() {
+		t.Errorf("no rules, of revision %q", p.Revision())
+	}
 }
 
 func TestAClosedSessionRefuses(t *testing.T) {
