@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
-	"pgregory.net/rapid"
 )
 
 // observing is a session that enforces nothing.
