@@ -99,7 +99,7 @@ func (l *lane) request(ctx context.Context, f *frame.Frame) {
 		l.unreadable(f.Raw, refusal)
 		return
 	}
-	c.x.Raw, c.x.Calls, c.x.Out = f.Raw, calls, c
+	c.x.Raw, c.x.Calls, c.x.Out, c.x.Caller = f.Raw, calls, c, c
 	l.describe(&c.x.Event, f, calls)
 	c.waiting = &c.x
 	l.enqueue(ctx, &c.x, false)

@@ -88,7 +88,7 @@ func (l *lane) flush(ctx context.Context) {
 	l.burst.open.Store(false)
 	l.out.Flush()
 	l.back.Flush()
-	_ = l.s.o.Gate.Settle() // the gate refuses what comes after a failure
+	_ = l.s.o.Gate.Flush() // the gate refuses what comes after a failure
 }
 
 // take reads one line and puts its exchange into the group.

@@ -64,7 +64,7 @@ func (l *lane) stray(f *frame.Frame, why string) {
 // read fills in the exchange.
 func (r *reply) read(f *frame.Frame) *frame.Refusal {
 	l, c := r.lane, r.call
-	r.x.Raw, r.x.Out = f.Raw, r
+	r.x.Raw, r.x.Out, r.x.Caller = f.Raw, r, r
 	ev := &r.x.Event
 	l.describe(ev, f, nil)
 	ev.Method, ev.Ref, ev.IsError = c.method, c.x.Event.Record, failed(f)

@@ -182,7 +182,7 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 // replayed records an event that comes again.
 func (v *visit) replayed(e *sse.Event) {
 	_ = v.agent.gate.Session.Note(&event.Event{
-		Kind: event.Passed, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
+		Kind: event.Passed, Server: v.at.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
 		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
 	})
 }

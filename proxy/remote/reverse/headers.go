@@ -181,7 +181,7 @@ func (v *visit) kept() {
 	for _, name := range v.strange {
 		if v.s.first(v.agent, name) {
 			_ = v.agent.gate.Session.Note(&event.Event{
-				Kind: event.Chatter, Code: "header_kept", Direction: mcp.ClientToServer.String(),
+				Kind: event.Chatter, Code: "header_kept", Server: v.at.server, Direction: mcp.ClientToServer.String(),
 				Detail: fmt.Sprintf("the client's header %.100q is not passed on; --pass-header passes it", name),
 			})
 		}

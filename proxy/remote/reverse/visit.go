@@ -222,7 +222,7 @@ func (v *visit) mismatch(name string) {
 // dropped records a message that goes nowhere and does not reach the pump.
 func (v *visit) dropped(code, reason string, id []byte) {
 	_ = v.agent.gate.Session.Note(&event.Event{
-		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id,
+		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: v.at.server,
 		Direction: mcp.ClientToServer.String(), Method: v.frame.Method, Bytes: len(v.frame.Raw),
 	})
 }
