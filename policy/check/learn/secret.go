@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // SecretPlaces are the globs that learned policies keep shut.
@@ -43,7 +44,7 @@ func writable(s string) bool {
 		return false
 	}
 	for _, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		if !screen.Seen(r) || r == unicode.ReplacementChar {
 			return false
 		}
 	}
