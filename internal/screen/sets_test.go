@@ -50,6 +50,9 @@ func TestTheUnionsHoldWhatTheyReplaced(t *testing.T) {
 			fewer[r] = true
 		}
 		for r := rune(0); r <= unicode.MaxRune; r++ {
+			if r == 0x40000 {
+				r = 0xdfffe // nothing is assigned between
+			}
 			if now, was := c.now(r), c.was(r); now != was && !(now && more[r]) && !(was && fewer[r]) || !now && more[r] || now && fewer[r] {
 				t.Errorf("%s: %U: %v", c.name, r, now)
 			}

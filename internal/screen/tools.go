@@ -47,7 +47,7 @@ var toolWords = [...]struct {
 	{Tells | Reads | Opens, "read"},
 	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // nouns, too: log_command
 	{Executes, `approve click computer deletes deploy email evaluate fill force grant install interpreter kill mail merge message
-		pay post press publish push reset revert runs ssh sudo transfer type uninstall`},
+		pay post press publish push removes reset revert runs ssh sudo transfer type uninstall`},
 	{Executes | Shell, "applescript cmd osascript powershell pwsh repl sh subprocess tmux zsh"},
 	{Executes | Shell | Opens, "bash eval exec shell terminal"},
 	{Executes | Starts, "invoke launch send spawn start"},

@@ -9,26 +9,21 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 )
 
-// SecretPlaces are the globs that learned policies keep shut.
-var SecretPlaces = []string{
-	"**/.ssh", "**/.ssh/**", "**/.gnupg/**", "**/.aws/**", "**/.kube/**", "**/.docker/**", "**/.git/**",
-	"**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/id_ed25519*",
-	"**/.netrc", "**/.npmrc", "**/.pypirc", "**/.git-credentials", "**/credentials", "**/credentials.*",
-}
-
-// secretNames are names of files and folders, and endings of them, that no rule
-// is learned for.
-var secretNames = []string{
-	".ssh", ".gnupg", ".aws", ".kube", ".docker", ".git", ".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*",
-	".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.*", "secrets", "secret", "secrets.*",
-	".password-store", ".azure", ".config", "*.kdbx", "*.p12", "*.pfx", "shadow", "passwd",
+// secretGlobs are what learned policies keep shut, below any folder.
+func secretGlobs() (globs []string) {
+	for _, p := range screen.SecretPlaces {
+		globs = append(globs, p.Shut...)
+	}
+	return globs
 }
 
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range secretNames {
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
+	for _, p := range screen.SecretPlaces {
+		for _, pattern := range p.Names {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
 		}
 	}
 	return false
