@@ -1,19 +1,25 @@
 package screen
 
-import "unicode"
+import (
+	"slices"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/rangetable"
+)
 
 // Who refuses, drops or marks which characters. The unions differ for the reasons
 // that stand here, and for no other.
 
 // Controls are control characters and line ends.
-func Controls(r rune) bool { return controls.Has(r) }
+func Controls(r rune) bool { return unicode.Is(controls(), r) }
 
-var controls = Set{unicode.Cc, unicode.Zl, unicode.Zp}
+var controls = union(Control, LineBreak)
 
 // OddInName is what the protocol's names may not hold (proxy/mcp): all that cannot be
 // seen. A name is compared, and shown to people, character by character, so that
 // nothing else is odd in as many ways; the plain blank is ordinary.
-func OddInName(r rune) bool { return r != ' ' && oddInName.Has(r) }
+func OddInName(r rune) bool { return r != ' ' && unicode.Is(oddInName(), r) }
 
 var oddInName = union(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Noncharacter, Private, replacement)
 
@@ -21,27 +27,27 @@ var oddInName = union(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Non
 // Controls (policy). Files are named by people: blanks, emoji with their selectors,
 // and the signs that systems draw from the private areas, are ordinary there. Bytes
 // that are no text have their own reason.
-func OddInPath(r rune) bool { return oddInPath.Has(r) && !EmojiSelector.Has(r) }
+func OddInPath(r rune) bool { return unicode.Is(oddInPath(), r) && !EmojiSelector.Has(r) }
 
 var oddInPath = union(Format, Ignorable, BlankLike, Noncharacter)
 
 // OddInSyntax is what parsers of URLs and shells drop, stop at or take for a blank,
 // each in its way (policy/where). What is merely invisible is a letter to them all:
 // in a host, policy/where/authority refuses it.
-func OddInSyntax(r rune) bool { return oddInSyntax.Has(r) }
+func OddInSyntax(r rune) bool { return unicode.Is(oddInSyntax(), r) }
 
 var oddInSyntax = union(Control, Blank, Format, replacement)
 
 // Hidden is what is marked in the text of a question (internal/approve/view), where
 // controls, direction, tags and private characters have marks of their own. Chinese
 // and Japanese prose is full of the ideographic space, which is wide and seen.
-func Hidden(r rune) bool { return r != ' ' && r != 0x3000 && hidden.Has(r) }
+func Hidden(r rune) bool { return r != ' ' && r != 0x3000 && unicode.Is(hidden(), r) }
 
 var hidden = union(Format, LineBreak, Set{unicode.Zs}, Ignorable, BlankLike)
 
 // Undrawn is what is not drawn though it is a letter, a mark or a sign: what is left
 // to ask of a character whose category is known (internal/term).
-func Undrawn(r rune) bool { return undrawn.Has(r) }
+func Undrawn(r rune) bool { return unicode.Is(undrawn(), r) }
 
 var undrawn = union(Ignorable, BlankLike)
 
@@ -52,9 +58,8 @@ func Seen(r rune) bool { return unicode.IsPrint(r) && !Undrawn(r) }
 // replacement stands for bytes that are no text.
 var replacement = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: unicode.ReplacementChar, Hi: unicode.ReplacementChar, Stride: 1}}}}
 
-func union(sets ...Set) (all Set) {
-	for _, s := range sets {
-		all = append(all, s...)
-	}
-	return all
+// union makes one table of several, when it is first asked for: one search is faster
+// than one for each, on the way of every call.
+func union(sets ...Set) func() *unicode.RangeTable {
+	return sync.OnceValue(func() *unicode.RangeTable { return rangetable.Merge(slices.Concat(sets...)...) })
 }
