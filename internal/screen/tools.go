@@ -11,10 +11,12 @@ import (
 // its tools is a claim of the server's, so that nobody asks it.
 type Effect uint16
 
+// The effects, by who asks for them.
 const (
 	// What learned rules ask (policy/check/learn). Who is let through is let through
 	// without a person, so that any word may be the worst one, and a word too many costs
 	// a rule that a person has to write.
+
 	Reads    Effect = 1 << iota // it changes nothing
 	Acts                        // it changes something
 	Reaches                     // it gets what lies on the network
@@ -22,6 +24,7 @@ const (
 
 	// What a question asks (internal/approve/view), to choose what else it looks for. A
 	// person who is warned for nothing stops to read, so that these sets are narrow.
+
 	Tells   // as the first word: it changes and runs nothing, whatever the others are
 	Shell   // it runs the text that it is given
 	Starts  // it does if what follows is a Program, and ends the name or a Joins does
@@ -34,6 +37,7 @@ const (
 	Queries // its query is SQL
 
 	// What lint asks (policy/check/lint): that its arguments say what it touches.
+
 	Opens
 )
 
