@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // Decoding a pattern can bring a star or a question mark to light that its
@@ -173,9 +175,9 @@ func unreadable(s string) string {
 	for _, r := range s {
 		switch {
 		case ' ' <= r && r < 0x7F:
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+		case screen.Controls(r):
 			return "control character in a path"
-		case invisible(r):
+		case screen.OddInPath(r):
 			return "invisible character in a path"
 		case fullWidth(r):
 			return "full-width form in a path"
@@ -184,23 +186,6 @@ func unreadable(s string) string {
 		}
 	}
 	return ""
-}
-
-// invisible says whether a code point shows nothing: format characters (zero
-// width, bidi, tags), fillers, the supplementary variation selectors and
-// noncharacters. The selectors that emoji carry are ordinary.
-func invisible(r rune) bool {
-	switch {
-	case r < 0xAD:
-		return false
-	case unicode.Is(unicode.Cf, r), 0xE0000 <= r && r <= 0xE0FFF, 0xFDD0 <= r && r <= 0xFDEF, r&0xFFFE == 0xFFFE:
-		return true
-	}
-	switch r {
-	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0:
-		return true
-	}
-	return false
 }
 
 // fullWidth says whether a code point is the wide double of an ASCII letter,
@@ -237,9 +222,9 @@ func printable(s string) bool {
 func unnameableText(s string) string {
 	for _, r := range s {
 		switch {
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+		case screen.Controls(r):
 			return "name with a control character"
-		case invisible(r) || r == utf8.RuneError:
+		case screen.OddInPath(r) || r == utf8.RuneError:
 			return "name with an invisible character"
 		}
 	}

@@ -1,6 +1,10 @@
 package gate
 
-import "unicode"
+import (
+	"unicode"
+
+	"github.com/clawai/clawai/internal/screen"
+)
 
 // maxWords is how many characters of a person's note go to the agent and into
 // the record.
@@ -24,7 +28,7 @@ func oneLine(s string, n int) string {
 		case unicode.IsSpace(r):
 			blank = len(out) > 0
 			continue
-		case !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		case !screen.Seen(r):
 			continue
 		case blank:
 			out = append(out, ' ')

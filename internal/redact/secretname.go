@@ -1,5 +1,12 @@
 package redact
 
+import (
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/screen"
+)
+
 // secrecy is what a member's name says of its value.
 type secrecy uint8
 
@@ -27,7 +34,7 @@ func nameSecrecy(name []byte) secrecy {
 		if only && len(name) == 0 && string(word) == "auth" {
 			found = secret
 		}
-		qualified, only = qualifies(word), false
+		qualified, only = tables().before[string(word)], false
 	}
 	return found
 }
@@ -56,20 +63,14 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 }
 
 func wordSecrecy(word []byte, qualified bool) secrecy {
-	switch string(word) {
-	case "password", "passwd", "passphrase", "passcode", "pwd", "pass", "secret", "secrets",
-		"token", "apikey", "credential", "credentials", "authorization", "cookie", "cookies",
-		"bearer", "jwt", "pin", "cvv", "cvc", "otp", "totp", "mfa", "passwords", "apikeys":
-		return secret
-	case "tokens":
-		return counting
-	case "key", "keys":
-		if qualified {
-			return secret
-		}
+	t := tables()
+	if s := t.words[string(word)]; s != harmless {
+		return s
 	}
-	for _, end := range [...]string{"password", "passwd", "passphrase", "secret", "token",
-		"apikey", "accesskey", "privatekey", "secretkey"} {
+	if qualified && (string(word) == "key" || string(word) == "keys") {
+		return secret
+	}
+	for _, end := range t.endings {
 		if len(word) > len(end) && string(word[len(word)-len(end):]) == end {
 			return secret
 		}
@@ -77,15 +78,23 @@ func wordSecrecy(word []byte, qualified bool) secrecy {
 	return harmless
 }
 
-// qualifies says that a following "key" is a secret.
-func qualifies(word []byte) bool {
-	switch string(word) {
-	case "api", "access", "private", "secret", "signing", "encryption", "ssh", "master",
-		"auth", "service", "account", "client", "deploy", "license", "storage", "shared":
-		return true
+// tables are those of internal/screen, to look things up in.
+var tables = sync.OnceValue(func() (t struct {
+	words   map[string]secrecy
+	endings []string
+	before  map[string]bool // a following "key" is a secret
+}) {
+	t.words = map[string]secrecy{"tokens": counting}
+	for word := range strings.FieldsSeq(screen.SecretWords) {
+		t.words[word] = secret
 	}
-	return false
-}
+	t.before = map[string]bool{}
+	for word := range strings.FieldsSeq(screen.KeyWords) {
+		t.before[word] = true
+	}
+	t.endings = strings.Fields(screen.SecretEndings)
+	return t
+})
 
 // isQuerySecret names what is a secret in a URL's query, and common elsewhere.
 func isQuerySecret(name []byte) bool {

@@ -4,7 +4,7 @@
 // It must never touch a terminal another program is using (one in raw mode, or
 // whose foreground group is not ours), never leave one in another mode than it
 // was found in, and never let shown text move the cursor, hide, or look like
-// other text. It imports nothing of ours.
+// other text.
 package term
 
 import (

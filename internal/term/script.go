@@ -6,17 +6,14 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // together are scripts that are written within one word in East Asian text.
 var together = []*unicode.RangeTable{
 	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 }
-
-// latinLike are letters of other scripts that are drawn like Latin ones. A word
-// of nothing else reads as a Latin word.
-const latinLike = "асԁеһіјӏорԛѕухѵԝАВЕНІЈКМОРЅТХУЅԌԚԜ" +
-	"οναιγκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "օսոցզհքԼՏՕ"
 
 // wordEnd is the length of the word s starts with: letters, marks, digits and
 // the joining punctuation of names. 0 when it starts with something else.
@@ -66,7 +63,7 @@ func oneScript(word string) bool {
 		if !unicode.In(r, unicode.L, unicode.Nd) || unicode.In(r, unicode.Common, unicode.Inherited) {
 			continue
 		}
-		if r < utf8.RuneSelf || !strings.ContainsRune(latinLike, r) {
+		if r < utf8.RuneSelf || !strings.ContainsRune(screen.LatinLike, r) {
 			alike = false
 		}
 		if first == nil {
@@ -129,7 +126,7 @@ func Lookalike(s string) bool {
 
 // disguised says that r is drawn like an ASCII letter, digit, or sign.
 func disguised(r rune) bool {
-	return r >= utf8.RuneSelf && (strings.ContainsRune(lookalikes, r) ||
+	return r >= utf8.RuneSelf && (strings.ContainsRune(screen.SignLike, r) ||
 		unicode.In(r, unicode.L, unicode.Nd) && strings.ContainsFunc(norm.NFKC.String(string(r)), func(r rune) bool { return r < utf8.RuneSelf }) ||
-		r >= 0xff01 && r <= 0xff5e && !strings.ContainsRune(proseForms, r))
+		screen.Narrow(r) != r && !strings.ContainsRune(screen.WideProse, r))
 }

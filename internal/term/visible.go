@@ -8,25 +8,14 @@ import (
 
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 const (
 	maxSpaces = 3 // a longer run could push text out of sight
 	maxMarks  = 3 // on one base letter; a longer run climbs over other lines
 )
-
-// lookalikes pass every category test and yet look like ASCII punctuation or
-// letters: slashes, colons, bars, dots, and letters of the phonetic alphabet.
-const lookalikes = "\u2044\u2215\u2216\u29f8\u29f9\u2223\u2236\ua789\u02d0\u02d1\u02f8" +
-	"\u01c0\u01c1\u01c2\u01c3\u0251\u0261\u0269\u2010\u2012\u2212\u02bc\u02bb\u02c8\u02cb\u02d7" +
-	"\u06d4\u0701\u0702\u1427\u1735\u1803\u1809\u16eb\ua60e\ua4fa\ua4f8\u2039\u203a\u276e\u276f"
-
-// blanks are drawn as nothing although they are letters, marks or symbols.
-const blanks = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0\U0001d159"
-
-// proseForms are wide punctuation that Chinese and Japanese prose is full of;
-// two cells wide, they are not taken for ASCII.
-const proseForms = "\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
 
 // Visible shows s so that what is seen is what is there. Printable ASCII and
 // the letters, digits, punctuation and symbols that look like nothing else stay;
@@ -137,10 +126,8 @@ func (w *writer) markShown(r rune) bool {
 // another form of an ASCII character.
 func plain(r rune) bool {
 	if r == utf8.RuneError || // what a terminal draws for text it cannot read
-		strings.ContainsRune(blanks, r) || strings.ContainsRune(lookalikes, r) ||
-		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff || // join to what one character is too
-		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
-			unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) {
+		screen.Undrawn(r) || screen.RightToLeft.Has(r) || strings.ContainsRune(screen.SignLike, r) ||
+		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // join to what one character is too
 		return false
 	}
 	// A terminal that orders text by direction would move what stands around it.
@@ -155,6 +142,6 @@ func plain(r rune) bool {
 	if norm.NFC.String(s) != s {
 		return false
 	}
-	return strings.ContainsRune(proseForms, r) ||
+	return strings.ContainsRune(screen.WideProse, r) ||
 		!strings.ContainsFunc(norm.NFKC.String(s), func(r rune) bool { return r < utf8.RuneSelf })
 }

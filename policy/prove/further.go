@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -112,12 +113,9 @@ var none = globLang("", false)
 // harmless are texts that begin as no path does, and hold nothing that makes them a
 // URL, a command, a path through a parent or JSON.
 var harmless = &lang{text: "\x00harmless", steps: []step{
-	{loop: test{oneOf, spaces}, leave: test{except, "/~\\.$%`[{:" + spaces}},
+	{loop: test{oneOf, screen.Blanks}, leave: test{except, "/~\\.$%`[{:" + screen.Blanks}},
 	{loop: test{except, "\\.:% "}},
 }}
-
-// spaces are what unicode.IsSpace takes for one.
-const spaces = " \t\r\n\v\f\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 // suspects are texts for arguments that rules above may watch for.
 var suspects = []any{"..", "/x", "~/x", "https://x.example/x"}

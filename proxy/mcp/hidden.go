@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // longestMethod bounds the work nearMethod does; the longest of the protocol's
@@ -12,29 +14,14 @@ import (
 const longestMethod = 256
 
 // hidden reports a name that holds a character a person cannot see or that
-// moves what they see: controls, format characters (bidi, zero width, tags),
-// separators other than the plain space, fillers, variation selectors, and
-// bytes that are not UTF-8.
+// moves what they see, or bytes that are not UTF-8.
 func hidden(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f {
-			return strings.ContainsFunc(s, invisible)
+			return strings.ContainsFunc(s, screen.OddInName)
 		}
 	}
 	return false
-}
-
-// invisible reports a character that hidden refuses.
-func invisible(r rune) bool {
-	switch {
-	case r < 0x7f:
-		return r < ' '
-	case r == unicode.ReplacementChar:
-		return true
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Z, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
-		return true
-	}
-	return r == 0x2800 // the braille blank is a space by another name
 }
 
 // nearMethod reports a method that is not the protocol's but becomes so when a
@@ -45,12 +32,10 @@ func nearMethod(name string) bool {
 		switch {
 		case r == '\\' || r == '∕' || r == '⁄':
 			return '/'
-		case r >= 0xff01 && r <= 0xff5e:
-			return r - 0xff01 + '!'
-		case unicode.IsSpace(r) || invisible(r):
+		case unicode.IsSpace(r) || screen.OddInName(r):
 			return -1
 		}
-		return r
+		return screen.Narrow(r)
 	}, name)
 	if decoded, err := url.PathUnescape(plain); err == nil && decoded != plain {
 		return nearMethod(decoded)

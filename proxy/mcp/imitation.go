@@ -7,6 +7,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // imitates is why a server's form is refused.
@@ -97,7 +99,7 @@ func likeness(text string) []string {
 	s := strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
 		switch {
-		case unicode.Is(unicode.Mn, r), invisible(r) && !unicode.IsSpace(r) && r != 0x2800:
+		case unicode.Is(unicode.Mn, r), screen.OddInName(r) && !unicode.IsSpace(r) && !screen.BlankLike.Has(r):
 			return -1
 		case r < unicode.MaxASCII && (r < 'a' || r > 'z') && asLetter(r) == 0:
 			return ' '

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -54,7 +55,7 @@ func escape(s string, limit int, special string) string {
 		case strings.ContainsRune(special, r):
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case invisible(r) || !strconv.IsPrint(r):
+		case screen.OddInName(r) || !strconv.IsPrint(r):
 			b.WriteString(`\u{` + strconv.FormatInt(int64(r), 16) + `}`)
 		default:
 			b.WriteRune(r)

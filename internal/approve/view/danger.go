@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -110,14 +111,14 @@ func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options)
 
 func (l *looker) toolCall(c *policy.Call, leaves []leaf) {
 	for _, name := range c.Names {
-		l.tool, l.words = name, append(l.words, words(name)...)
-		l.shell = l.shell || shellLike(name)
+		l.tool, l.words = name, append(l.words, screen.Words(name)...)
+		l.shell = l.shell || screen.RunsText(name)
 	}
-	l.writes = writes(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })
+	l.writes = screen.ChangesFiles(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })
 	if l.shell {
 		l.add(whyShell, "")
 	}
-	if wipes(l.words) {
+	if screen.WipesOut(l.words) {
 		l.add(whyWipes, "")
 	}
 	// Words of a command may stand before the program in the arguments.
@@ -158,7 +159,7 @@ func (l *looker) sort(key, text string) {
 	switch {
 	case l.isCommand(key):
 		l.cut = fill(&l.command, text) || l.cut
-	case slices.Contains(queryKeys, key) && (key == "sql" || hasAny(l.words, sqlWords)):
+	case slices.Contains(queryKeys, key) && (key == "sql" || screen.Effects(l.words)&screen.Queries != 0):
 		fill(&l.query, text)
 	case !slices.Contains(proseKeys, key):
 		fill(&l.rest, text)
@@ -211,6 +212,10 @@ func readings(b *strings.Builder) []string {
 
 // changing are commands that write files.
 var changing = []string{">", "tee", "cp", "mv", "rm", "ln", "sed", "install", "chmod", "chattr", "touch", "rsync", "scp", "truncate", "unlink", "dd"}
+
+func hasAny(list, of []string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
+}
 
 // tokens looks at the words of commands for places and addresses.
 func (l *looker) tokens() {

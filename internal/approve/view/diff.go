@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -37,7 +38,7 @@ func diff(list []string, leaves []leaf, o Options, left *int) []DiffLine {
 		d.patch(patch)
 		return d.lines
 	}
-	if !writes(list) {
+	if !screen.ChangesFiles(list) {
 		return nil
 	}
 	for _, c := range changes(list, leaves) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -54,7 +55,8 @@ func tables() map[string]string {
 		what string
 		list []string
 	}{
-		{"one of these words", shellWords}, {"one of these words", shellVerbs}, {"followed by one or more of", shellNouns}, {"one of these names", shellTools},
+		{"one of these words", screen.ToolWords(screen.Shell)}, {"one of these words", screen.ToolWords(screen.Starts)},
+		{"followed by one or more of", screen.ToolWords(screen.Program)}, {"one of these names", screen.ShellTools},
 	} {
 		fmt.Fprintf(&tools, "- %s: %s\n", row.what, code(strings.Join(row.list, " ")))
 	}

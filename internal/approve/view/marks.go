@@ -4,6 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -100,16 +101,15 @@ func usual(r rune) bool {
 // markOf is what one character beyond ASCII is marked with by itself.
 func markOf(r rune) string {
 	switch {
-	case r >= 0xe0000 && r <= 0xe007f:
+	case screen.Tag.Has(r):
 		return markTags
-	case unicode.Is(unicode.Cc, r):
+	case screen.Control.Has(r):
 		return markControl
-	case unicode.Is(unicode.Bidi_Control, r):
+	case screen.Direction.Has(r):
 		return markDirection
-	case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point),
-		r != 0x3000 && unicode.Is(unicode.Zs, r), r == 0x2800, r == 0x1d159:
+	case screen.Hidden(r):
 		return markHidden
-	case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
+	case screen.RightToLeft.Has(r):
 		return markRight
 	case !unicode.IsGraphic(r):
 		return markPrivate

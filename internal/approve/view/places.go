@@ -6,10 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
-// place is one row of the table of places that hold secrets, or that make
-// something run later.
+// place is one row of the table of places that hold secrets, which are those of
+// internal/screen, or that make something run later.
 type place struct {
 	pattern string // parts of a path; * is any run within a part; a leading / is the root
 	why     string
@@ -28,37 +30,7 @@ const (
 	whyPersonal = "reads what a browser keeps"
 )
 
-var places = []place{
-	{".ssh", whySecrets, false, nil, "~/.ssh/id_ed25519", "/p/openssh/readme"},
-	{".gnupg", whySecrets, false, nil, "~/.gnupg/secring.gpg", "/p/gnupg.md"},
-	{".aws", whySecrets, false, nil, "~/.aws/credentials", "/p/aws/main.tf"},
-	{".azure", whySecrets, false, nil, "~/.azure/accessTokens.json", "/p/azure.go"},
-	{".config/gcloud", whySecrets, false, nil, "~/.config/gcloud/credentials.db", "/p/gcloud/x"},
-	{".config/gh", whySecrets, false, nil, "~/.config/gh/hosts.yml", "/p/.github/labels.yml"},
-	{".kube", whySecrets, false, nil, "~/.kube/config", "/p/kube/config.yaml"},
-	{".docker/config.json", whySecrets, false, nil, "~/.docker/config.json", "/p/docker/config.json"},
-	{".password-store", whySecrets, false, nil, "~/.password-store/bank.gpg", "/p/password-store.md"},
-	{".env", whySecrets, false, nil, "/p/.env", "/p/env.go"},
-	{".env.*", whySecrets, false, []string{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}, "/p/.env.production", "/p/.env.example"},
-	{".netrc", whySecrets, false, nil, "~/.netrc", "/p/netrc.go"},
-	{".pgpass", whySecrets, false, nil, "~/.pgpass", "/p/pgpass_test.go"},
-	{".npmrc", whySecrets, false, nil, "~/.npmrc", "/p/npm.rc"},
-	{".pypirc", whySecrets, false, nil, "~/.pypirc", "/p/pypi.toml"},
-	{".git-credentials", whySecrets, false, nil, "~/.git-credentials", "/p/git-credentials.md"},
-	{".vault-token", whySecrets, false, nil, "~/.vault-token", "/p/vault-token.go"},
-	{"id_rsa", whySecrets, false, nil, "/backup/id_rsa", "/p/id_rsa.pub"},
-	{"id_ed25519", whySecrets, false, nil, "/backup/id_ed25519", "/p/id_ed25519.pub"},
-	{"id_ecdsa", whySecrets, false, nil, "/backup/id_ecdsa", "/p/id_ecdsa.pub"},
-	{".*_history", whySecrets, false, nil, "~/.bash_history", "/p/history.go"},
-	{"Library/Keychains", whySecrets, false, nil, "~/Library/Keychains/login.keychain-db", "/p/Library/x"},
-	{"share/keyrings", whySecrets, false, nil, "~/.local/share/keyrings/login.keyring", "/p/keyrings/x"},
-	{"/etc/shadow", whySecrets, false, nil, "/etc/shadow", "/p/etc/shadow"},
-	{"/proc/*/environ", whySecrets, false, nil, "/proc/self/environ", "/proc/cpuinfo"},
-	{"/proc/*/mem", whySecrets, false, nil, "/proc/1/mem", "/proc/meminfo"},
-	{"Login Data", whyPersonal, false, nil, "~/.config/chromium/Default/Login Data", "/p/login data.md"},
-	{"cookies.sqlite", whyPersonal, false, nil, "~/.mozilla/firefox/x/cookies.sqlite", "/p/cookies.go"},
-	{"key4.db", whyPersonal, false, nil, "~/.mozilla/firefox/x/key4.db", "/p/key.db"},
-
+var places = append(secretPlaces(), []place{
 	{".config/clawai", whyOwn, false, nil, "~/.config/clawai/policy.toml", "/p/clawai/policy.toml"},
 	{".local/state/clawai", whyOwn, false, nil, "~/.local/state/clawai/audit/x", "/p/state/clawai.go"},
 	{"AppData/*/clawai", whyOwn, false, nil, `C:\Users\a\AppData\Roaming\clawai\policy.toml`, "/p/AppData/x"},
@@ -105,6 +77,19 @@ var places = []place{
 	{".claude.json", whyClient, true, nil, "~/.claude.json", "/p/claude.json"},
 	{".codex/config.toml", whyClient, true, nil, "~/.codex/config.toml", "/p/codex/config.toml"},
 	{".gemini/settings.json", whyClient, true, nil, "~/.gemini/settings.json", "/p/gemini/settings.json"},
+}...)
+
+func secretPlaces() (all []place) {
+	for _, p := range screen.SecretPlaces {
+		why := whySecrets
+		if p.Personal {
+			why = whyPersonal
+		}
+		if p.Path != "" {
+			all = append(all, place{p.Path, why, false, p.Spare, p.Hit, p.Miss})
+		}
+	}
+	return all
 }
 
 // holds says whether the row is about a path that located has made plain.

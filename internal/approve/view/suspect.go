@@ -3,6 +3,8 @@ package view
 import (
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // looksLikePath says so of an argument whose name does not.
@@ -74,10 +76,6 @@ func (l *looker) host(key, s string) {
 	}
 }
 
-// secretWords are what a form must not ask for (MCP client/elicitation).
-var secretWords = []string{"password", "passwort", "passphrase", "passcode", "api key", "api-key", "apikey", "api_key", "secret", "token",
-	"credential", "private key", "seed phrase", "recovery phrase", "card number", "cvv", "one-time code"}
-
 func (l *looker) elicitation(names []string) {
 	for i, s := range names {
 		if i > 0 {
@@ -86,7 +84,7 @@ func (l *looker) elicitation(names []string) {
 			continue
 		}
 		low := strings.ToLower(s[:cut(s, min(len(s), maxLooked))])
-		if slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(low, w) }) {
+		if slices.ContainsFunc(screen.SecretPhrases, func(w string) bool { return strings.Contains(low, w) }) {
 			l.add(whyAsks, "")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -141,7 +142,7 @@ func (m *maker) request(c *policy.Call, o Options) (Request, error) {
 	both := walker{leaves: append(slices.Clip(w.leaves), x.leaves...), odd: append(w.odd, x.odd...)}
 	r.Dangers = dangers(c, &r, &both, unusual, o)
 	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
-		r.Diff = diff(words(c.Names[0]), w.leaves, o, &m.diff)
+		r.Diff = diff(screen.Words(c.Names[0]), w.leaves, o, &m.diff)
 	}
 	return r, nil
 }

@@ -2,7 +2,8 @@ package learn
 
 import (
 	"strings"
-	"unicode"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // Class is what a tool seems to do, by the words of its name: what a server says
@@ -21,19 +22,6 @@ func (c Class) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-var (
-	readingWords   = words("read reads get list ls search find show view describe stat info tree count check status diff log logs echo ping help version lookup head tail cat glob grep open")
-	executingWords = words(`run runs exec execute eval evaluate shell bash sh zsh cmd command commands powershell script code sql query
-		python node process spawn start launch install uninstall deploy
-		delete deletes remove removes rm rmdir unlink drop destroy purge erase wipe truncate kill terminate reset revert force
-		upload send post publish push click type press fill
-		email mail message transfer pay merge approve grant chmod chown sudo`)
-	reachingWords = words("fetch http https request url download browse browser navigate goto visit web")
-	// actingWords make a name with a reading word one that acts.
-	actingWords = words(`write writes create update edit set put add insert append move rename copy save modify change
-		patch apply replace make mkdir touch commit checkout branch tag stash enable disable toggle trigger subscribe close assign`)
-)
-
 func words(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {
@@ -44,45 +32,15 @@ func words(s string) map[string]bool {
 
 // ClassOf judges a tool by its name. The worst word counts.
 func ClassOf(name string) Class {
-	class, read := Acts, false
-	acts, reaches := false, false
-	for _, w := range split(name) {
-		switch {
-		case executingWords[w]:
-			return Executes
-		case reachingWords[w]:
-			reaches = true
-		case actingWords[w]:
-			acts = true
-		case readingWords[w]:
-			read = true
-		}
-	}
-	switch {
-	case reaches:
+	switch does := screen.Effects(screen.LetterWords(name)); {
+	case does&screen.Executes != 0:
+		return Executes
+	case does&screen.Reaches != 0:
 		return Reaches
-	case read && !acts:
-		class = Reads
+	case does&screen.Reads != 0 && does&screen.Acts == 0:
+		return Reads
 	}
-	return class
-}
-
-// split takes a name apart: at what is no letter and where camel case turns.
-func split(name string) []string {
-	var b strings.Builder
-	before := ' '
-	for _, r := range name {
-		if !unicode.IsLetter(r) {
-			b.WriteByte(' ')
-		} else {
-			if unicode.IsUpper(r) && unicode.IsLower(before) {
-				b.WriteByte(' ')
-			}
-			b.WriteRune(unicode.ToLower(r))
-		}
-		before = r
-	}
-	return strings.Fields(b.String())
+	return Acts
 }
 
 // placeWords are names of arguments that say where, whatever their value.
@@ -90,7 +48,7 @@ var placeWords = words(`path paths file files filename filepath dir dirs directo
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
 func namesPlace(arg string) bool {
-	for _, w := range split(arg) {
+	for _, w := range screen.LetterWords(arg) {
 		if placeWords[w] {
 			return true
 		}

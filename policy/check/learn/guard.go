@@ -13,7 +13,10 @@ const guardWords = "Keys and secrets stay shut"
 // everywhere are the rules of a new policy that keep keys shut: for every
 // argument that some rule names folders of.
 func everywhere(rules []*Rule, st style) (parts []string) {
-	var seen []string
+	var seen, shut []string
+	for _, glob := range secretGlobs() {
+		shut = append(shut, "**/"+glob)
+	}
 	for _, r := range rules {
 		for _, c := range r.Conditions {
 			if r.Subject != policy.ToolSubject || slices.Contains(seen, c.Arg) || !slices.ContainsFunc(c.Globs, isFolder) {
@@ -22,7 +25,7 @@ func everywhere(rules []*Rule, st style) (parts []string) {
 			seen = append(seen, c.Arg)
 			parts = append(parts, st.write([]line{
 				{"action", st.text("deny")}, {"tool", st.text("*")},
-				{"args." + key(c.Arg), st.globs(SecretPlaces)}, {"description", st.text(guardWords)},
+				{"args." + key(c.Arg), st.globs(shut)}, {"description", st.text(guardWords)},
 			}))
 		}
 	}
@@ -39,9 +42,8 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 			var globs []string
 			for _, g := range c.Globs {
 				if isFolder(g) && r.Action == policy.Allow && r.Subject == policy.ToolSubject && !l.keptShut(r, c.Arg, g) {
-					dir := strings.TrimRight(g, "*")
-					for _, secret := range SecretPlaces {
-						globs = append(globs, dir+"**"+strings.TrimLeft(secret, "*/"))
+					for _, glob := range secretGlobs() {
+						globs = append(globs, strings.TrimRight(g, "*")+"**"+strings.TrimLeft(glob, "*"))
 					}
 				}
 			}
@@ -60,7 +62,8 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 // keptShut says that the policy denies by itself what keys are called in a folder.
 func (l *Learner) keptShut(r *Rule, arg, glob string) bool {
 	dir := strings.TrimRight(glob, "*")
-	for _, name := range []string{".env", ".ssh/id", ".git/config", "x.pem", "x.key", "id_rsa", "credentials", ".aws/config", ".netrc", ".env.local"} {
+	for _, glob := range secretGlobs() {
+		name := strings.NewReplacer("**", "x", "*", "x").Replace(glob)
 		args, _ := json.Marshal(map[string]string{arg: dir + name}) // texts always can be
 		c := r.calls[0].call
 		c.Args = args

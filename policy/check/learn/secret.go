@@ -6,28 +6,24 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/screen"
 )
 
-// SecretPlaces are the globs that learned policies keep shut.
-var SecretPlaces = []string{
-	"**/.ssh", "**/.ssh/**", "**/.gnupg/**", "**/.aws/**", "**/.kube/**", "**/.docker/**", "**/.git/**",
-	"**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/id_ed25519*",
-	"**/.netrc", "**/.npmrc", "**/.pypirc", "**/.git-credentials", "**/credentials", "**/credentials.*",
-}
-
-// secretNames are names of files and folders, and endings of them, that no rule
-// is learned for.
-var secretNames = []string{
-	".ssh", ".gnupg", ".aws", ".kube", ".docker", ".git", ".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*",
-	".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.*", "secrets", "secret", "secrets.*",
-	".password-store", ".azure", ".config", "*.kdbx", "*.p12", "*.pfx", "shadow", "passwd",
+// secretGlobs are what learned policies keep shut, below any folder.
+func secretGlobs() (globs []string) {
+	for _, p := range screen.SecretPlaces {
+		globs = append(globs, p.Shut...)
+	}
+	return globs
 }
 
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range secretNames {
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
+	for _, p := range screen.SecretPlaces {
+		for _, pattern := range p.Names {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
 		}
 	}
 	return false
@@ -43,7 +39,7 @@ func writable(s string) bool {
 		return false
 	}
 	for _, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		if !screen.Seen(r) || r == unicode.ReplacementChar {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 )
@@ -90,7 +91,7 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 		for _, name := range slices.Concat(seen, namesIn(allow), family(c.name())) {
 			known := slices.Contains(seen, name)
 			if strings.EqualFold(name, c.name()) || !akin(c.name(), name) ||
-				!known && !isPowerful(tool) && !slices.Contains(namesIn(allow), name) ||
+				!known && screen.Effects(screen.LetterWords(tool))&screen.Opens == 0 && !slices.Contains(namesIn(allow), name) ||
 				slices.ContainsFunc(found, func(n named) bool { return n.name == name && (n.known || !known) }) {
 				continue // of a tool that has nothing to take, names are no more than guessed
 			}
@@ -165,14 +166,6 @@ func replaced(path []string, last string) []string {
 	return out
 }
 
-// powerful are words in the names of tools whose arguments matter.
-var powerful = []string{"read", "write", "edit", "file", "path", "dir", "exec", "run", "shell", "command", "bash", "terminal", "execute", "eval", "sql", "query", "fetch", "url", "http", "request", "navigate", "download", "upload", "delete", "remove", "move", "copy", "append", "directory", "folder"}
-
-func isPowerful(tool string) bool {
-	words := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r < 'a' || r > 'z' })
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(powerful, w) })
-}
-
 // open finds allows that look at no argument of a tool that has ones to look at.
 func open(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
@@ -192,7 +185,7 @@ func open(l *linter) {
 		slices.Sort(known)
 		known = slices.Compact(known)
 		all := strings.Trim(r.Name, "*") == ""
-		if len(known) == 0 && !isPowerful(r.Name) && !all {
+		if len(known) == 0 && screen.Effects(screen.LetterWords(r.Name))&screen.Opens == 0 && !all {
 			return
 		}
 		f := Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),

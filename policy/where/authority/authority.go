@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // MaxName is the length of the longest name (RFC 1035, section 2.3.4).
@@ -145,9 +147,7 @@ func unicodeName(s string) string {
 	for _, r := range s {
 		switch {
 		case r < utf8.RuneSelf:
-		case strings.ContainsRune("ßẞςİ", r), unicode.Is(unicode.Variation_Selector, r), r == 0x034F,
-			unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),
-			!unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
+		case strings.ContainsRune("ßẞςİ", r), screen.Ignorable.Has(r), !unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
 			return ""
 		}
 	}

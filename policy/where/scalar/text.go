@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -64,15 +65,11 @@ func (c regex) Holds(v where.Value, opens bool) where.Verdict {
 		return where.No
 	case c.re.MatchString(v.Text):
 		return where.Yes
-	case !opens && strings.ContainsAny(v.Text, breaks) && c.lines.MatchString(plainBreaks.Replace(v.Text)):
+	case !opens && strings.ContainsAny(v.Text, screen.LineBreaks) && c.lines.MatchString(plainBreaks.Replace(v.Text)):
 		return where.Maybe
 	}
 	return where.No
 }
-
-// breaks are what Unicode takes for the end of a line (UAX 14, class BK and those
-// that behave like it).
-const breaks = "\n\r\v\f\u0085\u2028\u2029"
 
 var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 

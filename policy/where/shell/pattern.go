@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/where"
 )
@@ -65,7 +65,7 @@ func splitPattern(source string) ([]string, error) {
 	quote := rune(0)
 	for _, r := range source {
 		switch {
-		case unicode.IsControl(r) || r != ' ' && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)):
+		case r != ' ' && screen.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:
 			quote = 0

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // Limits on a text. The parser's stack grows with its nesting, so what can nest
@@ -29,7 +30,7 @@ func admissible(text string) bool {
 		case r == '(' || r == '{' || r == '[' || r == '`':
 			open++
 		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
-		case unicode.IsControl(r), unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '\uFFFD':
+		case screen.OddInSyntax(r):
 			return false
 		}
 	}

@@ -3,6 +3,8 @@ package sql
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // quotes scans a string or an identifier in quotes, the quote doubled standing
@@ -62,7 +64,7 @@ func (x *lexer) lineComment() flaw {
 	if cr := strings.IndexByte(rest, '\r'); cr >= 0 && cr != len(rest)-1 {
 		return doubtful
 	}
-	if strings.ContainsAny(rest, "\v\f\u0085\u2028\u2029") {
+	if strings.ContainsAny(rest, screen.OddLineBreaks) {
 		return doubtful
 	}
 	x.pos += len(rest)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/authority"
 )
@@ -45,7 +46,7 @@ func hostPattern(text string) (string, error) {
 	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" {
 		return addr.String(), nil
 	}
-	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, oddRune) {
+	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, screen.OddInSyntax) {
 		return "", fmt.Errorf("%q is no host: write the host alone, without scheme, user, port or path", text)
 	}
 	if !isASCII(name) {

@@ -2,9 +2,8 @@ package web
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/authority"
 )
@@ -170,21 +169,16 @@ func hasPort(rest string) bool {
 func odd(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c <= ' ' || c >= 0x7F {
-			return strings.ContainsFunc(text, oddRune)
+			return strings.ContainsFunc(text, screen.OddInSyntax)
 		}
 	}
 	return false
 }
 
-func oddRune(r rune) bool {
-	return r <= ' ' || r == 0x7F || r >= utf8.RuneSelf &&
-		(r == utf8.RuneError || unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp))
-}
-
 // parseOdd tells prose, which has no host, from a URL with something in it.
 func parseOdd(text string) url {
 	bare := strings.Map(func(r rune) rune {
-		if oddRune(r) {
+		if screen.OddInSyntax(r) {
 			return -1
 		}
 		return r
@@ -201,7 +195,7 @@ func parseOdd(text string) url {
 	}
 	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
 	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
-	host, _ := authority.Cut(strings.TrimFunc(trimmed, oddRune))
+	host, _ := authority.Cut(strings.TrimFunc(trimmed, screen.OddInSyntax))
 	if strings.ContainsRune(host, ' ') {
 		return url{}
 	}
