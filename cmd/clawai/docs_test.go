@@ -78,9 +78,42 @@ func TestIndexNamesEveryPage(t *testing.T) {
 	if err != nil || len(pages) < 30 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	for _, page := range pages {
-		if name := filepath.Base(page); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+	more, err := filepath.Glob(filepath.Join(top, "docs", "contributing", "*.md"))
+	if err != nil || len(more) < 5 {
+		t.Fatalf("%d pages, %v", len(more), err)
+	}
+	for _, page := range append(pages, more...) {
+		if name, _ := filepath.Rel(filepath.Join(top, "docs"), page); name != "README.md" && !strings.Contains(index, "]("+filepath.ToSlash(name)+")") {
 			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}
+
+// TestPagesStayShort: thirty words are enough to talk about the code, and fifteen lines to
+// say what a new thing of a known kind touches; the files that they name are there.
+func TestPagesStayShort(t *testing.T) {
+	_, words, _ := strings.Cut(read(t, "docs/layout.md"), "\n## Words\n")
+	words, _, _ = strings.Cut(words, "\n## ")
+	if n := strings.Count(words, "\n| ") - 1; n < 10 || n > 30 {
+		t.Errorf("docs/layout.md has %d words", n)
+	}
+	file := regexp.MustCompile("`([\\w./]+/\\w+\\.(?:go|toml|md|yml))`")
+	pages, _ := filepath.Glob(filepath.Join(top, "docs", "contributing", "*.md"))
+	for _, page := range pages {
+		src, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(src), "\n"); n > 15 {
+			t.Errorf("%s has %d lines", page, n)
+		}
+		for _, m := range file.FindAllStringSubmatch(string(src), -1) {
+			if strings.Contains(m[1], "NAME") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(top, m[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", page, m[1])
+			}
 		}
 	}
 }

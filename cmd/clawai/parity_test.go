@@ -16,6 +16,7 @@ import (
 
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 )
@@ -32,6 +33,9 @@ func TestParity(t *testing.T) {
 	}
 	for _, path := range policies {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			if filepath.Base(filepath.Dir(path)) != "filesystem" {
+				slow.Test(t)
+			}
 			t.Parallel()
 			src, err := os.ReadFile(path)
 			if err != nil {

@@ -284,6 +284,7 @@ func TestAStateFolderThatIsDeleted(t *testing.T) {
 // A question that waits when the state folder is deleted is answered by nobody, and the
 // next ones are asked as if there had been no other.
 func TestQuestionsOutliveAStateFolder(t *testing.T) {
+	slow.Test(t) // the queue looks for its folder every 5 s
 	r := prepare(t)
 	r.write("policy.toml", "[[rule]]\naction = \"prompt\"\ntool = \"write\"\n")
 	r.start()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // wrapHome is a home folder with clawai installed, as wrap wants to find it.
@@ -311,6 +312,9 @@ func TestStatusKnowsItsOwn(t *testing.T) {
 	}
 	for format, form := range wrapForms {
 		t.Run(format, func(t *testing.T) {
+			if format != "jsonc" {
+				slow.Test(t) // where a client prints its file anew, each edit waits and looks again
+			}
 			t.Parallel()
 			h := newWrapHome(t)
 			other := filepath.Join(h.dir, "opt", "clawai") // of another installation

@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame/hostile"
-	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // transports are the ways through the proxy: a form of the command line, the room
@@ -96,6 +98,9 @@ func TestTransports(t *testing.T) {
 	}
 	for _, path := range policies {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			if filepath.Base(filepath.Dir(path)) != "filesystem" {
+				slow.Test(t)
+			}
 			t.Parallel()
 			for server, fixtures := range byServer(t, filepath.Dir(path)) {
 				j := journey{policy: path, name: cmp.Or(server, "unnamed")}

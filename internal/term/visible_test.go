@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/internal/term/visibletest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestVisible(t *testing.T) {
@@ -123,6 +124,7 @@ func FuzzVisible(f *testing.F) {
 
 // Whatever single character comes, alone or after a letter: it is harmless.
 func TestEveryCharacterIsHarmless(t *testing.T) {
+	slow.Test(t)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r > 0x32400 && (r < 0xe0000 || r > 0xe1000) && r%997 != 0 {
 			continue // unassigned or private, thousands alike

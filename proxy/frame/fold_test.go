@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -12,6 +13,7 @@ func fold(s string) string { return string(frame.Fold(nil, []byte(s))) }
 
 // Fold must put together at least what any case-insensitive reader does.
 func TestFoldIsAsGenerousAsAnyReader(t *testing.T) {
+	slow.Test(t)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		same := fold(string(r))
 		for _, other := range []rune{unicode.SimpleFold(r), unicode.ToUpper(r), unicode.ToLower(r), unicode.ToTitle(r)} {

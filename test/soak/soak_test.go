@@ -30,6 +30,9 @@ func sessions() int {
 	if os.Getenv("CLAWAI_SOAK") == "full" {
 		return 1000
 	}
+	if testing.Short() {
+		return 12
+	}
 	return 60
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestLiveList(t *testing.T) {
@@ -96,6 +97,7 @@ func TestAStrayLineIsNoAnswer(t *testing.T) {
 }
 
 func TestAThousandWait(t *testing.T) {
+	slow.Test(t)
 	sit(t, 80, 24, Options{}, func(d *desk) {
 		q := d.q
 		for n := range 1000 {

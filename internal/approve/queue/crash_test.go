@@ -127,6 +127,9 @@ func sound(t *testing.T, dir string) {
 func TestCrashes(t *testing.T) {
 	for _, act := range []string{"open", "put", "decide", "settle", "grant", "revoke", "close", "look", "tidy"} {
 		t.Run(act, func(t *testing.T) {
+			if act != "put" {
+				slow.Test(t)
+			}
 			t.Parallel()
 			for step := 1; ; step++ {
 				if crash(t, act, step) {

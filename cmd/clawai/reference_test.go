@@ -1,0 +1,128 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/policy/check/lint"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+//go:generate go test -count=1 -run ^TestReference$ . -update
+var update = flag.Bool("update", false, "write the generated parts of the documentation anew")
+
+// TestReference holds what the code says of itself to the pages. Between "begin NAME" and
+// "end NAME" a page is written by go generate ./cmd/clawai, and by nobody else.
+func TestReference(t *testing.T) {
+	for _, part := range []struct{ page, name, text string }{
+		{"docs/commands.md", "commands", commandPage(commands(), "clawai")},
+		{"docs/lint.md", "codes", lintCodes()},
+	} {
+		src := read(t, part.page)
+		begin, end := "<!-- begin "+part.name+": written by go generate ./cmd/clawai -->\n", "<!-- end "+part.name+" -->"
+		before, rest, found := strings.Cut(src, begin)
+		was, after, ends := strings.Cut(rest, end)
+		switch want := "\n" + part.text + "\n"; {
+		case !found || !ends:
+			t.Errorf("%s has no part %s", part.page, part.name)
+		case was == want:
+		case *update:
+			if err := os.WriteFile(filepath.Join(top, part.page), []byte(before+begin+want+end+after), 0o644); err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Errorf("%s is not what the code says; go generate ./cmd/clawai mends it\n%s", part.page, gocmp.Diff(was, want))
+		}
+	}
+}
+
+// commandPage is a section for each command that help names, with its options.
+func commandPage(cmds []*cli.Command, path string) string {
+	var page strings.Builder
+	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
+	for _, c := range visible(cmds) {
+		name := path + " " + c.Name
+		fmt.Fprintf(&page, "## %s\n\n%s.\n", name, strings.ToUpper(c.Usage[:1])+c.Usage[1:])
+		if c.UsageText != "" {
+			fmt.Fprintf(&page, "\n```text\n%s\n```\n", c.UsageText)
+		}
+		if flags := c.VisibleFlags(); len(flags) > 0 {
+			page.WriteString("\n| option | |\n|---|---|\n")
+			for _, f := range flags {
+				form, says, _ := strings.Cut(describeFlag(f), "\t")
+				fmt.Fprintf(&page, "| `%s` | %s |\n", strings.ReplaceAll(form, "|", `\|`), cell.Replace(says))
+			}
+		}
+		page.WriteString("\n" + commandPage(c.Subcommands, name))
+	}
+	return page.String()
+}
+
+func lintCodes() string {
+	table := "| code | weight | |\n|---|---|---|\n"
+	for _, k := range lint.Kinds() {
+		table += fmt.Sprintf("| [`%s`](#%[1]s) | %s | %s |\n", k.Code, k.Severity, strings.ReplaceAll(k.Summary, "*", `\*`))
+	}
+	return table
+}
+
+// TestCodesHaveTheirPage: a code that a program reads stands in a table of its page, and
+// a code of a denial that stands there is one.
+func TestCodesHaveTheirPage(t *testing.T) {
+	for _, tt := range []struct {
+		page, folder string
+		declared     string
+		least        int
+	}{
+		{"docs/denials.md", "internal/gate/", `(?m)^\s+\w+ +Code += "(\w+)"`, 20},
+		{"docs/record.md", "internal/event/", `(?m)^\s+\w+ +Kind += "(\w+)"`, 15},
+		{"docs/exit-codes.md", "cmd/clawai/", `\bexit[A-Z]\w* += (\d+)`, 5},
+	} {
+		documented, declared := firstCells(t, tt.page), 0
+		for _, m := range regexp.MustCompile(tt.declared).FindAllStringSubmatch(sourceOf(t, tt.folder), -1) {
+			declared++
+			if !slices.Contains(documented, m[1]) {
+				t.Errorf("%s has no %s", tt.page, m[1])
+			}
+		}
+		if declared < tt.least {
+			t.Errorf("%s: only %d words are declared in %s", tt.page, declared, tt.folder)
+		}
+	}
+	src := sourceOf(t, "internal/gate/") + sourceOf(t, "proxy/")
+	for _, word := range firstCells(t, "docs/denials.md") {
+		if strings.Contains(word, "_") && !strings.Contains(src, `"`+word+`"`) {
+			t.Errorf("docs/denials.md has %s, which is no code", word)
+		}
+	}
+}
+
+// sourceOf is the files of a folder and those below, without tests.
+func sourceOf(t *testing.T, folder string) string {
+	t.Helper()
+	var all strings.Builder
+	eachFile(t, ".go", func(path, src string) {
+		if strings.HasPrefix(path, top+"/"+folder) && !strings.HasSuffix(path, "_test.go") {
+			all.WriteString(src)
+		}
+	})
+	return all.String()
+}
+
+// firstCells are the words in the first two cells of a page's tables.
+func firstCells(t *testing.T, page string) (words []string) {
+	t.Helper()
+	for line := range strings.Lines(read(t, page)) {
+		if cells := strings.Split(line, "|"); cells[0] == "" && len(cells) > 3 {
+			words = append(words, regexp.MustCompile(`\w+`).FindAllString(cells[1]+" "+cells[2], -1)...)
+		}
+	}
+	return words
+}
