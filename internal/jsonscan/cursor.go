@@ -1,0 +1,221 @@
+// Package jsonscan reads JSON where it stands (RFC 8259): a Cursor goes over a text
+// that may be anything and says when it is in doubt; a Value is a part of a message
+// that proxy/frame has admitted. Neither copies anything but strings that hold escapes.
+package jsonscan
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/escape"
+)
+
+// MaxDepth is how deep a Cursor goes into arrays and objects.
+const MaxDepth = 1000
+
+// Cursor is a place in a JSON text. Its methods move it on and report false at what is
+// no JSON, or nests deeper than MaxDepth; then what was read is in doubt as a whole.
+//
+// They check what structure and names are made of, and the escapes of a string where it
+// is read. They let pass what readers of texts do, but proxy/frame does not: raw control
+// characters in strings, line ends between tokens, numbers such as 01 or 1.2.3, NaN.
+type Cursor struct {
+	Src   string
+	At    int // offset in Src
+	Depth int // how many arrays and objects At is inside
+}
+
+// Blanks passes over white space.
+func (c *Cursor) Blanks() {
+	for c.At < len(c.Src) {
+		switch c.Src[c.At] {
+		case ' ', '\t', '\r', '\n':
+			c.At++
+		default:
+			return
+		}
+	}
+}
+
+// Peek is the next byte, 0 at the end.
+func (c *Cursor) Peek() byte {
+	if c.At < len(c.Src) {
+		return c.Src[c.At]
+	}
+	return 0
+}
+
+// Take passes over b, if it comes next.
+func (c *Cursor) Take(b byte) bool {
+	if c.Peek() != b {
+		return false
+	}
+	c.At++
+	return true
+}
+
+// Enter steps into the object or array that open begins; more says that something is
+// in it.
+func (c *Cursor) Enter(open byte) (more, ok bool) {
+	if c.Depth++; c.Depth > MaxDepth || !c.Take(open) {
+		return false, false
+	}
+	c.Blanks()
+	if c.Take(open + 2) { // } after {, ] after [
+		c.Depth--
+		return false, true
+	}
+	return true, true
+}
+
+// After passes over what stands behind a member or an element; more says that another
+// one comes.
+func (c *Cursor) After(end byte) (more, ok bool) {
+	c.Blanks()
+	if c.Take(',') {
+		c.Blanks()
+		return true, true
+	}
+	c.Depth--
+	return false, c.Take(end)
+}
+
+// Members visits the members of an object, each at its value, which visit passes over.
+func (c *Cursor) Members(visit func(name string) bool) bool {
+	more, ok := c.Enter('{')
+	for more {
+		name, found := c.Name()
+		if !found || !visit(name) {
+			return false
+		}
+		more, ok = c.After('}')
+	}
+	return ok
+}
+
+// Elements visits the elements of an array, which visit passes over.
+func (c *Cursor) Elements(visit func() bool) bool {
+	more, ok := c.Enter('[')
+	for more {
+		if !visit() {
+			return false
+		}
+		more, ok = c.After(']')
+	}
+	return ok
+}
+
+// Name reads the name of a member, up to its value.
+func (c *Cursor) Name() (string, bool) {
+	name, ok := c.Text()
+	return name, ok && c.colon()
+}
+
+func (c *Cursor) colon() bool {
+	c.Blanks()
+	ok := c.Take(':')
+	c.Blanks()
+	return ok
+}
+
+// Text reads a string.
+func (c *Cursor) Text() (string, bool) {
+	inside, ok := c.Quoted()
+	if !ok || strings.IndexByte(inside, '\\') < 0 {
+		return inside, ok
+	}
+	return escape.Decode(inside)
+}
+
+// Quoted reads a string as it is written between its quotes.
+func (c *Cursor) Quoted() (inside string, ok bool) {
+	from := c.At + 1
+	if c.Peek() != '"' {
+		return "", false
+	}
+	end := closing(c.Src, from)
+	if end < 0 {
+		return "", false
+	}
+	c.At = end + 1
+	return c.Src[from:end], true
+}
+
+// closing is the offset of the quote that ends the string whose inside begins at from,
+// or -1.
+func closing(src string, from int) int {
+	at := from
+	for most := min(len(src), from+16); at < most && src[at] != '\\'; at++ {
+		if src[at] == '"' {
+			return at // as in most strings: they are short
+		}
+	}
+	for {
+		n := strings.IndexByte(src[at:], '"')
+		if n < 0 {
+			return -1
+		}
+		end := at + n
+		back := end
+		for back > at && src[back-1] == '\\' {
+			back--
+		}
+		if (end-back)%2 == 0 { // else the last backslash escapes it
+			return end
+		}
+		at = end + 1
+	}
+}
+
+// Word reads a number, true, false or null, or what stands where one should.
+func (c *Cursor) Word() string {
+	start := c.At
+	for c.At < len(c.Src) && isWord[c.Src[c.At]] {
+		c.At++
+	}
+	return c.Src[start:c.At]
+}
+
+var isWord = func() (t [256]bool) {
+	for _, b := range "0123456789+-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		t[b] = true
+	}
+	return t
+}()
+
+// Skip passes over one value.
+func (c *Cursor) Skip() bool {
+	switch c.Peek() {
+	case '"':
+		_, ok := c.Quoted()
+		return ok
+	case '{':
+		more, ok := c.Enter('{')
+		for more {
+			if _, found := c.Name(); !found || !c.Skip() {
+				return false
+			}
+			more, ok = c.After('}')
+		}
+		return ok
+	case '[':
+		more, ok := c.Enter('[')
+		for more {
+			if !c.Skip() {
+				return false
+			}
+			more, ok = c.After(']')
+		}
+		return ok
+	}
+	return isScalar(c.Word())
+}
+
+// isScalar says whether some reader of texts takes a word for a value.
+func isScalar(word string) bool {
+	switch word {
+	case "true", "false", "null", "NaN", "Infinity", "-Infinity":
+		return true
+	}
+	digits := strings.TrimPrefix(word, "-")
+	return digits != "" && '0' <= digits[0] && digits[0] <= '9'
+}
