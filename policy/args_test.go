@@ -83,7 +83,7 @@ func TestArgumentsThatAreNone(t *testing.T) {
 	for _, args := range []string{
 		`[]`, `"a"`, `{`, `{"a"`, `{"a":`, `{"a":"x"`, `{"a":"x",`, `{"a":"x"}}`, `{a:1}`, `{"a" 1}`, `{"a":"x}`, `{"a":"x\"}`, `{"a":"\`,
 		`{"a":}`, `{"a":[}`, `{"a":[1}`, `{"a":[1`, `{"a":{"b":}}`, `{"b":}`, `{"b":"x}`,
-		`{"a":"x" "b":1}`, `{"a":[1 2]}`, `{"b":[}`, `{"b":"\`, `{"\`, `{"\x":1}`, `{"a":@}`, `{"b":1`,
+		`{"a":"x" "b":1}`, `{"a":[1 2]}`, `{"b":[}`, `{"b":"\`, `{"\`, `{"\x":1}`, `{"a":@}`, `{"b":1`, `{"a":tru}`, `{"b":[-]}`, `{"b":{"c":x}}`,
 		`{"a":` + strings.Repeat("[", jsonscan.MaxDepth+1) + strings.Repeat("]", jsonscan.MaxDepth+1) + `}`,
 		`{"b":` + strings.Repeat(`{"c":`, jsonscan.MaxDepth+1) + "1" + strings.Repeat("}", jsonscan.MaxDepth+1) + `}`,
 	} {

@@ -4,6 +4,7 @@
 package jsonscan
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/clawai/clawai/internal/escape"
@@ -107,10 +108,11 @@ func (c *Cursor) Elements(visit func() bool) bool {
 // Name reads the name of a member, up to its value.
 func (c *Cursor) Name() (string, bool) {
 	name, ok := c.Text()
-	return name, ok && c.colon()
+	return name, ok && c.Colon()
 }
 
-func (c *Cursor) colon() bool {
+// Colon passes over what stands between a name and its value.
+func (c *Cursor) Colon() bool {
 	c.Blanks()
 	ok := c.Take(':')
 	c.Blanks()
@@ -119,9 +121,18 @@ func (c *Cursor) colon() bool {
 
 // Text reads a string.
 func (c *Cursor) Text() (string, bool) {
-	inside, ok := c.Quoted()
-	if !ok || strings.IndexByte(inside, '\\') < 0 {
-		return inside, ok
+	from := c.At + 1
+	if c.Peek() != '"' {
+		return "", false
+	}
+	end, plain := closing(c.Src, from)
+	if end < 0 {
+		return "", false
+	}
+	c.At = end + 1
+	inside := c.Src[from:end]
+	if plain || strings.IndexByte(inside, '\\') < 0 {
+		return inside, true
 	}
 	return escape.Decode(inside)
 }
@@ -132,7 +143,7 @@ func (c *Cursor) Quoted() (inside string, ok bool) {
 	if c.Peek() != '"' {
 		return "", false
 	}
-	end := closing(c.Src, from)
+	end, _ := closing(c.Src, from)
 	if end < 0 {
 		return "", false
 	}
@@ -140,19 +151,24 @@ func (c *Cursor) Quoted() (inside string, ok bool) {
 	return c.Src[from:end], true
 }
 
-// closing is the offset of the quote that ends the string whose inside begins at from,
-// or -1.
-func closing(src string, from int) int {
+// closing is the offset of the quote that ends the string whose inside begins at from, -1
+// when there is none; plain says that surely no escape stands before it.
+func closing(src string, from int) (end int, plain bool) {
 	at := from
-	for most := min(len(src), from+16); at < most && src[at] != '\\'; at++ {
-		if src[at] == '"' {
-			return at // as in most strings: they are short
+	if at+8 <= len(src) { // most names end within a word
+		w := first8(src[at:])
+		quote, slash := w^each*'"', w^each*'\\'
+		switch m := ((quote-each)&^quote | (slash-each)&^slash) & high; {
+		case m == 0:
+			at += 8
+		case src[at+bits.TrailingZeros64(m)/8] == '"':
+			return at + bits.TrailingZeros64(m)/8, true
 		}
 	}
 	for {
 		n := strings.IndexByte(src[at:], '"')
 		if n < 0 {
-			return -1
+			return -1, false
 		}
 		end := at + n
 		back := end
@@ -160,10 +176,18 @@ func closing(src string, from int) int {
 			back--
 		}
 		if (end-back)%2 == 0 { // else the last backslash escapes it
-			return end
+			return end, false
 		}
 		at = end + 1
 	}
+}
+
+const each, high = 0x0101010101010101, 0x8080808080808080
+
+func first8(s string) uint64 {
+	s = s[:8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // Word reads a number, true, false or null, or what stands where one should.
@@ -208,6 +232,28 @@ func (c *Cursor) Skip() bool {
 		return ok
 	}
 	return isScalar(c.Word())
+}
+
+// Leave moves behind the end of the array or object that At is directly in. What it
+// passes over is not checked.
+func (c *Cursor) Leave() bool {
+	open := 1
+	for at := c.At; at < len(c.Src); at++ {
+		switch c.Src[at] {
+		case '"':
+			if at, _ = closing(c.Src, at+1); at < 0 {
+				return false
+			}
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open--; open == 0 {
+				c.At = at + 1
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isScalar says whether some reader of texts takes a word for a value.

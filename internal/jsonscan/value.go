@@ -36,6 +36,10 @@ const (
 	Object
 )
 
+func (k Kind) String() string {
+	return [...]string{"absent", "null", "boolean", "number", "string", "array", "object"}[k]
+}
+
 // Kind is told by the value's first byte.
 func (v Value) Kind() Kind {
 	if v == "" {
@@ -89,7 +93,7 @@ func (v Value) Indexed(x Index) iter.Seq2[Value, Value] {
 			from := c.At
 			_, ok := c.Quoted()
 			name := Value(c.Src[from:c.At])
-			if !ok || !c.colon() {
+			if !ok || !c.Colon() {
 				return
 			}
 			from = c.At
@@ -111,23 +115,8 @@ func (c *Cursor) pass() bool {
 	if b := c.Peek(); b != '{' && b != '[' {
 		return c.Skip()
 	}
-	open := 0
-	for at := c.At; at < len(c.Src); at++ {
-		switch c.Src[at] {
-		case '"':
-			if at = closing(c.Src, at+1); at < 0 {
-				return false
-			}
-		case '{', '[':
-			open++
-		case '}', ']':
-			if open--; open == 0 {
-				c.At = at + 1
-				return true
-			}
-		}
-	}
-	return false
+	c.At++
+	return c.Leave()
 }
 
 // Elements are those of an array; those of another value are none.

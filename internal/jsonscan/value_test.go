@@ -158,7 +158,7 @@ func same(t *testing.T, v Value) {
 		}
 	case Null, Boolean, Number:
 		var want any
-		if json.Unmarshal(v.Bytes(), &want) != nil {
+		if json.Unmarshal(v.Bytes(), &want) != nil || IsNumber(v.Bytes()) != (v.Kind() == Number) {
 			t.Fatalf("%s is no value", v)
 		}
 	default:
