@@ -121,34 +121,30 @@ func (c *Cursor) Colon() bool {
 
 // Text reads a string.
 func (c *Cursor) Text() (string, bool) {
-	from := c.At + 1
-	if c.Peek() != '"' {
-		return "", false
-	}
-	end, plain := closing(c.Src, from)
-	if end < 0 {
-		return "", false
-	}
-	c.At = end + 1
-	inside := c.Src[from:end]
-	if plain || strings.IndexByte(inside, '\\') < 0 {
-		return inside, true
+	inside, plain, ok := c.quoted()
+	if !ok || plain || strings.IndexByte(inside, '\\') < 0 {
+		return inside, ok
 	}
 	return escape.Decode(inside)
 }
 
 // Quoted reads a string as it is written between its quotes.
 func (c *Cursor) Quoted() (inside string, ok bool) {
-	from := c.At + 1
+	inside, _, ok = c.quoted()
+	return inside, ok
+}
+
+func (c *Cursor) quoted() (inside string, plain, ok bool) {
 	if c.Peek() != '"' {
-		return "", false
+		return "", false, false
 	}
-	end, _ := closing(c.Src, from)
+	from := c.At + 1
+	end, plain := closing(c.Src, from)
 	if end < 0 {
-		return "", false
+		return "", false, false
 	}
 	c.At = end + 1
-	return c.Src[from:end], true
+	return c.Src[from:end], plain, true
 }
 
 // closing is the offset of the quote that ends the string whose inside begins at from, -1
