@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -69,7 +70,8 @@ func TestPayload(t *testing.T) {
 		request(`{"arguments":{"b":12345678901234567890,"a":{"\u0000":1}}}`): frame.CodeControlName,
 		request(`{"arguments":{"a":1,"A":}}`):                                frame.CodeSyntax,
 	} {
-		if _, err := frame.Parse([]byte(line), frame.DefaultLimits()); err == nil || err.(*frame.Refusal).Code != code {
+		_, err := frame.Parse([]byte(line), frame.DefaultLimits())
+		if refusal := (*frame.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != code {
 			t.Errorf("%s: %v, want %s", line, err, code)
 		}
 	}
