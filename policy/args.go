@@ -2,8 +2,8 @@ package policy
 
 import (
 	"slices"
-	"unsafe"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -106,10 +106,8 @@ func (v *value) absent() bool {
 // reads what proxy/frame admitted; anything else makes it give up. It copies
 // nothing but strings that hold escapes.
 type scanner struct {
-	src    string
-	at     int
-	depth  int
-	within string // the text that src is, when it is not the call's own
+	jsonscan.Cursor
+	within string // the text that Src is, when it is not the call's own
 	values []value
 
 	watch   bool     // whether a rule looks at arguments that it does not name
@@ -119,17 +117,15 @@ type scanner struct {
 	weighed int      // what it took to find them, as effort
 }
 
-const (
-	maxDepth  = 1000
-	maxValues = 1 << 20 // that one call's arguments hold for the rules
-)
+// maxValues is how many values one call's arguments may hold for the rules.
+const maxValues = 1 << 20
 
 // failure says why scan gave up.
 func (sc *scanner) failure() string {
 	switch {
 	case len(sc.values) > maxValues:
 		return "arguments with more values than the rules read"
-	case sc.depth > maxDepth:
+	case sc.Depth > jsonscan.MaxDepth:
 		return "arguments nested too deeply"
 	}
 	return "arguments that are no JSON object"
@@ -142,27 +138,27 @@ func (sc *scanner) scan(src []byte, names *argNames) bool {
 		return true
 	}
 	// The view lives no longer than the decision, and nobody writes to src.
-	sc.src, sc.at, sc.depth, sc.within = unsafe.String(&src[0], len(src)), 0, 0, ""
-	sc.blanks()
-	if sc.peek() != '{' || !sc.object(names) {
+	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.Of(src))}, ""
+	sc.Blanks()
+	if sc.Peek() != '{' || !sc.object(names) {
 		return false
 	}
-	sc.blanks()
-	return sc.at == len(sc.src)
+	sc.Blanks()
+	return sc.At == len(sc.Src)
 }
 
 // object reads an object whose members names may ask for.
 func (sc *scanner) object(names *argNames) bool {
-	more, ok := sc.enter('{')
+	more, ok := sc.Enter('{')
 	for more {
-		key, found := sc.key()
+		key, found := sc.Name()
 		if !found {
 			return false
 		}
 		kids := names.find(key)
-		start, exact := sc.at, false
+		start, exact := sc.At, false
 		for _, k := range kids {
-			sc.at = start
+			sc.At = start
 			same := k.name == key
 			if !sc.member(k.node) || same && sc.watch && !sc.known(k.node, start) {
 				return false
@@ -173,13 +169,13 @@ func (sc *scanner) object(names *argNames) bool {
 		}
 		switch {
 		case !exact && sc.watch:
-			if sc.at = start; !sc.unnamed(names, key) {
+			if sc.At = start; !sc.unnamed(names, key) {
 				return false
 			}
-		case len(kids) == 0 && !sc.skip():
+		case len(kids) == 0 && !sc.Skip():
 			return false
 		}
-		more, ok = sc.after('}')
+		more, ok = sc.After('}')
 	}
 	return ok
 }
@@ -197,25 +193,25 @@ func (n *argNames) absent(sc *scanner) {
 // member reads the value of a named argument: for the conditions on it, and for
 // those on what it holds.
 func (sc *scanner) member(n *argNames) bool {
-	start := sc.at
+	start := sc.At
 	if n.slot != 0 {
-		if !sc.leaf(n.slot, kindOf(sc.peek()), false) {
+		if !sc.leaf(n.slot, kindOf(sc.Peek()), false) {
 			return false
 		}
 		if len(n.kids) == 0 {
 			return true
 		}
-		sc.at = start
+		sc.At = start
 	}
-	switch sc.peek() {
+	switch sc.Peek() {
 	case '{':
 		return sc.object(n)
 	case '[':
-		return sc.elements(func() bool { return sc.element(n) })
+		return sc.Elements(func() bool { return sc.element(n) })
 	case '"':
 		return sc.embeddedMember(n)
 	}
-	return sc.skip()
+	return sc.Skip()
 }
 
 // below is n without the conditions on itself.
@@ -230,7 +226,7 @@ func (sc *scanner) element(n *argNames) bool {
 	if before > maxValues {
 		return false
 	}
-	list := sc.peek() == '['
+	list := sc.Peek() == '['
 	if !sc.member(n.below()) {
 		return false
 	}
@@ -261,10 +257,10 @@ func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false
 	}
-	v := value{slot: slot, kind: kindOf(sc.peek()), whole: whole, within: sc.within}
+	v := value{slot: slot, kind: kindOf(sc.Peek()), whole: whole, within: sc.within}
 	switch v.kind {
 	case where.String:
-		s, ok := sc.str()
+		s, ok := sc.Text()
 		v.s = s
 		sc.values = append(sc.values, v)
 		if !ok || !holdsJSON(s) {
@@ -272,7 +268,7 @@ func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
 		}
 		return sc.embedded(s, func() bool {
 			if whole == where.String {
-				whole = kindOf(sc.peek())
+				whole = kindOf(sc.Peek())
 			}
 			return sc.leaf(slot, whole, true)
 		})
@@ -280,21 +276,21 @@ func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
 		if !inside {
 			sc.values = append(sc.values, v)
 		}
-		return sc.members(func(string) bool { return sc.leaf(slot, whole, true) })
+		return sc.Members(func(string) bool { return sc.leaf(slot, whole, true) })
 	case where.List:
 		n := len(sc.values)
-		ok := sc.elements(func() bool { return sc.leaf(slot, whole, inside) })
+		ok := sc.Elements(func() bool { return sc.leaf(slot, whole, inside) })
 		if len(sc.values) == n && !inside {
 			sc.values = append(sc.values, v)
 		}
 		return ok
 	default:
-		start := sc.at
-		if !sc.skip() {
+		start := sc.At
+		if !sc.Skip() {
 			return false
 		}
 		if v.kind != where.Null {
-			v.s = sc.src[start:sc.at]
+			v.s = sc.Src[start:sc.At]
 		}
 		if v.kind != where.Null || !inside {
 			sc.values = append(sc.values, v)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // valuesFor gives what the conditions on args.<name> see, one text each;
@@ -81,9 +83,9 @@ func TestArgumentsThatAreNone(t *testing.T) {
 	for _, args := range []string{
 		`[]`, `"a"`, `{`, `{"a"`, `{"a":`, `{"a":"x"`, `{"a":"x",`, `{"a":"x"}}`, `{a:1}`, `{"a" 1}`, `{"a":"x}`, `{"a":"x\"}`, `{"a":"\`,
 		`{"a":}`, `{"a":[}`, `{"a":[1}`, `{"a":[1`, `{"a":{"b":}}`, `{"b":}`, `{"b":"x}`,
-		`{"a":"x" "b":1}`, `{"a":[1 2]}`, `{"b":[}`, `{"b":"\`, `{"\`, `{"\x":1}`, `{"a":@}`, `{"b":1`,
-		`{"a":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`,
-		`{"b":` + strings.Repeat(`{"c":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1) + `}`,
+		`{"a":"x" "b":1}`, `{"a":[1 2]}`, `{"b":[}`, `{"b":"\`, `{"\`, `{"\x":1}`, `{"a":@}`, `{"b":1`, `{"a":tru}`, `{"b":[-]}`, `{"b":{"c":x}}`,
+		`{"a":` + strings.Repeat("[", jsonscan.MaxDepth+1) + strings.Repeat("]", jsonscan.MaxDepth+1) + `}`,
+		`{"b":` + strings.Repeat(`{"c":`, jsonscan.MaxDepth+1) + "1" + strings.Repeat("}", jsonscan.MaxDepth+1) + `}`,
 	} {
 		for _, names := range [][]string{{"a"}, {"a.b"}, {"a", "a.b"}} {
 			if got, ok := valuesFor(names, args); ok {
@@ -127,7 +129,7 @@ func FuzzArguments(f *testing.F) {
 		if json.Unmarshal([]byte(args), &want) != nil || want == nil || strings.Count(args, `"`) != strings.Count(strings.ToValidUTF8(args, ""), `"`) {
 			return
 		}
-		if !ok && len(args) < maxDepth {
+		if !ok && len(args) < jsonscan.MaxDepth {
 			t.Fatalf("%q is an object that was not read", args)
 		}
 		// With exactly one member that could be meant, and it a string, that

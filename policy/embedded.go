@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -34,41 +35,25 @@ func trimJSON(s string) string {
 // hold none has no more values; false when it has too many, or nests too deeply.
 func (sc *scanner) embedded(text string, read func() bool) bool {
 	outer, before := *sc, len(sc.values)
-	sc.src, sc.at = trimJSON(text), 0
+	sc.Src, sc.At = trimJSON(text), 0
 	if sc.within == "" {
 		sc.within = text
 	}
-	whole := read() && sc.at == len(sc.src)
-	if sc.depth > maxDepth || len(sc.values) > maxValues {
+	whole := read() && sc.At == len(sc.Src)
+	if sc.Depth > jsonscan.MaxDepth || len(sc.values) > maxValues {
 		return false
 	}
 	if !whole {
 		sc.values = sc.values[:before]
 	}
-	sc.src, sc.at, sc.depth, sc.within = outer.src, outer.at, outer.depth, outer.within
+	sc.Cursor, sc.within = outer.Cursor, outer.within
 	return true
-}
-
-// word says whether a value was passed that is no string, list or object. What
-// the call itself holds was checked before, a text was not; and readers of texts
-// take more than RFC 8259 has.
-func (sc *scanner) word(start int) bool {
-	word := sc.src[start:sc.at]
-	if sc.within == "" {
-		return word != ""
-	}
-	switch word {
-	case "true", "false", "null", "NaN", "Infinity", "-Infinity":
-		return true
-	}
-	digits := strings.TrimPrefix(word, "-")
-	return digits != "" && '0' <= digits[0] && digits[0] <= '9'
 }
 
 // embeddedMember is member for a text: a server that reads JSON out of it may find
 // the members that conditions name, one that does not finds none.
 func (sc *scanner) embeddedMember(n *argNames) bool {
-	text, ok := sc.str()
+	text, ok := sc.Text()
 	if !ok || !holdsJSON(text) {
 		return ok
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 func TestEmbeddedValues(t *testing.T) {
@@ -39,7 +41,7 @@ func TestEmbeddedValues(t *testing.T) {
 			t.Errorf("args.%s of %s: %v, %v; want %s", c.name, c.args, got, ok, c.want)
 		}
 	}
-	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
+	deep := strings.Repeat("[", jsonscan.MaxDepth+1) + strings.Repeat("]", jsonscan.MaxDepth+1)
 	for _, name := range []string{"a", "a.b"} {
 		if got, ok := valuesFor([]string{name}, `{"a":"`+deep+`"}`); ok {
 			t.Errorf("args.%s: a text that nests too deeply was read as %v", name, got)

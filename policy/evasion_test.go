@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // house is a policy as a careful person writes it: what is denied stands first,
@@ -276,7 +278,7 @@ func evasions() []callCase {
 		{"json-in-a-text", toolCall("quiet", `{"mode":"[\"danger\"]"}`), Deny},
 		{"json-in-a-text", toolCall("quiet", `{"mode":"[1e2]"}`), Deny},
 		{"json-in-a-text", anyPath("\u00a0[\"/etc/x\"]\ufeff"), Deny},
-		{"json-in-a-text", toolCall("quiet", `{"mode":"`+strings.Repeat("[", maxDepth+1)+strings.Repeat("]", maxDepth+1)+`"}`), Deny},
+		{"json-in-a-text", toolCall("quiet", `{"mode":"`+strings.Repeat("[", jsonscan.MaxDepth+1)+strings.Repeat("]", jsonscan.MaxDepth+1)+`"}`), Deny},
 		{"list-empty", toolCall("read", `{"path":[]}`), Deny},
 		{"list-null", toolCall("read", `{"path":["/p/a",null]}`), Deny},
 		{"object", toolCall("read", `{"path":{"path":"/p/a"}}`), Deny},

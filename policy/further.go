@@ -94,7 +94,7 @@ func (v *view) says(f *further, b *beyond) verdict {
 // suspicious looks at the value of an argument when a rule asks that does not name it.
 func (v *view) suspicious(b *beyond) bool {
 	if b.at > 0 && b.why == innocent {
-		v.at, b.at = b.at-1, 0
+		v.At, b.at = b.at-1, 0
 		before := v.weighed
 		b.why, _ = v.look(b.node) // it has been read before
 		v.left.spend(v.weighed - before)
@@ -167,7 +167,7 @@ func (sc *scanner) known(n *argNames, start int) bool {
 		b.there, b.at = true, start+1
 		return true
 	}
-	sc.at, b.there = start, true
+	sc.At, b.there = start, true
 	why, ok := sc.look(n)
 	b = sc.place(n)
 	b.why = max(b.why, why)
@@ -184,22 +184,22 @@ func (sc *scanner) look(n *argNames) (suspicion, bool) {
 
 // outer is suspect for what is in no object.
 func (sc *scanner) outer(name string) (why suspicion, ok bool) {
-	switch sc.peek() {
+	switch sc.Peek() {
 	case '{':
-		return innocent, sc.skip()
+		return innocent, sc.Skip()
 	case '[':
-		ok = sc.elements(func() bool {
+		ok = sc.Elements(func() bool {
 			w, ok := sc.outer(name)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	case '"':
-		start := sc.at
-		if text, ok := sc.str(); !ok || holdsJSON(text) {
+		start := sc.At
+		if text, ok := sc.Text(); !ok || holdsJSON(text) {
 			return innocent, ok
 		}
-		sc.at = start
+		sc.At = start
 	}
 	return sc.suspect(name)
 }
@@ -209,13 +209,13 @@ func (sc *scanner) outer(name string) (why suspicion, ok bool) {
 // that stands in a text.
 func (sc *scanner) suspect(name string) (why suspicion, ok bool) {
 	sc.weighed += furtherEffort
-	switch sc.peek() {
+	switch sc.Peek() {
 	case '"':
 		class := classOf(name)
 		if class == textName {
-			return innocent, sc.skip()
+			return innocent, sc.Skip()
 		}
-		text, ok := sc.str()
+		text, ok := sc.Text()
 		if !ok {
 			return innocent, false
 		}
@@ -225,21 +225,21 @@ func (sc *scanner) suspect(name string) (why suspicion, ok bool) {
 		}
 		return why, ok
 	case '[':
-		ok = sc.elements(func() bool {
+		ok = sc.Elements(func() bool {
 			w, ok := sc.suspect(name)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	case '{':
-		ok = sc.members(func(key string) bool {
+		ok = sc.Members(func(key string) bool {
 			w, ok := sc.suspect(key)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	}
-	return innocent, sc.skip()
+	return innocent, sc.Skip()
 }
 
 // suspectJSON is suspect for what stands in a text.
@@ -247,7 +247,7 @@ func (sc *scanner) suspectJSON(name, text string) (why suspicion, ok bool) {
 	whole := false
 	ok = sc.embedded(text, func() bool {
 		w, ok := sc.suspect(name)
-		why, whole = w, ok && sc.at == len(sc.src)
+		why, whole = w, ok && sc.At == len(sc.Src)
 		return ok
 	})
 	if !whole {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // maxPinned is the longest value, in bytes, that is worth a line of a policy.
@@ -24,9 +26,9 @@ func readArguments(src []byte) (args []argument, err error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
-	sc := scanner{src: string(src)}
-	sc.blanks()
-	if !sc.members(func(name string) bool {
+	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
+	sc.Blanks()
+	if !sc.Members(func(name string) bool {
 		a, ok := sc.argument(name)
 		args = append(args, a)
 		return ok
@@ -39,10 +41,10 @@ func readArguments(src []byte) (args []argument, err error) {
 func (sc *scanner) argument(name string) (a argument, ok bool) {
 	a.name = name
 	what := fmt.Sprintf("argument %q", name)
-	start := sc.at
-	switch sc.peek() {
+	start := sc.At
+	switch sc.Peek() {
 	case '"':
-		text, ok := sc.str()
+		text, ok := sc.Text()
 		a.exact, a.inexact, a.kind, a.texts = []string{text}, pinnable(what, text), "string", []string{text}
 		return a, ok
 	case '[':
@@ -51,17 +53,17 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 		return a, ok
 	case '{':
 		a.inexact = fmt.Errorf("%s is an object, and no pattern names a whole object", what)
-		return a, sc.skip()
+		return a, sc.Skip()
 	case 'n':
 		a.inexact = fmt.Errorf("%s is null, which no pattern matches", what)
-		return a, sc.skip()
+		return a, sc.Skip()
 	case 't', 'f':
-		ok = sc.skip()
-		a.exact, a.kind = []string{sc.src[start:sc.at]}, "boolean"
+		ok = sc.Skip()
+		a.exact, a.kind = []string{sc.Src[start:sc.At]}, "boolean"
 		return a, ok
 	}
-	ok = sc.skip()
-	number := sc.src[start:sc.at]
+	ok = sc.Skip()
+	number := sc.Src[start:sc.At]
 	a.exact, a.kind = []string{number}, "number"
 	if plain := decimal(number); plain != number {
 		a.exact = append(a.exact, plain)
@@ -72,12 +74,12 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 // texts reads a list; nil unless it holds strings alone.
 func (sc *scanner) texts() (texts []string, ok bool) {
 	whole := true
-	ok = sc.elements(func() bool {
-		if sc.peek() != '"' {
+	ok = sc.Elements(func() bool {
+		if sc.Peek() != '"' {
 			whole = false
-			return sc.skip()
+			return sc.Skip()
 		}
-		text, ok := sc.str()
+		text, ok := sc.Text()
 		texts = append(texts, text)
 		return ok
 	})
@@ -96,23 +98,23 @@ type suspectArgument struct {
 
 // suspectsIn lists such places, in the order of arguments that were read before.
 func suspectsIn(src []byte) (all []suspectArgument) {
-	sc := scanner{src: string(src)}
-	sc.blanks()
+	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
+	sc.Blanks()
 	var visit func(path []string) bool
 	visit = func(path []string) bool {
-		switch sc.peek() {
+		switch sc.Peek() {
 		case '{':
-			return sc.members(func(name string) bool { return visit(append(path[:len(path):len(path)], name)) })
+			return sc.Members(func(name string) bool { return visit(append(path[:len(path):len(path)], name)) })
 		case '[':
-			return sc.elements(func() bool { return visit(path) })
+			return sc.Elements(func() bool { return visit(path) })
 		case '"':
-			start := sc.at
+			start := sc.At
 			why, ok := sc.suspect(path[len(path)-1])
 			if !ok || why == innocent {
 				return ok
 			}
-			sc.at = start
-			text, ok := sc.str()
+			sc.At = start
+			text, ok := sc.Text()
 			i := slices.IndexFunc(all, func(s suspectArgument) bool { return slices.Equal(s.path, path) })
 			if i < 0 {
 				i, all = len(all), append(all, suspectArgument{path: path})
@@ -122,7 +124,7 @@ func suspectsIn(src []byte) (all []suspectArgument) {
 			}
 			return ok
 		}
-		return sc.skip()
+		return sc.Skip()
 	}
 	visit(nil)
 	return all

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -74,7 +75,7 @@ func (v *view) release() {
 		v.forget()
 	}
 	v.charged = v.charged[:0]
-	v.policy, v.call, v.src, v.within = nil, nil, "", ""
+	v.policy, v.call, v.Cursor, v.within = nil, nil, jsonscan.Cursor{}, ""
 }
 
 // judge decides the call under one of its names.

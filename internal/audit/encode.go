@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/internal/redact"
 )
 
@@ -119,7 +120,7 @@ func (e *encoder) id(dst, token []byte) []byte {
 		return dst
 	}
 	dst = key(dst, "id")
-	if len(token) <= 64 && (redact.IsNumber(token) || string(token) == "null") {
+	if len(token) <= 64 && (jsonscan.IsNumber(token) || string(token) == "null") {
 		return append(dst, token...)
 	}
 	if n := len(token); n >= 2 && token[0] == '"' && token[n-1] == '"' {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Read reads the escape that s begins with: its code point and its length in bytes,
@@ -74,5 +75,23 @@ func Undo(dst, s []byte) []byte {
 			r, n = '\\', 1
 		}
 		dst, s = utf8.AppendRune(dst, r), s[n:]
+	}
+}
+
+// Decode is what the inside of a JSON string says; false when a backslash in it begins
+// no escape. Half of a surrogate pair says U+FFFD.
+func Decode(inside string) (string, bool) {
+	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // and nobody writes to it
+	dst := make([]byte, 0, len(s))
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return string(append(dst, s...)), true
+		}
+		r, n := Read(s[i:])
+		if n == 0 {
+			return "", false
+		}
+		dst, s = utf8.AppendRune(append(dst, s[:i]...), r), s[i+n:]
 	}
 }

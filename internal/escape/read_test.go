@@ -30,6 +30,21 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+func TestDecode(t *testing.T) {
+	for in, want := range map[string]string{
+		``: "", `a\u0041\n\/\ud83d\ude00!`: "aA\n/😀!", `\ud83d`: "\ufffd", `\ud83d\u0041`: "\ufffdA", `\ude00\ud83d\ude00`: "\ufffd😀",
+	} {
+		if got, ok := Decode(in); got != want || !ok {
+			t.Errorf("%s says %q, %v, want %q", in, got, ok, want)
+		}
+	}
+	for _, in := range []string{`\`, `a\x`, `\u12`, `\u12zz`, `\ud83d\ude0`} {
+		if got, ok := Decode(in); ok {
+			t.Errorf("%s says %q", in, got)
+		}
+	}
+}
+
 func TestReadTellsHalfAPair(t *testing.T) {
 	for in, want := range map[string]rune{`\ud83d`: 0xd83d, `\ude00\ud83d`: 0xde00, `\uD83D\u0041`: 0xd83d} {
 		if r, n := Read([]byte(in)); r != want || n != 6 {
@@ -43,12 +58,19 @@ func TestReadTellsHalfAPair(t *testing.T) {
 	}
 }
 
-// FuzzUndo: what encoding/json reads without repairing it, is read the same.
+// FuzzUndo: what encoding/json reads without repairing it, is read the same; Decode makes
+// the same of half a pair, too.
 func FuzzUndo(f *testing.F) {
 	f.Add(`\u0041 \ud83d\ude00 \\n`)
 	f.Fuzz(func(t *testing.T, in string) {
 		var want string
-		if json.Unmarshal([]byte(`"`+in+`"`), &want) != nil || strings.ContainsRune(want, '\ufffd') {
+		if json.Unmarshal([]byte(`"`+in+`"`), &want) != nil || strings.ToValidUTF8(in, "") != in {
+			return
+		}
+		if got, ok := Decode(in); got != want || !ok {
+			t.Errorf("%s says %q, %v, want %q", in, got, ok, want)
+		}
+		if strings.ContainsRune(want, '\ufffd') {
 			return
 		}
 		if got := string(Undo(nil, []byte(in))); got != want {

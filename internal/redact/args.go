@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 var errNotJSON = errors.New("not JSON")
@@ -16,9 +17,9 @@ const maxDepth = 256
 // no blanks. It is given wire bytes that were admitted elsewhere and trusts
 // nothing of that.
 type walker struct {
+	jsonscan.Cursor
 	r    *Redactor
-	src  []byte
-	at   int
+	src  []byte // what Src views
 	dst  []byte
 	full int  // len(dst) from which members are left out
 	cut  bool // some were
@@ -29,10 +30,10 @@ type walker struct {
 // AppendJSON appends src, or the text of src as a string when it is not JSON, and
 // reports whether the arguments were cut.
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
-	w := walker{r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
+	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
 	err := w.value(harmless, "", 0)
-	w.blanks()
-	if err == nil && w.at == len(src) {
+	w.Blanks()
+	if err == nil && w.At == len(src) {
 		return w.dst, w.cut
 	}
 	dst = append(dst, '"')
@@ -40,29 +41,19 @@ func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	return append(dst, '"'), len(src) > MaxText
 }
 
-func (w *walker) blanks() {
-	for w.at < len(w.src) && (w.src[w.at] == ' ' || w.src[w.at] == '\t' || w.src[w.at] == '\n' || w.src[w.at] == '\r') {
-		w.at++
-	}
-}
-
 // take reads c, after blanks.
 func (w *walker) take(c byte) bool {
-	w.blanks()
-	if w.at < len(w.src) && w.src[w.at] == c {
-		w.at++
-		return true
-	}
-	return false
+	w.Blanks()
+	return w.Take(c)
 }
 
 // value copies the value of the member called field, which is how secret.
 func (w *walker) value(how secrecy, field string, depth int) error {
-	w.blanks()
-	if w.at == len(w.src) || depth > maxDepth {
+	w.Blanks()
+	if w.At == len(w.src) || depth > maxDepth {
 		return errNotJSON
 	}
-	switch w.src[w.at] {
+	switch w.src[w.At] {
 	case '{':
 		return w.object(how, depth)
 	case '[':
@@ -80,19 +71,19 @@ func (w *walker) value(how secrecy, field string, depth int) error {
 
 // array copies a list. The word after a flag such as "--token" is its value.
 func (w *walker) array(how secrecy, field string, depth int) error {
-	w.at++
+	w.At++
 	w.dst = append(w.dst, '[')
 	if w.take(']') {
 		w.dst = append(w.dst, ']')
 		return nil
 	}
-	start, last := w.at, []byte(nil)
+	start, last := w.At, []byte(nil)
 	for next := how; ; {
-		w.blanks()
-		mark, from, cut := len(w.dst), w.at, w.cut
-		element := w.peek()
+		w.Blanks()
+		mark, from, cut := len(w.dst), w.At, w.cut
+		element := w.unescaped()
 		if len(element) > 1 && (element[0] == '-' || len(last) > 1 && last[0] == '-') {
-			next = max(next, listedSecrecy(element, last, w.src[start:w.at], w.command))
+			next = max(next, listedSecrecy(element, last, w.src[start:w.At], w.command))
 		}
 		last = element
 		if w.dst[mark-1] != '[' {
@@ -101,7 +92,7 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 		if err := w.value(next, field, depth+1); err != nil {
 			return err
 		}
-		next = max(how, flagSecrecy(w.src[from:w.at]))
+		next = max(how, flagSecrecy(w.src[from:w.At]))
 		if w.shorten(mark, cut) {
 			w.dst = append(w.dst, ']')
 			return w.leave()
@@ -116,12 +107,12 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 	}
 }
 
-// peek is the string at the cursor without its quotes, as far as it has no escapes.
-func (w *walker) peek() []byte {
-	if w.at == len(w.src) || w.src[w.at] != '"' {
+// unescaped is the string at the cursor without its quotes, as far as it has no escapes.
+func (w *walker) unescaped() []byte {
+	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return nil
 	}
-	text := w.src[w.at+1:]
+	text := w.src[w.At+1:]
 	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
@@ -148,28 +139,15 @@ func (w *walker) shorten(mark int, wasCut bool) bool {
 // leave moves behind the end of the object or array the cursor is in. What is
 // left out is not searched for secrets: that takes long, and nobody reads it.
 func (w *walker) leave() error {
-	for open := 1; open > 0; w.at++ {
-		if w.at == len(w.src) {
-			return errNotJSON
-		}
-		switch w.src[w.at] {
-		case '"':
-			if _, err := w.raw(); err != nil {
-				return err
-			}
-			w.at-- // raw ends behind the string
-		case '{', '[':
-			open++
-		case '}', ']':
-			open--
-		}
+	if !w.Leave() {
+		return errNotJSON
 	}
 	return nil
 }
 
 // object copies members. {"name": "API_KEY", "value": ...} names its value too.
 func (w *walker) object(how secrecy, depth int) error {
-	w.at++
+	w.At++
 	w.dst = append(w.dst, '{')
 	if w.take('}') {
 		w.dst = append(w.dst, '}')
@@ -177,7 +155,7 @@ func (w *walker) object(how secrecy, depth int) error {
 	}
 	named := how
 	for {
-		w.blanks()
+		w.Blanks()
 		mark, cut := len(w.dst), w.cut
 		if w.dst[mark-1] != '{' {
 			w.dst = append(w.dst, ',')
@@ -200,7 +178,7 @@ func (w *walker) object(how secrecy, depth int) error {
 }
 
 func (w *walker) member(how secrecy, named *secrecy, depth int) error {
-	if w.at == len(w.src) || w.src[w.at] != '"' {
+	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return errNotJSON
 	}
 	name, err := w.raw()
@@ -220,7 +198,7 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 	case "value":
 		how = max(how, *named)
 	case "command", "cmd", "program", "executable", "file":
-		defer func(at int) { w.command = bytes.Trim(w.src[at:w.at], " \t\r\n:\"") }(w.at)
+		defer func(at int) { w.command = bytes.Trim(w.src[at:w.At], " \t\r\n:\"") }(w.At)
 	}
 	field := ""
 	if w.r.mode == Hashed {
@@ -229,13 +207,13 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 	if !w.take(':') {
 		return errNotJSON
 	}
-	w.blanks()
-	from := w.at
+	w.Blanks()
+	from := w.At
 	if err := w.value(how, field, depth+1); err != nil {
 		return err
 	}
-	if naming && w.at-from > 2 && w.src[from] == '"' {
-		*named = max(*named, nameSecrecy(w.src[from+1:w.at-1]))
+	if naming && w.At-from > 2 && w.src[from] == '"' {
+		*named = max(*named, nameSecrecy(w.src[from+1:w.At-1]))
 	}
 	return nil
 }

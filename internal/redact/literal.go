@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // string appends the string written as raw between its quotes. What is counted
@@ -26,36 +27,21 @@ func (w *walker) string(raw []byte, how secrecy, field string) {
 
 // raw reads the string at the cursor and returns what stands between its quotes.
 func (w *walker) raw() ([]byte, error) {
-	from := w.at + 1
-	for i := from; ; i++ {
-		n := bytes.IndexByte(w.src[i:], '"')
-		if n < 0 {
-			return nil, errNotJSON
-		}
-		i += n
-		slashes := i
-		for slashes > from && w.src[slashes-1] == '\\' {
-			slashes--
-		}
-		if (i-slashes)%2 == 0 {
-			w.at = i + 1
-			return w.src[from:i], nil
-		}
+	inside, ok := w.Quoted()
+	if !ok {
+		return nil, errNotJSON
 	}
+	return jsonscan.Value(inside).Bytes(), nil
 }
 
 func (w *walker) literal(how secrecy, field string) error {
-	from := w.at
-	for w.at < len(w.src) && bytes.IndexByte([]byte(" \t\r\n,]}"), w.src[w.at]) < 0 {
-		w.at++
-	}
-	word := w.src[from:w.at]
+	word := jsonscan.Value(w.Word()).Bytes()
 	switch string(word) {
 	case "true", "false", "null":
 		w.dst = append(w.dst, word...)
 		return nil
 	}
-	if !IsNumber(word) {
+	if !jsonscan.IsNumber(word) {
 		return errNotJSON
 	}
 	switch {
@@ -69,39 +55,4 @@ func (w *walker) literal(how secrecy, field string) error {
 		w.dst = append(w.dst, word...)
 	}
 	return nil
-}
-
-// IsNumber holds for the grammar of RFC 8259 section 6.
-func IsNumber(s []byte) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	whole := i
-	if !digits() || s[whole] == '0' && i > whole+1 {
-		return false
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return false
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(s)
 }

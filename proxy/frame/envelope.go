@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // The members JSON-RPC 2.0 gives an envelope.
@@ -90,12 +91,15 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 	m := s.which(e, n)
 	end, object := 0, v < len(s.b) && s.b[v] == '{'
 	switch {
-	case m == mParams && object:
-		s.params = true
-		end = s.object(v, depth+1, true)
-		s.params = false
-	case m == mError && object:
-		end = s.errorObject(v, depth+1)
+	case m >= mParams && object:
+		s.payload = payload{from: v, depth: depth + 1}
+		s.params = m == mParams
+		end = s.object(v, depth+1, m != mResult)
+		if s.params = false; m == mError && end >= 0 {
+			s.errorObject(v, end)
+		}
+		e.Index, e.Unambiguous = s.payload.index, s.payload.unambiguous
+		s.payload = payload{}
 	default:
 		end = s.value(v, depth)
 	}
@@ -154,28 +158,19 @@ func (s *scanner) must(ok bool, code string, at int) {
 	}
 }
 
-// errorObject scans the error object at i: MCP's schema requires an integer
+// errorObject looks at the error object from i to end: MCP's schema requires an integer
 // code and a string message in every version.
-func (s *scanner) errorObject(i, depth int) int {
-	end := s.object(i, depth, true)
-	if end < 0 {
-		return end
-	}
-	code, message, from := false, false, i
-	i = s.blank(i + 1)
-	for more := s.b[i] != '}'; more; {
-		n, v := s.member(i)
-		i = s.value(v, depth)
-		switch string(s.key(n, false, 0)) {
+func (s *scanner) errorObject(i, end int) {
+	code, message := false, false
+	for name, value := range jsonscan.Of(s.b[i:end]).Indexed(s.payload.index) {
+		switch name.Text() {
 		case "code":
-			code = validInt(s.b[v:i])
+			code = validInt(value.Bytes())
 		case "message":
-			message = s.b[v] == '"'
+			message = value.Kind() == jsonscan.String
 		}
-		i, more = s.after(i, '}')
 	}
-	s.must(code && message, CodeErr, from)
-	return end
+	s.must(code && message, CodeErr, i)
 }
 
 // word is what a string token says; nil when the token is no string.

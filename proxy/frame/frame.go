@@ -4,6 +4,8 @@
 // frame its meaning. docs/frames.md has the rules.
 package frame
 
+import "github.com/clawai/clawai/internal/jsonscan"
+
 // Kind is the JSON-RPC shape of a frame. The zero value is no frame.
 type Kind uint8
 
@@ -26,6 +28,12 @@ type Frame struct {
 	Params []byte // nil when absent
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
+
+	// Index is of that one of Params, Result and Error which is there.
+	Index jsonscan.Index
+	// Unambiguous says that CheckFolded has nothing against the member arguments of
+	// Params; when false, it has not been asked.
+	Unambiguous bool
 
 	Elements []Frame // of a Batch, in order
 }

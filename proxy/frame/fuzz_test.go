@@ -106,6 +106,7 @@ func checkAgreement(t *testing.T, got frame.Frame) {
 			t.Fatalf("%s is %q, gjson sees %q", name, pair[0], seen)
 		}
 	}
+	checkPayload(t, got)
 	kinds := map[frame.Kind]bool{
 		frame.Request:      got.Method != "" && got.ID != nil,
 		frame.Notification: got.Method != "" && got.ID == nil,

@@ -4,10 +4,12 @@ import (
 	"hash/maphash"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // maxDepth bounds recursion whatever the limits say.
-const maxDepth = 1000
+const maxDepth = jsonscan.MaxDepth
 
 // scanner reads one line once. A broken rule about names, numbers or depth is
 // noted and the scan goes on, because only a frame that is well-formed to its
@@ -19,8 +21,9 @@ type scanner struct {
 	depth int    // deepest nesting allowed
 	high  uint64 // every word of text or-ed: non-ASCII bytes show in highs
 
-	params  bool // inside params, where __proto__ is refused
-	judged  bool // names are compared folded at every depth, and big numbers noted
+	payload payload // the params, the result or the error that is read
+	params  bool    // inside params, where __proto__ is refused
+	judged  bool    // names are compared folded at every depth, and big numbers noted
 	noted   *Refusal
 	stopped *Refusal
 
@@ -151,7 +154,12 @@ func (s *scanner) object(i, depth int, fold bool) int {
 			return v
 		}
 		s.add(&seen, n, fold)
-		if i = s.value(v, depth); i < 0 {
+		if depth == s.payload.depth {
+			i = s.payloadMember(n, v)
+		} else {
+			i = s.value(v, depth)
+		}
+		if i < 0 {
 			return i
 		}
 		i, more = s.after(i, '}')

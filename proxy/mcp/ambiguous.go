@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/tidwall/gjson"
 )
 
 // ambiguous says why two servers could read a judged call's params differently,
@@ -15,15 +15,15 @@ import (
 // reader binds by name further inside: the arguments of a tool or prompt to any
 // depth, the messages of a sampling request and their blocks. In schemas, tool
 // inputs and structured results case variants are data.
-func ambiguous(fs *fields, row *Method) *frame.Refusal {
+func ambiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	switch row.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
-		if args := fs.at[fArguments]; args.Exists() {
-			return frame.CheckFolded(fs.span(args))
+		if args := fs.at[fArguments]; args != "" && !unambiguous {
+			return frame.CheckFolded(args.Bytes())
 		}
 	case policy.ResourceSubject:
-		if asked := fs.at[fNotifications]; asked.Exists() {
-			return frame.CheckFolded(fs.span(asked), "resourceSubscriptions")
+		if asked := fs.at[fNotifications]; asked != "" {
+			return frame.CheckFolded(asked.Bytes(), "resourceSubscriptions")
 		}
 	case policy.SamplingSubject:
 		if foldingMessages(fs.at[fMessages], 0) {
@@ -41,39 +41,39 @@ const deepestMessage = 2 + 2*maxResults + 2
 // foldingMessages looks at sampling messages, their blocks, and the blocks of
 // tool results. It gives up, as on a doubt, below where a member may stand: each
 // level is walked again.
-func foldingMessages(v gjson.Result, depth int) bool {
-	if v.Type != gjson.JSON {
+func foldingMessages(v jsonscan.Value, depth int) bool {
+	if v.Kind() < jsonscan.Array {
 		return false
 	}
-	if depth > deepestMessage {
+	if depth > deepestMessage || folding(v) {
 		return true
 	}
-	found := folding(v)
-	v.ForEach(func(key, inner gjson.Result) bool {
-		if !found && (v.IsArray() || key.Str == "content" || key.Str == "resource") {
-			found = foldingMessages(inner, depth+1)
+	for inner := range v.Elements() {
+		if foldingMessages(inner, depth+1) {
+			return true
 		}
-		return !found
-	})
-	return found
+	}
+	for key, inner := range v.Members() {
+		if name := key.Text(); (name == "content" || name == "resource") && foldingMessages(inner, depth+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // folding reports an object with two members whose names fold together, or
 // with more members than any object it is asked about may have.
-func folding(o gjson.Result) bool {
-	if !o.IsObject() {
-		return false
-	}
+func folding(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]
-	found := false
-	o.ForEach(func(key, _ gjson.Result) bool {
-		name := string(frame.Fold(nil, []byte(key.Str)))
-		found = len(seen) == len(members) || slices.Contains(seen, name)
+	for key := range o.Members() {
+		name := string(frame.Fold(nil, []byte(key.Text())))
+		if len(seen) == len(members) || slices.Contains(seen, name) {
+			return true
+		}
 		seen = append(seen, name)
-		return !found
-	})
-	return found
+	}
+	return false
 }
 
 // foldsTo reports a name that a generous reader takes for one of the protocol's.

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"strings"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/tidwall/gjson"
 )
 
 // The bounds of one session's memory of input requests. What falls out is
@@ -68,60 +68,55 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 	if m.InputResponses == nil {
 		return nil, nil
 	}
-	all := object(m.InputResponses)
-	if !all.IsObject() {
-		if string(m.InputResponses) == "null" {
+	all := jsonscan.Of(m.InputResponses)
+	if all.Kind() != jsonscan.Object {
+		if all.Kind() == jsonscan.Null {
 			return nil, nil
 		}
 		return nil, refuse(f, CodeResponses, "inputResponses is not an object")
 	}
 	var calls []policy.Call
-	n, odd := 0, false
-	all.ForEach(func(key, answer gjson.Result) bool {
-		odd = odd || !answer.IsObject()
-		if n++; n > maxInputs || odd {
-			return false
+	n := 0
+	for key, answer := range all.Members() {
+		if n++; n > maxInputs {
+			return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
 		}
+		if answer.Kind() != jsonscan.Object { // which the server would say, too: a malformed request, and no call to deny
+			return nil, refuse(f, CodeResponses, "inputResponses holds an answer that is not an object")
+		}
+		name := key.Text()
 		own := answered(answer, server)
 		known := false
 		for i := range a.entries {
-			if e := &a.entries[i]; e.key == key.Str && e.call.Method == own.Method && own.Malformed == "" {
+			if e := &a.entries[i]; e.key == name && e.call.Method == own.Method && own.Malformed == "" {
 				calls, known = append(calls, e.call), true
 			}
 		}
 		if !known {
 			calls = append(calls, own)
 		}
-		return true
-	})
-	if n > maxInputs {
-		return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
-	}
-	if odd { // which the server would say, too: a malformed request, and no call to deny
-		return nil, refuse(f, CodeResponses, "inputResponses holds an answer that is not an object")
 	}
 	return calls, nil
 }
 
 // answered is the call an answer stands for, told by the member that only its
 // kind has: roots, action (elicitation) or role (sampling).
-func answered(answer gjson.Result, server string) policy.Call {
+func answered(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0
-	answer.ForEach(func(key, _ gjson.Result) bool {
-		switch {
-		case strings.EqualFold(key.Str, "roots"):
+	for key := range answer.Members() {
+		switch name := key.Text(); {
+		case strings.EqualFold(name, "roots"):
 			c.Method, c.Subject = "roots/list", policy.MethodSubject
-		case strings.EqualFold(key.Str, "action"):
+		case strings.EqualFold(name, "action"):
 			c.Method, c.Subject = "elicitation/create", policy.ElicitationSubject
-		case strings.EqualFold(key.Str, "role"):
+		case strings.EqualFold(name, "role"):
 			c.Method, c.Subject = "sampling/createMessage", policy.SamplingSubject
 		default:
-			return true
+			continue
 		}
 		kinds++
-		return true
-	})
+	}
 	if kinds != 1 || folding(answer) {
 		c.Malformed = "an answer that is not one of sampling, elicitation or roots"
 		return c
@@ -130,7 +125,7 @@ func answered(answer gjson.Result, server string) policy.Call {
 	case policy.MethodSubject:
 		c.Names = []string{c.Method}
 	case policy.ElicitationSubject:
-		scalars(member(answer, "content"), &c.Names)
+		scalars(answer.Member("content"), &c.Names)
 	default:
 		readMessage(answer, &c, 0)
 	}
@@ -142,12 +137,12 @@ func answered(answer gjson.Result, server string) policy.Call {
 }
 
 // scalars adds every string, number and boolean in v, at any depth.
-func scalars(v gjson.Result, to *[]string) {
-	leaves(v, func(_ string, leaf gjson.Result) {
-		if leaf.Type == gjson.String {
-			push(to, leaf.Str)
+func scalars(v jsonscan.Value, to *[]string) {
+	v.Leaves(func(_ string, leaf jsonscan.Value) {
+		if leaf.Kind() == jsonscan.String {
+			push(to, leaf.Text())
 		} else {
-			push(to, leaf.Raw)
+			push(to, string(leaf))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/tidwall/gjson"
 )
 
@@ -18,8 +19,8 @@ type Client struct {
 // Introduced is what the params of an initialize request say of the client; it
 // holds when the version that was negotiated has elicitation (HasElicitation).
 func Introduced(params []byte) Client {
-	o := object(params)
-	return described(member(o, "clientInfo"), member(o, "capabilities"))
+	o := jsonscan.Of(params)
+	return described(o.Member("clientInfo"), o.Member("capabilities"))
 }
 
 // HasElicitation reports the versions in which a server may send
@@ -36,26 +37,26 @@ func Carried(method string, params []byte) Client {
 		return Client{}
 	}
 	const prefix = "io.modelcontextprotocol/"
-	meta := member(object(params), "_meta")
-	if member(meta, prefix+"protocolVersion").Str != "2026-07-28" {
+	meta := jsonscan.Of(params).Member("_meta")
+	if meta.Member(prefix+"protocolVersion").Text() != "2026-07-28" {
 		return Client{}
 	}
-	return described(member(meta, prefix+"clientInfo"), member(meta, prefix+"clientCapabilities"))
+	return described(meta.Member(prefix+"clientInfo"), meta.Member(prefix+"clientCapabilities"))
 }
 
-func described(info, capabilities gjson.Result) Client {
+func described(info, capabilities jsonscan.Value) Client {
 	return Client{
-		Name:    strings.Clone(member(info, "name").Str), // outlives the frame
-		Version: strings.Clone(member(info, "version").Str),
-		Form:    showsForms(member(capabilities, "elicitation")),
+		Name:    strings.Clone(info.Member("name").Text()), // outlives the frame
+		Version: strings.Clone(info.Member("version").Text()),
+		Form:    showsForms(capabilities.Member("elicitation")),
 	}
 }
 
 // showsForms reads the elicitation capability: {} and whatever names no mode
 // mean forms, as before there were modes (MCP 2025-11-25 client/elicitation).
-func showsForms(capability gjson.Result) bool {
-	form, url := member(capability, "form"), member(capability, "url")
-	return capability.IsObject() && (form.IsObject() || !form.Exists() && !url.Exists())
+func showsForms(capability jsonscan.Value) bool {
+	form, url := capability.Member("form"), capability.Member("url")
+	return capability.Kind() == jsonscan.Object && (form.Kind() == jsonscan.Object || form == "" && url == "")
 }
 
 // formKey is the name of our one input request.
@@ -101,28 +102,28 @@ type Elicited struct {
 const maxContent = 64 << 10
 
 // ReadElicited reads the result of an elicitation/create.
-func ReadElicited(result []byte) (Elicited, error) { return elicited(object(result)) }
+func ReadElicited(result []byte) (Elicited, error) { return elicited(jsonscan.Of(result)) }
 
 // ReadResponse reads the answer to our form from the inputResponses of a retry.
 func ReadResponse(inputResponses []byte) (Elicited, error) {
-	return elicited(member(object(inputResponses), formKey))
+	return elicited(jsonscan.Of(inputResponses).Member(formKey))
 }
 
-func elicited(o gjson.Result) (Elicited, error) {
+func elicited(o jsonscan.Value) (Elicited, error) {
 	switch {
-	case !o.IsObject():
+	case o.Kind() != jsonscan.Object:
 		return Elicited{}, errors.New("the client came back without an answer")
-	case len(o.Raw) > maxContent:
+	case len(o) > maxContent:
 		return Elicited{}, errors.New("the client's answer is too long")
 	}
-	action, content := member(o, "action"), member(o, "content")
-	e := Elicited{Action: strings.Clone(action.Str)}
+	action, content := o.Member("action"), o.Member("content")
+	e := Elicited{Action: strings.Clone(action.Text())}
 	switch {
-	case folding(o), folding(content), action.Type != gjson.String:
+	case folding(o), folding(content), action.Kind() != jsonscan.String:
 	case e.Action == "decline", e.Action == "cancel":
 		return e, nil
-	case e.Action == "accept" && content.IsObject():
-		e.Content = []byte(content.Raw)
+	case e.Action == "accept" && content.Kind() == jsonscan.Object:
+		e.Content = []byte(content)
 		return e, nil
 	}
 	return Elicited{}, errors.New("the client's answer is no elicitation result")
@@ -139,17 +140,16 @@ func SameCall(params, retry []byte) bool {
 // parts are the members of params, and those of its _meta, as written.
 func parts(params []byte) map[string]string {
 	all := make(map[string]string)
-	add := func(prefix string, o gjson.Result, skip ...string) {
-		o.ForEach(func(key, value gjson.Result) bool {
-			if !slices.Contains(skip, key.Str) {
-				all[prefix+key.Str] = value.Raw
+	add := func(prefix string, o jsonscan.Value, skip ...string) {
+		for key, value := range o.Members() {
+			if name := key.Text(); !slices.Contains(skip, name) {
+				all[prefix+name] = string(value)
 			}
-			return true
-		})
+		}
 	}
-	o := object(params)
-	meta := member(o, "_meta")
-	if !meta.IsObject() {
+	o := jsonscan.Of(params)
+	meta := o.Member("_meta")
+	if meta.Kind() != jsonscan.Object {
 		add("params ", o, "inputResponses", "requestState")
 		return all
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -69,8 +70,8 @@ func TestFormsAreFrames(t *testing.T) {
 	if refusal != nil || len(in.Calls) != 1 || in.Keys[0] != formKey || in.Calls[0].Names[0] != text || in.Calls[0].Malformed != imitates {
 		t.Errorf("%s: %+v %v", modern.Raw, in, refusal)
 	}
-	o := object(modern.Result)
-	if member(o, "resultType").Str != "input_required" || member(o, "requestState").Str != `st"ate` {
+	o := jsonscan.Of(modern.Result)
+	if o.Member("resultType").Text() != "input_required" || o.Member("requestState").Text() != `st"ate` {
 		t.Errorf("%s", modern.Raw)
 	}
 	over := parse(t, string(Cancelled([]byte(`"our-1"`), "over")))

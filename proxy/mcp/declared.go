@@ -3,7 +3,7 @@ package mcp
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // The bounds of what one list result puts into the record.
@@ -33,19 +33,16 @@ func Declared(method string, result []byte) []string {
 	}
 	var names []string
 	size := 0
-	entries := member(object(result), list)
-	if !entries.IsArray() {
-		return nil
-	}
-	entries.ForEach(func(_, entry gjson.Result) bool {
-		if name := member(entry, label); name.Type == gjson.String {
-			size += len(name.Str)
-			if size > maxDeclaredBytes {
-				return false
-			}
-			names = append(names, strings.Clone(name.Str))
+	for entry := range jsonscan.Of(result).Member(list).Elements() {
+		name := entry.Member(label)
+		if name.Kind() != jsonscan.String {
+			continue
 		}
-		return len(names) < maxDeclared
-	})
+		text := name.Text()
+		if size += len(text); size > maxDeclaredBytes || len(names) == maxDeclared {
+			break
+		}
+		names = append(names, strings.Clone(text))
+	}
 	return names
 }

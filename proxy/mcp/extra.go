@@ -3,8 +3,8 @@ package mcp
 import (
 	"hash/maphash"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
-	"github.com/tidwall/gjson"
 )
 
 // told are the members of params that a call tells by its Names and Args, by
@@ -23,7 +23,7 @@ var told = [...]fieldSet{
 // protocol's own (MCP basic, _meta; traceparent of SEP-414), and the marks that
 // clients are known to put on calls for their own logs. They count where their
 // value looks as it should, or else like any other.
-var quiet = map[string]func(gjson.Result) kind{
+var quiet = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,
 	"tracestate":    markKind,
@@ -54,7 +54,7 @@ const (
 	passing               // not told, and of this one message only
 )
 
-func tokenKind(v gjson.Result) kind {
+func tokenKind(v jsonscan.Value) kind {
 	if token(v) {
 		return passing
 	}
@@ -62,33 +62,38 @@ func tokenKind(v gjson.Result) kind {
 }
 
 // ownKind: what the protocol gives a meaning is the protocol's, whatever it says.
-func ownKind(gjson.Result) kind { return protocols }
+func ownKind(jsonscan.Value) kind { return protocols }
 
 // markKind: an identifier, or a flat object of them, says nothing to anybody.
-func markKind(v gjson.Result) kind {
-	if !v.IsObject() {
+func markKind(v jsonscan.Value) kind {
+	if v.Kind() != jsonscan.Object {
 		return mark(v)
 	}
-	k := passing
-	v.ForEach(func(key, inner gjson.Result) bool {
-		k = min(k, mark(key), mark(inner))
-		return k == passing
-	})
-	return k
+	for key, inner := range v.Members() {
+		if k := min(mark(key), mark(inner)); k != passing {
+			return k
+		}
+	}
+	return passing
 }
 
 // longestMark is more than any identifier of the clients above has.
 const longestMark = 128
 
-func mark(v gjson.Result) kind {
-	switch {
-	case v.Type == gjson.Number, v.Type == gjson.True, v.Type == gjson.False:
+func mark(v jsonscan.Value) kind {
+	switch v.Kind() {
+	case jsonscan.Number, jsonscan.Boolean:
 		return passing
-	case v.Type != gjson.String, len(v.Str) > longestMark:
+	case jsonscan.String:
+	default:
 		return part
 	}
-	for i := range len(v.Str) {
-		switch c := v.Str[i]; {
+	text := v.Text()
+	if len(text) > longestMark {
+		return part
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '=', c == ',', c == '@':
 		default:
 			return part
@@ -101,8 +106,8 @@ func mark(v gjson.Result) kind {
 var seed = maphash.MakeSeed()
 
 // metaKind is what becomes of a member of _meta.
-func metaKind(key, value gjson.Result) kind {
-	if of := quiet[key.Str]; of != nil {
+func metaKind(name string, value jsonscan.Value) kind {
+	if of := quiet[name]; of != nil {
 		return of(value)
 	}
 	return part
@@ -124,33 +129,33 @@ func (fs *fields) readMeta() *meta {
 	if m.read {
 		return m
 	}
-	if m.read = true; !of.IsObject() {
-		m.more = of.Exists()
+	if m.read = true; of.Kind() != jsonscan.Object {
+		m.more = of != ""
 		return m
 	}
-	of.ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
+	for key, value := range of.Members() {
+		name := key.Text()
+		switch name {
 		case "progressToken":
 			if token(value) {
-				m.progressToken = fs.span(value)
-				return true // tokenKind
+				m.progressToken = value.Bytes()
+				continue // tokenKind
 			}
 		case "io.modelcontextprotocol/subscriptionId":
 			if token(value) {
-				m.subscription = fs.span(value)
+				m.subscription = value.Bytes()
 			}
 		case "io.modelcontextprotocol/protocolVersion":
-			m.modern = value.Type == gjson.String
+			m.modern = value.Kind() == jsonscan.String
 		}
-		switch metaKind(key, value) {
+		switch metaKind(name, value) {
 		case part:
 			m.more = true
 		case protocols:
-			m.quiet ^= digest(key.Str, value.Raw)
+			m.quiet ^= digest(name, string(value))
 		case passing:
 		}
-		return true
-	})
+	}
 	return m
 }
 
@@ -174,7 +179,7 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		known |= 1 << fNotifications
 	case s == sampling && allTexts(fs.at[fMessages]):
 		known |= 1 << fMessages
-	case s == named && !fs.at[fArguments].IsObject() && fs.at[fArguments].Type != gjson.Null:
+	case s == named && fs.at[fArguments].Kind() != jsonscan.Object && fs.at[fArguments].Kind() != jsonscan.Null:
 		known &^= 1 << fArguments
 	}
 	m := fs.readMeta()
@@ -183,7 +188,7 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		return
 	}
 	if fs.seen&known == 0 {
-		c.Extra = fs.span(fs.params) // all of it
+		c.Extra = fs.params.Bytes() // all of it
 		return
 	}
 	c.Extra = fs.extra(known, m.more)
@@ -193,65 +198,71 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 // there is more in it, without what is not told.
 func (fs *fields) extra(known fieldSet, more bool) []byte {
 	b := []byte{'{'} // it grows: beside the rest of params it is small
-	fs.params.ForEach(func(key, value gjson.Result) bool {
-		switch {
-		case key.Str == "_meta" && !more:
-		case key.Str == "_meta" && value.IsObject():
+	for key, value := range fs.params.Members() {
+		switch name := key.Text(); {
+		case name == "_meta" && !more:
+		case name == "_meta" && value.Kind() == jsonscan.Object:
 			b = append(appendMember(b, key, ""), '{')
-			value.ForEach(func(key, value gjson.Result) bool {
-				if metaKind(key, value) == part {
-					b = appendMember(b, key, value.Raw)
+			for key, value := range value.Members() {
+				if metaKind(key.Text(), value) == part {
+					b = appendMember(b, key, value)
 				}
-				return true
-			})
+			}
 			b = append(b, '}')
-		case key.Str == "_meta", known&fieldNamed(key.Str) == 0:
-			b = appendMember(b, key, value.Raw)
+		case name == "_meta", known&fieldNamed(name) == 0:
+			b = appendMember(b, key, value)
 		}
-		return true
-	})
+	}
 	return append(b, '}')
 }
 
-func appendMember(b []byte, key gjson.Result, raw string) []byte {
+func appendMember(b []byte, key, value jsonscan.Value) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
 	}
-	return append(append(append(b, key.Raw...), ':'), raw...)
+	return append(append(append(b, key...), ':'), value...)
 }
 
 // onlyMember says that an object has no other member, or that there is none.
-func onlyMember(o gjson.Result, name string) bool {
-	only := o.IsObject() || !o.Exists()
-	o.ForEach(func(key, _ gjson.Result) bool {
-		only = only && key.Str == name
-		return only
-	})
-	return only
+func onlyMember(o jsonscan.Value, name string) bool {
+	for key := range o.Members() {
+		if key.Text() != name {
+			return false
+		}
+	}
+	return o == "" || o.Kind() == jsonscan.Object
 }
 
 // allTexts says that sampling messages are nothing but texts of the user.
-func allTexts(messages gjson.Result) bool {
-	only := messages.IsArray()
-	messages.ForEach(func(_, message gjson.Result) bool {
+func allTexts(messages jsonscan.Value) bool {
+	for message := range messages.Elements() {
 		members := 0
-		message.ForEach(func(key, value gjson.Result) bool {
+		for key, value := range message.Members() {
 			members++
-			only = only && (key.Str == "role" && value.Str == "user" || key.Str == "content" && oneText(value))
-			return only
-		})
-		only = only && members == 2
-		return only
-	})
-	return only
+			switch name := key.Text(); {
+			case name == "role" && value.Text() == "user":
+			case name == "content" && oneText(value):
+			default:
+				return false
+			}
+		}
+		if members != 2 {
+			return false
+		}
+	}
+	return messages.Kind() == jsonscan.Array
 }
 
-func oneText(block gjson.Result) bool {
-	only, members := block.IsObject(), 0
-	block.ForEach(func(key, value gjson.Result) bool {
+func oneText(block jsonscan.Value) bool {
+	members := 0
+	for key, value := range block.Members() {
 		members++
-		only = only && (key.Str == "type" && value.Str == "text" || key.Str == "text" && value.Type == gjson.String)
-		return only
-	})
-	return only && members == 2
+		switch name := key.Text(); {
+		case name == "type" && value.Text() == "text":
+		case name == "text" && value.Kind() == jsonscan.String:
+		default:
+			return false
+		}
+	}
+	return members == 2
 }

@@ -1,9 +1,9 @@
 package mcp
 
 import (
-	"unsafe"
+	"slices"
 
-	"github.com/tidwall/gjson"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // A field is a member of params that the gate reads, or that a server acts on.
@@ -40,12 +40,10 @@ var fieldNames = [...]string{
 	"protocolVersion", "capabilities", "progressToken", "inputRequests",
 }
 
-// fields are the members of one params object. Each value's Index is its offset
-// in base, so that span finds its bytes again.
+// fields are the members of one params object.
 type fields struct {
-	base   []byte       // the bytes that Index counts in
-	params gjson.Result // the whole object
-	at     [fieldsRead]gjson.Result
+	params jsonscan.Value // the whole object
+	at     [fieldsRead]jsonscan.Value
 	seen   fieldSet
 	near   string // a member that folds to a known one and is not it
 	meta   meta
@@ -59,66 +57,29 @@ const unknown fieldSet = 1 << 63
 
 // fieldNamed is the member of that name.
 func fieldNamed(name string) fieldSet {
-	for i := range fieldNames {
-		if fieldNames[i] == name {
-			return 1 << i
-		}
+	if i := slices.Index(fieldNames[:], name); i >= 0 {
+		return 1 << i
 	}
 	return unknown
 }
 
-// readFields walks params, a value found in base, once. An absent params has no
-// members.
-func readFields(base []byte, params gjson.Result) (fs fields) {
-	fs.base, fs.params = base, params
-	params.ForEach(func(key, value gjson.Result) bool {
-		for i, name := range fieldNames {
-			if key.Str == name {
-				if i < int(fieldsRead) {
-					fs.at[i] = value
-				}
-				fs.seen |= 1 << i
-				return true
+// readFields walks params once. An absent params has no members.
+func readFields(params jsonscan.Value, index jsonscan.Index) (fs fields) {
+	fs.params = params
+	for key, value := range params.Indexed(index) {
+		name := key.Text()
+		i := slices.Index(fieldNames[:], name)
+		if i < 0 {
+			fs.seen |= unknown
+			if foldsTo(name, fieldNames[:]...) {
+				fs.near = name
 			}
+			continue
 		}
-		fs.seen |= unknown
-		if foldsTo(key.Str, fieldNames[:]...) {
-			fs.near = key.Str
+		fs.seen |= 1 << i
+		if i < int(fieldsRead) {
+			fs.at[i] = value
 		}
-		return true
-	})
+	}
 	return fs
-}
-
-// span is the bytes of a value found in base, not a copy.
-func (fs *fields) span(v gjson.Result) []byte {
-	if !v.Exists() {
-		return nil
-	}
-	return fs.base[v.Index : v.Index+len(v.Raw) : v.Index+len(v.Raw)]
-}
-
-// object views bytes that proxy/frame has admitted as a value to walk. The view
-// aliases b: a frame is never written to after it was read, and its Go strings
-// keep it alive.
-func object(b []byte) gjson.Result {
-	if len(b) == 0 {
-		return gjson.Result{}
-	}
-	return gjson.Result{Type: gjson.JSON, Raw: unsafe.String(unsafe.SliceData(b), len(b))}
-}
-
-// member finds a direct member of an object by its exact name.
-func member(o gjson.Result, name string) (found gjson.Result) {
-	if !o.IsObject() {
-		return found
-	}
-	o.ForEach(func(key, value gjson.Result) bool {
-		if key.Str == name {
-			found = value
-			return false
-		}
-		return true
-	})
-	return found
 }

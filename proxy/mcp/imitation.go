@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidwall/gjson"
+	"github.com/clawai/clawai/internal/jsonscan"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/clawai/clawai/internal/screen"
@@ -136,15 +136,9 @@ func asLetter(r rune) rune {
 }
 
 // anySpeaksAsUs looks at every string and member name of a form's schema.
-func anySpeaksAsUs(schema gjson.Result) (found bool) {
-	if schema.Type == gjson.String {
-		return speaksAsUs(schema.Str)
-	}
-	if schema.Type != gjson.JSON {
-		return false
-	}
-	leaves(schema, func(name string, leaf gjson.Result) {
-		found = found || speaksAsUs(name) || leaf.Type == gjson.String && speaksAsUs(leaf.Str)
+func anySpeaksAsUs(schema jsonscan.Value) (found bool) {
+	schema.Leaves(func(name string, leaf jsonscan.Value) {
+		found = found || speaksAsUs(name) || speaksAsUs(leaf.Text())
 	})
 	return found
 }

@@ -3,9 +3,9 @@ package mcp
 import (
 	"crypto/sha256"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/tidwall/gjson"
 )
 
 // Inputs are the requests a server makes of the client inside an answer or a
@@ -28,13 +28,10 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
 	case frame.Response:
-		c.base = f.Result
-		c.state(object(f.Result), 2)
-		c.base = f.Error
-		c.failure(object(f.Error))
+		c.state(jsonscan.Of(f.Result), f.Index, 2)
+		c.failure(jsonscan.Of(f.Error))
 	case frame.Notification:
-		c.base = f.Params
-		c.state(object(f.Params), 2)
+		c.state(jsonscan.Of(f.Params), f.Index, 2)
 	default: // a server's own requests are read by Read
 	}
 	if c.why != "" {
@@ -48,7 +45,6 @@ const maxInputs = 256
 
 // collector gathers input requests; why is the first thing wrong with them.
 type collector struct {
-	base   []byte
 	server string
 	in     Inputs
 	why    string
@@ -56,52 +52,53 @@ type collector struct {
 
 // state looks at a result or a task's state. depth bounds how many results may
 // lie inside each other.
-func (c *collector) state(o gjson.Result, depth int) {
-	if !o.IsObject() || depth == 0 {
-		return
-	}
-	o.ForEach(func(key, value gjson.Result) bool {
-		switch {
-		case key.Str == "inputRequests":
+func (c *collector) state(o jsonscan.Value, index jsonscan.Index, depth int) {
+	for key, value := range o.Indexed(index) {
+		switch name := key.Text(); {
+		case name == "inputRequests":
 			c.requests(value)
-		case key.Str == "result", key.Str == "task":
-			c.state(value, depth-1)
-		case key.Str == "error":
+		case (name == "result" || name == "task") && depth > 1:
+			c.state(value, jsonscan.Index{}, depth-1)
+		case name == "error":
 			c.failure(value)
-		case foldsTo(key.Str, "inputRequests"):
+		case foldsTo(name, "inputRequests"):
 			c.why = reasonFolded
 		}
-		return c.why == ""
-	})
+		if c.why != "" {
+			return
+		}
+	}
 }
 
 // requests reads one inputRequests object.
-func (c *collector) requests(v gjson.Result) {
-	if v.Type == gjson.Null {
+func (c *collector) requests(v jsonscan.Value) {
+	if v.Kind() == jsonscan.Null {
 		return
 	}
-	if !v.IsObject() {
+	if v.Kind() != jsonscan.Object {
 		c.why = "inputRequests is not an object"
 		return
 	}
-	v.ForEach(func(key, entry gjson.Result) bool {
-		method, params := member(entry, "method"), member(entry, "params")
+	for key, entry := range v.Members() {
+		method, params := entry.Member("method"), entry.Member("params")
 		switch {
-		case method.Type != gjson.String:
+		case method.Kind() != jsonscan.String:
 			c.why = "an input request without a method"
-		case params.Exists() && !params.IsObject():
+		case params != "" && params.Kind() != jsonscan.Object:
 			c.why = "an input request whose params are not an object"
 		case folding(entry):
 			c.why = "an input request with members that differ in case only"
 		default:
-			c.request(key.Str, method.Str, params, entry)
+			c.request(key.Text(), method.Text(), params, entry)
 		}
-		return c.why == ""
-	})
+		if c.why != "" {
+			return
+		}
+	}
 }
 
 // request adds one input request.
-func (c *collector) request(key, method string, params, entry gjson.Result) {
+func (c *collector) request(key, method string, params, entry jsonscan.Value) {
 	if len(c.in.Calls) == maxInputs {
 		c.why = "more input requests than anyone would answer"
 		return
@@ -110,10 +107,10 @@ func (c *collector) request(key, method string, params, entry gjson.Result) {
 	switch method {
 	case "sampling/createMessage", "elicitation/create":
 		row := methodNamed(method)
-		fs := readFields(c.base, params)
+		fs := readFields(params, jsonscan.Index{})
 		if fs.near != "" {
 			c.why = reasonFolded
-		} else if r := ambiguous(&fs, row); r != nil {
+		} else if r := ambiguous(&fs, row, false); r != nil {
 			c.why = r.Reason
 		}
 		judged.calls[0].Subject = row.Subject
@@ -121,7 +118,7 @@ func (c *collector) request(key, method string, params, entry gjson.Result) {
 		fs.judged(row.params, &judged.calls[0])
 		fs.readExtra(row.params, &judged.calls[0])
 	case "roots/list":
-		fs := readFields(c.base, params)
+		fs := readFields(params, jsonscan.Index{})
 		fs.readExtra(none, &judged.calls[0])
 	default:
 		judged.calls[0].Malformed = "a server may not ask for this method in an answer"
@@ -131,25 +128,26 @@ func (c *collector) request(key, method string, params, entry gjson.Result) {
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])
 	c.in.Keys = append(c.in.Keys, key)
-	c.in.digests = append(c.in.digests, sha256.Sum256([]byte(entry.Raw)))
+	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
 // failure looks at an error for the URLs its reader is asked to visit.
-func (c *collector) failure(e gjson.Result) {
-	list := member(member(e, "data"), "elicitations")
-	if !list.Exists() || c.why != "" {
+func (c *collector) failure(e jsonscan.Value) {
+	list := e.Member("data").Member("elicitations")
+	if list == "" || c.why != "" {
 		return
 	}
-	if !list.IsArray() {
+	if list.Kind() != jsonscan.Array {
 		c.why = "elicitations is not an array"
 		return
 	}
-	list.ForEach(func(_, entry gjson.Result) bool {
-		if !entry.IsObject() {
+	for entry := range list.Elements() {
+		if entry.Kind() != jsonscan.Object {
 			c.why = "an elicitation that is not an object"
-			return false
+			return
 		}
-		c.request(member(entry, "elicitationId").Str, "elicitation/create", entry, entry)
-		return c.why == ""
-	})
+		if c.request(entry.Member("elicitationId").Text(), "elicitation/create", entry, entry); c.why != "" {
+			return
+		}
+	}
 }

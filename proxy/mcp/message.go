@@ -3,9 +3,9 @@ package mcp
 import (
 	"strings"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/tidwall/gjson"
 )
 
 // Message is what one frame means. Its slices alias the frame's.
@@ -76,7 +76,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	if r := refusesMethod(f, m.Method, d); r != nil {
 		return Message{}, r
 	}
-	fs := readFields(f.Params, object(f.Params))
+	fs := readFields(jsonscan.Of(f.Params), f.Index)
 	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses])) {
 		return Message{}, refuse(f, frame.CodeFolded, reasonFolded)
 	}
@@ -91,7 +91,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 		m.readTasks(&fs)
 	}
 	m.readEnvelope(f, &fs)
-	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && !fs.at[fURI].Exists() {
+	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
 		// A method that this version has not got, and nothing that any reader
 		// could take for what it is about: the server says that it is gone.
 		m.Class, m.Calls = Pass, call(policy.MethodSubject, f.Method, server).calls[:]
@@ -144,7 +144,7 @@ func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusa
 	if m.Method.params == subscriptions && len(c.calls[0].Names) == 0 && c.calls[0].Malformed == "" {
 		m.Class, m.Calls = Pass, nil // a subscription to no resource reads nothing
 	}
-	if r := ambiguous(fs, m.Method); r != nil {
+	if r := ambiguous(fs, m.Method, f.Unambiguous); r != nil {
 		return refuse(f, r.Code, r.Reason)
 	}
 	return nil
@@ -159,29 +159,29 @@ func call(s policy.Subject, method, server string) *one {
 
 // readEnvelope fills in what the pump needs to know beside the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
-	m.InputResponses = fs.span(fs.at[fInputResponses])
-	if state := fs.at[fRequestState]; state.Type == gjson.String {
-		m.RequestState = fs.span(state)
+	m.InputResponses = fs.at[fInputResponses].Bytes()
+	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
+		m.RequestState = state.Bytes()
 	}
 	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
-		m.Cancels = fs.span(id)
+		m.Cancels = id.Bytes()
 	}
-	if fs.at[fMeta].Exists() {
+	if fs.at[fMeta] != "" {
 		meta := fs.readMeta()
 		m.ProgressToken, m.Subscription, m.Modern = meta.progressToken, meta.subscription, meta.modern
 	}
 }
 
 // token reports a value that may be a request id or a progress token.
-func token(v gjson.Result) bool { return v.Type == gjson.String || v.Type == gjson.Number }
+func token(v jsonscan.Value) bool {
+	k := v.Kind()
+	return k == jsonscan.String || k == jsonscan.Number
+}
 
 // Negotiated is the protocol version an initialize result settles on, "" when
 // it names none. Only "2025-03-26" admits batches.
 func Negotiated(result []byte) string {
-	if v := member(object(result), "protocolVersion"); v.Type == gjson.String {
-		return v.Str
-	}
-	return ""
+	return jsonscan.Of(result).Member("protocolVersion").Text()
 }
 
 // refuse is the refusal of a frame that proxy/frame admitted.

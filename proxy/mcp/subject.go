@@ -1,8 +1,8 @@
 package mcp
 
 import (
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
-	"github.com/tidwall/gjson"
 )
 
 // maxNames bounds the texts or URIs of one call, so that a frame of tiny ones
@@ -39,61 +39,58 @@ func tooMany(c *policy.Call) {
 	}
 }
 
+// missing says whether a value is absent or null.
+func missing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
+
 // readNamed reads tools/call and prompts/get: params.name and params.arguments.
 func readNamed(fs *fields, c *policy.Call) {
 	name, args := fs.at[fName], fs.at[fArguments]
+	text := name.Text()
 	switch {
-	case name.Type != gjson.String:
+	case name.Kind() != jsonscan.String:
 		c.Malformed = "params.name is missing or not a string"
 		return
-	case hidden(name.Str):
+	case hidden(text):
 		c.Malformed = "the name holds control or invisible characters"
-	case args.IsObject():
-		c.Args = fs.span(args)
-	case args.Exists() && args.Type != gjson.Null:
+	case args.Kind() == jsonscan.Object:
+		c.Args = args.Bytes()
+	case !missing(args):
 		c.Malformed = "params.arguments is not an object"
 	}
-	push(&c.Names, name.Str)
+	push(&c.Names, text)
 }
 
 // readURI reads the methods that take one resource: params.uri.
 func readURI(fs *fields, c *policy.Call) {
 	uri := fs.at[fURI]
-	if uri.Type != gjson.String {
+	if uri.Kind() != jsonscan.String {
 		c.Malformed = "params.uri is missing or not a string"
 		return
 	}
-	push(&c.Names, uri.Str)
+	push(&c.Names, uri.Text())
 }
 
 // readSubscriptions reads subscriptions/listen: each URI of
 // params.notifications.resourceSubscriptions. None of them leaves no name.
 func readSubscriptions(fs *fields, c *policy.Call) {
 	asked := fs.at[fNotifications]
-	if asked.Exists() && !asked.IsObject() {
+	if asked != "" && asked.Kind() != jsonscan.Object {
 		c.Malformed = "params.notifications is not an object"
 		return
 	}
-	var uris gjson.Result
-	asked.ForEach(func(key, value gjson.Result) bool {
-		if key.Str == "resourceSubscriptions" {
-			uris = value
-		}
-		return true
-	})
-	if !uris.Exists() || uris.Type == gjson.Null {
+	uris := asked.Member("resourceSubscriptions")
+	if missing(uris) {
 		return
 	}
-	if !uris.IsArray() {
+	if uris.Kind() != jsonscan.Array {
 		c.Malformed = "resourceSubscriptions is not an array"
 		return
 	}
-	uris.ForEach(func(_, uri gjson.Result) bool {
-		if uri.Type != gjson.String {
+	for uri := range uris.Elements() {
+		if uri.Kind() != jsonscan.String {
 			c.Malformed = "resourceSubscriptions holds something that is not a string"
-			return false
+			return
 		}
-		push(&c.Names, uri.Str)
-		return true
-	})
+		push(&c.Names, uri.Text())
+	}
 }

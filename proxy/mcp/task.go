@@ -1,8 +1,8 @@
 package mcp
 
 import (
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
-	"github.com/tidwall/gjson"
 )
 
 // Created are the handles under which an answer says that its call goes on: the
@@ -10,15 +10,12 @@ import (
 // result whose resultType is "task" (tasks extension of 2026-07-28). A client may
 // take up either.
 func Created(result []byte) (ids []string) {
-	o := object(result)
-	if !o.IsObject() {
-		return nil
+	o := jsonscan.Of(result)
+	if id := o.Member("task").Member("taskId"); id.Kind() == jsonscan.String {
+		ids = append(ids, id.Text())
 	}
-	if id := member(member(o, "task"), "taskId"); id.Type == gjson.String {
-		ids = append(ids, id.Str)
-	}
-	if id := member(o, "taskId"); id.Type == gjson.String && member(o, "resultType").Str == "task" {
-		ids = append(ids, id.Str)
+	if id := o.Member("taskId"); id.Kind() == jsonscan.String && o.Member("resultType").Text() == "task" {
+		ids = append(ids, id.Text())
 	}
 	return ids
 }
@@ -30,25 +27,22 @@ func (m *Message) readTasks(fs *fields) {
 	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":
 		m.task(fs.at[fTaskID], "taskId is not a string")
 	case "subscriptions/listen":
-		ids := member(fs.at[fNotifications], "taskIds")
-		if !ids.IsArray() {
-			if ids.Exists() && ids.Type != gjson.Null {
-				m.malformed("taskIds is not an array")
-			}
-			return
+		ids := fs.at[fNotifications].Member("taskIds")
+		if ids.Kind() != jsonscan.Array && !missing(ids) {
+			m.malformed("taskIds is not an array")
 		}
-		ids.ForEach(func(_, id gjson.Result) bool {
+		for id := range ids.Elements() {
 			m.task(id, "taskIds holds something that is not a string")
-			return true
-		})
+		}
 	}
 }
 
-func (m *Message) task(id gjson.Result, otherwise string) {
-	switch {
-	case id.Type == gjson.String:
-		m.Tasks = append(m.Tasks, id.Str)
-	case id.Exists():
+func (m *Message) task(id jsonscan.Value, otherwise string) {
+	switch id.Kind() {
+	case jsonscan.String:
+		m.Tasks = append(m.Tasks, id.Text())
+	case jsonscan.Absent:
+	default:
 		m.malformed(otherwise)
 	}
 }

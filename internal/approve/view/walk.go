@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -30,8 +30,7 @@ type leaf struct {
 
 // walker walks text that is known to be valid JSON, in the order of the wire.
 type walker struct {
-	src    []byte
-	at     int
+	jsonscan.Cursor
 	make   *maker
 	args   []Arg
 	leaves []leaf
@@ -42,116 +41,80 @@ type walker struct {
 
 // walk visits every value in the JSON text src.
 func walk(src []byte, m *maker) (walker, error) {
-	w := walker{src: src, make: m}
-	if len(bytes.Trim(src, " \t\r\n")) == 0 {
+	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, make: m}
+	w.Blanks()
+	if w.At == len(src) {
 		return w, nil
 	}
 	if !json.Valid(src) {
 		return w, ErrUnreadable
 	}
-	w.value("", "")
+	if !w.value("", "") && w.err == nil {
+		w.err = ErrTooMany // valid, and nests deeper than anyone reads
+	}
 	return w, w.err
 }
 
-// next skips blanks and gives the byte that follows them.
-func (w *walker) next() byte {
-	for {
-		switch c := w.src[w.at]; c {
-		case ' ', '\t', '\r', '\n':
-			w.at++
-		default:
-			return c
-		}
-	}
-}
-
-func (w *walker) value(path, key string) {
-	switch w.next() {
-	case '{':
-		w.inside(path, key, '}')
-	case '[':
-		w.inside(path, key, ']')
-	case '"':
-		text := w.string()
-		w.add(path, "string", text)
-		w.leaves = append(w.leaves, leaf{path, key, text, true})
+func (w *walker) value(path, key string) bool {
+	switch v := jsonscan.Value(w.Src[w.At:]); v.Kind() {
+	case jsonscan.Object:
+		return w.object(path)
+	case jsonscan.Array:
+		return w.array(path, key)
+	case jsonscan.String:
+		text, ok := w.text()
+		w.leaf(leaf{path, key, text, true}, v.Kind())
+		return ok
 	default:
-		token := w.token()
-		w.add(path, kindOf(token), token)
-		w.leaves = append(w.leaves, leaf{path, key, token, false})
+		w.leaf(leaf{path, key, w.Word(), false}, v.Kind())
+		return true
 	}
 }
 
-// kindOf is the type of a token that is no string.
-func kindOf(token string) string {
-	switch token[0] {
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	}
-	return "number"
+func (w *walker) leaf(l leaf, kind jsonscan.Kind) {
+	w.add(l.path, kind.String(), l.text)
+	w.leaves = append(w.leaves, l)
 }
 
-// inside walks an object or array to its end.
-func (w *walker) inside(path, key string, end byte) {
-	w.at++
-	if w.next() == end {
-		w.at++
-		if end == ']' {
-			w.add(path, "array", "[]")
-		} else if path != "" {
-			w.add(path, "object", "{}")
-		}
-		return
+func (w *walker) object(path string) bool {
+	more, ok := w.Enter('{')
+	if !more && path != "" {
+		w.add(path, "object", "{}")
 	}
-	for i := 0; w.err == nil; i++ {
-		w.next()
-		member := fmt.Sprintf("%s[%d]", path, i)
-		if end == '}' {
-			key = w.string()
-			if path == "" {
-				w.top = append(w.top, key)
-			}
-			member = w.join(path, key)
-			w.next()
-			w.at++ // the colon
+	for more {
+		key, named := w.text()
+		if path == "" {
+			w.top = append(w.top, key)
 		}
-		w.value(member, key)
-		if w.err != nil || w.next() == end {
-			break
+		if member := w.join(path, key); !named || !w.Colon() || w.err != nil || !w.value(member, key) {
+			return false
 		}
-		w.at++ // the comma
+		more, ok = w.After('}')
 	}
-	w.at++
+	return ok
 }
 
-// token gives a number, true, false or null as it is written.
-func (w *walker) token() string {
-	start := w.at
-	for w.at < len(w.src) && bytes.IndexByte([]byte(" \t\r\n,]}"), w.src[w.at]) < 0 {
-		w.at++
+func (w *walker) array(path, key string) bool {
+	more, ok := w.Enter('[')
+	if !more {
+		w.add(path, "array", "[]")
 	}
-	return string(w.src[start:w.at])
+	for i := 0; more; i++ {
+		if !w.value(fmt.Sprintf("%s[%d]", path, i), key) || w.err != nil {
+			return false
+		}
+		more, ok = w.After(']')
+	}
+	return ok
 }
 
-func (w *walker) string() string {
-	w.at++
-	start := w.at
-	escaped := false
-	for w.src[w.at] != '"' {
-		if w.src[w.at] == '\\' {
-			escaped = true
-			w.at++
-		}
-		w.at++
+// text reads a string.
+func (w *walker) text() (string, bool) {
+	inside, ok := w.Quoted()
+	if !ok || strings.IndexByte(inside, '\\') < 0 {
+		return strings.Clone(inside), ok
 	}
-	raw := w.src[start:w.at]
-	w.at++
-	if !escaped {
-		return string(raw)
-	}
-	return unescape(raw)
+	return unescape([]byte(inside)), ok
 }
 
 func (w *walker) add(path, kind, text string) {

@@ -1,50 +1,12 @@
 package mcp
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/tidwall/gjson"
 )
-
-// leavesByLevel is leaves as one would write it first.
-func leavesByLevel(v gjson.Result, name string, visit func(name string, leaf gjson.Result)) {
-	switch v.Type {
-	case gjson.JSON:
-		v.ForEach(func(key, inner gjson.Result) bool {
-			leavesByLevel(inner, key.Str, visit)
-			return true
-		})
-	case gjson.Null:
-	default:
-		visit(name, v)
-	}
-}
-
-func TestLeavesAreThoseOfEveryLevel(t *testing.T) {
-	for _, text := range []string{
-		``, `null`, `"a"`, `-1.5e3`, `true`, `[]`, `{}`, `[null , {} ,[ ]]`,
-		`{"a":"b" , "c" :["d",1 ,true,{"e":false}],"f":{"g":null,"description" :"h"}}`,
-		`{"a\"}":"b\\","\u0061":["\"", ":" , "x:"] ,"t" : "\u00e9}"}`,
-		`[[["a"],"b"],{"title":["c"],"d":{"title":"e"}},1,-0.5 ]`,
-	} {
-		var got, want []string
-		note := func(to *[]string) func(string, gjson.Result) {
-			return func(name string, leaf gjson.Result) {
-				*to = append(*to, name+"="+leaf.Raw+"="+leaf.Str+"="+leaf.Type.String())
-			}
-		}
-		v := gjson.Parse(text)
-		leaves(v, note(&got))
-		leavesByLevel(v, "", note(&want))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s\n got %q\nwant %q", text, got, want)
-		}
-	}
-}
 
 // A message is read in a few passes, however deep a server hides its bulk.
 func TestDepthCostsNothing(t *testing.T) {

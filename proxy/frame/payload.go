@@ -1,0 +1,38 @@
+package frame
+
+import "github.com/clawai/clawai/internal/jsonscan"
+
+// payload is the object that a message carries, while its members are read.
+type payload struct {
+	from, depth int // where its brace is, and how deep its members lie; depth is 0 in no payload
+	members     int
+	index       jsonscan.Index
+	unambiguous bool
+}
+
+// payloadMember scans the value at v of the payload's next member.
+func (s *scanner) payloadMember(n name, v int) (end int) {
+	if s.params && string(s.b[n.from:n.to]) == "arguments" {
+		end = s.arguments(v)
+	} else {
+		end = s.value(v, s.payload.depth)
+	}
+	s.payload.index.Add(s.payload.members, end-s.payload.from)
+	s.payload.members++
+	return end
+}
+
+// arguments scans the value at v as CheckFolded does, so that it need not be read once
+// more. Where that finds something, it is read as any other value: whether the call is one
+// that servers bind to types is not known here.
+func (s *scanner) arguments(v int) int {
+	before := s.noted
+	s.judged = true
+	end := s.value(v, s.payload.depth)
+	s.judged = false
+	if s.payload.unambiguous = s.noted == before; s.payload.unambiguous || end < 0 {
+		return end
+	}
+	s.noted = before
+	return s.value(v, s.payload.depth)
+}
