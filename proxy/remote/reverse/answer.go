@@ -25,7 +25,7 @@ func (v *visit) answered(resp *http.Response) {
 		return
 	}
 	v.learn(body)
-	v.to(v.sink()).Carry(v.s.ctx, remote.OneLine(body))
+	v.to(v.sink()).Handle(v.s.ctx, remote.OneLine(body))
 	v.missing("the server answered something else than the request")
 }
 
@@ -59,7 +59,7 @@ func (v *visit) declined(resp *http.Response) {
 	body, err := v.body(resp)
 	if err == nil {
 		if f, err := frame.Parse(remote.OneLine(body), v.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			v.to(v.sink()).Carry(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
+			v.to(v.sink()).Handle(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (v *visit) body(resp *http.Response) ([]byte, error) {
 func (v *visit) unreached(why string) {
 	switch v.frame.Kind {
 	case frame.Request:
-		v.to(v.sink()).Carry(v.s.ctx, mcp.Unreached(v.frame.ID, why))
+		v.to(v.sink()).Handle(v.s.ctx, mcp.Unreached(v.frame.ID, why))
 		v.missing(why)
 	default:
 		v.reader.empty(http.StatusBadGateway)
@@ -166,7 +166,7 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.carry(e, left == 0, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+				out.carry(e, left == 0, func() { to.Handle(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.place(e) // its data is no frame, and no client of MCP's reads it

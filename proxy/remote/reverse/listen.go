@@ -92,7 +92,7 @@ func (v *visit) begin(resp *http.Response) {
 			to = v.to(v.out)
 			err = v.entry(e)
 		case e.HasData && (e.Name == "" || e.Name == "message"):
-			v.out.carry(e, false, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+			v.out.carry(e, false, func() { to.Handle(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
 		case e.HasData:
 			err = v.out.place(e)
 		default:

@@ -62,7 +62,7 @@ func (v *visit) errandTime() (context.Context, context.CancelFunc) {
 // caller has returned from a form, the one it returned with.
 func (v *visit) waits() *responder {
 	if v.frame.Kind == frame.Request && !v.elsewhere() {
-		if r, ok := v.from.Waits(v.frame.ID).(*responder); ok {
+		if r, ok := v.from.ResponseSink(v.frame.ID).(*responder); ok {
 			return r
 		}
 	}

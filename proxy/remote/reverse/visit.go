@@ -87,9 +87,9 @@ func (v *visit) post() {
 	v.from = pump.Stream(mcp.ClientToServer, v.scope, (*forward)(v), back)
 	v.turn.here = v.out.id != "" && !v.elsewhere()
 	if err == nil {
-		v.from.CarryFrame(v.s.ctx, &v.frame)
+		v.from.HandleFrame(v.s.ctx, &v.frame)
 	} else {
-		v.from.Carry(v.s.ctx, line)
+		v.from.Handle(v.s.ctx, line)
 	}
 	if carry := v.turn.take(); carry != nil {
 		unwatch := context.AfterFunc(v.r.Context(), v.left)
