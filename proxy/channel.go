@@ -88,7 +88,7 @@ func (ch *channel) flush(ctx context.Context) {
 	ch.burst.open.Store(false)
 	ch.out.Flush()
 	ch.back.Flush()
-	_ = ch.s.o.Gate.Settle() // the gate refuses what comes after a failure
+	_ = ch.s.o.Gate.Flush() // the gate refuses what comes after a failure
 }
 
 // handleLine reads one line and puts its exchange into the group.

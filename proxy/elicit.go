@@ -155,7 +155,7 @@ func (s *session) noteQuestion(a *elicitation, id []byte) error {
 }
 
 func (s *session) noteElicitation(ev *event.Event) error {
-	ev.Kind, ev.Method, ev.ServerGuess = event.Asked, elicitMethod, s.o.Guess
+	ev.Kind, ev.Method, ev.Server, ev.ServerGuess = event.Asked, elicitMethod, s.o.Name, s.o.Guess
 	return s.o.Gate.Note(ev)
 }
 

@@ -37,7 +37,10 @@ func (ch *channel) chatter(line []byte) {
 
 // note records what is no exchange. Nothing is forwarded on its strength, so
 // that a failure changes nothing here; the gate refuses what comes after it.
-func (s *session) note(ev *event.Event) { _ = s.o.Gate.Note(ev) }
+func (s *session) note(ev *event.Event) {
+	ev.Server = s.o.Name
+	_ = s.o.Gate.Note(ev)
+}
 
 // panicked is the record of a defect of ours.
 func panicked(cause any, stack []byte) *event.Event {

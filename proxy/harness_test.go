@@ -80,7 +80,10 @@ func newHarness(t *testing.T, settings ...setting) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gate.Options{Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: time.Millisecond}
+	g := gate.Options{
+		Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: time.Millisecond,
+		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+	}
 	o := proxy.Options{
 		ClientIn: clientIn, ClientOut: clientOut, Server: w.upstream, Name: "fs",
 		Limits: frame.Limits{MaxBytes: 1 << 20, MaxDepth: 64},

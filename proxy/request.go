@@ -99,7 +99,7 @@ func (ch *channel) handleRequest(ctx context.Context, f *frame.Frame) {
 		ch.unreadable(f.Raw, refusal)
 		return
 	}
-	req.x.Raw, req.x.Calls, req.x.Out = f.Raw, calls, req
+	req.x.Raw, req.x.Calls, req.x.Out, req.x.Caller = f.Raw, calls, req, req
 	ch.describe(&req.x.Event, f, calls)
 	req.waiting = &req.x
 	ch.enqueue(ctx, &req.x, false)

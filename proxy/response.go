@@ -64,7 +64,7 @@ func (ch *channel) dropUnsolicited(f *frame.Frame, why string) {
 // read fills in the exchange.
 func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	ch, req := resp.ch, resp.request
-	resp.x.Raw, resp.x.Out = f.Raw, resp
+	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
 	ev := &resp.x.Event
 	ch.describe(ev, f, nil)
 	ev.Method, ev.Ref, ev.IsError = req.method, req.x.Event.Record, isError(f)

@@ -144,7 +144,7 @@ func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits,
 		Note: func(code, text string) {
-			_ = guard.Note(&event.Event{Kind: event.Chatter, Code: code, Detail: text})
+			_ = guard.Note(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
 		},
 	}
 	if o.Header.Get("Authorization") == "" {

@@ -14,18 +14,17 @@ import (
 // What is put to a person says everything the gate knows of it.
 func TestWhatAQuestionCarries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, revised{always(promptRule)}, Options{AskTimeout: 10 * time.Second})
-		s.o.Server = ""
+		s, j, d := sessionWithPerson(t, revised{always(promptRule)}, Options{AskTimeout: 10 * time.Second})
 		x, y := j.call("x"), j.call("y")
-		x.Event.Server, y.Event.ServerGuess = "given", "guessed"
+		x.Event.Server, y.Event.Server, y.Event.ServerGuess = "given", "", "guessed"
 		y.Calls[0].Subject = policy.SamplingSubject
 		s.Do(t.Context(), x, y)
-		slips := d.open()
+		questions := d.open()
 		for i, want := range []Question{
 			{Number: 1, Server: "given", Session: true},
 			{Number: 2, Server: "guessed"},
 		} {
-			q := slips[i].Question
+			q := questions[i].Question
 			if q.Number != want.Number || q.Server != want.Server || q.Session != want.Session || q.Revision != "abc" ||
 				q.Deadline.Sub(q.Asked) != 10*time.Second || !q.Asked.Equal(time.Now()) || q.Rule != *promptRule || q.Client != nil {
 				t.Errorf("asked %+v", q)
@@ -40,18 +39,18 @@ func (revised) Revision() string { return "abc" }
 
 func TestAPersonsWordsReachTheAgentAndTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		x, y := j.call("x"), j.call("y")
 		s.Do(t.Context(), x, y)
-		slips := d.open()
-		slips[0].say(DenyOnce, "use\x1b[2J the\r\n\ttest \u202efolder\u200b ")
-		slips[1].say(AllowOnce, "  ")
+		questions := d.open()
+		questions[0].say(DenyOnce, "use\x1b[2J the\r\n\ttest \u202efolder\u200b ")
+		questions[1].say(AllowOnce, "  ")
 		synctest.Wait()
 		if got := j.verdicts[x].Reason; got != "the owner denied it: use[2J the test folder" {
 			t.Errorf("the agent is told %q", got)
 		}
 		for _, ev := range j.of(event.Answered) {
-			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Rung != "desk" {
+			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Rung != "person" {
 				t.Errorf("recorded %+v", ev)
 			}
 		}
@@ -72,7 +71,7 @@ func TestPlain(t *testing.T) {
 		strings.Repeat("a", 501):      strings.Repeat("a", 499) + "…",
 		strings.Repeat("ä\n", 9999):   strings.Repeat("ä ", 249) + "ä…",
 	} {
-		if got := plain(in, 500); got != want {
+		if got := oneLine(in, 500); got != want {
 			t.Errorf("%.20q: %q, want %q", in, got, want)
 		}
 	}
@@ -81,7 +80,7 @@ func TestPlain(t *testing.T) {
 // Whoever answered is told what was done, once, in time or not.
 func TestAnApproverIsToldWhatBecameOfItsAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, byName, Options{})
+		s, j, d := sessionWithPerson(t, byName, Options{})
 		names := []string{"went on", "lost", "denied", "silent", "late", "withdrawn", "rules"}
 		var xs []*Exchange
 		for range names {
@@ -89,21 +88,21 @@ func TestAnApproverIsToldWhatBecameOfItsAnswers(t *testing.T) {
 			xs[len(xs)-1].Calls[0].Args = []byte{byte(len(xs))}
 		}
 		s.Do(t.Context(), xs...)
-		slips := d.open()
+		questions := d.open()
 		lost := j.forward
 		j.forward = func() error { return errors.New("broken pipe") }
-		slips[1].say(AllowOnce, "")
+		questions[1].say(AllowOnce, "")
 		synctest.Wait()
 		j.forward = lost
-		slips[0].say(AllowOnce, "")
-		slips[2].say(DenyOnce, "")
-		d.deafen(slips[4:]...)
+		questions[0].say(AllowOnce, "")
+		questions[2].say(DenyOnce, "")
+		d.deafen(questions[4:]...)
 		s.Withdraw(xs[5])
-		slips[5].say(AllowSession, "")
+		questions[5].say(AllowSession, "")
 		time.Sleep(45 * time.Second)
 		synctest.Wait()
-		slips[4].say(AllowOnce, "")
-		slips[6].answer(reply{err: errors.New("nobody there")})
+		questions[4].say(AllowOnce, "")
+		questions[6].answer(reply{err: errors.New("nobody there")})
 		s.askers.Wait()
 		for i, want := range []string{CodeAllowedByPerson, CodeForwardFailed, CodeDeniedByPerson, "", CodeNotAnswered, CodeWithdrawn, ""} {
 			told := d.told[uint64(i+1)]
@@ -126,15 +125,15 @@ func TestAnApproverIsToldWhatBecameOfItsAnswers(t *testing.T) {
 
 func TestAnAnswerThatTheRulesOverruleIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		x := j.call("x")
 		s.Do(t.Context(), x)
-		slip := d.open()[0]
-		d.deafen(slip)
+		pendingQuestion := d.open()[0]
+		d.deafen(pendingQuestion)
 		s.SetPolicy(always(denyRule))
 		synctest.Wait()
 		j.expect(t, x, CodeDeniedByRule)
-		slip.say(AllowAlways, "")
+		pendingQuestion.say(AllowAlways, "")
 		s.askers.Wait()
 		ev := j.of(event.Answered)
 		if len(ev) != 1 || ev[0].Code != CodeTooLate || ev[0].Ref != x.Event.Record || ev[0].Answer != "always" {

@@ -17,16 +17,17 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	}
 	ctx, q.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
-	closed := s.closed.Load()
-	full := !closed && !s.waiting.enter(q, &s.o)
-	if !full && !closed {
+	over := s.closed.Load()
+	full := !over && !s.waiting.enter(q, &s.o)
+	if !full && !over {
 		s.askers.Add(1)
 	}
 	s.mu.Unlock()
 	switch {
-	case closed:
+	case over:
 		q.cancel(nil)
-		s.conclude(x, s.over(x), nil)
+		x.note(&closed)
+		s.conclude(x, closed, nil)
 	case full:
 		q.cancel(nil)
 		s.conclude(x, q.refusal(CodeTooMany, "too many calls wait for a person already", ""), nil)
@@ -77,12 +78,13 @@ type reply struct {
 func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) {
 	defer func() {
 		if p := recover(); p != nil {
-			v = s.panicked(q.x, p)
+			v = panicked(q.x, StageGate, p)
+			q.x.note(&v)
 		}
 	}()
 	// The rules, or an earlier answer, may have settled it before it was among
 	// those that are told.
-	if v = s.again(q); v.Action != policy.Prompt {
+	if v = s.rejudge(q); v.Action != policy.Prompt {
 		return v, r
 	}
 	q.rule = q.now
@@ -99,9 +101,9 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 		r.late = true
 		return q.unanswered(ctx), r
 	case r.err == nil:
-		return s.weigh(q, r), r
+		return s.resolve(q, r), r
 	case q.settled:
-		return s.resettle(q), r
+		return s.resolveUnasked(q), r
 	}
 	return q.unasked(r), r
 }
@@ -117,9 +119,10 @@ func over(ctx context.Context) bool {
 func (s *Session) put(ctx context.Context, q *question) {
 	ctx, q.end = context.WithCancelCause(ctx)
 	deadline, _ := ctx.Deadline()
+	caller := q.x.caller()
 	q.asked = Question{
 		Number: q.number, Calls: timed(*q.under, q.x.Calls), Digest: q.digest, Asked: q.start, Deadline: deadline,
-		Session: q.grantable(), Server: q.x.Event.Server, Revision: revision(*q.under), Client: q.x.caller(), ClientName: q.x.named(),
+		Session: q.grantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
 	}
 	if q.asked.Server == "" {
 		q.asked.Server = q.x.Event.ServerGuess
@@ -143,17 +146,9 @@ func (s *Session) put(ctx context.Context, q *question) {
 	})
 }
 
-// revision is what a policy that counts its revisions calls the present one.
-func revision(p Policy) string {
-	if r, ok := p.(interface{ Revision() string }); ok {
-		return r.Revision()
-	}
-	return ""
-}
-
 // hear waits for the reply, the end of ctx, or a change that settles the call;
 // meanwhile it keeps the caller alive. The verdict is prompt when there is a
-// reply to weigh.
+// reply to use.
 func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
@@ -164,7 +159,7 @@ func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 		case <-ctx.Done():
 			return q.unanswered(ctx), r
 		case <-q.wake:
-			if ctx.Err() == nil && len(q.answers) == 0 && s.settle(q, &v) {
+			if ctx.Err() == nil && len(q.answers) == 0 && s.unneeded(q, &v) {
 				return v, r
 			}
 		case <-tick.C:
@@ -175,7 +170,7 @@ func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 
 // returned waits until the caller can be answered, unless ctx ends.
 func (s *Session) returned(ctx context.Context, q *question) bool {
-	back := q.x.back()
+	back := q.x.caller().Back()
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
 	for {

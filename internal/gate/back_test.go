@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// guest is an outlet whose caller can be asked, and may be away.
+// guest is a caller who can be asked, and may be away.
 type guest struct {
-	Outlet
+	None
 	here chan struct{}
 }
 
@@ -23,8 +23,8 @@ func (g *guest) Elicit(context.Context, string, []byte) (Elicited, error) { retu
 
 func visit(j *journal) (*Exchange, *guest) {
 	x := j.call("prompt")
-	g := &guest{Outlet: x.Out, here: make(chan struct{})}
-	x.Out = g
+	g := &guest{here: make(chan struct{})}
+	x.Caller = g
 	return x, g
 }
 

@@ -25,9 +25,11 @@ func (sink) Waiting(*Exchange, time.Duration)              {}
 type fixed policy.Decision
 
 func (f *fixed) DecideAll([]policy.Call) policy.Decision { return policy.Decision(*f) }
+func (*fixed) Timed() bool                               { return false }
+func (*fixed) Revision() string                          { return "" }
 
 func bench(b *testing.B, r *policy.Rule, calls, n int) {
-	s, err := New(Options{Policy: &fixed{Action: r.Action, Rule: r}, Recorder: sink{}, Approver: sink{}})
+	s, err := New(alone(Options{Policy: &fixed{Action: r.Action, Rule: r}, Recorder: sink{}, Approver: sink{}}))
 	if err != nil {
 		b.Fatal(err)
 	}

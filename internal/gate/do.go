@@ -15,6 +15,9 @@ import (
 // that follows from a goroutine of the session, and ctx ends the asking, so it
 // must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
+	for _, x := range xs {
+		x.reply = false
+	}
 	s.cross(ctx, event.Passed, xs)
 }
 
@@ -22,8 +25,11 @@ func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 // client) is judged as Do judges; a list result is recorded and forwarded. When
 // all of xs are plain replies they are forwarded first: the decision is on
 // record, and the client need not wait for that of the outcome. It follows with
-// Settle, or with whatever is recorded before that.
+// Flush, or with whatever is recorded before that.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
+	for _, x := range xs {
+		x.reply = true
+	}
 	if s.plain(xs) {
 		s.pass(xs)
 		return
@@ -31,59 +37,10 @@ func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	s.cross(ctx, event.Outcome, xs)
 }
 
-// cross is the order of the gate: policy, person, record, forward.
-func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
-	b := batches.Get().(*batch)
-	defer b.free()
-	for _, x := range xs {
-		if x.Event.Kind == "" {
-			x.Event.Kind = kind
-		}
-		v := s.judge(x)
-		if v.Action == policy.Prompt {
-			v = s.spare(x, v, b)
-		}
-		b.verdicts = append(b.verdicts, v)
-		if v.Action != policy.Prompt {
-			b.events = append(b.events, &x.Event)
-		}
-	}
-	err := s.record(b.events)
-	for i, x := range xs {
-		v := &b.verdicts[i]
-		switch {
-		case err != nil:
-			refuse(x, unrecorded(v))
-		case v.Action == policy.Prompt:
-			s.hold(ctx, x, v.Rule)
-		default:
-			s.deliver(x, v)
-		}
-	}
-}
-
-// conclude is the second half of the order for an exchange that waited: record,
-// forward. A person's answer, if there was one, is recorded before the decision.
-// It returns what became of x.
-func (s *Session) conclude(x *Exchange, v Verdict, answered *event.Event) Verdict {
-	events := []*event.Event{&x.Event}
-	if answered != nil {
-		events = []*event.Event{answered, &x.Event}
-	}
-	if s.record(events) != nil {
-		v = unrecorded(&v)
-		refuse(x, v)
-		return v
-	}
-	v.Record = x.Event.Record
-	s.deliver(x, &v)
-	return v
-}
-
-// record writes what is owed and then events, before anything goes on; a panic
+// record writes what is pending and then events, before anything goes on; a panic
 // is a failed record.
 func (s *Session) record(events []*event.Event) (err error) {
-	all := s.owed.take()
+	all := s.pending.take()
 	n := len(all)
 	if n == 0 {
 		all = events
@@ -97,7 +54,7 @@ func (s *Session) record(events []*event.Event) (err error) {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("record: panic: %v", r)
 		}
-		s.owed.settled(all, n, err)
+		s.pending.recorded(all, n, err)
 	}()
 	return s.o.Recorder.Record(all...)
 }
@@ -152,15 +109,24 @@ func refuse(x *Exchange, v Verdict) {
 // batch is the scratch of one crossing, kept so that an allowed call allocates
 // nothing here.
 type batch struct {
-	verdicts []Verdict
-	events   []*event.Event
+	events []*event.Event
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
+// add takes in a judged exchange. One that waits for a person is recorded after.
+func (b *batch) add(x *Exchange) {
+	if x.before != nil {
+		b.events = append(b.events, x.before)
+		x.before = nil
+	}
+	if x.verdict.Action != policy.Prompt {
+		b.events = append(b.events, &x.Event)
+	}
+}
+
 func (b *batch) free() {
-	clear(b.verdicts)
 	clear(b.events)
-	b.verdicts, b.events = b.verdicts[:0], b.events[:0]
+	b.events = b.events[:0]
 	batches.Put(b)
 }

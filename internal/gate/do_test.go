@@ -73,7 +73,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		{"no rule", named("?"), false, "decision deny deny policy no_rule 0"},
 		{"malformed", named("malformed"), false, "decision deny deny policy malformed 0"},
 		{"ungoverned method", named("free"), false, "decision allow allow policy ungoverned 0"},
-		{"fallen policy", named("panic"), false, "decision  deny gate panic 0"},
+		{"fallen policy", named("panic"), false, "decision  deny policy panic 0"},
 		{"strictest of two", two, false, "decision deny deny policy denied_by_rule 3"},
 		{"work goes on", on("allow", ""), false, "decision allow allow policy ungoverned 0"},
 		{"work that was asked about goes on", on("prompt", "allow"), false, "decision allow allow policy allowed_by_rule 1"},
@@ -90,7 +90,7 @@ func TestWhatIsRecorded(t *testing.T) {
 			x := tt.make(j)
 			if tt.observe {
 				s.Observe(t.Context(), x)
-				_ = s.Settle()
+				_ = s.Flush()
 			} else {
 				s.Do(t.Context(), x)
 			}
@@ -183,7 +183,7 @@ func TestNote(t *testing.T) {
 	if err := s.Note(&event.Event{Kind: event.Start}, &event.Event{Kind: event.Policy, Server: "other"}); err != nil {
 		t.Fatal(err)
 	}
-	if j.lines[0] != "record 2" || j.events[0].Server != "srv" || j.events[1].Server != "other" {
+	if j.lines[0] != "record 2" || j.events[0].Server != "" || j.events[1].Server != "other" {
 		t.Errorf("recorded %v, %+v", j.lines, j.events)
 	}
 	if err := s.Note(); err != nil || len(j.lines) != 1 {
@@ -198,6 +198,9 @@ func TestASetPolicyOfNilDenies(t *testing.T) {
 	x := j.call("allow")
 	s.Do(t.Context(), x)
 	j.expect(t, x, CodeNoRule)
+	if p := *s.policy.Load(); p.Revision() != "" || p.Timed() {
+		t.Errorf("no rules, of revision %q", p.Revision())
+	}
 }
 
 func TestAClosedSessionRefuses(t *testing.T) {

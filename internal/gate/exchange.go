@@ -18,10 +18,19 @@ type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
 	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
-	Event event.Event   // what the transport knows of it; the gate adds the verdict
+	Event event.Event   // what the transport knows of it, the server first of all; the gate adds the verdict
 	Out   Outlet        // where it goes
 
-	paid Receipt // what it counts as against limits, until it is out
+	// Caller is who is told or asked, Principal who it is that calls. Of both the zero
+	// value is nobody.
+	Caller    Caller
+	Principal Principal
+
+	verdict Verdict         // what stands of it while it is judged
+	reply   bool            // it came to Observe
+	charges []policy.Charge // of the rules that judged it, until it is counted
+	paid    Receipt         // what it counts as against limits, until it is out
+	before  *event.Event    // what is recorded just before it
 }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate
@@ -38,57 +47,40 @@ type Outlet interface {
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
-// Asker is an Outlet that knows its caller as somebody who can be asked.
-type Asker interface {
-	// Client is the caller of this exchange, nil when it has no form to show. It
-	// is called once, before the Approver is, and its Elicit at most once.
+// Caller is whoever made the call of an exchange. The zero Exchange has None.
+type Caller interface {
+	// Named is how the client calls itself, whether it has a form to show or not.
+	// Both are hostile.
+	Named() (name, version string)
+	// Client is the caller as somebody who can be asked, nil when it has no form to
+	// show. It is called once, before the Approver is, and its Elicit at most once.
 	Client() Client
 	// Back is closed while the caller can be answered. One that was given a form
 	// in place of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until
-	// it returns with another request; only then is the answer weighed.
+	// it returns with another request; only then is the answer used.
 	Back() <-chan struct{}
 }
 
-// Named is an Outlet that knows how the client calls itself, whether it has a
-// form to show or not. Both are hostile.
-type Named interface {
-	Named() (name, version string)
+// caller is whoever made the call.
+func (x *Exchange) caller() Caller {
+	if x.Caller == nil {
+		return None{}
+	}
+	return x.Caller
 }
 
-// named is the client of an exchange, for people.
-func (x *Exchange) named() string {
-	n, ok := x.Out.(Named)
-	if !ok {
-		return ""
-	}
-	name, version := n.Named()
+// clientName is the client of an exchange, for people.
+func clientName(c Caller) string {
+	name, version := c.Named()
 	all := strings.TrimSpace(name + " " + version)
-	if len(all) > maxNamed {
-		all = strings.ToValidUTF8(all[:maxNamed], "") + "…"
+	if len(all) > maxName {
+		all = strings.ToValidUTF8(all[:maxName], "") + "…"
 	}
 	return all
 }
 
-// maxNamed is as much of a client's name, in bytes, as is kept with each question.
-const maxNamed = 200
-
-// caller is whoever stands behind an exchange, as somebody to ask.
-func (x *Exchange) caller() Client {
-	if a, ok := x.Out.(Asker); ok {
-		return a.Client()
-	}
-	return nil
-}
-
-// back is the Back of the caller; everybody but an Asker waits for the answer.
-func (x *Exchange) back() <-chan struct{} {
-	if a, ok := x.Out.(Asker); ok {
-		return a.Back()
-	}
-	here := make(chan struct{})
-	close(here)
-	return here
-}
+// maxName is as much of a client's name, in bytes, as is kept with each question.
+const maxName = 200
 
 // Verdict is what the gate decided and why. The zero value is a deny.
 type Verdict struct {
@@ -99,23 +91,28 @@ type Verdict struct {
 	Code   Code
 	Reason string // for the agent, a clause: no rule position, no path, no secret; "" when allowed
 	Record string // the record id to quote to the owner; "" when it could not be recorded
+
+	owner   string // the reason in words that only the owner reads
+	unruled bool   // the rules had no part in it: what they said before stays on record
 }
 
-// Stage names the step of the gate that decided.
-type Stage string
-
-// The stages.
-const (
-	StagePolicy Stage = "policy"
-	StageRate   Stage = "rate" // a limit of a rule
-	StageAsk    Stage = "ask"
-	StageRecord Stage = "record"
-	StageGate   Stage = "gate" // a panic or a closed session
-
-	// StageObserve stands on every judged exchange, and on the start, of a
-	// session that enforces nothing (Options.ObserveOnly).
-	StageObserve Stage = "observe"
-)
+// note writes a verdict into the record of x. Of a message that passes because no
+// stage has a word on it there is no verdict to write.
+func (x *Exchange) note(v *Verdict) {
+	if v.Action == policy.Allow && !x.governed() {
+		return
+	}
+	ev := &x.Event
+	ev.Kind, ev.Decision = event.Decision, v.Action.String()
+	if !v.unruled {
+		ev.Policy = v.Policy.String()
+	}
+	ev.Stage, ev.Code, ev.Reason = string(v.Stage), v.Code, v.owner
+	ev.RuleFile, ev.RuleLine, ev.RuleText = "", 0, ""
+	if r := v.Rule; r != nil {
+		ev.RuleFile, ev.RuleLine, ev.RuleText = r.Pos.File, r.Pos.Line, r.Description
+	}
+}
 
 // Code is the stable machine word of a verdict's reason.
 type Code = string
@@ -128,6 +125,9 @@ const (
 	CodeAllowedInSession Code = "allowed_in_session" // a person said so earlier
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
 
+	CodeUnknownCaller  Code = "unknown_caller" // nobody vouches for the principal
+	CodeWithheld       Code = "withheld"       // of a reply: what it carries
+	CodeLabels         Code = "labels"         // what the session has seen
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"

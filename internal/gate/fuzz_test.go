@@ -84,7 +84,7 @@ func (p *script) step() {
 	case 7:
 		synctest.Wait()
 	case 8:
-		_ = p.s.Settle()
+		_ = p.s.Flush()
 	}
 }
 
@@ -132,7 +132,7 @@ func FuzzDo(f *testing.F) {
 				}
 				return silent(ctx, q)
 			}
-			s, err := New(Options{Policy: byName, Recorder: j, Approver: j})
+			s, err := New(alone(Options{Policy: byName, Recorder: j, Approver: j}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func FuzzDo(f *testing.F) {
 				p.step()
 			}
 			j.mu.Lock()
-			j.record = nil // what is owed must come through once there is room
+			j.record = nil // what is pending must come through once there is room
 			j.mu.Unlock()
 			s.Close()
 			p.check()

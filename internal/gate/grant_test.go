@@ -15,7 +15,7 @@ import (
 func TestGrantsAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := 0
-		s, j, d := office(t, always(promptRule), Options{OnGrants: func() {
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{OnGrants: func() {
 			changed++
 			panic("publishing fell")
 		}})
@@ -58,7 +58,7 @@ func TestGrantsAreListed(t *testing.T) {
 func TestARevokedGrantAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := 0
-		s, j, d := office(t, always(promptRule), Options{OnGrants: func() { changed++ }})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{OnGrants: func() { changed++ }})
 		answered(t, s, j, d, "x", AllowSession)
 		answered(t, s, j, d, "y", AllowSession)
 		id := s.Grants()[0].ID
@@ -87,7 +87,7 @@ func TestTheLastWordCounts(t *testing.T) {
 		{DenyAlways, AllowSession, CodeDeniedByPerson}, // a rule that denies has been written
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, _ := office(t, always(promptRule), Options{})
+			s, j, _ := sessionWithPerson(t, always(promptRule), Options{})
 			for _, r := range []Reply{tt.first, tt.second} { // of two equal calls that wait
 				q := &question{x: j.call("x"), now: promptRule, under: s.policy.Load()}
 				q.value = valueOf(q.x.Calls)
@@ -127,13 +127,13 @@ func TestNothingIsRememberedForRulesThatAreGone(t *testing.T) {
 
 func TestGrantsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{MaxWaiting: 3 * maxKept})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{MaxWaiting: 3 * maxKept})
 		for i := range maxKept + 1 {
 			x := j.call(fmt.Sprint(i))
 			s.Do(t.Context(), x, j.call(fmt.Sprint(i))) // twice the same: one grant
 		}
-		for _, slip := range d.open() {
-			slip.say(AllowSession, "")
+		for _, pendingQuestion := range d.open() {
+			pendingQuestion.say(AllowSession, "")
 			synctest.Wait()
 		}
 		if n := len(s.Grants()); n != maxKept {

@@ -25,7 +25,7 @@ import (
 type house struct {
 	script []byte
 	s      *Session
-	d      *desk
+	d      *person
 	j      *journal
 
 	mu      sync.Mutex // guards what follows: outlets and the record come from everywhere
@@ -48,6 +48,8 @@ func (s stretch) meets(from, to int) bool { return s.from <= to && (s.to == 0 ||
 type verdicts map[string]policy.Decision
 
 func (v verdicts) DecideAll(cs []policy.Call) policy.Decision { return v[string(cs[0].Args)] }
+func (verdicts) Timed() bool                                  { return false }
+func (verdicts) Revision() string                             { return "" }
 
 // visitor is an exchange and its outlet, which watches the gate.
 type visitor struct {
@@ -179,13 +181,13 @@ func (h *house) come(ctx context.Context) {
 
 func (h *house) answer() {
 	h.d.mu.Lock()
-	n := len(h.d.slips)
+	n := len(h.d.questions)
 	h.d.mu.Unlock()
 	if n == 0 {
 		return
 	}
 	h.d.mu.Lock()
-	s := h.d.slips[h.draw(n)]
+	s := h.d.questions[h.draw(n)]
 	h.d.mu.Unlock()
 	r := Reply(h.draw(5))
 	for _, v := range h.guests {
@@ -340,13 +342,13 @@ func playAll(t *testing.T, script []byte) (broken []string) {
 			first[value] = policy.Decision{Action: policy.Prompt, Rule: promptRule}
 		}
 		h.rules = []stretch{{from: 1, of: first}}
-		h.d = newDesk(h.j)
+		h.d = newPerson(h.j)
 		h.d.deaf = h.draw(4)
 		var err error
-		h.s, err = New(Options{
-			Policy: first, Recorder: h, Approver: h.d,
+		h.s, err = New(alone(Options{
+			Policy: first, Recorder: h, Approver: h.d, Concluder: h.d,
 			DenyMemory: []time.Duration{-1, 0}[h.draw(2)], AskPerMinute: []int{-1, 3}[h.draw(2)],
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

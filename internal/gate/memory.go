@@ -34,43 +34,58 @@ type denial struct {
 	always bool // holds until the rule that was written is loaded
 }
 
-// recall settles a prompt about calls that a person has answered for longer than
-// once. The rules are asked first, so it never beats a deny of theirs.
-func (s *Session) recall(v Verdict, cs []policy.Call) Verdict {
+// recall looks up what a person has said of calls that r asks about.
+func recall[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
 	s.mu.Lock()
-	none := len(s.memory.grants)+len(s.memory.denials) == 0
+	none := len(*from) == 0
 	s.mu.Unlock()
 	if none { // do not digest for nothing
-		return v
-	}
-	k := key{v.Rule, valueOf(cs)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d, ok := s.memory.denials[k]; ok && d.always {
-		v.Action, v.Stage, v.Code = policy.Deny, StageAsk, CodeDeniedByPerson
-		v.Reason = said("the owner denied it for good", d.words)
-	} else if g, ok := s.memory.grants[k]; ok && v.Stage != StageRate { // each call beyond a limit is asked about
-		g.Uses++
-		g.Used = time.Now()
-		v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
-	}
-	return v
-}
-
-// denied is a person's no to the same calls, not longer ago than DenyMemory.
-func (s *Session) denied(r *policy.Rule, cs []policy.Call) (d denial, ago time.Duration, ok bool) {
-	s.mu.Lock()
-	none := len(s.memory.denials) == 0
-	s.mu.Unlock()
-	if none {
-		return d, 0, false
+		return said, false
 	}
 	k := key{r, valueOf(cs)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, ok = s.memory.denials[k]
-	ago = time.Since(d.at)
-	return d, ago, ok && ago < s.o.DenyMemory
+	said, ok = (*from)[k]
+	return said, ok
+}
+
+// deniedForGood denies what a person has denied until the rules change.
+func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
+	if v.Action != policy.Prompt {
+		return false
+	}
+	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
+	if !ok || !d.always {
+		return false
+	}
+	v.Action, v.Code, v.Reason = policy.Deny, CodeDeniedByPerson, said("the owner denied it for good", d.words)
+	return true
+}
+
+// deniedRecently denies what a person has denied not longer ago than DenyMemory.
+func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
+	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
+	ago := time.Since(d.at)
+	if !ok || ago >= s.o.DenyMemory {
+		return false
+	}
+	return v.unaskable(CodeDeniedRecently, said("the owner denied the same call "+since(ago), d.words))
+}
+
+// grant allows a prompt about calls that a person has allowed for the session.
+func (s *Session) grant(x *Exchange, v *Verdict) {
+	if v.Stage == StageRate { // each call beyond a limit is asked about
+		return
+	}
+	g, ok := recall(s, &s.memory.grants, v.Rule, x.Calls)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g.Uses++
+	g.Used = time.Now()
+	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
 // rememberAllow keeps an answer for the session, unless the rules have changed
@@ -119,7 +134,7 @@ func (s *Session) rememberDeny(q *question, r reply) {
 	if _, known := m.denials[k]; !known && len(m.denials) >= maxKept {
 		delete(m.denials, oldest(m.denials, func(a, b denial) bool { return a.at.Before(b.at) }))
 	}
-	m.denials[k] = denial{at: time.Now(), words: plain(r.Words, maxWords), always: always || m.denials[k].always}
+	m.denials[k] = denial{at: time.Now(), words: oneLine(r.Words, maxWords), always: always || m.denials[k].always}
 	if always {
 		s.waiting.wake(&q.value)
 	}

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
-	"pgregory.net/rapid"
 )
 
 // observing is a session that enforces nothing.
 func observing(t *testing.T, j *journal, p Policy) *Session {
 	t.Helper()
-	s, err := New(Options{Policy: p, Recorder: j, Approver: j, Server: "srv", ObserveOnly: true})
+	s, err := New(alone(Options{Policy: p, Recorder: j, Approver: j, ObserveOnly: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestWhatIsRecordedWhenNothingIsEnforced(t *testing.T) {
 		"prompt":    "decision prompt allow observe not_enforced 2 ",
 		"?":         "decision deny allow observe not_enforced 0 no rule allows it",
 		"malformed": "decision deny allow observe not_enforced 0 the name has an invisible character",
-		"panic":     "decision  deny gate panic 0 panic: rules fell",
+		"panic":     "decision  deny policy panic 0 panic: rules fell",
 	} {
 		j := newJournal()
 		observing(t, j, byName).Do(t.Context(), j.call(name))

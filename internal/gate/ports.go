@@ -14,6 +14,10 @@ type Policy interface {
 	// DecideAll is the strictest decision over all the calls; it is safe for
 	// concurrent use and does not keep the slice.
 	DecideAll(cs []policy.Call) policy.Decision
+	// Timed says that a rule looks at the time of a call (policy.Call.At).
+	Timed() bool
+	// Revision names the rules as they are, for people; "" is no name.
+	Revision() string
 }
 
 // Recorder writes the audit record. Record returns only when every event is in
@@ -48,6 +52,77 @@ type Excess struct {
 	Wait time.Duration
 }
 
+// Principal is who makes a call. Whoever makes the exchange fills it in from what it
+// has checked itself, never from what the message says. The zero value is nobody
+// known, which is less than anybody: no rule may allow for it what it allows to
+// somebody.
+type Principal struct {
+	ID          string // stable, and of one person or program: "local:ana"
+	Role        string // in which it calls
+	Environment string // from where, as the owner divides what there is: "production"
+}
+
+// Principals vouches for who calls. It is safe for concurrent use.
+type Principals interface {
+	// Admit says of each message whether its principal may use the gate at all by
+	// now; what it may do is for the rules. An error refuses the message and is for
+	// the owner. It waits for nobody.
+	Admit(p *Principal) error
+}
+
+// Label is one thing that a session has seen.
+type Label struct{ Kind, Source string }
+
+// Labels is the set of what a session has seen, for all that share it. A label is
+// never taken out, and joining one twice is joining it once. It is safe for concurrent
+// use.
+type Labels interface {
+	// Add joins labels to the set. When it returns, every later Judge knows them; an
+	// error withholds the reply that brought them.
+	Add(labels []Label) error
+	// Judge is what the set makes of calls that the rules allow or ask about, and why,
+	// for the agent: Allow where it says nothing. It can only tighten. It does not keep
+	// the slice.
+	Judge(cs []policy.Call) (a policy.Action, why string)
+}
+
+// Span is a part of an exchange's Raw, from Start to before End: one JSON string with
+// its quotes, a value or a name.
+type Span struct{ Start, End int }
+
+// Finding is something that a reply carries.
+type Finding struct {
+	Kind string // a stable word: "secret", "injection"
+	At   Span
+}
+
+// Edit is another text for a string of a reply.
+type Edit struct {
+	At Span
+	To string // as text: what it is as JSON is for who carries it out
+}
+
+// Inspection is what was found in a reply. The zero value is nothing.
+type Inspection struct {
+	Findings []Finding
+	Edits    []Edit  // of values only
+	Labels   []Label // what the session has seen with it
+}
+
+// Inspector says what a reply carries, before a byte of it goes on. It is safe for
+// concurrent use.
+//
+// What is judged, recorded and sent are the same bytes. An edit changes nothing but
+// the strings it names: whoever carries edits out leaves every other byte as it is,
+// has the frame reader admit the result again, and records the digests of both. Nobody
+// does yet, nor does a rule look at findings: a reply with either is withheld. The
+// arguments of a call are never edited.
+type Inspector interface {
+	// Inspect looks at a reply and changes nothing of it. An error withholds the reply
+	// and is for the owner. A reply that waits for a person is inspected again.
+	Inspect(reply *Exchange) (Inspection, error)
+}
+
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,
 // or when nobody can be asked; every error is a deny. It is called once for each
 // question that waits, any number of them at once, each from a goroutine of its
@@ -71,7 +146,7 @@ var (
 	ErrSettled = errors.New("settled")
 )
 
-// Concluder is an Approver that tells the person what became of an answer.
+// Concluder tells the person what became of an answer.
 type Concluder interface {
 	// Concluded is called once for each question for which Ask gave an Answer
 	// without an error, whether the answer was in time or not; Number says which
@@ -101,8 +176,7 @@ type Question struct {
 }
 
 // Client is whoever made the call, as somebody who can be asked through its own
-// interface (MCP elicitation). An Outlet that is one too is offered to the
-// Approver with the question. What it answers need not come from a person.
+// interface (MCP elicitation). It is offered to the Approver with the question. What it answers need not come from a person.
 type Client interface {
 	// Elicit shows message and the flat form that schema (a JSON Schema object)
 	// describes, and gives what came back. It is safe to call once for each

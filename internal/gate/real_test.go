@@ -23,7 +23,7 @@ func TestARealPolicyAndARealRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := newJournal()
-	s, err := New(Options{Policy: p, Recorder: log, Approver: j})
+	s, err := New(alone(Options{Policy: p, Recorder: log, Approver: j}))
 	if err != nil {
 		t.Fatal(err)
 	}

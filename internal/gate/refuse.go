@@ -13,16 +13,15 @@ import (
 func (q *question) refusal(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
-		Reason: why,
+		Reason: why, owner: owner,
 	}
-	q.x.note(v, owner)
+	q.x.note(&v)
 	return v
 }
 
 // unanswered is the refusal of a call whose asking ended before an answer.
 func (q *question) unanswered(ctx context.Context) Verdict {
 	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see over
-
 		return q.refusal(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}

@@ -10,14 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Options of New. The three ports are required: "no approver" is a named
-// Approver that denies, never nil.
+// Options of New. The ports are required: whoever has nobody behind one says so
+// by name. "No approver" is an Approver that denies, for the others there is None.
 type Options struct {
-	Policy   Policy
-	Recorder Recorder
-	Approver Approver
+	Policy     Policy
+	Recorder   Recorder
+	Approver   Approver
+	Concluder  Concluder
+	Principals Principals
+	Inspector  Inspector
+	Labels     Labels
 
-	Server     string        // the server's name, for events that carry none
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
 
@@ -51,9 +54,9 @@ type Options struct {
 type Session struct {
 	o Options // with the defaults filled in; the policy is elsewhere
 
-	policy atomic.Pointer[Policy]
-	closed atomic.Bool
-	owed   owed
+	policy  atomic.Pointer[Policy]
+	closed  atomic.Bool
+	pending pending
 
 	askers  sync.WaitGroup
 	mu      sync.Mutex // guards what follows
@@ -68,8 +71,9 @@ const atOnce = 64
 
 // New makes a session. Close ends it.
 func New(o Options) (*Session, error) {
-	if o.Policy == nil || o.Recorder == nil || o.Approver == nil {
-		return nil, errors.New("gate: a policy, a recorder and an approver are required")
+	if o.Policy == nil || o.Recorder == nil || o.Approver == nil || o.Concluder == nil ||
+		o.Principals == nil || o.Inspector == nil || o.Labels == nil {
+		return nil, errors.New("gate: every port is required")
 	}
 	first := o.Policy
 	o.Policy = nil // or it would be kept when another takes its place
@@ -99,6 +103,9 @@ func positive[T int | time.Duration](n, otherwise T) T {
 // wait for a person are judged again at once. Answers for the session end with
 // the rules that asked for them. A nil policy denies everything.
 func (s *Session) SetPolicy(p Policy) {
+	if p == nil {
+		p = noRules{}
+	}
 	s.mu.Lock()
 	s.policy.Store(&p)
 	had := len(s.memory.grants) > 0
@@ -114,9 +121,6 @@ func (s *Session) SetPolicy(p Policy) {
 // that was refused before it could be judged.
 func (s *Session) Note(events ...*event.Event) error {
 	for _, ev := range events {
-		if ev.Server == "" {
-			ev.Server = s.o.Server
-		}
 		if s.o.ObserveOnly && ev.Kind == event.Start {
 			ev.Stage, ev.Code, ev.Reason = string(StageObserve), CodeNotEnforced, notEnforced
 		}
@@ -145,7 +149,7 @@ func (s *Session) Withdraw(x *Exchange) bool {
 }
 
 // Close refuses everything that waits for a person and everything that comes
-// later, records what is owed, and returns when no goroutine of the session is
+// later, records what is pending, and returns when no goroutine of the session is
 // left.
 func (s *Session) Close() {
 	s.closed.Store(true)
@@ -155,5 +159,5 @@ func (s *Session) Close() {
 	}
 	s.mu.Unlock()
 	s.askers.Wait()
-	_ = s.Settle() // a record that fails has nobody left to refuse
+	_ = s.Flush() // a record that fails has nobody left to refuse
 }

@@ -22,6 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type rules func(cs []policy.Call) policy.Decision
 
 func (r rules) DecideAll(cs []policy.Call) policy.Decision { return r(cs) }
+func (rules) Timed() bool                                  { return false }
+func (rules) Revision() string                             { return "" }
 
 func rule(a policy.Action, line int, text string) *policy.Rule {
 	return &policy.Rule{Action: a, Description: text, Pos: policy.Position{File: "/secret/p.toml", Line: line}}
@@ -164,7 +166,9 @@ func (j *journal) expect(t *testing.T, x *Exchange, want string) {
 }
 
 // message is an exchange that no rule governs.
-func (j *journal) message(raw string) *Exchange { return &Exchange{Raw: []byte(raw), Out: j} }
+func (j *journal) message(raw string) *Exchange {
+	return &Exchange{Raw: []byte(raw), Event: event.Event{Server: "srv"}, Out: j}
+}
 
 // call is a tool call; its raw bytes name what byName shall say.
 func (j *journal) call(raw string) *Exchange {
@@ -195,10 +199,27 @@ func session(t *testing.T, j *journal, p Policy) *Session {
 	return sessionOf(t, j, p, Options{})
 }
 
+// alone has nobody behind the ports that o leaves out.
+func alone(o Options) Options {
+	if o.Concluder == nil {
+		o.Concluder = None{}
+	}
+	if o.Principals == nil {
+		o.Principals = None{}
+	}
+	if o.Inspector == nil {
+		o.Inspector = None{}
+	}
+	if o.Labels == nil {
+		o.Labels = None{}
+	}
+	return o
+}
+
 func sessionOf(t *testing.T, j *journal, p Policy, o Options) *Session {
 	t.Helper()
-	o.Policy, o.Recorder, o.Approver, o.Server = p, j, j, "srv"
-	s, err := New(o)
+	o.Policy, o.Recorder, o.Approver = p, j, j
+	s, err := New(alone(o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func inUse() uint64 {
 
 func thousand(b *testing.B, together bool) (took []time.Duration, held uint64) {
 	l := &line1000{all: make(chan struct{})}
-	s, err := New(Options{Policy: &fixed{Action: policy.Prompt, Rule: promptRule}, Recorder: sink{}, Approver: l, MaxWaiting: 1 << 20, AskPerMinute: -1})
+	s, err := New(alone(Options{Policy: &fixed{Action: policy.Prompt, Rule: promptRule}, Recorder: sink{}, Approver: l, MaxWaiting: 1 << 20, AskPerMinute: -1}))
 	if err != nil {
 		b.Fatal(err)
 	}

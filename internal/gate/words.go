@@ -8,15 +8,15 @@ const maxWords = 500
 
 // said adds a person's words to what is told the agent.
 func said(what, words string) string {
-	if words = plain(words, maxWords); words != "" {
+	if words = oneLine(words, maxWords); words != "" {
 		return what + ": " + words
 	}
 	return what
 }
 
-// plain is s as one line of at most n characters, without what cannot be seen:
+// oneLine is s as one line of at most n characters, without what cannot be seen:
 // controls, bidi marks, characters of no width.
-func plain(s string, n int) string {
+func oneLine(s string, n int) string {
 	var out []rune
 	blank := false
 	for _, r := range s {

@@ -34,7 +34,7 @@ type asking struct {
 	desktop  *notify.Desktop
 	aside    *approve.Aside
 	ladder   *approve.Ladder // nil: nobody is ever asked
-	guard    *gate.Session   // set once, before the first question
+	guard    *Session        // set once, before the first question
 
 	mu     sync.Mutex // guards what follows
 	queue  *queue.Queue
@@ -116,12 +116,12 @@ func (a *asking) popup() *approve.Popup {
 	return approve.NewPopup(approve.PopupOptions{Program: self, Getenv: os.Getenv, Environ: environ})
 }
 
-// approver is what the gate asks.
-func (a *asking) approver() gate.Approver {
+// approver is what the gate asks, and tells what became of an answer.
+func (a *asking) approver() (gate.Approver, gate.Concluder) {
 	if a.ladder == nil {
-		return approve.Never{Reason: "asking is switched off"}
+		return approve.Never{Reason: "asking is switched off"}, gate.None{}
 	}
-	return a.ladder
+	return a.ladder, a.ladder
 }
 
 func (a *asking) risky(q gate.Question) bool {
@@ -137,7 +137,7 @@ func (a *asking) point(q gate.Question) {
 
 // trouble goes to the record: the question itself has an answer.
 func (a *asking) trouble(err error) {
-	_ = a.guard.Note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
+	_ = a.guard.note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
 // muted tells the owner of a server that asks too much.

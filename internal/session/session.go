@@ -93,6 +93,7 @@ type Peer struct {
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
+	server string // what rules call it; "" is none
 	all    *Sessions
 	asking *asking
 }
@@ -106,19 +107,21 @@ func (s *Sessions) Open(p Peer) (*Session, error) {
 		shown = p.Guess
 	}
 	a := s.newAsking(shown, under)
+	approver, concluder := a.approver()
 	guard, err := gate.New(gate.Options{
-		Policy: under.Policy, Recorder: s.o.Recorder, Approver: a.approver(), Server: p.Name,
+		Policy: under.Policy, Recorder: s.o.Recorder, Approver: approver, Concluder: concluder,
+		Principals: gate.None{}, Inspector: gate.None{}, Labels: s.o.State.Labels,
 		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
 		ObserveOnly: s.o.ObserveOnly, Limits: s.o.State.Limits,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.guard = guard
-	one := &Session{Session: guard, all: s, asking: a}
+	one := &Session{Session: guard, server: p.Name, all: s, asking: a}
+	a.guard = one
 	start := &event.Event{Kind: event.Start, ServerGuess: p.Guess, Detail: fmt.Sprintf("%s; %s; policy %s, revision %s",
 		s.o.Program, p.Is, under.Path, under.Policy.Revision())}
-	if err := guard.Note(append([]*event.Event{start}, over(under)...)...); err != nil {
+	if err := one.note(append([]*event.Event{start}, over(under)...)...); err != nil {
 		one.Close()
 		return nil, err
 	}
@@ -143,12 +146,20 @@ func (s *Sessions) join(one *Session, under *config.Loaded) {
 	}
 }
 
+// note records events of this session's server.
+func (s *Session) note(events ...*event.Event) error {
+	for _, ev := range events {
+		ev.Server = s.server
+	}
+	return s.Note(events...)
+}
+
 // End records how a session ended, and with which of our exit codes.
 func (s *Session) End(how string, code int) {
 	s.all.mu.Lock()
 	delete(s.all.open, s)
 	s.all.mu.Unlock()
-	_ = s.Note(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+	_ = s.note(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }
 
 // Close refuses what still waits and ends what asked.
@@ -187,7 +198,7 @@ func (s *Session) reload(next *config.Loaded, err error) {
 		events = append(events, noted(next.News)...)
 		memory.ReleaseSoon() // what was in force may be large
 	}
-	_ = s.Note(events...) // a record that fails refuses the next call
+	_ = s.note(events...) // a record that fails refuses the next call
 }
 
 // over tells of what stands over the policy, and of what does not.

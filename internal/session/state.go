@@ -10,10 +10,11 @@ import (
 // State is what sessions share and what outlives each of them.
 type State struct {
 	Limits gate.Limits
+	Labels gate.Labels
 }
 
 // InMemory is the State of one process, which ends with it.
-func InMemory() State { return State{Limits: &gate.Meter{}} }
+func InMemory() State { return State{Limits: &gate.Meter{}, Labels: gate.None{}} }
 
 // Grants is where the answers that hold for a session are shown to others, who
 // may take them back. The queue is one.

@@ -51,7 +51,10 @@ func newGate(t testing.TB, r *record) *gate.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gate.New(gate.Options{Policy: p, Recorder: r, Approver: nobody{}, Server: "s"})
+	g, err := gate.New(gate.Options{
+		Policy: p, Recorder: r, Approver: nobody{},
+		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

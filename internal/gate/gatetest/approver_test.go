@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// desk is the simplest right Approver, and its person; bend makes it wrong.
-type desk struct {
+// simplest is the simplest right Approver, and its person; bend makes it wrong.
+type simplest struct {
 	says chan gate.Reply
 	bend func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error)
 }
 
-func (d *desk) Say(r gate.Reply) { d.says <- r }
-func (d *desk) Leave()           { close(d.says) }
+func (d *simplest) Say(r gate.Reply) { d.says <- r }
+func (d *simplest) Leave()           { close(d.says) }
 
-func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (d *simplest) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	a, err := d.ask(ctx, q)
 	if d.bend != nil {
 		return d.bend(ctx, q, a, err)
@@ -27,7 +27,7 @@ func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	return a, err
 }
 
-func (d *desk) ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (d *simplest) ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return gate.Answer{}, ctx.Err()
 	}
@@ -36,7 +36,7 @@ func (d *desk) ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 		if !ok {
 			return gate.Answer{}, io.EOF
 		}
-		return gate.Answer{Reply: r, Digest: q.Digest, Rung: "desk"}, nil
+		return gate.Answer{Reply: r, Digest: q.Digest, Rung: "simplest"}, nil
 	case <-ctx.Done():
 		return gate.Answer{}, ctx.Err()
 	}
@@ -47,7 +47,7 @@ type bend = func(ctx context.Context, q gate.Question, a gate.Answer, err error)
 func rung(b bend) Rung {
 	return Rung{
 		New: func(testing.TB) (gate.Approver, Person) {
-			d := &desk{says: make(chan gate.Reply, 1), bend: b}
+			d := &simplest{says: make(chan gate.Reply, 1), bend: b}
 			return d, d
 		},
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
@@ -58,7 +58,7 @@ func rung(b bend) Rung {
 func TestARightApproverPasses(t *testing.T) { Run(t, rung(nil)) }
 
 // hasty lets itself be hurried.
-type hasty struct{ *desk }
+type hasty struct{ *simplest }
 
 func (d hasty) Hurry() { d.Say(gate.AllowOnce) }
 func (d hasty) Read()  {}
@@ -66,7 +66,7 @@ func (d hasty) Read()  {}
 func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
 	r := rung(nil)
 	r.New = func(testing.TB) (gate.Approver, Person) {
-		d := &desk{says: make(chan gate.Reply, 1)}
+		d := &simplest{says: make(chan gate.Reply, 1)}
 		return d, hasty{d}
 	}
 	if reads(t, r) == nil {
@@ -76,7 +76,7 @@ func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
 
 func TestAWrongApproverFails(t *testing.T) {
 	allow := func(q gate.Question) gate.Answer {
-		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Rung: "desk"}
+		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Rung: "simplest"}
 	}
 	wrong := map[string]bend{
 		"allows everything": func(_ context.Context, q gate.Question, _ gate.Answer, _ error) (gate.Answer, error) {
@@ -102,13 +102,13 @@ func TestAWrongApproverFails(t *testing.T) {
 		},
 		"makes up a deny for good": func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
 			if ctx.Err() != nil {
-				return gate.Answer{Reply: gate.DenyAlways, Digest: q.Digest, Rung: "desk"}, nil
+				return gate.Answer{Reply: gate.DenyAlways, Digest: q.Digest, Rung: "simplest"}, nil
 			}
 			return a, err
 		},
 		"makes up a deny": func(_ context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
 			if errors.Is(err, context.Canceled) {
-				return gate.Answer{Digest: q.Digest, Rung: "desk"}, nil
+				return gate.Answer{Digest: q.Digest, Rung: "simplest"}, nil
 			}
 			return a, err
 		},

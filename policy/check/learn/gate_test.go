@@ -53,7 +53,10 @@ func TestAnswersAtTheGateAreLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := gate.New(gate.Options{Policy: p, Recorder: log, Approver: c.person, Server: "fs"})
+		s, err := gate.New(gate.Options{
+			Policy: p, Recorder: log, Approver: c.person,
+			Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

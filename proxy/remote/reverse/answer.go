@@ -182,7 +182,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 // noteReplay records an event that comes again.
 func (rh *requestHandler) noteReplay(e *sse.Event) {
 	_ = rh.agent.gate.Session.Note(&event.Event{
-		Kind: event.Passed, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
+		Kind: event.Passed, Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
 		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
 	})
 }

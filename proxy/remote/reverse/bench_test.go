@@ -73,7 +73,10 @@ func ways(b *testing.B, events bool) []*way {
 		up.Transport = nil // the one that a release has
 		o.Upstreams["s"] = up
 		o.Gate = func(server string) (reverse.Gate, error) {
-			g, err := gate.New(gate.Options{Policy: p, Recorder: log, Approver: &person{}, Server: server})
+			g, err := gate.New(gate.Options{
+				Policy: p, Recorder: log, Approver: &person{},
+				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		}
 	})

@@ -222,7 +222,7 @@ func (rh *requestHandler) refuseMismatch(name string) {
 // noteDropped records a message that goes nowhere and does not reach the pump.
 func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
 	_ = rh.agent.gate.Session.Note(&event.Event{
-		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id,
+		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
 	})
 }

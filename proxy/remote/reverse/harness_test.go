@@ -124,7 +124,10 @@ func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Option
 		Upstreams: map[string]remote.Options{"s": {URL: to, Transport: &http.Transport{DisableCompression: true}}},
 		Secret:    secret, Port: port, Hosts: []string{"127.0.0.1", "localhost"},
 		Gate: func(server string) (reverse.Gate, error) {
-			g, err := gate.New(gate.Options{Policy: p, Recorder: w.record, Approver: w.person, Server: server, WaitEvery: 10 * time.Millisecond})
+			g, err := gate.New(gate.Options{
+				Policy: p, Recorder: w.record, Approver: w.person, WaitEvery: 10 * time.Millisecond,
+				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		},
 	}

@@ -181,7 +181,7 @@ func (rh *requestHandler) noteWithheld() {
 	for _, name := range rh.withheld {
 		if rh.s.firstWithheld(rh.agent, name) {
 			_ = rh.agent.gate.Session.Note(&event.Event{
-				Kind: event.Chatter, Code: "header_kept", Direction: mcp.ClientToServer.String(),
+				Kind: event.Chatter, Code: "header_kept", Server: rh.route.server, Direction: mcp.ClientToServer.String(),
 				Detail: fmt.Sprintf("the client's header %.100q is not passed on; --pass-header passes it", name),
 			})
 		}

@@ -21,7 +21,10 @@ func asksPerson(w **harness) func(*reverse.Options) {
 			if err != nil {
 				return reverse.Gate{}, err
 			}
-			g, err := gate.New(gate.Options{Policy: p, Recorder: (*w).record, Approver: (*w).person, Server: server})
+			g, err := gate.New(gate.Options{
+				Policy: p, Recorder: (*w).record, Approver: (*w).person,
+				Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+			})
 			return reverse.Gate{Session: g, End: g.Close}, err
 		}
 	}

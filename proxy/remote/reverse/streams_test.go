@@ -42,7 +42,10 @@ func forms(o *reverse.Options) {
 		if err != nil {
 			return reverse.Gate{}, err
 		}
-		g, err := gate.New(gate.Options{Policy: p, Recorder: &record{}, Approver: formApprover{}, Server: server})
+		g, err := gate.New(gate.Options{
+			Policy: p, Recorder: &record{}, Approver: formApprover{},
+			Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+		})
 		return reverse.Gate{Session: g, End: g.Close}, err
 	}
 }

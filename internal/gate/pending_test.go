@@ -27,8 +27,8 @@ func TestAReplyGoesOnBeforeItsOutcomeIsRecorded(t *testing.T) {
 	if want := []string{"forward a", "forward b"}; !slices.Equal(j.lines, want) {
 		t.Fatalf("%q, want %q", j.lines, want)
 	}
-	for range 2 { // the second time nothing is owed
-		if err := s.Settle(); err != nil {
+	for range 2 { // the second time nothing is pending
+		if err := s.Flush(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestAReplyGoesOnBeforeItsOutcomeIsRecorded(t *testing.T) {
 }
 
 // What was passed on first stands first in the record.
-func TestWhatIsRecordedNextTakesTheOwedAlong(t *testing.T) {
+func TestWhatIsRecordedNextTakesThePendingAlong(t *testing.T) {
 	for name, next := range map[string]func(*journal, *Session){
 		"call": func(j *journal, s *Session) { s.Do(t.Context(), j.call("allow")) },
 		"list": func(j *journal, s *Session) {
@@ -60,14 +60,14 @@ func TestWhatIsRecordedNextTakesTheOwedAlong(t *testing.T) {
 }
 
 // After a failed record nothing goes on, replies neither, until the record
-// holds what is owed.
+// holds what is pending.
 func TestAFailedOutcomeRefusesWhatFollows(t *testing.T) {
 	for name, fails := range map[string]func() error{"error": full, "panic": func() error { panic("log fell") }} {
 		j := newJournal()
 		s := session(t, j, byName)
 		j.record = fails
 		s.Observe(t.Context(), j.message("first"))
-		if s.Settle() == nil {
+		if s.Flush() == nil {
 			t.Fatal(name, "no error")
 		}
 		call, reply := j.call("allow"), j.message("second")
@@ -80,7 +80,7 @@ func TestAFailedOutcomeRefusesWhatFollows(t *testing.T) {
 		again, later := j.message("third"), j.message("fourth")
 		s.Observe(t.Context(), again)
 		if want := []event.Kind{event.Outcome, event.Outcome}; !slices.Equal(j.recorded(), want) {
-			t.Errorf("%s: recorded %v, want the owed one and the next", name, j.recorded())
+			t.Errorf("%s: recorded %v, want the pending one and the next", name, j.recorded())
 		}
 		s.Observe(t.Context(), later)
 		j.expect(t, again, "forward")
@@ -110,7 +110,7 @@ func TestASessionThatCloses(t *testing.T) {
 	j.forward = func() error { s.Close(); return nil }
 	x, y := j.message("before"), j.message("after")
 	s.Observe(t.Context(), x, y)
-	_ = s.Settle()
+	_ = s.Flush()
 	j.expect(t, x, "forward")
 	j.expect(t, y, CodeClosed)
 	if len(j.events) != 2 {
@@ -135,15 +135,15 @@ func TestTheRecordCatchesUp(t *testing.T) {
 			case "reply":
 				xs = append(xs, j.message("reply"))
 				s.Observe(t.Context(), xs[len(xs)-1])
-				tried := s.Settle() // as a transport does after each read
+				tried := s.Flush() // as a transport does after each read
 				if failing && j.became(xs[len(xs)-1]) == "forward" {
 					since++
 				}
-				if failing != (tried != nil) && len(s.owed.events) > 0 {
+				if failing != (tried != nil) && len(s.pending.events) > 0 {
 					rt.Fatalf("failing %v, settled %v", failing, tried)
 				}
 			case "settle":
-				_ = s.Settle()
+				_ = s.Flush()
 			case "fail":
 				if !failing {
 					since = 0

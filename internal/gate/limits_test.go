@@ -129,7 +129,7 @@ func TestLimitsOfToolsAndServers(t *testing.T) {
 func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		s := sessionOf(t, j, ruleText(t, limited("prompt", `"1/min"`)), Options{DenyMemory: -1, MaxWaiting: 1})
 		begin := func(name string) *Exchange {
 			x := j.call(name)
@@ -141,7 +141,7 @@ func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 		if beyond := begin("beyond"); j.became(beyond) != CodeLimit {
 			t.Error("what waits does not count")
 		}
-		d.slips[0].say(DenyOnce, "")
+		d.questions[0].say(DenyOnce, "")
 		synctest.Wait()
 		j.expect(t, x, CodeDeniedByPerson)
 
@@ -158,8 +158,8 @@ func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 		j.mu.Lock()
 		j.record = func() error { return errors.New("disk full") }
 		j.mu.Unlock()
-		d.slips[3-1].say(AllowOnce, "")
-		d.slips[len(d.slips)-1].say(AllowOnce, "")
+		d.questions[3-1].say(AllowOnce, "")
+		d.questions[len(d.questions)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, x, CodeRecordFailed)
 		j.mu.Lock()
@@ -168,12 +168,12 @@ func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 
 		begin("lost")
 		j.forward = func() error { return errors.New("the pipe is closed") }
-		d.slips[len(d.slips)-1].say(AllowOnce, "")
+		d.questions[len(d.questions)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.forward = nil
 
 		x = begin("yes")
-		d.slips[len(d.slips)-1].say(AllowOnce, "")
+		d.questions[len(d.questions)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, x, "forward")
 		if x = begin("again"); j.became(x) != CodeLimit {
@@ -190,7 +190,7 @@ func TestWhatIsNotForwardedIsGivenBack(t *testing.T) {
 func TestACallIsChargedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		src := limited("prompt", `"2/min"`)
 		s := session(t, j, ruleText(t, src))
 		one, two := j.call("one"), j.call("two")
@@ -201,8 +201,8 @@ func TestACallIsChargedOnce(t *testing.T) {
 			s.SetPolicy(ruleText(t, src))
 			synctest.Wait()
 		}
-		for _, slip := range d.slips {
-			slip.say(AllowOnce, "")
+		for _, pendingQuestion := range d.questions {
+			pendingQuestion.say(AllowOnce, "")
 		}
 		synctest.Wait()
 		j.expect(t, one, "forward")
@@ -217,7 +217,7 @@ func TestACallIsChargedOnce(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		s.SetPolicy(ruleText(t, limited("prompt", `"1/s"`)))
 		synctest.Wait()
-		d.slips[len(d.slips)-1].say(AllowOnce, "")
+		d.questions[len(d.questions)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, three, "forward")
 		// Rules without a limit give back what those with one have charged.
@@ -238,18 +238,18 @@ func TestACallIsChargedOnce(t *testing.T) {
 func TestOverALimitAPersonCanBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		s := session(t, j, ruleText(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\ndescription = \"Free\"\nlimit = { rate = \"1/min\", over = \"prompt\" }\n"))
 		if _, got := do(s, j, "first"); got != "forward" {
 			t.Fatal(got)
 		}
 		for range 2 { // an answer holds for one call, whatever it says
 			x, _ := do(s, j, "second")
-			slip := d.slips[len(d.slips)-1]
-			if slip.Session || slip.Rule.Description != "Free (beyond its limit: at most 1 a minute)" {
-				t.Errorf("asked %+v", slip.Question)
+			pendingQuestion := d.questions[len(d.questions)-1]
+			if pendingQuestion.Session || pendingQuestion.Rule.Description != "Free (beyond its limit: at most 1 a minute)" {
+				t.Errorf("asked %+v", pendingQuestion.Question)
 			}
-			slip.say(AllowSession, "")
+			pendingQuestion.say(AllowSession, "")
 			synctest.Wait()
 			j.expect(t, x, "forward")
 		}
@@ -257,18 +257,18 @@ func TestOverALimitAPersonCanBeAsked(t *testing.T) {
 			t.Errorf("%d grants, %d calls counted", len(s.Grants()), s.o.Limits.(*Meter).counted)
 		}
 		x, _ := do(s, j, "third")
-		d.slips[len(d.slips)-1].say(DenyOnce, "")
+		d.questions[len(d.questions)-1].say(DenyOnce, "")
 		synctest.Wait()
 		j.expect(t, x, CodeDeniedByPerson)
 		// When there is room again before the person has looked, nobody need be asked.
 		x, _ = do(s, j, "fourth")
-		slip := d.slips[len(d.slips)-1]
+		pendingQuestion := d.questions[len(d.questions)-1]
 		time.Sleep(40 * time.Second)
 		fifth, _ := do(s, j, "fifth")
 		time.Sleep(20 * time.Second)
-		slip.say(AllowOnce, "")
+		pendingQuestion.say(AllowOnce, "")
 		j.expect(t, x, CodeNotAnswered)
-		d.slips[len(d.slips)-1].say(AllowOnce, "")
+		d.questions[len(d.questions)-1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, fifth, "forward")
 		if fifth.paid != nil {
@@ -283,7 +283,7 @@ func TestALimitDoesNotAskInsteadOfARuleOutOfBand(t *testing.T) {
 	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\ndescription = \"Money\"\n"
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		layer, err := policy.Parse("org.toml", []byte(ask+"ask = \"out-of-band\"\n"), policy.Options{Layer: "organisation"})
 		if err != nil {
 			t.Fatal(err)
@@ -298,14 +298,14 @@ func TestALimitDoesNotAskInsteadOfARuleOutOfBand(t *testing.T) {
 			text    string
 		}{{true, "Money"}, {false, "Money (beyond its limit: at most 1 an hour)"}, {false, "Money (beyond its limit: at most 1 an hour)"}} {
 			x, _ := do(s, j, "pay")
-			if len(d.slips) != i+1 {
+			if len(d.questions) != i+1 {
 				t.Fatalf("call %d was not asked about: %s", i, j.became(x))
 			}
-			slip := d.slips[i]
-			if !slip.Rule.OutOfBand || slip.Session != want.session || slip.Rule.Description != want.text {
-				t.Errorf("call %d: asked %+v", i, slip.Question)
+			pendingQuestion := d.questions[i]
+			if !pendingQuestion.Rule.OutOfBand || pendingQuestion.Session != want.session || pendingQuestion.Rule.Description != want.text {
+				t.Errorf("call %d: asked %+v", i, pendingQuestion.Question)
 			}
-			slip.say(AllowSession, "")
+			pendingQuestion.say(AllowSession, "")
 			synctest.Wait()
 			j.expect(t, x, "forward")
 		}
@@ -318,13 +318,13 @@ func TestAnAnswerDoesNotServeARuleThatHasBecomeOutOfBand(t *testing.T) {
 	const ask = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		s := session(t, j, ruleText(t, ask))
 		for i, c := range []struct{ rules, want string }{{ask + "ask = \"out-of-band\"\n", CodeNobodyToAsk}, {"# later\n" + ask + "ask = \"out-of-band\"\n", "forward"}} {
 			x, _ := do(s, j, fmt.Sprint("pay", i))
 			s.SetPolicy(ruleText(t, c.rules))
 			synctest.Wait()
-			d.slips[i].say(AllowOnce, "")
+			d.questions[i].say(AllowOnce, "")
 			synctest.Wait()
 			j.expect(t, x, c.want)
 		}
@@ -456,7 +456,7 @@ func TestAMeterIsBounded(t *testing.T) {
 func TestRulesAreToldTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // begins at midnight of 2000-01-01, UTC
 		j := newJournal()
-		d := newDesk(j)
+		d := newPerson(j)
 		s := session(t, j, ruleText(t, "[[rule]]\naction = \"prompt\"\ntool = \"*\"\nwhen = { from = \"01:00\", zone = \"UTC\" }\n"))
 		x, got := do(s, j, "early")
 		if got != CodeNoRule || !x.Calls[0].At.IsZero() {
@@ -464,10 +464,10 @@ func TestRulesAreToldTheTime(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		x, _ = do(s, j, "now")
-		if at := d.slips[0].Calls[0].At; !at.Equal(time.Now()) || !x.Calls[0].At.IsZero() {
+		if at := d.questions[0].Calls[0].At; !at.Equal(time.Now()) || !x.Calls[0].At.IsZero() {
 			t.Errorf("asked about a call at %v", at)
 		}
-		d.slips[0].say(AllowOnce, "")
+		d.questions[0].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, x, "forward")
 	})

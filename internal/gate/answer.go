@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// again judges the call of q once more, and notes which rule asks by now.
-func (s *Session) again(q *question) Verdict {
+// rejudge judges the call of q once more, and notes which rule asks by now.
+func (s *Session) rejudge(q *question) Verdict {
 	q.under = s.policy.Load()
-	v := s.judge(q.x)
+	v := *s.judge(q.x)
 	if v.Policy == policy.Prompt {
 		q.now, q.over = v.Rule, ""
 	}
@@ -23,12 +23,12 @@ func (s *Session) again(q *question) Verdict {
 	return v
 }
 
-// settle judges the call again because something has changed. When nobody need
+// unneeded judges the call again because something has changed. When nobody need
 // be asked any more it ends the asking and gives the verdict. A caller with a form of
-// its own may be looking at it: there the Approver returns first, and resettle
-// has the word.
-func (s *Session) settle(q *question, v *Verdict) bool {
-	*v = s.again(q)
+// its own may be looking at it: there the Approver returns first, and
+// resolveUnasked has the word.
+func (s *Session) unneeded(q *question, v *Verdict) bool {
+	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
 		return false
 	}
@@ -37,10 +37,10 @@ func (s *Session) settle(q *question, v *Verdict) bool {
 	return q.asked.Client == nil
 }
 
-// resettle is the verdict of a question that was settled while its caller might
+// resolveUnasked is the verdict of a question that was settled while its caller might
 // have been away: the rules of this moment hold.
-func (s *Session) resettle(q *question) Verdict {
-	if v := s.again(q); v.Action != policy.Prompt {
+func (s *Session) resolveUnasked(q *question) Verdict {
+	if v := s.rejudge(q); v.Action != policy.Prompt {
 		return v
 	}
 	return q.refusal(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
@@ -59,16 +59,16 @@ func settled(v *Verdict) error {
 	return fmt.Errorf("%w: the rules changed and deny it", ErrSettled)
 }
 
-// weigh turns an answer into a verdict. The call is judged again: the rules may
+// resolve turns an answer into a verdict. The call is judged again: the rules may
 // have changed while the person thought, and only a prompt can be lifted.
-func (s *Session) weigh(q *question, r reply) Verdict {
+func (s *Session) resolve(q *question, r reply) Verdict {
 	switch {
 	case r.Digest != q.digest || r.Reply > DenyAlways:
 		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
 	case sha256.Sum256(q.x.Raw) != q.digest:
 		return q.refusal(CodeChanged, "it changed while a person was asked", "")
 	}
-	v := s.again(q)
+	v := s.rejudge(q)
 	if !r.Reply.Allows() {
 		s.rememberDeny(q, r)
 		return q.refusal(CodeDeniedByPerson, said("the owner denied it", r.Words), "")
@@ -84,7 +84,8 @@ func (s *Session) weigh(q *question, r reply) Verdict {
 		s.rememberAllow(q)
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson
-	q.x.note(v, "")
+	v.owner = ""
+	q.x.note(&v)
 	return v
 }
 
@@ -109,7 +110,7 @@ func (c *conclusion) answered(r reply) *event.Event {
 		return nil
 	}
 	ev := c.event
-	ev.Rung, ev.Answer, ev.By, ev.Words = r.Rung, r.Reply.String(), plain(r.By, 200), plain(r.Words, maxWords)
+	ev.Rung, ev.Answer, ev.By, ev.Words = r.Rung, r.Reply.String(), oneLine(r.By, 200), oneLine(r.Words, maxWords)
 	ev.Waited, ev.Detail = r.waited, r.Note
 	if r.late {
 		ev.Code, ev.Reason = CodeTooLate, "the call was over by then"
@@ -134,8 +135,8 @@ func (s *Session) after(c conclusion, v Verdict, r reply) {
 			_ = s.record([]*event.Event{ev}) // nothing hangs on it any more
 		}
 	}
-	if told, ok := s.o.Approver.(Concluder); ok && r.err == nil {
-		hook(func() { told.Concluded(c.q.asked, v) })
+	if r.err == nil {
+		hook(func() { s.o.Concluder.Concluded(c.q.asked, v) })
 	}
 }
 

@@ -59,13 +59,9 @@ func (p *pace) next(now time.Time) room {
 	return bearable
 }
 
-// spare denies what a person should not be asked: the same call that was denied
-// a moment ago, what comes with too many others, and anything when the session asks
-// too often.
-func (s *Session) spare(x *Exchange, v Verdict, b *batch) Verdict {
-	if d, ago, ok := s.denied(v.Rule, x.Calls); ok {
-		return x.spared(v, CodeDeniedRecently, said("the owner denied the same call "+since(ago), d.words))
-	}
+// throttled denies what comes with too many other questions, and every question
+// when the session asks too often.
+func (s *Session) throttled(x *Exchange, v *Verdict) bool {
 	s.mu.Lock()
 	left := s.pace.next(time.Now())
 	n, until := s.pace.limit, s.pace.until
@@ -75,23 +71,22 @@ func (s *Session) spare(x *Exchange, v Verdict, b *batch) Verdict {
 	s.mu.Unlock()
 	switch left {
 	case bearable:
-		return v
+		return false
 	case crowded:
-		return x.spared(v, CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", s.pace.most))
+		return v.unaskable(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", s.pace.most))
 	case muting:
-		b.events = append(b.events, &event.Event{
+		x.before = &event.Event{
 			Kind: event.Muted, Code: CodeMuted, Server: x.Event.Server, ServerGuess: x.Event.ServerGuess,
 			Reason: fmt.Sprintf("more than %d questions within a minute: until %s nobody is asked, and what would be asked is denied",
 				n, until.UTC().Format(time.RFC3339)),
-		})
+		}
 	case muted:
 	}
-	return x.spared(v, CodeMuted, "it came with too many questions within a minute; the owner is told")
+	return v.unaskable(CodeMuted, "it came with too many questions within a minute; the owner is told")
 }
 
-// spared is a prompt that no person sees.
-func (x *Exchange) spared(v Verdict, code Code, why string) Verdict {
-	v.Action, v.Stage, v.Code, v.Reason = policy.Deny, StageAsk, code, why
-	x.note(v, why)
-	return v
+// unaskable denies a prompt that no person sees.
+func (v *Verdict) unaskable(code Code, why string) bool {
+	v.Action, v.Code, v.Reason, v.owner = policy.Deny, code, why, why
+	return true
 }

@@ -25,17 +25,17 @@ func ask(t *testing.T, s *Session, j *journal, name string) string {
 	return j.became(x)
 }
 
-func answered(t *testing.T, s *Session, j *journal, d *desk, name string, r Reply) {
+func answered(t *testing.T, s *Session, j *journal, d *person, name string, r Reply) {
 	t.Helper()
 	s.Do(t.Context(), j.call(name))
-	slips := d.open()
-	slips[len(slips)-1].say(r, "not now")
+	questions := d.open()
+	questions[len(questions)-1].say(r, "not now")
 	synctest.Wait()
 }
 
 func TestTheSameDeniedCallIsNotAskedAboutAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		answered(t, s, j, d, "x", DenyOnce)
 		if got := ask(t, s, j, "x"); got != CodeDeniedRecently {
 			t.Error(got)
@@ -67,14 +67,14 @@ func TestTheSameDeniedCallIsNotAskedAboutAgain(t *testing.T) {
 }
 
 func TestOnlyAPersonsNoIsRemembered(t *testing.T) {
-	for name, refuse := range map[string]func(*slip){
-		"timeout": func(*slip) { time.Sleep(45 * time.Second) },
-		"error":   func(s *slip) { s.answer(reply{err: fmt.Errorf("no terminal")}) },
-		"wrong":   func(s *slip) { s.answer(reply{Answer: Answer{Rung: "desk"}}) },
-		"yes":     func(s *slip) { s.say(AllowOnce, "") },
+	for name, refuse := range map[string]func(*pendingQuestion){
+		"timeout": func(*pendingQuestion) { time.Sleep(45 * time.Second) },
+		"error":   func(s *pendingQuestion) { s.answer(reply{err: fmt.Errorf("no terminal")}) },
+		"wrong":   func(s *pendingQuestion) { s.answer(reply{Answer: Answer{Rung: "person"}}) },
+		"yes":     func(s *pendingQuestion) { s.say(AllowOnce, "") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			s.Do(t.Context(), j.call("x"))
 			refuse(d.open()[0])
 			if got := ask(t, s, j, "x"); got != "asked" {
@@ -103,7 +103,7 @@ func TestHowLongANoHolds(t *testing.T) {
 		{0, DenyAlways, time.Hour, true, CodeDeniedByPerson},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{DenyMemory: tt.memory})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{DenyMemory: tt.memory})
 			call := func() *Exchange {
 				x := j.call("x")
 				if tt.part {
@@ -135,7 +135,7 @@ func TestHowLongANoHolds(t *testing.T) {
 
 func TestANoForGoodSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		answered(t, s, j, d, "x", DenyAlways)
 		answered(t, s, j, d, "y", DenyOnce)
 		x := j.call("x")
@@ -153,12 +153,12 @@ func TestANoForGoodSaysSo(t *testing.T) {
 // person saw, and the rules that ask by now are those it is remembered for.
 func TestANoHoldsForTheRulesThatAskByNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		s.Do(t.Context(), j.call("x"))
-		slip := d.open()[0]
+		pendingQuestion := d.open()[0]
 		s.SetPolicy(always(rule(policy.Prompt, 9, "moved")))
 		synctest.Wait()
-		slip.say(DenyOnce, "")
+		pendingQuestion.say(DenyOnce, "")
 		synctest.Wait()
 		if got := ask(t, s, j, "x"); got != CodeDeniedRecently {
 			t.Error(got)
@@ -168,12 +168,12 @@ func TestANoHoldsForTheRulesThatAskByNow(t *testing.T) {
 
 func TestDenialsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{MaxWaiting: 2 * maxKept})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{MaxWaiting: 2 * maxKept})
 		for i := range maxKept + 1 {
 			s.Do(t.Context(), j.call(fmt.Sprint(i)))
 		}
-		for _, slip := range d.open() {
-			slip.say(DenyOnce, strings.Repeat("w", 10_000))
+		for _, pendingQuestion := range d.open() {
+			pendingQuestion.say(DenyOnce, strings.Repeat("w", 10_000))
 			synctest.Wait()
 			time.Sleep(time.Millisecond)
 		}
@@ -207,7 +207,7 @@ func TestAServerThatAsksTooOftenIsMuted(t *testing.T) {
 			until time.Time
 		}
 		var notices []notice
-		s, j, _ := office(t, always(promptRule), Options{AskPerMinute: 3, OnMuted: func(n int, until time.Time) {
+		s, j, _ := sessionWithPerson(t, always(promptRule), Options{AskPerMinute: 3, OnMuted: func(n int, until time.Time) {
 			notices = append(notices, notice{n, until})
 			panic("a notice fell")
 		}})
@@ -243,7 +243,7 @@ func TestAServerThatAsksTooOftenIsMuted(t *testing.T) {
 
 func TestABurstIsOneQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{AskPerMinute: 2})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{AskPerMinute: 2})
 		for burst := range 2 {
 			var xs []*Exchange
 			for i := range 30 {
@@ -267,7 +267,7 @@ func TestABurstIsOneQuestion(t *testing.T) {
 // server's are not among them.
 func TestABurstIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		for i := range atOnce {
 			answered(t, s, j, d, fmt.Sprint(i), AllowOnce)
 		}
@@ -277,7 +277,7 @@ func TestABurstIsBounded(t *testing.T) {
 		if v := j.verdicts[x]; line(x.Event) != "decision prompt deny ask too_many_questions 2" || !strings.Contains(v.Reason, "more than 64 others") {
 			t.Errorf("recorded %q, told %q", line(x.Event), v.Reason)
 		}
-		other, k, _ := office(t, always(promptRule), Options{})
+		other, k, _ := sessionWithPerson(t, always(promptRule), Options{})
 		if got := ask(t, other, k, "x"); got != "asked" {
 			t.Errorf("of another server: %s", got)
 		}
@@ -300,7 +300,7 @@ func TestHowManyQuestionsAMinuteHolds(t *testing.T) {
 		{1, 4, 30 * time.Second, "amma"}, // muted for a minute
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, _ := office(t, always(promptRule), Options{AskPerMinute: tt.limit})
+			s, j, _ := sessionWithPerson(t, always(promptRule), Options{AskPerMinute: tt.limit})
 			if got := asksEvery(t, s, j, tt.calls, tt.every); got != tt.want {
 				t.Errorf("limit %d: %s, want %s", tt.limit, got, tt.want)
 			}
@@ -311,7 +311,7 @@ func TestHowManyQuestionsAMinuteHolds(t *testing.T) {
 // Rules that allow or deny, and answers for the session, need nobody.
 func TestAMutedSessionGoesOnWithWhatNeedsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, byName, Options{AskPerMinute: 1})
+		s, j, d := sessionWithPerson(t, byName, Options{AskPerMinute: 1})
 		answered(t, s, j, d, "prompt", AllowSession)
 		time.Sleep(time.Second)
 		x := j.call("prompt")

@@ -21,19 +21,19 @@ func TestChangedRulesSettleWhatWaits(t *testing.T) {
 		{nil, CodeNoRule, "settled: the rules changed and deny it"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			x, y := j.call("x"), j.call("y")
 			s.Do(t.Context(), x, y)
 			synctest.Wait()
 			s.SetPolicy(always(promptRule)) // settles nothing
-			for _, slip := range d.open() {
-				if slip.ctx.Err() != nil {
+			for _, pendingQuestion := range d.open() {
+				if pendingQuestion.ctx.Err() != nil {
 					t.Error("ended by rules that ask too")
 				}
 			}
 			s.SetPolicy(tt.to)
-			for _, slip := range d.open() {
-				if cause := context.Cause(slip.ctx); !errors.Is(cause, ErrSettled) || cause.Error() != tt.told {
+			for _, pendingQuestion := range d.open() {
+				if cause := context.Cause(pendingQuestion.ctx); !errors.Is(cause, ErrSettled) || cause.Error() != tt.told {
 					t.Errorf("told %v, want %s", cause, tt.told)
 				}
 			}
@@ -58,18 +58,18 @@ func TestAnAnswerForLongerSettlesTheSameCallThatWaits(t *testing.T) {
 		{DenyOnce, "0 ends: []", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			x, same, other := j.call("x"), j.call("x"), j.call("y")
 			s.Do(t.Context(), x, same, other)
-			slips := d.open()
-			slips[0].say(tt.reply, "")
+			questions := d.open()
+			questions[0].say(tt.reply, "")
 			synctest.Wait()
 			j.expect(t, same, tt.want)
 			j.expect(t, other, "0 ends: []")
-			if cause := context.Cause(slips[1].ctx); tt.told != "" && (cause == nil || cause.Error() != tt.told) {
+			if cause := context.Cause(questions[1].ctx); tt.told != "" && (cause == nil || cause.Error() != tt.told) {
 				t.Errorf("%s: told %v, want %s", tt.reply, cause, tt.told)
 			}
-			if slips[2].ctx.Err() != nil {
+			if questions[2].ctx.Err() != nil {
 				t.Error("ended a question about another call")
 			}
 		})
@@ -80,13 +80,13 @@ func TestAnAnswerForLongerSettlesTheSameCallThatWaits(t *testing.T) {
 // may want it done once. For good means both, whatever is said to the other.
 func TestTwoEqualCallsAreAnsweredEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		x, y := j.call("x"), j.call("x")
 		s.Do(t.Context(), x, y)
-		slips := d.open()
-		slips[0].say(DenyOnce, "")
+		questions := d.open()
+		questions[0].say(DenyOnce, "")
 		synctest.Wait()
-		slips[1].say(AllowOnce, "")
+		questions[1].say(AllowOnce, "")
 		synctest.Wait()
 		j.expect(t, x, CodeDeniedByPerson)
 		j.expect(t, y, "forward")
@@ -95,18 +95,18 @@ func TestTwoEqualCallsAreAnsweredEach(t *testing.T) {
 
 func TestTheAskingEndsWithACauseForThePerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		x, y, z := j.call("x"), j.call("y"), j.call("z")
 		s.Do(t.Context(), x, y)
 		time.Sleep(time.Second)
 		s.Do(t.Context(), z)
-		slips := d.open()
+		questions := d.open()
 		s.Withdraw(x)
 		time.Sleep(44 * time.Second)
 		synctest.Wait()
 		s.Close()
 		for i, want := range []error{ErrWithdrawn, context.DeadlineExceeded, ErrClosed} {
-			if cause := context.Cause(slips[i].ctx); !errors.Is(cause, want) {
+			if cause := context.Cause(questions[i].ctx); !errors.Is(cause, want) {
 				t.Errorf("question %d ended with %v, want %v", i+1, cause, want)
 			}
 		}
@@ -116,10 +116,10 @@ func TestTheAskingEndsWithACauseForThePerson(t *testing.T) {
 
 // busy is a session whose one call x waits while its caller does not read, so that
 // whatever meanwhile does is seen at once, when the deadline is so far away.
-func busy(t *testing.T, left time.Duration, meanwhile func(s *Session, slip *slip)) string {
+func busy(t *testing.T, left time.Duration, meanwhile func(s *Session, pendingQuestion *pendingQuestion)) string {
 	var became string
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		d.deaf = 1
 		began, seen := time.Now(), false
 		j.waiting = func() {
@@ -129,9 +129,9 @@ func busy(t *testing.T, left time.Duration, meanwhile func(s *Session, slip *sli
 			seen = true
 			time.Sleep(5*time.Second - left)
 			d.mu.Lock()
-			slip := d.slips[0]
+			pendingQuestion := d.questions[0]
 			d.mu.Unlock()
-			meanwhile(s, slip)
+			meanwhile(s, pendingQuestion)
 			time.Sleep(time.Millisecond)
 		}
 		x := j.call("x")
@@ -147,16 +147,16 @@ func busy(t *testing.T, left time.Duration, meanwhile func(s *Session, slip *sli
 // Which of several is seen first is chance; what is done is not.
 func TestWhatIsSeenAtOnce(t *testing.T) {
 	for range 30 {
-		if got := busy(t, time.Second, func(s *Session, slip *slip) {
+		if got := busy(t, time.Second, func(s *Session, pendingQuestion *pendingQuestion) {
 			s.SetPolicy(always(allowRule))
-			slip.say(DenyOnce, "")
+			pendingQuestion.say(DenyOnce, "")
 		}); got != CodeDeniedByPerson {
 			t.Errorf("an answer and new rules: %s", got)
 		}
-		if got := busy(t, -time.Second, func(s *Session, _ *slip) { s.SetPolicy(always(allowRule)) }); got != CodeNotAnswered {
+		if got := busy(t, -time.Second, func(s *Session, _ *pendingQuestion) { s.SetPolicy(always(allowRule)) }); got != CodeNotAnswered {
 			t.Errorf("new rules and the deadline: %s", got)
 		}
-		if got := busy(t, -time.Second, func(_ *Session, slip *slip) { slip.say(AllowOnce, "") }); got != CodeNotAnswered {
+		if got := busy(t, -time.Second, func(_ *Session, pendingQuestion *pendingQuestion) { pendingQuestion.say(AllowOnce, "") }); got != CodeNotAnswered {
 			t.Errorf("an answer and the deadline: %s", got)
 		}
 	}
@@ -165,11 +165,11 @@ func TestWhatIsSeenAtOnce(t *testing.T) {
 // A no to one of two equal calls while the other is granted: the last word counts.
 func TestANoThatComesWithAGrantEndsIt(t *testing.T) {
 	var s *Session
-	got := busy(t, time.Second, func(of *Session, slip *slip) {
+	got := busy(t, time.Second, func(of *Session, pendingQuestion *pendingQuestion) {
 		s = of
-		q := &question{x: &Exchange{Calls: slip.Calls}, value: valueOf(slip.Calls), now: promptRule, under: s.policy.Load()}
+		q := &question{x: &Exchange{Calls: pendingQuestion.Calls}, value: valueOf(pendingQuestion.Calls), now: promptRule, under: s.policy.Load()}
 		s.rememberAllow(q)
-		slip.say(DenyOnce, "")
+		pendingQuestion.say(DenyOnce, "")
 	})
 	if got != CodeDeniedByPerson || len(s.memory.grants) != 0 || len(s.memory.denials) != 1 {
 		t.Errorf("became %s, remembered %+v", got, s.memory)
@@ -180,18 +180,18 @@ func TestANoThatComesWithAGrantEndsIt(t *testing.T) {
 func TestRulesThatChangeBeforeTheAsking(t *testing.T) {
 	for _, next := range []*policy.Rule{allowRule, denyRule, rule(policy.Prompt, 7, "new")} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			x := j.call("x")
 			s.judge(x)
 			s.SetPolicy(always(next))
 			s.hold(t.Context(), x, promptRule)
-			switch slips := d.open(); {
+			switch questions := d.open(); {
 			case next.Action != policy.Prompt:
-				if len(slips) != 0 || len(j.ends[x]) != 1 || (j.ends[x][0] == "forward") != (next.Action == policy.Allow) {
-					t.Errorf("asked %d times, became %v", len(slips), j.ends[x])
+				if len(questions) != 0 || len(j.ends[x]) != 1 || (j.ends[x][0] == "forward") != (next.Action == policy.Allow) {
+					t.Errorf("asked %d times, became %v", len(questions), j.ends[x])
 				}
-			case len(slips) != 1 || slips[0].Rule != *next:
-				t.Errorf("shown %v", slips)
+			case len(questions) != 1 || questions[0].Rule != *next:
+				t.Errorf("shown %v", questions)
 			}
 		})
 	}
@@ -209,14 +209,14 @@ func TestWhatIsSettledWhileTheCallerIsAway(t *testing.T) {
 		{always(promptRule), CodeNobodyToAsk},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, j, d := office(t, always(promptRule), Options{})
+			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			x, g := visit(j)
 			s.Do(t.Context(), x)
-			slip := d.open()[0]
+			pendingQuestion := d.open()[0]
 			s.SetPolicy(always(allowRule))
 			synctest.Wait()
-			if !errors.Is(context.Cause(slip.ctx), ErrSettled) {
-				t.Errorf("the asking ended with %v", context.Cause(slip.ctx))
+			if !errors.Is(context.Cause(pendingQuestion.ctx), ErrSettled) {
+				t.Errorf("the asking ended with %v", context.Cause(pendingQuestion.ctx))
 			}
 			j.expect(t, x, "0 ends: []")
 			s.SetPolicy(tt.then)
@@ -229,7 +229,7 @@ func TestWhatIsSettledWhileTheCallerIsAway(t *testing.T) {
 
 func TestTheDeadlineBeatsACallerThatReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, j, d := office(t, always(promptRule), Options{})
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 		x, g := visit(j)
 		began, seen := time.Now(), false
 		j.waiting = func() { // the caller does not read, and returns too late
