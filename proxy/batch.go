@@ -12,18 +12,18 @@ import (
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
-// batch is a JSON array of requests and notifications (MCP 2025-03-26 only).
+// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only).
 // It crosses whole or not at all: its bytes are never taken apart.
-type batch struct {
-	lane  *lane
-	burst *burst
-	x     gate.Exchange
-	calls []*call // the requests in it
+type requestBatch struct {
+	ch       *channel
+	burst    *burst
+	x        gate.Exchange
+	requests []*request // the requests in it
 }
 
-// batch puts an array into the group: requests and notifications as one
+// handleBatch puts an array into the group: requests and notifications as one
 // exchange, answers as another kind.
-func (l *lane) batch(ctx context.Context, f *frame.Frame) {
+func (ch *channel) handleBatch(ctx context.Context, f *frame.Frame) {
 	replies := 0
 	for i := range f.Elements {
 		if f.Elements[i].Kind == frame.Response {
@@ -32,118 +32,118 @@ func (l *lane) batch(ctx context.Context, f *frame.Frame) {
 	}
 	switch replies {
 	case 0:
-		l.requests(ctx, f)
+		ch.handleRequestBatch(ctx, f)
 	case len(f.Elements):
-		l.responses(ctx, f)
+		ch.handleResponseBatch(ctx, f)
 	default:
-		l.refuseBatch(f, &frame.Refusal{Code: "mixed_batch", Reason: "requests and answers in one array"})
+		ch.refuseBatch(f, &frame.Refusal{Code: "mixed_batch", Reason: "requests and answers in one array"})
 	}
 }
 
-// requests judges an array of requests and notifications, element by element.
-func (l *lane) requests(ctx context.Context, f *frame.Frame) {
-	l.judge(ctx) // what it cancels or repeats may be in this very read
-	b := &batch{lane: l, burst: l.burst}
+// handleRequestBatch judges an array of requests and notifications, element by element.
+func (ch *channel) handleRequestBatch(ctx context.Context, f *frame.Frame) {
+	ch.judge(ctx) // what it cancels or repeats may be in this very read
+	b := &requestBatch{ch: ch, burst: ch.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Method: "batch",
+		Server: ch.s.o.Name, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Method: "batch",
 	}}
 	var methods []string
 	for i := range f.Elements {
 		if refusal := b.add(&f.Elements[i]); refusal != nil {
-			l.refuseBatch(f, refusal)
+			ch.refuseBatch(f, refusal)
 			return
 		}
 		methods = append(methods, f.Elements[i].Method)
 	}
-	if !l.s.table.reserve(b.calls...) {
-		l.refuseBatch(f, duplicate(f))
+	if !ch.s.table.reserve(b.requests...) {
+		ch.refuseBatch(f, duplicateID(f))
 		return
 	}
 	b.x.Event.Detail = strings.Join(methods, " ")
-	b.x.Event.Names = names(b.x.Calls)
+	b.x.Event.Names = callNames(b.x.Calls)
 	if len(b.x.Calls) > 0 {
 		b.x.Event.Subject = b.x.Calls[0].Subject.Key()
 	}
-	l.enqueue(ctx, &b.x, false)
+	ch.enqueue(ctx, &b.x, false)
 }
 
 // add reads one element.
-func (b *batch) add(f *frame.Frame) *frame.Refusal {
-	l := b.lane
+func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
+	ch := b.ch
 	if f.Kind == frame.Request {
-		m, refusal := mcp.Read(f, l.from, l.s.o.Name)
-		if refusal == nil && l.returns(&m) {
+		m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
+		if refusal == nil && ch.isRetry(&m) {
 			refusal = &frame.Refusal{Code: "late_form", Reason: "the answer to a form comes in a request of its own"}
 		}
 		if refusal != nil {
 			return refusal
 		}
-		c, calls, refusal := l.newCall(f, &m)
+		req, calls, refusal := ch.newRequest(f, &m)
 		if refusal != nil {
 			return refusal
 		}
-		c.waiting = &b.x
-		b.calls = append(b.calls, c)
-		b.x.Calls, b.x.Work = append(b.x.Calls, calls...), append(b.x.Work, c.x.Work...)
+		req.waiting = &b.x
+		b.requests = append(b.requests, req)
+		b.x.Calls, b.x.Work = append(b.x.Calls, calls...), append(b.x.Work, req.x.Work...)
 		return nil
 	}
-	n := &notice{lane: l}
+	n := &notification{ch: ch}
 	if refusal := n.read(f); refusal != nil {
 		return refusal
 	}
-	if why := n.loose(f); why != "" {
+	if why := n.unrelated(f); why != "" {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
 	}
 	b.x.Calls, b.x.Work = append(b.x.Calls, n.x.Calls...), append(b.x.Work, n.x.Work...)
 	return nil
 }
 
-// responses hands an array of answers to the gate if each of them answers a
+// handleResponseBatch hands an array of answers to the gate if each of them answers a
 // request in flight.
-func (l *lane) responses(ctx context.Context, f *frame.Frame) {
-	b := &answers{lane: l, burst: l.burst}
+func (ch *channel) handleResponseBatch(ctx context.Context, f *frame.Frame) {
+	b := &responseBatch{ch: ch, burst: ch.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: l.s.o.Name, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Method: "batch",
+		Server: ch.s.o.Name, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Method: "batch",
 	}}
 	var refusal *frame.Refusal
 	for i := range f.Elements {
 		e := &f.Elements[i]
-		r := &reply{lane: l, burst: l.burst}
-		c, why := l.s.table.claim(l.opposite(), l.key(e.ID), r)
-		if c != nil && c.asked != nil {
-			l.elicited(c, e)
-			c, why = nil, ownAnswer
+		resp := &response{ch: ch, burst: ch.burst}
+		req, why := ch.s.table.claim(ch.opposite(), ch.scopedKey(e.ID), resp)
+		if req != nil && req.elicitation != nil {
+			ch.handleElicitResult(req, e)
+			req, why = nil, codeOwnAnswer
 		}
-		if c == nil {
+		if req == nil {
 			refusal = &frame.Refusal{Code: why, Reason: "the array holds an answer to no request in flight"}
 			continue
 		}
-		r.call = c
-		b.replies = append(b.replies, r)
-		if c.form != nil { // 2026-07-28 has no arrays
+		resp.request = req
+		b.responses = append(b.responses, resp)
+		if req.form != nil { // 2026-07-28 has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
-		if why := r.read(e); why != nil {
+		if why := resp.read(e); why != nil {
 			refusal = why
 		}
-		b.x.Calls = append(b.x.Calls, r.x.Calls...)
+		b.x.Calls = append(b.x.Calls, resp.x.Calls...)
 	}
 	if refusal == nil {
-		b.x.Event.Names = names(b.x.Calls)
-		l.enqueue(ctx, &b.x, true)
+		b.x.Event.Names = callNames(b.x.Calls)
+		ch.enqueue(ctx, &b.x, true)
 		return
 	}
-	for _, r := range b.replies {
-		r.refused(f, refusal)
+	for _, resp := range b.responses {
+		resp.reject(f, refusal)
 	}
-	if len(b.replies) == 0 {
-		l.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
+	if len(b.responses) == 0 {
+		ch.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
 	}
 }
 
 // refuseBatch answers every request of an array that must not cross.
-func (l *lane) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
-	record := l.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
+func (ch *channel) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
+	record := ch.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
 	for i := range f.Elements {
 		e := &f.Elements[i]
@@ -152,79 +152,79 @@ func (l *lane) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 			lines = append(lines, line)
 		}
 	}
-	l.answerAll(l.burst, lines)
+	ch.respondBatch(ch.burst, lines)
 }
 
 // Forward sends the array on.
-func (b *batch) Forward(x *gate.Exchange) error {
-	for _, c := range b.calls {
-		c.x.Event.Record = x.Event.Record // the answers refer to it
-		b.lane.s.table.forwarded(c)
+func (b *requestBatch) Forward(x *gate.Exchange) error {
+	for _, req := range b.requests {
+		req.x.Event.Record = x.Event.Record // the answers refer to it
+		b.ch.s.table.markSent(req)
 	}
-	err := b.lane.send(b.burst, x.Raw)
+	err := b.ch.send(b.burst, x.Raw)
 	var lines [][]byte
-	for _, c := range b.calls {
-		if line := c.unheard(err); line != nil {
+	for _, req := range b.requests {
+		if line := req.clientGone(err); line != nil {
 			lines = append(lines, line)
 		}
 	}
-	b.lane.answerAll(b.burst, lines)
+	b.ch.respondBatch(b.burst, lines)
 	return err
 }
 
 // Refuse answers every request of the array but those withdrawn.
-func (b *batch) Refuse(_ *gate.Exchange, v gate.Verdict) {
+func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
-	for _, c := range b.calls {
-		if !b.lane.s.table.releaseHeld(c) {
-			lines = append(lines, c.denied(c.caller, c.judged, v))
+	for _, req := range b.requests {
+		if !b.ch.s.table.releaseHeld(req) {
+			lines = append(lines, req.denial(req.caller, req.judged, v))
 		}
 	}
-	b.lane.answerAll(b.burst, lines)
+	b.ch.respondBatch(b.burst, lines)
 }
 
 // Waiting tells each caller in the array that its request is alive.
-func (b *batch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	for _, c := range b.calls {
-		if to, line := c.alive(elapsed); line != nil {
-			_ = b.lane.put(b.burst, to.back, line)
+func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
+	for _, req := range b.requests {
+		if to, line := req.progress(elapsed); line != nil {
+			_ = b.ch.write(b.burst, to.back, line)
 		}
 	}
 }
 
-// answerAll sends several answers as one array.
-func (l *lane) answerAll(b *burst, lines [][]byte) {
+// respondBatch sends several answers as one array.
+func (ch *channel) respondBatch(b *burst, lines [][]byte) {
 	if len(lines) > 0 {
-		l.answer(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
+		ch.respond(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
 	}
 }
 
-// answers is an array of answers on its way.
-type answers struct {
-	lane    *lane
-	burst   *burst
-	x       gate.Exchange
-	replies []*reply
+// responseBatch is an array of answers on its way.
+type responseBatch struct {
+	ch        *channel
+	burst     *burst
+	x         gate.Exchange
+	responses []*response
 }
 
 // Forward passes the array on.
-func (b *answers) Forward(x *gate.Exchange) error {
-	for _, r := range b.replies {
-		b.lane.s.table.settle(r)
+func (b *responseBatch) Forward(x *gate.Exchange) error {
+	for _, resp := range b.responses {
+		b.ch.s.table.complete(resp)
 	}
-	return b.lane.send(b.burst, x.Raw)
+	return b.ch.send(b.burst, x.Raw)
 }
 
 // Refuse answers every call in the other side's place.
-func (b *answers) Refuse(_ *gate.Exchange, v gate.Verdict) {
-	for _, r := range b.replies {
-		r.Refuse(&r.x, v)
+func (b *responseBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
+	for _, resp := range b.responses {
+		resp.Refuse(&resp.x, v)
 	}
 }
 
 // Waiting keeps the callers alive.
-func (b *answers) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	for _, r := range b.replies {
-		r.Waiting(&r.x, elapsed)
+func (b *responseBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
+	for _, resp := range b.responses {
+		resp.Waiting(&resp.x, elapsed)
 	}
 }

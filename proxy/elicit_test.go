@@ -14,12 +14,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// formRung asks through the client's form and nothing else.
-type formRung struct{ ended chan error }
+// formApprover asks through the client's form and nothing else.
+type formApprover struct{ ended chan error }
 
 const formSchema = `{"type":"object","properties":{"answer":{"type":"string","enum":["deny","once"]}}}`
 
-func (r *formRung) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (r *formApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if q.Client == nil {
 		return gate.Answer{}, errors.New("no form")
 	}
@@ -41,12 +41,12 @@ func (r *formRung) Ask(ctx context.Context, q gate.Question) (gate.Answer, error
 	return a, nil
 }
 
-func forms(o *proxy.Options, g *gate.Options) { g.Approver = &formRung{} }
+func forms(o *proxy.Options, g *gate.Options) { g.Approver = &formApprover{} }
 
 func shortly(_ *proxy.Options, g *gate.Options) { g.AskTimeout = 50 * time.Millisecond }
 
 // introduce opens a legacy session whose client has these capabilities.
-func (w *world) introduce(version, capabilities string) {
+func (w *harness) introduce(version, capabilities string) {
 	w.t.Helper()
 	w.client.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"` + version +
 		`","clientInfo":{"name":"test","version":"1.2"},"capabilities":` + capabilities + `}}`)
@@ -57,7 +57,7 @@ func (w *world) introduce(version, capabilities string) {
 
 // question reads the client's next line, which must be a question of the
 // pump's, and gives its id token.
-func (w *world) question() string {
+func (w *harness) question() string {
 	w.t.Helper()
 	line := w.client.wantsLike(`"method":"elicitation/create"`, "let it through? (test 1.2)", `"requestedSchema":`+formSchema)
 	return gjson.Get(line, "id").Raw
@@ -70,7 +70,7 @@ func elicited(id, answer string) string {
 const elicits = `{"elicitation":{}}`
 
 func TestTheClientIsAskedAndItsAnswerStaysHere(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -105,12 +105,12 @@ func TestOnlyAClientThatSaidSoIsAsked(t *testing.T) {
 		{"2025-06-18", `{}`},
 		{"2025-11-25", `{"elicitation":{"url":{}}}`},
 	} {
-		w := newWorld(t, forms)
+		w := newHarness(t, forms)
 		w.introduce(c.version, c.capabilities)
 		w.client.send(tool("1", "ask"))
 		w.client.wantsLike(`"id":1`, gate.CodeNobodyToAsk)
 	}
-	w := newWorld(t, forms) // never introduced
+	w := newHarness(t, forms) // never introduced
 	w.client.send(tool("1", "ask"))
 	w.client.wantsLike(`"id":1`, gate.CodeNobodyToAsk)
 	w.client.send(array(tool("1", "ask")))
@@ -121,7 +121,7 @@ func TestOnlyAClientThatSaidSoIsAsked(t *testing.T) {
 }
 
 func TestAnswersThatAreNone(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	for i, line := range []string{
 		`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`,
@@ -145,7 +145,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 }
 
 func TestAnAnswerTwiceOrToNothing(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -158,7 +158,7 @@ func TestAnAnswerTwiceOrToNothing(t *testing.T) {
 }
 
 func TestAQuestionThatIsOverIsTakenBack(t *testing.T) {
-	w := newWorld(t, forms, shortly)
+	w := newHarness(t, forms, shortly)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -174,7 +174,7 @@ func TestAQuestionThatIsOverIsTakenBack(t *testing.T) {
 }
 
 func TestACancelledCallTakesItsQuestionBack(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -186,7 +186,7 @@ func TestACancelledCallTakesItsQuestionBack(t *testing.T) {
 }
 
 func TestTwoCallsAskAtOnce(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"), tool("2", "ask2"))
 	first, second := w.question(), w.question() // of either
@@ -198,7 +198,7 @@ func TestTwoCallsAskAtOnce(t *testing.T) {
 
 // A server can neither use an id of ours nor end, answer or repeat our question.
 func TestTheServerCannotTouchOurQuestion(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -215,7 +215,7 @@ func TestTheServerCannotTouchOurQuestion(t *testing.T) {
 }
 
 func TestTheServersOwnQuestionsPassBesideOurs(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	id := w.question()
@@ -234,7 +234,7 @@ func TestTheServersOwnQuestionsPassBesideOurs(t *testing.T) {
 }
 
 func TestProgressGoesOnWhileTheClientIsAsked(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","_meta":{"progressToken":"tok"}}}`)
 	var id string
@@ -253,7 +253,7 @@ func TestProgressGoesOnWhileTheClientIsAsked(t *testing.T) {
 const elicitation = `"method":"elicitation/create"`
 
 func TestWithoutARecordNobodyIsAsked(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))
@@ -263,7 +263,7 @@ func TestWithoutARecordNobodyIsAsked(t *testing.T) {
 }
 
 func TestAClientThatGoesAwayWhileItIsAsked(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits)
 	w.client.send(tool("1", "ask"))
 	w.question()

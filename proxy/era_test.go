@@ -9,7 +9,7 @@ import (
 )
 
 // negotiate settles the session's protocol version.
-func (w *world) negotiate(version string) {
+func (w *harness) negotiate(version string) {
 	w.t.Helper()
 	w.client.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"` + version + `"}}`)
 	w.server.wantsLike(`"initialize"`)
@@ -20,7 +20,7 @@ func (w *world) negotiate(version string) {
 func array(elements ...string) string { return "[" + strings.Join(elements, ",") + "]" }
 
 func TestBatchesCrossWholeOrNotAtAll(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.negotiate("2025-03-26")
 	both := array(tool("1", "ok"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`, tool("2", "ok2"))
 	w.client.send(both)
@@ -39,7 +39,7 @@ func TestBatchesCrossWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestABatchWithOneWithdrawnCallIsRefusedWhole(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.negotiate("2025-03-26")
 	w.client.send(array(tool("1", "ask"), tool("2", "ok")))
 	<-w.person.asked
@@ -51,14 +51,14 @@ func TestABatchWithOneWithdrawnCallIsRefusedWhole(t *testing.T) {
 }
 
 func TestMixedBatchesAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.negotiate("2025-03-26")
 	w.client.send(array(tool("1", "ok"), answer("9")))
 	w.client.wantsLike(`[{`, `"id":1`, "mixed_batch")
 }
 
 func TestOtherVersionsHaveNoBatches(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.negotiate("2025-06-18")
 	w.client.send(array(tool("1", "ok")), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
@@ -77,7 +77,7 @@ func inputRequired(id, text string) string {
 }
 
 func TestInputRequestsAreJudged(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(modern("1", ""), modern("2", ""))
 	w.server.wants(modern("1", ""), modern("2", ""))
 	w.server.send(inputRequired("1", "steal"), inputRequired("2", "fine"))
@@ -94,7 +94,7 @@ func TestInputRequestsAreJudged(t *testing.T) {
 }
 
 func TestAnInputRequestMayNeedAPerson(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(modern("1", ""), modern("2", ""))
 	w.server.wants(modern("1", ""), modern("2", ""))
 	w.server.send(inputRequired("1", "maybe"))
@@ -115,7 +115,7 @@ func TestAnInputRequestMayNeedAPerson(t *testing.T) {
 }
 
 func TestSubscriptionsBelongToTheirRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	listen := `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`
 	w.client.send(listen)
 	w.server.wants(listen)

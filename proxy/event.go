@@ -10,8 +10,8 @@ import (
 
 // describe fills in what the pump tells the record of a frame that reaches the
 // gate. An event is large: it is written in place, never copied.
-func (l *lane) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
-	ev.Server, ev.ServerGuess, ev.Direction = l.s.o.Name, l.s.o.Guess, l.from.String()
+func (ch *channel) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
+	ev.Server, ev.ServerGuess, ev.Direction = ch.s.o.Name, ch.s.o.Guess, ch.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
 		ev.Subject, ev.Names, ev.Args, ev.Extra = calls[0].Subject.Key(), calls[0].Names, calls[0].Args, calls[0].Extra
@@ -19,19 +19,19 @@ func (l *lane) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 }
 
 // dropped records a frame that goes nowhere and returns the record's id.
-func (l *lane) dropped(ev *event.Event) (record string) {
+func (ch *channel) dropped(ev *event.Event) (record string) {
 	ev.Kind, ev.Stage = event.Dropped, "frame"
-	ev.ServerGuess, ev.Direction = l.s.o.Guess, l.from.String()
-	l.s.note(ev)
+	ev.ServerGuess, ev.Direction = ch.s.o.Guess, ch.from.String()
+	ch.s.note(ev)
 	return ev.Record
 }
 
 // chatter records a line of the server's that is no frame: a print statement.
-func (l *lane) chatter(line []byte) {
+func (ch *channel) chatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
-	l.s.note(&event.Event{
-		Kind: event.Chatter, ServerGuess: l.s.o.Guess, Direction: l.from.String(), Bytes: len(line), Detail: text,
+	ch.s.note(&event.Event{
+		Kind: event.Chatter, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Bytes: len(line), Detail: text,
 	})
 }
 

@@ -21,7 +21,7 @@ func (n named) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 // A person is told which client asks, whether it has a form to show or not.
 func TestTheClientIsNamedInTheQuestion(t *testing.T) {
 	names := make(named, 1)
-	w := newWorld(t, func(_ *proxy.Options, g *gate.Options) { g.Approver = names })
+	w := newHarness(t, func(_ *proxy.Options, g *gate.Options) { g.Approver = names })
 	asks := func(line, want string) {
 		t.Helper()
 		w.client.send(line)

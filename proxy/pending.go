@@ -25,31 +25,31 @@ const (
 // table is everything the proxy remembers of a session. One mutex guards it,
 // and it is never held across a call into the gate or a system call.
 type table struct {
-	mu    sync.Mutex
-	sides [2]side   // by the direction of the requests
-	asked mcp.Asked // the input requests that were let through
-	forms forms     // the client as somebody to ask
+	mu          sync.Mutex
+	byDirection [2]pending // by the direction of the requests
+	inputs      mcp.Asked  // the input requests that were let through
+	forms       forms      // the client as somebody to ask
 
 	// batches: version 2025-03-26 was negotiated. Read for every frame.
 	batches atomic.Bool
 }
 
-// crowd is how many requests in flight are worth giving their memory back.
-const crowd = 1024
+// shrinkAbove is how many requests in flight are worth giving their memory back.
+const shrinkAbove = 1024
 
-// side is one direction's requests.
-type side struct {
-	calls  map[string]*call  // by idKey; one that returned with a form, by both its ids
-	most   int               // calls at a time, since calls was made
-	tokens map[string]int    // progress tokens of forwarded requests, by idKey
-	renew  map[string][]byte // what a token became when its caller returned with a form; nil: it has none
-	lent   ring              // tokens that outlive their request: its result is a task
-	tasks  tasks             // what its calls go on as
-	past   ring              // ids answered not long ago
-	late   ring              // ids cancelled not long ago
+// pending is one direction's requests.
+type pending struct {
+	requests   map[string]*request // by frame.IDKey; one that returned with a form, by both its ids
+	peak       int                 // requests at a time, since the map was made
+	tokens     map[string]int      // progress tokens of forwarded requests, by frame.IDKey
+	newTokens  map[string][]byte   // what a token became when its caller returned with a form; nil: it has none
+	taskTokens ring                // tokens that outlive their request: its result is a task
+	tasks      tasks               // what its calls go on as
+	answered   ring                // ids answered not long ago
+	cancelled  ring                // ids cancelled not long ago
 }
 
-func (t *table) side(from mcp.Direction) *side { return &t.sides[index(from)] }
+func (t *table) pending(from mcp.Direction) *pending { return &t.byDirection[index(from)] }
 
 func index(from mcp.Direction) int {
 	if from == mcp.ServerToClient {
@@ -59,138 +59,138 @@ func index(from mcp.Direction) int {
 }
 
 // reserve takes the ids of all the calls, or of none when one of them is taken.
-func (t *table) reserve(cs ...*call) bool {
+func (t *table) reserve(cs ...*request) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, c := range cs {
-		s := t.side(c.from)
-		if s.calls[c.key] != nil || c.from == mcp.ServerToClient && t.forms.ours(c.key) {
-			for _, c := range cs[:i] {
-				delete(s.calls, c.key)
+	for i, req := range cs {
+		p := t.pending(req.from)
+		if p.requests[req.key] != nil || req.from == mcp.ServerToClient && t.forms.issued(req.key) {
+			for _, req := range cs[:i] {
+				delete(p.requests, req.key)
 			}
 			return false
 		}
-		s.keep(c.key, c)
+		p.add(req.key, req)
 	}
 	return true
 }
 
-// forwarded notes that the request is about to be written; false when its caller
+// markSent notes that the request is about to be written; false when its caller
 // is away, and it must not be.
-func (t *table) forwarded(c *call) bool {
+func (t *table) markSent(req *request) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	to, here := c.to()
+	to, here := req.currentCaller()
 	if !here {
 		return false
 	}
-	c.state = sent
-	if c.report != "" {
-		s := t.side(c.from)
-		s.tokens[c.report]++
-		s.renewed(c, to)
+	req.state = sent
+	if req.progressKey != "" {
+		p := t.pending(req.from)
+		p.tokens[req.progressKey]++
+		p.renameToken(req, to)
 	}
 	return true
 }
 
 // Why an answer may not go on.
 const (
-	unsolicited  = "unsolicited"
-	secondAnswer = "second_answer"
-	lateAnswer   = "late_answer"
+	codeUnsolicited  = "unsolicited"
+	codeSecondAnswer = "second_answer"
+	codeLateAnswer   = "late_answer"
 )
 
-// claim finds the request of side from that r answers, and keeps a second
+// claim finds the request of the side from that resp answers, and keeps a second
 // answer away from it. why says what is wrong with an answer to no such request.
-func (t *table) claim(from mcp.Direction, key string, r *reply) (c *call, why string) {
+func (t *table) claim(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.side(from)
-	c = s.calls[key]
+	p := t.pending(from)
+	req = p.requests[key]
 	switch {
-	case c == nil && s.past.has(key), c != nil && c.state == answering:
-		return nil, secondAnswer
-	case c == nil || c.state == held || c.key != key: // of these the other side knows nothing
-		return nil, unsolicited
-	case c.state == cancelled:
-		t.forget(c)
-		return nil, lateAnswer
+	case req == nil && p.answered.has(key), req != nil && req.state == answering:
+		return nil, codeSecondAnswer
+	case req == nil || req.state == held || req.key != key: // of these the other side knows nothing
+		return nil, codeUnsolicited
+	case req.state == cancelled:
+		t.remove(req)
+		return nil, codeLateAnswer
 	}
-	c.state, c.reply = answering, r
-	return c, ""
+	req.state, req.response = answering, resp
+	return req, ""
 }
 
-// settle notes that a reply is about to be written.
-func (t *table) settle(r *reply) {
+// complete notes that a reply is about to be written.
+func (t *table) complete(resp *response) {
 	t.mu.Lock()
-	t.forget(r.call)
-	t.began(r.call, r.tasks)
-	t.asked.Remember(r.inputs)
+	t.remove(resp.request)
+	t.addTasks(resp.request, resp.tasks)
+	t.inputs.Remember(resp.inputs)
 	t.mu.Unlock()
-	if r.version != "" {
-		t.batches.Store(r.version == "2025-03-26")
-		t.introduce(r.call.first, r.version)
+	if resp.version != "" {
+		t.batches.Store(resp.version == "2025-03-26")
+		t.setClient(resp.request.clientInfo, resp.version)
 	}
 }
 
 // release forgets a request that was answered by us, or withdrawn. It tells whom
 // to answer, and whether anybody is there.
-func (t *table) release(c *call) (to caller, here bool) {
+func (t *table) release(req *request) (to caller, here bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.forget(c)
-	return c.to()
+	t.remove(req)
+	return req.currentCaller()
 }
 
 // releaseHeld forgets a request of a refused batch and reports whether its
 // caller has withdrawn it.
-func (t *table) releaseHeld(c *call) (withdrawn bool) {
+func (t *table) releaseHeld(req *request) (withdrawn bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.forget(c)
-	return c.withdrawn
+	t.remove(req)
+	return req.withdrawn
 }
 
-func (t *table) forget(c *call) {
-	s := t.side(c.from)
-	if s.calls[c.key] != c {
+func (t *table) remove(req *request) {
+	p := t.pending(req.from)
+	if p.requests[req.key] != req {
 		return
 	}
-	delete(s.calls, c.key)
-	s.shrink()
-	if c.form != nil {
-		t.forms.over(s, c)
+	delete(p.requests, req.key)
+	p.shrink()
+	if req.form != nil {
+		t.forms.remove(p, req)
 	}
-	if c.state == held {
+	if req.state == held {
 		return
 	}
-	s.past.add(c.key)
-	if c.report == "" {
+	p.answered.add(req.key)
+	if req.progressKey == "" {
 		return
 	}
-	if s.tokens[c.report]--; s.tokens[c.report] == 0 {
-		delete(s.tokens, c.report)
-		if !c.task {
-			delete(s.renew, c.report)
+	if p.tokens[req.progressKey]--; p.tokens[req.progressKey] == 0 {
+		delete(p.tokens, req.progressKey)
+		if !req.task {
+			delete(p.newTokens, req.progressKey)
 		}
 	}
-	if c.task {
-		s.lent.add(c.report)
+	if req.task {
+		p.taskTokens.add(req.progressKey)
 	}
 }
 
-// shrink makes the tables anew when a crowd has left: a map never gives back what it
+// shrink makes the tables anew when many requests have ended: a map never gives back what it
 // has grown to.
-func (s *side) shrink() {
-	if s.most <= crowd || len(s.calls) > s.most/16 {
+func (p *pending) shrink() {
+	if p.peak <= shrinkAbove || len(p.requests) > p.peak/16 {
 		return
 	}
-	s.calls, s.tokens, s.renew = regrown(s.calls), regrown(s.tokens), regrown(s.renew)
-	s.most = len(s.calls)
+	p.requests, p.tokens, p.newTokens = copyMap(p.requests), copyMap(p.tokens), copyMap(p.newTokens)
+	p.peak = len(p.requests)
 	memory.ReleaseSoon()
 }
 
-func regrown[V any](old map[string]V) map[string]V {
+func copyMap[V any](old map[string]V) map[string]V {
 	if old == nil {
 		return nil
 	}
@@ -199,31 +199,31 @@ func regrown[V any](old map[string]V) map[string]V {
 	return fresh
 }
 
-// lend keeps a call's progress token valid beyond its answer.
-func (t *table) lend(c *call) {
+// keepToken keeps a call's progress token valid beyond its answer.
+func (t *table) keepToken(req *request) {
 	t.mu.Lock()
-	c.task = true
+	req.task = true
 	t.mu.Unlock()
 }
 
 // withdraw finds a request its caller cancels, where it stands, and the
 // exchange under which it or its answer waits at the gate.
-func (t *table) withdraw(from mcp.Direction, key string) (c *call, waiting *gate.Exchange, st state) {
+func (t *table) withdraw(from mcp.Direction, key string) (req *request, waiting *gate.Exchange, st state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c = t.side(from).calls[key]
-	if c == nil || c.asked != nil || c.stale(key) {
+	req = t.pending(from).requests[key]
+	if req == nil || req.elicitation != nil || req.isStale(key) {
 		return nil, nil, held
 	}
-	switch c.state {
+	switch req.state {
 	case held:
-		c.withdrawn = true
-		return c, c.waiting, c.state
+		req.withdrawn = true
+		return req, req.waiting, req.state
 	case answering:
-		return c, &c.reply.x, c.state
+		return req, &req.response.x, req.state
 	case sent, cancelled:
 	}
-	return c, nil, c.state
+	return req, nil, req.state
 }
 
 // cancel notes that the other side is being told to stop; false when no such
@@ -232,59 +232,59 @@ func (t *table) withdraw(from mcp.Direction, key string) (c *call, waiting *gate
 func (t *table) cancel(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.side(from)
-	c := s.calls[key]
-	if c == nil || c.state != sent {
-		return c != nil && c.state == cancelled
+	p := t.pending(from)
+	req := p.requests[key]
+	if req == nil || req.state != sent {
+		return req != nil && req.state == cancelled
 	}
-	c.state = cancelled
-	if old := s.calls[s.late.add(key)]; old != nil && old.state == cancelled {
-		t.forget(old)
+	req.state = cancelled
+	if old := p.requests[p.cancelled.add(key)]; old != nil && old.state == cancelled {
+		t.remove(old)
 	}
 	return true
 }
 
-// answered reports an id whose answer went out not long ago.
-func (t *table) answered(from mcp.Direction, key string) bool {
+// wasAnswered reports an id whose answer went out not long ago.
+func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.side(from).past.has(key)
+	return t.pending(from).answered.has(key)
 }
 
-// open reports a request that was forwarded and not cancelled.
-func (t *table) open(from mcp.Direction, key string) bool {
+// isOpen reports a request that was forwarded and not cancelled.
+func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.side(from).calls[key]
-	return c != nil && (c.state == sent || c.state == answering)
+	req := t.pending(from).requests[key]
+	return req != nil && (req.state == sent || req.state == answering)
 }
 
-// only is the id of the one request that waits for an answer; "" when there are
+// onlyPending is the id of the one request that waits for an answer; "" when there are
 // more, or none.
-func (t *table) only(from mcp.Direction, scope string) (id string) {
+func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, c := range t.side(from).calls {
+	for key, req := range t.pending(from).requests {
 		switch {
-		case c.state != sent || key != c.key || c.lane.scope != scope:
+		case req.state != sent || key != req.key || req.ch.scope != scope:
 		case id != "":
 			return ""
 		default:
-			id = string(c.id)
+			id = string(req.id)
 		}
 	}
 	return id
 }
 
-// waits is where the caller of a request waits for its answer.
-func (t *table) waits(from mcp.Direction, key string) Sink {
+// responseSink is where the caller of a request waits for its answer.
+func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.side(from).calls[key]
-	if c == nil || c.asked != nil {
+	req := t.pending(from).requests[key]
+	if req == nil || req.elicitation != nil {
 		return nil
 	}
-	to, _ := c.to()
+	to, _ := req.currentCaller()
 	return to.back
 }
 
@@ -292,29 +292,29 @@ func (t *table) waits(from mcp.Direction, key string) Sink {
 func (t *table) scope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.side(from).calls {
+	for _, req := range t.pending(from).requests {
 		switch {
-		case c.state != sent || frame.IDKey(c.id) != id:
-		case scope != "" && scope != c.lane.scope:
+		case req.state != sent || frame.IDKey(req.id) != id:
+		case scope != "" && scope != req.ch.scope:
 			return ""
 		default:
-			scope = c.lane.scope
+			scope = req.ch.scope
 		}
 	}
 	return scope
 }
 
-// reports says whether progress with this token belongs to a request in flight,
+// progressToken says whether progress with this token belongs to a request in flight,
 // or to the task that one became, and what its caller calls it now if that is
 // something else.
-func (t *table) reports(from mcp.Direction, token string) (to []byte, ok bool) {
+func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.side(from)
-	if s.tokens[token] == 0 && !s.lent.has(token) {
+	p := t.pending(from)
+	if p.tokens[token] == 0 && !p.taskTokens.has(token) {
 		return nil, false
 	}
-	to, renewed := s.renew[token]
+	to, renewed := p.newTokens[token]
 	return to, !renewed || to != nil
 }
 
@@ -322,13 +322,13 @@ func (t *table) reports(from mcp.Direction, token string) (to []byte, ok bool) {
 func (t *table) unanswered(from mcp.Direction) (callers []caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.side(from)
-	for key, c := range s.calls {
-		to, here := c.to()
-		if here && key == to.key && c.state != cancelled && !c.withdrawn {
+	p := t.pending(from)
+	for key, req := range p.requests {
+		to, here := req.currentCaller()
+		if here && key == to.key && req.state != cancelled && !req.withdrawn {
 			callers = append(callers, to)
 		}
 	}
-	clear(s.calls)
+	clear(p.requests)
 	return callers
 }

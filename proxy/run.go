@@ -60,10 +60,10 @@ const (
 
 // session is one client and one server with everything in flight between them.
 type session struct {
-	o      Options
-	table  table
-	lanes  [2]*lane // by direction
-	failed chan error
+	o        Options
+	table    table
+	channels [2]*channel // by direction
+	failed   chan error
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the
@@ -80,9 +80,9 @@ func Run(ctx context.Context, o Options) error {
 	toServer, toClient := newWriter(o.Server), newWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
-	s.lanes[index(mcp.ClientToServer)] = newLane(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
-	s.lanes[index(mcp.ServerToClient)] = newLane(s, mcp.ServerToClient, o.Server, toClient, toServer)
-	client, server := s.lanes[0], s.lanes[1]
+	s.channels[index(mcp.ClientToServer)] = newChannel(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
+	s.channels[index(mcp.ServerToClient)] = newChannel(s, mcp.ServerToClient, o.Server, toClient, toServer)
+	client, server := s.channels[0], s.channels[1]
 	go client.run(asking)
 	go server.run(asking)
 
@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) error {
 		cause = ErrServerEnded
 	case <-o.Server.Done():
 		cause = ErrServerEnded
-		wait(server.ended, drainGrace)
+		waitFor(server.ended, drainGrace)
 	case cause = <-s.failed:
 	}
 	return s.shutdown(ctx, cause, stopAsking, toClient)
@@ -105,10 +105,10 @@ func Run(ctx context.Context, o Options) error {
 // shutdown ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
 func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *writer) error {
-	client, server := s.lanes[0], s.lanes[1]
+	client, server := s.channels[0], s.channels[1]
 	stopAsking()
 	err := s.o.Server.Close(ctx)
-	wait(server.ended, drainGrace)
+	waitFor(server.ended, drainGrace)
 	select {
 	case failure := <-s.failed:
 		cause = failure
@@ -118,10 +118,10 @@ func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), 
 	go func() {
 		defer close(last)
 		s.o.Gate.Close()
-		s.answerAll(cause)
+		s.failPending(cause)
 		_ = toClient.drain()
 	}()
-	wait(last, answerGrace)
+	waitFor(last, answerGrace)
 	if c, ok := s.o.ClientIn.(io.Closer); ok {
 		_ = c.Close()
 		<-client.ended
@@ -132,22 +132,22 @@ func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), 
 	return cause
 }
 
-// answerAll gives every request of the client that has no answer yet an error,
+// failPending gives every request of the client that has no answer yet an error,
 // so that nobody waits for a server that is gone.
-func (s *session) answerAll(cause error) {
-	how := "the session was closed"
+func (s *session) failPending(cause error) {
+	reason := "the session was closed"
 	if errors.Is(cause, ErrServerEnded) {
-		how = s.o.Server.Status()
+		reason = s.o.Server.Status()
 	} else if cause != nil {
-		how = "clawai failed; tell the owner"
+		reason = "clawai failed; tell the owner"
 	}
 	for _, to := range s.table.unanswered(mcp.ClientToServer) {
-		_ = to.back.Add(mcp.Gone(to.id, how))
+		_ = to.back.Add(mcp.Gone(to.id, reason))
 		to.back.Flush()
 	}
 }
 
-func wait(ch <-chan struct{}, d time.Duration) {
+func waitFor(ch <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestFramesCrossUnchangedAndInOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	odd := `{"id":1, "method" : "tools/call","jsonrpc":"2.0","params":{"arguments":{"b":1.50,"a":"\u00e9"},"name":"ok"}}`
 	w.client.send(odd, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, tool("2", "ok"), tool(`"2"`, "ok"))
 	w.server.wants(odd, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, tool("2", "ok"), tool(`"2"`, "ok"))
@@ -24,13 +24,13 @@ func TestFramesCrossUnchangedAndInOrder(t *testing.T) {
 }
 
 func TestOuterBlanksAreTrimmed(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send("  " + tool("1", "ok") + " \t\r")
 	w.server.wants(tool("1", "ok"))
 }
 
 func TestManyInFlightAnsweredBackwards(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const n = 500
 	go func() {
 		for i := range n {
@@ -51,7 +51,7 @@ func TestManyInFlightAnsweredBackwards(t *testing.T) {
 }
 
 func TestDeniedCallsNeverReachTheServer(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "no"), tool("2", "unknown"), tool("3", "ok"))
 	w.server.wants(tool("3", "ok"))
 	w.client.wantsLike(`"id":1`, `"isError":true`, "never", `"code":"denied_by_rule"`)
@@ -63,13 +63,13 @@ func TestDeniedCallsNeverReachTheServer(t *testing.T) {
 }
 
 func TestDenialAsError(t *testing.T) {
-	w := newWorld(t, func(o *proxy.Options, _ *gate.Options) { o.DenyAsError = true })
+	w := newHarness(t, func(o *proxy.Options, _ *gate.Options) { o.DenyAsError = true })
 	w.client.send(tool("1", "no"))
 	w.client.wantsLike(`"id":1`, `"error":{"code":4403`)
 }
 
 func TestAnIdInFlightIsTaken(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool(`"a"`, "ok"))
 	w.server.wants(tool(`"a"`, "ok"))
 	w.client.send(tool(`"\u0061"`, "ok")) // the same string
@@ -81,7 +81,7 @@ func TestAnIdInFlightIsTaken(t *testing.T) {
 }
 
 func TestOnlyOneAnswerGoesOn(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"), tool("2", "ok"))
 	w.server.wants(tool("1", "ok"), tool("2", "ok"))
 	w.server.send(answer("1"), answer("1"), answer(`"2"`), answer("99"), answer("2"))
@@ -91,7 +91,7 @@ func TestOnlyOneAnswerGoesOn(t *testing.T) {
 }
 
 func TestACancelledCallIsForgotten(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"), cancel("1"))
 	w.server.wants(tool("1", "ok"), cancel("1"))
 	w.server.send(answer("1"), `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
@@ -100,7 +100,7 @@ func TestACancelledCallIsForgotten(t *testing.T) {
 }
 
 func TestACancelledQuestionLeavesNoTrace(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ask"))
 	<-w.person.asked
 	w.client.send(cancel("1"), tool("2", "ok"))
@@ -113,7 +113,7 @@ func TestACancelledQuestionLeavesNoTrace(t *testing.T) {
 }
 
 func TestCancellingWhatWasNeverForwarded(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "no"), cancel("1"), cancel("77"), tool("2", "ok"))
 	w.server.wants(tool("2", "ok"))
 	w.client.wantsLike(`"id":1`, "denied_by_rule")
@@ -121,7 +121,7 @@ func TestCancellingWhatWasNeverForwarded(t *testing.T) {
 }
 
 func TestNothingQueuesBehindAPerson(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ask"))
 	<-w.person.asked
 	note := `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
@@ -134,7 +134,7 @@ func TestNothingQueuesBehindAPerson(t *testing.T) {
 }
 
 func TestAWaitingCallerIsKeptAlive(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","_meta":{"progressToken":"tok"}}}`)
 	w.client.wantsLike("notifications/progress", `"progressToken":"tok"`, `"progress":0.000001`)
 	w.client.wantsLike(`"progress":0.000002`)
@@ -150,7 +150,7 @@ func TestAWaitingCallerIsKeptAlive(t *testing.T) {
 }
 
 func TestProgressOnlyForWhatIsInFlight(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	progress := func(token string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":1}}`
 	}
@@ -163,7 +163,7 @@ func TestProgressOnlyForWhatIsInFlight(t *testing.T) {
 }
 
 func TestServerRequestsAreJudged(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	sampling := func(id, text string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":"` + text + `"}}]}}`
 	}
@@ -176,7 +176,7 @@ func TestServerRequestsAreJudged(t *testing.T) {
 }
 
 func TestChatterStaysInTheRecord(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))
 	w.server.send("listening on stdio", `{"level":"info","id":1}`, answer("1"))
@@ -187,7 +187,7 @@ func TestChatterStaysInTheRecord(t *testing.T) {
 }
 
 func TestUnreadableRequestsAreAnswered(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ok","name":"no"}}`,
 		"{garbage", `{"jsonrpc":"2.0","id":2,"Method":"tools/call"}`, `[`+tool("3", "ok")+`]`, tool("4", "ok"))
 	w.server.wants(tool("4", "ok"))
@@ -197,7 +197,7 @@ func TestUnreadableRequestsAreAnswered(t *testing.T) {
 }
 
 func TestAnswersThatCannotBeReadFailTheirCall(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	long := strings.Repeat("x", 2<<20)
 	for i, line := range []string{
 		`{"jsonrpc":"2.0","id":%d,"result":{"a":1,"a":2}}`,
@@ -214,7 +214,7 @@ func TestAnswersThatCannotBeReadFailTheirCall(t *testing.T) {
 }
 
 func TestTheServersEndIsTold(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"), tool("2", "ok"), tool("3", "ask"))
 	w.server.wants(tool("1", "ok"), tool("2", "ok"))
 	<-w.person.asked
@@ -236,7 +236,7 @@ func TestTheServersEndIsTold(t *testing.T) {
 }
 
 func TestALauncherMayEndBeforeItsOutput(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))
 	close(w.upstream.done)
@@ -248,7 +248,7 @@ func TestALauncherMayEndBeforeItsOutput(t *testing.T) {
 }
 
 func TestTheClientsEndStopsTheServer(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ask"))
 	<-w.person.asked
 	_, _ = w.client.out.WriteString(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"ok"}}`) // no LF
@@ -264,7 +264,7 @@ func TestTheClientsEndStopsTheServer(t *testing.T) {
 }
 
 func TestAStopThatWasAskedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))
 	w.cancel()
@@ -275,7 +275,7 @@ func TestAStopThatWasAskedFor(t *testing.T) {
 }
 
 func TestWithoutARecordNothingCrosses(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))
 	w.record.breakDown()
@@ -293,7 +293,7 @@ func TestWithoutARecordNothingCrosses(t *testing.T) {
 
 func TestAClientThatDoesNotReadDelaysNoEnd(t *testing.T) {
 	slow.Test(t)
-	w := newWorld(t)
+	w := newHarness(t)
 	go func() { // more than the pipe and the queue hold
 		for range 300 {
 			_, _ = w.server.out.WriteString(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 16<<10) + "\"}}\n")
@@ -322,7 +322,7 @@ func (f *faulty) Read(p []byte) (int, error) {
 
 func TestADefectEndsTheSessionInGoodOrder(t *testing.T) {
 	f := &faulty{first: strings.NewReader(tool("1", "ok") + "\n"), ready: make(chan struct{})}
-	w := newWorld(t, func(o *proxy.Options, _ *gate.Options) { o.ClientIn = f })
+	w := newHarness(t, func(o *proxy.Options, _ *gate.Options) { o.ClientIn = f })
 	w.server.wants(tool("1", "ok"))
 	close(f.ready)
 	w.client.wantsLike(`"id":1`, `"error":{"code":4502`)

@@ -20,50 +20,50 @@ const (
 // basic/utilities/tasks, and the tasks extension of 2026-07-28). A handle is a
 // capability, so that only those count which an answer here has given out.
 type tasks struct {
-	made  map[string]*made // by taskId
-	order []string         // oldest first
-	bytes int              // of arguments
+	byID  map[string]*taskOrigin // by taskId
+	order []string               // oldest first
+	bytes int                    // of arguments
 }
 
-// made is the call that became a task.
-type made struct {
+// taskOrigin is the call that became a task.
+type taskOrigin struct {
 	calls  []policy.Call
 	record string
 	bytes  int
 }
 
-// began notes the handles under which a call goes on. t.mu is held.
-func (t *table) began(c *call, ids []string) {
+// addTasks notes the handles under which a call goes on. t.mu is held.
+func (t *table) addTasks(req *request, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	m := &made{record: c.x.Event.Record}
-	for i := range c.x.Calls {
-		m.calls = append(m.calls, kept(&c.x.Calls[i]))
-		m.bytes += len(c.x.Calls[i].Args)
+	m := &taskOrigin{record: req.x.Event.Record}
+	for i := range req.x.Calls {
+		m.calls = append(m.calls, cloneCall(&req.x.Calls[i]))
+		m.bytes += len(req.x.Calls[i].Args)
 	}
-	s := &t.side(c.from).tasks
-	if s.made == nil {
-		s.made = map[string]*made{}
+	s := &t.pending(req.from).tasks
+	if s.byID == nil {
+		s.byID = map[string]*taskOrigin{}
 	}
 	for _, id := range ids {
-		if s.made[id] != nil {
+		if s.byID[id] != nil {
 			continue // a handle stays with the call that had it first
 		}
 		id = strings.Clone(id)
-		s.made[id], s.order = m, append(s.order, id)
+		s.byID[id], s.order = m, append(s.order, id)
 		s.bytes += m.bytes
 	}
 	for len(s.order) > maxTasks || s.bytes > maxTaskBytes && len(s.order) > 1 {
 		oldest := s.order[0]
-		s.bytes -= s.made[oldest].bytes
-		delete(s.made, oldest)
+		s.bytes -= s.byID[oldest].bytes
+		delete(s.byID, oldest)
 		s.order = s.order[1:]
 	}
 }
 
-// kept is a copy of a call that does not keep its frame alive.
-func kept(c *policy.Call) policy.Call {
+// cloneCall is a copy of a call that does not keep its frame alive.
+func cloneCall(c *policy.Call) policy.Call {
 	k := *c
 	k.Names = make([]string, len(c.Names))
 	for i, name := range c.Names {
@@ -73,24 +73,24 @@ func kept(c *policy.Call) policy.Call {
 	return k
 }
 
-// work is what a message goes on with.
-type work struct {
-	calls  []policy.Call // made and let through before
-	record string        // of the last of them
-	lost   bool          // it names a task that no call here became
+// taskCalls is what a message goes on with.
+type taskCalls struct {
+	calls   []policy.Call // made and let through before
+	record  string        // of the last of them
+	unknown bool          // it names a task that no call here became
 }
 
-// work finds the calls behind the tasks that a message from this side names.
-func (t *table) work(by mcp.Direction, ids []string) (w work) {
+// taskCalls finds the calls behind the tasks that a message from this side names.
+func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	if len(ids) == 0 {
 		return w
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range ids {
-		m := t.side(by).tasks.made[id]
+		m := t.pending(by).tasks.byID[id]
 		if m == nil {
-			w.lost = true
+			w.unknown = true
 			continue
 		}
 		w.calls, w.record = append(w.calls, m.calls...), m.record
@@ -98,16 +98,16 @@ func (t *table) work(by mcp.Direction, ids []string) (w work) {
 	return w
 }
 
-// goesOn ties a message about tasks to the calls that became them, made by one
+// attachTasks ties a message about tasks to the calls that became them, made by one
 // side, and gives what the rules judge of the message itself. Stopping work is
 // never denied for what the work is.
-func (l *lane) goesOn(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
+func (ch *channel) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls
 	}
-	w := l.s.table.work(by, m.Tasks)
-	if w.lost {
-		calls = append(calls[:len(calls):len(calls)], l.unknownTask(m.Method.Name))
+	w := ch.s.table.taskCalls(by, m.Tasks)
+	if w.unknown {
+		calls = append(calls[:len(calls):len(calls)], ch.unknownTask(m.Method.Name))
 	}
 	if m.Method.Name != "tasks/cancel" {
 		x.Work = w.calls
@@ -117,9 +117,9 @@ func (l *lane) goesOn(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls 
 }
 
 // unknownTask is the call of a message about a task that is not the sender's.
-func (l *lane) unknownTask(method string) policy.Call {
+func (ch *channel) unknownTask(method string) policy.Call {
 	return policy.Call{
-		Server: l.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},
+		Server: ch.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},
 		Malformed: "it names a task that no call of this session became",
 	}
 }

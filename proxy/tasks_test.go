@@ -25,7 +25,7 @@ var became = map[string]string{
 }
 
 // makes has a call answered with the task T, and gives the call's record.
-func (w *world) makes(name, members string) event.Event {
+func (w *harness) makes(name, members string) event.Event {
 	w.t.Helper()
 	w.client.send(tool("1", name))
 	w.server.wants(tool("1", name))
@@ -37,7 +37,7 @@ func (w *world) makes(name, members string) event.Event {
 func TestATaskIsItsCallers(t *testing.T) {
 	for version, members := range became {
 		t.Run(version, func(t *testing.T) {
-			w := newWorld(t)
+			w := newHarness(t)
 			w.client.send(task("9", "get", "T")) // guessed
 			w.client.wantsLike(`"id":9`, `"error"`, gate.CodeMalformed, "no call of this session")
 			made := w.makes("ok", members)
@@ -59,7 +59,7 @@ func TestATaskIsItsCallers(t *testing.T) {
 }
 
 func TestATaskEndsWithWhatTheRulesAllow(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makes("ok", became["2025-11-25"])
 	p, err := policy.Parse("new.toml", []byte("[[rule]]\naction = \"deny\"\ntool = \"ok\"\ndescription = \"not any more\"\n"), policy.Options{})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestATaskEndsWithWhatTheRulesAllow(t *testing.T) {
 
 // A person who let a call through is not asked for each look at it.
 func TestATaskIsAskedAboutOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.client.send(tool("1", "ask"))
 	<-w.person.asked
 	w.person.answers <- gate.AllowOnce
@@ -89,7 +89,7 @@ func TestATaskIsAskedAboutOnce(t *testing.T) {
 }
 
 func TestNewsOfATask(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makes("ok", became["2026-07-28"])
 	news := func(method, handle string) string {
 		return `{"jsonrpc":"2.0","method":"` + method + `","params":{"taskId":"` + handle + `","status":"completed","result":{}}}`
@@ -114,7 +114,7 @@ func TestNewsOfATask(t *testing.T) {
 // A server that gives work to its client polls it in turn; the handles of one
 // side are nothing to the other.
 func TestTasksOfTheClient(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"fine"}}],"task":{}}}`
 	w.server.send(ask)
 	w.client.wants(ask)
@@ -128,7 +128,7 @@ func TestTasksOfTheClient(t *testing.T) {
 
 // The memory of tasks is bounded: the oldest handle is forgotten first.
 func TestOldTasksAreForgotten(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i := range 1025 {
 		id := fmt.Sprint(i)
 		w.client.send(tool(id, "ok"))

@@ -12,26 +12,26 @@ import (
 // unreadable deals with a line that is not passed on, or with the beginning of
 // one that was not kept: it is recorded, and whoever would wait in vain because
 // of it is told.
-func (l *lane) unreadable(line []byte, refusal *frame.Refusal) {
-	if !refusal.Request && l.failReply(line, refusal) {
+func (ch *channel) unreadable(line []byte, refusal *frame.Refusal) {
+	if !refusal.Request && ch.failReply(line, refusal) {
 		return
 	}
-	if l.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
-		l.chatter(line) // a print statement, or a log in JSON
+	if ch.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
+		ch.chatter(line) // a print statement, or a log in JSON
 		return
 	}
-	record := l.dropped(&event.Event{
+	record := ch.dropped(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: refusal.ID, Bytes: len(line),
 	})
 	if answer := mcp.Refused(refusal, record); answer != nil {
-		l.answer(l.burst, answer)
+		ch.respond(ch.burst, answer)
 	}
 }
 
 // failReply gives an error to the call that an unreadable answer belongs to,
 // and reports whether there is one. The answer's id may be read wrongly here:
 // then a wrong call fails, nothing crosses.
-func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
+func (ch *channel) failReply(line []byte, refusal *frame.Refusal) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error", "id")
 	if members[0].Exists() || !members[1].Exists() && !members[2].Exists() {
 		return false
@@ -39,18 +39,18 @@ func (l *lane) failReply(line []byte, refusal *frame.Refusal) bool {
 	id := members[3].Raw
 	if id == "" && refusal.Code == frame.CodeTooLong {
 		// Many servers write the id last, behind what was skipped.
-		id = l.s.table.only(l.opposite(), l.scope)
+		id = ch.s.table.onlyPending(ch.opposite(), ch.scope)
 	}
-	r := &reply{lane: l, burst: l.burst}
-	c, _ := l.s.table.claim(l.opposite(), l.key([]byte(id)), r)
-	if c == nil {
+	resp := &response{ch: ch, burst: ch.burst}
+	req, _ := ch.s.table.claim(ch.opposite(), ch.scopedKey([]byte(id)), resp)
+	if req == nil {
 		return false
 	}
-	r.call = c
-	if c.asked != nil {
-		l.unelicited(c, line, refusal)
+	resp.request = req
+	if req.elicitation != nil {
+		ch.failElicitation(req, line, refusal)
 		return true
 	}
-	r.refused(&frame.Frame{ID: c.id, Raw: line}, refusal)
+	resp.reject(&frame.Frame{ID: req.id, Raw: line}, refusal)
 	return true
 }

@@ -15,17 +15,17 @@ import (
 
 // allowed says why a file must not be edited now.
 func (o Options) allowed(c Change) error {
-	if !o.Follow && !o.own(c) {
+	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
 	}
 	if err := writable(c.Real); err != nil {
 		return err
 	}
-	return o.idle(c)
+	return o.checkNotRunning(c)
 }
 
-// own says that the file lies where the owner keeps things, links resolved.
-func (o Options) own(c Change) bool {
+// inOwnFolders says that the file lies where the owner keeps things, links resolved.
+func (o Options) inOwnFolders(c Change) bool {
 	if c.Real == filepath.Clean(c.Path) {
 		return true
 	}
@@ -42,7 +42,7 @@ func (o Options) own(c Change) bool {
 func writable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return plain(err)
+		return withoutPath(err)
 	}
 	if info.Mode().Perm()&0o222 == 0 || !mayWrite(path) {
 		return fmt.Errorf("it is read-only for you (%s); make it writable or edit it as its owner", info.Mode().Perm())
@@ -50,9 +50,9 @@ func writable(path string) error {
 	return nil
 }
 
-// idle refuses while a client runs that would write its own idea of the file
+// checkNotRunning refuses while a client runs that would write its own idea of the file
 // over ours.
-func (o Options) idle(c Change) error {
+func (o Options) checkNotRunning(c Change) error {
 	var names []string
 	for _, e := range c.Edits {
 		names = append(names, e.Row.Processes...)
@@ -76,9 +76,9 @@ func (o Options) idle(c Change) error {
 	return nil
 }
 
-// tidy removes what a clawai that was killed in the middle of a write has left
+// removeLeftovers removes what a clawai that was killed in the middle of a write has left
 // beside the file. Nobody else with our lock writes such a name.
-func tidy(real string, now time.Time) {
+func removeLeftovers(real string, now time.Time) {
 	dir, base := filepath.Split(real)
 	ours := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9]+\.tmp$`)
 	entries, err := os.ReadDir(dir)

@@ -82,7 +82,7 @@ func Apply(ctx context.Context, changes []Change, o Options) []error {
 	}
 	for i, c := range changes {
 		if errs[i] == nil && c.rewritten() {
-			if err := c.stands(); err != nil {
+			if err := c.checkUnchanged(); err != nil {
 				errs[i] = fmt.Errorf("%s: %w", c.Path, err)
 			}
 		}
@@ -114,7 +114,7 @@ func apply(ctx context.Context, c Change, o Options) error {
 		return err
 	}
 	o.reach("locked")
-	tidy(c.Real, o.now())
+	removeLeftovers(c.Real, o.now())
 	return write(c, o)
 }
 
@@ -124,7 +124,7 @@ func write(c Change, o Options) error {
 	if real, err := filepath.EvalSymlinks(c.Path); err != nil || real != c.Real {
 		return errors.New("its symlink leads elsewhere by now; nothing was written, run the command again")
 	}
-	if err := record(c, o, nil); err != nil {
+	if err := appendJournal(c, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
@@ -139,7 +139,7 @@ func write(c Change, o Options) error {
 	if errors.Is(err, atomicfile.ErrChanged) {
 		err = fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
 	}
-	return errors.Join(err, record(c, o, err))
+	return errors.Join(err, appendJournal(c, o, err))
 }
 
 // bytesOf says whether the file holds exactly these bytes.
@@ -154,9 +154,9 @@ func plainWrite(err error) error {
 	return fmt.Errorf("%w%s", err, advice(err))
 }
 
-// stands looks whether a client has undone the edits meanwhile. Other changes of
+// checkUnchanged looks whether a client has undone the edits meanwhile. Other changes of
 // its own are its own.
-func (c Change) stands() error {
+func (c Change) checkUnchanged() error {
 	now, err := read(c.Real)
 	if err != nil {
 		return fmt.Errorf("after the edit: %w", err)

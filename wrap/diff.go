@@ -21,15 +21,15 @@ const longLine = 240
 func (c Change) Diff(name string) string {
 	before, after := lines(c.masked(c.Before)), lines(c.masked(c.After))
 	var b strings.Builder
-	fmt.Fprintf(&b, "--- %s\n+++ %s\n", harmless(name), harmless(name))
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", visible(name), visible(name))
 	for _, h := range hunks(before, after) {
 		fmt.Fprintf(&b, "@@ -%s +%s @@%s\n", span(h.a, h.aEnd), span(h.b, h.bEnd), c.heading(h))
 		olds, news := before[h.a:h.aEnd], after[h.b:h.bEnd]
 		for i, line := range olds {
-			show(&b, '-', line, at(news, i))
+			writeLine(&b, '-', line, lineAt(news, i))
 		}
 		for i, line := range news {
-			show(&b, '+', line, at(olds, i))
+			writeLine(&b, '+', line, lineAt(olds, i))
 		}
 	}
 	return b.String()
@@ -62,7 +62,7 @@ func (c Change) heading(h hunk) string {
 	if best < 0 {
 		return ""
 	}
-	return " " + harmless(c.Edits[best].Entry.Name)
+	return " " + visible(c.Edits[best].Entry.Name)
 }
 
 // hunk is the lines from a to aEnd that become those from b to bEnd, from 0.
@@ -88,21 +88,21 @@ func hunks(before, after [][]byte) []hunk {
 			a, b = a+1, b+1
 			continue
 		}
-		aEnd, bEnd := meet(before, after, a, b)
+		aEnd, bEnd := resync(before, after, a, b)
 		all = append(all, hunk{a, aEnd, b, bEnd})
 		a, b = aEnd, bEnd
 	}
 	return all
 }
 
-// meet is where, nearest after a and b, both have the same line again; of
+// resync is where, nearest after a and b, both have the same line again; of
 // several as near, where the numbers of skipped lines differ least.
-func meet(before, after [][]byte, a, b int) (int, int) {
+func resync(before, after [][]byte, a, b int) (int, int) {
 	for far := 1; far <= len(before)-a+len(after)-b; far++ {
 		best, skew := -1, 0
 		for i := range far + 1 {
 			s := max(2*i-far, far-2*i)
-			if same(before, after, a+i, b+far-i) && (best < 0 || s < skew) {
+			if sameLine(before, after, a+i, b+far-i) && (best < 0 || s < skew) {
 				best, skew = i, s
 			}
 		}
@@ -113,31 +113,31 @@ func meet(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// same says that both go on alike here. Blank lines prove nothing.
-func same(before, after [][]byte, i, j int) bool {
+// sameLine says that both go on alike here. Blank lines prove nothing.
+func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)
 	}
 	return len(bytes.TrimSpace(before[i])) > 0 && bytes.Equal(before[i], after[j])
 }
 
-func at(lines [][]byte, i int) []byte {
+func lineAt(lines [][]byte, i int) []byte {
 	if i < len(lines) {
 		return lines[i]
 	}
 	return nil
 }
 
-// show writes one line; of a long one, what differs from its other form and a
+// writeLine writes one line; of a long one, what differs from its other form and a
 // little around it.
-func show(b *strings.Builder, sign byte, line, other []byte) {
+func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)
 	if len(text) > longLine {
 		text = clip(text, other)
 	}
 	b.WriteByte(sign)
-	b.WriteString(harmless(string(text)))
+	b.WriteString(visible(string(text)))
 	b.WriteByte('\n')
 	if !ended {
 		b.WriteString("\\ No newline at end of file\n")
@@ -160,8 +160,8 @@ func clip(line, other []byte) []byte {
 	return append(out, " …"...)
 }
 
-// harmless is text from a file, safe for a terminal.
-func harmless(s string) string {
+// visible is text from a file, safe for a terminal.
+func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if r == '\t' || unicode.IsPrint(r) {

@@ -16,9 +16,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// line is one server's edit in the journal. It is written before the file is;
+// journalEntry is one server's edit in the journal. It is written before the file is;
 // a line with Failed takes back the one before it.
-type line struct {
+type journalEntry struct {
 	Time   time.Time `json:"time"`
 	Clawai string    `json:"clawai"` // version
 	Op     Op        `json:"op"`
@@ -35,15 +35,15 @@ type line struct {
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
 
-// record appends a change to the journal and sees it on the disk.
-func record(c Change, o Options, failed error) error {
+// appendJournal appends a change to the journal and sees it on the disk.
+func appendJournal(c Change, o Options, failed error) error {
 	var text []byte
 	for _, e := range c.Edits {
-		l := line{
+		l := journalEntry{
 			Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
 			Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
 		}
-		if secretive(e.Entry.Command) {
+		if mayHoldSecret(e.Entry.Command) {
 			l.Old, l.New, l.Withheld = nil, nil, true
 		}
 		if failed != nil {
@@ -58,9 +58,9 @@ func record(c Change, o Options, failed error) error {
 	return appendLines(journalPath(o.State), text)
 }
 
-// secretive says that a command is a whole line, or sets something, and so may
+// mayHoldSecret says that a command is a whole line, or sets something, and so may
 // hold a key.
-func secretive(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
+func mayHoldSecret(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
 
 func sum(b []byte) string {
 	h := sha256.Sum256(b)
@@ -116,7 +116,7 @@ func ReadJournal(state string) (Journal, error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var l line
+		var l journalEntry
 		if json.Unmarshal(lines.Bytes(), &l) != nil {
 			continue
 		}

@@ -37,7 +37,7 @@ func Select(places []Place, s Selection) []Target {
 	var all []Target
 	for i := range places {
 		p := &places[i]
-		if !s.place(p) {
+		if !s.matches(p) {
 			continue
 		}
 		for _, e := range p.Entries {
@@ -49,7 +49,7 @@ func Select(places []Place, s Selection) []Target {
 	return all
 }
 
-func (s Selection) place(p *Place) bool {
+func (s Selection) matches(p *Place) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)

@@ -76,7 +76,7 @@ func (j Judge) Differs(p *Place, e client.Entry) (all []string) {
 	if err := j.Program.startable(e.Wrapped.Path); err != nil {
 		all = append(all, err.Error())
 	}
-	return append(append(all, e.Wrapped.Differs...), j.steered(e, e.Wrapped.Path)...)
+	return append(append(all, e.Wrapped.Differs...), j.checkVariables(e, e.Wrapped.Path)...)
 }
 
 // unwrappable says why an entry's environment keeps wrap from making a wrapper of
@@ -86,8 +86,8 @@ func (j Judge) unwrappable(p *Place, e client.Entry) error {
 	if err != nil || e.Kind == client.Remote && e.Wrapped == nil {
 		return nil // another error, or an environment that nobody reads
 	}
-	if steered := j.steered(e, command); len(steered) > 0 {
-		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextSteered)
+	if steered := j.checkVariables(e, command); len(steered) > 0 {
+		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
 	}
 	return nil
 }

@@ -104,11 +104,11 @@ func resolve(path string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("it is a symlink to a file that does not exist; mend the link or remove it")
 	}
-	return real, plain(err)
+	return real, withoutPath(err)
 }
 
-// plain takes the path off an error that is told beside the path.
-func plain(err error) error {
+// withoutPath takes the path off an error that is told beside the path.
+func withoutPath(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err
 	}
@@ -119,7 +119,7 @@ func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
 	case info.Size() > maxFile:
@@ -127,9 +127,9 @@ func read(path string) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	src, err := io.ReadAll(io.LimitReader(f, maxFile))
-	return src, plain(err)
+	return src, withoutPath(err)
 }

@@ -19,11 +19,11 @@ type Front struct {
 	Base      string            // its address up to /mcp; "": remote servers get a process instead
 	Secret    string            // the part of the path that is its own; "" when there is none yet
 	Upstreams map[string]string // address by name
-	Doors     map[string]string // ADDRESS:PORT by name: where clients were led to
+	Listeners map[string]string // ADDRESS:PORT by name: where clients were led to
 }
 
-// PresetDoor is where the proxy listens when nothing else is said.
-const PresetDoor = "127.0.0.1:8808"
+// DefaultListen is where the proxy listens when nothing else is said.
+const DefaultListen = "127.0.0.1:8808"
 
 // ReadUpstreams reads the addresses that clients were led away from, by name. A
 // missing file has none.
@@ -31,8 +31,8 @@ func ReadUpstreams(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-upstreams.json"))
 }
 
-// ReadDoors reads what they were led to, by name.
-func ReadDoors(state string) (map[string]string, error) {
+// ReadListeners reads what they were led to, by name.
+func ReadListeners(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-doors.json"))
 }
 
@@ -56,7 +56,7 @@ func (f *Front) Save(state string) error {
 	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
 		return err
 	}
-	return saveNames(filepath.Join(state, "wrapped-doors.json"), f.Doors)
+	return saveNames(filepath.Join(state, "wrapped-doors.json"), f.Listeners)
 }
 
 func saveNames(path string, known map[string]string) error {
@@ -72,13 +72,13 @@ func (f *Front) redirects(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.Front != "")
 }
 
-// Lead lets remote entries lead to the proxy that listens at ADDRESS:PORT.
-func (f *Front) Lead(door string) { f.Base = base(door, f.Secret) }
+// Listen lets remote entries lead to the proxy that listens at ADDRESS:PORT.
+func (f *Front) Listen(address string) { f.Base = baseURL(address, f.Secret) }
 
-func base(door, secret string) string { return "http://" + door + "/" + secret + "/mcp" }
+func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
 
-// door is the ADDRESS:PORT of Base.
-func (f *Front) door() string {
+// listenAddress is the ADDRESS:PORT of Base.
+func (f *Front) listenAddress() string {
 	door, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
 	return door
 }
@@ -100,19 +100,19 @@ func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 	}
 	after, err := client.Redirect(t.Place.Row, src, t.Entry, f.address(t))
 	if err == nil {
-		f.Upstreams[name], f.Doors[name] = address, f.door()
+		f.Upstreams[name], f.Listeners[name] = address, f.listenAddress()
 	}
 	return after, err
 }
 
 // differs says in what an entry's url does not lead where the proxy leads.
 func (f *Front) differs(p *Place, e client.Entry) []string {
-	door, known := f.Doors[e.Name]
+	door, known := f.Listeners[e.Name]
 	if !known {
-		door = PresetDoor
+		door = DefaultListen
 	}
 	switch {
-	case f.Secret == "" || e.Wrapped.Front != base(door, f.Secret)+"/"+p.Row.Client+"/"+e.Name:
+	case f.Secret == "" || e.Wrapped.Front != baseURL(door, f.Secret)+"/"+p.Row.Client+"/"+e.Name:
 		return []string{"its url is not that of your proxy; run: clawai wrap --remote=proxy"}
 	case f.Upstreams[e.Wrapped.Server] != e.URL:
 		return []string{"your proxy does not lead to its server; run: clawai wrap --remote=proxy"}

@@ -24,7 +24,7 @@ func wrapCommand() *cli.Command {
 		Flags: append(flags,
 			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place; proxy, the url of your clawai proxy --listen"},
-			&cli.StringFlag{Name: "listen", Value: wrap.PresetDoor, Usage: "the `ADDRESS:PORT` of that proxy"},
+			&cli.StringFlag{Name: "listen", Value: wrap.DefaultListen, Usage: "the `ADDRESS:PORT` of that proxy"},
 		),
 		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
 	}

@@ -22,7 +22,7 @@ func knownFront(state string) (f wrap.Front, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
 	}
-	if f.Doors, err = wrap.ReadDoors(state); err != nil {
+	if f.Listeners, err = wrap.ReadListeners(state); err != nil {
 		return f, err
 	}
 	f.Secret, err = readListenSecret(state)
@@ -51,7 +51,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 	if r.judge.Front.Secret == "" {
 		r.judge.Front.Secret = rand.Text() // kept when something is written
 	}
-	r.judge.Front.Lead(c.String("listen"))
+	r.judge.Front.Listen(c.String("listen"))
 	return nil
 }
 

@@ -114,16 +114,16 @@ func digits(dst []byte, n, width int, then byte) []byte {
 	return append(dst, text[:width+1]...)
 }
 
-// place is what a line says of its own place in the chain.
-type place struct {
+// link is what a line says of its own place in the chain.
+type link struct {
 	seq        uint64
 	prev, hash []byte // hexadecimal, inside the line
 }
 
-// placeOf reads a line (without its LF) and reports whether its hash is that of
+// parseLink reads a line (without its LF) and reports whether its hash is that of
 // its own bytes and its frame is exactly what seal writes.
-func placeOf(line []byte) (place, bool) {
-	var p place
+func parseLink(line []byte) (link, bool) {
+	var p link
 	const start = `{"seq":`
 	if len(line) < len(start)+1+tailLen || string(line[:len(start)]) != start {
 		return p, false

@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	recorded, refused := 0, 0
 	for refused < 20 {
 		if err := l.Record(usual(recorded)); err == nil {

@@ -49,7 +49,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		l.tidy.Wait()
+		l.cleanups.Wait()
 		acknowledged := map[string]bool{}
 		record := func() error {
 			batch := []*event.Event{usual(1), usual(2), {Kind: event.End}}
@@ -115,7 +115,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 // The line that tells a failed write says what was lost.
 func TestRecoverySaysWhatWasRefused(t *testing.T) {
 	l := openLog(t, t.TempDir()+"/audit", Options{})
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	lift := limitFiles(t, l.seg.size+10)
 	err := l.Record(usual(1), usual(2))
 	lift()

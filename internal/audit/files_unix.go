@@ -54,9 +54,9 @@ func unlock(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// nameless reports a file that has no name any more: nobody will read what is
+// unlinked reports a file that has no name any more: nobody will read what is
 // written to it.
-func nameless(f *os.File) bool {
+func unlinked(f *os.File) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink == 0
 }

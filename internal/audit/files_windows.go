@@ -35,8 +35,8 @@ func unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }
 
-// nameless is never so: Windows keeps a file that is open here.
-func nameless(*os.File) bool { return false }
+// unlinked is never so: Windows keeps a file that is open here.
+func unlinked(*os.File) bool { return false }
 
 // checkPrivate leaves access to the directory's ACL, which is the profile's.
 func checkPrivate(string, fs.FileInfo) error { return nil }

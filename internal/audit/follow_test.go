@@ -135,13 +135,13 @@ func TestReadMergesByTime(t *testing.T) {
 	logs := make([]*Log, 3)
 	for i := range logs {
 		logs[i] = openLog(t, dir, Options{Now: clock, MaxBytes: 3000, Retention: keepAll})
-		logs[i].tidy.Wait() // it reads the clock too
+		logs[i].cleanups.Wait() // it reads the clock too
 	}
 	for i := range 60 {
 		if err := logs[i%7%3].Record(&event.Event{Kind: event.Passed, Method: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
-		logs[i%7%3].tidy.Wait()
+		logs[i%7%3].cleanups.Wait()
 	}
 	for _, last := range []int{0, 1, 7, 60, 100} {
 		next := 0

@@ -52,10 +52,10 @@ func FuzzReader(f *testing.F) {
 				continue
 			}
 			whole += len(it.raw) + 1
-			if it.problem == "" && it.healed == 0 && prev != "" && !broken && (string(it.place.prev) != prev || it.place.seq != seq+1) {
+			if it.problem == "" && it.healed == 0 && prev != "" && !broken && (string(it.link.prev) != prev || it.link.seq != seq+1) {
 				t.Fatalf("line %d is taken for the next of a chain and is not", it.line)
 			}
-			prev, seq, broken = string(it.place.hash), it.place.seq, false
+			prev, seq, broken = string(it.link.hash), it.link.seq, false
 			if _, err := parseEntry("f", it); err != nil && !isDamage(err) {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func TestRotation(t *testing.T) {
 func TestRotationThatFails(t *testing.T) {
 	dir := t.TempDir() + "/audit"
 	l := openLog(t, dir, Options{MaxBytes: 3000})
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	ledger := filepath.Join(dir, ledgerName)
 	if err := errors.Join(os.Rename(ledger, ledger+".away"), os.Mkdir(ledger, 0o700)); err != nil {
 		t.Fatal(err)
@@ -99,8 +99,8 @@ func TestRetention(t *testing.T) {
 			clock := func() time.Time { return time.Unix(0, now.Add(int64(time.Millisecond))) }
 			running := openLog(t, dir, Options{Now: clock, Retention: keepAll})
 			writer := openLog(t, dir, Options{Now: clock, MaxBytes: o.MaxBytes, Retention: keepAll})
-			writer.tidy.Wait()
-			running.tidy.Wait()
+			writer.cleanups.Wait()
+			running.cleanups.Wait()
 			for i := range 50 {
 				if i == 40 {
 					now.Store(time.Now().Add(-time.Hour).UnixNano())

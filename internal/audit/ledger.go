@@ -104,7 +104,7 @@ func (l *ledger) seek() error {
 	if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
 		return fmt.Errorf("read %q: %w", l.file.Name(), err)
 	}
-	if p, ok := lastPlace(tail); ok {
+	if p, ok := lastLink(tail); ok {
 		l.chain.next = p.seq + 1
 		copy(l.chain.prev[:], p.hash)
 		return nil

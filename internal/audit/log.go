@@ -17,20 +17,20 @@ type Log struct {
 	dir string
 	o   Options
 
-	mu       sync.Mutex
-	enc      encoder
-	chain    chain
-	seg      *segment // nil when closed
-	rotateAt int64
-	buf      []byte
-	ids      []byte
-	failed   failure   // reset by the next write that succeeds
-	look     time.Time // when to see again whether the file is still in its place
+	mu        sync.Mutex
+	enc       encoder
+	chain     chain
+	seg       *segment // nil when closed
+	rotateAt  int64
+	buf       []byte
+	ids       []byte
+	failed    failure   // reset by the next write that succeeds
+	nextCheck time.Time // when to see again whether the file is still in its place
 
-	tidy    sync.WaitGroup
-	tidyMu  sync.Mutex    // one at a time
-	closing bool          // no further tidying begins
-	ending  chan struct{} // closed with closing
+	cleanups  sync.WaitGroup
+	cleanupMu sync.Mutex    // one at a time
+	closing   bool          // no further tidying begins
+	ending    chan struct{} // closed with closing
 }
 
 // Session is the id that every record of this log begins with.
@@ -48,7 +48,7 @@ func (l *Log) Record(events ...*event.Event) error {
 		return ErrClosed
 	}
 	now := l.o.Now()
-	if err := l.findable(now); err != nil {
+	if err := l.reopenIfMoved(now); err != nil {
 		return fmt.Errorf("the record: %w", err)
 	}
 	if l.seg.size >= l.rotateAt {
@@ -133,7 +133,7 @@ func (l *Log) Close() error {
 		close(l.ending)
 	}
 	l.mu.Unlock()
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	if err := l.close(); err != nil {
 		return fmt.Errorf("closing the record: %w", err)
 	}

@@ -59,7 +59,7 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 	}
 	prev := noHash
 	for i, line := range lines {
-		p, ok := placeOf([]byte(line))
+		p, ok := parseLink([]byte(line))
 		if !ok || p.seq != uint64(i+1) || string(p.prev) != prev {
 			t.Errorf("line %d: sound %v, place %+v after %s", i+1, ok, p, prev)
 		}

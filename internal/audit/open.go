@@ -47,7 +47,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
 	}
-	l.keepTidy()
+	l.cleanUp()
 	return l, nil
 }
 

@@ -216,7 +216,7 @@ func TestTornTailIsAccountedFor(t *testing.T) {
 // abandon lets go of a log as a crash does.
 func abandon(t *testing.T, l *Log) {
 	t.Helper()
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	if err := l.seg.file.Close(); err != nil {
 		t.Fatal(err)
 	}

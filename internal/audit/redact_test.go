@@ -218,7 +218,7 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 				rt.Fatalf("byte %#x in %q", c, raw)
 			}
 		}
-		if _, ok := placeOf([]byte(raw)); !ok {
+		if _, ok := parseLink([]byte(raw)); !ok {
 			rt.Fatalf("no sound line: %q", raw)
 		}
 	})

@@ -65,12 +65,12 @@ func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 	return r.Keep > 0 && total > r.Keep
 }
 
-// victim is a segment that retention removes.
-type victim struct{ path, why string }
+// removable is a segment that retention removes.
+type removable struct{ path, why string }
 
 // old finds them, oldest first. Of a segment that the ledger has not closed, nothing
 // is known that would let it be removed.
-func (r Retention) old(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []victim {
+func (r Retention) old(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []removable {
 	var total int64
 	size := func(fi fs.FileInfo) int64 {
 		if end := ends[fi.Name()]; end.Size > 0 {
@@ -83,13 +83,13 @@ func (r Retention) old(dir string, all []fs.FileInfo, ends map[string]mark, now 
 			total += size(fi)
 		}
 	}
-	var victims []victim
+	var victims []removable
 	for _, fi := range all {
 		end, ended := ends[fi.Name()]
 		if !ended {
 			continue
 		}
-		v := victim{path: filepath.Join(dir, fi.Name())}
+		v := removable{path: filepath.Join(dir, fi.Name())}
 		switch {
 		case r.tooOld(end.Time, now):
 			v.why = fmt.Sprintf("older than %v", r.KeepFor.Round(time.Second))
@@ -121,7 +121,7 @@ func (l *ledger) ends() (map[string]mark, error) {
 }
 
 // remove deletes one segment, unless somebody writes it after all.
-func (l *ledger) remove(v victim, r Retention) error {
+func (l *ledger) remove(v removable, r Retention) error {
 	f, err := openFree(v.path)
 	if f == nil {
 		return err

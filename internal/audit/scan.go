@@ -21,7 +21,7 @@ const maxLine = 1 << 20
 type item struct {
 	raw     []byte // without LF, valid until the next item; nil when it is no line
 	line    int    // from 1
-	place   place
+	link    link
 	problem string // what is wrong at this line
 	healed  int    // bytes of a failed write that this line accounts for
 }
@@ -96,13 +96,13 @@ func (s *scanner) next() (item, error) {
 		if raw == nil {
 			continue
 		}
-		p, good := placeOf(raw)
+		p, good := parseLink(raw)
 		if !good {
 			s.gap.write(raw, s.line)
 			s.gap.part = false
 			continue
 		}
-		return s.good(item{raw: raw, line: s.line, place: p}), nil
+		return s.accept(item{raw: raw, line: s.line, link: p}), nil
 	}
 }
 
@@ -115,11 +115,11 @@ func (s *scanner) hold(it item) {
 	}
 }
 
-// good places a line that is sound in itself.
-func (s *scanner) good(it item) item {
-	fits := !s.begun || it.place.seq == s.chain.next && string(it.place.prev) == string(s.chain.prev[:])
-	s.chain.next = it.place.seq + 1
-	copy(s.chain.prev[:], it.place.hash)
+// accept places a line that is sound in itself.
+func (s *scanner) accept(it item) item {
+	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
+	s.chain.next = it.link.seq + 1
+	copy(s.chain.prev[:], it.link.hash)
 	s.begun, s.end = true, s.read
 	if s.gap.sum == nil {
 		if !fits {
@@ -129,7 +129,7 @@ func (s *scanner) good(it item) item {
 	}
 	g := s.gap
 	s.gap = gap{}
-	if fits && accounts(it.raw, &g) {
+	if fits && accountsFor(it.raw, &g) {
 		it.healed = g.size
 		return it
 	}
@@ -141,8 +141,8 @@ func (g *gap) problem() string {
 	return fmt.Sprintf("%d bytes here are no record, or one that was changed", g.size)
 }
 
-// accounts reports whether line is the writer's own account of the gap.
-func accounts(line []byte, g *gap) bool {
+// accountsFor reports whether line is the writer's own account of the gap.
+func accountsFor(line []byte, g *gap) bool {
 	var w struct {
 		Kind   event.Kind
 		Bytes  int
@@ -221,11 +221,11 @@ func (s *scanner) fill() error {
 // begin makes the scanner expect its first line at c.
 func (s *scanner) begin(c chain) { s.chain, s.begun = c, true }
 
-// lastPlace is the place of the last line in tail, when it is whole and sound.
-func lastPlace(tail []byte) (place, bool) {
+// lastLink is the place of the last line in tail, when it is whole and sound.
+func lastLink(tail []byte) (link, bool) {
 	n := len(tail) - 1
 	if n < 0 || tail[n] != '\n' {
-		return place{}, false
+		return link{}, false
 	}
-	return placeOf(tail[bytes.LastIndexByte(tail[:n], '\n')+1 : n])
+	return parseLink(tail[bytes.LastIndexByte(tail[:n], '\n')+1 : n])
 }

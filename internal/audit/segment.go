@@ -114,5 +114,5 @@ func (l *Log) rotate(now time.Time) {
 	_ = l.seg.retire() // the ledger has closed it; the mode is only a hint
 	l.seg.file.Close()
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
-	l.keepTidy()
+	l.cleanUp()
 }

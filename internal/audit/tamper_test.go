@@ -30,13 +30,13 @@ func newTampered(t *testing.T) *tampered {
 	must(t, one.Close())
 	two := openLog(t, r.dir, Options{})
 	must(t, two.Record(usual(1)))
-	two.tidy.Wait()
+	two.cleanups.Wait()
 	must(t, two.seg.file.Close()) // killed
 	two.seg = nil
 	three, err := Open(r.dir, Options{})
 	must(t, err)
 	must(t, three.Record(usual(1)))
-	three.tidy.Wait()
+	three.cleanups.Wait()
 	t.Cleanup(func() { _ = three.Close() })
 	r.paths = segmentPaths(t, r.dir)
 	return r
@@ -207,7 +207,7 @@ func TestRemovedSinceTheHead(t *testing.T) {
 	head := r.head()
 	later := func() time.Time { return time.Now().AddDate(0, 0, 91) }
 	must(t, openLog(t, r.dir, Options{Now: later}).Close())
-	v := verifier{dir: r.dir, says: map[string]*says{}, removals: removals{keep: Retention{}.withDefaults(), now: later()}}
+	v := verifier{dir: r.dir, statements: map[string]*statement{}, removals: removals{keep: Retention{}.withDefaults(), now: later()}}
 	_, err := v.snapshot(head)
 	must(t, err)
 	if len(v.report.Findings) > 0 || len(v.report.Notes) != len(r.paths)-1 || !strings.Contains(v.report.Notes[0].What, "removed since the hash was kept") {

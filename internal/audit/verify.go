@@ -39,7 +39,7 @@ type Finding struct {
 // A directory that is missing is an empty record.
 func Verify(dir, head string, r Retention) (Report, error) {
 	v := verifier{
-		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, says: map[string]*says{},
+		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, statements: map[string]*statement{},
 		removals: removals{keep: r.withDefaults(), now: time.Now()},
 	}
 	files, err := v.snapshot(head)
@@ -58,8 +58,8 @@ func Verify(dir, head string, r Retention) (Report, error) {
 	return v.report, nil
 }
 
-// says is what the ledger says of one segment.
-type says struct {
+// statement is what the ledger says of one segment.
+type statement struct {
 	first   string
 	end     *mark // close or crashed
 	removed bool
@@ -67,10 +67,10 @@ type says struct {
 }
 
 type verifier struct {
-	dir    string
-	report Report
-	says   map[string]*says
-	order  []string // segments as the ledger first names them
+	dir        string
+	report     Report
+	statements map[string]*statement
+	order      []string // segments as the ledger first names them
 	removals
 }
 
@@ -123,7 +123,7 @@ func (v *verifier) ledger(f io.Reader, head string) error {
 				v.note(m.Segment, 0, "removed since the hash was kept, on %s: %s (line %d of the ledger)", m.Time.Format(time.DateTime), m.Detail, m.position)
 			}
 		}
-		seen = seen || it.raw != nil && string(it.place.hash) == head
+		seen = seen || it.raw != nil && string(it.link.hash) == head
 	})
 	if err != nil {
 		return err
@@ -152,10 +152,10 @@ func (v *verifier) line(file string, it item) {
 
 // marked takes in one mark; two that contradict each other are a finding.
 func (v *verifier) marked(m mark) {
-	known := v.says[m.Segment]
+	known := v.statements[m.Segment]
 	if known == nil {
-		known = &says{first: m.First, line: m.position}
-		v.says[m.Segment] = known
+		known = &statement{first: m.First, line: m.position}
+		v.statements[m.Segment] = known
 		v.order = append(v.order, m.Segment)
 	}
 	switch m.Kind {
@@ -180,8 +180,8 @@ func (v *verifier) marked(m mark) {
 // missing looks for segments that the ledger names and that are gone.
 func (v *verifier) missing(present map[string]bool) {
 	for _, name := range v.order {
-		if !present[name] && !v.says[name].removed {
-			v.find(name, 0, "the segment is missing (line %d of the ledger names it)", v.says[name].line)
+		if !present[name] && !v.statements[name].removed {
+			v.find(name, 0, "the segment is missing (line %d of the ledger names it)", v.statements[name].line)
 		}
 	}
 }

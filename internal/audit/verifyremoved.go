@@ -20,7 +20,7 @@ func (r *removals) ended(m *mark) {
 
 // judge finds a removal that retention did not ask for. A line that says so may have
 // been written by anybody who can write the ledger; that it does not fit shows.
-func (v *verifier) judge(known *says, m *mark) {
+func (v *verifier) judge(known *statement, m *mark) {
 	end := known.end
 	switch {
 	case end == nil:

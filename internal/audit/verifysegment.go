@@ -49,7 +49,7 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 	if t.lines > 0 {
 		last[session] = t.last
 	}
-	known := v.says[name]
+	known := v.statements[name]
 	switch {
 	case known == nil && t.lines > 1:
 		v.find(name, 0, "the ledger does not name this segment")
@@ -73,10 +73,10 @@ func (v *verifier) lines(f *os.File, name, session, before string, known bool) (
 			return
 		}
 		if t.lines++; t.lines == 1 {
-			t.first = string(it.place.hash)
+			t.first = string(it.link.hash)
 			v.header(name, session, before, known, it)
 		}
-		t.last = string(it.place.hash)
+		t.last = string(it.link.hash)
 	})
 	if err != nil {
 		return t, err
@@ -100,16 +100,16 @@ func (v *verifier) header(name, session, before string, known bool, it item) {
 	if w.Format != format {
 		v.note(name, it.line, "the format is %d; this program knows %d", w.Format, format)
 	}
-	switch prev := string(it.place.prev); {
-	case it.place.seq == 1 && prev != noHash, before != "" && prev != before:
+	switch prev := string(it.link.prev); {
+	case it.link.seq == 1 && prev != noHash, before != "" && prev != before:
 		v.find(name, it.line, "does not follow the session's segment before it")
-	case it.place.seq > 1 && !known:
-		v.find(name, it.line, "begins with line %d of its session, and neither the lines before it nor an account of their removal is there", it.place.seq)
+	case it.link.seq > 1 && !known:
+		v.find(name, it.line, "begins with line %d of its session, and neither the lines before it nor an account of their removal is there", it.link.seq)
 	}
 }
 
 // ending checks the end of the file against how the ledger says it ended.
-func (v *verifier) ending(name string, known *says, t tally) {
+func (v *verifier) ending(name string, known *statement, t tally) {
 	if known == nil || known.end == nil {
 		switch {
 		case t.restBroken:
@@ -138,7 +138,7 @@ func (v *verifier) ending(name string, known *says, t tally) {
 // retention removed it, or "".
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
-	for other, known := range v.says {
+	for other, known := range v.statements {
 		_, of, _ := parseSegmentName(other)
 		if of == session && other < name && other > latest && known.end != nil {
 			latest, last, ok = other, known.end.Last, true
@@ -157,11 +157,11 @@ func lengths(have, want uint64) string {
 // removedSince looks at the ledger again for a segment that is gone although it
 // was listed a moment ago.
 func (v *verifier) removedSince(name string) error {
-	again := verifier{dir: v.dir, says: map[string]*says{}}
+	again := verifier{dir: v.dir, statements: map[string]*statement{}}
 	if _, err := again.snapshot(""); err != nil {
 		return err
 	}
-	if known := again.says[name]; known == nil || !known.removed {
+	if known := again.statements[name]; known == nil || !known.removed {
 		v.find(name, 0, "the segment vanished while it was being verified")
 	}
 	return nil

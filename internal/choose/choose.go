@@ -95,18 +95,18 @@ func ask(ctx context.Context, in, out *os.File, field huh.Field, width, height i
 	return err
 }
 
-// chatter is what bubbletea asks of the terminal beside the picture. The answers
+// terminalQueries is what bubbletea asks of the terminal beside the picture. The answers
 // of a terminal can come after we have ended, and would be typed into the shell.
-var chatter = sync.OnceValue(func() *regexp.Regexp {
+var terminalQueries = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
 })
 
-// screen is the terminal without the chatter, and no file to bubbletea, which
+// screen is the terminal without those queries, and no file to bubbletea, which
 // would ask a file for its size while it draws.
 type screen struct{ tty io.Writer }
 
 func (s screen) Write(p []byte) (int, error) {
-	if _, err := s.tty.Write(chatter().ReplaceAll(p, nil)); err != nil {
+	if _, err := s.tty.Write(terminalQueries().ReplaceAll(p, nil)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -20,8 +20,8 @@ type keys struct {
 	reading sync.Mutex
 }
 
-// lookEvery is how often a reader looks whether it is over, in milliseconds.
-const lookEvery = 20
+// pollInterval is how often a reader looks whether it is over, in milliseconds.
+const pollInterval = 20
 
 func newKeys(in *os.File) *keys { return &keys{in: in, over: make(chan struct{})} }
 
@@ -34,7 +34,7 @@ func (k *keys) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		default:
 		}
-		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN}}, lookEvery)
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN}}, pollInterval)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return 0, err
 		}

@@ -105,7 +105,7 @@ func wrong(path string, err error) error {
 				known = append(known, s.key)
 			}
 		}
-		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), meant(key[len(key)-1], known))
+		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), suggest(key[len(key)-1], known))
 	}
 	if broken, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := broken.Position()

@@ -20,10 +20,10 @@ import (
 // hexadecimal, or gone.
 type confirmations map[string]string
 
-// gone is what is confirmed of a file that is not there any more.
-const gone = "gone"
+// removed is what is confirmed of a file that is not there any more.
+const removed = "gone"
 
-func (c confirmations) text(path string, src []byte) bool {
+func (c confirmations) holds(path string, src []byte) bool {
 	sum := sha256.Sum256(src)
 	return c[path] == hex.EncodeToString(sum[:])
 }
@@ -32,7 +32,7 @@ func confirmPath(state string) string { return filepath.Join(state, "confirmed.j
 
 // readConfirmations holds nothing confirmed that it cannot read, or that somebody
 // else could have written: then what was in force stays.
-func readConfirmations(state string) (confirmations, trail) {
+func readConfirmations(state string) (confirmations, resolvedPath) {
 	src, t, err := read(confirmPath(state))
 	var c confirmations
 	if err != nil || json.Unmarshal(src, &c) != nil {
@@ -50,11 +50,11 @@ func Confirm(state, path string, text []byte) error {
 	old, _ := readConfirmations(state)
 	c := confirmations{}
 	for at, sum := range maps.All(old) {
-		if _, err := os.Lstat(at); err == nil || sum == gone {
+		if _, err := os.Lstat(at); err == nil || sum == removed {
 			c[at] = sum
 		}
 	}
-	if c[path] = gone; text != nil {
+	if c[path] = removed; text != nil {
 		sum := sha256.Sum256(text)
 		c[path] = hex.EncodeToString(sum[:])
 	}

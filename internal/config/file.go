@@ -8,7 +8,7 @@ import (
 // ReadFile reads a file of clawai's own, and refuses it when somebody other than
 // its owner and root could have written it or led us to it.
 func ReadFile(path string) ([]byte, error) {
-	t, err := follow(path)
+	t, err := resolvePath(path)
 	if err != nil {
 		return nil, err
 	}

@@ -41,10 +41,10 @@ func orgPolicy(goos string, getenv func(string) string) string {
 	return "/etc/clawai/policy.toml"
 }
 
-// stack is what was read of the layers.
-type stack struct {
-	sources   []layerSource
-	trails    []trail
+// layerStack is what was read of the layers.
+type layerStack struct {
+	sources   []layer
+	paths     []resolvedPath
 	notes     []string // what the owner should know; in force is what sources say
 	confirmed confirmations
 }
@@ -52,15 +52,15 @@ type stack struct {
 // project is the name of a layer whose text the owner has looked at.
 const project = "project"
 
-// layerSource is one layer: what it is called, its file and the text in force.
-type layerSource struct {
+// layer is one layer: what it is called, its file and the text in force.
+type layer struct {
 	name, path string
 	src        []byte
 	rules      *policy.Policy // nil before it is compiled
 }
 
 // sum names the texts of all layers.
-func (s *stack) sum() (sum [sha256.Size]byte) {
+func (s *layerStack) sum() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, l := range s.sources {
 		fmt.Fprintf(h, "%q %q %x\n", l.name, l.path, sha256.Sum256(l.src))
@@ -71,13 +71,13 @@ func (s *stack) sum() (sum [sha256.Size]byte) {
 
 // read reads every layer that there is. The trails are good also when there is an
 // error.
-func (l Layers) read() (s stack, err error) {
+func (l Layers) read() (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
-		s.sources = append(s.sources, layerSource{name: name, path: path, src: src})
+		s.sources = append(s.sources, layer{name: name, path: path, src: src})
 	}
 	if l.Org != "" {
 		src, t, err := read(l.Org)
-		s.trails = append(s.trails, t)
+		s.paths = append(s.paths, t)
 		// Where there is no file, whose the folders on the way are is of no matter.
 		if _, missing := os.Stat(l.Org); err != nil && !errors.Is(missing, fs.ErrNotExist) {
 			return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
@@ -88,7 +88,7 @@ func (l Layers) read() (s stack, err error) {
 	}
 	for _, path := range l.More {
 		src, t, err := read(path)
-		s.trails = append(s.trails, t)
+		s.paths = append(s.paths, t)
 		if err != nil {
 			return s, err
 		}
@@ -96,7 +96,7 @@ func (l Layers) read() (s stack, err error) {
 	}
 	if l.Dir != "" && l.State != "" {
 		trust, t, err := readTrust(l.State)
-		s.trails = append(s.trails, t) // a project's own file puts nothing in force
+		s.paths = append(s.paths, t) // a project's own file puts nothing in force
 		if err != nil {
 			return s, err
 		}
@@ -110,9 +110,9 @@ func (l Layers) read() (s stack, err error) {
 		}
 	}
 	if l.State != "" {
-		var t trail
+		var t resolvedPath
 		s.confirmed, t = readConfirmations(l.State)
-		s.trails = append(s.trails, t)
+		s.paths = append(s.paths, t)
 	}
 	return s, nil
 }
@@ -128,7 +128,7 @@ func (l Layers) Above(o policy.Options) (above []*policy.Policy, notes []string,
 }
 
 // compile makes the options of a policy below these layers.
-func (s *stack) compile(o policy.Options) (policy.Options, error) {
+func (s *layerStack) compile(o policy.Options) (policy.Options, error) {
 	o.Above = nil
 	for i := range s.sources {
 		l := &s.sources[i]
@@ -142,7 +142,7 @@ func (s *stack) compile(o policy.Options) (policy.Options, error) {
 	return o, nil
 }
 
-func (l *layerSource) compile(o policy.Options) (err error) {
+func (l *layer) compile(o policy.Options) (err error) {
 	o.Layer, o.Above = l.name, nil
 	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
 		return broken(l.path, err)

@@ -30,7 +30,7 @@ type Loaded struct {
 	options policy.Options // with the layers above
 	layers  Layers
 	sum     [sha256.Size]byte // of Source
-	above   stack             // the layers in force
+	above   layerStack        // the layers in force
 }
 
 // Options are those the policy was parsed with, its layers among them.
@@ -56,7 +56,7 @@ func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
 	return l.parse(path, o, src, above)
 }
 
-func (l Layers) parse(path string, o policy.Options, src []byte, above stack) (*Loaded, error) {
+func (l Layers) parse(path string, o policy.Options, src []byte, above layerStack) (*Loaded, error) {
 	o, err := above.compile(o)
 	if err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above stack) (*
 }
 
 // read returns the bytes of a file that nobody else could have written.
-func read(path string) ([]byte, trail, error) {
-	t, err := follow(path)
+func read(path string) ([]byte, resolvedPath, error) {
+	t, err := resolvePath(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, t, missing{path}
 	}
@@ -118,7 +118,7 @@ func readFile(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	if err := trusted(path, info); err != nil {
+	if err := checkOwner(path, info); err != nil {
 		return nil, err
 	}
 	if info.Size() > maxPolicy {

@@ -76,7 +76,7 @@ func TestLoadPolicyFollowsSymlinksOfOurs(t *testing.T) {
 	if _, err := LoadPolicy(filepath.Join(dir, "up", "start", "policy.toml"), ""); err != nil {
 		t.Error(err)
 	}
-	tr, err := follow(filepath.Join(dir, "up"))
+	tr, err := resolvePath(filepath.Join(dir, "up"))
 	if err != nil || tr.file != dir {
 		t.Errorf("up leads to %q, %v", tr.file, err)
 	}

@@ -176,7 +176,7 @@ func trustPath(state string) string { return filepath.Join(state, "trust.json") 
 
 // readTrust refuses a store that others could have written, or that does not hold
 // together: without it, what stands over the owner's policy is not known.
-func readTrust(state string) (trusts, trail, error) {
+func readTrust(state string) (trusts, resolvedPath, error) {
 	path := trustPath(state)
 	src, t, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,14 +15,14 @@ import (
 // one and has none is being written.
 const endMark = "# end"
 
-func marked(src []byte) bool {
+func hasEndMark(src []byte) bool {
 	text := bytes.TrimRight(src, " \t\r\n")
 	return bytes.Equal(text[bytes.LastIndexByte(text, '\n')+1:], []byte(endMark))
 }
 
-// whole refuses a text without its end mark, where the one in force has it.
-func whole(path string, was, src []byte, c confirmations) error {
-	if marked(was) && !marked(src) && !c.text(path, src) {
+// checkEndMark refuses a text without its end mark, where the one in force has it.
+func checkEndMark(path string, was, src []byte, c confirmations) error {
+	if hasEndMark(was) && !hasEndMark(src) && !c.holds(path, src) {
 		return fmt.Errorf("policy %s: its last line is not %q any more, so it is not whole; end it with that line, or confirm the file as it is with: clawai policy trust %s",
 			path, endMark, strconv.Quote(path))
 	}
@@ -47,8 +47,8 @@ func (e *Edits) Note(before, after []byte) {
 	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
 }
 
-// lead says whether one text became the other by these changes alone.
-func (e *Edits) lead(from, to [sha256.Size]byte) bool {
+// explain says whether one text became the other by these changes alone.
+func (e *Edits) explain(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
 	}
@@ -63,14 +63,14 @@ func (e *Edits) lead(from, to [sha256.Size]byte) bool {
 	return from == to
 }
 
-// succeed loads what has come in the place of a policy and its layers. loosens says
+// reload loads what has come in the place of a policy and its layers. loosens says
 // that a call may get a wider answer than before, and that nothing but the text
 // itself says that it is whole.
-func (l *Loaded) succeed(src []byte, above stack, own *Edits) (next *Loaded, loosens bool, err error) {
-	if err := whole(l.Path, l.Source, src, above.confirmed); err != nil {
+func (l *Loaded) reload(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
+	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
 	}
-	loosens, err = above.follow(&l.above, l.options)
+	loosens, err = above.keepLost(&l.above, l.options)
 	if err != nil {
 		return nil, false, err
 	}
@@ -83,24 +83,24 @@ func (l *Loaded) succeed(src []byte, above stack, own *Edits) (next *Loaded, loo
 	if next, err = l.layers.parse(l.Path, l.options, src, above); err != nil {
 		return nil, false, err
 	}
-	if sum != l.sum && !marked(src) && !above.confirmed.text(l.Path, src) && !own.lead(l.sum, sum) {
+	if sum != l.sum && !hasEndMark(src) && !above.confirmed.holds(l.Path, src) && !own.explain(l.sum, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
 	return next, loosens, nil
 }
 
-// follow puts the layers in force in the place of those that are gone, or that have
+// keepLost puts the layers in force in the place of those that are gone, or that have
 // lost rules, until somebody confirms that. unsure says that a layer was changed
 // otherwise, and may not be written to its end: half a rule that denies would be one
 // more to lose.
-func (s *stack) follow(was *stack, o policy.Options) (unsure bool, err error) {
+func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]
-		at := slices.IndexFunc(s.sources, func(l layerSource) bool { return l.name == old.name && l.path == old.path })
+		at := slices.IndexFunc(s.sources, func(l layer) bool { return l.name == old.name && l.path == old.path })
 		if at < 0 {
-			if s.confirmed[old.path] != gone {
+			if s.confirmed[old.path] != removed {
 				s.sources = slices.Insert(s.sources, min(i, len(s.sources)), *old)
-				s.notes = append(s.notes, kept(old, "is gone"))
+				s.notes = append(s.notes, keptNote(old, "is gone"))
 			}
 			continue
 		}
@@ -112,38 +112,38 @@ func (s *stack) follow(was *stack, o policy.Options) (unsure bool, err error) {
 		if now.name == project { // what is in force of it was looked at
 			continue
 		}
-		if err := whole(now.path, old.src, now.src, s.confirmed); err != nil {
+		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {
 			return false, err
 		}
 		if err := now.compile(o); err != nil {
 			return false, err
 		}
-		if s.confirmed.text(now.path, now.src) {
+		if s.confirmed.holds(now.path, now.src) {
 			continue
 		}
 		if lost := old.rules.ChangeTo(now.rules).Lost; lost > 0 {
 			*now = *old
-			s.notes = append(s.notes, kept(old, fmt.Sprintf("has lost %d of its rules", lost)))
+			s.notes = append(s.notes, keptNote(old, fmt.Sprintf("has lost %d of its rules", lost)))
 			continue
 		}
-		unsure = unsure || !marked(now.src)
+		unsure = unsure || !hasEndMark(now.src)
 	}
 	for _, l := range s.sources { // one that has come may not be written to its end
-		if l.name != project && !marked(l.src) && !slices.ContainsFunc(was.sources, func(old layerSource) bool { return old.path == l.path }) {
+		if l.name != project && !hasEndMark(l.src) && !slices.ContainsFunc(was.sources, func(old layer) bool { return old.path == l.path }) {
 			unsure = true
 		}
 	}
 	return unsure, nil
 }
 
-// kept is what an owner should know of a layer of which an earlier text is in force.
-func kept(l *layerSource, why string) string {
+// keptNote is what an owner should know of a layer of which an earlier text is in force.
+func keptNote(l *layer, why string) string {
 	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai starts anew or you confirm the file as it is with: clawai policy trust %s",
 		l.path, why, strconv.Quote(l.path))
 }
 
-// news are the notes that were not there before.
-func (l *Loaded) news(before *Loaded) (notes []string) {
+// newNotes are the notes that were not there before.
+func (l *Loaded) newNotes(before *Loaded) (notes []string) {
 	for _, n := range l.Notes {
 		if !slices.Contains(before.Notes, n) {
 			notes = append(notes, n)

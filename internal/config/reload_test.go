@@ -17,7 +17,7 @@ import (
 // running is a policy and its layers as a running proxy has them.
 type running struct {
 	*house
-	w    *watch
+	w    *watcher
 	mu   sync.Mutex
 	told []news
 	now  *policy.Policy // in force
@@ -36,7 +36,7 @@ func run(t *testing.T, body func(r *running), texts ...string) {
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		r := &running{house: h, now: from.Policy}
-		r.w = &watch{good: from, own: &Edits{}, still: still, blind: 20 * time.Millisecond, tell: func(l *Loaded, err error) {
+		r.w = &watcher{good: from, own: &Edits{}, widenDelay: widenDelay, pollUnwatched: 20 * time.Millisecond, tell: func(l *Loaded, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			n := news{err: err}
@@ -70,7 +70,7 @@ func (r *running) wants(after time.Duration, told int, want ...policy.Action) {
 	}
 }
 
-const soon, late = quiet + 30*time.Millisecond, still + quiet + 30*time.Millisecond
+const soon, late = quietDelay + 30*time.Millisecond, widenDelay + quietDelay + 30*time.Millisecond
 
 // A person who saves a file in two writes has a half-written one in between: of
 // that, what tightens may hold and what loosens must not.
@@ -79,10 +79,10 @@ func TestWhatLoosensWaits(t *testing.T) {
 		write(t, r.policy, allow[:len(allow)/2]) // does not load
 		r.wants(soon, 1, policy.Deny)
 		write(t, r.policy, allow)
-		r.wants(still/2, 1, policy.Deny)
+		r.wants(widenDelay/2, 1, policy.Deny)
 		write(t, r.policy, ask+allow)
-		r.wants(still/2, 1, policy.Deny)
-		r.wants(still/2+soon, 2, policy.Prompt)
+		r.wants(widenDelay/2, 1, policy.Deny)
+		r.wants(widenDelay/2+soon, 2, policy.Prompt)
 		write(t, r.policy, deny+ask+allow) // tightens
 		r.wants(soon, 3, policy.Deny)
 		write(t, r.policy, allow)
@@ -112,7 +112,7 @@ func TestTheEndMark(t *testing.T) {
 	run(t, func(r *running) {
 		for _, part := range []string{"", allow, allow + "# en", allow + "# end of the first half"} {
 			write(t, r.policy, part)
-			r.wants(10*still, 1, policy.Deny)
+			r.wants(10*widenDelay, 1, policy.Deny)
 		}
 		if !strings.Contains(r.told[0].err.Error(), `its last line is not "# end" any more`) {
 			t.Error(r.told[0].err)
@@ -120,7 +120,7 @@ func TestTheEndMark(t *testing.T) {
 		write(t, r.policy, allow+end+"\n \n")
 		r.wants(soon, 2, policy.Allow) // it is whole: nothing to wait for
 		write(t, r.policy, ask)
-		r.wants(10*still, 3, policy.Allow)
+		r.wants(10*widenDelay, 3, policy.Allow)
 		must(t, Confirm(r.layers.State, r.policy, []byte(ask)))
 		r.wants(soon, 4, policy.Prompt)
 	}, deny+end)
@@ -142,7 +142,7 @@ func TestALayerThatLosesRulesStays(t *testing.T) {
 			run(t, func(r *running) {
 				take(t, r.org)
 				r.wants(soon, 1, policy.Deny)
-				r.wants(10*still, 1, policy.Deny)
+				r.wants(10*widenDelay, 1, policy.Deny)
 				if n := r.told[0]; n.err != nil || !strings.Contains(n.note, "its last good text stays in force") || !strings.Contains(n.note, "clawai policy trust ") {
 					t.Errorf("told %+v", n)
 				}
@@ -165,7 +165,7 @@ func TestALayerThatGainsRules(t *testing.T) {
 		r.wants(soon, 0, policy.Allow) // it may still be written
 		r.wants(late, 1, policy.Prompt)
 		write(t, r.org, strings.Replace(deny, "w*", "*", 1)+ask) // cut within would be a rule to lose
-		r.wants(still/2, 1, policy.Prompt)
+		r.wants(widenDelay/2, 1, policy.Prompt)
 		write(t, r.org, deny+ask)
 		r.wants(late, 2, policy.Deny)
 		write(t, r.org, "[[rule]]\naction = \"allow\"\ntool = \"write\"\n"+deny+ask) // an exception

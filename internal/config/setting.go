@@ -21,7 +21,7 @@ type Value[T any] struct {
 const Never = "never"
 
 // Rungs are the ways of asking, in the order in which they are tried.
-var rungs = []string{"terminal", "popup", "console", "elicitation", "web"}
+var askMethods = []string{"terminal", "popup", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
@@ -36,7 +36,7 @@ type Ask struct {
 func defaultAsk() Ask {
 	const from = "default"
 	return Ask{
-		Order:     Value[[]string]{slices.Clone(rungs), from},
+		Order:     Value[[]string]{slices.Clone(askMethods), from},
 		Timeout:   Value[time.Duration]{45 * time.Second, from},
 		Nobody:    Value[string]{"wait", from},
 		PerMinute: Value[int]{30, from},
@@ -87,8 +87,8 @@ func setOrder(a *Ask, text, from string) error {
 		switch {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
-		case !slices.Contains(rungs, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, meant(name, append(slices.Clone(rungs), Never)))
+		case !slices.Contains(askMethods, name):
+			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(askMethods), Never)))
 		case slices.Contains(order[:i], name):
 			return fmt.Errorf("%q stands there twice", name)
 		}
@@ -133,8 +133,8 @@ func setNotify(a *Ask, text, from string) error {
 	return nil
 }
 
-// meant names the word that was probably meant, or else all of them.
-func meant(word string, words []string) string {
+// suggest names the word that was probably meant, or else all of them.
+func suggest(word string, words []string) string {
 	if near := spelling.Nearest(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// trusted refuses what somebody other than us and root can write. ACL entries
+// checkOwner refuses what somebody other than us and root can write. ACL entries
 // show too: the group bits are then the most that any of them grants. A group
 // that holds only us may write.
-func trusted(path string, info fs.FileInfo) error {
+func checkOwner(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return fmt.Errorf("%s: its owner cannot be read", path)

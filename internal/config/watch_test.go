@@ -44,7 +44,7 @@ func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	told, done := make(chan news, 100), make(chan struct{})
-	w := &watch{good: from, sighted: time.Hour, blind: time.Hour, tell: func(l *Loaded, err error) {
+	w := &watcher{good: from, pollWatched: time.Hour, pollUnwatched: time.Hour, tell: func(l *Loaded, err error) {
 		n := news{err: err}
 		if l != nil {
 			n.text, n.note = string(l.Source), strings.Join(l.News, "\n")
@@ -52,13 +52,13 @@ func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) 
 		}
 		told <- n
 	}}
-	w.notes, err = fsnotify.NewWatcher()
+	w.fs, err = fsnotify.NewWatcher()
 	must(t, err)
-	for w.look() == quiet { // all is seen now; from here on there are only events
+	for w.poll() == quietDelay { // all is seen now; from here on there are only events
 	}
 	go func() {
 		defer close(done)
-		defer w.notes.Close()
+		defer w.fs.Close()
 		w.run(ctx)
 	}()
 	t.Cleanup(func() {
@@ -193,13 +193,13 @@ func TestWatchWithoutNotifications(t *testing.T) {
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		var told []news
-		w := &watch{good: from, blind: blind, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
+		w := &watcher{good: from, pollUnwatched: pollUnwatched, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.run(ctx)
 		synctest.Wait()
 		write(t, path, better)
-		time.Sleep(blind + quiet + time.Millisecond)
+		time.Sleep(pollUnwatched + quietDelay + time.Millisecond)
 		synctest.Wait()
 		if len(told) != 1 || told[0].err != nil {
 			t.Errorf("told %v", told)
@@ -214,17 +214,17 @@ func TestWatchDoesNotBelieveAHalfWrittenFile(t *testing.T) {
 	from, err := LoadPolicy(path, "")
 	must(t, err)
 	var told []string
-	w := &watch{good: from, blind: blind, tell: func(l *Loaded, _ error) { told = append(told, string(l.Source)) }}
-	w.look()
+	w := &watcher{good: from, pollUnwatched: pollUnwatched, tell: func(l *Loaded, _ error) { told = append(told, string(l.Source)) }}
+	w.poll()
 	for n := range len(better) {
 		write(t, path, better[:n])
-		if again := w.look(); again != quiet {
+		if again := w.poll(); again != quietDelay {
 			t.Fatalf("half a file is looked at again in %s", again)
 		}
 	}
 	write(t, path, better)
-	w.look()
-	if w.look() != blind || len(told) != 1 || told[0] != better {
+	w.poll()
+	if w.poll() != pollUnwatched || len(told) != 1 || told[0] != better {
 		t.Errorf("told %q", told)
 	}
 }
@@ -235,11 +235,11 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	from, err := LoadPolicy(path, "")
 	must(t, err)
 	var told []news
-	w := &watch{good: from, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
+	w := &watcher{good: from, tell: func(_ *Loaded, err error) { told = append(told, news{err: err}) }}
 	for _, text := range []string{bad, bad + "# the same fault\n", good} {
 		write(t, path, text)
 		for range 3 {
-			w.look()
+			w.poll()
 		}
 	}
 	if len(told) != 2 || told[0].err == nil || told[1].err != nil {
@@ -258,20 +258,20 @@ func TestANewFolderIsLookedAtTwiceAndAnOldOneLeft(t *testing.T) {
 	must(t, os.Symlink("v1", link))
 	from, err := LoadPolicy(filepath.Join(link, "policy.toml"), "")
 	must(t, err)
-	w := &watch{good: from, sighted: sighted, tell: func(*Loaded, error) { t.Error("nothing changed") }}
-	w.notes, err = fsnotify.NewWatcher()
+	w := &watcher{good: from, pollWatched: pollWatched, tell: func(*Loaded, error) { t.Error("nothing changed") }}
+	w.fs, err = fsnotify.NewWatcher()
 	must(t, err)
-	defer w.notes.Close()
+	defer w.fs.Close()
 	for _, name := range []string{"v1", "v2"} {
 		must(t, os.Remove(link))
 		must(t, os.Symlink(name, link))
-		if again := w.look(); again != quiet {
+		if again := w.poll(); again != quietDelay {
 			t.Errorf("%s: looked at again in %s", name, again)
 		}
-		if again := w.look(); again != sighted {
+		if again := w.poll(); again != pollWatched {
 			t.Errorf("%s: not believed: %s", name, again)
 		}
-		list := w.notes.WatchList()
+		list := w.fs.WatchList()
 		slices.Sort(list)
 		if want := []string{dir, filepath.Join(dir, name)}; !slices.Equal(list, want) {
 			t.Errorf("watched %v, want %v", list, want)

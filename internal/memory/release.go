@@ -13,8 +13,8 @@ import (
 // The runtime collects once nothing large has been dropped for a while, and at the
 // latest some time after the first that was.
 const (
-	calm   = time.Second
-	latest = 3 * time.Second
+	quietDelay = time.Second
+	maxDelay   = 3 * time.Second
 )
 
 var pending struct {
@@ -31,13 +31,13 @@ func ReleaseSoon() {
 	now := time.Now()
 	switch {
 	case pending.timer == nil:
-		pending.timer = time.AfterFunc(calm, release)
+		pending.timer = time.AfterFunc(quietDelay, release)
 		pending.since = now
 	case pending.since.IsZero():
 		pending.since = now
-		pending.timer.Reset(calm)
+		pending.timer.Reset(quietDelay)
 	default:
-		pending.timer.Reset(min(calm, max(0, latest-now.Sub(pending.since))))
+		pending.timer.Reset(min(quietDelay, max(0, maxDelay-now.Sub(pending.since))))
 	}
 }
 

@@ -29,7 +29,7 @@ func Browser(ctx context.Context, name, page string) error {
 	// The program may be the browser itself and stay: it is not waited for, and
 	// it outlives us: also the Ctrl-C that ends us.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
-	apart(cmd)
+	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w; open it yourself: %s", err, page)
 	}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// apart starts the program in a process group of its own.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// detach starts the program in a process group of its own.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// apart starts the program in a process group of its own.
-func apart(cmd *exec.Cmd) {
+// detach starts the program in a process group of its own.
+func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

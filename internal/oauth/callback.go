@@ -14,9 +14,9 @@ import (
 
 const callbackPath = "/callback"
 
-// fetch sends the owner's browser to page and waits for it to come back with a
+// authorize sends the owner's browser to page and waits for it to come back with a
 // code (RFC 8252, section 7.3: a loopback address that lives as long as this).
-func (c *Client) fetch(ctx context.Context, page string, back net.Listener) (*auth.AuthorizationResult, error) {
+func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (*auth.AuthorizationResult, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (c *Client) fetch(ctx context.Context, page string, back net.Listener) (*au
 	came := make(chan *auth.AuthorizationResult, 1)
 	refused := make(chan error, 1)
 	server := &http.Server{
-		Handler:           returned(back.Addr().String(), asked.Query().Get("state"), came, refused),
+		Handler:           callbackHandler(back.Addr().String(), asked.Query().Get("state"), came, refused),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
 	}
 	served := make(chan struct{})
@@ -52,9 +52,9 @@ func (c *Client) fetch(ctx context.Context, page string, back net.Listener) (*au
 	}
 }
 
-// returned is the page the browser comes back to. Only a request with our state
+// callbackHandler is the page the browser comes back to. Only a request with our state
 // ends the waiting: anybody on this machine can make another.
-func returned(host, state string, came chan<- *auth.AuthorizationResult, refused chan<- error) http.Handler {
+func callbackHandler(host, state string, came chan<- *auth.AuthorizationResult, refused chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -72,7 +72,7 @@ func returned(host, state string, came chan<- *auth.AuthorizationResult, refused
 		case q.Get("error") != "":
 			fmt.Fprintln(w, "The sign-in was refused. Close this page; clawai says more.")
 			select {
-			case refused <- fmt.Errorf("the server refused: %s", known(q.Get("error"), "no reason")):
+			case refused <- fmt.Errorf("the server refused: %s", errorCode(q.Get("error"), "no reason")):
 			default:
 			}
 		default:

@@ -111,8 +111,8 @@ func (c *Client) current() (Entry, error) {
 	return e, err
 }
 
-// keep stores a new state of the entry.
-func (c *Client) keep(e Entry) error {
+// save stores a new state of the entry.
+func (c *Client) save(e Entry) error {
 	c.mu.Lock()
 	c.entry, c.loaded = e, true
 	c.mu.Unlock()
@@ -141,7 +141,7 @@ func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again boo
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
 	go func() {
 		defer cancel()
-		again, err := c.meet(long, challenge, used)
+		again, err := c.answerChallenge(long, challenge, used)
 		done <- outcome{again, err}
 	}()
 	select {
@@ -160,7 +160,7 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-func (c *Client) meet(ctx context.Context, resp *http.Response, used string) (again bool, err error) {
+func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used string) (again bool, err error) {
 	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) {
 		return false, nil
 	}
@@ -178,16 +178,16 @@ func (c *Client) meet(ctx context.Context, resp *http.Response, used string) (ag
 	return true, nil
 }
 
-// alone runs do while no other process of the owner's signs in or refreshes at
+// withLock runs do while no other process of the owner's signs in or refreshes at
 // this server.
-func (c *Client) alone(ctx context.Context, do func() error) error {
+func (c *Client) withLock(ctx context.Context, do func() error) error {
 	select {
 	case c.signing <- struct{}{}:
 		defer func() { <-c.signing }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	lock := flock.New(c.shared())
+	lock := flock.New(c.lockName())
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		return fmt.Errorf("wait for another sign-in: %w", err)
 	}
@@ -195,15 +195,15 @@ func (c *Client) alone(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// shared is the name of this server's lock.
-func (c *Client) shared() string {
+// lockName is the name of this server's lock.
+func (c *Client) lockName() string {
 	sum := sha256.Sum256([]byte(c.key))
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
 }
 
 // refresh gets a new access token in place of used, unless somebody has.
 func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) {
-	err = c.alone(ctx, func() error {
+	err = c.withLock(ctx, func() error {
 		if e, err = c.reload(); err != nil {
 			return err
 		}
@@ -219,22 +219,22 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 		}
 		stale := e.token()
 		stale.AccessToken = ""
-		client := &http.Client{Transport: naming{c.o.HTTP.Transport, e.TokenURL, c.key}, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
+		client := &http.Client{Transport: resourceTransport{c.o.HTTP.Transport, e.TokenURL, c.key}, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
 		fresh, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 		if err != nil {
-			return plainly(err)
+			return sanitizeError(err)
 		}
 		e.take(fresh)
-		return c.keep(e)
+		return c.save(e)
 	})
 	return e, err
 }
 
-// plainly keeps what a server wrote from people and their terminals: what its
+// sanitizeError keeps what a server wrote from people and their terminals: what its
 // endpoints answer may repeat a secret, or say what to do, and is left out but for the
 // codes of RFC 6749; other text is bounded and made visible.
-func plainly(err error) error {
-	if moved, ok := errors.AsType[*errMoved](err); ok {
+func sanitizeError(err error) error {
+	if moved, ok := errors.AsType[*issuerChangedError](err); ok {
 		return moved
 	}
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
@@ -242,10 +242,10 @@ func plainly(err error) error {
 		if failed.Response != nil {
 			status = failed.Response.StatusCode
 		}
-		return fmt.Errorf("the token endpoint refused: %s", known(failed.ErrorCode, cmp.Or(http.StatusText(status), "no reason")))
+		return fmt.Errorf("the token endpoint refused: %s", errorCode(failed.ErrorCode, cmp.Or(http.StatusText(status), "no reason")))
 	}
 	if failed, ok := errors.AsType[*oauthex.ClientRegistrationError](err); ok {
-		return fmt.Errorf("client registration was refused: %s", known(failed.ErrorCode, "no reason"))
+		return fmt.Errorf("client registration was refused: %s", errorCode(failed.ErrorCode, "no reason"))
 	}
 	text := err.Error()
 	for _, quoting := range []string{"failed to decode successful registration response", "failed to decode registration error response", "registration failed with status"} {
@@ -256,41 +256,41 @@ func plainly(err error) error {
 	if strings.Contains(text, "token exchange failed") && strings.Contains(text, "oauth2:") {
 		return errors.New("the token endpoint's answer holds no token")
 	}
-	return &told{term.Text(short(text)), err}
+	return &shownError{term.Text(truncate(text)), err}
 }
 
-// codes are the errors that an authorization server may name (RFC 6749, sections
+// errorCodes are the errors that an authorization server may name (RFC 6749, sections
 // 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2; OpenID Connect Core,
 // section 3.1.2.6).
-var codes = []string{
+var errorCodes = []string{
 	"access_denied", "account_selection_required", "consent_required", "interaction_required", "invalid_client", "invalid_client_metadata",
 	"invalid_grant", "invalid_redirect_uri", "invalid_request", "invalid_scope", "invalid_software_statement", "invalid_target", "login_required",
 	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
 }
 
-// known is a code of theirs; other words are a server's own.
-func known(code, otherwise string) string {
-	if slices.Contains(codes, code) {
+// errorCode is a code of theirs; other words are a server's own.
+func errorCode(code, otherwise string) string {
+	if slices.Contains(errorCodes, code) {
 		return code
 	}
 	return otherwise
 }
 
-// told is an error in words that can be shown.
-type told struct {
+// shownError is an error in words that can be shown.
+type shownError struct {
 	text string
 	err  error
 }
 
-func (t *told) Error() string { return t.text }
+func (t *shownError) Error() string { return t.text }
 
-func (t *told) Unwrap() error { return t.err }
+func (t *shownError) Unwrap() error { return t.err }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// wider are the scopes to ask for: those granted before and the new ones (MCP
+// mergeScopes are the scopes to ask for: those granted before and the new ones (MCP
 // 2025-11-25 basic/authorization, step-up).
-func wider(had, wanted []string) []string {
+func mergeScopes(had, wanted []string) []string {
 	all := slices.Clone(had)
 	for _, s := range wanted {
 		if !slices.Contains(all, s) {

@@ -4,4 +4,4 @@ package oauth
 var NewHTTP = newHTTP
 
 // Near reports the addresses of a server in the owner's own network.
-var Near = near
+var Near = allPrivate

@@ -19,7 +19,7 @@ import (
 // SignIn sends the owner to the server's sign-in page and keeps the token. resp
 // is the challenge; used is the token it refused, "" without one.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
-	return c.alone(ctx, func() error {
+	return c.withLock(ctx, func() error {
 		had, err := c.reload()
 		if c.o.Anew {
 			had = Entry{}
@@ -38,18 +38,18 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		if id == "" && had.ByHand {
 			id, secret = had.ClientID, had.ClientSecret
 		}
-		pinned := &pin{next: c.o.HTTP.Transport, had: had}
+		pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
 		if c.o.ClientID != "" { // said anew: registered wherever the server leads now
-			pinned.had = Entry{}
+			pinned.entry = Entry{}
 		}
 		config := c.handlerConfig(redirect, had.Scopes, back, pinned, &got)
-		opened := pages{c.shared() + ".page", c.o.Pages}
+		opened := pages{c.lockName() + ".page", c.o.Pages}
 		if resp.StatusCode == http.StatusForbidden {
-			opened.file = c.shared() + ".wider"
+			opened.file = c.lockName() + ".wider"
 		}
 		show := config.AuthorizationCodeFetcher
 		config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			if err := pinned.page(args.URL); err != nil {
+			if err := pinned.checkPage(args.URL); err != nil {
 				return nil, err
 			}
 			if err := CheckPage(args.URL); err != nil {
@@ -66,18 +66,18 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 			return err
 		}
 		if err := handler.Authorize(ctx, resp.Request, resp); err != nil {
-			return unregistered(plainly(err), id)
+			return unregistered(sanitizeError(err), id)
 		}
 		got.ByHand = id != ""
 		if got.AccessToken == "" {
 			return errors.New("the server gave no token")
 		}
-		return c.keep(got)
+		return c.save(got)
 	})
 }
 
 // handlerConfig is the SDK's flow with our browser, our callback and our store.
-func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, pinned *pin, got *Entry) *auth.AuthorizationCodeHandlerConfig {
+func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, pinned *issuerCheck, got *Entry) *auth.AuthorizationCodeHandlerConfig {
 	carry := *c.o.HTTP
 	carry.Transport = pinned
 	config := &auth.AuthorizationCodeHandlerConfig{
@@ -85,14 +85,14 @@ func (c *Client) handlerConfig(redirect string, had []string, back net.Listener,
 		RequestRefreshToken:   true,
 		AcceptUnadvertisedIss: false,
 		Client:                &carry,
-		ScopeFilter:           func(wanted []string) []string { return wider(had, wanted) },
+		ScopeFilter:           func(wanted []string) []string { return mergeScopes(had, wanted) },
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return c.fetch(ctx, args.URL, back)
+			return c.authorize(ctx, args.URL, back)
 		},
 		NewTokenSource: func(_ context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			*got = Entry{
 				Server: c.key, ClientID: o.ClientID, ClientSecret: o.ClientSecret, AuthStyle: o.Endpoint.AuthStyle,
-				Issuer: pinned.named(), AuthURL: o.Endpoint.AuthURL, TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
+				Issuer: pinned.currentIssuer(), AuthURL: o.Endpoint.AuthURL, TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
 			}
 			got.take(t)
 			return oauth2.StaticTokenSource(t), nil

@@ -13,134 +13,134 @@ import (
 	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
-// answer carries the reply to x back.
-func (u *Upstream) answer(x *exchange, resp *http.Response) {
-	if !okay(resp) {
-		u.declined(x, resp)
+// handleAnswer carries the reply to rt back.
+func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
+	if !isOK(resp) {
+		u.handleErrorStatus(rt, resp)
 		return
 	}
-	what, err := contentType(resp.Header)
+	what, err := ContentType(resp.Header)
 	switch {
 	case err != nil:
-		u.fail(x, err.Error())
+		u.fail(rt, err.Error())
 	case what == "text/event-stream":
-		u.follow(x, resp)
+		u.readStream(rt, resp)
 	default:
-		body, err := u.body(resp)
+		body, err := u.readBody(resp)
 		if err != nil {
-			u.fail(x, err.Error())
+			u.fail(rt, err.Error())
 			return
 		}
-		u.arrived(x, resp.Header, body)
-		u.fail(x, "the server answered something else than the request") // unless it did answer
+		u.receive(rt, resp.Header, body)
+		u.fail(rt, "the server answered something else than the request") // unless it did answer
 	}
 }
 
-// declined handles a status that is no answer: a JSON-RPC error in the body is
+// handleErrorStatus handles a status that is no answer: a JSON-RPC error in the body is
 // the server's word, under the id of the request.
-func (u *Upstream) declined(x *exchange, resp *http.Response) {
-	body, err := u.body(resp)
+func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
+	body, err := u.readBody(resp)
 	if err == nil {
-		if f, err := frame.Parse(oneLine(body), u.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			if frame.IDKey(f.ID) != key(&x.frame) { // of an error before the id was read
-				f.Raw = mcp.Relayed(x.frame.ID, f.Error)
+		if f, err := frame.Parse(OneLine(body), u.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
+			if frame.IDKey(f.ID) != key(&rt.frame) { // of an error before the id was read
+				f.Raw = mcp.Relayed(rt.frame.ID, f.Error)
 			}
-			u.arrived(x, resp.Header, f.Raw)
+			u.receive(rt, resp.Header, f.Raw)
 			return
 		}
 	}
-	u.fail(x, "the server answered "+Status(resp))
+	u.fail(rt, "the server answered "+Status(resp))
 }
 
-// quietAnswer is the result of x, which nobody but us waits for.
-func (u *Upstream) quietAnswer(x *exchange, resp *http.Response) ([]byte, error) {
-	if !okay(resp) {
+// ownResult is the result of rt, which nobody but us waits for.
+func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
+	if !isOK(resp) {
 		return nil, errors.New(Status(resp))
 	}
-	what, err := contentType(resp.Header)
+	what, err := ContentType(resp.Header)
 	if err != nil {
 		return nil, err
 	}
 	if what == "text/event-stream" {
-		in := inlet{events: sse.NewReader(resp.Body, u.maxEvent())}
-		return u.resultFor(x, in.next)
+		in := sseStream{events: sse.NewReader(resp.Body, u.maxEvent())}
+		return u.resultFor(rt, in.next)
 	}
-	body, err := u.body(resp)
-	return u.resultFor(x, func() ([]byte, error) {
+	body, err := u.readBody(resp)
+	return u.resultFor(rt, func() ([]byte, error) {
 		said := body
 		body = nil
 		return said, err
 	})
 }
 
-// resultFor reads messages until the result of x.
-func (u *Upstream) resultFor(x *exchange, next func() ([]byte, error)) ([]byte, error) {
+// resultFor reads messages until the result of rt.
+func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte, error) {
 	const most = 16 // messages before it
 	for range most {
 		data, err := next()
 		if err != nil {
 			return nil, err
 		}
-		f, err := frame.Parse(oneLine(data), u.o.Limits)
-		if err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == key(&x.frame) && f.Result != nil {
+		f, err := frame.Parse(OneLine(data), u.o.Limits)
+		if err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == key(&rt.frame) && f.Result != nil {
 			return f.Result, nil
 		}
 	}
-	return nil, errors.New("no answer to " + x.frame.Method)
+	return nil, errors.New("no answer to " + rt.frame.Method)
 }
 
-// arrived hands a frame of the server's on, and notes what it says of the session.
-func (u *Upstream) arrived(x *exchange, h http.Header, data []byte) {
-	line := oneLine(data)
+// receive hands a frame of the server's on, and notes what it says of the session.
+func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
+	line := OneLine(data)
 	if len(line) == 0 {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
 	if err == nil {
-		u.observe(x, h, &f)
+		u.observe(rt, h, &f)
 	}
 	u.deliver(line) // whatever it is: the pump refuses and records what is no frame
 }
 
 // observe notes the answers that change what is sent later.
-func (u *Upstream) observe(x *exchange, h http.Header, f *frame.Frame) {
+func (u *Upstream) observe(rt *roundTrip, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := range f.Elements {
 		if f.Elements[i].Kind == frame.Response {
-			u.answered(x, h, &f.Elements[i])
+			u.noteAnswer(rt, h, &f.Elements[i])
 		}
 	}
 	if f.Kind == frame.Response {
-		u.answered(x, h, f)
+		u.noteAnswer(rt, h, f)
 	}
 }
 
-// answered notes one answer, which may come on another stream than its own.
+// noteAnswer notes one answer, which may come on another stream than its own.
 // u.mu is held.
-func (u *Upstream) answered(x *exchange, h http.Header, f *frame.Frame) {
+func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	id := key(f)
-	if x == nil || x.open[id] == nil {
-		x = u.inFlight[id]
+	if rt == nil || rt.unanswered[id] == nil {
+		rt = u.inFlight[id]
 	}
-	if x == nil || x.open[id] == nil {
+	if rt == nil || rt.unanswered[id] == nil {
 		return
 	}
-	if delete(x.open, id); len(x.open) == 0 {
-		x.told.now()
+	if delete(rt.unanswered, id); len(rt.unanswered) == 0 {
+		rt.answered.fire()
 	}
 	switch {
 	case f.Result == nil:
-	case x.frame.Method == "initialize":
-		u.session.opened(h, f.Result)
-		u.session.begun()
-	case x.frame.Method == "tools/list":
+	case rt.frame.Method == "initialize":
+		u.session.setNegotiated(h, f.Result)
+		u.session.finishInitialize()
+	case rt.frame.Method == "tools/list":
 		u.bound.learn(f.Result)
 	}
 }
 
-// body reads a JSON body within the bounds.
-func (u *Upstream) body(resp *http.Response) ([]byte, error) {
+// readBody reads a JSON body within the bounds.
+func (u *Upstream) readBody(resp *http.Response) ([]byte, error) {
 	most := int64(u.o.Limits.MaxBytes)
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
@@ -152,9 +152,10 @@ func (u *Upstream) body(resp *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// contentType is the kind of a body, and why it must not be read. A server that
-// says one thing and sends another is not guessed at.
-func contentType(h http.Header) (string, error) {
+// ContentType is the kind of a body, application/json or text/event-stream; an error
+// says why it must not be read. A server that says one thing and sends another is not
+// guessed at.
+func ContentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", e)
 	}

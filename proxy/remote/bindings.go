@@ -70,8 +70,8 @@ func (b *binding) value(args gjson.Result) (string, bool) {
 	return "", false
 }
 
-// there reports that the argument is neither absent nor null.
-func (b *binding) there(args gjson.Result) bool { return b.find(args).Type != gjson.Null }
+// present reports that the argument is neither absent nor null.
+func (b *binding) present(args gjson.Result) bool { return b.find(args).Type != gjson.Null }
 
 func (b *binding) find(args gjson.Result) gjson.Result {
 	for _, name := range b.path {

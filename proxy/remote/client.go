@@ -9,8 +9,10 @@ import (
 	"strings"
 )
 
-// newClient is the one way out: to the origin that the owner named.
-func newClient(o Options) *http.Client {
+// NewClient is the one way out, to the origin that the owner named: it follows no
+// redirection to another, decodes nothing, and bounds what it waits for but not how
+// long a stream lasts.
+func NewClient(o Options) *http.Client {
 	carry := o.Transport
 	if carry == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -32,7 +34,7 @@ func redirect(to *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
 		return errors.New("too many redirections")
-	case !sameOrigin(to.URL, from.URL):
+	case !SameOrigin(to.URL, from.URL):
 		return fmt.Errorf("the server redirects to another origin (%.100q); if you trust it, use that address instead", origin(to.URL))
 	case to.Method != from.Method:
 		return fmt.Errorf("the server redirects with a status that turns %s into %s", from.Method, to.Method)
@@ -71,7 +73,8 @@ func SessionID(h http.Header) string {
 	return ""
 }
 
-func sameOrigin(a, b *url.URL) bool {
+// SameOrigin reports two addresses that credentials may be shared between.
+func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && port(a) == port(b)
 }
 

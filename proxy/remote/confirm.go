@@ -25,7 +25,7 @@ func (t *Tools) Learn(answer []byte) {
 	t.bound.learn([]byte(gjson.GetBytes(answer, "result").Raw))
 }
 
-func (t *Tools) of(tool string) []binding {
+func (t *Tools) bindings(tool string) []binding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bound[tool]
@@ -95,9 +95,9 @@ func repeatsArguments(h http.Header) bool {
 // listed the tool.
 func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools) {
 	args := gjson.GetBytes(f.Params, "arguments")
-	for _, b := range tools.of(gjson.GetBytes(f.Params, "name").Str) {
+	for _, b := range tools.bindings(gjson.GetBytes(f.Params, "name").Str) {
 		v, ok := b.value(args)
-		if ok || !b.there(args) { // a value that no header can have is not for one to contradict
+		if ok || !b.present(args) { // a value that no header can have is not for one to contradict
 			c.compare(h, http.CanonicalHeaderKey(headerParam+b.header), v, ok)
 		}
 	}

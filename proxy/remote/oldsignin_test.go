@@ -16,7 +16,7 @@ import (
 // locked answers what is posted to the address of its stream like a server of
 // 2024-11-05, and asks for credentials at the stream and at the messages only.
 type locked struct {
-	twoWayServer
+	sseServer
 	valid, refused atomic.Int32
 }
 
@@ -27,7 +27,7 @@ func (s *locked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	s.twoWayServer.ServeHTTP(w, r)
+	s.sseServer.ServeHTTP(w, r)
 }
 
 // asker counts the sign-ins; with err there is none.

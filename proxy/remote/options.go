@@ -47,7 +47,7 @@ const (
 	ackTimeout     = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
 	cancelGrace    = 10 * time.Second       // for a server to end a request that was cancelled
 	openTimeout    = 500 * time.Millisecond // for the header of the server's own stream
-	restTimeout    = 200 * time.Millisecond // for the end of a body that nobody waits for
+	drainTimeout   = 200 * time.Millisecond // for the end of a body that nobody waits for
 	closeTimeout   = 600 * time.Millisecond
 	flushTimeout   = 300 * time.Millisecond
 	maxQueued      = 16
@@ -56,8 +56,8 @@ const (
 	maxSessionID   = 4 << 10
 	maxEventID     = 4 << 10
 	maxResumes     = 5               // in a row without an event
-	steady         = 5 * time.Second // a stream that lasted this long was no failed attempt
-	maxWait        = 30 * time.Second
+	steadyAfter    = 5 * time.Second // a stream that lasted this long was no failed attempt
+	maxRetryDelay  = 30 * time.Second
 )
 
 // Dial makes an upstream; it opens no connection before the first message.
@@ -74,11 +74,11 @@ func Dial(o Options) (*Upstream, error) {
 		o.Note = func(string, string) {}
 	}
 	u := &Upstream{
-		o: o, http: newClient(o), inFlight: make(map[string]*exchange), done: make(chan struct{}), queue: make(chan queued, maxQueued),
+		o: o, http: NewClient(o), inFlight: make(map[string]*roundTrip), done: make(chan struct{}), queue: make(chan queued, maxQueued),
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.out, u.in = io.Pipe()
-	u.run(u.dispatch)
+	u.startTask(u.dispatch)
 	return u, nil
 }
 

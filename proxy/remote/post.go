@@ -18,9 +18,9 @@ import (
 // (401) and a wider one (403).
 const maxChallenges = 2
 
-// post sends x, again where the credentials or the session had to be renewed.
-func (u *Upstream) post(x *exchange) (*http.Response, error) {
-	if err := u.moored(x); err != nil {
+// post sends rt, again where the credentials or the session had to be renewed.
+func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
+	if err := u.ensureStream(rt); err != nil {
 		return nil, err
 	}
 	renewed, listed := false, false
@@ -28,7 +28,7 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 		u.mu.Lock()
 		id := u.session.id
 		u.mu.Unlock()
-		resp, err := u.postOnce(x)
+		resp, err := u.postOnce(rt)
 		if err != nil {
 			return nil, err
 		}
@@ -36,65 +36,65 @@ func (u *Upstream) post(x *exchange) (*http.Response, error) {
 		case (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) &&
 			u.o.Credentials != nil && challenged < maxChallenges:
 			challenged++
-			again, err := u.o.Credentials.Challenged(x.ctx, resp)
+			again, err := u.o.Credentials.Challenged(rt.ctx, resp)
 			if err != nil {
-				finish(resp.Body)
-				return nil, &notSignedIn{err}
+				drain(resp.Body)
+				return nil, &signInError{err}
 			}
 			if !again {
 				return resp, nil
 			}
 			u.relisten()
-		case resp.StatusCode == http.StatusNotFound && id != "" && !x.era.modern && !renewed && x.frame.Method != "initialize":
+		case resp.StatusCode == http.StatusNotFound && id != "" && !rt.era.modern && !renewed && rt.frame.Method != "initialize":
 			renewed = true
-			if !u.renew(x, func() bool { return u.session.id == id }) {
+			if !u.renewSession(rt, func() bool { return u.session.id == id }) {
 				return resp, nil
 			}
-		case !listed && u.relisted(x, resp):
+		case !listed && u.refreshTools(rt, resp):
 			listed = true
 		default:
 			return resp, nil
 		}
-		finish(resp.Body)
+		drain(resp.Body)
 	}
 }
 
-// postOnce sends x; the caller closes the body.
-func (u *Upstream) postOnce(x *exchange) (*http.Response, error) {
-	ctx := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
-		WroteRequest: func(httptrace.WroteRequestInfo) { x.sent.now() },
+// postOnce sends rt; the caller closes the body.
+func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
+	ctx := httptrace.WithClientTrace(rt.ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { rt.sent.fire() },
 	})
 	to := u.o.URL.String()
 	if at := u.endpoint(); at != "" {
 		to = at
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(x.frame.Raw))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(rt.frame.Raw))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	if err := u.dress(r, x.era); err != nil {
+	if err := u.setHeaders(r, rt.era); err != nil {
 		return nil, err
 	}
-	if x.era.modern && x.frame.Kind == frame.Request {
-		mirror(r.Header, &x.frame, u.boundTo(&x.frame))
+	if rt.era.modern && rt.frame.Kind == frame.Request {
+		mirror(r.Header, &rt.frame, u.headerBindings(&rt.frame))
 	}
 	return Do(u.http, r)
 }
 
-// dress sets what every request carries.
-func (u *Upstream) dress(r *http.Request, e era) error {
+// setHeaders sets what every request carries.
+func (u *Upstream) setHeaders(r *http.Request, e era) error {
 	maps.Copy(r.Header, u.o.Header)
 	r.Header.Set("Accept-Encoding", "identity")
-	u.identify(r.Header, e)
+	u.setSessionHeaders(r.Header, e)
 	if u.o.Credentials == nil {
 		return nil
 	}
 	return u.o.Credentials.Apply(r.Context(), r)
 }
 
-func (u *Upstream) boundTo(f *frame.Frame) []binding {
+func (u *Upstream) headerBindings(f *frame.Frame) []binding {
 	if f.Method != "tools/call" {
 		return nil
 	}
@@ -103,15 +103,15 @@ func (u *Upstream) boundTo(f *frame.Frame) []binding {
 	return u.bound[gjson.GetBytes(f.Params, "name").Str]
 }
 
-// notSignedIn is why the server's challenge could not be met.
-type notSignedIn struct{ error }
+// signInError is why the server's challenge could not be met.
+type signInError struct{ error }
 
-func (n *notSignedIn) Unwrap() error { return n.error }
+func (n *signInError) Unwrap() error { return n.error }
 
-// words says for people what went wrong with a request. What net/http quotes of
+// explain says for people what went wrong with a request. What net/http quotes of
 // a reply is escaped by whoever shows it.
-func (u *Upstream) words(err error) string {
-	if _, ok := errors.AsType[*notSignedIn](err); ok && !errors.Is(err, context.Canceled) {
+func (u *Upstream) explain(err error) string {
+	if _, ok := errors.AsType[*signInError](err); ok && !errors.Is(err, context.Canceled) {
 		return "the server wants a sign-in: " + err.Error()
 	}
 	switch {
@@ -123,11 +123,11 @@ func (u *Upstream) words(err error) string {
 	return "the server cannot be reached: " + err.Error()
 }
 
-// finish reads what little is left, so that the connection can be used again. A
+// drain reads what little is left, so that the connection can be used again. A
 // server that does not end what nobody waits for keeps neither it nor us.
-func finish(body io.ReadCloser) {
+func drain(body io.ReadCloser) {
 	const rest = 64 << 10
-	late := time.AfterFunc(restTimeout, func() { _ = body.Close() })
+	late := time.AfterFunc(drainTimeout, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, rest)
 	late.Stop()
 	_ = body.Close()

@@ -15,37 +15,37 @@ const (
 	maxPages       = 64
 )
 
-// relisted reads the tools anew when the server misses headers that repeat
+// refreshTools reads the tools anew when the server misses headers that repeat
 // arguments: the client, which knows of none, may have called a tool that it has not
 // listed, or listed long ago. It reports whether the call is worth sending again.
-func (u *Upstream) relisted(x *exchange, resp *http.Response) bool {
-	if resp.StatusCode != http.StatusBadRequest || !x.era.modern || x.frame.Method != "tools/call" {
+func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
+	if resp.StatusCode != http.StatusBadRequest || !rt.era.modern || rt.frame.Method != "tools/call" {
 		return false
 	}
-	body, err := u.body(resp)
+	body, err := u.readBody(resp)
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	if err != nil || gjson.GetBytes(body, "error.code").Int() != headerMismatch {
 		return false
 	}
-	if err := u.list(x); err != nil {
+	if err := u.listTools(rt); err != nil {
 		u.o.Note("tools_not_listed", "the server wants headers that repeat arguments, and does not say which: "+err.Error())
 		return false
 	}
-	return len(u.boundTo(&x.frame)) > 0
+	return len(u.headerBindings(&rt.frame)) > 0
 }
 
-// list asks for the tools, page by page, in the words of x.
-func (u *Upstream) list(x *exchange) error {
+// listTools asks for the tools, page by page, in the words of rt.
+func (u *Upstream) listTools(rt *roundTrip) error {
 	cursor := ""
 	for range maxPages {
-		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"clawai-tools","method":"tools/list","params":{"_meta":{%s}%s}}`, protocolMeta(x.frame.Params), cursor)
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"clawai-tools","method":"tools/list","params":{"_meta":{%s}%s}}`, protocolMeta(rt.frame.Params), cursor)
 		f, err := frame.Parse(line, u.o.Limits)
 		if err != nil {
 			return err
 		}
-		page := newExchange(x.ctx, f)
-		_, result, err := u.askOurselves(page)
+		page := newRoundTrip(rt.ctx, f)
+		_, result, err := u.postOwn(page)
 		page.cancel()
 		if err != nil {
 			return err

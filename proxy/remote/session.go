@@ -19,27 +19,27 @@ type session struct {
 	// it: a dead session is a 404, and the client begins anew without its id
 	// (MCP 2025-11-25 basic/transports).
 	initialize, initialized []byte
-	settled                 chan struct{} // closed when initialize has its answer
+	initializing            chan struct{} // closed when initialize has its answer
 	listening               bool
-	rehear                  context.CancelFunc // ends the stream that is listened to; another is opened
+	stopListening           context.CancelFunc // ends the stream that is listened to; another is opened
 	renewing                chan struct{}      // closed when a renewal under way has ended
 }
 
-func (s *session) begin(initialize []byte) {
-	s.initialize, s.settled = slices.Clone(initialize), make(chan struct{})
+func (s *session) startInitialize(initialize []byte) {
+	s.initialize, s.initializing = slices.Clone(initialize), make(chan struct{})
 	s.id, s.version = "", ""
 }
 
-// begun lets the messages through that waited for initialize.
-func (s *session) begun() {
-	if s.settled != nil {
-		close(s.settled)
-		s.settled = nil
+// finishInitialize lets the messages through that waited for initialize.
+func (s *session) finishInitialize() {
+	if s.initializing != nil {
+		close(s.initializing)
+		s.initializing = nil
 	}
 }
 
-// opened takes in the answer to initialize: the session's id comes with it.
-func (s *session) opened(h http.Header, result []byte) {
+// setNegotiated takes in the answer to initialize: the session's id comes with it.
+func (s *session) setNegotiated(h http.Header, result []byte) {
 	s.version = mcp.Negotiated(result)
 	s.id = SessionID(h)
 }
@@ -53,8 +53,8 @@ func visibleASCII(s string) bool {
 	return s != ""
 }
 
-// identify sets the headers by which a server knows session and version.
-func (u *Upstream) identify(h http.Header, e era) {
+// setSessionHeaders sets the headers by which a server knows session and version.
+func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
@@ -69,24 +69,24 @@ func (u *Upstream) identify(h http.Header, e era) {
 	}
 }
 
-// initialized notes that the session is open, and listens to what the server
+// handleInitialized notes that the session is open, and listens to what the server
 // has to say outside of answers. It returns when that stream is open: what a
 // server says there before is lost, and some ask their client there about a call
 // that comes next. One that sends no header before it has something to say holds
 // nobody up for long.
-func (u *Upstream) initialized(line []byte) {
+func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
 	u.session.initialized, u.session.listening = slices.Clone(line), true
-	if !first && u.session.rehear != nil {
-		u.session.rehear() // that stream is the old session's
+	if !first && u.session.stopListening != nil {
+		u.session.stopListening() // that stream is the old session's
 	}
 	u.mu.Unlock()
 	if !first {
 		return
 	}
-	opened := newDone()
-	u.run(func() { defer opened.now(); u.listen(opened) })
+	opened := newSignal()
+	u.startTask(func() { defer opened.fire(); u.listen(opened) })
 	t := time.NewTimer(openTimeout)
 	defer t.Stop()
 	select {
@@ -103,18 +103,18 @@ func (u *Upstream) relisten() {
 	line, listening := u.session.initialized, u.session.listening
 	u.mu.Unlock()
 	if line != nil && !listening {
-		u.initialized(line)
+		u.handleInitialized(line)
 	}
 }
 
-// renew begins the session anew after the server has forgotten it, or ended the
+// renewSession begins the session anew after the server has forgotten it, or ended the
 // stream it was on: dead, called with u.mu held, reports it. Only one does it; the
-// others wait for that one. It reports whether there is a new session. x is what
+// others wait for that one. It reports whether there is a new session. rt is what
 // needs it, nil where nothing does yet.
-func (u *Upstream) renew(x *exchange, dead func() bool) bool {
+func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	ctx := u.ctx
-	if x != nil {
-		ctx = x.ctx
+	if rt != nil {
+		ctx = rt.ctx
 	}
 	u.mu.Lock()
 	if !dead() { // done meanwhile
@@ -140,70 +140,70 @@ func (u *Upstream) renew(x *exchange, dead func() bool) bool {
 	u.session.renewing = done
 	u.mu.Unlock()
 
-	ok := u.beginAnew(ctx, x == nil, initialize, initialized)
+	ok := u.reinitialize(ctx, rt == nil, initialize, initialized)
 	u.mu.Lock()
 	u.session.renewing = nil
 	u.mu.Unlock()
 	close(done)
 	if ok {
-		u.lost("session_renewed", "the session with the server had ended; a new one was begun, and what the old one knew is gone")
+		u.report("session_renewed", "the session with the server had ended; a new one was begun, and what the old one knew is gone")
 	}
 	return ok
 }
 
-// beginAnew repeats the frames that began the session. The client has had its
+// reinitialize repeats the frames that began the session. The client has had its
 // answer; this one is for us.
-func (u *Upstream) beginAnew(ctx context.Context, unasked bool, initialize, initialized []byte) bool {
+func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize, initialized []byte) bool {
 	f, err := frame.Parse(initialize, u.o.Limits)
 	if err != nil {
 		return false
 	}
 	u.mu.Lock()
-	old, again := u.session, u.askOurselves
+	old, again := u.session, u.postOwn
 	if u.sse != nil {
-		again = u.rejoin
+		again = u.reopenSSE
 	}
 	u.session.id, u.session.version = "", ""
 	u.mu.Unlock()
-	x := newExchange(ctx, f)
-	x.unasked = unasked
-	defer x.cancel()
-	h, result, err := again(x)
+	rt := newRoundTrip(ctx, f)
+	rt.background = background
+	defer rt.cancel()
+	h, result, err := again(rt)
 	u.mu.Lock()
 	if err != nil {
 		u.session.id, u.session.version = old.id, old.version
 		u.mu.Unlock()
 		return false
 	}
-	u.session.opened(h, result)
+	u.session.setNegotiated(h, result)
 	u.mu.Unlock()
 	if f, err = frame.Parse(initialized, u.o.Limits); err != nil {
 		return initialized == nil
 	}
-	x = newExchange(ctx, f)
-	defer x.cancel()
-	resp, err := u.postOnce(x)
+	rt = newRoundTrip(ctx, f)
+	defer rt.cancel()
+	resp, err := u.postOnce(rt)
 	if err != nil {
 		return false
 	}
-	finish(resp.Body)
-	u.initialized(initialized)
+	drain(resp.Body)
+	u.handleInitialized(initialized)
 	return true
 }
 
-// askOurselves posts a request that the client knows nothing of.
-func (u *Upstream) askOurselves(x *exchange) (http.Header, []byte, error) {
-	resp, err := u.postOnce(x)
+// postOwn posts a request that the client knows nothing of.
+func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
+	resp, err := u.postOnce(rt)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer finish(resp.Body)
-	result, err := u.quietAnswer(x, resp)
+	defer drain(resp.Body)
+	result, err := u.ownResult(rt, resp)
 	return resp.Header, result, err
 }
 
-// leave ends the session at the server, which may not want to know (405).
-func (u *Upstream) leave() {
+// deleteSession ends the session at the server, which may not want to know (405).
+func (u *Upstream) deleteSession() {
 	u.mu.Lock()
 	id := u.session.id
 	u.mu.Unlock()
@@ -216,10 +216,10 @@ func (u *Upstream) leave() {
 	if err != nil {
 		return
 	}
-	if u.dress(r, era{}) != nil {
+	if u.setHeaders(r, era{}) != nil {
 		return
 	}
 	if resp, err := Do(u.http, r); err == nil {
-		finish(resp.Body)
+		drain(resp.Body)
 	}
 }

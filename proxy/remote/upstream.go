@@ -14,24 +14,24 @@ import (
 // Upstream is one client's connection to a server: frames in as lines, frames
 // out as lines, HTTP between.
 type Upstream struct {
-	o      Options
-	http   *http.Client
-	ctx    context.Context // of the connection: Close ends it. No caller's context lives as long
-	cancel context.CancelFunc
-	out    *io.PipeReader // what the server said, for Read
-	in     *io.PipeWriter
-	tasks  sync.WaitGroup
-	closed sync.Once
-	done   chan struct{}
-	half   []byte // a line whose end has not been written yet
-	queue  chan queued
+	o       Options
+	http    *http.Client
+	ctx     context.Context // of the connection: Close ends it. No caller's context lives as long
+	cancel  context.CancelFunc
+	out     *io.PipeReader // what the server said, for Read
+	in      *io.PipeWriter
+	tasks   sync.WaitGroup
+	closed  sync.Once
+	done    chan struct{}
+	partial []byte // a line whose end has not been written yet
+	queue   chan queued
 
 	mu       sync.Mutex // guards what follows
 	session  session
-	inFlight map[string]*exchange // by frame.IDKey of the request
+	inFlight map[string]*roundTrip // by frame.IDKey of the request
 	bound    bindings
-	sse      *twoWay // the HTTP+SSE transport, once the server turned out to speak it
-	failure  string  // the last thing that went wrong, for Status
+	sse      *sseTransport // the HTTP+SSE transport, once the server turned out to speak it
+	failure  string        // the last thing that went wrong, for Status
 }
 
 // Read gives what the server sent, as lines.
@@ -50,7 +50,7 @@ type queued struct {
 func (u *Upstream) Write(p []byte) (int, error) {
 	for rest := p; ; {
 		line, tail, whole := bytes.Cut(rest, []byte{'\n'})
-		u.half = append(u.half, line...)
+		u.partial = append(u.partial, line...)
 		if !whole {
 			return len(p), nil
 		}
@@ -58,11 +58,11 @@ func (u *Upstream) Write(p []byte) (int, error) {
 			return 0, io.ErrClosedPipe
 		}
 		select {
-		case u.queue <- queued{line: u.half}:
+		case u.queue <- queued{line: u.partial}:
 		case <-u.ctx.Done():
 			return 0, io.ErrClosedPipe
 		}
-		u.half, rest = nil, tail
+		u.partial, rest = nil, tail
 	}
 }
 
@@ -84,8 +84,8 @@ func (u *Upstream) dispatch() {
 	}
 }
 
-// flush waits until what was written is on its way, but not for long.
-func (u *Upstream) flush() {
+// waitSent waits until what was written is on its way, but not for long.
+func (u *Upstream) waitSent() {
 	t := time.NewTimer(flushTimeout)
 	defer t.Stop()
 	q := queued{sent: make(chan struct{})}
@@ -106,7 +106,7 @@ func (u *Upstream) Done() <-chan struct{} { return u.done }
 // Close ends the session with the server and every stream, in about a second.
 func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
-		u.flush()
+		u.waitSent()
 		u.mu.Lock()
 		u.cancel() // under the lock: no task is begun after it
 		u.mu.Unlock()
@@ -114,7 +114,7 @@ func (u *Upstream) Close(context.Context) error {
 		u.tasks.Wait()
 		// Last: a stream that is taken up meanwhile would find the session gone, and
 		// begin another.
-		u.leave()
+		u.deleteSession()
 		u.http.CloseIdleConnections()
 	})
 	return nil
@@ -130,8 +130,8 @@ func (u *Upstream) Status() string {
 	return "the connection was closed"
 }
 
-// run begins a task that Close waits for; after Close it begins none.
-func (u *Upstream) run(task func()) {
+// startTask begins a task that Close waits for; after Close it begins none.
+func (u *Upstream) startTask(task func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ctx.Err() == nil {
@@ -141,14 +141,14 @@ func (u *Upstream) run(task func()) {
 
 // deliver hands one frame to the reader.
 func (u *Upstream) deliver(line []byte) {
-	line = oneLine(line)
+	line = OneLine(line)
 	_, _ = u.in.Write(append(line, '\n')) // closed: nobody reads any more
 }
 
-// oneLine replaces line breaks, which in JSON stand between tokens only, by
-// blanks. Where they stand elsewhere the frame is not JSON, and is refused as
-// what it is now.
-func oneLine(frame []byte) []byte {
+// OneLine is a frame as the pump takes it: line breaks, which in JSON stand between
+// tokens only, are replaced by blanks, in place. Where they stand elsewhere the frame
+// is not JSON, and is refused as what it is now.
+func OneLine(frame []byte) []byte {
 	frame = bytes.Trim(frame, " \t\r\n") // what JSON calls blank, and no more
 	for i, c := range frame {
 		if c == '\n' || c == '\r' {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// The ladder of MCP 2025-11-25 basic/lifecycle, "Shutdown": input closed, then
+// The steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": input closed, then
 // asked, then made to end. A server has the time of its own that the SDKs' clients
 // give it; they signal us after two seconds, and kill us two seconds after that, so
 // that the whole of it stays below four, and below two once we are signalled.
 const (
 	graceEOF   = 2 * time.Second
-	graceHurry = 300 * time.Millisecond // in its place: for who signals us, and for what a server that has ended leaves behind
+	graceShort = 300 * time.Millisecond // in its place: for who signals us, and for what a server that has ended leaves behind
 	graceTerm  = 900 * time.Millisecond
 	graceKill  = 200 * time.Millisecond
 )
@@ -50,12 +50,12 @@ func (c *Child) Done() <-chan struct{} { return c.done }
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.close()
-		if !c.ends(ctx) || !c.deserted(graceHurry) {
+		if !c.waitExit(ctx) || !c.waitGroupGone(graceShort) {
 			c.forced = c.ExitCode() < 0
 			c.group.terminate()
-			if !c.gone(graceTerm) {
+			if !c.waitGone(graceTerm) {
 				c.group.kill()
-				c.gone(graceKill)
+				c.waitGone(graceKill)
 			}
 		}
 		c.out.close()
@@ -64,15 +64,15 @@ func (c *Child) Close(ctx context.Context) error {
 	return nil
 }
 
-// ends waits until the child has ended by itself.
-func (c *Child) ends(ctx context.Context) bool {
-	late, hurry := time.NewTimer(graceEOF), time.NewTimer(graceHurry)
+// waitExit waits until the child has ended by itself.
+func (c *Child) waitExit(ctx context.Context) bool {
+	late, short := time.NewTimer(graceEOF), time.NewTimer(graceShort)
 	defer late.Stop()
-	defer hurry.Stop()
+	defer short.Stop()
 	select {
 	case <-c.reaped:
 		return true
-	case <-hurry.C:
+	case <-short.C:
 	}
 	select {
 	case <-c.reaped:
@@ -83,22 +83,22 @@ func (c *Child) ends(ctx context.Context) bool {
 	return false
 }
 
-// gone waits until the child and its group have ended, at most for d.
-func (c *Child) gone(d time.Duration) bool {
+// waitGone waits until the child and its group have ended, at most for d.
+func (c *Child) waitGone(d time.Duration) bool {
 	began := time.Now()
 	late := time.NewTimer(d)
 	defer late.Stop()
 	select {
 	case <-c.reaped:
-		return c.deserted(d - time.Since(began))
+		return c.waitGroupGone(d - time.Since(began))
 	case <-late.C:
 		return false
 	}
 }
 
-// deserted waits until nobody is left in the group, at most for d. Nobody reports
+// waitGroupGone waits until nobody is left in the group, at most for d. Nobody reports
 // the end of a grandchild: it has to be looked for.
-func (c *Child) deserted(d time.Duration) bool {
+func (c *Child) waitGroupGone(d time.Duration) bool {
 	late, look := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
 	defer look.Stop()
@@ -142,9 +142,9 @@ func (c *Child) Status() string {
 	}
 }
 
-// connect gives the command a pipe for each of stdin and stdout and returns
+// makePipes gives the command a pipe for each of stdin and stdout and returns
 // our ends.
-func connect(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
+func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	stdin, in, err := pipe(false)
 	if err != nil {
 		return nil, nil, err
@@ -159,9 +159,9 @@ func connect(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	return in, out, nil
 }
 
-// closeTheirs closes our copies of the child's ends: as long as one is open
+// closeChildEnds closes our copies of the child's ends: as long as one is open
 // its end cannot be seen.
-func (c *Child) closeTheirs() {
+func (c *Child) closeChildEnds() {
 	for _, end := range []any{c.cmd.Stdin, c.cmd.Stdout} {
 		_ = end.(*os.File).Close()
 	}

@@ -10,13 +10,13 @@ import (
 // group is the child's process group: whatever it started and did not move
 // elsewhere.
 type group struct {
-	id    int
-	watch *watchdog
+	id       int
+	watchdog *watchdog
 }
 
 func (g *group) adopt(p *os.Process) error {
 	g.id = p.Pid // Setpgid made the child its leader
-	g.watch = guard(g.id)
+	g.watchdog = startWatchdog(g.id)
 	return nil
 }
 
@@ -26,7 +26,7 @@ func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) alive() bool { return syscall.Kill(-g.id, 0) == nil }
 
-func (g *group) release() { g.watch.stop() }
+func (g *group) release() { g.watchdog.stop() }
 
 func exitCode(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -22,7 +22,7 @@ type pipeEnd struct {
 	freed  bool
 }
 
-func (e *pipeEnd) enter() bool {
+func (e *pipeEnd) acquire() bool {
 	e.mu.Lock()
 	e.state.Lock()
 	defer e.state.Unlock()
@@ -34,7 +34,7 @@ func (e *pipeEnd) enter() bool {
 	return true
 }
 
-func (e *pipeEnd) leave() {
+func (e *pipeEnd) release() {
 	e.state.Lock()
 	if e.closed {
 		e.free()
@@ -50,7 +50,7 @@ func (e *pipeEnd) close() {
 	e.closed = true
 	e.state.Unlock()
 	if e.mu.TryLock() {
-		e.leave()
+		e.release()
 	}
 }
 
@@ -63,18 +63,18 @@ func (e *pipeEnd) free() {
 }
 
 func (e *pipeEnd) Read(p []byte) (int, error) {
-	if !e.enter() {
+	if !e.acquire() {
 		return 0, os.ErrClosed
 	}
-	defer e.leave()
+	defer e.release()
 	return readFD(e.fd, p)
 }
 
 func (e *pipeEnd) Write(p []byte) (int, error) {
-	if !e.enter() {
+	if !e.acquire() {
 		return 0, os.ErrClosed
 	}
-	defer e.leave()
+	defer e.release()
 	return writeFD(e.fd, p)
 }
 
@@ -133,10 +133,10 @@ type ownFD int
 func (fd ownFD) Read(p []byte) (int, error) {
 	for {
 		n, err := readFD(int(fd), p)
-		if !again(err) {
+		if !wouldBlock(err) {
 			return n, err
 		}
-		if err := ready(int(fd), false); err != nil {
+		if err := waitReady(int(fd), false); err != nil {
 			return 0, err
 		}
 	}
@@ -147,10 +147,10 @@ func (fd ownFD) Write(p []byte) (int, error) {
 	for {
 		n, err := writeFD(int(fd), p[done:])
 		done += n
-		if !again(err) {
+		if !wouldBlock(err) {
 			return done, err
 		}
-		if err := ready(int(fd), true); err != nil {
+		if err := waitReady(int(fd), true); err != nil {
 			return done, err
 		}
 	}

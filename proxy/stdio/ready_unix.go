@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func again(err error) bool { return err != nil && errors.Is(err, syscall.EAGAIN) }
+func wouldBlock(err error) bool { return err != nil && errors.Is(err, syscall.EAGAIN) }
 
-// ready blocks until the descriptor can be read or written.
-func ready(fd int, write bool) error {
+// waitReady blocks until the descriptor can be read or written.
+func waitReady(fd int, write bool) error {
 	events := int16(unix.POLLIN)
 	if write {
 		events = unix.POLLOUT

@@ -73,7 +73,7 @@ func Start(o Options) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, startError(o.Args[0], cmd.Err)
 	}
-	in, out, err := connect(cmd)
+	in, out, err := makePipes(cmd)
 	if err != nil {
 		return nil, startError(o.Args[0], err)
 	}
@@ -94,9 +94,9 @@ func (c *Child) run(started chan<- error) {
 	defer close(c.reaped)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	restrain(c.cmd)
+	setProcessAttributes(c.cmd)
 	err := c.cmd.Start()
-	c.closeTheirs()
+	c.closeChildEnds()
 	if err != nil {
 		c.in.close()
 		c.out.close()

@@ -47,7 +47,7 @@ func (g *group) alive() bool { return false }
 
 func (g *group) release() { _ = windows.CloseHandle(g.job) }
 
-func restrain(*exec.Cmd) {}
+func setProcessAttributes(*exec.Cmd) {}
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 

@@ -18,20 +18,20 @@ type watchdog struct {
 	done chan struct{}
 }
 
-// watch is told to leave by a line; the end of the pipe means that we died.
+// watchdogScript is told to leave by a line; the end of the pipe means that we died.
 // $0 is the group's id and nothing else comes from outside.
-const watch = `read _ && exit; kill -TERM -"$0"; sleep 1; kill -KILL -"$0"`
+const watchdogScript = `read _ && exit; kill -TERM -"$0"; sleep 1; kill -KILL -"$0"`
 
-// guard starts the watchdog beside the session, not before it: the client is
+// startWatchdog starts the watchdog beside the session, not before it: the client is
 // waiting for the server.
-func guard(group int) *watchdog {
+func startWatchdog(group int) *watchdog {
 	var fds [2]int
 	if pipeFDs(&fds) != nil {
 		return nil
 	}
 	theirs := os.NewFile(uintptr(fds[0]), "watch")
 	w := &watchdog{pipe: os.NewFile(uintptr(fds[1]), "watch"), done: make(chan struct{})}
-	cmd := exec.Command("/bin/sh", "-c", watch, strconv.Itoa(group))
+	cmd := exec.Command("/bin/sh", "-c", watchdogScript, strconv.Itoa(group))
 	cmd.Args[0] = "clawai-watch"
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"

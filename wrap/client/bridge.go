@@ -43,7 +43,7 @@ func (s *shapeReader) readBridge() {
 	r.inner = s.words[v.inner]
 	env, _ := s.holder.get(s.row.envKey())
 	if r.holder = env; env != nil {
-		s.touch(env.value)
+		s.checkEditable(env.value)
 		for i := range env.value.members {
 			s.readVariable(&env.value.members[i])
 		}
@@ -70,7 +70,7 @@ func (s *shapeReader) readVariable(m *member) {
 		}
 		r.headers = append(r.headers, header{name, m})
 	}
-	s.touch(m.value)
+	s.checkEditable(m.value)
 }
 
 // checkWas refuses words that this version does not write.

@@ -19,8 +19,8 @@ const (
 	asQuery  = "clawai-as"  // its token in the file, base64, where that is not the plain one
 )
 
-// redirection is what the url of such an entry says.
-type redirection struct {
+// redirectURL is what the url of such an entry says.
+type redirectURL struct {
 	front    string // the url without its query
 	server   string // the last part of its path
 	original string // the address
@@ -28,7 +28,7 @@ type redirection struct {
 }
 
 // readRedirection recognises the form by its shape alone.
-func readRedirection(text string) *redirection {
+func readRedirection(text string) *redirectURL {
 	front, query, found := strings.Cut(text, "?")
 	if !found || !strings.HasPrefix(query, forQuery+"=") {
 		return nil
@@ -42,7 +42,7 @@ func readRedirection(text string) *redirection {
 	if len(parts) < 3 || parts[1] != "mcp" {
 		return nil
 	}
-	r := &redirection{front: front, server: parts[len(parts)-1], original: values.Get(forQuery)}
+	r := &redirectURL{front: front, server: parts[len(parts)-1], original: values.Get(forQuery)}
 	r.token = quote(r.original)
 	if as := values.Get(asQuery); as != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(as)
@@ -60,14 +60,14 @@ func loopback(host string) bool {
 }
 
 // host is the part of the front that may be shown.
-func (r *redirection) host() string {
+func (r *redirectURL) host() string {
 	scheme, rest, _ := strings.Cut(r.front, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
 // text is the url that readRedirection reads.
-func (r *redirection) text() string {
+func (r *redirectURL) text() string {
 	text := r.front + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quote(r.original) {
 		text += "&" + asQuery + "=" + base64.RawURLEncoding.EncodeToString([]byte(r.token))
@@ -76,7 +76,7 @@ func (r *redirection) text() string {
 }
 
 // differs says what keeps a url from being the one that Redirect writes.
-func (r *redirection) differs(text, server string) (all []string) {
+func (r *redirectURL) differs(text, server string) (all []string) {
 	if r.server != server {
 		all = append(all, "the url names another server")
 	}
@@ -110,7 +110,7 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 		return nil, refuse(src, address.start, "use --remote=bridge, or write the url out",
 			"the url of %q holds a variable, and clawai's proxy would not know its value", s.name)
 	}
-	now := &redirection{front: front, original: address.text, token: f.raw(address)}
+	now := &redirectURL{front: front, original: address.text, token: f.raw(address)}
 	if led := sh.remote.led; led != nil {
 		now.original, now.token = led.original, led.token
 	}
@@ -133,8 +133,8 @@ func PlainName(name string) bool {
 	})
 }
 
-// leadsBack gives the url its own bytes again.
-func (f *file) leadsBack(sh shape) []byte {
+// originalURL gives the url its own bytes again.
+func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
 	return splice(f.src, []edit{{v.start, v.end, sh.remote.led.token}})
 }

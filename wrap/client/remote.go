@@ -16,7 +16,7 @@ type remote struct {
 	inner   *node   // behind clawai: the word after --
 	headers []header
 	was     []string     // behind clawai: what the entry said in other words
-	led     *redirection // behind clawai: the url leads to its proxy (redirect.go)
+	led     *redirectURL // behind clawai: the url leads to its proxy (redirect.go)
 	kept    *fault       // why it cannot become a process
 
 	holder     *member // of the headers: the row's headers, or env-headers, or behind clawai env

@@ -11,8 +11,8 @@ const nextTake = "take it out, or keep the server as it is"
 // readRemote reads a bare remote entry and refuses what would be lost on the way.
 func (s *shapeReader) readRemote(entry *node) {
 	r := s.remote
-	s.touch(s.holder)
-	s.touch(r.url.value)
+	s.checkEditable(s.holder)
+	s.checkEditable(r.url.value)
 	for _, key := range []string{s.row.commandKey(), s.row.argsKey()} {
 		if m, _ := s.holder.get(key); m != nil {
 			s.refuse(m.start, nextDuplicate, "the entry of %q has %q and a url", s.slot.name, key)
@@ -44,15 +44,15 @@ func (s *shapeReader) leave(at int, next, what string, values ...any) {
 
 // orProxy names the form that would do where this one does not.
 func (s *shapeReader) orProxy() {
-	if s.problem != nil && !s.hard && s.leads() {
+	if s.problem != nil && !s.hard && s.canRedirect() {
 		s.problem.next += nextProxy
 	}
 }
 
 const nextProxy = "; or let the client go on speaking HTTP: clawai wrap --remote=proxy"
 
-// leads says that the url can lead to clawai's proxy.
-func (s *shapeReader) leads() bool {
+// canRedirect says that the url can lead to clawai's proxy.
+func (s *shapeReader) canRedirect() bool {
 	return PlainName(s.slot.name) && !s.row.fills(s.remote.url.value.text)
 }
 
@@ -93,7 +93,7 @@ func (s *shapeReader) checkType() {
 		s.typ = nil
 		return
 	}
-	s.touch(s.typ.value)
+	s.checkEditable(s.typ.value)
 	text := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s.typ.value.text))
 	if s.typ.value.kind != stringKind || !slices.Contains(types, text) {
 		s.refuse(s.typ.value.start, nextTake, "the entry of %q has the %s %s, which clawai does not speak", s.slot.name, s.typ.name, quote(s.typ.value.text))
@@ -118,7 +118,7 @@ func (s *shapeReader) readHeaders() {
 	if r.holder == nil {
 		return
 	}
-	s.touch(r.holder.value)
+	s.checkEditable(r.holder.value)
 	if r.holder.value.kind != objectKind {
 		s.refuse(r.holder.value.start, nextCommand, "the %s of %q are %s", r.holder.name, s.slot.name, r.holder.value.kind)
 		return
@@ -141,7 +141,7 @@ func (s *shapeReader) readHeaders() {
 
 func (s *shapeReader) checkHeader(m *member) {
 	v, name := m.value, m.name
-	s.touch(v)
+	s.checkEditable(v)
 	switch {
 	case v.kind != stringKind:
 		s.refuse(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)

@@ -70,7 +70,7 @@ func (s *shapeReader) read() {
 		}
 	}
 	s.readKeys(n)
-	s.touch(n)
+	s.checkEditable(n)
 	holder := s.findHolder(n)
 	s.command, _ = holder.get(s.row.commandKey())
 	if s.command != nil && s.command.value.kind == nullKind {
@@ -88,8 +88,8 @@ func (s *shapeReader) read() {
 	}
 }
 
-// touch refuses a node that the engine must not edit or look through.
-func (s *shapeReader) touch(n *node) {
+// checkEditable refuses a node that the engine must not edit or look through.
+func (s *shapeReader) checkEditable(n *node) {
 	if n.refused != "" {
 		s.refuse(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
 	}
@@ -101,7 +101,7 @@ func (s *shapeReader) findHolder(n *node) *node {
 	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
 		return n
 	}
-	s.touch(nested.value)
+	s.checkEditable(nested.value)
 	if m, _ := n.get(s.row.commandKey()); m != nil {
 		if inner, _ := nested.value.get(s.row.commandKey()); inner != nil {
 			s.refuse(inner.start, nextDuplicate, "the entry of %q has a command of its own and one in %q", s.slot.name, s.row.Nested)
@@ -164,7 +164,7 @@ func (s *shapeReader) readCommand(holder *node) {
 			s.refuse(v.start, nextCommand, "the command of %q is empty", s.slot.name)
 		}
 	case s.row.CommandForm == ObjectCommand && v.kind == objectKind:
-		s.touch(v)
+		s.checkEditable(v)
 		path, _ := v.get("path")
 		if path == nil {
 			s.refuse(v.start, nextCommand, "the command of %q has no path", s.slot.name)
@@ -197,10 +197,10 @@ func (s *shapeReader) readArgs(holder *node, key string) {
 
 func (s *shapeReader) checkWords() {
 	if s.list != nil {
-		s.touch(s.list)
+		s.checkEditable(s.list)
 	}
 	for i, w := range s.words {
-		s.touch(w)
+		s.checkEditable(w)
 		if w.kind == stringKind {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 // unbridge turns a process that was a remote entry into one again.
 func (f *file) unbridge(sh shape) ([]edit, error) {
 	r := sh.remote
-	if err := f.strangers(sh); err != nil {
+	if err := f.refuseExtras(sh); err != nil {
 		return nil, err
 	}
 	address := r.inner
@@ -91,10 +91,10 @@ func (f *file) compactly(n *node) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// strangers refuses what a remote entry has no place for.
-func (f *file) strangers(sh shape) error {
+// refuseExtras refuses what a remote entry has no place for.
+func (f *file) refuseExtras(sh shape) error {
 	r := sh.remote
-	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.was, f.row.envKey()) && !f.hadHeaders(r) {
+	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.was, f.row.envKey()) && !f.envIsHeaders(r) {
 		return nil
 	}
 	for _, m := range r.holder.value.members {
@@ -106,8 +106,8 @@ func (f *file) strangers(sh shape) error {
 	return nil
 }
 
-// hadHeaders says that the environment was the headers.
-func (f *file) hadHeaders(r *remote) bool {
+// envIsHeaders says that the environment was the headers.
+func (f *file) envIsHeaders(r *remote) bool {
 	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
 		if field != "" && slices.Contains(r.was, field) {
 			return true
@@ -123,7 +123,7 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 		return nil, false, nil
 	}
 	hadEnv := slices.Contains(r.was, f.row.envKey())
-	if !f.hadHeaders(r) && !hadEnv {
+	if !f.envIsHeaders(r) && !hadEnv {
 		return nil, true, nil
 	}
 	var gone []*member
@@ -135,7 +135,7 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 	if edits, err = f.removeMembers(r.holder.value, gone); err != nil {
 		return nil, false, err
 	}
-	if !f.hadHeaders(r) {
+	if !f.envIsHeaders(r) {
 		return edits, false, nil
 	}
 	field := f.row.HeadersField

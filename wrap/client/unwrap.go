@@ -49,7 +49,7 @@ func (f *file) unwrap(e Entry) ([]byte, bool, error) {
 // bare is the file without the wrapper of one entry, if that has one.
 func (f *file) bare(s slot, sh shape) (after []byte, wrapped bool, err error) {
 	if sh.remote != nil && sh.remote.led != nil {
-		return f.leadsBack(sh), true, nil
+		return f.originalURL(sh), true, nil
 	}
 	v, wrapped := readInvocation(sh.words)
 	if !wrapped {
@@ -107,7 +107,7 @@ func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 // remove takes the first words out of a list; member is the list's own key.
 func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
-	if err := f.together(list, gone); err != nil {
+	if err := f.checkAdjoining(list, gone); err != nil {
 		return nil, err
 	}
 	if list.block {
@@ -118,7 +118,7 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 	for i := range gone[1:] {
 		asWritten = asWritten && f.between(gone[i], gone[i+1]) == spaced
 	}
-	next := f.pastBlank(end)
+	next := f.skipBlank(end)
 	comma := f.src[next] == ','
 	switch {
 	case len(list.items) > count && !comma:
@@ -129,7 +129,7 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 			end++
 		}
 	case comma:
-		end = f.pastBlank(next + 1)
+		end = f.skipBlank(next + 1)
 	case !asWritten && f.blank(list.start+1, start) && f.src[next] == ']':
 		start, end = list.start+1, next
 	}
@@ -155,8 +155,8 @@ func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{colon, colon, " []"}, {start, end, ""}}, nil
 }
 
-// together refuses words that something else stands between.
-func (f *file) together(list *node, words []*node) error {
+// checkAdjoining refuses words that something else stands between.
+func (f *file) checkAdjoining(list *node, words []*node) error {
 	for i := range words[1:] {
 		between := f.src[words[i].end:words[i+1].start]
 		mark := byte(',')
@@ -175,7 +175,7 @@ func (f *file) comment(after *node) *EditError {
 	return refuse(f.src, after.end, "move it, then run the command again", "something stands among the words of clawai")
 }
 
-func (f *file) pastBlank(at int) int {
+func (f *file) skipBlank(at int) int {
 	for at < len(f.src) && bytes.IndexByte([]byte(" \t\r\n"), f.src[at]) >= 0 {
 		at++
 	}

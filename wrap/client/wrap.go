@@ -157,7 +157,7 @@ func (f *file) updateEdits(sh shape, v invocation, path string, words []string) 
 	if slices.Equal(texts(older), words) {
 		return edits, nil
 	}
-	if err := f.together(sh.list, older); err != nil {
+	if err := f.checkAdjoining(sh.list, older); err != nil {
 		return nil, err
 	}
 	separator := f.between(older[0], older[1])

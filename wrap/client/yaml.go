@@ -106,27 +106,27 @@ func (y *yamlReader) tooDeep(tokens token.Tokens) int {
 func (y *yamlReader) place(tokens token.Tokens) bool {
 	at := bom(y.src)
 	for _, tk := range tokens {
-		at = y.pastBlanks(at)
+		at = y.skipBlanks(at)
 		start := at
 		if tk.Type == token.DoubleQuoteType && at < len(y.src) && y.src[at] == '"' {
-			at = y.pastQuotes(at)
-		} else if at = y.pastText(at, strings.Trim(tk.Origin, yamlBlanks)); at < 0 {
+			at = y.skipQuotes(at)
+		} else if at = y.skipText(at, strings.Trim(tk.Origin, yamlBlanks)); at < 0 {
 			return false
 		}
 		y.spans[tk] = span{start, at}
 	}
-	return y.pastBlanks(at) == len(y.src)
+	return y.skipBlanks(at) == len(y.src)
 }
 
-func (y *yamlReader) pastBlanks(at int) int {
+func (y *yamlReader) skipBlanks(at int) int {
 	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
 }
 
-// pastText moves on over a text that stands there, but for blanks; -1 when it
+// skipText moves on over a text that stands there, but for blanks; -1 when it
 // does not.
-func (y *yamlReader) pastText(at int, text string) int {
+func (y *yamlReader) skipText(at int, text string) int {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
-		at = y.pastBlanks(at)
+		at = y.skipBlanks(at)
 		if !bytes.HasPrefix(y.src[at:], []byte(part)) {
 			return -1
 		}
@@ -135,9 +135,9 @@ func (y *yamlReader) pastText(at int, text string) int {
 	return at
 }
 
-// pastQuotes finds the end of a string in double quotes. The lexer's own text of
+// skipQuotes finds the end of a string in double quotes. The lexer's own text of
 // one lacks the digits of its escapes.
-func (y *yamlReader) pastQuotes(at int) int {
+func (y *yamlReader) skipQuotes(at int) int {
 	for i := at + 1; i < len(y.src); i++ {
 		switch y.src[i] {
 		case '\\':

@@ -34,7 +34,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s absolute: %v", path, !want)
 		}
 	}
-	if p := (place{{name: `C:\`}, {name: "a"}, {name: "b"}}).String(); p != `C:\a\b` {
+	if p := (location{{name: `C:\`}, {name: "a"}, {name: "b"}}).String(); p != `C:\a\b` {
 		t.Error(p)
 	}
 }

@@ -60,7 +60,7 @@ func (c under) Holds(v where.Value, _ bool) where.Verdict {
 	if v.Kind != where.String || v.Text == "" {
 		return where.No
 	}
-	path, ok := c.locate(v.Text)
+	path, ok := c.resolve(v.Text)
 	if c.disk == nil || !ok {
 		return where.Maybe
 	}
@@ -86,9 +86,9 @@ func (c under) Cost(n int) int {
 	return 2000 * (names + 8)
 }
 
-// locate makes a path absolute, by text alone: false where a program could see
+// resolve makes a path absolute, by text alone: false where a program could see
 // something else in it than a path, or its beginning is not known.
-func (c under) locate(text string) (string, bool) {
+func (c under) resolve(text string) (string, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	switch {
@@ -149,8 +149,8 @@ func (c under) judge(path string) (verdict where.Verdict, decided bool) {
 			led, stands = max(led, where.Maybe), max(stands, where.Maybe)
 			continue
 		}
-		led = max(led, dir.holds(end))
-		stands = max(stands, dir.holds(own), where.Certain(own.String() == dirOwn.String()))
+		led = max(led, dir.contains(end))
+		stands = max(stands, dir.contains(own), where.Certain(own.String() == dirOwn.String()))
 	}
 	if led != stands {
 		return where.Maybe, true
@@ -158,12 +158,12 @@ func (c under) judge(path string) (verdict where.Verdict, decided bool) {
 	return led, true
 }
 
-// holds says whether a place lies in a directory: by name and by identity. The
+// contains says whether a place lies in a directory: by name and by identity. The
 // two differ where one directory has several names. Names that differ in case or
 // composition alone are one directory's on many systems, and identity says on
 // which; for other differences (a mount, a file system that numbers its files
 // anew) it is not enough.
-func (dir place) holds(p place) where.Verdict {
+func (dir location) contains(p location) where.Verdict {
 	named := len(p) >= len(dir)
 	alike := named
 	for i := 0; named && i < len(dir); i++ {

@@ -22,10 +22,10 @@ type step struct {
 	info fs.FileInfo
 }
 
-// place is where a path leads: from a root, by steps.
-type place []step // the first is the root
+// location is where a path leads: from a root, by steps.
+type location []step // the first is the root
 
-func (dir place) String() string {
+func (dir location) String() string {
 	if len(dir) == 1 {
 		return dir[0].name
 	}
@@ -45,16 +45,16 @@ func separator(root string) byte { return root[len(root)-1] }
 type walker struct {
 	disk    Disk
 	syntax  syntax
-	at      place
+	at      location
 	pending []string // names still to come, the next one last
-	own     place    // the last name of the path itself, if it is a link
+	own     location // the last name of the path itself, if it is a link
 	links   int
 	names   int
 }
 
 // walk resolves an absolute path. own is the place of its last name, which is
 // another one than end if that name is a link.
-func walk(d Disk, s syntax, path string) (end, own place, err error) {
+func walk(d Disk, s syntax, path string) (end, own location, err error) {
 	w := &walker{disk: d, syntax: s}
 	if err := w.start(path); err != nil {
 		return nil, nil, err
@@ -84,7 +84,7 @@ func (w *walker) start(path string) error {
 	if err != nil {
 		return err
 	}
-	w.at = place{{root, info}}
+	w.at = location{{root, info}}
 	w.push(names)
 	return nil
 }
@@ -110,7 +110,7 @@ func (w *walker) step(name string) error {
 	w.at = append(w.at, step{name: name})
 	path := w.at.String()
 	switch {
-	case magic(path):
+	case kernelPath(path):
 		return errUndecided
 	case above == nil:
 		return nil // nothing is below nothing
@@ -157,11 +157,11 @@ func (w *walker) follow(path string) error {
 	return nil
 }
 
-// magic says whether a path without links leads to where the kernel makes
+// kernelPath says whether a path without links leads to where the kernel makes
 // something up for whoever looks: links of Linux's /proc, which are those of
 // this process here and of the server there; open files; files by number and
 // lookups in another mode (macOS).
-func magic(path string) bool {
+func kernelPath(path string) bool {
 	if len(path) < 5 || path[0] != '/' {
 		return false
 	}

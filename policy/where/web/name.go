@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// names are the domains, with all below them, that are not public: No where the
+// reservedNames are the domains, with all below them, that are not public: No where the
 // name can only mean something on a network of one's own (reserved, or no
 // top-level domain at all), Maybe where public name servers answer with an
 // address that is not, or with whatever the name says.
-var names = map[string]where.Verdict{
+var reservedNames = map[string]where.Verdict{
 	// Special-use domain names (IANA registry; RFC 6761, 6762, 7686, 8375, 9476).
 	"localhost": where.No,
 	"local":     where.No,
@@ -87,7 +87,7 @@ var names = map[string]where.Verdict{
 // means what the machine's search list makes of it.
 func publicName(name string) where.Verdict {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
-		if v, listed := names[rest]; listed {
+		if v, listed := reservedNames[rest]; listed {
 			return v
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // carry are shorter.
 const maxURL = 1 << 16
 
-// standing is what is known of the host of a text.
-type standing uint8
+// hostKind is what is known of the host of a text.
+type hostKind uint8
 
 const (
-	none     standing = iota // no URL
+	none     hostKind = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
 	plain                    // one host, by every way of reading
 	foreign                  // one host, which the scheme may use for something else
@@ -25,7 +25,7 @@ const (
 
 // url is a text as a URL.
 type url struct {
-	standing standing
+	hostKind hostKind
 	scheme   string // in lower case; "" when it depends on the reader
 	host     host   // of a plain one
 	guessed  bool   // has no scheme: a program that puts one in front reads this
@@ -45,8 +45,8 @@ func parse(v where.Value) url {
 	case v.Kind != where.String || text == "":
 		return url{}
 	case len(text) > maxURL:
-		return url{standing: doubtful}
-	case odd(text):
+		return url{hostKind: doubtful}
+	case hasOddRune(text):
 		return parseOdd(text)
 	}
 	n := schemeLen(text)
@@ -58,21 +58,21 @@ func parse(v where.Value) url {
 	after, slashes := strings.CutPrefix(rest, "//")
 	switch {
 	case u.scheme == "file":
-		u.standing = parseFile(rest)
+		u.hostKind = parseFile(rest)
 	case slashes && n > 1:
 		return u.parseHost(after)
 	case special(u.scheme), authority.Connects(u.scheme) && !hasPort(rest):
-		u.standing = doubtful // http:host, http:/host, http:\\host; ssh:host to older parsers
+		u.hostKind = doubtful // http:host, http:/host, http:\\host; ssh:host to older parsers
 	case hasPort(rest):
 		return parseBare(text)
 	case leads(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
-		return url{standing: doubtful} // jar:http://host, c://host, user:password@host
+		return url{hostKind: doubtful} // jar:http://host, c://host, user:password@host
 	case n == 1:
 		return url{} // a drive
 	default:
-		u.standing = hostless
+		u.hostKind = hostless
 	}
-	if u.standing == doubtful && strings.Trim(rest, `/\`) == "" {
+	if u.hostKind == doubtful && strings.Trim(rest, `/\`) == "" {
 		return url{}
 	}
 	return u
@@ -86,24 +86,24 @@ func (u url) parseHost(after string) url {
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.standing = doubtful // http:///host, also behind ssh to curl
+		u.hostKind = doubtful // http:///host, also behind ssh to curl
 		return u
 	case text == "":
-		u.standing = hostless
+		u.hostKind = hostless
 		return u
 	case tail != "" && tail[0] != '/' && strings.ContainsAny(tail, `@\`):
 		// Parsers older than RFC 3986 do not end the authority at ? or #.
-		u.standing = doubtful
+		u.hostKind = doubtful
 		return u
 	}
 	h, doubt := authority.Parse(text)
 	if doubt != authority.Sure {
-		u.standing = doubtful
+		u.hostKind = doubtful
 		return u
 	}
-	u.standing, u.host = plain, newHost(h)
+	u.hostKind, u.host = plain, newHost(h)
 	if !u.guessed && !authority.Connects(u.scheme) {
-		u.standing = foreign
+		u.hostKind = foreign
 	}
 	return u
 }
@@ -115,7 +115,7 @@ func special(scheme string) bool {
 
 // parseFile reads what follows file:. A host there is another machine for some
 // programs and nothing for others.
-func parseFile(rest string) standing {
+func parseFile(rest string) hostKind {
 	after, slashes := strings.CutPrefix(rest, "//")
 	host, _, _ := strings.Cut(after, "/")
 	if strings.ContainsRune(rest, '\\') || slashes && (host != "" && host != "localhost" || strings.HasPrefix(after, "//")) {
@@ -129,12 +129,12 @@ func parseFile(rest string) standing {
 func parseBare(text string) url {
 	switch {
 	case leads(text), strings.Contains(text, "://"):
-		return url{standing: doubtful}
+		return url{hostKind: doubtful}
 	case strings.IndexByte(`/\.~?#`, text[0]) >= 0:
 		return url{}
 	}
 	u := url{guessed: true}.parseHost(text)
-	if u.standing == hostless {
+	if u.hostKind == hostless {
 		return url{}
 	}
 	return u
@@ -164,9 +164,9 @@ func hasPort(rest string) bool {
 	return digits != rest && (digits == "" || strings.IndexByte("/?#", digits[0]) >= 0)
 }
 
-// odd says whether a text holds what parsers drop, stop at or refuse: blanks,
+// hasOddRune says whether a text holds what parsers drop, stop at or refuse: blanks,
 // control and format characters, invalid text.
-func odd(text string) bool {
+func hasOddRune(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c <= ' ' || c >= 0x7F {
 			return strings.ContainsFunc(text, screen.OddInSyntax)
@@ -189,7 +189,7 @@ func parseOdd(text string) url {
 		return url{}
 	case leads(bare), strings.Contains(bare, "://"), special(scheme), scheme == "file",
 		authority.Connects(scheme) && (strings.Contains(bare, "@") || !strings.HasPrefix(text[strings.IndexByte(text, ':')+1:], " ")): // "ssh: not found" is prose
-		return url{standing: doubtful}
+		return url{hostKind: doubtful}
 	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
 		return url{}
 	}
@@ -199,7 +199,7 @@ func parseOdd(text string) url {
 	if strings.ContainsRune(host, ' ') {
 		return url{}
 	}
-	return url{standing: doubtful}
+	return url{hostKind: doubtful}
 }
 
 // schemeLen is the length of the scheme a text begins with (RFC 3986, section

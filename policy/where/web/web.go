@@ -32,9 +32,9 @@ type scheme []string
 func (c scheme) Holds(v where.Value, _ bool) where.Verdict {
 	u := parse(v)
 	switch {
-	case u.standing == none:
+	case u.hostKind == none:
 		return where.No
-	case u.standing == doubtful, u.guessed:
+	case u.hostKind == doubtful, u.guessed:
 		return where.Maybe
 	}
 	return where.Certain(slices.Contains(c, u.scheme))
@@ -52,7 +52,7 @@ type public bool
 func (c public) Holds(v where.Value, _ bool) where.Verdict {
 	u := parse(v)
 	var verdict where.Verdict
-	switch u.standing {
+	switch u.hostKind {
 	case none, hostless:
 		return where.No
 	case doubtful, foreign:
@@ -100,7 +100,7 @@ type pattern struct {
 
 func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
 	u := parse(v)
-	switch u.standing {
+	switch u.hostKind {
 	case none, hostless:
 		return where.No
 	case doubtful, foreign:

@@ -17,60 +17,60 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// answered carries a JSON answer.
-func (v *visit) answered(resp *http.Response) {
-	body, err := v.body(resp)
+// relayJSON carries a JSON answer.
+func (rh *requestHandler) relayJSON(resp *http.Response) {
+	body, err := rh.readAnswer(resp)
 	if err != nil {
-		v.unreached(err.Error())
+		rh.answerUnreachable(err.Error())
 		return
 	}
-	v.learn(body)
-	v.to(v.sink()).Carry(v.s.ctx, remote.OneLine(body))
-	v.missing("the server answered something else than the request")
+	rh.learn(body)
+	rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, remote.OneLine(body))
+	rh.answerMissing("the server answered something else than the request")
 }
 
 // learn takes in what an answer says of the messages to come.
-func (v *visit) learn(answer []byte) {
-	switch v.frame.Method {
+func (rh *requestHandler) learn(answer []byte) {
+	switch rh.frame.Method {
 	case "tools/list":
-		v.agent.tools.Learn(answer)
+		rh.agent.tools.Learn(answer)
 	case "initialize":
-		if v.talk != nil {
-			v.s.opened(v.talk, "", mcp.Negotiated([]byte(gjson.GetBytes(answer, "result").Raw)))
+		if rh.session != nil {
+			rh.s.setSessionInfo(rh.session, "", mcp.Negotiated([]byte(gjson.GetBytes(answer, "result").Raw)))
 		}
 	}
 }
 
-// placeable are the places in the streams of this session, or of those without one.
-func (v *visit) placeable() *places {
-	if v.talk != nil {
-		return &v.talk.places
+// sentEvents are the event ids in the streams of this session, or of those without one.
+func (rh *requestHandler) sentEvents() *eventIDs {
+	if rh.session != nil {
+		return &rh.session.sentEvents
 	}
-	return &v.agent.places
+	return &rh.agent.sentEvents
 }
 
-// declined carries a status that is no answer. A JSON-RPC error in the body is the
+// relayError carries a status that is no answer. A JSON-RPC error in the body is the
 // server's word, under the id of the request.
-func (v *visit) declined(resp *http.Response) {
-	if v.frame.Kind != frame.Request {
-		v.reader.empty(v.status(resp))
+func (rh *requestHandler) relayError(resp *http.Response) {
+	if rh.frame.Kind != frame.Request {
+		rh.waiter.writeEmpty(rh.status(resp))
 		return
 	}
-	body, err := v.body(resp)
+	body, err := rh.readAnswer(resp)
 	if err == nil {
-		if f, err := frame.Parse(remote.OneLine(body), v.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			v.to(v.sink()).Carry(v.s.ctx, mcp.Relayed(v.frame.ID, f.Error))
+		if f, err := frame.Parse(remote.OneLine(body), rh.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
+			rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, mcp.Relayed(rh.frame.ID, f.Error))
 			return
 		}
 	}
-	v.unreached("the server answered " + remote.Status(resp) + v.signInHint(resp))
+	rh.answerUnreachable("the server answered " + remote.Status(resp) + rh.signInHint(resp))
 }
 
 // signInHint tells how signing in works here, and why it did not.
-func (v *visit) signInHint(resp *http.Response) string {
+func (rh *requestHandler) signInHint(resp *http.Response) string {
 	switch {
-	case v.unsigned != nil:
-		return "; " + v.unsigned.Error()
+	case rh.signInError != nil:
+		return "; " + rh.signInError.Error()
 	case resp.StatusCode != http.StatusUnauthorized:
 		return ""
 	}
@@ -80,8 +80,8 @@ func (v *visit) signInHint(resp *http.Response) string {
 // signInWith is for whoever cannot sign in here: a client.
 const signInWith = "clawai auth login, or give the client an Authorization header"
 
-func (v *visit) body(resp *http.Response) ([]byte, error) {
-	most := int64(v.s.o.Limits.MaxBytes)
+func (rh *requestHandler) readAnswer(resp *http.Response) ([]byte, error) {
+	most := int64(rh.s.o.Limits.MaxBytes)
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err == nil && int64(len(data)) > most {
 		err = errors.New("the server's answer is too long")
@@ -89,60 +89,60 @@ func (v *visit) body(resp *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// unreached answers in the server's place. It goes the way of an answer, so that
+// answerUnreachable answers in the server's place. It goes the way of an answer, so that
 // the record has it.
-func (v *visit) unreached(why string) {
-	switch v.frame.Kind {
+func (rh *requestHandler) answerUnreachable(why string) {
+	switch rh.frame.Kind {
 	case frame.Request:
-		v.to(v.sink()).Carry(v.s.ctx, mcp.Unreached(v.frame.ID, why))
-		v.missing(why)
+		rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, mcp.Unreached(rh.frame.ID, why))
+		rh.answerMissing(why)
 	default:
-		v.reader.empty(http.StatusBadGateway)
+		rh.waiter.writeEmpty(http.StatusBadGateway)
 	}
 }
 
-// sink is where the answer to this message goes.
-func (v *visit) sink() proxy.Sink {
-	if v.elsewhere() {
-		return v.talk.stream
+// answerSink is where the answer to this message goes.
+func (rh *requestHandler) answerSink() proxy.Sink {
+	if rh.answersOnStream() {
+		return rh.session.stream
 	}
-	return v.reader
+	return rh.waiter
 }
 
-// missing answers a request that the server has not.
-func (v *visit) missing(why string) {
-	if v.frame.Kind != frame.Request {
+// answerMissing answers a request that the server has not.
+func (rh *requestHandler) answerMissing(why string) {
+	if rh.frame.Kind != frame.Request {
 		return
 	}
-	if line := v.from.Fail(v.frame.ID, why); line != nil {
-		_ = v.sink().Add(line)
+	if line := rh.from.Fail(rh.frame.ID, why); line != nil {
+		_ = rh.answerSink().Add(line)
 	}
 }
 
-// follow carries an event stream, event by event.
-func (v *visit) follow(resp *http.Response) {
-	resumable, err := v.events(resp, v.reader, v.to(v.sink()))
-	if resumable && !v.confirmed.Modern {
-		v.reader.hangUp() // as the server did; the client takes the stream up again
+// relayStream carries an event stream, event by event.
+func (rh *requestHandler) relayStream(resp *http.Response) {
+	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
+	if resumable && !rh.confirmed.Modern {
+		rh.waiter.hangUp() // as the server did; the client takes the stream up again
 		return
 	}
 	why := "the stream ended before the answer"
 	if err != nil {
 		why += ": " + err.Error()
 	}
-	v.missing(why)
+	rh.answerMissing(why)
 }
 
 // headerGrace is how long the header of a stream waits for its first event.
 const headerGrace = 2 * time.Millisecond
 
-// events carries what comes until the stream ends.
-func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
-	out.streams()
-	soon := time.AfterFunc(headerGrace, out.open) // with the first event, if that is here: one write, not two
-	defer func() { soon.Stop(); out.open() }()
+// relayEvents carries what comes until the stream ends.
+func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
+	out.expectEvents()
+	soon := time.AfterFunc(headerGrace, out.openStream) // with the first event, if that is here: one write, not two
+	defer func() { soon.Stop(); out.openStream() }()
 	left := resp.ContentLength // -1: unknown
-	for in := sse.NewReader(resp.Body, v.s.o.Limits.MaxBytes+64<<10); ; {
+	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return resumable, nil
@@ -152,26 +152,26 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 		}
 		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
-		v.placeable().add(e.ID)
+		rh.sentEvents().add(e.ID)
 		if e.HasData {
-			v.learn(e.Data)
+			rh.learn(e.Data)
 		}
 		switch {
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			done, crossed := out.seen.claim(v.r.Context(), e, v.resumes)
+			done, crossed := out.replays.claim(rh.r.Context(), e, rh.resumes)
 			if crossed {
-				v.replayed(e)
-				err = out.repeat(e)
+				rh.noteReplay(e)
+				err = out.writeReplay(e)
 				break
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.carry(e, left == 0, func() { to.Carry(v.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+				out.relayEvent(e, left == 0, func() { to.Handle(rh.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
-			err = out.place(e) // its data is no frame, and no client of MCP's reads it
+			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it
 		default:
-			err = out.pass(e)
+			err = out.writeEvent(e)
 		}
 		if err != nil {
 			return resumable, err
@@ -179,10 +179,10 @@ func (v *visit) events(resp *http.Response, out *responder, to *proxy.Stream) (r
 	}
 }
 
-// replayed records an event that comes again.
-func (v *visit) replayed(e *sse.Event) {
-	_ = v.agent.gate.Session.Note(&event.Event{
-		Kind: event.Passed, Server: v.at.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
+// noteReplay records an event that comes again.
+func (rh *requestHandler) noteReplay(e *sse.Event) {
+	_ = rh.agent.gate.Session.Note(&event.Event{
+		Kind: event.Passed, Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
 		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
 	})
 }

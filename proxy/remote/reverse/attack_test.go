@@ -19,7 +19,7 @@ import (
 )
 
 // raw sends bytes as they are and gives the whole answer.
-func (w *world) raw(request string) string {
+func (w *harness) raw(request string) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.front.Listener.Addr().String())
 	if err != nil {
@@ -49,7 +49,7 @@ func unharmed(t *testing.T, back *server) {
 // CVE-2026-35568): every route looks at Host and Origin.
 func TestStrangers(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	_, port, _ := strings.Cut(w.front.URL[len("http://"):], ":")
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete, http.MethodOptions, http.MethodPut} {
 		for _, path := range []string{w.proxy.Path("s"), "/", "/.well-known/oauth-protected-resource"} {
@@ -87,7 +87,7 @@ func TestStrangers(t *testing.T) {
 
 func TestPathsThatLeadNowhere(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	base := w.front.URL
 	for _, path := range []string{
 		"/", "/mcp/s", "/mcp", "/" + secret, "/" + secret + "/mcp", "/" + secret + "/mcp/", "/" + secret + "/mcp/none",
@@ -113,7 +113,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 func TestSmuggling(t *testing.T) {
 	slow.Test(t)
 	back := &server{}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	path, host := w.proxy.Path("s"), w.front.Listener.Addr().String()
 	evil, ok := call(1, "no"), call(1, "ok")
 	head := "POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\n"
@@ -174,7 +174,7 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			back := &server{}
-			w := newWorld(t, back, func(o *reverse.Options) { o.Limits = frame.Limits{MaxBytes: 64 << 10, MaxDepth: 64} })
+			w := newHarness(t, back, func(o *reverse.Options) { o.Limits = frame.Limits{MaxBytes: 64 << 10, MaxDepth: 64} })
 			r := w.request(t.Context(), tt.body)
 			r.Header.Del("Content-Type")
 			if tt.kind != "" {
@@ -203,7 +203,7 @@ func TestSessionsCannotBeTaken(t *testing.T) {
 		w.Header().Set("Mcp-Session-Id", "known")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, idOf(body))
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	base := w.front.URL + "/" + secret + "/mcp/"
 	w.url = base + "alice/s"
 	initialize := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`

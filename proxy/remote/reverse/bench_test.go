@@ -68,7 +68,7 @@ func ways(b *testing.B, events bool) []*way {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := newWorld(b, back, func(o *reverse.Options) {
+	w := newHarness(b, back, func(o *reverse.Options) {
 		up := o.Upstreams["s"]
 		up.Transport = nil // the one that a release has
 		o.Upstreams["s"] = up

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// pageMethods and pageHeaders are what MCP needs of a page (WHATWG Fetch, section
+// corsMethods and corsHeaders are what MCP needs of a page (WHATWG Fetch, section
 // 3.2); a header that repeats an argument has a name of its own, after the prefix.
 const (
-	pageMethods = "POST, GET, DELETE"
-	pageHeaders = "Content-Type, Accept, Authorization, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
-	pageParam   = "mcp-param-"
-	pageReads   = "Mcp-Session-Id, Www-Authenticate"
-	pageTrust   = "600" // seconds; a restart may name others
+	corsMethods = "POST, GET, DELETE"
+	corsHeaders = "Content-Type, Accept, Authorization, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
+	paramPrefix = "mcp-param-"
+	corsExposed = "Mcp-Session-Id, Www-Authenticate"
+	corsMaxAge  = "600" // seconds; a restart may name others
 
-	maxPageParams = 64
+	maxParamHeaders = 64
 )
 
 // CheckOrigin says why no page can have the origin: it is compared with what a
@@ -31,9 +31,9 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// share lets a page of an origin that was named read the answer, in the page's own
+// allowOrigin lets a page of an origin that was named read the answer, in the page's own
 // name: cookies and the like are never asked for. The guard has let it in.
-func (g *guard) share(h http.Header, r *http.Request) (named bool) {
+func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	if len(g.origins) == 0 {
 		return false
 	}
@@ -43,7 +43,7 @@ func (g *guard) share(h http.Header, r *http.Request) (named bool) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", from[0])
-	h.Set("Access-Control-Expose-Headers", pageReads)
+	h.Set("Access-Control-Expose-Headers", corsExposed)
 	return true
 }
 
@@ -55,9 +55,9 @@ func preflight(w http.ResponseWriter, r *http.Request) bool {
 	}
 	h := w.Header()
 	h.Set("Vary", "Origin, Access-Control-Request-Headers, Access-Control-Request-Private-Network")
-	h.Set("Access-Control-Allow-Methods", pageMethods)
-	h.Set("Access-Control-Allow-Headers", pageHeaders+params(r.Header.Values("Access-Control-Request-Headers")))
-	h.Set("Access-Control-Max-Age", pageTrust)
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+	h.Set("Access-Control-Allow-Headers", corsHeaders+paramHeaders(r.Header.Values("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Max-Age", corsMaxAge)
 	if r.Header.Get("Access-Control-Request-Private-Network") == "true" { // WICG Private Network Access
 		h.Set("Access-Control-Allow-Private-Network", "true")
 	}
@@ -65,14 +65,14 @@ func preflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// params are the headers asked for whose names nobody can list beforehand. A pattern
+// paramHeaders are the headers asked for whose names nobody can list beforehand. A pattern
 // in the answer would mean nothing to a browser.
-func params(asked []string) string {
+func paramHeaders(asked []string) string {
 	var b strings.Builder
 	n := 0
 	for name := range strings.SplitSeq(strings.Join(asked, ","), ",") {
 		name = strings.ToLower(strings.TrimSpace(name))
-		if rest, ok := strings.CutPrefix(name, pageParam); ok && rest != "" && n < maxPageParams && !strings.ContainsFunc(rest, outsideName) {
+		if rest, ok := strings.CutPrefix(name, paramPrefix); ok && rest != "" && n < maxParamHeaders && !strings.ContainsFunc(rest, isNotToken) {
 			b.WriteString(", " + name)
 			n++
 		}
@@ -80,7 +80,7 @@ func params(asked []string) string {
 	return b.String()
 }
 
-// outsideName reports what the name of a header cannot have (RFC 9110, section 5.6.2).
-func outsideName(r rune) bool {
+// isNotToken reports what the name of a header cannot have (RFC 9110, section 5.6.2).
+func isNotToken(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }

@@ -18,7 +18,7 @@ const page = "https://app.example.com"
 func withPage(o *reverse.Options) { o.Origins = []string{page, "http://localhost:5173"} }
 
 // sent makes a request with the headers given as pairs.
-func (w *world) sent(method string, headers ...string) *http.Response {
+func (w *harness) sent(method string, headers ...string) *http.Response {
 	w.t.Helper()
 	r := w.request(w.t.Context(), call(1, "ok"), headers...)
 	r.Method = method
@@ -44,7 +44,7 @@ func ofCORS(resp *http.Response) (names []string) {
 // A browser asks before it sends a page's message (WHATWG Fetch, section 4.8).
 func TestPreflight(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back, withPage)
+	w := newHarness(t, back, withPage)
 	resp := w.sent(http.MethodOptions, "Origin", page, "Sec-Fetch-Site", "cross-site", "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", "content-type, mcp-param-Region,mcp-param-,mcp-param-a b,x-evil", "Access-Control-Request-Private-Network", "true")
 	if got := says(resp); got != "204 " {
@@ -78,7 +78,7 @@ func TestPreflight(t *testing.T) {
 // Nobody but the origins that were named, each in its own name, is answered.
 func TestPreflightOfOthers(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back, withPage)
+	w := newHarness(t, back, withPage)
 	own := w.front.URL
 	for name, tt := range map[string]struct {
 		method string
@@ -116,7 +116,7 @@ func TestPreflightOfOthers(t *testing.T) {
 // to grant.
 func TestAPageReadsItsAnswers(t *testing.T) {
 	status := http.StatusOK
-	w := newWorld(t, sessionServer(func(w http.ResponseWriter, _ *http.Request, body string) {
+	w := newHarness(t, sessionServer(func(w http.ResponseWriter, _ *http.Request, body string) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Access-Control-Allow-Credentials", "true")
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -20,7 +20,7 @@ type guard struct {
 
 // refuses says why a request is not served, with its status; "" when it is.
 func (g *guard) refuses(r *http.Request) (status int, why string) {
-	if !g.own(r.Host) {
+	if !g.isOwnHost(r.Host) {
 		return http.StatusForbidden, "this host name is not clawai's"
 	}
 	for _, origin := range r.Header.Values("Origin") {
@@ -34,8 +34,8 @@ func (g *guard) refuses(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// own reports a Host that means this server.
-func (g *guard) own(host string) bool {
+// isOwnHost reports a Host that means this server.
+func (g *guard) isOwnHost(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		name, port = host, "80"
@@ -50,8 +50,8 @@ func (g *guard) trusts(origin string) bool {
 		return true
 	}
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") && g.own(u.Host)
+	return err == nil && u.Host != "" && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") && g.isOwnHost(u.Host)
 }
 
-// secretive compares without telling by its time how much was right.
-func secretive(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// secretEqual compares without telling by its time how much was right.
+func secretEqual(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

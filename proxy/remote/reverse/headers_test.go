@@ -64,7 +64,7 @@ func modern(method, params string) string {
 // the body or the header is of: what stands before a server routes and checks by it.
 func TestHeadersThatContradictTheBody(t *testing.T) {
 	back := newWitness(plainAnswer)
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	if got := says(w.post(modern("tools/list", ""))); !strings.HasPrefix(got, "200 ") {
 		t.Fatal(got)
 	}
@@ -112,7 +112,7 @@ func TestHeadersThatContradictTheBody(t *testing.T) {
 // What the body confirms goes on as the body has it; what it does not confirm stays.
 func TestHeadersThatTheBodyConfirms(t *testing.T) {
 	back := newWitness(plainAnswer)
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	args := `"name":"ok","arguments":{"region":"eu","n":42.0,"o":{"deep":true},"x":[1]},`
 	all := []string{"Mcp-Name", "=?base64?b2s=?=", "Mcp-Method", "tools/call", "MCP-Protocol-Version", "2026-07-28", "Mcp-Param-Region", "eu", "Mcp-Param-N", "42",
 		"Mcp-Param-Deep", "true", "Mcp-Param-Other", "x", "Mcp-Session-Id", "theirs", "Last-Event-Id", "e1", "Mcp-New", "x", "Mcp_Name", "no", "Mcp_Session_Id", "theirs"}
@@ -154,7 +154,7 @@ func TestHeadersThatStay(t *testing.T) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	})
-	w := newWorld(t, back, func(o *reverse.Options) { o.Pass = []string{"x-tenant", "X-Requested-With"} })
+	w := newHarness(t, back, func(o *reverse.Options) { o.Pass = []string{"x-tenant", "X-Requested-With"} })
 	stay := []string{"Cookie", "Referer", "X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Original-URL", "X-Rewrite-URL", "X-Original-Host", "X-Host",
 		"X-HTTP-Method", "X-HTTP-Method-Override", "X-Method-Override", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP", "Via", "X-Hop-Key", "Origin", "Expect",
 		"Range", "If-Match", "Content-Encoding", "X_Original_URL", "X_HTTP_Method_Override", "Sec-WebSocket-Key", "X-Forwarded-Client-Id", "Proxy-Authorization",
@@ -202,7 +202,7 @@ func TestHeadersThatStay(t *testing.T) {
 // A header that is there twice is refused in every method, and the connection closed.
 func TestHeadersThatAreThereTwice(t *testing.T) {
 	back := newWitness(plainAnswer)
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	w.initialize()
 	heard := back.all()
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
@@ -254,7 +254,7 @@ func TestStreamsOfOthers(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "id: of-%s\ndata:\n\n", r.Header.Get("Mcp-Session-Id"))
 	})
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	base := w.front.URL + "/" + secret + "/mcp/"
 	open := func(path string) { w.url = base + path; w.initialize() }
 	open("alice/s")
@@ -292,7 +292,7 @@ func TestStreamsOfOthers(t *testing.T) {
 // Connections that carry no request are bounded for each peer, and cost nobody else
 // theirs.
 func TestIdleConnections(t *testing.T) {
-	w := newWorld(t, &server{})
+	w := newHarness(t, &server{})
 	var silent []net.Conn
 	for range 200 {
 		c, err := net.Dial("tcp", w.front.Listener.Addr().String())

@@ -54,7 +54,7 @@ func TestNoFrameHidesInAStream(t *testing.T) {
 					_, _ = io.WriteString(w, answer+events)
 				}
 			}}
-			w := newWorld(t, back)
+			w := newHarness(t, back)
 			got := says(w.post(call(1, "ok")))
 			if strings.Contains(got, "evil") || strings.Contains(got, "\r") || strings.Contains(got, "\ufeff") {
 				t.Errorf("%q", got)
@@ -87,7 +87,7 @@ func TestAServerThatSpeaksNoHTTP(t *testing.T) {
 		}
 	}()
 	defer func() { _ = in.Close(); <-stopped }()
-	w := newWorld(t, &server{}, func(o *reverse.Options) {
+	w := newHarness(t, &server{}, func(o *reverse.Options) {
 		up := o.Upstreams["s"]
 		to := *up.URL
 		to.Host = in.Addr().String()
@@ -129,7 +129,7 @@ func TestTheSessionStays(t *testing.T) {
 		w.Header().Set("Mcp-Session-Id", map[bool]string{true: "mine", false: "another"}[strings.Contains(body, "initialize")])
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, idOf(body))
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	begin := w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`)
 	if got := begin.Header.Get("Mcp-Session-Id"); got != "mine" {
 		t.Fatalf("the session is %q", got)
@@ -151,7 +151,7 @@ func TestOneSessionForTwoClients(t *testing.T) {
 		w.Header().Set("Mcp-Session-Id", "one")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","said":%q}}`, idOf(body), body)
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	got := make(chan string, 2)
 	for _, who := range []string{"alice", "bob"} {
 		_ = says(w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`))
@@ -191,7 +191,7 @@ func TestBodiesWithoutAnEnd(t *testing.T) {
 			}
 		}
 	}}
-	w := newWorld(t, back, func(o *reverse.Options) { o.Limits = frame.Limits{MaxBytes: most, MaxDepth: 64} })
+	w := newHarness(t, back, func(o *reverse.Options) { o.Limits = frame.Limits{MaxBytes: most, MaxDepth: 64} })
 	for _, kind = range []string{"application/json", "text/event-stream"} {
 		sent.Store(0)
 		if got := says(w.post(call(1, "ok"))); !strings.Contains(got, `"error"`) {
@@ -232,7 +232,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // A client that sends its message byte by byte is given up, and holds nobody up.
 func TestASlowBody(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back, func(o *reverse.Options) { o.Patience = 300 * time.Millisecond })
+	w := newHarness(t, back, func(o *reverse.Options) { o.Patience = 300 * time.Millisecond })
 	var slow []net.Conn
 	for range 50 {
 		c, err := net.Dial("tcp", w.front.Listener.Addr().String())

@@ -14,9 +14,9 @@ const maxIdle = 128
 
 // idle are the connections without a request, by the address of the peer.
 type idle struct {
-	mu    sync.Mutex
-	peers map[netip.Addr]*list.List
-	at    map[net.Conn]*list.Element
+	mu       sync.Mutex
+	peers    map[netip.Addr]*list.List
+	elements map[net.Conn]*list.Element
 }
 
 // ConnState is for http.Server: it bounds the connections that a peer keeps open for
@@ -41,19 +41,19 @@ func (i *idle) add(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.peers == nil {
-		i.peers, i.at = make(map[netip.Addr]*list.List), make(map[net.Conn]*list.Element)
+		i.peers, i.elements = make(map[netip.Addr]*list.List), make(map[net.Conn]*list.Element)
 	}
 	all := i.peers[peer]
 	if all == nil {
 		all = list.New()
 		i.peers[peer] = all
 	}
-	i.at[c] = all.PushBack(c)
+	i.elements[c] = all.PushBack(c)
 	if all.Len() <= maxIdle {
 		return nil
 	}
 	oldest, _ = all.Front().Value.(net.Conn)
-	delete(i.at, oldest)
+	delete(i.elements, oldest)
 	all.Remove(all.Front())
 	return oldest
 }
@@ -61,11 +61,11 @@ func (i *idle) add(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 func (i *idle) remove(peer netip.Addr, c net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	e, all := i.at[c], i.peers[peer]
+	e, all := i.elements[c], i.peers[peer]
 	if e == nil {
 		return
 	}
-	delete(i.at, c)
+	delete(i.elements, c)
 	if all.Remove(e); all.Len() == 0 {
 		delete(i.peers, peer)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // asksPerson has a person decide what the server asks of its client.
-func asksPerson(w **world) func(*reverse.Options) {
+func asksPerson(w **harness) func(*reverse.Options) {
 	return func(o *reverse.Options) {
 		p, err := policy.Parse("test.toml", []byte("[[rule]]\naction = \"allow\"\ntool = \"*\"\n\n[[rule]]\naction = \"prompt\"\nsampling = \"*\"\n"), policy.Options{})
 		o.Gate = func(server string) (reverse.Gate, error) {
@@ -47,7 +47,7 @@ func TestAQuestionOutlivesItsStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			gone, release, answered := make(chan struct{}), make(chan struct{}), make(chan string, 1)
-			var w *world
+			var w *harness
 			said, version := sampling, "2025-11-25"
 			if strings.HasPrefix(name, "an array") {
 				said, version = "["+sampling+"]", "2025-03-26"
@@ -73,7 +73,7 @@ func TestAQuestionOutlivesItsStream(t *testing.T) {
 				}
 				close(gone)
 			}}
-			w = newWorld(t, back, asksPerson(&w))
+			w = newHarness(t, back, asksPerson(&w))
 			w.initialize()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

@@ -16,27 +16,27 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// forward is the visit as the pump sees the server: a sink for what may cross.
-type forward visit
+// serverSink is the handler as the pump sees the server: a sink for what may cross.
+type serverSink requestHandler
 
-var _ proxy.Sink = (*forward)(nil)
+var _ proxy.Sink = (*serverSink)(nil)
 
 // Add sends the message to the server. The answer is carried back to whoever waits
 // for it now: by the client's own request when that has nothing else to do,
 // otherwise by a task.
-func (f *forward) Add(line []byte) error {
-	v := (*visit)(f)
-	v.reader = v.waits()
+func (f *serverSink) Add(line []byte) error {
+	rh := (*requestHandler)(f)
+	rh.waiter = rh.answerWaiter()
 	done := make(chan struct{})
-	ctx, cancel := v.errandTime()
-	v.reader.errand.begin(done, cancel)
+	ctx, cancel := rh.upstreamContext()
+	rh.waiter.upstream.begin(done, cancel)
 	line = bytes.Clone(line)
-	carry := func() { defer close(done); defer cancel(); v.carry(ctx, line) }
+	relay := func() { defer close(done); defer cancel(); rh.relay(ctx, line) }
 	begun := false
-	if v.reader == v.out {
-		begun = v.turn.offer(v.s, carry)
+	if rh.waiter == rh.out {
+		begun = rh.inline.offer(rh.s, relay)
 	}
-	if !begun && !v.s.run(carry) {
+	if !begun && !rh.s.run(relay) {
 		cancel()
 		close(done)
 		return http.ErrServerClosed
@@ -44,51 +44,53 @@ func (f *forward) Add(line []byte) error {
 	return nil
 }
 
-// errandTime is how long the server may take: with what it only acknowledges, no
+// upstreamContext is how long the server may take: with what it only acknowledges, no
 // longer than the client waits for that; with a call whose answer comes on the
 // session's stream, as long as there is one. Some acknowledge a call when they are
 // done with it.
-func (v *visit) errandTime() (context.Context, context.CancelFunc) {
+func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
-	case v.out.id == "":
-		return context.WithTimeout(v.s.ctx, v.s.o.Patience)
-	case v.elsewhere():
-		return context.WithCancel(v.talk.open)
+	case rh.out.id == "":
+		return context.WithTimeout(rh.s.ctx, rh.s.o.Patience)
+	case rh.answersOnStream():
+		return context.WithCancel(rh.session.open)
 	}
-	return context.WithCancel(v.s.ctx)
+	return context.WithCancel(rh.s.ctx)
 }
 
-// waits is the HTTP request that waits for the answer: this one, or, when the
+// answerWaiter is the HTTP request that waits for the answer: this one, or, when the
 // caller has returned from a form, the one it returned with.
-func (v *visit) waits() *responder {
-	if v.frame.Kind == frame.Request && !v.elsewhere() {
-		if r, ok := v.from.Waits(v.frame.ID).(*responder); ok {
+func (rh *requestHandler) answerWaiter() *responder {
+	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
+		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {
 			return r
 		}
 	}
-	return v.out
+	return rh.out
 }
 
-// elsewhere reports a session of 2024-11-05, whose answers come on its own stream.
-func (v *visit) elsewhere() bool { return v.talk != nil && v.talk.stream != nil }
+// answersOnStream reports a session of 2024-11-05, whose answers come on its own stream.
+func (rh *requestHandler) answersOnStream() bool {
+	return rh.session != nil && rh.session.stream != nil
+}
 
 // Flush does nothing: a message is on its way when Add returns.
-func (f *forward) Flush() {}
+func (f *serverSink) Flush() {}
 
-// told is the visit as the way of our own words to the server: the refusal of
+// ownMessageSink is where our own messages to the server leave: the refusal of
 // something it asked of the client. They have no answer.
-type told visit
+type ownMessageSink requestHandler
 
-var _ proxy.Sink = (*told)(nil)
+var _ proxy.Sink = (*ownMessageSink)(nil)
 
 // Add sends the message.
-func (f *told) Add(line []byte) error {
-	v := (*visit)(f)
+func (f *ownMessageSink) Add(line []byte) error {
+	rh := (*requestHandler)(f)
 	line = bytes.Clone(line)
-	if !v.s.run(func() {
-		ctx, cancel := context.WithTimeout(v.s.ctx, v.s.o.Patience)
+	if !rh.s.run(func() {
+		ctx, cancel := context.WithTimeout(rh.s.ctx, rh.s.o.Patience)
 		defer cancel()
-		if resp, err := v.ask(ctx, http.MethodPost, line, v.outgoing(true)); err == nil {
+		if resp, err := rh.do(ctx, http.MethodPost, line, rh.outgoingHeader(true)); err == nil {
 			_ = resp.Body.Close()
 		}
 	}) {
@@ -98,66 +100,66 @@ func (f *told) Add(line []byte) error {
 }
 
 // Flush does nothing.
-func (f *told) Flush() {}
+func (f *ownMessageSink) Flush() {}
 
-// carry posts the message and carries the answer back.
-func (v *visit) carry(ctx context.Context, line []byte) {
-	resp, err := v.send(ctx, http.MethodPost, line)
+// relay posts the message and carries the answer back.
+func (rh *requestHandler) relay(ctx context.Context, line []byte) {
+	resp, err := rh.send(ctx, http.MethodPost, line)
 	if err != nil {
-		v.unreached("the server cannot be reached: " + err.Error())
+		rh.answerUnreachable("the server cannot be reached: " + err.Error())
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if v.talk != nil && v.frame.Method == "initialize" && resp.StatusCode == http.StatusOK {
+	if rh.session != nil && rh.frame.Method == "initialize" && resp.StatusCode == http.StatusOK {
 		if id := remote.SessionID(resp.Header); id != "" {
-			if err := v.s.keep(v.at, id, v.talk); err != nil {
-				v.unreached(err.Error())
+			if err := rh.s.addSession(rh.route, id, rh.session); err != nil {
+				rh.answerUnreachable(err.Error())
 				return
 			}
-			v.s.opened(v.talk, id, "")
+			rh.s.setSessionInfo(rh.session, id, "")
 		}
 	}
-	if v.talk != nil && resp.StatusCode == http.StatusNotFound {
-		v.s.forget(v.talk)
+	if rh.session != nil && resp.StatusCode == http.StatusNotFound {
+		rh.s.removeSession(rh.session)
 	}
-	v.header(resp, v.reader)
+	rh.copyHeader(resp, rh.waiter)
 	what, err := remote.ContentType(resp.Header)
 	switch {
-	case v.elsewhere() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
-		v.reader.empty(http.StatusAccepted)
+	case rh.answersOnStream() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
+		rh.waiter.writeEmpty(http.StatusAccepted)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
-		if v.reader.id == "" {
-			v.reader.empty(resp.StatusCode)
+		if rh.waiter.id == "" {
+			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		v.unreached("the server gave no answer (" + remote.Status(resp) + ")")
+		rh.answerUnreachable("the server gave no answer (" + remote.Status(resp) + ")")
 	case resp.StatusCode != http.StatusOK:
-		v.declined(resp)
+		rh.relayError(resp)
 	case err != nil:
-		v.unreached(err.Error())
+		rh.answerUnreachable(err.Error())
 	case what == "text/event-stream":
-		v.follow(resp)
+		rh.relayStream(resp)
 	default:
-		v.answered(resp)
+		rh.relayJSON(resp)
 	}
 }
 
 // send makes the client's request to the server.
-func (v *visit) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
-	return v.ask(ctx, method, line, v.outgoing(false))
+func (rh *requestHandler) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
+	return rh.do(ctx, method, line, rh.outgoingHeader(false))
 }
 
-// ask makes a request to the server, again when credentials were renewed. header
+// do makes a request to the server, again when credentials were renewed. header
 // becomes the request's.
-func (v *visit) ask(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
+func (rh *requestHandler) do(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
-	own := v.r.Header.Get("Authorization") != ""
-	maps.Copy(header, v.back.o.Header)
+	own := rh.r.Header.Get("Authorization") != ""
+	maps.Copy(header, rh.backend.o.Header)
 	header.Set("Accept-Encoding", "identity")
 	if line != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	to := *v.address()
+	to := *rh.serverURL()
 	to.Host = strings.TrimSuffix(to.Host, ":") // as http.NewRequest has it
 	for n := 1; ; n++ {
 		var body io.Reader
@@ -169,13 +171,13 @@ func (v *visit) ask(ctx context.Context, method string, line []byte, header http
 			return nil, err
 		}
 		r.URL, r.Host, r.Header = &to, to.Host, header
-		cred := v.back.o.Credentials
+		cred := rh.backend.o.Credentials
 		if cred != nil && !own {
 			if err := cred.Apply(ctx, r); err != nil {
 				return nil, err
 			}
 		}
-		resp, err := remote.Do(v.back.http, r)
+		resp, err := remote.Do(rh.backend.http, r)
 		if err != nil {
 			return nil, err
 		}
@@ -185,68 +187,68 @@ func (v *visit) ask(ctx context.Context, method string, line []byte, header http
 		}
 		again, err := cred.Challenged(ctx, resp)
 		if err != nil || !again {
-			v.unsigned = err
+			rh.signInError = err
 			return resp, nil
 		}
 		_ = resp.Body.Close()
 	}
 }
 
-// needed are the headers of a server's that a client needs.
-var needed = []string{
+// neededHeaders are the headers of a server's that a client needs.
+var neededHeaders = []string{
 	"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
 }
 
-// header gives the client what it needs of the server's header, and nothing that
+// copyHeader gives the client what it needs of the server's header, and nothing that
 // would draw on a terminal. A session has its id from the answer that began it,
 // and no other answer changes it. A challenge is
 // for whoever brought the credentials: it names an address the client has not
 // dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
-func (v *visit) header(resp *http.Response, out *responder) {
-	h := make(http.Header, len(needed))
-	for _, name := range needed {
-		if values := resp.Header[name]; len(values) > 0 && !slices.ContainsFunc(values, unshown) {
+func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
+	h := make(http.Header, len(neededHeaders))
+	for _, name := range neededHeaders {
+		if values := resp.Header[name]; len(values) > 0 && !slices.ContainsFunc(values, unprintable) {
 			h[name] = values
 		}
 	}
-	if id := remote.SessionID(resp.Header); id == "" || v.frame.Method != "initialize" && id != v.r.Header.Get("Mcp-Session-Id") {
+	if id := remote.SessionID(resp.Header); id == "" || rh.frame.Method != "initialize" && id != rh.r.Header.Get("Mcp-Session-Id") {
 		h.Del("Mcp-Session-Id")
 	}
-	if v.r.Header.Get("Authorization") == "" {
+	if rh.r.Header.Get("Authorization") == "" {
 		h.Del("Www-Authenticate")
 	}
-	out.header(h, v.status(resp))
+	out.setHeader(h, rh.status(resp))
 }
 
 // status is what the client is told. A 401 would make one that brought no
 // credentials sign in here, where it cannot: what it has to know stands in the body.
-func (v *visit) status(resp *http.Response) int {
+func (rh *requestHandler) status(resp *http.Response) int {
 	switch {
-	case resp.StatusCode != http.StatusUnauthorized || v.r.Header.Get("Authorization") != "":
+	case resp.StatusCode != http.StatusUnauthorized || rh.r.Header.Get("Authorization") != "":
 		return resp.StatusCode
-	case v.frame.Kind == frame.Request:
+	case rh.frame.Kind == frame.Request:
 		return http.StatusOK
 	}
 	return http.StatusBadGateway
 }
 
-func unshown(value string) bool {
+func unprintable(value string) bool {
 	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
-// address is where the message goes.
-func (v *visit) address() *url.URL {
-	if v.talk != nil && v.talk.endpoint != nil {
-		return v.talk.endpoint
+// serverURL is where the message goes.
+func (rh *requestHandler) serverURL() *url.URL {
+	if rh.session != nil && rh.session.endpoint != nil {
+		return rh.session.endpoint
 	}
-	return v.back.o.URL
+	return rh.backend.o.URL
 }
 
-// to is the way of the server's messages to the client.
-func (v *visit) to(out proxy.Sink) *proxy.Stream {
-	pump := v.agent.pump
-	if v.talk != nil {
-		pump = v.talk.pump
+// clientStream is the way of the server's messages to the client.
+func (rh *requestHandler) clientStream(out proxy.Sink) *proxy.Stream {
+	pump := rh.agent.pump
+	if rh.session != nil {
+		pump = rh.session.pump
 	}
-	return pump.Stream(mcp.ServerToClient, v.scope, out, (*told)(v))
+	return pump.Stream(mcp.ServerToClient, rh.scope, out, (*ownMessageSink)(rh))
 }

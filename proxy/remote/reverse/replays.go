@@ -20,10 +20,10 @@ type replays struct {
 	last [256][sha256.Size]byte
 	next int
 	// on their way across, each until it has crossed or turned out not to
-	underway map[[sha256.Size]byte]chan struct{}
+	inProgress map[[sha256.Size]byte]chan struct{}
 }
 
-func mark(e *sse.Event) [sha256.Size]byte {
+func eventHash(e *sse.Event) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte(e.ID+"\x00"), remote.OneLine(bytes.Clone(e.Data))...))
 }
 
@@ -31,19 +31,19 @@ func (r *replays) add(e *sse.Event) {
 	if r == nil || e.ID == "" {
 		return
 	}
-	m := mark(e)
+	m := eventHash(e)
 	r.mu.Lock()
 	r.last[r.next] = m
 	r.next = (r.next + 1) % len(r.last)
-	r.arrive(m)
+	r.release(m)
 	r.mu.Unlock()
 }
 
-// arrive lets those go on who wait for an event.
-func (r *replays) arrive(m [sha256.Size]byte) {
-	if arrived := r.underway[m]; arrived != nil {
-		delete(r.underway, m)
-		close(arrived)
+// release lets those go on who wait for an event.
+func (r *replays) release(m [sha256.Size]byte) {
+	if done := r.inProgress[m]; done != nil {
+		delete(r.inProgress, m)
+		close(done)
 	}
 }
 
@@ -56,20 +56,20 @@ func (r *replays) claim(ctx context.Context, e *sse.Event, resumes bool) (done f
 	if r == nil || e.ID == "" {
 		return func() {}, false
 	}
-	m := mark(e)
+	m := eventHash(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for resumes {
 		if slices.Contains(r.last[:], m) {
 			return func() {}, true
 		}
-		underway := r.underway[m]
-		if underway == nil {
+		inProgress := r.inProgress[m]
+		if inProgress == nil {
 			break
 		}
 		r.mu.Unlock()
 		select {
-		case <-underway:
+		case <-inProgress:
 		case <-ctx.Done():
 			crossed = true
 		}
@@ -78,16 +78,16 @@ func (r *replays) claim(ctx context.Context, e *sse.Event, resumes bool) (done f
 			return func() {}, true
 		}
 	}
-	if r.underway[m] != nil {
+	if r.inProgress[m] != nil {
 		return func() {}, false // whoever began will end it
 	}
-	if r.underway == nil {
-		r.underway = make(map[[sha256.Size]byte]chan struct{})
+	if r.inProgress == nil {
+		r.inProgress = make(map[[sha256.Size]byte]chan struct{})
 	}
-	r.underway[m] = make(chan struct{})
+	r.inProgress[m] = make(chan struct{})
 	return func() {
 		r.mu.Lock()
-		r.arrive(m)
+		r.release(m)
 		r.mu.Unlock()
 	}, false
 }

@@ -42,8 +42,8 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 				t.Errorf("crossed: %v, want %v", got, crosses)
 			}
 			done()
-			if len(r.underway) > 0 {
-				t.Errorf("%d events are under way for ever", len(r.underway))
+			if len(r.inProgress) > 0 {
+				t.Errorf("%d events are under way for ever", len(r.inProgress))
 			}
 		})
 	}

@@ -19,21 +19,21 @@ import (
 // frames. The first frame decides its form: the answer itself is JSON, anything
 // else begins an event stream.
 type responder struct {
-	mu     sync.Mutex
-	w      http.ResponseWriter
-	ctl    *http.ResponseController
-	id     string // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
-	status int    // 0 means 200
-	begun  bool   // the header has been written
-	events bool   // the server answers with an event stream, and so does this side
-	stream bool   // as an event stream
-	gone   bool   // nobody reads any more
-	event  *sse.Event
-	final  bool          // event is the last that the server's stream can have
-	seen   *replays      // of the session; nil without one
-	ended  chan struct{} // closed with the answer, or when nobody reads any more
+	mu            sync.Mutex
+	w             http.ResponseWriter
+	ctl           *http.ResponseController
+	id            string // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
+	status        int    // 0 means 200
+	headerWritten bool   // the header has been written
+	events        bool   // the server answers with an event stream, and so does this side
+	stream        bool   // as an event stream
+	hungUp        bool   // nobody reads any more
+	event         *sse.Event
+	final         bool          // event is the last that the server's stream can have
+	replays       *replays      // of the session; nil without one
+	ended         chan struct{} // closed with the answer, or when nobody reads any more
 
-	errand errand
+	upstream upstreamCall
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -49,12 +49,12 @@ func (a *responder) Add(line []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.answers(line)
-	whole := last && !a.begun && !a.events
+	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.block(line, last) // also for nobody: the event has crossed
+		block = a.eventBytes(line, last) // also for nobody: the event has crossed
 	}
-	if a.gone {
+	if a.hungUp {
 		return errHungUp
 	}
 	if last {
@@ -64,10 +64,10 @@ func (a *responder) Add(line []byte) error {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
-		a.begin()
+		a.writeHeader()
 		return a.write(line)
 	}
-	if !a.begun {
+	if !a.headerWritten {
 		if last && a.final && a.event == nil { // whole at once, as a server sends what it has the length of
 			a.w.Header().Set("Content-Length", strconv.Itoa(len(block)))
 		}
@@ -92,14 +92,14 @@ func (a *responder) answers(line []byte) bool {
 	return id.Exists() && frame.IDKey([]byte(id.Raw)) == a.id && !gjson.GetBytes(line, "method").Exists()
 }
 
-// block is the event for a frame. The server's own bytes are kept when the frame
+// eventBytes is the event for a frame. The server's own bytes are kept when the frame
 // is what they hold, to every reader. They may come again to a client that has
 // lost its stream.
-func (a *responder) block(line []byte, last bool) []byte {
+func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line)
 		if same {
-			a.seen.add(e)
+			a.replays.add(e)
 		}
 		if same && e.Plain {
 			a.event = nil
@@ -117,98 +117,98 @@ func (a *responder) block(line []byte, last bool) []byte {
 	return append(sse.AppendData(nil, line), '\n')
 }
 
-// pass writes what is no frame: comments, ids, times. A block that some reader
+// writeEvent writes what is no frame: comments, ids, times. A block that some reader
 // could find a frame in is written anew.
-func (a *responder) pass(e *sse.Event) error {
+func (a *responder) writeEvent(e *sse.Event) error {
 	raw := e.Raw
 	if !e.Plain {
 		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).Append(nil)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.gone {
+	if a.hungUp {
 		return errHungUp
 	}
-	if !a.begun {
+	if !a.headerWritten {
 		a.beginStream()
 	}
 	return a.write(raw)
 }
 
-// carry takes the frame of an event across; final is the last one of its stream.
+// relayEvent takes the frame of an event across; final is the last one of its stream.
 // What the event says besides, where the stream can be taken up and when, reaches the
 // client in any case.
-func (a *responder) carry(e *sse.Event, final bool, across func()) {
+func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	a.mu.Lock()
 	a.event, a.final = e, final
 	a.mu.Unlock()
-	across()
+	relay()
 	a.mu.Lock()
 	unused := a.event == e
 	a.event = nil
 	a.mu.Unlock()
 	if unused {
-		_ = a.place(e)
+		_ = a.writeEventID(e)
 	}
 }
 
-// repeat writes an event that has crossed before.
-func (a *responder) repeat(e *sse.Event) error {
+// writeReplay writes an event that has crossed before.
+func (a *responder) writeReplay(e *sse.Event) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.gone {
+	if a.hungUp {
 		return errHungUp
 	}
-	if !a.begun {
+	if !a.headerWritten {
 		a.beginStream()
 	}
 	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: remote.OneLine(bytes.Clone(e.Data)), HasData: true}).Append(nil))
 }
 
-// place passes on an event's id and retry, without its data and its name.
-func (a *responder) place(e *sse.Event) error {
+// writeEventID passes on an event's id and retry, without its data and its name.
+func (a *responder) writeEventID(e *sse.Event) error {
 	if !e.HasID && e.Retry < 0 {
 		return nil
 	}
-	return a.pass(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
+	return a.writeEvent(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
 }
 
-// header adds to ours what of the server's header the client needs. It counts until
+// setHeader adds to ours what of the server's header the client needs. It counts until
 // something is written.
-func (a *responder) header(from http.Header, status int) {
+func (a *responder) setHeader(from http.Header, status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.begun || a.gone {
+	if a.headerWritten || a.hungUp {
 		return
 	}
 	a.status = status
 	maps.Copy(a.w.Header(), from)
 }
 
-// empty answers without a body.
-func (a *responder) empty(status int) {
+// writeEmpty answers without a body.
+func (a *responder) writeEmpty(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.begun && !a.gone {
+	if !a.headerWritten && !a.hungUp {
 		a.status = status
-		a.begin()
+		a.writeHeader()
 	}
 	a.end()
 }
 
-// streams notes that what comes is an event stream, also if its first event is the
+// expectEvents notes that what comes is an event stream, also if its first event is the
 // answer: the client can take up a stream, and no JSON.
-func (a *responder) streams() {
+func (a *responder) expectEvents() {
 	a.mu.Lock()
 	a.events = true
 	a.mu.Unlock()
 }
 
-// open begins the stream before there is anything to say.
-func (a *responder) open() {
+// openStream begins the stream before there is anything to say.
+func (a *responder) openStream() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.begun && !a.gone {
+	if !a.headerWritten && !a.hungUp {
 		a.beginStream()
 		_ = a.ctl.Flush()
 	}
@@ -217,11 +217,11 @@ func (a *responder) open() {
 func (a *responder) beginStream() {
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	a.stream = true
-	a.begin()
+	a.writeHeader()
 }
 
-func (a *responder) begin() {
-	a.begun = true
+func (a *responder) writeHeader() {
+	a.headerWritten = true
 	if a.status == 0 || a.stream {
 		a.status = http.StatusOK
 	}
@@ -230,7 +230,7 @@ func (a *responder) begin() {
 
 func (a *responder) write(b []byte) error {
 	if _, err := a.w.Write(b); err != nil {
-		a.gone = true
+		a.hungUp = true
 		a.end()
 		return errHungUp
 	}
@@ -241,7 +241,7 @@ func (a *responder) write(b []byte) error {
 // after that the writer must not be touched.
 func (a *responder) hangUp() {
 	a.mu.Lock()
-	a.gone = true
+	a.hungUp = true
 	a.end()
 	a.mu.Unlock()
 }

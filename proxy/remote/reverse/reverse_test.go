@@ -73,7 +73,7 @@ func TestRealPeers(t *testing.T) {
 		"SSE":       mcp.NewSSEHandler(get, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, handler)
+			w := newHarness(t, handler)
 			var over mcp.Transport = &mcp.StreamableClientTransport{Endpoint: w.url}
 			if name == "SSE" {
 				over = &mcp.SSEClientTransport{Endpoint: w.url}
@@ -104,7 +104,7 @@ func TestRealPeers(t *testing.T) {
 // What waits for a person keeps the client alive, and goes on with the answer.
 func TestAskingAPerson(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	answered := make(chan string, 1)
 	go func() {
 		resp, err := http.DefaultClient.Do(w.request(t.Context(),
@@ -137,7 +137,7 @@ func TestClientsDoNotMeet(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%q}]}}`, body)
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	const clients = 50
 	got := make(chan string, clients)
 	for i := range clients {
@@ -175,7 +175,7 @@ func TestEventsPassUnchanged(t *testing.T) {
 		<-seen // the client has these before the answer is there
 		fmt.Fprint(w, answer)
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	resp := w.post(call(1, "ok"))
 	got := make([]byte, len(events))
 	if _, err := bufio.NewReader(resp.Body).Read(got[:1]); err != nil {
@@ -204,7 +204,7 @@ func TestWhatComesInAStreamIsJudged(t *testing.T) {
 			fmt.Fprintf(w, "data: %s\n\n", line)
 		}
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	got := says(w.post(call(1, "ok")))
 	for _, evil := range []string{"evil", `"id":99`, `{"a":1}`, `"a":2`} {
 		if strings.Contains(got, evil) {
@@ -220,7 +220,7 @@ func TestWhatComesInAStreamIsJudged(t *testing.T) {
 // An agent session has a gate of its own: what is allowed in one for the session
 // is asked again in another.
 func TestSessionsOfThePath(t *testing.T) {
-	w := newWorld(t, &server{})
+	w := newHarness(t, &server{})
 	base := w.front.URL + "/" + secret + "/mcp/"
 	for i, path := range []string{"one/s", "one/s", "two/s", "s"} {
 		w.url = base + path
@@ -242,7 +242,7 @@ func TestHangingUp(t *testing.T) {
 		<-r.Context().Done()
 		gone <- body
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	hang := func(message string, until <-chan struct{}) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})

@@ -40,28 +40,28 @@ type Gate struct {
 	End     func()
 }
 
-// maxTalks bounds the sessions that are kept; a client that opens more is told
+// maxSessions bounds the sessions that are kept; a client that opens more is told
 // to wait.
-const maxTalks = 1000
+const maxSessions = 1000
 
 // Server answers clients. Close ends it.
 type Server struct {
-	o      Options
-	guard  guard
-	back   map[string]*backend
-	passed map[string]bool // by plain name
-	idle   idle
-	ctx    context.Context // of everything that outlives a request
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
-	closed sync.Once
+	o        Options
+	guard    guard
+	backends map[string]*backend
+	passed   map[string]bool // by plain name
+	idle     idle
+	ctx      context.Context // of everything that outlives a request
+	cancel   context.CancelFunc
+	tasks    sync.WaitGroup
+	closed   sync.Once
 
-	mu    sync.Mutex
-	desks map[desk]*agent
-	talks map[string]*talk // by server and session id
-	n     int              // requests so far: the scope of those without a session
+	mu       sync.Mutex
+	agents   map[route]*agentSession
+	sessions map[string]*mcpSession // by server and session id
+	scopes   int                    // requests so far: the scope of those without a session
 
-	tidied time.Time // see tidy
+	lastExpiry time.Time // see expireIdle
 }
 
 // backend is one server behind this one.
@@ -71,8 +71,8 @@ type backend struct {
 	http *http.Client
 }
 
-// desk is where an agent session meets a server: the path names both.
-type desk struct{ session, server string }
+// route is what a path names: an agent session and a server.
+type route struct{ session, server string }
 
 // New makes a server for the given upstreams.
 func New(o Options) (*Server, error) {
@@ -91,7 +91,7 @@ func New(o Options) (*Server, error) {
 	o.Patience = cmp.Or(o.Patience, time.Minute)
 	s := &Server{
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
-		back: make(map[string]*backend), desks: make(map[desk]*agent), talks: make(map[string]*talk),
+		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession),
 	}
 	for _, origin := range o.Origins {
 		if err := CheckOrigin(origin); err != nil {
@@ -103,22 +103,22 @@ func New(o Options) (*Server, error) {
 		if err := CheckPassed(name); err != nil {
 			return nil, err
 		}
-		s.passed[plain(name)] = true
+		s.passed[foldName(name)] = true
 	}
 	for name, up := range o.Upstreams {
 		if err := remote.CheckURL(up.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if !plainName(name) {
+		if !isPathName(name) {
 			return nil, fmt.Errorf("%q cannot stand in a path: a name has letters, digits, - and _", name)
 		}
-		s.back[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
+		s.backends[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
 
-func plainName(name string) bool {
+func isPathName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 	}) && strings.Trim(name, ".") != ""
@@ -138,11 +138,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, why)
 		return
 	}
-	named := s.guard.share(h, r)
-	at, rest, ok := s.route(r.URL.EscapedPath())
+	named := s.guard.allowOrigin(h, r)
+	route, messagePath, ok := s.parseRoute(r.URL.EscapedPath())
 	if !ok {
 		why := "There is no MCP server here."
-		if signsIn(r.URL.Path) {
+		if isSignInPath(r.URL.Path) {
 			why = "A client cannot sign in here; the owner signs in with: " + signInWith + "."
 		}
 		refuse(w, http.StatusNotFound, why)
@@ -151,19 +151,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if named && preflight(w, r) {
 		return
 	}
-	v := &visit{s: s, w: w, r: r, at: at, back: s.back[at.server], rest: rest}
+	rh := &requestHandler{s: s, w: w, r: r, route: route, backend: s.backends[route.server], messagePath: messagePath}
 	switch r.Method {
 	case http.MethodPost:
-		v.post()
+		rh.handlePost()
 	case http.MethodGet, http.MethodDelete:
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
-		v.r = r.WithContext(ctx)
+		rh.r = r.WithContext(ctx)
 		if r.Method == http.MethodGet {
-			v.get()
+			rh.handleGet()
 		} else {
-			v.leave()
+			rh.handleDelete()
 		}
 	default:
 		h.Set("Allow", "GET, POST, DELETE")
@@ -171,39 +171,39 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route reads a path; rest begins with / and is not empty for a message address.
-func (s *Server) route(path string) (at desk, rest string, ok bool) {
-	path, rest, _ = strings.Cut(path, "/~")
+// parseRoute reads a path; messagePath begins with / and is not empty for a message address.
+func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
+	path, messagePath, _ = strings.Cut(path, "/~")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(parts) < 3 || len(parts) > 4 || !secretive(parts[0], s.o.Secret) || parts[1] != "mcp" {
-		return desk{}, "", false
+	if len(parts) < 3 || len(parts) > 4 || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
+		return route{}, "", false
 	}
 	at.server = parts[len(parts)-1]
 	if len(parts) == 4 {
-		if at.session = parts[2]; !plainName(at.session) || len(at.session) > 128 {
-			return desk{}, "", false
+		if at.session = parts[2]; !isPathName(at.session) || len(at.session) > 128 {
+			return route{}, "", false
 		}
 	}
-	return at, rest, s.back[at.server] != nil
+	return at, messagePath, s.backends[at.server] != nil
 }
 
-// signsIn reports a path at which a client looks for a sign-in (RFC 9728, RFC 8414),
+// isSignInPath reports a path at which a client looks for a sign-in (RFC 9728, RFC 8414),
 // or which it supposes when it has found none (MCP 2025-03-26 basic/authorization).
-func signsIn(path string) bool {
+func isSignInPath(path string) bool {
 	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
 // run begins a task that Close waits for.
 func (s *Server) run(task func()) bool {
-	if !s.hold() {
+	if !s.beginTask() {
 		return false
 	}
 	go func() { defer s.tasks.Done(); task() }()
 	return true
 }
 
-// hold keeps Close waiting until tasks.Done; false when it has begun.
-func (s *Server) hold() bool {
+// beginTask keeps Close waiting until tasks.Done; false when it has begun.
+func (s *Server) beginTask() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -219,13 +219,13 @@ func (s *Server) Close() { s.closed.Do(s.close) }
 func (s *Server) close() {
 	s.mu.Lock()
 	s.cancel()
-	agents := slices.Collect(maps.Values(s.desks))
+	agents := slices.Collect(maps.Values(s.agents))
 	s.mu.Unlock()
 	for _, a := range agents {
 		a.close()
 	}
 	s.tasks.Wait()
-	for _, b := range s.back {
+	for _, b := range s.backends {
 		b.http.CloseIdleConnections()
 	}
 }

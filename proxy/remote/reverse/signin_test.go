@@ -35,8 +35,8 @@ func (o *owner) Challenged(context.Context, *http.Response) (bool, error) {
 }
 
 // guarded is a server that wants the owner's token, or the client's own.
-func guarded(t *testing.T, cred remote.Credentials) *world {
-	return newWorld(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
+func guarded(t *testing.T, cred remote.Credentials) *harness {
+	return newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
 		if a := r.Header.Get("Authorization"); a != "Bearer owner" && a != "Bearer mine" {
 			w.Header().Set("Www-Authenticate", `Bearer resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -100,7 +100,7 @@ func TestWhoIsNotSignedIn(t *testing.T) {
 // section 3.3).
 func TestNoSignInHere(t *testing.T) {
 	back := &server{}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	path, err := url.Parse(w.url)
 	if err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ func modernCall(id, tool, rest, token string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{},` + rest + fmt.Sprintf(modernMeta, token) + `}}`
 }
 
-// formRung asks in the caller's own form.
-type formRung struct{}
+// formApprover asks in the caller's own form.
+type formApprover struct{}
 
-func (formRung) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (formApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	got, err := q.Client.Elicit(ctx, "let it through?", []byte(`{"type":"object","properties":{"answer":{"type":"string"}}}`))
 	if err != nil || got.Action != "accept" {
 		return gate.Answer{}, fmt.Errorf("no answer: %w", err)
@@ -43,7 +43,7 @@ func forms(o *reverse.Options) {
 			return reverse.Gate{}, err
 		}
 		g, err := gate.New(gate.Options{
-			Policy: p, Recorder: &record{}, Approver: formRung{},
+			Policy: p, Recorder: &record{}, Approver: formApprover{},
 			Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
 		})
 		return reverse.Gate{Session: g, End: g.Close}, err
@@ -51,7 +51,7 @@ func forms(o *reverse.Options) {
 }
 
 // retried is the request with which a caller comes back from its form.
-func (w *world) retried(id, token string) string {
+func (w *harness) retried(id, token string) string {
 	w.t.Helper()
 	form := says(w.post(modernCall("1", "ask", "", `"a"`)))
 	state := gjson.Get(strings.TrimPrefix(form, "200 "), "result.requestState").Raw
@@ -69,7 +69,7 @@ func TestTheRetryIsAnswered(t *testing.T) {
 		fmt.Fprintf(w, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"a\",\"progress\":1}}\n\n")
 		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\",\"content\":[]}}\n\n", idOf(body))
 	}}
-	w := newWorld(t, back, forms)
+	w := newHarness(t, back, forms)
 	got := says(w.post(w.retried(`"again"`, `"b"`)))
 	for _, want := range []string{": hello", `"progressToken":"b"`, `"id":"again","result":{"resultType":"complete"`} {
 		if !strings.Contains(got, want) {
@@ -84,7 +84,7 @@ func TestTheRetryIsAnswered(t *testing.T) {
 // One that hangs up on the request it came back with cancels the call.
 func TestTheRetryHangsUp(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
+	w := newHarness(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
 		close(begun)
 		<-r.Context().Done()
 		close(gone)
@@ -108,7 +108,7 @@ func TestTheRetryHangsUp(t *testing.T) {
 // once, and hanging up ends it there.
 func TestSubscriptions(t *testing.T) {
 	gone := make(chan struct{})
-	w := newWorld(t, &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, id := range []string{"7", "8"} { // 8 is somebody else's
 			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%s}}}\n\n", id)
@@ -153,7 +153,7 @@ func sessionServer(rest func(w http.ResponseWriter, r *http.Request, body string
 	}}
 }
 
-func (w *world) initialize() {
+func (w *harness) initialize() {
 	w.t.Helper()
 	if got := says(w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)); !strings.Contains(got, `"result"`) {
 		w.t.Fatal(got)
@@ -161,7 +161,7 @@ func (w *world) initialize() {
 }
 
 // do sends a request without a body in the session.
-func (w *world) do(method string, headers ...string) *http.Response {
+func (w *harness) do(method string, headers ...string) *http.Response {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url, nil)
 	if err != nil {
@@ -183,7 +183,7 @@ func (w *world) do(method string, headers ...string) *http.Response {
 // byte what crossed; anything else that claims to be a repetition is judged.
 func TestStreamsAreTakenUpAgain(t *testing.T) {
 	const first = "id: e1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n"
-	w := newWorld(t, sessionServer(func(w http.ResponseWriter, r *http.Request, _ string) {
+	w := newHarness(t, sessionServer(func(w http.ResponseWriter, r *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "id: e0\ndata:\n\n", first)
 		if r.Method == http.MethodGet {
@@ -209,7 +209,7 @@ func TestStreamsAreTakenUpAgain(t *testing.T) {
 // What an event says besides its frame reaches the client, whatever becomes of the
 // frame: where it can go on, and when.
 func TestPlacesReachTheClient(t *testing.T) {
-	w := newWorld(t, sessionServer(func(w http.ResponseWriter, _ *http.Request, _ string) {
+	w := newHarness(t, sessionServer(func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "event: close\nid: a\nretry: 10\ndata: no frame\n\nid: b\ndata: {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n")
 	}))
@@ -240,7 +240,7 @@ func TestAskingWithoutSessions(t *testing.T) {
 			}
 		}
 	}}
-	w := newWorld(t, back)
+	w := newHarness(t, back)
 	resp := w.post(call(1, "ok"))
 	in := bufio.NewReader(resp.Body)
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "roots/list") {
@@ -268,7 +268,7 @@ func TestAskingWithoutSessions(t *testing.T) {
 // request was that its question came in.
 func TestOurAnswersToTheServer(t *testing.T) {
 	header := make(chan http.Header, 1)
-	w := newWorld(t, sessionServer(func(w http.ResponseWriter, r *http.Request, body string) {
+	w := newHarness(t, sessionServer(func(w http.ResponseWriter, r *http.Request, body string) {
 		if r.Method == http.MethodPost {
 			header <- r.Header
 			w.WriteHeader(http.StatusAccepted)
@@ -294,7 +294,7 @@ func TestOurAnswersToTheServer(t *testing.T) {
 // the server's to refuse.
 func TestDelete(t *testing.T) {
 	status := http.StatusMethodNotAllowed
-	w := newWorld(t, sessionServer(func(w http.ResponseWriter, r *http.Request, body string) {
+	w := newHarness(t, sessionServer(func(w http.ResponseWriter, r *http.Request, body string) {
 		if r.Method == http.MethodDelete {
 			w.WriteHeader(status)
 			return
@@ -334,7 +334,7 @@ func TestDelete(t *testing.T) {
 // A stream stays one, with its id, also when the answer is the first thing in it.
 func TestAStreamOfOneEvent(t *testing.T) {
 	const answer = "id: e1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n"
-	w := newWorld(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, _ string) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, answer)
 	}})
@@ -355,7 +355,7 @@ func TestHangingUpEndsTheCall(t *testing.T) {
 	for name, message := range map[string]string{"sessions": call(1, "ok"), "modern": modernCall("1", "ok", "", "")} {
 		t.Run(name, func(t *testing.T) {
 			begun, gone := make(chan struct{}), make(chan struct{})
-			w := newWorld(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
+			w := newHarness(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
 				close(begun)
 				<-r.Context().Done()
 				close(gone)
@@ -379,7 +379,7 @@ func TestHangingUpEndsTheCall(t *testing.T) {
 // Close ends a call that the client's own request carries.
 func TestCloseEndsTheCall(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
+	w := newHarness(t, &server{serve: func(_ http.ResponseWriter, r *http.Request, _ string) {
 		close(begun)
 		<-r.Context().Done()
 		close(gone)
@@ -400,7 +400,7 @@ func TestCloseEndsTheCall(t *testing.T) {
 // A request of the server's under the id of the call it comes in is no answer to
 // that call.
 func TestARequestIsNoAnswer(t *testing.T) {
-	w := newWorld(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, body string) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, _ *http.Request, body string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: {\"id\":1,\"jsonrpc\":\"2.0\",\"params\":{},\"method\":\"roots/list\"}\n\n")
 		fmt.Fprint(w, "data: {\"result\":{\"content\":[]},\"id\":1,\"jsonrpc\":\"2.0\"}\n\n")

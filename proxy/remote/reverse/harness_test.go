@@ -69,7 +69,7 @@ func (r *record) has(code string) bool {
 }
 
 // comes waits for what another goroutine brings about.
-func (w *world) comes(what string, there func() bool) {
+func (w *harness) comes(what string, there func() bool) {
 	w.t.Helper()
 	for end := time.Now().Add(10 * time.Second); !there(); {
 		if time.Now().After(end) {
@@ -95,8 +95,8 @@ func (p *person) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	}
 }
 
-// world is a reverse proxy in front of a server that the test plays.
-type world struct {
+// harness is a reverse proxy in front of a server that the test plays.
+type harness struct {
 	t      testing.TB
 	record *record
 	person *person
@@ -106,9 +106,9 @@ type world struct {
 	url    string
 }
 
-func newWorld(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)) *world {
+func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)) *harness {
 	t.Helper()
-	w := &world{t: t, record: &record{}, person: &person{make(chan gate.Question, 100), make(chan gate.Reply)}}
+	w := &harness{t: t, record: &record{}, person: &person{make(chan gate.Question, 100), make(chan gate.Reply)}}
 	w.back = httptest.NewServer(handler)
 	to, err := url.Parse(w.back.URL + "/mcp")
 	if err != nil {
@@ -152,7 +152,7 @@ func newWorld(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)
 }
 
 // post sends one message with the headers given as pairs.
-func (w *world) post(message string, headers ...string) *http.Response {
+func (w *harness) post(message string, headers ...string) *http.Response {
 	w.t.Helper()
 	resp, err := http.DefaultClient.Do(w.request(w.t.Context(), message, headers...))
 	if err != nil {
@@ -162,7 +162,7 @@ func (w *world) post(message string, headers ...string) *http.Response {
 	return resp
 }
 
-func (w *world) request(ctx context.Context, message string, headers ...string) *http.Request {
+func (w *harness) request(ctx context.Context, message string, headers ...string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(message))
 	if err != nil {
 		w.t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 // it, and nothing can be written there any more. The end of a reader that nothing is
 // written to is reported by poll(2) alone, so that one thread sleeps in it; it starts
 // at the first call.
-var StdoutGone = sync.OnceValue(func() <-chan struct{} { return hungUp(1) })
+var StdoutGone = sync.OnceValue(func() <-chan struct{} { return pollHangUp(1) })
 
-func hungUp(fd int) <-chan struct{} {
+func pollHangUp(fd int) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		fds := []unix.PollFd{{Fd: int32(fd)}} // errors and the end are reported unasked

@@ -20,14 +20,14 @@ import (
 // Internet cannot send it into the owner's own network (MCP security best
 // practices, server-side request forgery).
 func newHTTP(server *url.URL) *http.Client {
-	g := &reach{server: server}
+	g := &dialGuard{server: server}
 	direct := http.DefaultTransport.(*http.Transport).Clone()
 	direct.Proxy = nil
 	direct.DialContext = (&net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}).DialContext
 	proxied := http.DefaultTransport.(*http.Transport).Clone()
 	return &http.Client{
 		Timeout:   30 * time.Second,
-		Transport: split{direct, proxied},
+		Transport: proxyTransport{direct, proxied},
 		CheckRedirect: func(to *http.Request, via []*http.Request) error {
 			if len(via) > 3 {
 				return errors.New("too many redirections")
@@ -40,11 +40,11 @@ func newHTTP(server *url.URL) *http.Client {
 	}
 }
 
-// split sends what goes through a proxy that the environment names past the
+// proxyTransport sends what goes through a proxy that the environment names past the
 // check of addresses: the connection is then the proxy's to make or to refuse.
-type split struct{ direct, proxied *http.Transport }
+type proxyTransport struct{ direct, proxied *http.Transport }
 
-func (s split) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s proxyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if through, err := http.ProxyFromEnvironment(r); err != nil || through != nil {
 		return s.proxied.RoundTrip(r)
 	}
@@ -52,47 +52,47 @@ func (s split) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections lets go of both.
-func (s split) CloseIdleConnections() {
+func (s proxyTransport) CloseIdleConnections() {
 	s.direct.CloseIdleConnections()
 	s.proxied.CloseIdleConnections()
 }
 
-// reach decides which addresses may be dialled.
-type reach struct {
+// dialGuard decides which addresses may be dialled.
+type dialGuard struct {
 	server *url.URL
 
-	once sync.Once
-	near bool // the server itself is on this machine or in the owner's network
+	once    sync.Once
+	private bool // the server itself is on this machine or in the owner's network
 }
 
 // control sees the address after the name was resolved, so that no name can hide
 // one.
-func (g *reach) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
+func (g *dialGuard) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
 	switch ip := unmapped(at.Addr()); {
-	case unreachable(ip):
+	case isReserved(ip):
 		return fmt.Errorf("%s is no address that a sign-in can be at", ip)
-	case within(ip) && !g.isNear(ctx):
+	case isPrivate(ip) && !g.serverIsPrivate(ctx):
 		return fmt.Errorf("the server names %s for its sign-in, which is in your own network", ip)
 	}
 	return nil
 }
 
-func (g *reach) isNear(ctx context.Context) bool {
+func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
 	g.once.Do(func() {
 		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server.Hostname())
-		g.near = err == nil && near(ips)
+		g.private = err == nil && allPrivate(ips)
 	})
-	return g.near
+	return g.private
 }
 
-// near reports a server that has no other address: one of the Internet can name a
+// allPrivate reports a server that has no other address: one of the Internet can name a
 // private one beside its own.
-func near(ips []netip.Addr) bool {
-	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !within(unmapped(ip)) })
+func allPrivate(ips []netip.Addr) bool {
+	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapped(ip)) })
 }
 
 // Ranges that the methods of netip.Addr do not know.
@@ -117,14 +117,14 @@ func unmapped(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// within reports an address of this machine or of a private network.
-func within(ip netip.Addr) bool {
+// isPrivate reports an address of this machine or of a private network.
+func isPrivate(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || sharedSpace.Contains(ip)
 }
 
-// unreachable reports an address where only machinery answers: the cloud's
+// isReserved reports an address where only machinery answers: the cloud's
 // metadata services are link-local.
-func unreachable(ip netip.Addr) bool {
+func isReserved(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || !ip.IsLoopback() &&
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

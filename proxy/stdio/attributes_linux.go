@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// restrain puts the child in a group of its own and lets the kernel kill it
+// setProcessAttributes puts the child in a group of its own and lets the kernel kill it
 // when we die.
-func restrain(cmd *exec.Cmd) {
+func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

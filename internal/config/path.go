@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// trail is the way from a path to the file it means.
-type trail struct {
+// resolvedPath is the way from a path to the file it means.
+type resolvedPath struct {
 	file string // symlinks resolved
-	// turns are the entries at which the way can be changed without changing
+	// entries are the entries at which the way can be changed without changing
 	// the file: each symlink, and the file, or what is missing in its place.
-	turns []string
+	entries []string
 }
 
 // maxLinks is what Linux allows on one path.
 const maxLinks = 40
 
-// follow walks to the file that path means, and refuses when somebody else
+// resolvePath walks to the file that path means, and refuses when somebody else
 // could change what lies there: each folder and symlink on the way, targets
 // included, must be ours or root's, and writable by nobody else (a sticky
 // folder may be: there others cannot touch what is ours). The file itself is
-// for the caller to check, opened. The trail is good as far as it was walked
+// for the caller to check, opened. The result is good as far as it was walked
 // even when there is an error.
-func follow(path string) (t trail, err error) {
+func resolvePath(path string) (t resolvedPath, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return t, err
 	}
-	at, rest, err := root(path)
+	at, rest, err := splitRoot(path)
 	if err != nil {
 		return t, err
 	}
@@ -53,21 +53,21 @@ func follow(path string) (t trail, err error) {
 		entry := filepath.Join(at, name)
 		info, err := os.Lstat(entry)
 		if err != nil {
-			t.turns = append(t.turns, entry)
+			t.entries = append(t.entries, entry)
 			return t, err
 		}
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			t.turns = append(t.turns, entry)
+			t.entries = append(t.entries, entry)
 			if links++; links > maxLinks {
 				return t, fmt.Errorf("%s: too many symlinks", path)
 			}
-			at, rest, err = jump(entry, info, at, rest)
+			at, rest, err = followLink(entry, info, at, rest)
 		case rest == "":
-			t.turns, t.file = append(t.turns, entry), entry
+			t.entries, t.file = append(t.entries, entry), entry
 			return t, nil
 		case info.IsDir():
-			at, err = entry, trusted(entry, info)
+			at, err = entry, checkOwner(entry, info)
 		default:
 			at = entry // not a folder: the next step says so
 		}
@@ -79,20 +79,20 @@ func follow(path string) (t trail, err error) {
 
 const separator = string(filepath.Separator)
 
-// root splits an absolute path into its checked root and the rest.
-func root(path string) (at, rest string, err error) {
+// splitRoot splits an absolute path into its checked root and the rest.
+func splitRoot(path string) (at, rest string, err error) {
 	volume := filepath.VolumeName(path)
 	at, rest = volume+separator, strings.TrimPrefix(filepath.Clean(path)[len(volume):], separator)
 	info, err := os.Lstat(at)
 	if err != nil {
 		return "", "", err
 	}
-	return at, rest, trusted(at, info)
+	return at, rest, checkOwner(at, info)
 }
 
-// jump continues the walk at the target of a symlink.
-func jump(link string, info fs.FileInfo, at, rest string) (string, string, error) {
-	if err := trusted(link, info); err != nil {
+// followLink continues the walk at the target of a symlink.
+func followLink(link string, info fs.FileInfo, at, rest string) (string, string, error) {
+	if err := checkOwner(link, info); err != nil {
 		return "", "", err
 	}
 	target, err := os.Readlink(link)
@@ -102,7 +102,7 @@ func jump(link string, info fs.FileInfo, at, rest string) (string, string, error
 	if !filepath.IsAbs(target) {
 		return at, filepath.FromSlash(target) + separator + rest, nil
 	}
-	at, begin, err := root(target)
+	at, begin, err := splitRoot(target)
 	return at, begin + separator + rest, err
 }
 
@@ -112,7 +112,7 @@ func PrivateFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return fmt.Errorf("make the folder %s: %w", path, err)
 	}
-	t, err := follow(path)
+	t, err := resolvePath(path)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func PrivateFolder(path string) error {
 		return fmt.Errorf("%s is not a folder", path)
 	}
 	if info.Mode()&fs.ModeSticky != 0 {
-		return errors.Join(trusted(t.file, info), fmt.Errorf("%s is shared by several users; name a folder of your own", path))
+		return errors.Join(checkOwner(t.file, info), fmt.Errorf("%s is shared by several users; name a folder of your own", path))
 	}
-	return trusted(t.file, info)
+	return checkOwner(t.file, info)
 }

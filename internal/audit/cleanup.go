@@ -11,24 +11,24 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// tidyAfter lets the session begin first: its server is being started, and
+// cleanupAfter lets the session begin first: its server is being started, and
 // whoever waits for that should not wait for a sweep.
-const tidyAfter = 50 * time.Millisecond
+const cleanupAfter = 50 * time.Millisecond
 
-// keepTidy looks after the other segments beside the session's work: what
+// cleanUp looks after the other segments beside the session's work: what
 // crashed sessions left, and what is too old. Close waits for it. What goes
 // wrong there is recorded, and no concern of this session's calls.
-func (l *Log) keepTidy() {
+func (l *Log) cleanUp() {
 	if l.closing {
 		return
 	}
-	l.tidy.Go(func() {
+	l.cleanups.Go(func() {
 		select {
 		case <-l.ending:
-		case <-time.After(tidyAfter):
+		case <-time.After(cleanupAfter):
 		}
-		l.tidyMu.Lock()
-		defer l.tidyMu.Unlock()
+		l.cleanupMu.Lock()
+		defer l.cleanupMu.Unlock()
 		all, err := segments(l.dir) // one listing: there may be thousands
 		if errors.Is(err, fs.ErrNotExist) {
 			return // the next record finds that the folder is gone, and says so
@@ -95,7 +95,7 @@ func closeIfCrashed(path string, o Options) error {
 			return err
 		}
 		if len(marks) == 0 || marks[len(marks)-1].Kind == opened {
-			m, err := crash(f)
+			m, err := markCrashed(f)
 			if err != nil {
 				return err
 			}
@@ -124,8 +124,8 @@ func openFree(path string) (*os.File, error) {
 	return f, nil
 }
 
-// crash reads a segment without a writer.
-func crash(f *os.File) (mark, error) {
+// markCrashed reads a segment without a writer.
+func markCrashed(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s := newScanner(f)
 	err := s.each(func(it item) {
@@ -133,9 +133,9 @@ func crash(f *os.File) (mark, error) {
 			return
 		}
 		if m.Lines++; m.Lines == 1 {
-			m.First = string(it.place.hash)
+			m.First = string(it.link.hash)
 		}
-		m.Last = string(it.place.hash)
+		m.Last = string(it.link.hash)
 	})
 	if err != nil {
 		return m, err

@@ -19,9 +19,9 @@ import (
 // show a form adds to it.
 const meta = `"_meta":{%s"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1.2"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
 
-// visit is a call of a client that can show a form; rest are more members of
+// modernCall is a call of a client that can show a form; rest are more members of
 // its params, each with a comma behind, token its progress token.
-func visit(id, rest, token string) string {
+func modernCall(id, rest, token string) string {
 	if token != "" {
 		token = `"progressToken":` + token + `,`
 	}
@@ -31,11 +31,11 @@ func visit(id, rest, token string) string {
 
 // retry is what the client sends when it has shown its form.
 func retry(id, state, answer, token string) string {
-	return visit(id, `"inputResponses":{"clawai":{"action":"accept","content":{"answer":"`+answer+`"}}},"requestState":`+state+`,`, token)
+	return modernCall(id, `"inputResponses":{"clawai":{"action":"accept","content":{"answer":"`+answer+`"}}},"requestState":`+state+`,`, token)
 }
 
 // formFor reads the form that answers a call and gives the state it came with.
-func (w *world) formFor(id string) (state string) {
+func (w *harness) formFor(id string) (state string) {
 	w.t.Helper()
 	line := w.client.wantsLike(`{"jsonrpc":"2.0","id":`+id+`,"result":{"resultType":"input_required","inputRequests":{"clawai":{`+elicitation,
 		"let it through? (test 1.2)")
@@ -43,13 +43,13 @@ func (w *world) formFor(id string) (state string) {
 }
 
 func TestACallerReturnsWithItsAnswer(t *testing.T) {
-	w := newWorld(t, forms)
-	w.client.send(visit("1", "", ""))
+	w := newHarness(t, forms)
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(tool("9", "ok"))
 	w.server.wants(tool("9", "ok"))
 	w.client.send(retry("2", state, "once", ""))
-	w.server.wants(visit("1", "", "")) // the call as it was shown
+	w.server.wants(modernCall("1", "", "")) // the call as it was shown
 	w.server.send(`{"result": {"id":1,"content":[]} , "id" : 1,"jsonrpc":"2.0"}`)
 	w.client.wants(`{"result": {"id":1,"content":[]} , "id" : 2,"jsonrpc":"2.0"}`)
 	w.server.send(answer("1"), answer("2"))
@@ -64,19 +64,19 @@ func TestACallerReturnsWithItsAnswer(t *testing.T) {
 	}
 
 	// Both ids are free again.
-	w.client.send(visit("1", "", ""))
+	w.client.send(modernCall("1", "", ""))
 	state = w.formFor("1")
 	w.client.send(retry("2", state, "deny", ""))
 	w.client.wantsLike(`"id":2`, `"resultType":"complete"`, gate.CodeDeniedByPerson)
 }
 
 func TestOnlyACallThatSaysSoGetsAForm(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.introduce("2025-06-18", elicits) // of no meaning for what is of another era
 	for i, line := range []string{
-		strings.Replace(visit("0", "", ""), `"elicitation":{}`, ``, 1),
-		strings.Replace(visit("1", "", ""), `"elicitation":{}`, `"elicitation":{"url":{}}`, 1),
-		strings.Replace(visit("2", "", ""), `2026-07-28`, `2027-07-28`, 1),
+		strings.Replace(modernCall("0", "", ""), `"elicitation":{}`, ``, 1),
+		strings.Replace(modernCall("1", "", ""), `"elicitation":{}`, `"elicitation":{"url":{}}`, 1),
+		strings.Replace(modernCall("2", "", ""), `2026-07-28`, `2027-07-28`, 1),
 	} {
 		w.client.send(line)
 		w.client.wantsLike(`"id":`+fmt.Sprint(i), gate.CodeNobodyToAsk)
@@ -84,8 +84,8 @@ func TestOnlyACallThatSaysSoGetsAForm(t *testing.T) {
 }
 
 func TestAStateIsForOneRetryOfTheSameCall(t *testing.T) {
-	w := newWorld(t, forms)
-	w.client.send(visit("1", "", ""))
+	w := newHarness(t, forms)
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	other := `"` + state[1:len(state)-3] + `x-1"`
 	w.client.send(retry("2", other, "once", ""))
@@ -96,7 +96,7 @@ func TestAStateIsForOneRetryOfTheSameCall(t *testing.T) {
 	w.client.wantsLike(`"id":4`, `"error"`, "other_call")
 	w.client.send(array(retry("5", state, "once", "")))
 	w.client.send(retry("6", state, "once", ""))
-	w.server.wants(visit("1", "", ""))
+	w.server.wants(modernCall("1", "", ""))
 	w.client.send(retry("7", state, "once", ""))
 	w.client.wantsLike(`"id":7`, "late_form")
 	w.server.send(answer("1"))
@@ -109,8 +109,8 @@ func TestAStateIsForOneRetryOfTheSameCall(t *testing.T) {
 }
 
 func TestAnIDInFlightIsNoPlaceToReturnTo(t *testing.T) {
-	w := newWorld(t, forms)
-	w.client.send(tool("2", "ok"), visit("1", "", ""))
+	w := newHarness(t, forms)
+	w.client.send(tool("2", "ok"), modernCall("1", "", ""))
 	w.server.wants(tool("2", "ok"))
 	state := w.formFor("1")
 	w.client.send(retry("2", state, "once", ""))
@@ -120,11 +120,11 @@ func TestAnIDInFlightIsNoPlaceToReturnTo(t *testing.T) {
 	w.client.send(retry("3", state, "once", ""), tool("1", "ok"), tool("3", "ok"))
 	w.client.wantsLike(`"id":1`, "duplicate_id") // the server knows the call by it
 	w.client.wantsLike(`"id":3`, "duplicate_id")
-	w.server.wants(visit("1", "", ""))
+	w.server.wants(modernCall("1", "", ""))
 }
 
 func TestACallerReturnsWithoutAUsableAnswer(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	for i, responses := range []string{
 		``,
 		`"inputResponses":{},`,
@@ -133,16 +133,16 @@ func TestACallerReturnsWithoutAUsableAnswer(t *testing.T) {
 		`"inputResponses":{"clawai":{"action":"cancel"}},`,
 		`"inputResponses":{"clawai":{"action":"accept","content":{"answer":"` + strings.Repeat("x", 70<<10) + `"}}},`,
 	} {
-		w.client.send(visit(fmt.Sprint(i), "", ""))
+		w.client.send(modernCall(fmt.Sprint(i), "", ""))
 		state := w.formFor(fmt.Sprint(i))
-		go w.client.send(visit(fmt.Sprint(100+i), responses+`"requestState":`+state+`,`, ""))
+		go w.client.send(modernCall(fmt.Sprint(100+i), responses+`"requestState":`+state+`,`, ""))
 		w.client.wantsLike(`"id":`+fmt.Sprint(100+i), gate.CodeNobodyToAsk)
 	}
 }
 
 func TestACallerThatDoesNotReturnIsGivenUp(t *testing.T) {
-	w := newWorld(t, forms, shortly)
-	w.client.send(visit("1", "", "7"))
+	w := newHarness(t, forms, shortly)
+	w.client.send(modernCall("1", "", "7"))
 	var state string
 	for state == "" { // progress may come first
 		if line := w.client.next(); strings.Contains(line, "input_required") {
@@ -168,7 +168,7 @@ func (b *both) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	got := make(chan gate.Answer, 2)
 	go func() {
 		defer close(ended)
-		if a, err := (&formRung{}).Ask(ctx, q); err == nil {
+		if a, err := (&formApprover{}).Ask(ctx, q); err == nil {
 			got <- a
 		}
 	}()
@@ -186,15 +186,15 @@ func (b *both) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	}
 }
 
-func elsewhere(t *testing.T) (*world, *person) {
+func elsewhere(t *testing.T) (*harness, *person) {
 	p := &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}
-	return newWorld(t, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} }), p
+	return newHarness(t, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} }), p
 }
 
 func TestAnAnswerElsewhereIsOfNoUseToACallerThatStaysAway(t *testing.T) {
 	p := &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}
-	w := newWorld(t, shortly, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} })
-	w.client.send(visit("1", "", ""))
+	w := newHarness(t, shortly, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} })
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	p.answers <- gate.AllowOnce
 	w.record.has(t, event.Decision, gate.CodeCallerAway)
@@ -205,18 +205,18 @@ func TestAnAnswerElsewhereIsOfNoUseToACallerThatStaysAway(t *testing.T) {
 
 func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
 	w, p := elsewhere(t)
-	w.client.send(visit("1", "", ""))
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	p.answers <- gate.AllowOnce
 	w.client.send(tool("9", "ok"))
 	w.server.wants(tool("9", "ok")) // the call itself waits
 	w.client.send(retry("2", state, "deny", ""))
-	w.server.wants(visit("1", "", "")) // the first answer holds
+	w.server.wants(modernCall("1", "", "")) // the first answer holds
 	w.server.send(answer("1"))
 	w.client.wants(answer("2"))
 	w.record.has(t, event.Asked, "accept")
 
-	w.client.send(visit("3", "", ""))
+	w.client.send(modernCall("3", "", ""))
 	state = w.formFor("3")
 	p.answers <- gate.DenyOnce
 	w.client.send(retry("4", state, "once", ""))
@@ -226,8 +226,8 @@ func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
 // What the rules say by then holds, and is said when there is somebody to hear.
 func TestRulesThatChangeWhileTheCallerIsAway(t *testing.T) {
 	for action, want := range map[string]string{"allow": "", "deny": gate.CodeDeniedByRule} {
-		w := newWorld(t, forms)
-		w.client.send(visit("1", "", ""))
+		w := newHarness(t, forms)
+		w.client.send(modernCall("1", "", ""))
 		state := w.formFor("1")
 		p, err := policy.Parse("test.toml", []byte("[[rule]]\naction = \""+action+"\"\ntool = \"*\"\n"), policy.Options{})
 		if err != nil {
@@ -239,7 +239,7 @@ func TestRulesThatChangeWhileTheCallerIsAway(t *testing.T) {
 			w.client.wantsLike(`"id":2`, want)
 			continue
 		}
-		w.server.wants(visit("1", "", ""))
+		w.server.wants(modernCall("1", "", ""))
 		w.server.send(answer("1"))
 		w.client.wants(answer("2"))
 	}
@@ -247,16 +247,16 @@ func TestRulesThatChangeWhileTheCallerIsAway(t *testing.T) {
 
 func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
 	w, p := elsewhere(t)
-	w.client.send(visit("1", "", ""))
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(cancel("1"), retry("2", state, "once", ""), tool("9", "ok"))
 	w.client.wantsLike(`"id":2`, "late_form")
 	w.server.wants(tool("9", "ok"))
 
-	w.client.send(visit("3", "", ""))
+	w.client.send(modernCall("3", "", ""))
 	state = w.formFor("3")
 	w.client.send(retry("4", state, "once", ""))
-	w.server.wants(visit("3", "", ""))
+	w.server.wants(modernCall("3", "", ""))
 	w.client.send(cancel("3"), cancel("4")) // the first names what was answered long ago
 	w.server.wants(cancel("3"))             // the second, as the server knows it
 	w.server.send(answer("3"), `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
@@ -266,9 +266,9 @@ func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
 	w.server.wants(tool("10", "ok"))
 
 	// Back, and the answer of no use: the other way of asking is still open.
-	w.client.send(visit("5", "", ""))
+	w.client.send(modernCall("5", "", ""))
 	state = w.formFor("5")
-	w.client.send(visit("6", `"inputResponses":{},"requestState":`+state+`,`, ""), cancel("6"), tool("11", "ok"))
+	w.client.send(modernCall("6", `"inputResponses":{},"requestState":`+state+`,`, ""), cancel("6"), tool("11", "ok"))
 	w.server.wants(tool("11", "ok"))
 	_ = p
 }
@@ -277,18 +277,18 @@ func TestProgressIsTheRetrys(t *testing.T) {
 	progress := func(token string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken": ` + token + `,"progress":1}}`
 	}
-	w := newWorld(t, forms, func(_ *proxy.Options, g *gate.Options) { g.WaitEvery = 0 })
-	w.client.send(visit("1", "", "1"))
+	w := newHarness(t, forms, func(_ *proxy.Options, g *gate.Options) { g.WaitEvery = 0 })
+	w.client.send(modernCall("1", "", "1"))
 	state := w.formFor("1")
 	w.client.send(retry("2", state, "once", `"two"`))
-	w.server.wants(visit("1", "", "1"))
+	w.server.wants(modernCall("1", "", "1"))
 	w.server.send(progress(`"two"`), progress("1"), answer("1"), progress("1"))
 	w.client.wants(progress(`"two"`), answer("2"))
 
-	w.client.send(visit("3", "", "3"))
+	w.client.send(modernCall("3", "", "3"))
 	state = w.formFor("3")
 	w.client.send(retry("4", state, "once", "")) // wants none
-	w.server.wants(visit("3", "", "3"))
+	w.server.wants(modernCall("3", "", "3"))
 	w.server.send(progress("3"), `{"jsonrpc":"2.0","id":3,"result":{"resultType":"task","taskId":"t"}}`, progress("3"))
 	w.client.wantsLike(`"id":4`, `"task"`)
 
@@ -303,15 +303,15 @@ func TestProgressIsTheRetrys(t *testing.T) {
 // A server's own rounds pass around ours: its state reaches it in the call that
 // was judged, whatever the client's retry has left out.
 func TestAServersOwnRoundsPassAroundOurs(t *testing.T) {
-	w := newWorld(t, forms)
-	w.client.send(visit("1", "", ""))
+	w := newHarness(t, forms)
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(retry("2", state, "once", ""))
-	w.server.wants(visit("1", "", ""))
+	w.server.wants(modernCall("1", "", ""))
 	w.server.send(inputRequired("1", "fine"))
 	w.client.wants(inputRequired("2", "fine"))
 
-	round := visit("3", `"inputResponses":{"k":{"role":"assistant","model":"m","content":{"type":"text","text":"out"}}},"requestState":"s",`, "")
+	round := modernCall("3", `"inputResponses":{"k":{"role":"assistant","model":"m","content":{"type":"text","text":"out"}}},"requestState":"s",`, "")
 	w.client.send(round)
 	state = w.formFor("3")
 	w.client.send(retry("4", state, "once", "")) // as SDKs do: the first params and our state
@@ -321,30 +321,30 @@ func TestAServersOwnRoundsPassAroundOurs(t *testing.T) {
 }
 
 func TestUnreadableAnswersReachTheCallerThatReturned(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	for i, line := range []string{
 		`{"jsonrpc":"2.0","id":%d,"result":{"a":1,"a":2}}`,
 		`{"result":{"a":"` + strings.Repeat("x", 2<<20) + `"},"jsonrpc":"2.0","id":%d}`,
 		`{"jsonrpc":"2.0","id":%d,"result":{"inputRequests":5}}`,
 	} {
-		w.client.send(visit(fmt.Sprint(i), "", ""))
+		w.client.send(modernCall(fmt.Sprint(i), "", ""))
 		state := w.formFor(fmt.Sprint(i))
 		w.client.send(retry(fmt.Sprint(100+i), state, "once", ""))
-		w.server.wants(visit(fmt.Sprint(i), "", ""))
+		w.server.wants(modernCall(fmt.Sprint(i), "", ""))
 		go w.server.send(fmt.Sprintf(line, i))
 		w.client.wantsLike(`"id":`+fmt.Sprint(100+i), `"error":{"code":4400`)
 	}
 }
 
 func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
-	w := newWorld(t, forms)
+	w := newHarness(t, forms)
 	w.client.send(tool("3", "ok"))
 	w.server.wants(tool("3", "ok"))
-	w.client.send(visit("1", "", ""))
+	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(retry("4", state, "once", ""))
-	w.server.wants(visit("1", "", ""))
-	w.client.send(visit("2", "", ""))
+	w.server.wants(modernCall("1", "", ""))
+	w.client.send(modernCall("2", "", ""))
 	w.formFor("2")
 	close(w.upstream.done)
 	_ = w.upstream.Close(t.Context())
@@ -363,7 +363,7 @@ func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
 // reads the bytes that were shown and the caller the server's, but for its id.
 func TestNothingButTheIDChanges(t *testing.T) {
 	often := func(_ *proxy.Options, g *gate.Options) { g.MaxWaiting = 1000 }
-	w := newWorld(t, forms, often)
+	w := newHarness(t, forms, often)
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++
@@ -379,7 +379,7 @@ func TestNothingButTheIDChanges(t *testing.T) {
 		first, second = unique(first, "a"), unique(second, "b")
 		text := rapid.StringMatching(`[a-z ]{0,30}|("id":1 ?){0,3}`).Draw(r, "text")
 		before := strings.ReplaceAll(text, `"`, `\"`)
-		call := visit(first, `"note":"`+before+`",`, "")
+		call := modernCall(first, `"note":"`+before+`",`, "")
 		w.client.send(call)
 		state := w.formFor(first)
 		w.client.send(strings.Replace(retry(second, state, "once", ""), `"inputResponses"`, `"note":"`+before+`","inputResponses"`, 1))

@@ -14,26 +14,26 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// pin is the authorization server that the owner's own client is registered at, as it
+// issuerCheck is the authorization server that the owner's own client is registered at, as it
 // was when they signed in. The server's metadata may name another one tomorrow, and
 // the client's secret would go there (RFC 9700, section 4.4: mix-up).
-type pin struct {
-	next http.RoundTripper
-	had  Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
+type issuerCheck struct {
+	next  http.RoundTripper
+	entry Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
 
 	mu     sync.Mutex
 	issuer string // of the metadata that was read last
 }
 
-// errMoved is what a change of the authorization server comes to.
-type errMoved struct{ server, what, was, is string }
+// issuerChangedError is what a change of the authorization server comes to.
+type issuerChangedError struct{ server, what, was, is string }
 
-func (e *errMoved) Error() string {
+func (e *issuerChangedError) Error() string {
 	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in anew: clawai auth login --client-id ID %s",
-		e.what, term.Text(short(e.is)), term.Text(short(e.was)), term.Text(e.server))
+		e.what, term.Text(truncate(e.is)), term.Text(truncate(e.was)), term.Text(e.server))
 }
 
-func short(s string) string {
+func truncate(s string) string {
 	const most = 300
 	if len(s) > most {
 		return s[:most] + "…"
@@ -43,12 +43,12 @@ func short(s string) string {
 
 // RoundTrip lets requests with the client's secret go to the pinned token endpoint
 // only: every POST is one, for who has a client does not register another.
-func (p *pin) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.User != nil {
 		return nil, errors.New("the server names an address with a name or a password in it")
 	}
 	if r.Method == http.MethodPost {
-		if err := p.holds("token endpoint", p.had.TokenURL, r.URL.String()); err != nil {
+		if err := p.check("token endpoint", p.entry.TokenURL, r.URL.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -58,13 +58,13 @@ func (p *pin) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := next.RoundTrip(r)
 	if err == nil && r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && strings.Contains(r.URL.Path, "/.well-known/") {
-		err = p.read(resp)
+		err = p.readIssuer(resp)
 	}
 	return resp, err
 }
 
-// read takes in the issuer of metadata.
-func (p *pin) read(resp *http.Response) error {
+// readIssuer takes in the issuer of metadata.
+func (p *issuerCheck) readIssuer(resp *http.Response) error {
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	_ = resp.Body.Close()
@@ -86,27 +86,27 @@ func (p *pin) read(resp *http.Response) error {
 	return nil
 }
 
-// page checks the sign-in page before it is opened.
-func (p *pin) page(page string) error {
-	if err := p.holds("issuer", p.had.Issuer, p.named()); err != nil {
+// checkPage checks the sign-in page before it is opened.
+func (p *issuerCheck) checkPage(page string) error {
+	if err := p.check("issuer", p.entry.Issuer, p.currentIssuer()); err != nil {
 		return err
 	}
-	return p.holds("page", p.had.AuthURL, endpoint(page))
+	return p.check("page", p.entry.AuthURL, endpoint(page))
 }
 
-func (p *pin) named() string {
+func (p *issuerCheck) currentIssuer() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.issuer
 }
 
-// holds compares with what was when the client signed in; an entry of an earlier
+// check compares with what was when the client signed in; an entry of an earlier
 // version may not say.
-func (p *pin) holds(what, was, is string) error {
-	if !p.had.ByHand || was == "" || was == is {
+func (p *issuerCheck) check(what, was, is string) error {
+	if !p.entry.ByHand || was == "" || was == is {
 		return nil
 	}
-	return &errMoved{p.had.Server, what, was, is}
+	return &issuerChangedError{p.entry.Server, what, was, is}
 }
 
 // endpoint is a page's address without what it is asked.

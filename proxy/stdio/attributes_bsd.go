@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// restrain puts the child in a group of its own. The kernel offers nothing
+// setProcessAttributes puts the child in a group of its own. The kernel offers nothing
 // for our own death: the watchdog and the end of its stdin are what remains.
-func restrain(cmd *exec.Cmd) {
+func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

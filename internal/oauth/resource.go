@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// naming adds the resource a token is for to requests at the token endpoint
+// resourceTransport adds the resource a token is for to requests at the token endpoint
 // (RFC 8707): a refresh must name it too, and the library does not.
-type naming struct {
+type resourceTransport struct {
 	next     http.RoundTripper
 	endpoint string
 	resource string
 }
 
-func (n naming) RoundTrip(r *http.Request) (*http.Response, error) {
+func (n resourceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	next := n.next
 	if next == nil {
 		next = http.DefaultTransport

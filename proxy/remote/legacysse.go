@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
-// twoWay is the transport of 2024-11-05: one stream for everything the server
+// sseTransport is the transport of 2024-11-05: one stream for everything the server
 // says, whose first event names the address for everything the client says.
-type twoWay struct {
+type sseTransport struct {
 	endpoint string
 	// Guarded by Upstream.mu:
 	lost  bool // the stream has ended, or the session on it has not begun
@@ -31,21 +31,21 @@ func (u *Upstream) endpoint() string {
 	return u.sse.endpoint
 }
 
-// speaksSSE opens that transport when the answer to initialize is one that a
+// trySSE opens that transport when the answer to initialize is one that a
 // server which knows nothing newer gives (MCP 2025-11-25 basic/transports,
 // backwards compatibility). An error says that its stream wants a sign-in.
-func (u *Upstream) speaksSSE(x *exchange, resp *http.Response) (bool, error) {
-	if x.frame.Method != "initialize" || !MayBeOlder(resp.StatusCode) {
+func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
+	if rt.frame.Method != "initialize" || !MayBeOlder(resp.StatusCode) {
 		return false, nil
 	}
-	in, err := u.enter(x)
-	if failed, ok := errors.AsType[*notSignedIn](err); ok {
+	in, err := u.openSSE(rt)
+	if failed, ok := errors.AsType[*signInError](err); ok {
 		return false, failed
 	}
 	if err != nil {
 		return false, nil
 	}
-	u.heed(in)
+	u.startReading(in)
 	return true, nil
 }
 
@@ -55,32 +55,32 @@ func MayBeOlder(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
 
-// inlet is the stream of that transport.
-type inlet struct {
-	*twoWay
+// sseStream is the stream of that transport.
+type sseStream struct {
+	*sseTransport
 	cancel context.CancelFunc // closes it
 	events *sse.Reader
 	header http.Header
 }
 
-// unwelcome is a stream that was not opened.
-type unwelcome struct{ resp *http.Response }
+// openError is a stream that was not opened.
+type openError struct{ resp *http.Response }
 
-func (r *unwelcome) Error() string { return Status(r.resp) }
+func (r *openError) Error() string { return Status(r.resp) }
 
-// enter opens the stream for x, again where that wants other credentials: some
+// openSSE opens the stream for rt, again where that wants other credentials: some
 // servers ask for them nowhere else before they have them.
-func (u *Upstream) enter(x *exchange) (*inlet, error) {
+func (u *Upstream) openSSE(rt *roundTrip) (*sseStream, error) {
 	for challenged := 0; ; challenged++ {
-		in, err := u.enterOnce(x.ctx)
-		refused, ok := errors.AsType[*unwelcome](err)
-		if !ok || u.o.Credentials == nil || x.unasked || challenged == maxChallenges ||
+		in, err := u.openSSEOnce(rt.ctx)
+		refused, ok := errors.AsType[*openError](err)
+		if !ok || u.o.Credentials == nil || rt.background || challenged == maxChallenges ||
 			refused.resp.StatusCode != http.StatusUnauthorized && refused.resp.StatusCode != http.StatusForbidden {
 			return in, err
 		}
-		again, failed := u.o.Credentials.Challenged(x.ctx, refused.resp)
+		again, failed := u.o.Credentials.Challenged(rt.ctx, refused.resp)
 		if failed != nil {
-			return nil, &notSignedIn{failed}
+			return nil, &signInError{failed}
 		}
 		if !again {
 			return nil, err
@@ -88,22 +88,22 @@ func (u *Upstream) enter(x *exchange) (*inlet, error) {
 	}
 }
 
-// enterOnce opens the stream and reads the address from its first event.
-func (u *Upstream) enterOnce(ctx context.Context) (*inlet, error) {
-	in := &inlet{twoWay: &twoWay{lost: true}}
+// openSSEOnce opens the stream and reads the address from its first event.
+func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
+	in := &sseStream{sseTransport: &sseTransport{lost: true}}
 	var open context.Context
 	open, in.cancel = context.WithCancel(u.ctx)
-	err := in.within(ctx, func() error {
-		resp, err := u.get(open, &place{})
+	err := in.withTimeout(ctx, func() error {
+		resp, err := u.openStream(open, &position{})
 		if err != nil {
 			return err
 		}
 		context.AfterFunc(open, func() { _ = resp.Body.Close() })
-		if !okay(resp) {
-			return &unwelcome{resp}
+		if !isOK(resp) {
+			return &openError{resp}
 		}
 		in.events, in.header = sse.NewReader(resp.Body, u.maxEvent()), resp.Header
-		in.endpoint, err = u.address(in.events)
+		in.endpoint, err = u.readEndpoint(in.events)
 		return err
 	})
 	if err != nil {
@@ -114,14 +114,14 @@ func (u *Upstream) enterOnce(ctx context.Context) (*inlet, error) {
 	if u.sse != nil {
 		in.tries = u.sse.tries
 	}
-	u.sse = in.twoWay
+	u.sse = in.sseTransport
 	return in, nil
 }
 
-// within reads the stream, but not for ever: whoever waits may give up, and one
+// withTimeout reads the stream, but not for ever: whoever waits may give up, and one
 // that is open and says nothing is no transport of 2024-11-05. It closes the stream
 // when that fails.
-func (in *inlet) within(ctx context.Context, read func() error) error {
+func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, in.cancel)
@@ -135,45 +135,45 @@ func (in *inlet) within(ctx context.Context, read func() error) error {
 	return err
 }
 
-// heed begins to hand on what comes.
-func (u *Upstream) heed(in *inlet) {
+// startReading begins to hand on what comes.
+func (u *Upstream) startReading(in *sseStream) {
 	u.mu.Lock()
 	in.lost = false
 	u.mu.Unlock()
-	u.run(func() {
-		wait := u.hear(in)
-		u.comeBack(in.twoWay, wait)
+	u.startTask(func() {
+		wait := u.readSSE(in)
+		u.reconnect(in.sseTransport, wait)
 	})
 }
 
-// rejoin opens the stream again and repeats initialize on it.
-func (u *Upstream) rejoin(x *exchange) (http.Header, []byte, error) {
-	in, err := u.enter(x)
+// reopenSSE opens the stream again and repeats initialize on it.
+func (u *Upstream) reopenSSE(rt *roundTrip) (http.Header, []byte, error) {
+	in, err := u.openSSE(rt)
 	if err != nil {
 		return nil, nil, err
 	}
 	var result []byte
-	err = in.within(x.ctx, func() error {
-		resp, err := u.postOnce(x)
+	err = in.withTimeout(rt.ctx, func() error {
+		resp, err := u.postOnce(rt)
 		if err != nil {
 			return err
 		}
-		finish(resp.Body)
-		if !u.accepted(resp) {
+		drain(resp.Body)
+		if !u.isAccepted(resp) {
 			return errors.New(Status(resp))
 		}
-		result, err = u.resultFor(x, in.next)
+		result, err = u.resultFor(rt, in.next)
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	u.heed(in)
+	u.startReading(in)
 	return in.header, result, nil
 }
 
 // next is the data of the next event.
-func (in *inlet) next() ([]byte, error) {
+func (in *sseStream) next() ([]byte, error) {
 	e, err := in.events.Next()
 	if err != nil {
 		return nil, err
@@ -181,44 +181,44 @@ func (in *inlet) next() ([]byte, error) {
 	return e.Data, nil
 }
 
-// adrift reports a session whose stream has ended, also while it is begun anew.
+// streamLost reports a session whose stream has ended, also while it is begun anew.
 // u.mu is held.
-func (u *Upstream) adrift() bool {
+func (u *Upstream) streamLost() bool {
 	return u.sse != nil && (u.sse.lost || u.session.renewing != nil)
 }
 
-// moored waits until the session has a stream to be answered on.
-func (u *Upstream) moored(x *exchange) error {
+// ensureStream waits until the session has a stream to be answered on.
+func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
-	adrift := u.adrift()
+	lost := u.streamLost()
 	u.mu.Unlock()
-	if !adrift || x.frame.Kind == frame.Response || u.renew(x, u.adrift) { // nobody asks any more for a response
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // nobody asks any more for a response
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")
 }
 
-// comeBack begins the session anew when its stream has ended: what the server says
+// reconnect begins the session anew when its stream has ended: what the server says
 // outside of answers comes there. When that fails, the client's next message tries
 // again.
-func (u *Upstream) comeBack(at *twoWay, wait time.Duration) {
+func (u *Upstream) reconnect(at *sseTransport, wait time.Duration) {
 	u.mu.Lock()
-	p := place{wait: wait, tries: at.tries}
+	p := position{wait: wait, tries: at.tries}
 	open := u.session.version != ""
 	u.mu.Unlock()
-	for open && p.tries < maxResumes && u.pause(u.ctx, &p) {
+	for open && p.tries < maxResumes && u.backOff(u.ctx, &p) {
 		u.mu.Lock()
 		at.tries = p.tries
 		u.mu.Unlock()
-		if u.renew(nil, u.adrift) {
+		if u.renewSession(nil, u.streamLost) {
 			return
 		}
 	}
 }
 
-// address is what the endpoint event says, which must be at the same origin: the
+// readEndpoint is what the endpoint event says, which must be at the same origin: the
 // credentials go there.
-func (u *Upstream) address(events *sse.Reader) (string, error) {
+func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -235,60 +235,60 @@ func (u *Upstream) address(events *sse.Reader) (string, error) {
 			return "", errors.New("the endpoint is no address")
 		}
 		at = u.o.URL.ResolveReference(at)
-		if !sameOrigin(at, u.o.URL) || at.User != nil {
+		if !SameOrigin(at, u.o.URL) || at.User != nil {
 			return "", errors.New("the endpoint is at another origin")
 		}
 		return at.String(), nil
 	}
 }
 
-// hear hands on everything the server says until it ends the stream, and gives the
+// readSSE hands on everything the server says until it ends the stream, and gives the
 // time that the server wants to pass before the next one.
-func (u *Upstream) hear(in *inlet) (wait time.Duration) {
+func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	defer in.cancel()
 	for wait = u.o.Patience; ; {
 		e, err := in.events.Next()
 		if err != nil {
-			u.failAll(in.twoWay, "the server ended its stream")
-			u.lost("stream_lost", "the server ended its stream"+because(err))
+			u.failAll(in.sseTransport, "the server ended its stream")
+			u.report("stream_lost", "the server ended its stream"+causeSuffix(err))
 			return wait
 		}
 		if e.Retry >= 0 {
-			wait = u.wait(e.Retry)
+			wait = u.retryDelay(e.Retry)
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			u.mu.Lock()
 			in.tries = 0
 			u.mu.Unlock()
-			u.arrived(nil, in.header, e.Data)
+			u.receive(nil, in.header, e.Data)
 		}
 	}
 }
 
 // failAll answers every request in flight on a stream that has ended.
-func (u *Upstream) failAll(at *twoWay, why string) {
+func (u *Upstream) failAll(at *sseTransport, why string) {
 	u.mu.Lock()
 	at.lost = true
-	var open []*exchange
-	for _, x := range u.inFlight {
-		open = append(open, x)
+	var open []*roundTrip
+	for _, rt := range u.inFlight {
+		open = append(open, rt)
 	}
 	u.mu.Unlock()
-	for _, x := range open {
-		u.fail(x, why)
-		x.cancel()
+	for _, rt := range open {
+		u.fail(rt, why)
+		rt.cancel()
 	}
 }
 
-// awaitTwoWay waits for an answer that comes on the stream.
-func (u *Upstream) awaitTwoWay(x *exchange) {
+// awaitAnswer waits for an answer that comes on the stream.
+func (u *Upstream) awaitAnswer(rt *roundTrip) {
 	select {
-	case <-x.told.ch:
-	case <-x.ctx.Done():
+	case <-rt.answered.ch:
+	case <-rt.ctx.Done():
 	}
 }
 
-// accepted reports a reply that only says that the answer comes on the stream.
-func (u *Upstream) accepted(resp *http.Response) bool {
+// isAccepted reports a reply that only says that the answer comes on the stream.
+func (u *Upstream) isAccepted(resp *http.Response) bool {
 	return u.endpoint() != "" && resp.StatusCode >= 200 && resp.StatusCode <= 299
 }

@@ -14,9 +14,9 @@ import (
 
 // older is a session of 2024-11-05; the server acknowledges a message with that
 // status. data is the data of the next event.
-func older(t *testing.T, status int) (w *world, data func() string) {
+func older(t *testing.T, status int) (w *harness, data func() string) {
 	answers := make(chan string, 8)
-	w = newWorld(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
+	w = newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(status)
 			if status != http.StatusNoContent {
@@ -53,7 +53,7 @@ func older(t *testing.T, status int) (w *world, data func() string) {
 }
 
 // get opens a stream; it ends with the test.
-func (w *world) get() *http.Response {
+func (w *harness) get() *http.Response {
 	w.t.Helper()
 	r := w.request(w.t.Context(), "")
 	r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
@@ -113,7 +113,7 @@ func TestAddressesForMessages(t *testing.T) {
 		{"/a/../b", "/~/b"}, {"/a..b?x=/../y", "/~/a..b?x=/../y"}, {"http://HOST", "/~/"}, {"messages", "/~/messages"},
 	} {
 		posted := make(chan string, 1)
-		w := newWorld(t, &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
+		w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
 			if r.Method == http.MethodPost {
 				posted <- r.URL.String()
 				w.WriteHeader(http.StatusAccepted)
@@ -156,7 +156,7 @@ func TestAddressesForMessages(t *testing.T) {
 // and, where it acknowledges a call when that is done, with the stream.
 func TestAnAcknowledgementThatDoesNotCome(t *testing.T) {
 	ended := make(chan string, 8)
-	w := newWorld(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
 		if r.Method == http.MethodGet {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, "event: endpoint\ndata: /messages\n\n")

@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// steering are the variables that lead clawai to another policy or state, or
+// reservedVariables are the variables that lead clawai to another policy or state, or
 // another program into it, and so are no entry's to set: the environment of an
 // entry is that of clawai too. A name that ends with * stands for all that begin
 // so. docs/wrap.md publishes this list.
-var steering = []struct{ name, what string }{
+var reservedVariables = []struct{ name, what string }{
 	{"CLAWAI_*", "says how clawai works"},
 	{"XDG_CONFIG_HOME", "says where clawai finds its policy"},
 	{"XDG_STATE_HOME", "says where clawai keeps its state"},
@@ -29,11 +29,11 @@ var steering = []struct{ name, what string }{
 	{"TMUX_PANE", "says where clawai's questions are shown"},
 }
 
-// steers says what a variable does to clawai; "" for one that is the server's own.
+// reservedFor says what a variable does to clawai; "" for one that is the server's own.
 // Systems differ in whether the case of a name counts, so here it does not.
-func steers(name string) string {
+func reservedFor(name string) string {
 	name = strings.ToUpper(name)
-	for _, s := range steering {
+	for _, s := range reservedVariables {
 		if start, open := strings.CutSuffix(s.name, "*"); name == s.name || open && strings.HasPrefix(name, start) {
 			return s.what
 		}
@@ -41,12 +41,12 @@ func steers(name string) string {
 	return ""
 }
 
-// steered says which variables of an entry steer clawai. One that says what the
+// checkVariables says which variables of an entry steer clawai. One that says what the
 // environment says here anyway steers nothing. PATH does so only where it finds
 // clawai itself.
-func (j Judge) steered(e client.Entry, command string) (all []string) {
+func (j Judge) checkVariables(e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
-		what := steers(v.Name)
+		what := reservedFor(v.Name)
 		if strings.EqualFold(v.Name, "PATH") && !filepath.IsAbs(command) {
 			what = "says which clawai is started"
 		}
@@ -57,4 +57,4 @@ func (j Judge) steered(e client.Entry, command string) (all []string) {
 	return all
 }
 
-const nextSteered = "take it out, or give it to the server alone by the command: env NAME=value COMMAND"
+const nextVariables = "take it out, or give it to the server alone by the command: env NAME=value COMMAND"

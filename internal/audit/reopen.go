@@ -9,28 +9,28 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// findable begins anew when the file is not where readers look for it: what is
+// reopenIfMoved begins anew when the file is not where readers look for it: what is
 // written to one that was removed or moved, nobody will read. That it was removed
 // shows at once; that it, or a folder above it, was moved, within a second, as that
 // costs a walk of the path.
-func (l *Log) findable(now time.Time) error {
-	gone := nameless(l.seg.file)
-	if !gone && now.Before(l.look) {
+func (l *Log) reopenIfMoved(now time.Time) error {
+	gone := unlinked(l.seg.file)
+	if !gone && now.Before(l.nextCheck) {
 		return nil
 	}
-	l.look = now.Add(time.Second)
-	if !gone && l.seg.inPlace() {
+	l.nextCheck = now.Add(time.Second)
+	if !gone && l.seg.atPath() {
 		return nil
 	}
-	if err := l.anew(now); err != nil {
+	if err := l.reopen(now); err != nil {
 		return fmt.Errorf("%q was removed or moved while it was in use, and no other can be begun: %w; see to the folder, or start the client again", l.seg.path, err)
 	}
 	return nil
 }
 
-// inPlace says whether the path leads to the file that is written. In doubt it does:
+// atPath says whether the path leads to the file that is written. In doubt it does:
 // who cannot look has no ground to leave it.
-func (s *segment) inPlace() bool {
+func (s *segment) atPath() bool {
 	at, err := os.Lstat(s.path)
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
@@ -39,9 +39,9 @@ func (s *segment) inPlace() bool {
 	return err != nil || os.SameFile(at, open)
 }
 
-// anew goes on in a new segment, in the folder as it is now. The chain goes on too,
+// reopen goes on in a new segment, in the folder as it is now. The chain goes on too,
 // so that Verify misses what was before, and the first record says what happened.
-func (l *Log) anew(now time.Time) error {
+func (l *Log) reopen(now time.Time) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}

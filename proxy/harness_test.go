@@ -49,8 +49,8 @@ elicitation = "fine?"
 // patience is how long a test waits for what must come; nothing sleeps.
 const patience = 10 * time.Second
 
-// world is a client and a server, played by the test, with the pump between.
-type world struct {
+// harness is a client and a server, played by the test, with the pump between.
+type harness struct {
 	t        *testing.T
 	client   end // what the test does as the client
 	server   end // and as the server
@@ -64,10 +64,10 @@ type world struct {
 
 type setting func(*proxy.Options, *gate.Options)
 
-func newWorld(t *testing.T, settings ...setting) *world {
+func newHarness(t *testing.T, settings ...setting) *harness {
 	t.Helper()
 	leaks := goleak.IgnoreCurrent()
-	w := &world{t: t, record: &record{}, person: &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}, ended: make(chan error, 1)}
+	w := &harness{t: t, record: &record{}, person: &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}, ended: make(chan error, 1)}
 	clientIn, toProxy := pipe(t)
 	fromProxy, clientOut := pipe(t)
 	serverIn, toServer := pipe(t)
@@ -112,7 +112,7 @@ func newWorld(t *testing.T, settings ...setting) *world {
 }
 
 // end waits for Run and returns what it returned.
-func (w *world) end() error {
+func (w *harness) end() error {
 	w.t.Helper()
 	select {
 	case err := <-w.ended:

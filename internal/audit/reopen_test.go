@@ -45,7 +45,7 @@ func TestARecordThatIsTakenAway(t *testing.T) {
 			if err := l.Record(usual(1)); err != nil {
 				t.Fatal(err)
 			}
-			l.tidy.Wait()
+			l.cleanups.Wait()
 			if err := take(state, l.seg.path); err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestARecordThatCannotBeBegunAnew(t *testing.T) {
 	}
 	state := filepath.Join(t.TempDir(), "state")
 	l := openLog(t, filepath.Join(state, "audit"), Options{})
-	l.tidy.Wait()
+	l.cleanups.Wait()
 	if err := errors.Join(os.RemoveAll(state), os.WriteFile(state, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}

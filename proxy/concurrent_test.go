@@ -12,17 +12,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// crowd is a client with many calls under way at once, each of which goes its
+// manyCallers is a client with many calls under way at once, each of which goes its
 // own way with the form it is given.
-type crowd struct {
-	*world
+type manyCallers struct {
+	*harness
 	mu      sync.Mutex
-	calls   map[string]*visitorCall // by every id it was sent under
+	calls   map[string]*retriedCall // by every id it was sent under
 	answers map[string]int
 	left    sync.WaitGroup
 }
 
-type visitorCall struct {
+type retriedCall struct {
 	line, way string
 	open      bool
 }
@@ -31,9 +31,9 @@ type visitorCall struct {
 // the server.
 var ways = []string{"once", "deny", "twice", "other", "cancel", "withdraw", "empty", "once", "once"}
 
-func (c *crowd) call(n int) {
+func (c *manyCallers) call(n int) {
 	id := fmt.Sprintf(`"c%d"`, n)
-	v := &visitorCall{line: numbered(visit(id, "", ""), id), way: ways[rand.IntN(len(ways))], open: true}
+	v := &retriedCall{line: numbered(modernCall(id, "", ""), id), way: ways[rand.IntN(len(ways))], open: true}
 	c.mu.Lock()
 	c.calls[id] = v
 	c.mu.Unlock()
@@ -47,7 +47,7 @@ func numbered(line, id string) string {
 }
 
 // over notes that nothing more is expected for a call. The lock is held.
-func (c *crowd) over(v *visitorCall) {
+func (c *manyCallers) over(v *retriedCall) {
 	if v.open {
 		v.open = false
 		c.left.Done()
@@ -55,7 +55,7 @@ func (c *crowd) over(v *visitorCall) {
 }
 
 // line is one line the client reads.
-func (c *crowd) line(line string) {
+func (c *manyCallers) line(line string) {
 	id := gjson.Get(line, "id").Raw
 	c.mu.Lock()
 	v := c.calls[id]
@@ -73,7 +73,7 @@ func (c *crowd) line(line string) {
 }
 
 // back is what the caller does with its form.
-func (c *crowd) back(id, state string, v *visitorCall) {
+func (c *manyCallers) back(id, state string, v *retriedCall) {
 	again := func(n int, answer string) (id2, line string) {
 		id2 = strings.TrimSuffix(id, `"`) + fmt.Sprintf(`-%d"`, n)
 		line = numbered(retry(id2, state, answer, ""), id)
@@ -112,7 +112,7 @@ func (c *crowd) back(id, state string, v *visitorCall) {
 func TestACrowdOfCallers(t *testing.T) {
 	const many = 60
 	patient := func(_ *proxy.Options, g *gate.Options) { g.AskPerMinute = many + 1 }
-	c := &crowd{world: newWorld(t, forms, patient), calls: map[string]*visitorCall{}, answers: map[string]int{}}
+	c := &manyCallers{harness: newHarness(t, forms, patient), calls: map[string]*retriedCall{}, answers: map[string]int{}}
 	done := map[string]int{}
 	heard := make(chan struct{})
 	go func() {
@@ -163,7 +163,7 @@ func TestACrowdOfCallers(t *testing.T) {
 }
 
 // serve is one line the server reads.
-func (c *crowd) serve(line string, done map[string]int) {
+func (c *manyCallers) serve(line string, done map[string]int) {
 	id := gjson.Get(line, "id").Raw
 	of := gjson.Get(line, "params.requestId").Raw
 	c.mu.Lock()

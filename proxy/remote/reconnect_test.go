@@ -13,21 +13,21 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// twoWayServer speaks the transport of 2024-11-05, and ends its streams when told.
-type twoWayServer struct {
+// sseServer speaks the transport of 2024-11-05, and ends its streams when told.
+type sseServer struct {
 	mu      sync.Mutex
 	n       int
-	streams map[string]*twoWayStream
+	streams map[string]*sseServerStream
 	closed  bool
 	heard   []string // "session method"
 }
 
-type twoWayStream struct {
+type sseServerStream struct {
 	out chan string
 	end chan struct{}
 }
 
-func (s *twoWayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *sseServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet:
 		s.stream(w, r)
@@ -38,7 +38,7 @@ func (s *twoWayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *twoWayServer) stream(w http.ResponseWriter, r *http.Request) {
+func (s *sseServer) stream(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -46,9 +46,9 @@ func (s *twoWayServer) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.n++
-	id, st := fmt.Sprint("s", s.n), &twoWayStream{make(chan string, 16), make(chan struct{})}
+	id, st := fmt.Sprint("s", s.n), &sseServerStream{make(chan string, 16), make(chan struct{})}
 	if s.streams == nil {
-		s.streams = map[string]*twoWayStream{}
+		s.streams = map[string]*sseServerStream{}
 	}
 	s.streams[id] = st
 	s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *twoWayServer) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *twoWayServer) message(w http.ResponseWriter, r *http.Request) {
+func (s *sseServer) message(w http.ResponseWriter, r *http.Request) {
 	id, f := r.URL.Query().Get("session"), body(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *twoWayServer) message(w http.ResponseWriter, r *http.Request) {
 }
 
 // cut ends every stream, and lets none be opened while down.
-func (s *twoWayServer) cut(down bool) {
+func (s *sseServer) cut(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = down
@@ -101,7 +101,7 @@ func (s *twoWayServer) cut(down bool) {
 	}
 }
 
-func (s *twoWayServer) up() {
+func (s *sseServer) up() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = false
@@ -110,7 +110,7 @@ func (s *twoWayServer) up() {
 // A server of 2024-11-05 that restarts, or a gateway that ends its stream, costs the
 // calls in flight and no more: the session is begun anew, with nobody asking.
 func TestAnSSEStreamThatEndsIsOpenedAnew(t *testing.T) {
-	s := &twoWayServer{}
+	s := &sseServer{}
 	l := dial(t, s, nil)
 	l.say(initialize)
 	l.wants(`"id":"i"`)
@@ -135,7 +135,7 @@ func TestAnSSEStreamThatEndsIsOpenedAnew(t *testing.T) {
 // While the server is down a call has an error at once; the next one after that
 // finds it again, however long it was away.
 func TestAnSSEServerThatIsDown(t *testing.T) {
-	s := &twoWayServer{}
+	s := &sseServer{}
 	l := dial(t, s, nil)
 	l.say(initialize)
 	l.wants(`"id":"i"`)
@@ -156,7 +156,7 @@ func TestAnSSEServerThatIsDown(t *testing.T) {
 
 // A client that begins anew by itself is not mixed with the session before.
 func TestAClientThatInitializesAgain(t *testing.T) {
-	s := &twoWayServer{}
+	s := &sseServer{}
 	l := dial(t, s, nil)
 	l.say(initialize)
 	l.wants(`"id":"i"`)

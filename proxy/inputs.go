@@ -1,0 +1,31 @@
+package proxy
+
+import (
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// inputResponses is what the rules judge in the inputResponses of a retry.
+func (t *table) inputResponses(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.inputs.Answers(f, m, server)
+}
+
+// inputsKnown reports input requests that were let through before.
+func (t *table) inputsKnown(in mcp.Inputs) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.inputs.Known(in)
+}
+
+// rememberInputs notes input requests that are being let through.
+func (t *table) rememberInputs(in mcp.Inputs) {
+	if len(in.Calls) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.inputs.Remember(in)
+}

@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// notification is a notification on its way.
+type notification struct {
+	ch     *channel
+	burst  *burst
+	x      gate.Exchange
+	inputs mcp.Inputs // what a task's state asks of the client
+}
+
+// handleNotification puts a notification into the group, unless what it belongs to
+// is not in flight.
+func (ch *channel) handleNotification(ctx context.Context, f *frame.Frame) {
+	n := &notification{ch: ch, burst: ch.burst, x: gate.Exchange{Raw: f.Raw}}
+	n.x.Out = n
+	ch.describe(&n.x.Event, f, nil)
+	refusal := n.read(f)
+	if refusal != nil {
+		ch.unreadable(f.Raw, refusal)
+		return
+	}
+	if f.Method == cancelledMethod || ch.responses {
+		ch.judge(ctx) // what it is about may be in this very read
+	}
+	if why := n.unrelated(f); why != "" {
+		if why != withdrawnCall { // which the gate has recorded
+			ch.dropped(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
+		}
+		return
+	}
+	ch.enqueue(ctx, &n.x, false)
+}
+
+// read finds what the rules judge in a notification.
+func (n *notification) read(f *frame.Frame) *frame.Refusal {
+	ch := n.ch
+	m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
+	if refusal != nil {
+		return refusal
+	}
+	n.x.Calls = ch.attachTasks(&n.x, ch.opposite(), &m, m.Calls)
+	if ch.from == mcp.ServerToClient {
+		if n.inputs, refusal = mcp.InputCalls(f, ch.s.o.Name); refusal != nil {
+			return refusal
+		}
+		if len(n.inputs.Calls) > 0 && !ch.s.table.inputsKnown(n.inputs) {
+			n.x.Calls = append(n.x.Calls, n.inputs.Calls...)
+		}
+	}
+	if len(n.x.Calls) > 0 {
+		n.x.Event.Subject, n.x.Event.Names = n.x.Calls[0].Subject.Key(), callNames(n.x.Calls)
+	}
+	return nil
+}
+
+// Forward sends the notification on.
+func (n *notification) Forward(x *gate.Exchange) error {
+	n.ch.s.table.rememberInputs(n.inputs)
+	return n.ch.send(n.burst, x.Raw)
+}
+
+// Refuse does nothing: a notification has no answer, and the gate has recorded
+// the decision.
+func (n *notification) Refuse(*gate.Exchange, gate.Verdict) {}
+
+// Waiting does nothing: nobody waits for a notification.
+func (n *notification) Waiting(*gate.Exchange, time.Duration) {}
+
+const (
+	cancelledMethod = "notifications/cancelled"
+	progressMethod  = "notifications/progress"
+
+	withdrawnCall = "the call was withdrawn"
+)
+
+// unrelated says why a notification about a request must not go on: the other side
+// does not know, or no longer knows, the request. A cancellation is carried out
+// here as far as it concerns the proxy.
+func (n *notification) unrelated(f *frame.Frame) (why string) {
+	ch := n.ch
+	switch f.Method {
+	case progressMethod:
+		token := param(f, "progressToken")
+		to, ok := ch.s.table.progressToken(ch.opposite(), ch.scopedKey(token))
+		if !ok {
+			return "progress for no request in flight"
+		}
+		n.replaceToken(f, token, to)
+	case cancelledMethod:
+		id := param(f, "requestId")
+		to := ch.s.table.forwardedID(ch.from, ch.scopedKey(id))
+		if why := ch.cancel(ch.scopedKey(id)); why != "" {
+			return why
+		}
+		n.replaceToken(f, id, to)
+	default:
+		return ch.unsubscribed(f)
+	}
+	return ""
+}
+
+// param is the JSON token of a member of params; nil when there is none.
+func param(f *frame.Frame, name string) []byte {
+	v := gjson.GetBytes(f.Params, name)
+	if !v.Exists() {
+		return nil
+	}
+	return f.Params[v.Index : v.Index+len(v.Raw)]
+}
+
+// replaceToken gives the notification another token, the one its reader knows.
+func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
+	if to != nil {
+		n.x.Raw = frame.Splice(f.Raw, token, to)
+	}
+}
+
+// cancel withdraws a call that has not been forwarded, or marks one that has.
+// It runs on the reading goroutine and waits for no person.
+func (ch *channel) cancel(key string) (why string) {
+	t := &ch.s.table
+	// One step of the call (forwarded, answered) may come in between.
+	for range 3 {
+		req, waiting, st := t.withdraw(ch.from, key)
+		switch {
+		case req == nil && t.wasAnswered(ch.from, key):
+			return "" // the two crossed; the other side ignores it
+		case req == nil && ch.from == mcp.ServerToClient && t.cancel(mcp.ClientToServer, key):
+			return "" // a server ends a subscription by its request's id (MCP 2026-07-28)
+		case req == nil:
+			return "cancels a request that was not forwarded"
+		case st == sent || st == cancelled:
+			t.cancel(ch.from, key)
+			return ""
+		case ch.s.o.Gate.Withdraw(waiting):
+			return withdrawnCall
+		}
+	}
+	return "cancels a request that was not forwarded"
+}
+
+// unsubscribed says why a notification of a subscription must not go on: since
+// 2026-07-28 it names the request that opened the subscription.
+func (ch *channel) unsubscribed(f *frame.Frame) (why string) {
+	if ch.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
+		return ""
+	}
+	id := gjson.GetBytes(f.Params, `_meta.io\.modelcontextprotocol/subscriptionId`)
+	if !id.Exists() || ch.s.table.isOpen(mcp.ClientToServer, ch.scopedKey([]byte(id.Raw))) {
+		return ""
+	}
+	return "belongs to no subscription in flight"
+}

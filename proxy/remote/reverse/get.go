@@ -1,0 +1,152 @@
+package reverse
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/sse"
+)
+
+// handleGet opens the server's own stream, takes up one that was cut, or begins a
+// session of 2024-11-05.
+func (rh *requestHandler) handleGet() {
+	done, ok := rh.acquireAgent()
+	if !ok {
+		return
+	}
+	defer done()
+	id := rh.r.Header.Get("Mcp-Session-Id")
+	if id != "" {
+		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			return
+		}
+	}
+	if !rh.resumeAfter(rh.r.Header.Get("Last-Event-Id")) {
+		return
+	}
+	resp, err := rh.send(rh.r.Context(), http.MethodGet, nil)
+	if err != nil {
+		rh.refuse(http.StatusBadGateway, "the server cannot be reached")
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	rh.out = newResponder(rh.w, "")
+	defer rh.out.hangUp()
+	rh.copyHeader(resp, rh.out)
+	if resp.StatusCode != http.StatusOK {
+		rh.out.writeEmpty(rh.status(resp))
+		return
+	}
+	if what, err := remote.ContentType(resp.Header); err != nil || what != "text/event-stream" {
+		rh.refuse(http.StatusBadGateway, "the server's stream is no event stream")
+		return
+	}
+	if rh.session == nil {
+		rh.relaySessionless(resp)
+		return
+	}
+	rh.out.replays, rh.resumes = &rh.session.replays, rh.lastEventID != ""
+	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
+}
+
+// resumeAfter finds the event to resume a stream behind. In a session it must be one that the
+// client was sent: another would be somebody else's stream. Outside of one, a client
+// that comes back after a restart gets a new stream.
+func (rh *requestHandler) resumeAfter(event string) bool {
+	switch {
+	case event == "":
+	case rh.sentEvents().has(event):
+		rh.lastEventID = event
+	case rh.session != nil:
+		rh.noteDropped("event_unknown", "the event to begin behind was not sent in this session, or too long ago", nil)
+		rh.refuse(http.StatusBadRequest, "no such event was sent in this session")
+		return false
+	}
+	return true
+}
+
+// relaySessionless carries a stream outside of any session. One whose first event names an
+// address for messages begins a session of 2024-11-05; the client gets an address
+// of ours for it.
+func (rh *requestHandler) relaySessionless(resp *http.Response) {
+	rh.scope = rh.s.newScope()
+	rh.out.openStream()
+	in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10)
+	to := rh.clientStream(rh.out)
+	for {
+		e, err := in.Next()
+		if err == nil {
+			rh.sentEvents().add(e.ID)
+		}
+		switch {
+		case err != nil:
+		case e.Name == "endpoint" && e.HasData && rh.session == nil:
+			rh.scope, rh.session = "", rh.s.newSession(rh.agent, rh.route.server)
+			defer rh.s.removeSession(rh.session)
+			to = rh.clientStream(rh.out)
+			err = rh.handleEndpoint(e)
+		case e.HasData && (e.Name == "" || e.Name == "message"):
+			rh.out.relayEvent(e, false, func() { to.Handle(rh.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+		case e.HasData:
+			err = rh.out.writeEventID(e)
+		default:
+			err = rh.out.writeEvent(e)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// handleEndpoint takes in the address for messages, and gives the client ours.
+func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
+	at, err := url.Parse(strings.TrimSpace(string(e.Data)))
+	if err != nil {
+		return err
+	}
+	at = rh.backend.o.URL.ResolveReference(at)
+	if !remote.SameOrigin(at, rh.backend.o.URL) || at.User != nil {
+		return errors.New("the address for messages is at another origin")
+	}
+	if at.Path == "" {
+		at.Path = "/"
+	}
+	if hasDotSegment(at.Path) {
+		return errors.New("the address for messages leads to another")
+	}
+	rh.session.endpoint, rh.session.stream, rh.session.open = at, rh.out, rh.r.Context()
+	ours := rh.r.URL.EscapedPath() + "/~" + at.EscapedPath()
+	if at.RawQuery != "" {
+		ours += "?" + at.RawQuery
+	}
+	if err := rh.s.addSession(rh.route, at.String(), rh.session); err != nil {
+		return err
+	}
+	named := sse.Event{Name: "endpoint", Data: []byte(ours), HasData: true, Retry: -1, ID: e.ID, HasID: e.HasID}
+	named.Raw, named.Plain = named.Append(nil), true
+	return rh.out.writeEvent(&named)
+}
+
+// hasDotSegment reports a path that a client takes for another one (WHATWG URL, section 4.4,
+// double-dot segments): behind our own it would lead to another server's.
+func hasDotSegment(path string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(segment string) bool {
+		return segment == "." || segment == ".."
+	})
+}
+
+// messageURL is the server's address that a path of ours stands for.
+func (rh *requestHandler) messageURL() *url.URL {
+	at, err := url.Parse(rh.messagePath)
+	if err != nil {
+		return &url.URL{}
+	}
+	at.RawQuery = rh.r.URL.RawQuery
+	return rh.backend.o.URL.ResolveReference(at)
+}

@@ -1,0 +1,315 @@
+package reverse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// requestHandler serves one HTTP request of a client's.
+type requestHandler struct {
+	s           *Server
+	w           http.ResponseWriter
+	r           *http.Request
+	route       route
+	backend     *backend
+	messagePath string // the message address of a server of 2024-11-05
+
+	agent       *agentSession
+	session     *mcpSession // nil: the message belongs to no session
+	scope       string
+	frame       frame.Frame
+	resumes     bool   // a stream that was cut
+	lastEventID string // the event that it was cut behind
+
+	forwarded http.Header      // what passes of the client's headers as it came
+	withheld  []string         // and what might be missed of the rest
+	confirmed remote.Confirmed // what the message says of the others
+	out       *responder
+	waiter    *responder    // who waits for the server's answer; set when it is asked
+	from      *proxy.Stream // what the client says
+	inline    inlineTask
+
+	signInError error // why the owner is not signed in
+}
+
+var errBatch = errors.New("an array outside of a session that has them")
+
+// handlePost takes one message, or a batch.
+func (rh *requestHandler) handlePost() {
+	done, ok := rh.acquireAgent()
+	if !ok {
+		return
+	}
+	defer done()
+	line, ok := rh.readMessage()
+	if !ok {
+		return
+	}
+	limits := rh.s.o.Limits
+	limits.AllowBatch = true
+	f, err := frame.Parse(line, limits)
+	if err == nil {
+		rh.frame = f
+		if rh.confirmed = remote.Confirm(rh.r.Header, &f, &rh.agent.tools); rh.confirmed.Differs != "" {
+			rh.refuseMismatch(rh.confirmed.Differs)
+			return
+		}
+	}
+	if !rh.findSession() {
+		return
+	}
+	pump := rh.agent.pump
+	rh.out = newResponder(rh.w, "")
+	defer rh.out.hangUp()
+	back := proxy.Sink(rh.out)
+	if rh.session != nil {
+		pump, rh.out.replays = rh.session.pump, &rh.session.replays
+		if rh.session.stream != nil {
+			back = rh.session.stream
+		}
+	}
+	if err == nil && rh.frame.Kind == frame.Batch && !pump.Batches() {
+		err = errBatch
+	}
+	rh.out.id = rh.answerID(err)
+	rh.from = pump.Stream(mcp.ClientToServer, rh.scope, (*serverSink)(rh), back)
+	rh.inline.open = rh.out.id != "" && !rh.answersOnStream()
+	if err == nil {
+		rh.from.HandleFrame(rh.s.ctx, &rh.frame)
+	} else {
+		rh.from.Handle(rh.s.ctx, line)
+	}
+	if task := rh.inline.take(); task != nil {
+		unwatch := context.AfterFunc(rh.r.Context(), rh.clientGone)
+		task()
+		unwatch()
+	}
+	rh.awaitAnswer(err)
+}
+
+// answerID names the answer that ends the HTTP request.
+func (rh *requestHandler) answerID(unreadable error) string {
+	switch {
+	case unreadable != nil:
+		var refusal *frame.Refusal
+		if errors.As(unreadable, &refusal) && refusal.Request && len(refusal.ID) > 0 {
+			return frame.IDKey(refusal.ID)
+		}
+		return ""
+	case rh.frame.Kind == frame.Request:
+		return frame.IDKey(rh.frame.ID)
+	case rh.frame.Kind == frame.Batch && slices.ContainsFunc(rh.frame.Elements, func(e frame.Frame) bool { return e.Kind == frame.Request }):
+		return "["
+	}
+	return ""
+}
+
+// awaitAnswer ends the HTTP request when its message has been dealt with.
+func (rh *requestHandler) awaitAnswer(unreadable error) {
+	switch {
+	case rh.out.id != "" && rh.answersOnStream():
+		rh.acknowledge() // the answer comes on the other stream
+	case rh.out.id != "":
+		select {
+		case <-rh.out.ended:
+			rh.awaitStreamEnd()
+		case <-rh.r.Context().Done():
+			rh.clientGone()
+		case <-rh.s.ctx.Done():
+		}
+	case unreadable != nil:
+		rh.w.Header().Set("Content-Type", "application/json")
+		rh.w.Header().Set("Connection", "close")
+		rh.w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The message cannot be read, or can be read in more than one way; it was not passed on."}}`)
+	default:
+		rh.acknowledge()
+	}
+}
+
+// awaitStreamEnd lets the server finish its stream after the answer.
+func (rh *requestHandler) awaitStreamEnd() {
+	select {
+	case <-rh.out.upstream.done():
+	case <-rh.r.Context().Done():
+		rh.clientGone()
+	case <-rh.s.ctx.Done():
+	}
+}
+
+// clientGone deals with a client that has hung up: the server sees the same. In the
+// modern era that cancels the call; before, a call that waits for a person goes
+// on waiting, and the client can take its answer up again.
+func (rh *requestHandler) clientGone() {
+	if rh.confirmed.Modern {
+		rh.from.Withdraw(rh.frame.ID)
+	}
+	rh.out.hangUp() // what comes now is lost, and said to be
+	rh.out.upstream.abort()
+}
+
+// acknowledge answers a message that has no answer of its own: with the server's
+// status when it was forwarded at once, otherwise with ours.
+func (rh *requestHandler) acknowledge() {
+	t := time.NewTimer(rh.s.o.Patience)
+	defer t.Stop()
+	select {
+	case <-rh.out.upstream.done():
+	case <-t.C:
+	case <-rh.r.Context().Done():
+	case <-rh.s.ctx.Done():
+	}
+	rh.out.writeEmpty(http.StatusAccepted)
+}
+
+// readMessage takes the body, within the bounds and in the one form that every server
+// reads alike (CVE-2026-33252).
+func (rh *requestHandler) readMessage() ([]byte, bool) {
+	h := rh.r.Header
+	if what, err := remote.ContentType(h); err != nil || what != "application/json" {
+		rh.refuse(http.StatusUnsupportedMediaType, "a message is application/json in UTF-8, without an encoding")
+		return nil, false
+	}
+	ctl := http.NewResponseController(rh.w)
+	_ = ctl.SetReadDeadline(time.Now().Add(rh.s.o.Patience))
+	body, err := io.ReadAll(http.MaxBytesReader(rh.w, rh.r.Body, int64(rh.s.o.Limits.MaxBytes)))
+	if err != nil {
+		var long *http.MaxBytesError
+		if errors.As(err, &long) {
+			rh.noteDropped(frame.CodeTooLong, "the message is too long", nil)
+			rh.refuse(http.StatusRequestEntityTooLarge, "the message is too long")
+		}
+		return nil, false
+	}
+	_ = ctl.SetReadDeadline(time.Time{})
+	return remote.OneLine(body), true
+}
+
+func (rh *requestHandler) refuse(status int, why string) { refuse(rh.w, status, why) }
+
+// refuse ends the connection too: what follows on it may be part of what was refused.
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, why, status)
+}
+
+// refuseMismatch is the answer to a header that contradicts the body (MCP 2026-07-28
+// basic/transports/streamable-http).
+func (rh *requestHandler) refuseMismatch(name string) {
+	rh.noteDropped("header_mismatch", "the header "+name+" does not say what the body says", rh.frame.ID)
+	rh.w.Header().Set("Content-Type", "application/json")
+	rh.w.Header().Set("Connection", "close")
+	rh.w.WriteHeader(http.StatusBadRequest)
+	id := string(rh.frame.ID)
+	if id == "" {
+		id = "null"
+	}
+	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(rh.confirmed.Code)+`,"message":"The header `+name+` does not say what the body says."}}`)
+}
+
+// noteDropped records a message that goes nowhere and does not reach the pump.
+func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
+	_ = rh.agent.gate.Session.Note(&event.Event{
+		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
+		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
+	})
+}
+
+// acquireAgent finds the agent session of the path; done releases it.
+func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
+	a, leave, err := rh.s.acquireAgent(rh.route)
+	if err != nil {
+		rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+		return nil, false
+	}
+	rh.agent = a
+	done = func() { rh.s.releaseSession(rh.session); leave() }
+	if name := rh.filterHeaders(); name != "" {
+		rh.noteDropped("header_twice", "the header "+name+" is there twice", nil)
+		rh.refuse(http.StatusBadRequest, "the header "+strings.ToValidUTF8(name, "?")+" is there twice")
+		done()
+		return nil, false
+	}
+	rh.noteWithheld()
+	return done, true
+}
+
+// findSession finds the session the message belongs to.
+func (rh *requestHandler) findSession() bool {
+	id := rh.r.Header.Get("Mcp-Session-Id")
+	switch {
+	case rh.messagePath != "":
+		rh.session = rh.s.acquireSession(rh.route, rh.messageURL().String())
+		if rh.session == nil {
+			rh.refuse(http.StatusNotFound, "there is no such session; connect again")
+		}
+		return rh.session != nil
+	case rh.confirmed.Modern, id == "" && rh.frame.Method != "initialize":
+		if rh.scope = rh.relatedScope(); rh.scope == "" {
+			rh.scope = rh.s.newScope()
+		}
+	case rh.frame.Method == "initialize":
+		// What a session id means on it is the server's to say.
+		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+			rh.session = rh.s.newSession(rh.agent, rh.route.server)
+		}
+	default:
+		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			return false
+		}
+	}
+	return true
+}
+
+// relatedScope is the scope of the request that an answer or a cancellation without a
+// session is about: a server that knows no sessions may ask its client, too.
+func (rh *requestHandler) relatedScope() (scope string) {
+	switch {
+	case rh.confirmed.Modern:
+	case rh.frame.Kind == frame.Response:
+		return rh.agent.pump.Scope(mcp.ServerToClient, rh.frame.ID)
+	case rh.frame.Kind == frame.Notification:
+		m, refusal := mcp.Read(&rh.frame, mcp.ClientToServer, rh.route.server)
+		if refusal == nil && m.Cancels != nil {
+			return rh.agent.pump.Scope(mcp.ClientToServer, m.Cancels)
+		}
+	}
+	return ""
+}
+
+// handleDelete ends a session. Without one it is the server's to refuse.
+func (rh *requestHandler) handleDelete() {
+	done, ok := rh.acquireAgent()
+	if !ok {
+		return
+	}
+	defer done()
+	id := rh.r.Header.Get("Mcp-Session-Id")
+	if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && id != "" {
+		rh.refuse(http.StatusNotFound, "there is no such session")
+		return
+	}
+	resp, err := rh.send(rh.r.Context(), http.MethodDelete, nil)
+	if err != nil {
+		rh.refuse(http.StatusBadGateway, "the server cannot be reached")
+		return
+	}
+	_ = resp.Body.Close()
+	if rh.session != nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotFound) {
+		rh.s.removeSession(rh.session)
+	}
+	rh.w.WriteHeader(rh.status(resp))
+}

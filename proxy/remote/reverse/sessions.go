@@ -1,0 +1,216 @@
+package reverse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// agentSession is an agent's use of one server: its gate, and the memory of the calls
+// that no MCP session holds together.
+type agentSession struct {
+	gate       Gate
+	pump       *proxy.Session // of messages without a session
+	tools      remote.Tools
+	sentEvents eventIDs // in streams outside of any session
+
+	lastUsed time.Time       // guarded by Server.mu
+	active   int             // requests being served; guarded by Server.mu
+	withheld map[string]bool // headers that do not go on; guarded by Server.mu
+}
+
+func (a *agentSession) close() {
+	a.gate.End()
+}
+
+// mcpSession is one MCP session (up to 2025-11-25): the ids in it are its own.
+type mcpSession struct {
+	agent      *agentSession
+	pump       *proxy.Session
+	key        string
+	replays    replays
+	sentEvents eventIDs
+
+	id, version string    // as the server gave them; guarded by Server.mu
+	lastUsed    time.Time // guarded by Server.mu
+	active      int       // requests being served; guarded by Server.mu
+
+	// Of the transport of 2024-11-05: the stream that carries the answers, and
+	// where messages go.
+	stream   *responder
+	endpoint *url.URL
+	open     context.Context // until the stream ends
+}
+
+// acquireAgent finds or makes the agent session of a path, and holds it until done.
+func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, nil, http.ErrServerClosed
+	}
+	s.expireIdle()
+	a = s.agents[route]
+	if a == nil {
+		if len(s.agents) >= maxSessions {
+			return nil, nil, fmt.Errorf("there are %d agent sessions already", maxSessions)
+		}
+		g, err := s.o.Gate(route.server)
+		if err != nil {
+			return nil, nil, err
+		}
+		a = &agentSession{gate: g, pump: s.pump(g.Session, route.server)}
+		s.agents[route] = a
+	}
+	a.active++
+	return a, func() {
+		s.mu.Lock()
+		a.active--
+		a.lastUsed = time.Now()
+		s.mu.Unlock()
+	}, nil
+}
+
+func (s *Server) pump(g *gate.Session, server string) *proxy.Session {
+	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
+}
+
+// expireIdle forgets what nobody has used for long, and looks for it now and then only:
+// there may be many. s.mu is held.
+func (s *Server) expireIdle() {
+	now := time.Now()
+	if now.Sub(s.lastExpiry) < s.o.Idle/64 {
+		return
+	}
+	s.lastExpiry = now
+	old := now.Add(-s.o.Idle)
+	for key, sess := range s.sessions {
+		if sess.lastUsed.Before(old) && sess.active == 0 {
+			delete(s.sessions, key)
+		}
+	}
+	for route, a := range s.agents {
+		if a.active == 0 && a.lastUsed.Before(old) {
+			delete(s.agents, route)
+			s.tasks.Go(a.close)
+		}
+	}
+}
+
+// newSession is a session that has no id yet.
+func (s *Server) newSession(a *agentSession, server string) *mcpSession {
+	return &mcpSession{agent: a, pump: s.pump(a.gate.Session, server), active: 1}
+}
+
+// addSession makes sess found by id on this route. Where there are too many, the one that
+// was not used for longest goes: its client is told to begin anew.
+func (s *Server) addSession(route route, id string, sess *mcpSession) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sessions) >= maxSessions && !s.evictOldest() {
+		return fmt.Errorf("there are %d sessions already", maxSessions)
+	}
+	if sess.key != "" && s.sessions[sess.key] == sess {
+		delete(s.sessions, sess.key)
+	}
+	sess.key, sess.lastUsed = sessionKey(route, id), time.Now()
+	s.sessions[sess.key] = sess
+	return nil
+}
+
+// setSessionInfo takes in the answer with which the server began a session.
+func (s *Server) setSessionInfo(sess *mcpSession, id, version string) {
+	s.mu.Lock()
+	sess.id, sess.version = cmp.Or(id, sess.id), cmp.Or(version, sess.version)
+	s.mu.Unlock()
+}
+
+// sessionInfo is what the server knows a session by; nothing without one.
+func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
+	if sess == nil {
+		return "", ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sess.id, sess.version
+}
+
+// firstWithheld reports a header of a's client that has not been seen before.
+func (s *Server) firstWithheld(a *agentSession, header string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.withheld[header] || len(a.withheld) >= maxWithheld {
+		return false
+	}
+	if a.withheld == nil {
+		a.withheld = make(map[string]bool)
+	}
+	a.withheld[header] = true
+	return true
+}
+
+// evictOldest forgets the session that was not used for longest. s.mu is held.
+func (s *Server) evictOldest() bool {
+	var oldest *mcpSession
+	for _, sess := range s.sessions {
+		if sess.active == 0 && (oldest == nil || sess.lastUsed.Before(oldest.lastUsed)) {
+			oldest = sess
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(s.sessions, oldest.key)
+	return true
+}
+
+// acquireSession finds a session, to be given back with releaseSession; only the path it was opened
+// under leads to it.
+func (s *Server) acquireSession(route route, id string) *mcpSession {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess := s.sessions[sessionKey(route, id)]
+	if sess != nil {
+		sess.active++
+	}
+	return sess
+}
+
+// releaseSession notes that a request of a session has been served.
+func (s *Server) releaseSession(sess *mcpSession) {
+	if sess == nil {
+		return
+	}
+	s.mu.Lock()
+	sess.active--
+	sess.lastUsed = time.Now()
+	s.mu.Unlock()
+}
+
+func (s *Server) removeSession(sess *mcpSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess.key != "" && s.sessions[sess.key] == sess {
+		delete(s.sessions, sess.key)
+	}
+}
+
+func sessionKey(route route, id string) string {
+	return route.session + "\x00" + route.server + "\x00" + id
+}
+
+// newScope is a word for one request that no other has.
+func (s *Server) newScope() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scopes++
+	return strconv.Itoa(s.scopes) + " "
+}

@@ -1,0 +1,184 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// request is one request in flight, and the gate's outlet for it.
+type request struct {
+	ch    *channel
+	burst *burst
+	x     gate.Exchange // unused for an element of a batch
+
+	from          mcp.Direction
+	method        string
+	caller        // as the request has it, and the other side knows it
+	class         mcp.Class
+	modern        bool
+	clientInfo    mcp.Client   // of initialize: who introduces itself
+	judged        *policy.Call // what the rules saw, for denials
+	progressSteps int          // progress messages of ours
+	waiting       *gate.Exchange
+
+	// Guarded by the table:
+	state      state
+	withdrawn  bool      // its caller expects no answer
+	task       bool      // the result is a task: the token lives on
+	response   *response // while answering
+	form       *form     // the caller was given one in place of its answer
+	formClosed bool      // it gets none any more
+
+	elicitation *elicitation // this is a request of ours (MCP 2025-06-18 client/elicitation)
+}
+
+// caller is whom to answer: the id and the progress token that it waits under,
+// and where.
+type caller struct {
+	id          []byte
+	key         string // scopedKey of the id
+	token       []byte // nil without one
+	progressKey string // scopedKey of the token
+	back        Sink
+}
+
+func (ch *channel) caller(f *frame.Frame, m *mcp.Message) caller {
+	c := caller{id: f.ID, key: ch.scopedKey(f.ID), back: ch.back}
+	if m.ProgressToken != nil {
+		c.token, c.progressKey = m.ProgressToken, ch.scopedKey(m.ProgressToken)
+	}
+	return c
+}
+
+// newRequest takes in a request; a refusal means that it must not cross.
+func (ch *channel) newRequest(f *frame.Frame, m *mcp.Message) (*request, []policy.Call, *frame.Refusal) {
+	calls := m.Calls
+	if m.InputResponses != nil {
+		answers, refusal := ch.s.table.inputResponses(f, m, ch.s.o.Name)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		calls = append(calls[:len(calls):len(calls)], answers...)
+	}
+	req := &request{
+		ch: ch, burst: ch.burst, from: ch.from, method: f.Method, caller: ch.caller(f, m),
+		class: m.Class, modern: m.Modern,
+	}
+	calls = ch.attachTasks(&req.x, ch.from, m, calls)
+	if len(calls) > 0 {
+		req.judged = &calls[0]
+	}
+	if m.Initialize() {
+		req.clientInfo = mcp.Introduced(f.Params)
+	}
+	return req, calls, nil
+}
+
+// handleRequest reserves the id and puts the request into the group.
+func (ch *channel) handleRequest(ctx context.Context, f *frame.Frame) {
+	m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
+	if refusal == nil && ch.isRetry(&m) {
+		ch.handleRetry(f, &m)
+		return
+	}
+	var req *request
+	var calls []policy.Call
+	if refusal == nil {
+		req, calls, refusal = ch.newRequest(f, &m)
+	}
+	if refusal == nil && !ch.s.table.reserve(req) {
+		refusal = duplicateID(f)
+	}
+	if refusal != nil {
+		ch.unreadable(f.Raw, refusal)
+		return
+	}
+	req.x.Raw, req.x.Calls, req.x.Out, req.x.Caller = f.Raw, calls, req, req
+	ch.describe(&req.x.Event, f, calls)
+	req.waiting = &req.x
+	ch.enqueue(ctx, &req.x, false)
+}
+
+func duplicateID(f *frame.Frame) *frame.Refusal {
+	return &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+}
+
+// Forward sends the request on.
+func (req *request) Forward(x *gate.Exchange) error {
+	if !req.ch.s.table.markSent(req) {
+		return errCallerAway
+	}
+	err := req.ch.send(req.burst, x.Raw)
+	if line := req.clientGone(err); line != nil {
+		req.ch.respond(req.burst, line)
+	}
+	return err
+}
+
+// clientGone is what a server is told whose client has gone: its question may have
+// waited for a person for longer than the stream lasted that it came in. nil when
+// nothing was lost, or nobody waits; a client learns by itself that its server is gone.
+func (req *request) clientGone(lost error) []byte {
+	if lost == nil || req.from != mcp.ServerToClient {
+		return nil
+	}
+	to, here := req.ch.s.table.release(req)
+	if !here {
+		return nil
+	}
+	return mcp.Unheard(to.id, lost.Error())
+}
+
+// Refuse answers the request; a withdrawn one expects no answer, and neither
+// does a caller that is away.
+func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
+	if to, here := req.ch.s.table.release(req); here && v.Code != gate.CodeWithdrawn {
+		_ = req.ch.write(req.burst, to.back, req.denial(to, req.judged, v))
+	}
+}
+
+// Waiting tells the caller that its request is alive, if it asked to be told.
+func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
+	if to, line := req.progress(elapsed); line != nil {
+		_ = req.ch.write(req.burst, to.back, line)
+	}
+}
+
+// progress is the next sign of life for the caller; nil when it wants none.
+func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
+	to, here := req.ch.s.table.caller(req)
+	if to.token == nil || !here {
+		return to, nil
+	}
+	req.progressSteps++
+	return to, mcp.Progress(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
+}
+
+// denial is what the caller gets instead of the other side's answer.
+func (req *request) denial(to caller, what *policy.Call, v gate.Verdict) []byte {
+	d := mcp.Denial{
+		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
+		AsError: req.ch.s.o.DenyAsError,
+	}
+	if what != nil {
+		d.What = *what
+	} else {
+		d.What = policy.Call{Method: req.method, Subject: policy.MethodSubject}
+	}
+	if v.Rule != nil {
+		d.Description = v.Rule.Description
+	}
+	switch v.Code {
+	case gate.CodeDeniedByRule:
+		d.Reason = "" // the rule's own words say it
+	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
+		d.Unanswered = true
+	}
+	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.modern})
+}

@@ -1,0 +1,117 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// resultElicitor is the caller of a request of 2026-07-28: it gets its form in place of
+// the answer and returns with another request. What goes on is the first one,
+// which was judged and shown; the second only says to whom the answer belongs.
+type resultElicitor struct {
+	request *request
+	who     mcp.Client
+	params  []byte
+	digest  [32]byte
+}
+
+// Name is how the client calls itself.
+func (e *resultElicitor) Name() (name, version string) { return e.who.Name, e.who.Version }
+
+// Elicit answers the call with a form and waits for the caller to return, which
+// it may do long after ctx has ended (see Back).
+func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
+	req, s := e.request, e.request.ch.s
+	f := &form{elicitation: newElicitation(e.digest), params: e.params, returned: make(chan struct{})}
+	err := context.Cause(ctx)
+	if err == nil {
+		err = s.noteQuestion(f.elicitation, req.id)
+	}
+	if err == nil && !s.table.addForm(req, f) {
+		err = errFormClosed
+	}
+	if err == nil {
+		err = sendNow(req.ch.back, mcp.InputRequired(req.id, f.state, message, schema))
+	}
+	if err != nil {
+		return gate.Elicited{}, err
+	}
+	select {
+	case got := <-f.result:
+		return got.Elicited, got.err
+	case <-ctx.Done():
+		return gate.Elicited{}, context.Cause(ctx)
+	}
+}
+
+// Why a caller that was given a form cannot be answered under its new id, and
+// why an answer to a request of ours goes nowhere.
+const (
+	codeLateForm    = "late_form"  // the question is over
+	codeOtherCall   = "other_call" // it does not ask for the same
+	codeDuplicateID = "duplicate_id"
+	codeOwnAnswer   = "own_answer" // in an array
+)
+
+// isRetry reports a request that brings a requestState of ours back.
+func (ch *channel) isRetry(m *mcp.Message) bool {
+	return m.RequestState != nil && ch.from == mcp.ClientToServer && ch.s.table.issuedState(m.RequestState)
+}
+
+// handleRetry takes a caller back that was given a form. Its request goes nowhere.
+func (ch *channel) handleRetry(f *frame.Frame, m *mcp.Message) {
+	req := ch.s.table.awaitingRetry(m.RequestState)
+	why := codeLateForm
+	switch {
+	case req == nil:
+	case req.method != f.Method || !mcp.SameCall(req.form.params, f.Params):
+		why = codeOtherCall
+	default:
+		why = ch.s.table.addRetry(req, ch.caller(f, m))
+	}
+	switch why {
+	case "":
+		got, err := mcp.ReadResponse(m.InputResponses)
+		ch.deliverElicitResult(req.form.elicitation, f, got, err)
+	case codeDuplicateID:
+		ch.unreadable(f.Raw, duplicateID(f))
+	default:
+		ch.refuseRetry(f, m, why)
+	}
+}
+
+// refuseRetry answers a retry that is none. Nothing of it crosses.
+func (ch *channel) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
+	reason := "the answer came too late, the question is over and nothing was done"
+	if why == codeOtherCall {
+		reason = "what came back with the answer is not the call that was asked about; nothing was done"
+	}
+	record := ch.dropped(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
+	d := mcp.Denial{
+		What:  policy.Call{Method: f.Method, Subject: policy.MethodSubject},
+		Stage: string(gate.StageAsk), Code: why, Reason: reason, Record: record,
+		Unanswered: why == codeLateForm, AsError: ch.s.o.DenyAsError,
+	}
+	if len(m.Calls) > 0 {
+		d.What = m.Calls[0]
+	}
+	ch.respond(ch.burst, d.Answer(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
+}
+
+// withCallerID is the answer to a call whose caller has returned, under the id it
+// waits for now; every other byte is the server's.
+func (ch *channel) withCallerID(f *frame.Frame, req *request) *frame.Frame {
+	raw := frame.Splice(f.Raw, f.ID, req.form.retry.id)
+	limits := ch.s.o.Limits
+	limits.MaxBytes += len(req.form.retry.id)
+	other, err := frame.Parse(raw, limits)
+	if err != nil {
+		panic(err) // one id that was admitted stands where another stood
+	}
+	return &other
+}
