@@ -3,5 +3,5 @@
 //
 // The room is pure: it reads no file, no clock, no environment and starts no
 // goroutine. It must never turn doubt into an allow. Everyone may import it; it
-// imports only policy/glob and parsers.
+// imports only its matcher, its constraints and parsers.
 package policy

@@ -123,6 +123,3 @@ func (n *argNames) paths(above []string, bySlot map[int32][]string) {
 		kid.paths(append(above[:len(above):len(above)], name), bySlot)
 	}
 }
-
-// ArgumentKey is an argument as a policy writes it: args.path, args."a.b".c.
-func ArgumentKey(path []string) string { return argName(path) }

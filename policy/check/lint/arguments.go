@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 )
@@ -112,10 +113,10 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	}
 	var others []string
 	for _, n := range found {
-		others = append(others, policy.ArgumentKey(replaced(c.path, n.name)))
+		others = append(others, policytext.Key("args", replaced(c.path, n.name)...))
 	}
 	f := Finding{Code: OtherArgumentName,
-		Message: fmt.Sprintf("what this rule refuses in %s%s is allowed in %s", c.where, strings.TrimPrefix(policy.ArgumentKey(c.path), "args"), listed(others)),
+		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.Key(c.where, c.path...), listed(others)),
 		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.at(found[0].allowed.Pos), listed(others))}
 	if !found[0].known {
 		f.Severity = report.Note

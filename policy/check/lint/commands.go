@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -39,7 +40,7 @@ func commands(l *linter) {
 				case slices.Contains(commandNames, name):
 					more, fix = " x; id", commandFix(a)
 				case f != nil && f[0] == "sql" && reads().MatchString(g):
-					more, fix = " 1; DROP TABLE x", fmt.Sprintf(`where.%s.sql = "read-only"`, keyed(a.Path))
+					more, fix = " 1; DROP TABLE x", policytext.Key("where", a.Path...)+`.sql = "read-only"`
 				default:
 					continue
 				}
@@ -78,14 +79,14 @@ func commandFix(a policy.ArgSource) string {
 		m := plainPattern().FindStringSubmatch(g)
 		switch {
 		case m == nil:
-			return fmt.Sprintf(`where.%s = { command = ["git status", "ls **"] } with the commands that are meant`, keyed(a.Path))
+			return policytext.Key("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
 		case strings.HasSuffix(g, "*"):
-			patterns = append(patterns, policy.QuoteTOML(m[1]+" **"))
+			patterns = append(patterns, m[1]+" **")
 		default:
-			patterns = append(patterns, policy.QuoteTOML(g))
+			patterns = append(patterns, g)
 		}
 	}
-	return fmt.Sprintf("where.%s = { command = [%s] }", keyed(a.Path), strings.Join(patterns, ", "))
+	return policytext.Key("where", a.Path...) + " = { command = " + policytext.List(policytext.QuoteAll(patterns)) + " }"
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 )
@@ -67,7 +68,7 @@ func (l *linter) shut(r *policy.Source) {
 		for _, name := range all {
 			counts := r.Further.Only || policy.Suspect(name, "x") != ""
 			if counts && !slices.Contains(named, name) {
-				names = append(names, policy.ArgumentKey([]string{name}))
+				names = append(names, policytext.Key("args", name))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
 )
@@ -80,8 +81,8 @@ func hostFix(path []string, scheme, before, after string) string {
 	case after == "" && !strings.HasSuffix(before, "."):
 		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
 	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
-		return fmt.Sprintf("write where.%s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
-			strings.TrimPrefix(policy.ArgumentKey(path), "args."), strings.TrimSuffix(scheme, "://"), "*"+after)
+		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
+			policytext.Key("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
 	}
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
@@ -129,7 +130,7 @@ func brackets(l *linter) {
 			}
 		}
 		for _, a := range r.Args {
-			texts(a.Pos, policy.ArgumentKey(a.Path), a.Globs)
+			texts(a.Pos, policytext.Key("args", a.Path...), a.Globs)
 		}
 	})
 }

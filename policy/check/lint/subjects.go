@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -41,7 +42,7 @@ func links(l *linter) {
 				continue
 			}
 			l.add(r, a.Pos, Finding{Code: LinksLeadOut,
-				Message: fmt.Sprintf("%s = %q allows by the text of the path", policy.ArgumentKey(a.Path), a.Globs[at]),
+				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.Key("args", a.Path...), a.Globs[at]),
 				Fix:     underFix(a)})
 			return
 		}
@@ -54,7 +55,7 @@ func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:"
 // underFix says what to write: the folders of all globs, so that nothing that they
 // allow is lost but what links lead out of.
 func underFix(a policy.ArgSource) string {
-	key := "where." + keyed(a.Path)
+	key := policytext.Key("where", a.Path...)
 	var folders []string
 	for _, g := range a.Globs {
 		folder := g
@@ -65,11 +66,8 @@ func underFix(a policy.ArgSource) string {
 		if !onDisk(g) || folder == "" || strings.HasPrefix(folder, "~") && folder != "~" && folder[1] != '/' || strings.Contains(folder, `\`) {
 			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which resolves links first", key)
 		}
-		folders = append(folders, policy.QuoteTOML(folder))
+		folders = append(folders, policytext.Quote(folder))
 	}
 	slices.Sort(folders)
-	return fmt.Sprintf("add %s = { under = [%s] }, which resolves links first", key, strings.Join(slices.Compact(folders), ", "))
+	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.List(slices.Compact(folders)))
 }
-
-// keyed is the names of an argument as a key of TOML.
-func keyed(path []string) string { return strings.TrimPrefix(policy.ArgumentKey(path), "args.") }
