@@ -58,7 +58,7 @@ func answer(a *Answer) string {
 	if a.OutOfBand {
 		s += " (out of band)"
 	}
-	if l := a.limit(); l.Limited() {
+	if l := limit(a); l.Limited() {
 		s += fmt.Sprintf(" (%d each %s)", l.Count, l.Every)
 	}
 	return s + ", " + place(a.Rule)

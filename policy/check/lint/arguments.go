@@ -7,7 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // otherNames tries what a rule refuses under the other names that an argument of
@@ -115,11 +115,11 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	for _, n := range found {
 		others = append(others, policytext.Key("args", replaced(c.path, n.name)...))
 	}
-	f := Finding{Code: OtherArgumentName,
+	f := check.Finding{Code: OtherArgumentName,
 		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.Key(c.where, c.path...), listed(others)),
 		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.at(found[0].allowed.Pos), listed(others))}
 	if !found[0].known {
-		f.Severity = report.Note
+		f.Severity = check.Note
 		f.Message += ", should the tool take it there"
 	}
 	l.show(&f, found[0].call)
@@ -196,7 +196,7 @@ func open(l *linter) {
 		if len(known) == 0 && !isPowerful(r.Name) && !all {
 			return
 		}
-		f := Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),
+		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),
 			Fix: `say what they may be: args.path = "~/projects/**", for example`}
 		if len(known) > 0 {
 			f.Message += ", and takes " + listed(known)

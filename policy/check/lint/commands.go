@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // A glob compares letters, and a command or a statement can go on behind those
@@ -63,7 +64,7 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 		if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 			continue
 		}
-		f := Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
+		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
 			Fix: fmt.Sprintf("write %s in its place, which reads the text as a server does", fix)}
 		l.show(&f, c)
 		l.add(r, a.Pos, f)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // pathGlob says that a glob names places.
@@ -66,7 +66,7 @@ func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
 	if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 		return
 	}
-	f := Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
+	f := check.Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
 	if star == "*" {
 		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
 	}
@@ -136,7 +136,7 @@ func brackets(l *linter) {
 }
 
 func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found string) {
-	f := Finding{Code: LiteralBracket,
+	f := check.Finding{Code: LiteralBracket,
 		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
 		Fix:     "write one glob for each choice, in a list or in rules of their own"}
 	switch {
@@ -144,7 +144,7 @@ func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found s
 		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
 	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
 		!pathGlob(g) && strings.Contains(g, " "):
-		f.Severity = report.Note // text may well hold brackets
+		f.Severity = check.Note // text may well hold brackets
 	}
 	l.add(r, pos, f)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // closed says which subjects a policy of tool rules leaves shut.
@@ -24,7 +25,7 @@ func closed(l *linter) {
 			return // whoever wrote of one of them knows
 		}
 	}
-	l.add(&l.sources[0], policy.Position{}, Finding{Code: ClosedSubjects,
+	l.add(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
 		Message: "no rule opens resources, prompts, sampling or elicitation",
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
 }
@@ -41,7 +42,7 @@ func links(l *linter) {
 			if tied || at < 0 {
 				continue
 			}
-			l.add(r, a.Pos, Finding{Code: LinksLeadOut,
+			l.add(r, a.Pos, check.Finding{Code: LinksLeadOut,
 				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.Key("args", a.Path...), a.Globs[at]),
 				Fix:     underFix(a)})
 			return
