@@ -1,5 +1,5 @@
 // Package diff says which calls two policies answer differently: decisions, not
-// lines. Classes of calls are proved (policy/prove), fixtures and recorded calls
+// lines. Classes of calls are proved (policy/check/prove), fixtures and recorded calls
 // are judged by both.
 package diff
 
@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // Kind is how an answer changes, as a stable word.

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/clawai/clawai/policy/prove"
 )
 
 // Fixtures is what both policies say of fixtures.

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/clawai/clawai/policy/prove"
 )
 
 // titles are the kinds for people.

@@ -1,6 +1,6 @@
 // Package lint finds what a policy's author probably did not mean: rules that
 // no call reaches, denials that an allow above takes the calls of, globs that
-// read like another language's. What it says of calls it proves (policy/prove)
+// read like another language's. What it says of calls it proves (policy/check/prove)
 // and shows with a call that the policy itself was asked about. Pure.
 package lint
 
@@ -11,8 +11,8 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/prove"
 )
 
 // Options is what is known beside the policy.

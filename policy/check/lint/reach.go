@@ -7,7 +7,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // duplicates finds rules with the conditions of one above.
