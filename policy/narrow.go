@@ -174,14 +174,14 @@ func (n *narrower) name() error {
 		}
 	}
 	n.rule.pattern = name
-	return pinnable("the "+key, name)
+	return inexact("the "+key, name)
 }
 
 func (n *narrower) resource(uri string) error {
 	wanted := uri
 	switch n.scope {
 	case Exact:
-		if err := pinnable("the resource", uri); err != nil {
+		if err := inexact("the resource", uri); err != nil {
 			return err
 		}
 	case Folder:
@@ -205,7 +205,7 @@ func (n *narrower) server() error {
 	switch {
 	case n.call.Server != "":
 		n.rule.state(serverKey, Stated{Text: policytext.Quote(n.call.Server), Glob: n.call.Server})
-		return pinnable("the server's name", n.call.Server)
+		return inexact("the server's name", n.call.Server)
 	case n.asked.stated(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
 		return errors.New("the rule that asked is about a server, and this server's name is not known")
 	}
@@ -273,7 +273,7 @@ func (n *narrower) beyond() error {
 			continue
 		}
 		for _, text := range s.texts {
-			if err := pinnable(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
+			if err := inexact(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
 				return err
 			}
 		}

@@ -218,7 +218,7 @@ func replayExample(x *replay.Example) string {
 		strings.Join(what, " "), then, now)
 }
 
-func placed(p *check.RulePlace, none string) string {
+func placed(p *check.RuleRef, none string) string {
 	if p == nil {
 		return "(" + none + ")"
 	}

@@ -57,17 +57,17 @@ type Kind struct {
 	Why      string
 }
 
-// RulePlace is a rule as documents for programs name it.
-type RulePlace struct {
+// RuleRef is a rule as documents for programs name it.
+type RuleRef struct {
 	File        string `json:"file"`
 	Line        int    `json:"line"`
 	Description string `json:"description,omitempty"`
 }
 
-// PlaceOf is where a rule stands; nil, which is no rule, stays nil.
-func PlaceOf(r *policy.Rule) *RulePlace {
+// RefOf is where a rule stands; nil, which is no rule, stays nil.
+func RefOf(r *policy.Rule) *RuleRef {
 	if r == nil {
 		return nil
 	}
-	return &RulePlace{r.Pos.File, r.Pos.Line, r.Description}
+	return &RuleRef{r.Pos.File, r.Pos.Line, r.Description}
 }

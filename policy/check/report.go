@@ -96,14 +96,14 @@ func decidedBy(r Result) string {
 }
 
 type jsonResult struct {
-	Fixture  string     `json:"fixture"`
-	Decision string     `json:"decision,omitempty"`
-	Expected string     `json:"expected,omitempty"`
-	OK       bool       `json:"ok"`
-	Rule     *RulePlace `json:"rule,omitempty"`
-	Reading  string     `json:"reading,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-	Error    string     `json:"error,omitempty"`
+	Fixture  string   `json:"fixture"`
+	Decision string   `json:"decision,omitempty"`
+	Expected string   `json:"expected,omitempty"`
+	OK       bool     `json:"ok"`
+	Rule     *RuleRef `json:"rule,omitempty"`
+	Reading  string   `json:"reading,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Error    string   `json:"error,omitempty"`
 
 	Undecided []string `json:"undecided,omitempty"`
 }
@@ -133,6 +133,6 @@ func (r Result) json() jsonResult {
 	if r.Expected != nil {
 		j.Expected = r.Expected.String()
 	}
-	j.Rule = PlaceOf(r.Rule)
+	j.Rule = RefOf(r.Rule)
 	return j
 }

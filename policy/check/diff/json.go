@@ -30,7 +30,7 @@ type AnswerDocument struct {
 // RuleDocument is where a rule stands.
 type RuleDocument struct {
 	Index int `json:"index"` // from 0
-	check.RulePlace
+	check.RuleRef
 }
 
 // ChangeDocument is one class of calls.
@@ -88,7 +88,7 @@ type RecordedDocument struct {
 func document(a *Answer) AnswerDocument {
 	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand}
 	if r := a.Rule; r != nil {
-		d.Rule = &RuleDocument{r.Index, *check.PlaceOf(r)}
+		d.Rule = &RuleDocument{r.Index, *check.RefOf(r)}
 	}
 	return d
 }

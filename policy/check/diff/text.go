@@ -61,10 +61,10 @@ func answer(a *Answer) string {
 	if l := limit(a); l.Limited() {
 		s += fmt.Sprintf(" (%d each %s)", l.Count, l.Every)
 	}
-	return s + ", " + place(a.Rule)
+	return s + ", " + ruleText(a.Rule)
 }
 
-func place(r *policy.Rule) string {
+func ruleText(r *policy.Rule) string {
 	if r == nil {
 		return "no rule"
 	}

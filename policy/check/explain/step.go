@@ -77,7 +77,7 @@ func (t *teller) step(s *policy.Step) {
 	if !s.Reached && !other(s) {
 		word = "-"
 	}
-	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.place, at(&src.Rule), src.Action)
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.width, at(&src.Rule), src.Action)
 	if src.Description != "" {
 		line += "  " + quoted(src.Description)
 	}

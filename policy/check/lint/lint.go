@@ -119,9 +119,9 @@ func (l *linter) show(f *check.Finding, c *policy.Call) {
 }
 
 // at names the rule at a place for people.
-func (l *linter) at(pos policy.Position) string { return "the rule " + l.place(pos) }
+func (l *linter) at(pos policy.Position) string { return "the rule " + l.location(pos) }
 
-func (l *linter) place(pos policy.Position) string {
+func (l *linter) location(pos policy.Position) string {
 	if pos.File == l.options.File {
 		return "on line " + itoa(pos.Line)
 	}

@@ -179,7 +179,7 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 		owner = own[allow]
 		f.Code, f.Severity = DenyNeverWins, ""
 		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
-		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.place(r.Pos))
+		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.location(r.Pos))
 		l.show(&f, l.proof.Both(owner, i))
 	}
 	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))

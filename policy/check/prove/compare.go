@@ -61,7 +61,7 @@ func (d *difference) modes(m, n *mode) {
 			}
 			if !me.excludes(ne) && !d.shown(me, ne) {
 				if a := d.pair(me, ne); d.total >= 0 {
-					d.settle(me, ne, a)
+					d.noteUndecided(me, ne, a)
 				}
 			}
 		}
@@ -251,8 +251,8 @@ func (d *difference) note(c *policy.Call, old, after *policy.Decision) {
 	d.add(&Class{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
 }
 
-// settle notes what could not be decided of a pair.
-func (d *difference) settle(m, n *mode, a answer) {
+// noteUndecided notes what could not be decided of a pair.
+func (d *difference) noteUndecided(m, n *mode, a answer) {
 	reason := reasonWitness + m.opaque(n)
 	switch a {
 	case spent:

@@ -29,20 +29,20 @@ func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, U
 // Example is one recorded call of a class. Its texts come from the record and
 // may be anything.
 type Example struct {
-	Class   Class            `json:"class"`
-	Why     Why              `json:"why,omitempty"` // of what was not judged
-	Record  string           `json:"record"`
-	Time    time.Time        `json:"time"`
-	Server  string           `json:"server,omitempty"`
-	Method  string           `json:"method"`
-	Names   []string         `json:"names,omitempty"`
-	Args    string           `json:"args,omitempty"` // JSON, cut at 500 bytes
-	Was     string           `json:"was"`
-	Is      string           `json:"is,omitempty"`
-	OldRule *check.RulePlace `json:"old_rule,omitempty"`
-	NewRule *check.RulePlace `json:"new_rule,omitempty"`
-	Reason  string           `json:"reason,omitempty"` // why, when no new rule says it
-	Action  policy.Action    `json:"-"`
+	Class   Class          `json:"class"`
+	Why     Why            `json:"why,omitempty"` // of what was not judged
+	Record  string         `json:"record"`
+	Time    time.Time      `json:"time"`
+	Server  string         `json:"server,omitempty"`
+	Method  string         `json:"method"`
+	Names   []string       `json:"names,omitempty"`
+	Args    string         `json:"args,omitempty"` // JSON, cut at 500 bytes
+	Was     string         `json:"was"`
+	Is      string         `json:"is,omitempty"`
+	OldRule *check.RuleRef `json:"old_rule,omitempty"`
+	NewRule *check.RuleRef `json:"new_rule,omitempty"`
+	Reason  string         `json:"reason,omitempty"` // why, when no new rule says it
+	Action  policy.Action  `json:"-"`
 }
 
 // Report is the outcome of a replay.
@@ -128,7 +128,7 @@ func (j *Judge) Compare(e *event.Entry) Example {
 		x.Args = x.Args[:maxArgs] + "…"
 	}
 	if e.RuleLine > 0 {
-		x.OldRule = &check.RulePlace{File: e.RuleFile, Line: e.RuleLine, Description: e.RuleText}
+		x.OldRule = &check.RuleRef{File: e.RuleFile, Line: e.RuleLine, Description: e.RuleText}
 	}
 	c, why := Rebuild(e)
 	var d policy.Decision
@@ -140,7 +140,7 @@ func (j *Judge) Compare(e *event.Entry) Example {
 		return x
 	}
 	x.Action, x.Is, x.Reason = d.Action, d.Action.String(), d.Reason
-	x.NewRule = check.PlaceOf(d.Rule)
+	x.NewRule = check.RefOf(d.Rule)
 	x.Class = classOf(c.Was, d.Action)
 	return x
 }
