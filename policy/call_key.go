@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/glob"
 )
 
@@ -88,7 +89,7 @@ func globOf(text func(*Call) string) func(*parser, ruleKey, expression) {
 			return
 		}
 		g, _ := glob.Compile(s) // pattern has checked it
-		p.rule().state(k, Stated{Text: QuoteTOML(s), Glob: s, test: &callGlob{g, text}})
+		p.rule().state(k, Stated{Text: policytext.Quote(s), Glob: s, test: &callGlob{g, text}})
 	}
 }
 

@@ -50,7 +50,7 @@ func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
 		if word := meant(r.s); word != "" && word != r.s {
 			lists = x.ends.collect(word, x.starts.collect(word, lists))
 		}
-		if (r.pathOnly || r.climbs) && r.how != 0 {
+		if (r.pathOnly || r.climbs) && r.transforms != 0 {
 			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
 		}
 		if r.normal != "" {

@@ -39,7 +39,7 @@ func (e *effort) match(g *glob.Pattern, s string) bool {
 }
 
 // transform pays for putting s through a stage.
-func (e *effort) transform(s string, stage how) {
+func (e *effort) transform(s string, stage transforms) {
 	weight := 3
 	switch {
 	case stage == named && strings.ContainsAny(s, ". :"):

@@ -18,10 +18,10 @@ type Forms struct {
 
 // Form is a glob put through some transformations, for the readings that were.
 type Form struct {
-	How   uint8    // the set of transformations; 0 as written
-	Globs []string // one of them must match
-	Rest  string   // of **/rest: a relative path that matches it may be meant
-	Also  []string // globs that a deny or a prompt may mean beside
+	Transforms uint8    // the set of transformations; 0 as written
+	Globs      []string // one of them must match
+	Rest       string   // of **/rest: a relative path that matches it may be meant
+	Also       []string // globs that a deny or a prompt may mean beside
 	// Odd says that a text is changed before the comparison, or must be a path:
 	// wildcards that decoding brought to light, a file: URI that became a path.
 	Odd bool
@@ -46,7 +46,7 @@ func (p *Policy) Forms(text string) (Forms, error) {
 }
 
 func (f *guise) form() Form {
-	out := Form{How: uint8(f.how), Globs: []string{f.glob.String()}, Odd: f.quoted || f.file}
+	out := Form{Transforms: uint8(f.transforms), Globs: []string{f.glob.String()}, Odd: f.quoted || f.file}
 	if f.home != nil {
 		out.Globs = append(out.Globs, f.home.String())
 	}

@@ -31,7 +31,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	f, _ := p.Forms("file:///p/%2a")
-	if !slices.ContainsFunc(f.Forms[1:], func(f policy.Form) bool { return f.Odd && f.How != 0 }) {
+	if !slices.ContainsFunc(f.Forms[1:], func(f policy.Form) bool { return f.Odd && f.Transforms != 0 }) {
 		t.Errorf("file:///p/%%2a has no odd form: %+v", f)
 	}
 	if f, _ = new(policy.Policy).Forms("~/x"); !f.Homeless {

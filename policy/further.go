@@ -133,8 +133,8 @@ func (sc *scanner) forget() {
 	sc.found = sc.found[:0]
 }
 
-// place keeps what is found at n.
-func (sc *scanner) place(n *argNames) *beyond {
+// beyondAt keeps what is found at n.
+func (sc *scanner) beyondAt(n *argNames) *beyond {
 	for len(sc.marks) <= int(n.id) {
 		sc.marks = append(sc.marks, 0)
 	}
@@ -151,7 +151,7 @@ func (sc *scanner) unnamed(n *argNames, name string) bool {
 	if why == innocent && !sc.only {
 		return ok
 	}
-	b := sc.place(n)
+	b := sc.beyondAt(n)
 	if !b.any || b.why == innocent && why != innocent {
 		b.name = name
 	}
@@ -162,14 +162,14 @@ func (sc *scanner) unnamed(n *argNames, name string) bool {
 // known notes an argument that some rule names, for those that do not. Its value
 // begins at start, and has been read; its members are seen to by object.
 func (sc *scanner) known(n *argNames, start int) bool {
-	b := sc.place(n)
+	b := sc.beyondAt(n)
 	if !b.there && sc.within == "" {
 		b.there, b.at = true, start+1
 		return true
 	}
 	sc.At, b.there = start, true
 	why, ok := sc.look(n)
-	b = sc.place(n)
+	b = sc.beyondAt(n)
 	b.why = max(b.why, why)
 	return ok
 }

@@ -17,7 +17,7 @@ func (p *pattern) holds(q *pattern) bool {
 		return false // one is compared with a text that the other never sees
 	}
 	either := p.effects | q.effects
-	for h := how(0); ; h++ {
+	for h := transforms(0); ; h++ {
 		if h&^either == 0 && !p.under(h).holds(q.under(h)) {
 			return false
 		}

@@ -19,7 +19,7 @@ func heldFor(p, q *pattern, value string) string {
 	left := maxEffort
 	for _, r := range rd.read(nil, value, &view{left: maxEffort}) {
 		if inner.match(&r, Allow, &left) == yes && outer.match(&r, Prompt, &left) != yes {
-			return fmt.Sprintf("%q made by %08b of %q", r.s, r.how, r.raw)
+			return fmt.Sprintf("%q made by %08b of %q", r.s, r.transforms, r.raw)
 		}
 	}
 	return ""

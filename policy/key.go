@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/clawai/clawai/internal/policytext"
+)
 
 // key is one key of a rule, with all that the rooms which read, judge, compare and
 // write rules have to know of it. Who handles rules ranges over this table, so that
@@ -136,7 +140,7 @@ func subjectRow(name string, k ruleKey) key {
 		name: name, field: (*parser).subject,
 		write: func(r *ruleSource, line func(key, toml string)) {
 			if mine(r) {
-				line(name, QuoteTOML(r.pattern))
+				line(name, policytext.Quote(r.pattern))
 			}
 		},
 		narrow: func(n *narrower) error {

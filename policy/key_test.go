@@ -23,8 +23,8 @@ import (
 	"github.com/clawai/clawai/policy/check/format"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/check/lint"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/clawai/clawai/policy/prove"
 )
 
 // A condition that only this test has is known to all that reads, judges, compares

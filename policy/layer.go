@@ -10,8 +10,8 @@ import (
 // others. The strictest answer holds; so such a layer can tighten and open
 // nothing, and if the policy itself does not allow a call, nothing does.
 
-// settle is the answer of a policy and of the layers above it.
-func (p *Policy) settle(c *Call, left effort) (Decision, effort) {
+// decide is the answer of a policy and of the layers above it.
+func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
 	if len(p.options.Above) == 0 {
 		return p.own(c, left)
 	}

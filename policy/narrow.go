@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // Narrowed is a rule that a person's answer writes above the rule that asked.
@@ -28,7 +30,7 @@ type Limit struct {
 
 // Name is the argument as a policy writes it below args: path, "a.b",
 // options.mode.
-func (l Limit) Name() string { return argName(l.Path)[len("args."):] }
+func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
 
 // Narrow writes the rule that allows, or denies, a call from now on, after a
 // person said so to rule r, which asked. The rule keeps every condition of r,
@@ -172,14 +174,14 @@ func (n *narrower) name() error {
 		}
 	}
 	n.rule.pattern = name
-	return pinnable("the "+key, name)
+	return inexact("the "+key, name)
 }
 
 func (n *narrower) resource(uri string) error {
 	wanted := uri
 	switch n.scope {
 	case Exact:
-		if err := pinnable("the resource", uri); err != nil {
+		if err := inexact("the resource", uri); err != nil {
 			return err
 		}
 	case Folder:
@@ -202,8 +204,8 @@ func (n *narrower) resource(uri string) error {
 func (n *narrower) server() error {
 	switch {
 	case n.call.Server != "":
-		n.rule.state(serverKey, Stated{Text: QuoteTOML(n.call.Server), Glob: n.call.Server})
-		return pinnable("the server's name", n.call.Server)
+		n.rule.state(serverKey, Stated{Text: policytext.Quote(n.call.Server), Glob: n.call.Server})
+		return inexact("the server's name", n.call.Server)
 	case n.asked.stated(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
 		return errors.New("the rule that asked is about a server, and this server's name is not known")
 	}
@@ -233,7 +235,7 @@ func (n *narrower) arguments() error {
 		below := slices.ContainsFunc(n.asked.args, func(a argSource) bool { return a.path[0] == path[0] })
 		switch {
 		case globs == nil && !below:
-			n.open = append(n.open, tomlKey(args[i].name))
+			n.open = append(n.open, policytext.Key(args[i].name))
 		case globs == nil:
 		case own < 0:
 			n.limit(path, globs, false)
@@ -271,12 +273,12 @@ func (n *narrower) beyond() error {
 			continue
 		}
 		for _, text := range s.texts {
-			if err := pinnable(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
+			if err := inexact(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
 				return err
 			}
 		}
 		n.limit(s.path, s.texts, false)
-		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == tomlKey(s.path[0]) })
+		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == policytext.Key(s.path[0]) })
 	}
 	return nil
 }
@@ -294,7 +296,7 @@ func (n *narrower) typed(path []string, kind string) {
 		slices.ContainsFunc(n.rule.where, func(w whereSource) bool { return w.key == key && slices.Equal(w.path, path) }) {
 		return
 	}
-	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: QuoteTOML(kind)})
+	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: policytext.Quote(kind)})
 }
 
 // wanted lists the globs that the scope asks of an argument; nil when none. A

@@ -336,7 +336,7 @@ func TestFolderOf(t *testing.T) {
 		// No folder, or none for certain.
 		"": "", "plain": "", "x.txt": "", "~": "", "/a*b/x": "", "/a/../b": "", "//a/b": "", "./x": "", "../a/b": "", ".ssh/id": "",
 		"$HOME/x": "", "%41/x": "", "a b/c": "", "https://h/a b": "", "and/or maybe": "", "/a\n/b": "", "/a\u200b/b": "", `\\host\a\b`: "",
-		"/a/" + strings.Repeat("b", maxPinned): "",
+		"/a/" + strings.Repeat("b", maxLiteral): "",
 	} {
 		if got, found := folderOf(value, home, true); got != want || found != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", value, got, found, want)

@@ -3,8 +3,8 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // maxArgDepth is how far below args a condition may reach: as deep as a frame
@@ -127,52 +127,4 @@ func argPath(prefix []string, key []keyPart) []string {
 }
 
 // argName writes a path as a policy would.
-func argName(path []string) string { return dotted("args", path) }
-
-// dotted writes a key of several names.
-func dotted(first string, path []string) string {
-	var b strings.Builder
-	b.WriteString(first)
-	for _, name := range path {
-		b.WriteByte('.')
-		b.WriteString(tomlKey(name))
-	}
-	return b.String()
-}
-
-// tomlKey writes one name of a key, in quotes where it needs them.
-func tomlKey(name string) string {
-	bare := func(r rune) bool {
-		return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
-	}
-	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !bare(r) }) < 0 {
-		return name
-	}
-	return QuoteTOML(name)
-}
-
-// QuoteTOML writes a basic string of TOML on one line. What a reader could not see is
-// escaped.
-func QuoteTOML(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func argName(path []string) string { return policytext.Key("args", path...) }

@@ -2,7 +2,8 @@ package policy
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // argsOnly takes true, or a list of names.
@@ -63,9 +64,5 @@ func (f *Further) only() string {
 	if f.Names == nil {
 		return "true"
 	}
-	names := make([]string, len(f.Names))
-	for i, name := range f.Names {
-		names[i] = QuoteTOML(name)
-	}
-	return "[" + strings.Join(names, ", ") + "]"
+	return policytext.List(policytext.QuoteAll(f.Names))
 }

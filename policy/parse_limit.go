@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // maxRate bounds the calls that a limit counts: each is remembered.
@@ -60,7 +62,7 @@ func (p *parser) keep(word, text string) {
 	if p.limit.texts == nil {
 		p.limit.texts = map[string]string{}
 	}
-	p.limit.texts[word] = QuoteTOML(text)
+	p.limit.texts[word] = policytext.Quote(text)
 }
 
 // rate reads "20/min".
@@ -105,16 +107,21 @@ func (p *parser) closeLimit(r *ruleSource) {
 		fail("limit without a rate", `write limit = { rate = "20/min" }`)
 	}
 	if r.limit = l.texts["rate"]; l.texts["per"] != "" || l.texts["over"] != "" {
-		var parts []string
-		for _, n := range limitNames {
-			if text := l.texts[n]; text != "" {
-				parts = append(parts, n+" = "+text)
-			}
-		}
-		r.limit = "{ " + strings.Join(parts, ", ") + " }"
+		r.limit = tableOf(limitNames, l.texts)
 	}
 	r.Rate = l.Rate
 	r.Rate.Key = r.fingerprint()
+}
+
+// tableOf writes the parts of a key that are given.
+func tableOf(names []string, texts map[string]string) string {
+	var pairs []policytext.Pair
+	for _, n := range names {
+		if text := texts[n]; text != "" {
+			pairs = append(pairs, policytext.Pair{Key: n, Value: text})
+		}
+	}
+	return policytext.Table(pairs)
 }
 
 // fingerprint names what a rule says, wherever it stands and whatever it is

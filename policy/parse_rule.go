@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 var (
@@ -16,7 +18,7 @@ type label struct {
 	path []string // below it
 }
 
-func (l label) String() string { return dotted(ruleKeys[l.key], l.path) }
+func (l label) String() string { return policytext.Key(ruleKeys[l.key], l.path...) }
 
 // give notes that the current rule has a key.
 func (p *parser) give(k ruleKey, at keyPart) {

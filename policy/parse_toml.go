@@ -67,7 +67,6 @@ const (
 	pairForm       form = iota // key = value
 	tableForm                  // [key]
 	tableArrayForm             // [[key]]
-	commentForm                // only when the parser keeps comments
 )
 
 // expression is one statement of a document; start and end are byte offsets.
@@ -92,9 +91,6 @@ func (d *document) next() (expression, bool) {
 	}
 	n := d.parser.Expression()
 	switch n.Kind {
-	case unstable.Comment:
-		start, end := d.span(n)
-		return expression{form: commentForm, start: start, end: end}, true
 	case unstable.KeyValue:
 		start, end := d.span(n)
 		return expression{form: pairForm, key: d.parts(n), value: tomlValue{d, n.Value()}, start: start, end: end}, true

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // valueForm is what a constraint takes.
@@ -37,11 +39,11 @@ func (p *parser) value(key *constraintKey, name label, at []keyPart, v tomlValue
 		s := v.text()
 		switch form {
 		case textsForm:
-			return []string{s}, QuoteTOML(s)
+			return []string{s}, policytext.Quote(s)
 		case settingsForm:
-			return map[string]string{key.settings[0]: s}, QuoteTOML(s)
+			return map[string]string{key.settings[0]: s}, policytext.Quote(s)
 		}
-		return s, QuoteTOML(s)
+		return s, policytext.Quote(s)
 	case form == booleanForm && v.isBool():
 		return v.text() == "true", v.text()
 	case form == numberForm && v.isNumber():
@@ -80,7 +82,7 @@ func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (va
 	if len(all) == 0 {
 		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "no value would match")
 	}
-	text = "[" + strings.Join(texts, ", ") + "]"
+	text = policytext.List(texts)
 	if form == textsForm {
 		return strs, text
 	}
@@ -90,7 +92,7 @@ func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (va
 func (p *parser) element(form valueForm, name label, at []keyPart, v tomlValue) (one any, text string) {
 	switch {
 	case v.isString():
-		return v.text(), QuoteTOML(v.text())
+		return v.text(), policytext.Quote(v.text())
 	case form == textsForm:
 		p.wrongType(name, "a list of strings", at, v, "")
 	case v.isBool():
@@ -110,7 +112,7 @@ func (p *parser) element(form valueForm, name label, at []keyPart, v tomlValue) 
 func (p *parser) settings(known []string, name label, at []keyPart, v tomlValue) (value any, text string) {
 	p.tables = true
 	all := map[string]string{}
-	var texts []string
+	var texts []policytext.Pair
 	given := 0
 	v.pairs(func(key []keyPart, inner tomlValue) {
 		word := string(key[0].name)
@@ -122,13 +124,13 @@ func (p *parser) settings(known []string, name label, at []keyPart, v tomlValue)
 			p.wrongType(label{whereKey, append(argPath(name.path, nil), word)}, "a string", key, inner, "")
 		default:
 			all[word] = inner.text()
-			texts = append(texts, word+" = "+QuoteTOML(inner.text()))
+			texts = append(texts, policytext.Pair{Key: word, Value: policytext.Quote(inner.text())})
 		}
 	})
 	if given == 0 {
 		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is empty", "")
 	}
-	return all, "{ " + strings.Join(texts, ", ") + " }"
+	return all, policytext.Table(texts)
 }
 
 // number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // a zone must mean the same where the system has no table of zones
+
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 var (
@@ -125,7 +127,7 @@ func (p *parser) whenPart(word string, name label, at []keyPart, v tomlValue) st
 			w.To = minute
 		}
 	}
-	return QuoteTOML(s)
+	return policytext.Quote(s)
 }
 
 func zoneOf(name string) (*time.Location, error) {
@@ -164,7 +166,7 @@ func (p *parser) instant(to *time.Time, name label, at []keyPart, v tomlValue) s
 		return ""
 	}
 	*to = t
-	return QuoteTOML(s)
+	return policytext.Quote(s)
 }
 
 // days reads a day, a stretch of days such as "mon-fri", or a list of these.
@@ -190,7 +192,7 @@ func (p *parser) days(name label, at []keyPart, v tomlValue) string {
 		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "leave it out for every day")
 		return ""
 	}
-	return "[" + strings.Join(texts, ", ") + "]"
+	return policytext.List(texts)
 }
 
 func (p *parser) dayRange(name label, v tomlValue) string {
@@ -211,7 +213,7 @@ func (p *parser) dayRange(name label, v tomlValue) string {
 	for day := first; ; day = (day + 1) % 7 {
 		p.when.Days[day] = true
 		if day == last {
-			return QuoteTOML(v.text())
+			return policytext.Quote(v.text())
 		}
 	}
 }
@@ -234,13 +236,7 @@ func (p *parser) closeWhen(r *ruleSource) {
 	if w.Zone == nil {
 		w.Zone = time.Local
 	}
-	var parts []string
-	for _, n := range whenNames {
-		if text := p.when.texts[n]; text != "" {
-			parts = append(parts, n+" = "+text)
-		}
-	}
-	w.Text = "{ " + strings.Join(parts, ", ") + " }"
+	w.Text = tableOf(whenNames, p.when.texts)
 	r.state(whenKey, Stated{Text: w.Text, test: w})
 	fail := func(msg, hint string) { p.fail(at, at+len("when"), msg, hint) }
 	switch {

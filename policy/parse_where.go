@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/policy/where/scalar"
@@ -84,7 +85,7 @@ func findConstraint(name string) *constraintKey {
 	return nil
 }
 
-func whereName(path []string) string { return dotted("where", path) }
+func whereName(path []string) string { return policytext.Key("where", path...) }
 
 // where takes a pair whose key begins with where.
 func (p *parser) where(e expression) {

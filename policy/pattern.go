@@ -12,26 +12,26 @@ import (
 // put through the same transformations as a value.
 type pattern struct {
 	asWritten guise
-	others    []guise // one for each set of transformations that changes it
-	effects   how     // the transformations that change it
-	pathLike  bool    // values are read as paths under it
-	absolute  bool    // a path from an unknown base could lie under it
-	homeless  bool    // begins at a home that is not known
-	spells    bool    // is about texts that hold JSON
-	blank     bool    // has blanks in it
-	boolean   bool    // is a boolean, which a server may read out of other words
-	aliased   bool    // has guises that may mean more
+	others    []guise    // one for each set of transformations that changes it
+	effects   transforms // the transformations that change it
+	pathLike  bool       // values are read as paths under it
+	absolute  bool       // a path from an unknown base could lie under it
+	homeless  bool       // begins at a home that is not known
+	spells    bool       // is about texts that hold JSON
+	blank     bool       // has blanks in it
+	boolean   bool       // is a boolean, which a server may read out of other words
+	aliased   bool       // has guises that may mean more
 }
 
 // guise is a pattern put through a set of transformations.
 type guise struct {
-	how    how
-	glob   *glob.Pattern
-	home   *glob.Pattern   // for a pattern at ~: the same below the owner's home
-	rest   *glob.Pattern   // for a pattern at **/: what follows
-	also   []*glob.Pattern // what it may mean beside; of a deny or a prompt alone
-	quoted bool            // holds wildcards that decoding brought to light
-	file   bool            // was a file: URI and is now a path: only paths match
+	transforms transforms
+	glob       *glob.Pattern
+	home       *glob.Pattern   // for a pattern at ~: the same below the owner's home
+	rest       *glob.Pattern   // for a pattern at **/: what follows
+	also       []*glob.Pattern // what it may mean beside; of a deny or a prompt alone
+	quoted     bool            // holds wildcards that decoding brought to light
+	file       bool            // was a file: URI and is now a path: only paths match
 }
 
 // newPattern compiles a glob; closes says that it is one of a deny or a prompt.
@@ -50,7 +50,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := how(1); p.effects != 0 && h != 0; h++ {
+	for h := transforms(1); p.effects != 0 && h != 0; h++ {
 		if h&^p.effects != 0 {
 			continue
 		}
@@ -66,7 +66,7 @@ func inFolder(text string) bool {
 	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !spellsJSON(text)
 }
 
-func guiseText(text string, h how, home string) string {
+func guiseText(text string, h transforms, home string) string {
 	for _, stage := range stages {
 		if h&stage != 0 {
 			text = transformPattern(text, stage, home)
@@ -76,8 +76,8 @@ func guiseText(text string, h how, home string) string {
 }
 
 // effects collects the stages that change the pattern, alone or after others.
-func effects(text, home string) how {
-	var h how
+func effects(text, home string) transforms {
+	var h transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
 		return h
 	}
@@ -93,12 +93,12 @@ func effects(text, home string) how {
 	return h
 }
 
-func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how, closes bool) guise {
+func (p *pattern) newGuise(g *glob.Pattern, text, home string, h transforms, closes bool) guise {
 	f := guise{
-		how:    h,
-		glob:   g,
-		quoted: strings.ContainsAny(g.String(), quoted),
-		file:   h&located != 0 && isFile(guiseText(text, h&^located, home)),
+		transforms: h,
+		glob:       g,
+		quoted:     strings.ContainsAny(g.String(), quoted),
+		file:       h&located != 0 && isFile(guiseText(text, h&^located, home)),
 	}
 	if text[0] == '~' && h&located == 0 && p.effects&located != 0 {
 		f.home, _ = glob.Compile(guiseText(text, h|located, home))
@@ -114,10 +114,10 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h how, closes boo
 }
 
 // under is the guise of the pattern for a reading made by h.
-func (p *pattern) under(h how) *guise {
+func (p *pattern) under(h transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
-			if p.others[i].how == h {
+			if p.others[i].transforms == h {
 				return &p.others[i]
 			}
 		}
@@ -165,9 +165,9 @@ func (p *pattern) match(r *reading, left *effort) verdict {
 	if (r.pathOnly || r.climbs && p.blank) && !p.pathLike {
 		return certain(p.asWritten.match(r.raw, left))
 	}
-	f := p.under(r.how)
+	f := p.under(r.transforms)
 	switch {
-	case f.match(r.s, left), r.unslashed != "" && f.match(r.unslashed, left), r.normal != "" && p.under(r.how|located).match(r.normal, left):
+	case f.match(r.s, left), r.unslashed != "" && f.match(r.unslashed, left), r.normal != "" && p.under(r.transforms|located).match(r.normal, left):
 		return yes
 	case r.unknownBase && p.absolute, p.homeless && r.rooted:
 		return maybe
@@ -183,8 +183,8 @@ func (p *pattern) match(r *reading, left *effort) verdict {
 
 // mayMean says whether a reading may be what the pattern means by another name.
 func (p *pattern) mayMean(r *reading, left *effort) bool {
-	f := p.under(r.how)
-	return f.mayMean(r.s, left) || f.mayMean(r.unslashed, left) || p.under(r.how|located).mayMean(r.normal, left)
+	f := p.under(r.transforms)
+	return f.mayMean(r.s, left) || f.mayMean(r.unslashed, left) || p.under(r.transforms|located).mayMean(r.normal, left)
 }
 
 func certain(b bool) verdict {

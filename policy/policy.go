@@ -78,7 +78,7 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
-	d, _ := p.settle(c, maxEffort)
+	d, _ := p.decide(c, maxEffort)
 	return d
 }
 
@@ -116,7 +116,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	var rates []Charge
 	left := maxEffort // for all of them: they came in one frame
 	for i := range cs {
-		d, left = p.settle(&cs[i], left)
+		d, left = p.decide(&cs[i], left)
 		for _, c := range d.Rates {
 			c.Call = i
 			rates = append(rates, c)

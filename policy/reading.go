@@ -10,10 +10,10 @@ import (
 
 // reading is one way in which a server could understand a value.
 type reading struct {
-	s    string
-	raw  string // the value as sent
-	how  how
-	kind kind
+	s          string
+	raw        string // the value as sent
+	transforms transforms
+	kind       kind
 
 	json  where.Kind // of the value
 	whole where.Kind // of the argument that the value stands in
@@ -48,9 +48,9 @@ const (
 // reader makes the readings of values for one argument name.
 type reader struct {
 	home    string
-	effects how  // the transformations that change some pattern on the name
-	paths   bool // some pattern on the name is about paths
-	typed   bool // some constraint is on the name
+	effects transforms // the transformations that change some pattern on the name
+	paths   bool       // some pattern on the name is about paths
+	typed   bool       // some constraint is on the name
 }
 
 // read appends the readings of a value to rs.
@@ -108,16 +108,16 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) 
 	rs = append(rs, r)
 	if free != 0 {
 		rs = append(rs, r)
-		rs[len(rs)-1].how = free
+		rs[len(rs)-1].transforms = free
 	}
 	if shape&hasUpper == 0 {
 		return rs
 	}
 	f := r
-	f.s, f.how, f.unfolded = fold.ascii(r.s), folded, r.s
+	f.s, f.transforms, f.unfolded = fold.ascii(r.s), folded, r.s
 	rs = append(rs, f)
 	if free != 0 {
-		f.how |= free
+		f.transforms |= free
 		rs = append(rs, f)
 	}
 	return rs
@@ -129,7 +129,7 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) 
 func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	first := len(rs)
 	rs = append(rs, r)
-	free := []how{0}
+	free := []transforms{0}
 	var why string
 	text := false // what is refused as a path may be a text that begins like one
 	for _, stage := range stages {
@@ -164,7 +164,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 			why, text = unreadableAs(at.s)
 		}
 		if twin := *at; free[i]&rd.effects != 0 {
-			twin.how |= free[i] & rd.effects
+			twin.transforms |= free[i] & rd.effects
 			rs = append(rs, twin)
 		}
 	}
@@ -193,7 +193,7 @@ func refusedFor(r reading, why string) reading {
 
 // through gives the readings one stage makes of another, and a reason to refuse
 // the value.
-func (rd *reader) through(r reading, stage how) (made []reading, refusal string) {
+func (rd *reader) through(r reading, stage transforms) (made []reading, refusal string) {
 	s := r.s
 	for n := 0; ; n++ {
 		t := transform(s, stage, rd.home)
@@ -204,7 +204,7 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 			return made, "percent escapes in too many layers"
 		}
 		next := r
-		next.s, next.how = t, r.how|stage
+		next.s, next.transforms = t, r.transforms|stage
 		switch stage {
 		case folded:
 			next.unfolded = r.s
@@ -224,14 +224,14 @@ func (rd *reader) through(r reading, stage how) (made []reading, refusal string)
 	}
 	if path := bareFile(r.s); stage == located && path != "" {
 		next := r
-		next.s, next.how = expandHome(path, rd.home), r.how|stage
+		next.s, next.transforms = expandHome(path, rd.home), r.transforms|stage
 		made = append(made, next)
 	}
 	if stage == cleaned {
 		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
 			next := r
 			next.s, next.unslashed = s, head+path[:len(path)-1]
-			next.how |= stage
+			next.transforms |= stage
 			made = append(made, next)
 		}
 	}

@@ -71,7 +71,7 @@ func blank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r)
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
 func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
-	r.how, r.climbs = slashed|cleaned, true
+	r.transforms, r.climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
 		left.spend(len(r.s))
 		if climbs(r.s) {
@@ -84,7 +84,7 @@ func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
 		if next == r.s {
 			break
 		}
-		r.s, r.how = next, r.how|decoded
+		r.s, r.transforms = next, r.transforms|decoded
 	}
 	return rs
 }

@@ -113,7 +113,7 @@ func decodePattern(p string) string {
 }
 
 // normalise is NFC for the stage composed and NFKC for compat.
-func normalise(s string, stage how) string {
+func normalise(s string, stage transforms) string {
 	if ascii(s) {
 		return s
 	}

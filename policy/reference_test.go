@@ -3,15 +3,17 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/clawai/clawai/policy/glob"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/policy/glob"
+
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -66,7 +68,7 @@ func (r *ruleSource) onServer(text string) {
 	if err != nil {
 		panic(err)
 	}
-	r.state(serverKey, Stated{Text: QuoteTOML(text), Glob: text, test: &callGlob{g, func(c *Call) string { return c.Server }}})
+	r.state(serverKey, Stated{Text: policytext.Quote(text), Glob: text, test: &callGlob{g, func(c *Call) string { return c.Server }}})
 }
 
 func refMatches(r *ruleSource, c refCall) bool {

@@ -46,7 +46,7 @@ func ParseScope(word string) (Scope, error) {
 // rule has named it. The folders below are included unless that would open a
 // home, what homes lie in, or a folder at the root.
 func folderOf(s, home string, named bool) (glob string, found bool) {
-	if s == "" || len(s) > maxPinned || strings.ContainsAny(s[:1], ".$%") || spellsJSON(s) || unreadable(s) != "" {
+	if s == "" || len(s) > maxLiteral || strings.ContainsAny(s[:1], ".$%") || spellsJSON(s) || unreadable(s) != "" {
 		return "", false
 	}
 	spaced := strings.ContainsFunc(s, unicode.IsSpace)

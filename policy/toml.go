@@ -1,35 +1,23 @@
 package policy
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/clawai/clawai/internal/policytext"
 
 // toml writes a rule as a person would.
 func (r *ruleSource) toml() string {
-	var b strings.Builder
-	b.WriteString("[[rule]]\n")
+	var pairs []policytext.Pair
 	for _, k := range written {
-		keys[k].write(r, func(key, toml string) { fmt.Fprintf(&b, "%s = %s\n", key, toml) })
+		keys[k].write(r, func(key, toml string) { pairs = append(pairs, policytext.Pair{Key: key, Value: toml}) })
 	}
-	return b.String()
+	return policytext.WriteRule(pairs...)
 }
 
 func (r *ruleSource) writeAction(line func(key, toml string)) {
-	line("action", QuoteTOML(r.Action.String()))
+	line("action", policytext.Quote(r.Action.String()))
 }
 
 func (r *ruleSource) writeArgs(line func(key, toml string)) {
 	for _, a := range r.args {
-		globs := make([]string, len(a.globs))
-		for i, g := range a.globs {
-			globs[i] = QuoteTOML(g)
-		}
-		text := globs[0]
-		if len(globs) > 1 {
-			text = "[" + strings.Join(globs, ", ") + "]"
-		}
-		line(argName(a.path), text)
+		line(argName(a.path), policytext.OneOrList(policytext.QuoteAll(a.globs)))
 	}
 }
 
@@ -60,7 +48,7 @@ func (r *ruleSource) writeLimit(line func(key, toml string)) {
 
 func (r *ruleSource) writeAsk(line func(key, toml string)) {
 	if r.OutOfBand {
-		line("ask", QuoteTOML(askWords[0]))
+		line("ask", policytext.Quote(askWords[0]))
 	}
 }
 
@@ -72,6 +60,6 @@ func (r *ruleSource) writePinned(line func(key, toml string)) {
 
 func (r *ruleSource) writeDescription(line func(key, toml string)) {
 	if r.Description != "" {
-		line("description", QuoteTOML(r.Description))
+		line("description", policytext.Quote(r.Description))
 	}
 }

@@ -22,7 +22,7 @@ type Reading struct {
 const maxTraced = 1 << 10
 
 // words for the stages, as people know them.
-var words = map[how]string{
+var words = map[transforms]string{
 	decoded:  "percent-decoded",
 	slashed:  "backslashes as slashes",
 	located:  "host in its plain form",
@@ -60,7 +60,7 @@ func (p *Policy) madeBy(r *reading) []string {
 			}
 			for _, stage := range stages {
 				before := text
-				for n := 0; r.how&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
+				for n := 0; r.transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
 					text = transform(text, stage, p.home())
 				}
 				if text != before {
@@ -75,7 +75,7 @@ func (p *Policy) madeBy(r *reading) []string {
 	return []string{"number in plain digits"}
 }
 
-func word(stage how, text string) string {
+func word(stage transforms, text string) string {
 	if stage == located {
 		switch {
 		case text[0] == '~':
@@ -123,6 +123,3 @@ func (n *argNames) paths(above []string, bySlot map[int32][]string) {
 		kid.paths(append(above[:len(above):len(above)], name), bySlot)
 	}
 }
-
-// ArgumentKey is an argument as a policy writes it: args.path, args."a.b".c.
-func ArgumentKey(path []string) string { return argName(path) }

@@ -322,12 +322,6 @@ func TestTraceShowsSoMuch(t *testing.T) {
 	}
 }
 
-func TestArgumentKey(t *testing.T) {
-	if got := ArgumentKey([]string{"a.b", "c"}); got != `args."a.b".c` {
-		t.Error(got)
-	}
-}
-
 func TestTraceOfConstraintsAndTimes(t *testing.T) {
 	p := load(t, `
 [[rule]]

@@ -15,7 +15,6 @@ import (
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/format"
 	"github.com/clawai/clawai/policy/check/lint"
-	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -91,7 +90,7 @@ func load(t *testing.T, text string, o policy.Options) *policy.Policy {
 		t.Fatal(err)
 	}
 	for _, f := range lint.Run(plain, []byte(text), lint.Options{}).Findings {
-		if f.AtLeast(report.Warning) {
+		if f.Severity.Compare(check.Warning) >= 0 {
 			t.Errorf("lint: %s:%d: %s: %s (%s)", f.Pos.File, f.Pos.Line, f.Code, f.Message, f.Call)
 		}
 	}

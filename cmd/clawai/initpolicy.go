@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
@@ -75,11 +76,11 @@ func (p *starterPlan) write(mode initMode) error {
 	b.WriteString("# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n")
 	for _, name := range p.unknown() {
 		for _, subject := range []string{"tool", "resource", "prompt"} {
-			fmt.Fprintf(&b, "\n[[rule]]\naction = %q\nserver = %s\n%s = \"**\"\ndescription = %q\n", action, policy.QuoteTOML(name), subject, why)
+			b.WriteString("\n" + policytext.WriteRule(policytext.Text("action", action), policytext.Text("server", name), policytext.Text(subject, "**"), policytext.Text("description", why)))
 		}
 	}
 	if len(p.profiles) == 0 {
-		b.WriteString("\n[[rule]]\naction = \"deny\"\ntool = \"*\"\ndescription = \"Everything else is refused\"\n")
+		b.WriteString("\n" + policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", "*"), policytext.Text("description", "Everything else is refused")))
 		p.text = []byte(b.String())
 		return nil
 	}
@@ -98,7 +99,7 @@ func (p *starterPlan) write(mode initMode) error {
 
 // nameable says whether a rule can speak of a server's name.
 func nameable(name string) error {
-	_, err := policy.Parse("", fmt.Appendf(nil, "[[rule]]\naction = \"deny\"\ntool = \"*\"\nserver = %s\n", policy.QuoteTOML(name)), policy.Options{})
+	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", "*"), policytext.Text("server", name))), policy.Options{})
 	if err != nil {
 		return fmt.Errorf("server %s: no rule can speak of this name; give it another one", term.Value(name))
 	}

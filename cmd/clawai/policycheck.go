@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
-	"github.com/urfave/cli/v2"
+	"github.com/clawai/clawai/policy/check"
 )
 
 var checkFormats = []string{"text", "json", "sarif", "github"}
@@ -113,7 +114,7 @@ func writeLoaded(format string, all []loadedFile) func(io.Writer) error {
 	case "text":
 		return func(w io.Writer) error { return writeLoadedText(w, all) }
 	}
-	var findings []report.Finding
+	var findings []check.Finding
 	for _, f := range all {
 		findings = append(findings, loadFindings(f.broken)...)
 	}

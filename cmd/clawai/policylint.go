@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
-	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/tidwall/gjson"
-	"github.com/urfave/cli/v2"
 )
 
 func policyLintCommand() *cli.Command {
@@ -25,7 +26,7 @@ func policyLintCommand() *cli.Command {
 		UsageText: "clawai policy lint [options] [--policy FILE | FILE...]   (without FILE: your own policy)",
 		Flags: slices.Concat(reportFlags(checkFormats), []cli.Flag{
 			&cli.StringSliceFlag{Name: "policy", Usage: "the policy `FILE` (repeatable)"},
-			&cli.StringFlag{Name: "severity", Value: string(report.Warning), Usage: "the least `WEIGHT` that is told and fails: error, warning, note"},
+			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the least `WEIGHT` that is told and fails: error, warning, note"},
 			&cli.BoolFlag{Name: "record", Usage: "compare with the tools and arguments in the record"},
 			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
 		}),
@@ -48,8 +49,8 @@ func policyLint(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	least := report.Severity(c.String("severity"))
-	if !slices.Contains([]report.Severity{report.Error, report.Warning, report.Note}, least) {
+	least := check.Severity(c.String("severity"))
+	if !slices.Contains(check.Severities(), least) {
 		return usagef("--severity: unknown weight %q; one of error, warning, note", least)
 	}
 	var o lint.Options
@@ -92,7 +93,7 @@ func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
 	return lint.Linted{File: name, Revision: p.Revision(), Report: lint.Run(p, src, o)}, nil
 }
 
-func writeLinted(format string, all []lint.Linted, least report.Severity) func(io.Writer) error {
+func writeLinted(format string, all []lint.Linted, least check.Severity) func(io.Writer) error {
 	switch format {
 	case "json":
 		return func(w io.Writer) error { return lint.WriteJSON(w, all, least) }
@@ -106,9 +107,9 @@ func writeLinted(format string, all []lint.Linted, least report.Severity) func(i
 			return nil
 		}
 	}
-	var findings []report.Finding
+	var findings []check.Finding
 	for _, l := range all {
-		findings = append(findings, l.Reported(least)...)
+		findings = append(findings, l.Told(least)...)
 	}
 	return writeFindings(format, lint.Tool(version), findings)
 }

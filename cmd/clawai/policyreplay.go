@@ -9,13 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/urfave/cli/v2"
 )
 
 func policyReplayCommand() *cli.Command {
@@ -216,7 +218,7 @@ func replayExample(x *replay.Example) string {
 		strings.Join(what, " "), then, now)
 }
 
-func placed(p *replay.Place, none string) string {
+func placed(p *check.RuleRef, none string) string {
 	if p == nil {
 		return "(" + none + ")"
 	}

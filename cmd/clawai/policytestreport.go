@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
-	"github.com/urfave/cli/v2"
 )
 
 // testFormats are the forms of a test report; the first is the one for people.
@@ -94,24 +95,23 @@ func tellBroken(c *cli.Context, format string, err error) error {
 }
 
 // loading is who finds that a policy does not load.
-var loading = report.Tool{Name: "clawai policy check", Version: version, Kinds: []report.Kind{{
-	Code: policyError, Summary: "The policy does not load.", Help: "A policy that does not load allows nothing.",
+var loading = report.Tool{Name: "clawai policy check", Version: version, Kinds: []check.Kind{{
+	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}
 
 const policyError = "policy-error"
 
-func loadFindings(broken policy.Errors) []report.Finding {
-	var out []report.Finding
+func loadFindings(broken policy.Errors) []check.Finding {
+	var out []check.Finding
 	for _, e := range broken {
-		out = append(out, report.Finding{Code: policyError, Severity: report.Error, Message: e.Msg, Fix: e.Hint,
-			Place: report.Place{File: e.Pos.File, Line: e.Pos.Line, Column: e.Pos.Column}})
+		out = append(out, check.Finding{Code: policyError, Severity: check.Error, Pos: e.Pos, Message: e.Msg, Fix: e.Hint})
 	}
 	return out
 }
 
 // writeFindings gives the writer of findings in one of the forms that have room
 // for them.
-func writeFindings(format string, tool report.Tool, findings []report.Finding) func(io.Writer) error {
+func writeFindings(format string, tool report.Tool, findings []check.Finding) func(io.Writer) error {
 	if format == "sarif" {
 		return func(w io.Writer) error { return report.SARIF(w, tool, findings) }
 	}

@@ -95,21 +95,15 @@ func decidedBy(r Result) string {
 	return at
 }
 
-type jsonRule struct {
-	File        string `json:"file"`
-	Line        int    `json:"line"`
-	Description string `json:"description,omitempty"`
-}
-
 type jsonResult struct {
-	Fixture  string    `json:"fixture"`
-	Decision string    `json:"decision,omitempty"`
-	Expected string    `json:"expected,omitempty"`
-	OK       bool      `json:"ok"`
-	Rule     *jsonRule `json:"rule,omitempty"`
-	Reading  string    `json:"reading,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Error    string    `json:"error,omitempty"`
+	Fixture  string   `json:"fixture"`
+	Decision string   `json:"decision,omitempty"`
+	Expected string   `json:"expected,omitempty"`
+	OK       bool     `json:"ok"`
+	Rule     *RuleRef `json:"rule,omitempty"`
+	Reading  string   `json:"reading,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Error    string   `json:"error,omitempty"`
 
 	Undecided []string `json:"undecided,omitempty"`
 }
@@ -139,8 +133,6 @@ func (r Result) json() jsonResult {
 	if r.Expected != nil {
 		j.Expected = r.Expected.String()
 	}
-	if r.Rule != nil {
-		j.Rule = &jsonRule{r.Rule.Pos.File, r.Rule.Pos.Line, r.Rule.Description}
-	}
+	j.Rule = RefOf(r.Rule)
 	return j
 }

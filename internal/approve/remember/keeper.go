@@ -167,7 +167,7 @@ func (k *Keeper) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
 	return text
 }
 
-// place names a rule for the record.
-func place(r *policy.Rule) string {
+// location names a rule for the record.
+func location(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line)
 }

@@ -62,7 +62,7 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 		if changed {
 			continue
 		}
-		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, place(&p.rule)), nil
+		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, location(&p.rule)), nil
 	}
 	return "", errors.New("the policy file is being written by others all the time")
 }
@@ -73,7 +73,7 @@ func (k *Keeper) propose(q gate.Question, f *file, s policy.Scope, action policy
 	if err != nil {
 		// Somebody else may have given the same answer meanwhile.
 		if d.Action == action && d.Rule != nil {
-			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, place(d.Rule)), nil
+			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, location(d.Rule)), nil
 		}
 		return nil, "", err
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/syntax"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // Point is something about a rule that fixtures should show.
@@ -70,7 +70,7 @@ type meter struct {
 	points []Point
 
 	source policy.Source
-	text   syntax.Rule
+	text   policytext.Rule
 	above  map[int]bool // the rules above that match one of the calls that come to it
 }
 
@@ -143,13 +143,13 @@ func (m *meter) rule(i int) {
 
 // opened are edits after which a rule is about no further arguments: that whose
 // condition is taken away would be one.
-func (m *meter) opened(leaves []syntax.Leaf) []syntax.Edit {
+func (m *meter) opened(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.Without("args_only"), m.text.Without("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.Args)+len(m.source.Where) < 2 {
 		return edits
 	}
-	at := leaves[slices.IndexFunc(leaves, func(l syntax.Leaf) bool { return l.Path[0] == "action" })].Value.End
-	return append(edits, syntax.Edit{Start: at, End: at, Text: "\nargs_open = true"})
+	at := leaves[slices.IndexFunc(leaves, func(l policytext.Leaf) bool { return l.Path[0] == "action" })].Value.End
+	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
 // constraints are the paths of a rule's typed constraints.
@@ -163,7 +163,7 @@ func constraints(s policy.Source) [][]string {
 
 // setting reports that a leaf is part of a constraint: by itself it keeps no rule
 // from matching.
-func setting(l *syntax.Leaf, typed [][]string) bool {
+func setting(l *policytext.Leaf, typed [][]string) bool {
 	return slices.ContainsFunc(typed, func(path []string) bool {
 		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
 	})
@@ -193,7 +193,7 @@ func (m *meter) reach(p *policy.Policy, o Options) {
 }
 
 // values asks of each value of a list whether it makes the rule match.
-func (m *meter) values(i int, l *syntax.Leaf) {
+func (m *meter) values(i int, l *policytext.Leaf) {
 	list := l.Value.Elements
 	if len(list) < 2 {
 		return
@@ -207,7 +207,7 @@ func (m *meter) values(i int, l *syntax.Leaf) {
 
 // fails asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
-func (m *meter) fails(i int, condition, what string, without []syntax.Edit) {
+func (m *meter) fails(i int, condition, what string, without []policytext.Edit) {
 	found := m.find(i, func(v visit) bool { return !v.matches }, without...)
 	m.point(i, what, "fails", found,
 		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", condition))
@@ -216,7 +216,7 @@ func (m *meter) fails(i int, condition, what string, without []syntax.Edit) {
 // find is the first case with such a call that a rule matches once it is edited. A
 // rule above that matches none of the calls takes no part in that, and one below
 // neither.
-func (m *meter) find(i int, such func(visit) bool, edits ...syntax.Edit) string {
+func (m *meter) find(i int, such func(visit) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.came[i], such) {
 		return ""
 	}

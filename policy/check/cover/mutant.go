@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/syntax"
 )
 
 // Mutant is a policy with one small change, as a slip of its author would make.
@@ -17,7 +17,7 @@ type Mutant struct {
 	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-condition, flip, bound, swap
 	Name  string // the rule and the change, the same wherever the rule stands
 	scope *scope
-	edits []syntax.Edit
+	edits []policytext.Edit
 	// denies says that every rule from Rule on that is about its subject denies what
 	// the change is about, before it and after it.
 	denies bool
@@ -30,7 +30,7 @@ func (m *Mutant) load(keep func(int) bool) (*policy.Policy, error) {
 
 // read takes a policy's text apart. src is what p was read from.
 func read(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
-	doc, err := syntax.Read(src)
+	doc, err := policytext.Read(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -58,7 +58,7 @@ type mutator struct {
 	out   []Mutant
 }
 
-func (m *mutator) add(rule int, kind, what string, edits ...syntax.Edit) {
+func (m *mutator) add(rule int, kind, what string, edits ...policytext.Edit) {
 	s := m.sources[rule]
 	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
 		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), strconv.Quote(s.Name), what),
@@ -91,7 +91,7 @@ func (m *mutator) deniesFrom(i int) bool {
 
 func (m *mutator) rule(i int) {
 	r := &m.rules[i]
-	m.add(i, "drop-rule", "drop the rule", syntax.Edit{Start: r.Start, End: r.End})
+	m.add(i, "drop-rule", "drop the rule", policytext.Edit{Start: r.Start, End: r.End})
 	leaves, parts := r.Leaves(), map[string]int{}
 	for j := range leaves {
 		l := &leaves[j]
@@ -132,7 +132,7 @@ func (m *mutator) rule(i int) {
 	}
 	whole := r.Leaves(constraints(m.sources[i])...)
 	for j := range whole {
-		if l := &whole[j]; l.Path[0] == "where" && l.Value.Kind == syntax.Table {
+		if l := &whole[j]; l.Path[0] == "where" && l.Value.Kind == policytext.TableValue {
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		}
 	}
@@ -146,12 +146,12 @@ func (m *mutator) rule(i int) {
 
 // actions gives the rule each other action. What only a question, or an allow, can
 // have goes with it.
-func (m *mutator) actions(i int, l *syntax.Leaf) {
+func (m *mutator) actions(i int, l *policytext.Leaf) {
 	for _, to := range []policy.Action{policy.Allow, policy.Prompt, policy.Deny} {
 		if to == m.sources[i].Action {
 			continue
 		}
-		edits := []syntax.Edit{l.Set(policy.QuoteTOML(to.String()))}
+		edits := []policytext.Edit{l.Set(policytext.Quote(to.String()))}
 		for _, key := range []string{"ask", "args_open"} {
 			edits = append(edits, m.rules[i].Without(key)...)
 		}
@@ -160,15 +160,15 @@ func (m *mutator) actions(i int, l *syntax.Leaf) {
 }
 
 // globs changes the globs of a condition one by one.
-func (m *mutator) globs(i int, l *syntax.Leaf) {
-	values := []syntax.Value{l.Value}
-	if l.Value.Kind == syntax.List {
+func (m *mutator) globs(i int, l *policytext.Leaf) {
+	values := []policytext.Value{l.Value}
+	if l.Value.Kind == policytext.ListValue {
 		values = l.Value.Elements
 	}
 	for j, v := range values {
 		change := func(kind, to string) {
 			if to != v.Text {
-				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), syntax.Edit{Start: v.Start, End: v.End, Text: policy.QuoteTOML(to)})
+				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), policytext.Edit{Start: v.Start, End: v.End, Text: policytext.Quote(to)})
 			}
 		}
 		change("widen", widen(v.Text))
@@ -178,12 +178,12 @@ func (m *mutator) globs(i int, l *syntax.Leaf) {
 }
 
 // without takes one element out of a list that has others.
-func (m *mutator) without(i int, l *syntax.Leaf, element int, kind string) {
+func (m *mutator) without(i int, l *policytext.Leaf, element int, kind string) {
 	list := l.Value.Elements
 	if len(list) < 2 {
 		return
 	}
-	cut := syntax.Edit{Start: list[element].Start}
+	cut := policytext.Edit{Start: list[element].Start}
 	if element+1 < len(list) {
 		cut.End = list[element+1].Start
 	} else {
@@ -193,12 +193,12 @@ func (m *mutator) without(i int, l *syntax.Leaf, element int, kind string) {
 }
 
 // constraint changes a typed constraint as far as that makes another one.
-func (m *mutator) constraint(i int, l *syntax.Leaf) {
+func (m *mutator) constraint(i int, l *policytext.Leaf) {
 	for j := range l.Value.Elements {
 		m.without(i, l, j, "drop-glob")
 	}
 	text := l.Value.Text
-	if l.Value.Kind != syntax.Other {
+	if l.Value.Kind != policytext.OtherValue {
 		return
 	}
 	switch text {
@@ -223,11 +223,11 @@ func (m *mutator) swap(i int) {
 		return
 	}
 	a, b := m.rules[i], m.rules[i+1]
-	text := func(r syntax.Rule) string { return string(m.src[r.Start:r.End]) }
+	text := func(r policytext.Rule) string { return string(m.src[r.Start:r.End]) }
 	next := m.sources[i+1]
 	m.scope = m.document.scope(i, i+1)
 	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %q", next.Action, next.Name),
-		syntax.Edit{Start: a.Start, End: a.End, Text: text(b)}, syntax.Edit{Start: b.Start, End: b.End, Text: text(a)})
+		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
 // widen makes every star of a glob two, but for one behind
@@ -248,4 +248,4 @@ func widen(glob string) string {
 }
 
 // name is a leaf's key as a policy has it.
-func name(l *syntax.Leaf) string { return strings.Join(l.Path, ".") }
+func name(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

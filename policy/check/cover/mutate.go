@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // Outcome is what became of a mutant.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/syntax"
 )
 
 // document is a policy's text with its rules.
@@ -16,18 +16,18 @@ type document struct {
 	options policy.Options
 	policy  *policy.Policy
 	sources []policy.Source
-	rules   []syntax.Rule // the file's own; what it extends stands behind them
+	rules   []policytext.Rule // the file's own; what it extends stands behind them
 }
 
 // only parses the policy with edits and without the rules that keep leaves out.
-func (d *document) only(keep func(int) bool, edits ...syntax.Edit) (*policy.Policy, error) {
+func (d *document) only(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
 		if !keep(i) {
-			edits = append(edits, syntax.Edit{Start: d.rules[i].Start, End: d.rules[i].End})
+			edits = append(edits, policytext.Edit{Start: d.rules[i].Start, End: d.rules[i].End})
 		}
 	}
-	return policy.Parse(d.file, syntax.Apply(d.src, edits...), d.options)
+	return policy.Parse(d.file, policytext.Apply(d.src, edits...), d.options)
 }
 
 func all(int) bool { return true }

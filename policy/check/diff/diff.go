@@ -1,5 +1,5 @@
 // Package diff says which calls two policies answer differently: decisions, not
-// lines. Classes of calls are proved (policy/prove), fixtures and recorded calls
+// lines. Classes of calls are proved (policy/check/prove), fixtures and recorded calls
 // are judged by both.
 package diff
 
@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // Kind is how an answer changes, as a stable word.
@@ -35,7 +35,7 @@ func Kinds() []Kind {
 func KindOf(before, after Answer) Kind {
 	switch {
 	case before.Action == after.Action && before.Action == policy.Allow:
-		if before.limit() != after.limit() {
+		if limit(&before) != limit(&after) {
 			return LimitChanged
 		}
 	case before.Action == after.Action && before.Action == policy.Prompt && before.OutOfBand != after.OutOfBand:
@@ -57,18 +57,10 @@ func KindOf(before, after Answer) Kind {
 }
 
 // Answer is what a policy says.
-type Answer struct {
-	Action    policy.Action
-	OutOfBand bool         // of a prompt
-	Rule      *policy.Rule // nil: no rule
-}
-
-func answerOf(d *policy.Decision) Answer {
-	return Answer{Action: d.Action, OutOfBand: d.Rule != nil && d.Rule.OutOfBand, Rule: d.Rule}
-}
+type Answer = prove.Answer
 
 // limit is how often an allow holds, whatever the rule is called.
-func (a *Answer) limit() policy.Rate {
+func limit(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
 	}
@@ -113,7 +105,7 @@ func Policies(before, after *policy.Policy) *Report {
 		return r // one text: nothing to prove
 	}
 	for _, c := range prove.Difference(before, after, prove.Options{}) {
-		old, now := Answer(c.Old), Answer(c.New)
+		old, now := c.Old, c.New
 		if c.Undecided {
 			r.Doubts = append(r.Doubts, Doubt{old, now, c.Reason, c.Reason == prove.ReasonSpelling})
 			continue

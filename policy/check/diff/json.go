@@ -3,6 +3,8 @@ package diff
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/clawai/clawai/policy/check"
 )
 
 // Document is the report for programs. Its shape is described in docs/diff.md;
@@ -27,10 +29,8 @@ type AnswerDocument struct {
 
 // RuleDocument is where a rule stands.
 type RuleDocument struct {
-	Index       int    `json:"index"` // from 0
-	File        string `json:"file"`
-	Line        int    `json:"line"`
-	Description string `json:"description,omitempty"`
+	Index int `json:"index"` // from 0
+	check.RuleRef
 }
 
 // ChangeDocument is one class of calls.
@@ -85,10 +85,10 @@ type RecordedDocument struct {
 	New    AnswerDocument `json:"new"`
 }
 
-func (a *Answer) document() AnswerDocument {
+func document(a *Answer) AnswerDocument {
 	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand}
 	if r := a.Rule; r != nil {
-		d.Rule = &RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Description}
+		d.Rule = &RuleDocument{r.Index, *check.RefOf(r)}
 	}
 	return d
 }
@@ -101,11 +101,11 @@ func (r *Report) Document() Document {
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		d.Changes = append(d.Changes, ChangeDocument{c.Kind, c.Old.document(), c.New.document(), oneLine(c.Example), c.Fixture})
+		d.Changes = append(d.Changes, ChangeDocument{c.Kind, document(&c.Old), document(&c.New), oneLine(c.Example), c.Fixture})
 	}
 	for i := range r.Doubts {
 		c := &r.Doubts[i]
-		d.Undecided = append(d.Undecided, DoubtDocument{c.Old.document(), c.New.document(), c.Reason})
+		d.Undecided = append(d.Undecided, DoubtDocument{document(&c.Old), document(&c.New), c.Reason})
 	}
 	if r.Fixtures != nil {
 		d.Fixtures = r.Fixtures.section()
@@ -120,7 +120,7 @@ func (f *Fixtures) section() *FixtureSection {
 	s := &FixtureSection{Judged: f.Judged, Changes: []FixtureDocument{}}
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		doc := FixtureDocument{Fixture: c.Path, Kind: c.Kind, Old: c.Old.document(), New: c.New.document()}
+		doc := FixtureDocument{Fixture: c.Path, Kind: c.Kind, Old: document(&c.Old), New: document(&c.New)}
 		if c.Expected != nil {
 			doc.Expected = c.Expected.String()
 		}
@@ -139,7 +139,7 @@ func (r *Record) section() *RecordSection {
 	}
 	for i := range r.Examples {
 		x := &r.Examples[i]
-		s.Examples = append(s.Examples, RecordedDocument{x.Kind, x.ID, x.Time, oneLine(&x.Call), x.Times, x.Old.document(), x.New.document()})
+		s.Examples = append(s.Examples, RecordedDocument{x.Kind, x.ID, x.Time, oneLine(&x.Call), x.Times, document(&x.Old), document(&x.New)})
 	}
 	return s
 }

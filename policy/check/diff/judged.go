@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
 )
 
@@ -34,7 +35,8 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 	}
 	for _, fx := range fixtures {
 		r.Fixtures.Judged++
-		old, now := answered(check.Judge(before, fx, server)), answered(check.Judge(after, fx, server))
+		was, is := check.Judge(before, fx, server), check.Judge(after, fx, server)
+		old, now := prove.AnswerBy(was.Action, was.Rule), prove.AnswerBy(is.Action, is.Rule)
 		if kind := KindOf(old, now); kind != "" {
 			r.Fixtures.Changes = append(r.Fixtures.Changes, FixtureChange{fx.Path, kind, old, now, fx.Expected})
 		}
@@ -42,10 +44,6 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 	slices.SortStableFunc(r.Fixtures.Changes, func(a, b FixtureChange) int {
 		return danger(a.Kind, &a.Old) - danger(b.Kind, &b.Old)
 	})
-}
-
-func answered(r check.Result) Answer {
-	return Answer{Action: r.Action, OutOfBand: r.Rule != nil && r.Rule.OutOfBand, Rule: r.Rule}
 }
 
 // Record is what both policies say of recorded calls.
@@ -130,7 +128,7 @@ func recorded(before, after *replay.Judge, e *event.Entry) (Recorded, replay.Why
 	if why != "" {
 		return Recorded{}, why
 	}
-	x := Recorded{ID: e.Record, Time: e.Time, Call: c.Call, Old: answerOf(&old), New: answerOf(&now), Times: 1}
+	x := Recorded{ID: e.Record, Time: e.Time, Call: c.Call, Old: prove.AnswerBy(old.Action, old.Rule), New: prove.AnswerBy(now.Action, now.Rule), Times: 1}
 	x.Kind = KindOf(x.Old, x.New)
 	return x, ""
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/clawai/clawai/policy/prove"
 )
 
 // titles are the kinds for people.
@@ -58,13 +58,13 @@ func answer(a *Answer) string {
 	if a.OutOfBand {
 		s += " (out of band)"
 	}
-	if l := a.limit(); l.Limited() {
+	if l := limit(a); l.Limited() {
 		s += fmt.Sprintf(" (%d each %s)", l.Count, l.Every)
 	}
-	return s + ", " + place(a.Rule)
+	return s + ", " + ruleText(a.Rule)
 }
 
-func place(r *policy.Rule) string {
+func ruleText(r *policy.Rule) string {
 	if r == nil {
 		return "no rule"
 	}

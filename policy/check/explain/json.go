@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -177,7 +178,7 @@ func argument(path []string) string {
 	if path == nil {
 		return "uri"
 	}
-	return policy.ArgumentKey(path)
+	return policytext.Key("args", path...)
 }
 
 // unseen lists the arguments that no rule in question has a condition on.
@@ -202,7 +203,7 @@ func (j *Judged) unseen() (names []string) {
 			return names
 		}
 		if s, _ := name.(string); !seen[strings.ToLower(s)] {
-			names = append(names, term.Text(policy.ArgumentKey([]string{s})))
+			names = append(names, term.Text(policytext.Key("args", s)))
 		}
 	}
 	return names

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -76,7 +77,7 @@ func (t *teller) step(s *policy.Step) {
 	if !s.Reached && !other(s) {
 		word = "-"
 	}
-	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.place, at(&src.Rule), src.Action)
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.width, at(&src.Rule), src.Action)
 	if src.Description != "" {
 		line += "  " + quoted(src.Description)
 	}
@@ -156,7 +157,7 @@ func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Sour
 
 // further says what an argument that no condition names keeps a rule from.
 func further(c *policy.Condition) string {
-	name := term.Text(policy.ArgumentKey(c.Path))
+	name := term.Text(policytext.Key("args", c.Path...))
 	if len(c.Want) > 0 {
 		return fmt.Sprintf("args_only = %s; the call has %s as well", term.Text(c.Want[0]), name)
 	}
@@ -189,9 +190,9 @@ func key(c *policy.Condition, s policy.Subject) string {
 	case policy.FurtherArgument:
 		return "args_only"
 	case policy.ArgumentGlob:
-		return term.Text(policy.ArgumentKey(c.Path))
+		return term.Text(policytext.Key("args", c.Path...))
 	case policy.Constraint:
-		return term.Text("where" + strings.TrimPrefix(policy.ArgumentKey(c.Path), "args"))
+		return term.Text(policytext.Key("where", c.Path...))
 	case policy.NameGlob:
 		return s.Key()
 	}

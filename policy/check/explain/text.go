@@ -39,7 +39,7 @@ type teller struct {
 	e       *Explanation
 	all     bool
 	sources []policy.Source // of the rules that are told of
-	place   int             // width of the widest position
+	width   int             // width of the widest position
 }
 
 func (t *teller) line(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
@@ -49,9 +49,9 @@ func at(r *policy.Rule) string { return fmt.Sprintf("%s:%d", term.Text(r.Pos.Fil
 
 // of turns to the rules of a policy.
 func (t *teller) of(sources []policy.Source) {
-	t.sources, t.place = sources, 0
+	t.sources, t.width = sources, 0
 	for i := range sources {
-		t.place = max(t.place, len(at(&sources[i].Rule)))
+		t.width = max(t.width, len(at(&sources[i].Rule)))
 	}
 }
 

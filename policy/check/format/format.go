@@ -9,9 +9,10 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/syntax"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy"
 )
 
 // errMeaning says that the formatter would have changed what a text says, and
@@ -21,14 +22,11 @@ var errMeaning = errors.New("formatting would change what the file says; it is l
 // Format gives the text in the canonical form (docs/policy-ci.md). The error
 // says that src is no TOML, or that nothing can be done to it safely.
 func Format(src []byte) ([]byte, error) {
-	doc, err := syntax.Read(src)
+	doc, err := policytext.Read(src)
 	if err != nil {
 		return nil, err
 	}
-	out := setter{eol: "\n"}
-	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
-		out.eol = "\r\n"
-	}
+	out := setter{eol: policytext.EOL(src)}
 	sections, tail := sectionsOf(doc)
 	for i := range sections {
 		out.section(&sections[i], i == 0)
@@ -46,7 +44,7 @@ func Format(src []byte) ([]byte, error) {
 
 // item is a statement with the comments that belong to it.
 type item struct {
-	syntax.Statement
+	policytext.Statement
 	lead  []string // lines above it: comments, and "" for blank ones
 	trail string   // the comment behind it
 	raw   []byte   // its bytes
@@ -61,7 +59,7 @@ type section struct {
 
 // sectionsOf cuts a document at its headers; tail are the lines after the last
 // statement.
-func sectionsOf(doc syntax.Document) (sections []section, tail []string) {
+func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	at := 0
 	for i, st := range doc.Statements {
 		trail, lead := gap(doc.Src[at:st.Start], i > 0)

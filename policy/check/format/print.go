@@ -3,10 +3,8 @@ package format
 import (
 	"bytes"
 	"strings"
-	"unicode"
 
-	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/syntax"
+	"github.com/clawai/clawai/internal/policytext"
 )
 
 // setter writes sections one after another.
@@ -107,11 +105,11 @@ func (o *setter) statement(it *item) {
 	var s string
 	switch {
 	case it.Header && it.List:
-		s = "[[" + key(it.Key) + "]]"
+		s = "[[" + policytext.Key(it.Key[0], it.Key[1:]...) + "]]"
 	case it.Header:
-		s = "[" + key(it.Key) + "]"
+		s = "[" + policytext.Key(it.Key[0], it.Key[1:]...) + "]"
 	default:
-		s = key(it.Key) + " = " + o.value(it.Value, it.raw, it.Start)
+		s = policytext.Key(it.Key[0], it.Key[1:]...) + " = " + o.value(it.Value, it.raw, it.Start)
 	}
 	if it.trail != "" {
 		s += "  " + it.trail
@@ -119,32 +117,18 @@ func (o *setter) statement(it *item) {
 	o.line(s)
 }
 
-// key writes a dotted key; names are bare where they can be.
-func key(names []string) string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = name
-		if name == "" || strings.Trim(name, bareCharacters) != "" {
-			out[i] = policy.QuoteTOML(name)
-		}
-	}
-	return strings.Join(out, ".")
-}
-
-const bareCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
 // value writes a value; raw are the bytes of its statement, which begins at
 // base. What spans lines with comments in it, and strings of several lines, stay
 // as they are.
-func (o *setter) value(v syntax.Value, raw []byte, base int) string {
+func (o *setter) value(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {
-	case syntax.String:
+	case policytext.StringValue:
 		if bytes.ContainsAny(text, "\r\n") {
 			return string(text)
 		}
 		return str(v.Text)
-	case syntax.List:
+	case policytext.ListValue:
 		if bytes.ContainsRune(text, '\n') {
 			return o.column(v, text, raw, base)
 		}
@@ -152,28 +136,25 @@ func (o *setter) value(v syntax.Value, raw []byte, base int) string {
 		for _, e := range v.Elements {
 			items = append(items, o.value(e, raw, base))
 		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case syntax.Table:
+		return policytext.List(items)
+	case policytext.TableValue:
 		if bytes.ContainsRune(text, '\n') {
 			return string(text)
 		}
-		var pairs []string
+		var pairs []policytext.Pair
 		for _, p := range v.Pairs {
-			pairs = append(pairs, key(p.Key)+" = "+o.value(p.Value, raw, base))
+			pairs = append(pairs, policytext.Pair{Key: policytext.Key(p.Key[0], p.Key[1:]...), Value: o.value(p.Value, raw, base)})
 		}
-		if len(pairs) == 0 {
-			return "{}"
-		}
-		return "{ " + strings.Join(pairs, ", ") + " }"
+		return policytext.Table(pairs)
 	}
 	return v.Text
 }
 
 // column writes a list that its author set on several lines, one element a line.
-func (o *setter) column(v syntax.Value, text, raw []byte, base int) string {
+func (o *setter) column(v policytext.Value, text, raw []byte, base int) string {
 	at := v.Start
 	for _, e := range v.Elements {
-		if e.Kind == syntax.List || e.Kind == syntax.Table || bytes.ContainsRune(raw[at-base:e.Start-base], '#') ||
+		if e.Kind == policytext.ListValue || e.Kind == policytext.TableValue || bytes.ContainsRune(raw[at-base:e.Start-base], '#') ||
 			bytes.ContainsRune(raw[e.Start-base:e.End-base], '\n') {
 			return string(text)
 		}
@@ -194,9 +175,8 @@ func (o *setter) column(v syntax.Value, text, raw []byte, base int) string {
 // str writes a string: in single quotes where a backslash or a double quote
 // would need escapes and nothing forbids it.
 func str(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) < 0
-	if plain && strings.ContainsAny(s, `\"`) {
-		return "'" + s + "'"
+	if literal, plain := policytext.Literal(s); plain && strings.ContainsAny(s, `\"`) {
+		return literal
 	}
-	return policy.QuoteTOML(s)
+	return policytext.Quote(s)
 }

@@ -98,7 +98,7 @@ func (m *member) isPlace() bool {
 		return true
 	}
 	for _, s := range m.texts {
-		if looksLikePlace(s) {
+		if looksLikeLocation(s) {
 			return true
 		}
 	}

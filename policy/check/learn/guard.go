@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -23,9 +24,9 @@ func everywhere(rules []*Rule, st style) (parts []string) {
 				continue
 			}
 			seen = append(seen, c.Arg)
-			parts = append(parts, st.write([]line{
-				{"action", st.text("deny")}, {"tool", st.text("*")},
-				{"args." + key(c.Arg), st.globs(shut)}, {"description", st.text(guardWords)},
+			parts = append(parts, st.write([]policytext.Pair{
+				st.pair("action", "deny"), st.pair("tool", "*"),
+				st.pair(policytext.Key("args", c.Arg), shut...), st.pair("description", guardWords),
 			}))
 		}
 	}
@@ -50,9 +51,9 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 			if len(globs) == 0 {
 				continue
 			}
-			parts = append(parts, st.write([]line{
-				{"action", st.text("deny")}, {"tool", st.text(r.Name)}, {"server", st.text(r.Server)},
-				{"args." + key(c.Arg), st.globs(globs)}, {"description", st.text(guardWords)},
+			parts = append(parts, st.write([]policytext.Pair{
+				st.pair("action", "deny"), st.pair("tool", r.Name), st.pair("server", r.Server),
+				st.pair(policytext.Key("args", c.Arg), globs...), st.pair("description", guardWords),
 			}))
 		}
 	}

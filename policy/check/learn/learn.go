@@ -53,19 +53,19 @@ var ErrTooMany = errors.New("the record holds too many different denied calls to
 
 // Learner takes records and proposes rules.
 type Learner struct {
-	o       Options
-	judge   *replay.Judge // by the policy that is extended; nil without one
-	ground  ground
-	calls   map[string]*sighting
-	order   []*sighting
-	byTool  map[string]*tool
-	denied  []replay.Call
-	known   map[string]bool // denied
-	rungs   map[string]answer
-	Skipped map[string]int // why calls were not learned from
-	Seen    int            // decisions
-	full    bool
-	extends bool // some rules of the policy stand in other files
+	o         Options
+	judge     *replay.Judge // by the policy that is extended; nil without one
+	protected protected
+	calls     map[string]*sighting
+	order     []*sighting
+	byTool    map[string]*tool
+	denied    []replay.Call
+	known     map[string]bool // denied
+	rungs     map[string]answer
+	Skipped   map[string]int // why calls were not learned from
+	Seen      int            // decisions
+	full      bool
+	extends   bool // some rules of the policy stand in other files
 }
 
 // answer is a person's answer that is to be followed by its decision.
@@ -84,10 +84,10 @@ type sighting struct {
 func New(o Options) (*Learner, error) {
 	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, rungs: map[string]answer{}, Skipped: map[string]int{}}
 	if o.Place.Home != "" {
-		l.ground.home = namesOf(o.Place.Home)
+		l.protected.home = namesOf(o.Place.Home)
 	}
 	for _, own := range o.Own {
-		l.ground.own = append(l.ground.own, namesOf(own))
+		l.protected.own = append(l.protected.own, namesOf(own))
 	}
 	if o.Policy != nil {
 		j, err := replay.NewJudge(o.File, o.Policy, o.Place)

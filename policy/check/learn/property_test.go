@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // pick takes one of several.

@@ -78,7 +78,7 @@ func (l *Learner) tools() map[string]*tool {
 func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 	trees := map[string]map[string]*tree{}
 	add := func(key, text string) {
-		p, why := l.ground.parse(text)
+		p, why := l.protected.parse(text)
 		if why != "" || p.glob != "" {
 			return
 		}
@@ -111,7 +111,7 @@ func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 	for key, roots := range trees {
 		var fs []folder
 		for _, root := range sortedKeys(roots) {
-			roots[root].folders(&l.ground, root, nil, &fs)
+			roots[root].folders(&l.protected, root, nil, &fs)
 		}
 		slices.SortStableFunc(fs, func(a, b folder) int { return cmp.Compare(len(b.names), len(a.names)) })
 		found[key] = fs

@@ -74,7 +74,7 @@ func (l *Learner) pinned(m *member) (c Condition, why string) {
 		return c, "an argument of what executes that no rule can name exactly"
 	}
 	if m.isPlace() {
-		_, why = l.ground.parse(m.texts[0])
+		_, why = l.protected.parse(m.texts[0])
 	}
 	return c, why
 }
@@ -82,7 +82,7 @@ func (l *Learner) pinned(m *member) (c Condition, why string) {
 // generalise is the glob for a place: its folder, if enough was seen there; its
 // host; or itself.
 func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
-	p, why := l.ground.parse(text)
+	p, why := l.protected.parse(text)
 	switch {
 	case why != "":
 		return "", why

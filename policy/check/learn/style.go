@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -81,61 +81,54 @@ func styleOf(src []byte, rules []policy.Source) style {
 	return st
 }
 
-// line is one key of a rule, its value in TOML.
-type line struct{ key, value string }
-
-// write sets the lines of a rule as the author would.
-func (st style) write(lines []line) string {
-	place := func(l line) int {
-		name, _, _ := strings.Cut(l.key, ".")
+// write sets the pairs of a rule as the author would.
+func (st style) write(pairs []policytext.Pair) string {
+	rank := func(p policytext.Pair) int {
+		name, _, _ := strings.Cut(p.Key, ".")
 		return slices.Index(st.order, name)
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(place(a), place(b)) })
-	var b, below strings.Builder
-	b.WriteString("[[rule]]\n")
-	for _, l := range lines {
-		if l.key == "description" && !st.described {
+	slices.SortStableFunc(pairs, func(a, b policytext.Pair) int { return cmp.Compare(rank(a), rank(b)) })
+	var own []policytext.Pair
+	below := ""
+	for _, p := range pairs {
+		if p.Key == "description" && !st.described {
 			continue
 		}
-		if name, ok := strings.CutPrefix(l.key, "args."); ok && st.table {
-			below.WriteString(name + " = " + l.value + "\n")
+		if name, ok := strings.CutPrefix(p.Key, "args."); ok && st.table {
+			below += name + " = " + p.Value + "\n"
 			continue
 		}
-		b.WriteString(l.key + " = " + l.value + "\n")
+		own = append(own, p)
 	}
-	if below.Len() > 0 {
-		b.WriteString("[rule.args]\n" + below.String())
+	if below != "" {
+		below = "[rule.args]\n" + below
 	}
-	return b.String()
+	return policytext.WriteRule(own...) + below
+}
+
+// pair is a key with a string, or with a list of several.
+func (st style) pair(key string, texts ...string) policytext.Pair {
+	return policytext.Pair{Key: key, Value: st.globs(texts)}
 }
 
 // globs writes one glob, or a list of them.
-func (st style) globs(gs []string) string {
-	if len(gs) == 1 {
-		return st.text(gs[0])
+func (st style) globs(gs []string) string { return policytext.OneOrList(st.texts(gs)) }
+
+// texts writes strings.
+func (st style) texts(ss []string) []string {
+	out := make([]string, len(ss))
+	for i, s := range ss {
+		out[i] = st.text(s)
 	}
-	parts := make([]string, len(gs))
-	for i, g := range gs {
-		parts[i] = st.text(g)
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return out
 }
 
 // text writes a string; what a reader could not see is escaped.
 func (st style) text(s string) string {
-	if st.literal && !strings.ContainsFunc(s, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) {
-		return "'" + s + "'"
+	if literal, plain := policytext.Literal(s); plain && st.literal {
+		return literal
 	}
-	return policy.QuoteTOML(s)
-}
-
-// key writes the name of an argument.
-func key(name string) string {
-	const bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	if name != "" && strings.Trim(name, bare) == "" {
-		return name
-	}
-	return policy.QuoteTOML(name)
+	return policytext.Quote(s)
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for

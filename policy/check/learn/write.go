@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -53,9 +53,9 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		// No rule speaks of these calls, so that they stand behind all rules.
 		parts := l.inFolders(loose, st)
 		for _, r := range loose {
-			parts = append(parts, l.comment(r)+st.write(r.lines(st)))
+			parts = append(parts, l.comment(r)+st.write(r.pairs(st)))
 		}
-		text = appendText(text, strings.Join(parts, "\n"))
+		text = policytext.Append(text, strings.Join(parts, "\n"))
 	}
 	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, l.o.Place); err != nil {
 		return nil, fmt.Errorf("the policy would not load with what was learned: %w", err)
@@ -71,7 +71,7 @@ func (l *Learner) compose(rules []*Rule) ([]byte, error) {
 		b.WriteString("\n" + part)
 	}
 	for _, r := range rules {
-		b.WriteString("\n" + l.comment(r) + st.write(r.lines(st)))
+		b.WriteString("\n" + l.comment(r) + st.write(r.pairs(st)))
 	}
 	b.WriteString("\n# Everything else is denied: no rule matches it.\n")
 	text := []byte(b.String())
@@ -81,45 +81,29 @@ func (l *Learner) compose(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-// appendText puts text behind a policy, with its line ends.
-func appendText(src []byte, text string) []byte {
-	eol := "\n"
-	if bytes.Contains(src, []byte("\r\n")) {
-		eol = "\r\n"
-	}
-	out := slices.Clone(src)
-	if len(out) > 0 {
-		if !bytes.HasSuffix(out, []byte("\n")) {
-			out = append(out, eol...)
-		}
-		out = append(out, eol...)
-	}
-	return append(out, strings.ReplaceAll(text, "\n", eol)...)
-}
-
-// lines are the keys of a rule.
-func (r *Rule) lines(st style) []line {
-	lines := []line{
-		{"action", st.text(r.Action.String())}, {r.Subject.Key(), st.text(r.Name)}, {"server", st.text(r.Server)},
+// pairs are what a rule says.
+func (r *Rule) pairs(st style) []policytext.Pair {
+	pairs := []policytext.Pair{
+		st.pair("action", r.Action.String()), st.pair(r.Subject.Key(), r.Name), st.pair("server", r.Server),
 	}
 	for _, c := range r.Conditions {
-		lines = append(lines, line{"args." + key(c.Arg), st.globs(c.Globs)})
+		pairs = append(pairs, st.pair(policytext.Key("args", c.Arg), c.Globs...))
 	}
-	return append(append(lines, r.wheres(st)...), line{"description", st.text(r.Describe())})
+	return append(append(pairs, r.wheres(st)...), st.pair("description", r.Describe()))
 }
 
 // wheres are the typed constraints of a rule: what must not be there, and where
 // the links of a path may lead.
-func (r *Rule) wheres(st style) (lines []line) {
+func (r *Rule) wheres(st style) (pairs []policytext.Pair) {
 	for _, name := range r.Absent {
-		lines = append(lines, line{"where." + key(name) + ".present", "false"})
+		pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", name, "present"), Value: "false"})
 	}
 	for _, c := range r.Conditions {
 		if dirs := foldersOf(c.Globs); r.links && r.Class != Executes && len(dirs) > 0 {
-			lines = append(lines, line{"where." + key(c.Arg) + ".under", "[" + strings.Trim(st.globs(dirs), "[]") + "]"})
+			pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", c.Arg, "under"), Value: policytext.List(st.texts(dirs))})
 		}
 	}
-	return lines
+	return pairs
 }
 
 // foldersOf are the folders that local places lie in; none when some place is not
@@ -141,7 +125,7 @@ func (l *Learner) comment(r *Rule) string {
 	if len(r.Open) > 0 {
 		open := make([]string, 0, len(r.Open))
 		for _, name := range r.Open {
-			open = append(open, key(name))
+			open = append(open, policytext.Key(name))
 		}
 		slices.Sort(open)
 		s += "# Arguments it does not name stay open: " + strings.Join(open, ", ") + ".\n"
@@ -165,14 +149,15 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) {
 		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
 	}
-	var lines []line
-	for text := range strings.Lines(n.Text) {
-		k, v, ok := strings.Cut(strings.TrimRight(text, "\n"), " = ")
-		if !ok {
-			continue
-		}
+	doc, err := policytext.Read([]byte(n.Text))
+	if err != nil {
+		return "", err
+	}
+	var pairs []policytext.Pair
+	for _, s := range doc.Statements[1:] {
+		k, v := policytext.Key(s.Key[0], s.Key[1:]...), n.Text[s.Value.Start:s.Value.End]
 		for _, c := range r.Conditions {
-			if k == "args."+key(c.Arg) {
+			if k == policytext.Key("args", c.Arg) {
 				v = st.globs(within(c.Globs, limitOf(n, c.Arg)))
 			}
 		}
@@ -188,13 +173,13 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 				v = st.requote(v)
 			}
 		}
-		lines = append(lines, line{k, v})
+		pairs = append(pairs, policytext.Pair{Key: k, Value: v})
 	}
-	lines = append(lines, r.wheres(st)...)
-	if !slices.ContainsFunc(lines, func(l line) bool { return l.key == "description" }) {
-		lines = append(lines, line{"description", st.text(r.Describe())})
+	pairs = append(pairs, r.wheres(st)...)
+	if !slices.ContainsFunc(pairs, func(p policytext.Pair) bool { return p.Key == "description" }) {
+		pairs = append(pairs, st.pair("description", r.Describe()))
 	}
-	return l.comment(r) + st.write(lines), nil
+	return l.comment(r) + st.write(pairs), nil
 }
 
 // keeps says that a rule has every condition on calls that another has.

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // otherNames tries what a rule refuses under the other names that an argument of
@@ -113,13 +114,13 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	}
 	var others []string
 	for _, n := range found {
-		others = append(others, policy.ArgumentKey(replaced(c.path, n.name)))
+		others = append(others, policytext.Key("args", replaced(c.path, n.name)...))
 	}
-	f := Finding{Code: OtherArgumentName,
-		Message: fmt.Sprintf("what this rule refuses in %s%s is allowed in %s", c.where, strings.TrimPrefix(policy.ArgumentKey(c.path), "args"), listed(others)),
+	f := check.Finding{Code: OtherArgumentName,
+		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.Key(c.where, c.path...), listed(others)),
 		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.at(found[0].allowed.Pos), listed(others))}
 	if !found[0].known {
-		f.Severity = report.Note
+		f.Severity = check.Note
 		f.Message += ", should the tool take it there"
 	}
 	l.show(&f, found[0].call)
@@ -188,7 +189,7 @@ func open(l *linter) {
 		if len(known) == 0 && screen.Effects(screen.LetterWords(r.Name))&screen.Opens == 0 && !all {
 			return
 		}
-		f := Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),
+		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),
 			Fix: `say what they may be: args.path = "~/projects/**", for example`}
 		if len(known) > 0 {
 			f.Message += ", and takes " + listed(known)

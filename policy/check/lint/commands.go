@@ -7,7 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // A glob compares letters, and a command or a statement can go on behind those
@@ -39,7 +41,7 @@ func commands(l *linter) {
 				case slices.Contains(commandNames, name):
 					more, fix = " x; id", commandFix(a)
 				case f != nil && f[0] == "sql" && reads().MatchString(g):
-					more, fix = " 1; DROP TABLE x", fmt.Sprintf(`where.%s.sql = "read-only"`, keyed(a.Path))
+					more, fix = " 1; DROP TABLE x", policytext.Key("where", a.Path...)+`.sql = "read-only"`
 				default:
 					continue
 				}
@@ -62,7 +64,7 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 		if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 			continue
 		}
-		f := Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
+		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
 			Fix: fmt.Sprintf("write %s in its place, which reads the text as a server does", fix)}
 		l.show(&f, c)
 		l.add(r, a.Pos, f)
@@ -78,14 +80,14 @@ func commandFix(a policy.ArgSource) string {
 		m := plainPattern().FindStringSubmatch(g)
 		switch {
 		case m == nil:
-			return fmt.Sprintf(`where.%s = { command = ["git status", "ls **"] } with the commands that are meant`, keyed(a.Path))
+			return policytext.Key("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
 		case strings.HasSuffix(g, "*"):
-			patterns = append(patterns, policy.QuoteTOML(m[1]+" **"))
+			patterns = append(patterns, m[1]+" **")
 		default:
-			patterns = append(patterns, policy.QuoteTOML(g))
+			patterns = append(patterns, g)
 		}
 	}
-	return fmt.Sprintf("where.%s = { command = [%s] }", keyed(a.Path), strings.Join(patterns, ", "))
+	return policytext.Key("where", a.Path...) + " = { command = " + policytext.List(policytext.QuoteAll(patterns)) + " }"
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for

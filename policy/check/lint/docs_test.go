@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
 )
 
@@ -39,7 +40,7 @@ func TestDocs(t *testing.T) {
 		shown := map[string]int{}
 		for _, e := range example.FindAllStringSubmatch(text, -1) {
 			shown[e[1]]++
-			found := slices.ContainsFunc(run(t, e[2], known).Findings, func(f lint.Finding) bool { return f.Code == code })
+			found := slices.ContainsFunc(run(t, e[2], known).Findings, func(f check.Finding) bool { return f.Code == code })
 			if found != (e[1] == "bad") {
 				t.Errorf("%s: %s example: found is %v\n%s", code, e[1], found, e[2])
 			}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
-	"github.com/clawai/clawai/policy/check/report"
 )
 
 // TestFixes: what a finding proposes can be written as it stands, and then there is
@@ -61,12 +61,12 @@ func TestFixes(t *testing.T) {
 	} {
 		t.Run(c.code+" "+c.bad, func(t *testing.T) {
 			r := run(t, rules(c.bad), recorded)
-			i := slices.IndexFunc(r.Findings, func(f lint.Finding) bool { return f.Code == c.code })
+			i := slices.IndexFunc(r.Findings, func(f check.Finding) bool { return f.Code == c.code })
 			if i < 0 || r.Findings[i].Fix != c.fix {
 				t.Fatalf("want %s; found are %+v", c.fix, r.Findings)
 			}
 			for _, f := range run(t, rules(c.good), recorded).Findings {
-				if f.Code == c.code && !(c.code == lint.OtherArgumentName && f.Severity == report.Note) {
+				if f.Code == c.code && !(c.code == lint.OtherArgumentName && f.Severity == check.Note) {
 					t.Errorf("still: %s", f.Message)
 				}
 			}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // beyond are the calls that rules which watch for further arguments do not take.
@@ -23,7 +24,7 @@ func further(l *linter) {
 		case r.Further.Only && r.Action != policy.Allow:
 			l.dodged(i, r)
 		case r.Further.Open:
-			f := Finding{Code: FurtherArguments, Message: "args_open: further arguments may hold whatever path, address or command they like",
+			f := check.Finding{Code: FurtherArguments, Message: "args_open: further arguments may hold whatever path, address or command they like",
 				Fix: "name those that the tool takes, or write args_only with their names"}
 			l.show(&f, l.decoyed(i))
 			l.add(r, policy.Position{}, f)
@@ -39,7 +40,7 @@ func (l *linter) dodged(i int, r *policy.Source) {
 	if c == nil || l.policy.Decide(c).Action != policy.Allow {
 		return
 	}
-	f := Finding{Code: FurtherArguments, Severity: report.Warning, Message: fmt.Sprintf("with one argument more this %s does not match, and the call is allowed", r.Action),
+	f := check.Finding{Code: FurtherArguments, Severity: check.Warning, Message: fmt.Sprintf("with one argument more this %s does not match, and the call is allowed", r.Action),
 		Fix: "take args_only out of it"}
 	l.show(&f, c)
 	l.add(r, policy.Position{}, f)
@@ -67,7 +68,7 @@ func (l *linter) shut(r *policy.Source) {
 		for _, name := range all {
 			counts := r.Further.Only || policy.Suspect(name, "x") != ""
 			if counts && !slices.Contains(named, name) {
-				names = append(names, policy.ArgumentKey([]string{name}))
+				names = append(names, policytext.Key("args", name))
 			}
 		}
 	}
@@ -76,6 +77,6 @@ func (l *linter) shut(r *policy.Source) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	l.add(r, policy.Position{}, Finding{Code: FurtherArguments, Message: fmt.Sprintf("calls that have %s as well are not allowed by this rule, which does not name %s", listed(names), them(make([]int, len(names)))),
+	l.add(r, policy.Position{}, check.Finding{Code: FurtherArguments, Message: fmt.Sprintf("calls that have %s as well are not allowed by this rule, which does not name %s", listed(names), them(make([]int, len(names)))),
 		Fix: "say what they may be, or list them in args_only"})
 }

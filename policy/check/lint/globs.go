@@ -5,8 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // pathGlob says that a glob names places.
@@ -65,7 +66,7 @@ func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
 	if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
 		return
 	}
-	f := Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
+	f := check.Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
 	if star == "*" {
 		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
 	}
@@ -80,8 +81,8 @@ func hostFix(path []string, scheme, before, after string) string {
 	case after == "" && !strings.HasSuffix(before, "."):
 		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
 	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
-		return fmt.Sprintf("write where.%s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
-			strings.TrimPrefix(policy.ArgumentKey(path), "args."), strings.TrimSuffix(scheme, "://"), "*"+after)
+		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
+			policytext.Key("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
 	}
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
@@ -129,13 +130,13 @@ func brackets(l *linter) {
 			}
 		}
 		for _, a := range r.Args {
-			texts(a.Pos, policy.ArgumentKey(a.Path), a.Globs)
+			texts(a.Pos, policytext.Key("args", a.Path...), a.Globs)
 		}
 	})
 }
 
 func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found string) {
-	f := Finding{Code: LiteralBracket,
+	f := check.Finding{Code: LiteralBracket,
 		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
 		Fix:     "write one glob for each choice, in a list or in rules of their own"}
 	switch {
@@ -143,7 +144,7 @@ func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found s
 		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
 	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
 		!pathGlob(g) && strings.Contains(g, " "):
-		f.Severity = report.Note // text may well hold brackets
+		f.Severity = check.Note // text may well hold brackets
 	}
 	l.add(r, pos, f)
 }

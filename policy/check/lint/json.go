@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 type findingJSON struct {
 	Code     string          `json:"code"`
-	Severity report.Severity `json:"severity"`
+	Severity check.Severity  `json:"severity"`
 	File     string          `json:"file"`
 	Line     int             `json:"line"`
 	Column   int             `json:"column"`
@@ -52,14 +52,14 @@ type Linted struct {
 
 // WriteJSON writes reports as one document: those findings that weigh least or
 // more.
-func WriteJSON(w io.Writer, all []Linted, least report.Severity) error {
+func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {
-		told, held := l.told(least)
-		f := fileJSON{File: l.File, Revision: l.Revision, Rules: l.Rules, Below: held, Findings: []findingJSON{}, Undecided: []undecidedJSON{}}
+		told := l.Told(least)
+		f := fileJSON{File: l.File, Revision: l.Revision, Rules: l.Rules, Below: len(l.Findings) - len(told), Findings: []findingJSON{}, Undecided: []undecidedJSON{}}
 		for _, t := range told {
 			j := findingJSON{Code: t.Code, Severity: t.Severity, File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column,
-				EndLine: t.EndLine, Text: t.Line, Message: t.Message, Why: t.Why, Fix: t.Fix, Call: t.Call, Fixture: t.Witness}
+				EndLine: t.EndLine, Text: t.Text, Message: t.Message, Why: t.Why, Fix: t.Fix, Call: t.Call, Fixture: t.Fixture}
 			for _, r := range t.Related {
 				j.Related = append(j.Related, relatedJSON{r.Pos.File, r.Pos.Line, r.Message})
 			}

@@ -1,6 +1,6 @@
 // Package lint finds what a policy's author probably did not mean: rules that
 // no call reaches, denials that an allow above takes the calls of, globs that
-// read like another language's. What it says of calls it proves (policy/prove)
+// read like another language's. What it says of calls it proves (policy/check/prove)
 // and shows with a call that the policy itself was asked about. Pure.
 package lint
 
@@ -11,33 +11,9 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/prove"
 )
-
-// Finding is one thing to look at.
-type Finding struct {
-	Code     string
-	Severity report.Severity
-	Pos      policy.Position
-	EndLine  int    // the last line of the rule; 0 when it is not known
-	Line     string // the line at Pos, as it stands in the file
-	Message  string // what is wrong
-	Why      string // what may come of it
-	Fix      string // what to write instead
-	// Witness is a call that shows it, as a fixture that expects the policy's
-	// present answer, and Call the same in one line; empty when there is none.
-	Witness []byte
-	Call    string
-	Related []Related
-}
-
-// Related is another rule that has to do with a finding.
-type Related struct {
-	Pos     policy.Position
-	Message string
-}
 
 // Options is what is known beside the policy.
 type Options struct {
@@ -54,7 +30,7 @@ type Options struct {
 
 // Report is the findings of one policy, in the order of its lines.
 type Report struct {
-	Findings  []Finding
+	Findings  []check.Finding
 	Undecided []Undecided // rules of which it could not be told whether a call reaches them
 	Rules     int
 }
@@ -81,8 +57,8 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	} {
 		check(l)
 	}
-	slices.SortStableFunc(l.report.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(weight(b.Severity), weight(a.Severity)))
+	slices.SortStableFunc(l.report.Findings, func(a, b check.Finding) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), b.Severity.Compare(a.Severity))
 	})
 	return l.report
 }
@@ -101,17 +77,9 @@ type linter struct {
 	told  map[int]bool             // rules that a finding already calls superfluous
 }
 
-// weight orders severities.
-func weight(s report.Severity) int {
-	return slices.Index([]report.Severity{report.Note, report.Warning, report.Error}, s)
-}
-
-// AtLeast says whether a finding weighs as much as a severity.
-func (f *Finding) AtLeast(s report.Severity) bool { return weight(f.Severity) >= weight(s) }
-
 // add places a finding at a rule of the owner's; pos is where in it, when it is not
 // the header.
-func (l *linter) add(rule *policy.Source, pos policy.Position, f Finding) {
+func (l *linter) add(rule *policy.Source, pos policy.Position, f check.Finding) {
 	if rule.From != "" {
 		return
 	}
@@ -119,14 +87,12 @@ func (l *linter) add(rule *policy.Source, pos policy.Position, f Finding) {
 		pos = rule.Pos
 	}
 	f.Pos = pos
-	f.Severity = cmp.Or(f.Severity, severityOf(f.Code))
+	f.Severity = cmp.Or(f.Severity, kindOf(f.Code).Severity)
 	f.EndLine = l.lineOf(rule.End)
 	if pos.Line >= 1 && pos.Line <= len(l.lines) {
-		f.Line = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
+		f.Text = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
 	}
-	if f.Why == "" {
-		f.Why = whyOf(f.Code)
-	}
+	f.Why = cmp.Or(f.Why, kindOf(f.Code).Why)
 	l.report.Findings = append(l.report.Findings, f)
 }
 
@@ -141,21 +107,21 @@ func (l *linter) lineOf(at int) int {
 }
 
 // show gives a finding its witness.
-func (l *linter) show(f *Finding, c *policy.Call) {
+func (l *linter) show(f *check.Finding, c *policy.Call) {
 	if c == nil {
 		return
 	}
 	d := l.policy.Decide(c)
 	if composed, err := check.Compose(c, d.Action); err == nil {
-		f.Witness = composed.Text
+		f.Fixture = composed.Text
 	}
 	f.Call = l.oneLine(c, &d)
 }
 
 // at names the rule at a place for people.
-func (l *linter) at(pos policy.Position) string { return "the rule " + l.place(pos) }
+func (l *linter) at(pos policy.Position) string { return "the rule " + l.location(pos) }
 
-func (l *linter) place(pos policy.Position) string {
+func (l *linter) location(pos policy.Position) string {
 	if pos.File == l.options.File {
 		return "on line " + itoa(pos.Line)
 	}

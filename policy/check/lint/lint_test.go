@@ -13,7 +13,6 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
-	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -63,106 +62,106 @@ func TestCodes(t *testing.T) {
 		code     string
 		bad      string // policies with the finding
 		good     string // and like ones without
-		severity report.Severity
+		severity check.Severity
 		message  string
 		call     string // the witness, in one line; "" when there is none
 	}{
-		{lint.UnreachableRule, "allow tool=*; allow tool=read*", "allow tool=read*; allow tool=*", report.Warning,
+		{lint.UnreachableRule, "allow tool=*; allow tool=read*", "allow tool=read*; allow tool=*", check.Warning,
 			"no call gets here: the rule on line 1 takes every one", ""},
-		{lint.UnreachableRule, "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=x", "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=xy?; allow tool=ac", report.Warning,
+		{lint.UnreachableRule, "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=x", "allow tool=a* server=x*; deny tool=a? server=?; allow tool=ab server=xy?; allow tool=ac", check.Warning,
 			"no call gets here: the rule on line 1 takes every one", ""},
-		{lint.DuplicateRule, "deny tool=a args.p=x|y; deny tool=a args.p=y|x", "deny tool=a args.p=x|y; deny tool=a args.p=y", report.Warning,
+		{lint.DuplicateRule, "deny tool=a args.p=x|y; deny tool=a args.p=y|x", "deny tool=a args.p=x|y; deny tool=a args.p=y", check.Warning,
 			"the same conditions as the rule on line 1", ""},
-		{lint.DuplicateRule, "prompt tool=a args.p=x; allow tool=a args.p=x", "allow tool=a args.p=x; prompt tool=a args.p=x", report.Warning,
+		{lint.DuplicateRule, "prompt tool=a args.p=x; allow tool=a args.p=x", "allow tool=a args.p=x; prompt tool=a args.p=x", check.Warning,
 			"the same conditions as the rule on line 1, which says prompt: this allow is never asked", ""},
-		{lint.DuplicateRule, "allow tool=a args.p=x args_only=<['n',_'m']>; deny tool=a args.p=x args_only=<['m',_'n']>", "allow tool=a args.p=x args_only=<true>; allow tool=a args.p=x args_only=<['n']>; allow tool=a args.p=x args_open=<true>", report.Warning,
+		{lint.DuplicateRule, "allow tool=a args.p=x args_only=<['n',_'m']>; deny tool=a args.p=x args_only=<['m',_'n']>", "allow tool=a args.p=x args_only=<true>; allow tool=a args.p=x args_only=<['n']>; allow tool=a args.p=x args_open=<true>", check.Warning,
 			"the same conditions as the rule on line 1, which says allow: this deny is never asked", ""},
-		{lint.DuplicateRule, "deny tool=a; allow tool=a", "deny tool=a; allow tool=b", report.Warning,
+		{lint.DuplicateRule, "deny tool=a; allow tool=a", "deny tool=a; allow tool=b", check.Warning,
 			"the same conditions as the rule on line 1, which says deny: this allow is never asked", ""},
-		{lint.DenyNeverWins, "allow tool=*; deny tool=rm*", "deny tool=rm*; allow tool=*", report.Error,
+		{lint.DenyNeverWins, "allow tool=*; deny tool=rm*", "deny tool=rm*; allow tool=*", check.Error,
 			"this deny never wins: the rule on line 1 takes every one", "tool rm is allowed by the rule on line 1"},
-		{lint.DenyNeverWins, "allow tool=* args.path=/home/**; deny tool=* args.path=/home/u/.ssh/**", "allow tool=* args.path=/home/u/p/**; deny tool=* args.path=/home/u/.ssh/**", report.Error,
+		{lint.DenyNeverWins, "allow tool=* args.path=/home/**; deny tool=* args.path=/home/u/.ssh/**", "allow tool=* args.path=/home/u/p/**; deny tool=* args.path=/home/u/.ssh/**", check.Error,
 			"the rule on line 1 takes every call that is sure to match; what is left are paths whose place is not known",
 			`tool x {"path":"/home/u/.ssh/x"} is allowed by the rule on line 1`},
-		{lint.AllowAboveDeny, "allow tool=read args.path=/home/**; deny tool=* args.path=**/.ssh/**", "allow tool=read args.path=/home/**; deny tool=*", report.Warning,
+		{lint.AllowAboveDeny, "allow tool=read args.path=/home/**; deny tool=* args.path=**/.ssh/**", "allow tool=read args.path=/home/**; deny tool=*", check.Warning,
 			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"/home/.ssh/x"} is allowed by the rule on line 1`},
 		{lint.AllowAboveDeny, `allow tool=read where.path=<{under=["~/projects"]}>; deny tool=* args.path=**/.env|**/*.pem`,
-			`deny tool=* args.path=**/.env|**/*.pem; allow tool=read where.path=<{under=["~/projects"]}>; deny tool=* args.path=/etc/**|~/.ssh/**`, report.Warning,
+			`deny tool=* args.path=**/.env|**/*.pem; allow tool=read where.path=<{under=["~/projects"]}>; deny tool=* args.path=/etc/**|~/.ssh/**`, check.Warning,
 			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"~/projects/.env"} is allowed by the rule on line 1`},
 		{lint.AllowAboveDeny, `allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/projects/keys"]}>`,
-			`allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/keys"]}>`, report.Warning,
+			`allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/keys"]}>`, check.Warning,
 			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"~/projects/keys/x"} is allowed by the rule on line 1`},
-		{lint.StarStops, "deny tool=* args.path=/etc/*; allow tool=*", "deny tool=* args.path=/etc/**; allow tool=*", report.Warning,
+		{lint.StarStops, "deny tool=* args.path=/etc/*; allow tool=*", "deny tool=* args.path=/etc/**; allow tool=*", check.Warning,
 			`"/etc/*" covers no deeper path, and those are allowed`, `tool x {"path":"/etc/x/x"} is allowed by the rule on line 5`},
-		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", report.Note,
+		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", check.Note,
 			`"/srv/*" opens no folder below`, `tool x {"path":"/srv/x/x"} is denied: no rule matches`},
-		{lint.StarStops, "deny tool=* args.path=*.pem; allow tool=read args.path=~/p/**", "deny tool=* args.path=**/*.pem|**/id_rsa*|**/.env.*; allow tool=read args.path=~/p/**", report.Warning,
+		{lint.StarStops, "deny tool=* args.path=*.pem; allow tool=read args.path=~/p/**", "deny tool=* args.path=**/*.pem|**/id_rsa*|**/.env.*; allow tool=read args.path=~/p/**", check.Warning,
 			`"*.pem" stops at a slash, and what has one there is allowed`, `tool read {"path":"/home/u/p/x.pem"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny tool=* args.path=.env; allow tool=read where.path=<{under=['~/p']}>", "deny tool=* args.path=**/.env; allow tool=read where.path=<{under=['~/p']}>", report.Warning,
+		{lint.StarStops, "deny tool=* args.path=.env; allow tool=read where.path=<{under=['~/p']}>", "deny tool=* args.path=**/.env; allow tool=read where.path=<{under=['~/p']}>", check.Warning,
 			`".env" is a relative path, and the same name in a folder is allowed`, `tool read {"path":"~/p/.env"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny tool=* args.command=rm_*; allow tool=*", "deny tool=* args.command=rm_**; allow tool=*; deny tool=* args.command=mv_*; allow tool=read args.path=~/p/**", report.Warning,
+		{lint.StarStops, "deny tool=* args.command=rm_*; allow tool=*", "deny tool=* args.command=rm_**; allow tool=*; deny tool=* args.command=mv_*; allow tool=read args.path=~/p/**", check.Warning,
 			`"rm *" stops at a slash, and what has one there is allowed`, `tool x {"command":"rm x/x"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny tool=* args.path=/srv/*/keys; allow tool=*", "deny tool=* args.path=/srv/**/keys; allow tool=*", report.Warning,
+		{lint.StarStops, "deny tool=* args.path=/srv/*/keys; allow tool=*", "deny tool=* args.path=/srv/**/keys; allow tool=*", check.Warning,
 			`"/srv/*/keys" stops at a slash, and what has one there is allowed`, `tool x {"path":"/srv/x/x/keys"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny tool=* args.path=/srv/*.key; allow tool=*", "deny tool=* args.path=/srv/**; allow tool=*", report.Note,
+		{lint.StarStops, "deny tool=* args.path=/srv/*.key; allow tool=*", "deny tool=* args.path=/srv/**; allow tool=*", check.Note,
 			`"/srv/*.key" stops at a slash, and what has one there is allowed`, `tool x {"path":"/srv/x/x.key"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny tool=* args.branch=v-*; allow tool=*", "deny tool=* args.branch=v-**; allow tool=*", report.Note,
+		{lint.StarStops, "deny tool=* args.branch=v-*; allow tool=*", "deny tool=* args.branch=v-**; allow tool=*", check.Note,
 			`"v-*" stops at a slash, and what has one there is allowed`, `tool x {"branch":"v-x/x"} is allowed by the rule on line 5`},
-		{lint.StarStops, "deny sampling=*key*; allow sampling=**", "deny sampling=**key**; allow sampling=**", report.Warning,
+		{lint.StarStops, "deny sampling=*key*; allow sampling=**", "deny sampling=**key**; allow sampling=**", check.Warning,
 			`"*key*" stops at a slash, and what has one there is allowed`, `sampling x/xkeyx is allowed by the rule on line 4`},
-		{lint.StarStops, "prompt elicitation=*", "prompt elicitation=**; deny sampling=*", report.Warning,
+		{lint.StarStops, "prompt elicitation=*", "prompt elicitation=**; deny sampling=*", check.Warning,
 			`"*" stops at a slash, and a text with one is denied`, `elicitation x/x is denied: no rule matches`},
-		{lint.StarStops, "deny tool=push args.branch=v-*; allow tool=* args.repo=/p", "deny tool=p* args.branch=v-*; allow tool=* args.repo=/p", report.Note,
+		{lint.StarStops, "deny tool=push args.branch=v-*; allow tool=* args.repo=/p", "deny tool=p* args.branch=v-*; allow tool=* args.repo=/p", check.Note,
 			`"v-*" stops at a slash, and what has one there is allowed`, `tool push {"branch":"v-x/x","repo":"/p"} is allowed by the rule on line 5`},
-		{lint.StarStops, "allow tool=say args.text=*", "allow tool=say args.text=**; allow tool=move args.to=a*", report.Note,
+		{lint.StarStops, "allow tool=say args.text=*", "allow tool=say args.text=**; allow tool=move args.to=a*", check.Note,
 			`"*" stops at a slash, and a text with one is denied`, `tool say {"text":"x/x"} is denied: no rule matches`},
-		{lint.StarStops, "allow resource=https://a.b/*", "allow resource=https://a.b/**", report.Note,
+		{lint.StarStops, "allow resource=https://a.b/*", "allow resource=https://a.b/**", check.Note,
 			`"https://a.b/*" opens no folder below`, `resource https://a.b/x/x is denied: no rule matches`},
-		{lint.StarStops, "deny resource=file:///p/keys/*; allow resource=file:///p/**", "deny resource=file:///p/keys/**; allow resource=file:///p/**", report.Warning,
+		{lint.StarStops, "deny resource=file:///p/keys/*; allow resource=file:///p/**", "deny resource=file:///p/keys/**; allow resource=file:///p/**", check.Warning,
 			`"file:///p/keys/*" covers no deeper path, and those are allowed`, `resource file:///p/keys/x/x is allowed by the rule on line 4`},
-		{lint.DeepStarCrosses, "allow tool=* args.url=https://docs.example.com**", "allow tool=* args.url=https://docs.example.com/**|https://**|https://*.example.com/**", report.Warning,
+		{lint.DeepStarCrosses, "allow tool=* args.url=https://docs.example.com**", "allow tool=* args.url=https://docs.example.com/**|https://**|https://*.example.com/**", check.Warning,
 			`"https://docs.example.com**" matches addresses of other hosts`, `tool x {"url":"https://docs.example.com.evil.example"} is allowed by the rule on line 1`},
-		{lint.DeepStarCrosses, "allow tool=* args.url=https://**.example.com/**", "deny tool=* args.url=https://**.example.com/**", report.Warning,
+		{lint.DeepStarCrosses, "allow tool=* args.url=https://**.example.com/**", "deny tool=* args.url=https://**.example.com/**", check.Warning,
 			`"https://**.example.com/**" matches addresses of other hosts`, `tool x {"url":"https://evil.example/.example.com/x"} is allowed by the rule on line 1`},
-		{lint.GlobOnCommand, "allow tool=run args.command=git_*|ls", `allow tool=run args.command=git_status|**; allow tool=x where.command=<{command=["git"]}>; deny tool=* args.cmd=rm_*; allow tool=x args.code=a*`, report.Warning,
+		{lint.GlobOnCommand, "allow tool=run args.command=git_*|ls", `allow tool=run args.command=git_status|**; allow tool=x where.command=<{command=["git"]}>; deny tool=* args.cmd=rm_*; allow tool=x args.code=a*`, check.Warning,
 			`"git *" allows whatever else stands in the text`, `tool run {"command":"git x; id"} is allowed by the rule on line 1`},
-		{lint.GlobOnCommand, "allow tool=query args.sql=SELECT**", "allow tool=search args.query=a*|**; deny tool=query args.sql=SELECT_**", report.Warning,
+		{lint.GlobOnCommand, "allow tool=query args.sql=SELECT**", "allow tool=search args.query=a*|**; deny tool=query args.sql=SELECT_**", check.Warning,
 			`"SELECT**" allows whatever else stands in the text`, `tool query {"sql":"SELECT 1; DROP TABLE x"} is allowed by the rule on line 1`},
-		{lint.LiteralBracket, "allow tool=read-[ab]", "allow tool=read-a; deny tool=* args.url=http://[::1]/**", report.Warning,
+		{lint.LiteralBracket, "allow tool=read-[ab]", "allow tool=read-a; deny tool=* args.url=http://[::1]/**", check.Warning,
 			`[ab] in tool = "read-[ab]" stands for itself`, ""},
-		{lint.LiteralBracket, "deny tool=* args.path=**/*.{pem,key}", `deny tool=* args.path=C:\x\**`, report.Warning,
+		{lint.LiteralBracket, "deny tool=* args.path=**/*.{pem,key}", `deny tool=* args.path=C:\x\**`, check.Warning,
 			`{pem,key} in args.path = "**/*.{pem,key}" stands for itself`, ""},
-		{lint.UnknownTool, "deny tool=write-fiel", "deny tool=write-file; allow tool=que*; allow tool=x server=other", report.Warning,
+		{lint.UnknownTool, "deny tool=write-fiel", "deny tool=write-file; allow tool=que*; allow tool=x server=other", check.Warning,
 			`no tool of "db" and "files" is called "write-fiel"`, ""},
-		{lint.UnknownTool, "allow tool=something-else server=db", "allow tool=query server=db", report.Note,
+		{lint.UnknownTool, "allow tool=something-else server=db", "allow tool=query server=db", check.Note,
 			`no tool of "db" is called "something-else"`, ""},
-		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=read-file", "deny tool=* args.path=**/.env; allow tool=read-file args.path=/p/**", report.Warning,
+		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=read-file", "deny tool=* args.path=**/.env; allow tool=read-file args.path=/p/**", check.Warning,
 			"what this rule refuses in args.path is allowed in args.filename", `tool read-file {"filename":"/x/.env"} is allowed by the rule on line 5`},
-		{lint.OtherArgumentName, "deny tool=* args.command=rm_**; allow tool=run", "deny tool=* args.command=rm_**; prompt tool=run", report.Note,
+		{lint.OtherArgumentName, "deny tool=* args.command=rm_**; allow tool=run", "deny tool=* args.command=rm_**; prompt tool=run", check.Note,
 			"what this rule refuses in args.command is allowed in args.cmd, args.script, args.shell and args.code, should the tool take it there", `tool run {"cmd":"rm x"} is allowed by the rule on line 5`},
-		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=x args.source=~/p/**", "deny tool=* args.path=**/.env; deny tool=* args.source=**/.env; allow tool=x args.source=~/p/**", report.Warning,
+		{lint.OtherArgumentName, "deny tool=* args.path=**/.env; allow tool=x args.source=~/p/**", "deny tool=* args.path=**/.env; deny tool=* args.source=**/.env; allow tool=x args.source=~/p/**", check.Warning,
 			"what this rule refuses in args.path is allowed in args.source", `tool x {"source":"/home/u/p/.env"} is allowed by the rule on line 5`},
-		{lint.UnseenProgram, "allow tool=run where.c=<{command=['git_**','ssh_**']}>", "allow tool=run where.c=<{command=['git_**','ssh_build_uptime','terraform_plan_**','make_*']}>; deny tool=run where.c=<{command=['ssh_**']}>", report.Warning,
+		{lint.UnseenProgram, "allow tool=run where.c=<{command=['git_**','ssh_**']}>", "allow tool=run where.c=<{command=['git_**','ssh_build_uptime','terraform_plan_**','make_*']}>; deny tool=run where.c=<{command=['ssh_**']}>", check.Warning,
 			`"ssh **" opens nothing by the wildcard: ssh can run other programs by words that are not read`, ""},
-		{lint.UnseenProgram, "allow tool=run where.c=<{command=['mytool_*','python3_**','docker_run_**']}>", "allow tool=run where.c=<{command=['mytool_check_a*','python3_scripts/*','docker_run_x']}>", report.Warning,
+		{lint.UnseenProgram, "allow tool=run where.c=<{command=['mytool_*','python3_**','docker_run_**']}>", "allow tool=run where.c=<{command=['mytool_check_a*','python3_scripts/*','docker_run_x']}>", check.Warning,
 			`"mytool *", "python3 **", "docker run **" open nothing by the wildcard: python and docker can run other programs by words that are not read; the options of mytool are not known`, ""},
-		{lint.OtherArgumentName, "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls','rm']}>", "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls']}>", report.Warning,
+		{lint.OtherArgumentName, "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls','rm']}>", "deny tool=* where.command=<{command=['rm']}>; allow tool=x where.cmd=<{command=['ls']}>", check.Warning,
 			"what this rule refuses in where.command is allowed in args.cmd", `tool x {"cmd":"rm"} is allowed by the rule on line 5`},
-		{lint.OtherArgumentName, "deny tool=* args.o.file=**/.env; allow tool=read", "deny tool=* args.o.mode=x; allow tool=read", report.Note,
+		{lint.OtherArgumentName, "deny tool=* args.o.file=**/.env; allow tool=read", "deny tool=* args.o.mode=x; allow tool=read", check.Note,
 			"what this rule refuses in args.o.file is allowed in args.o.path, args.o.filename, args.o.filepath, args.o.file_path, args.o.paths and 7 more, should the tool take it there",
 			`tool read {"o":{"path":"/x/.env"}} is allowed by the rule on line 5`},
-		{lint.ClosedSubjects, "allow tool=x", "allow tool=x; deny prompt=**", report.Note,
+		{lint.ClosedSubjects, "allow tool=x", "allow tool=x; deny prompt=**", check.Note,
 			"no rule opens resources, prompts, sampling or elicitation", ""},
-		{lint.LinksLeadOut, "allow tool=* args.path=~/p/**", "allow tool=* args.path=/p/x; deny tool=* args.path=/q/**", report.Note,
+		{lint.LinksLeadOut, "allow tool=* args.path=~/p/**", "allow tool=* args.path=/p/x; deny tool=* args.path=/q/**", check.Note,
 			`args.path = "~/p/**" allows by the text of the path`, ""},
-		{lint.OpenArguments, "allow tool=query", "allow tool=query args.sql=SELECT**; allow tool=get-time", report.Note,
+		{lint.OpenArguments, "allow tool=query", "allow tool=query args.sql=SELECT**; allow tool=get-time", check.Note,
 			`tool = "query" is allowed with any arguments`, ""},
-		{lint.OpenArguments, "allow tool=read-file", "deny tool=read-file", report.Note,
+		{lint.OpenArguments, "allow tool=read-file", "deny tool=read-file", check.Note,
 			`tool = "read-file" is allowed with any arguments, and takes filename and path`, ""},
 	} {
 		t.Run(c.code+" "+c.bad, func(t *testing.T) {
 			r := run(t, rules(c.bad), known)
-			i := slices.IndexFunc(r.Findings, func(f lint.Finding) bool { return f.Code == c.code })
+			i := slices.IndexFunc(r.Findings, func(f check.Finding) bool { return f.Code == c.code })
 			if i < 0 {
 				t.Fatalf("not found; found are %+v", r.Findings)
 			}
@@ -170,14 +169,14 @@ func TestCodes(t *testing.T) {
 			if f.Severity != c.severity || f.Message != c.message || f.Call != c.call {
 				t.Errorf("got %s\n %s\n %s\nwant %s\n %s\n %s", f.Severity, f.Message, f.Call, c.severity, c.message, c.call)
 			}
-			if f.Why == "" || f.Fix == "" || f.Line == "" || f.EndLine < f.Pos.Line {
+			if f.Why == "" || f.Fix == "" || f.Text == "" || f.EndLine < f.Pos.Line {
 				t.Errorf("incomplete: %+v", f)
 			}
-			if (f.Witness == nil) != (c.call == "") {
-				t.Errorf("witness %s", f.Witness)
+			if (f.Fixture == nil) != (c.call == "") {
+				t.Errorf("witness %s", f.Fixture)
 			}
 			for _, f := range run(t, rules(c.good), known).Findings {
-				if f.Code == c.code && f.AtLeast(c.severity) {
+				if f.Code == c.code && f.Severity.Compare(c.severity) >= 0 {
 					t.Errorf("found in\n%s: %s", rules(c.good), f.Message)
 				}
 			}
@@ -194,16 +193,16 @@ func TestWitness(t *testing.T) {
 	}
 	shown := 0
 	for _, f := range lint.Run(p, []byte(text), lint.Options{}).Findings {
-		if f.Witness == nil {
+		if f.Fixture == nil {
 			continue
 		}
 		shown++
-		fx, err := check.ParseFixture(f.Witness)
+		fx, err := check.ParseFixture(f.Fixture)
 		if err != nil {
-			t.Fatalf("%s: %v", f.Witness, err)
+			t.Fatalf("%s: %v", f.Fixture, err)
 		}
 		if r := check.Judge(p, fx, "x"); r.Expected == nil || r.Mismatch() {
-			t.Errorf("%s: %+v", f.Witness, r)
+			t.Errorf("%s: %+v", f.Fixture, r)
 		}
 	}
 	if shown < 3 {
@@ -224,7 +223,7 @@ func TestFixturesAreClean(t *testing.T) {
 		}
 		r := run(t, string(src), lint.Options{})
 		for _, f := range r.Findings {
-			if f.AtLeast(report.Warning) {
+			if f.Severity.Compare(check.Warning) >= 0 {
 				t.Errorf("%s:%d: %s", file, f.Pos.Line, f.Message)
 			}
 		}
@@ -237,7 +236,7 @@ func TestFixturesAreClean(t *testing.T) {
 func TestText(t *testing.T) {
 	r := run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{})
 	var out bytes.Buffer
-	if err := r.WriteText(&out, "p.toml", report.Warning); err != nil {
+	if err := r.WriteText(&out, "p.toml", check.Warning); err != nil {
 		t.Fatal(err)
 	}
 	want := `p.toml:4:1: error: this deny never wins: the rule on line 1 takes every one [deny-never-wins]
@@ -251,7 +250,7 @@ p.toml: 2 rules, 1 finding (2 below warning)
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	if !r.Failed(report.Error) || run(t, rules("deny tool=*"), lint.Options{}).Failed(report.Warning) {
+	if !r.Failed(check.Error) || run(t, rules("deny tool=*"), lint.Options{}).Failed(check.Warning) {
 		t.Error("the wrong reports fail")
 	}
 }
@@ -259,7 +258,7 @@ p.toml: 2 rules, 1 finding (2 below warning)
 func TestUndecidedIsCountedAndNoFinding(t *testing.T) {
 	r := run(t, rules("allow tool=*a*b*c*; deny tool=*c*b*a*; allow tool=*a*a*b*"), lint.Options{Work: 1})
 	var out bytes.Buffer
-	if err := r.WriteText(&out, "p.toml", report.Warning); err != nil {
+	if err := r.WriteText(&out, "p.toml", check.Warning); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Undecided) == 0 || !strings.Contains(out.String(), "not decided whether a call gets to this rule") {
@@ -275,7 +274,7 @@ func TestUndecidedIsCountedAndNoFinding(t *testing.T) {
 func TestJSON(t *testing.T) {
 	r := run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{})
 	var out bytes.Buffer
-	if err := lint.WriteJSON(&out, []lint.Linted{{File: "p.toml", Revision: "r", Report: r}}, report.Note); err != nil {
+	if err := lint.WriteJSON(&out, []lint.Linted{{File: "p.toml", Revision: "r", Report: r}}, check.Note); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {
@@ -311,8 +310,8 @@ func TestJSON(t *testing.T) {
 // describes.
 func TestReported(t *testing.T) {
 	kinds := lint.Tool("v").Kinds
-	for _, f := range run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{}).Reported(report.Note) {
-		if !slices.ContainsFunc(kinds, func(k report.Kind) bool { return k.Code == f.Code }) || f.Line == 0 || f.File != "p.toml" {
+	for _, f := range run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{}).Told(check.Note) {
+		if !slices.ContainsFunc(kinds, func(k check.Kind) bool { return k.Code == f.Code }) || f.Pos.Line == 0 || f.Pos.File != "p.toml" {
 			t.Errorf("%+v", f)
 		}
 	}

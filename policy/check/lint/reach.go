@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // duplicates finds rules with the conditions of one above.
@@ -31,9 +31,9 @@ func duplicates(l *linter) {
 			l.repeated(above, r)
 			return
 		}
-		f := Finding{Code: DuplicateRule,
+		f := check.Finding{Code: DuplicateRule,
 			Message: fmt.Sprintf("the same conditions as %s", l.at(above.Pos)),
-			Fix:     "remove one of the two", Related: []Related{{above.Pos, "the first of the two, which decides"}}}
+			Fix:     "remove one of the two", Related: []check.Related{{Pos: above.Pos, Message: "the first of the two, which decides"}}}
 		if above.Action != r.Action {
 			f.Message += fmt.Sprintf(", which says %s: this %s is never asked", above.Action, r.Action)
 			f.Fix = "decide which of the two is meant, and remove the other"
@@ -45,15 +45,15 @@ func duplicates(l *linter) {
 // repeated places a duplicate of a rule that is extended at the one above. It is
 // what one writes to overrule the other, and weighs something where that opens.
 func (l *linter) repeated(above, r *policy.Source) {
-	f := Finding{Code: DuplicateRule, Severity: report.Note,
+	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
 		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.at(r.Pos)),
-		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []Related{{r.Pos, "the second of the two, which is never asked"}}}
+		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []check.Related{{Pos: r.Pos, Message: "the second of the two, which is never asked"}}}
 	if above.Action != r.Action {
 		f.Message += fmt.Sprintf(", and says %s: that is never asked", r.Action)
 		f.Fix = "remove this rule, unless it is meant to overrule the other"
 	}
 	if opens(above) && !opens(r) {
-		f.Severity = report.Warning
+		f.Severity = check.Warning
 	}
 	l.add(above, policy.Position{}, f)
 }
@@ -134,7 +134,7 @@ func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Fin
 		l.overruled(i, r, by, found)
 		return
 	}
-	f := Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
+	f := check.Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
 	if found.Status == prove.Reached {
 		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), unsure(r))
 	}
@@ -149,7 +149,7 @@ func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Fin
 	allows := false
 	for _, k := range by {
 		above := &l.sources[k]
-		f.Related = append(f.Related, Related{above.Pos, fmt.Sprintf("%s: matches first", above.Action)})
+		f.Related = append(f.Related, check.Related{Pos: above.Pos, Message: fmt.Sprintf("%s: matches first", above.Action)})
 		if opens(above) && !allows {
 			allow, allows = k, true
 		}
@@ -170,8 +170,8 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 	if len(own) == 0 {
 		return
 	}
-	f := Finding{Code: UnreachableRule, Severity: report.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
-		Related: []Related{{r.Pos, fmt.Sprintf("%s: is never asked", r.Action)}}}
+	f := check.Finding{Code: UnreachableRule, Severity: check.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
+		Related: []check.Related{{Pos: r.Pos, Message: fmt.Sprintf("%s: is never asked", r.Action)}}}
 	owner := own[0]
 	allow := slices.IndexFunc(own, func(k int) bool { return opens(&l.sources[k]) })
 	lost := "no call gets to " + l.at(r.Pos)
@@ -179,7 +179,7 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 		owner = own[allow]
 		f.Code, f.Severity = DenyNeverWins, ""
 		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
-		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.place(r.Pos))
+		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.location(r.Pos))
 		l.show(&f, l.proof.Both(owner, i))
 	}
 	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
@@ -233,15 +233,15 @@ func denials(l *linter) {
 			if c == nil {
 				continue
 			}
-			f, stands := Finding{Code: AllowAboveDeny,
+			f, stands := check.Finding{Code: AllowAboveDeny,
 				Message: fmt.Sprintf("%s allows calls that this rule would deny", l.at(allow.Pos)),
 				Fix:     fmt.Sprintf("move this rule above line %d, unless the allow is meant as an exception", allow.Pos.Line),
-				Related: []Related{{allow.Pos, "allows them first"}}}, deny
+				Related: []check.Related{{Pos: allow.Pos, Message: "allows them first"}}}, deny
 			if deny.From != "" {
 				stands = allow
 				f.Message = fmt.Sprintf("this rule allows calls that %s would deny", l.at(deny.Pos))
 				f.Fix = "put a deny of your own for them above this rule, unless it is meant as an exception"
-				f.Related = []Related{{deny.Pos, "would deny them"}}
+				f.Related = []check.Related{{Pos: deny.Pos, Message: "would deny them"}}
 			}
 			l.show(&f, c)
 			l.add(stands, policy.Position{}, f)

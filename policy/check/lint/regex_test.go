@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
 )
 
@@ -23,7 +24,7 @@ func TestExpressions(t *testing.T) {
 	}
 	for _, below := range []string{`git (push|reset)`, `^git [p-r]ush$`, `git \w{1}`} {
 		r := run(`git \w+`, below)
-		i := slices.IndexFunc(r.Findings, func(f lint.Finding) bool { return f.Code == lint.DenyNeverWins })
+		i := slices.IndexFunc(r.Findings, func(f check.Finding) bool { return f.Code == lint.DenyNeverWins })
 		if i < 0 {
 			t.Errorf("%s: %+v", below, r.Findings)
 			continue

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // stars finds globs that stop at a slash where that seems not to be meant.
@@ -123,7 +123,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 				if l.policy.Decide(deep).Action != policy.Allow {
 					continue
 				}
-				f := Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.says(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.says(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
 				if !strings.HasSuffix(g, "/*") {
 					f.Fix = fmt.Sprintf("write %q", s.wide)
 					f.Why = "* stops at a slash, so the rule does not match a text that has one."
@@ -132,7 +132,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 					f.Why = "A glob matches from the first character to the last."
 				}
 				if s.within || !names(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || family(a.Path[len(a.Path)-1]) == nil) {
-					f.Severity = report.Note // it may well be meant so, and of a word it is not known whether it can have slashes
+					f.Severity = check.Note // it may well be meant so, and of a word it is not known whether it can have slashes
 				}
 				l.show(&f, deep)
 				l.add(r, a.Pos, f)
@@ -191,10 +191,10 @@ func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string
 	if first.Rule == nil || first.Rule.Index != i || second.Action != policy.Deny || second.Rule != nil {
 		return false
 	}
-	f := Finding{Code: StarStops, Severity: report.Note, Message: fmt.Sprintf("%q opens no folder below", g), Why: "* stops at a slash.",
+	f := check.Finding{Code: StarStops, Severity: check.Note, Message: fmt.Sprintf("%q opens no folder below", g), Why: "* stops at a slash.",
 		Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
 	if isText(r) {
-		f.Severity = report.Warning
+		f.Severity = check.Warning
 	}
 	if text {
 		f.Message = fmt.Sprintf("%q stops at a slash, and a text with one is denied", g)

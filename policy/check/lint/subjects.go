@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // closed says which subjects a policy of tool rules leaves shut.
@@ -23,7 +25,7 @@ func closed(l *linter) {
 			return // whoever wrote of one of them knows
 		}
 	}
-	l.add(&l.sources[0], policy.Position{}, Finding{Code: ClosedSubjects,
+	l.add(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
 		Message: "no rule opens resources, prompts, sampling or elicitation",
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
 }
@@ -40,8 +42,8 @@ func links(l *linter) {
 			if tied || at < 0 {
 				continue
 			}
-			l.add(r, a.Pos, Finding{Code: LinksLeadOut,
-				Message: fmt.Sprintf("%s = %q allows by the text of the path", policy.ArgumentKey(a.Path), a.Globs[at]),
+			l.add(r, a.Pos, check.Finding{Code: LinksLeadOut,
+				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.Key("args", a.Path...), a.Globs[at]),
 				Fix:     underFix(a)})
 			return
 		}
@@ -54,7 +56,7 @@ func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:"
 // underFix says what to write: the folders of all globs, so that nothing that they
 // allow is lost but what links lead out of.
 func underFix(a policy.ArgSource) string {
-	key := "where." + keyed(a.Path)
+	key := policytext.Key("where", a.Path...)
 	var folders []string
 	for _, g := range a.Globs {
 		folder := g
@@ -65,11 +67,8 @@ func underFix(a policy.ArgSource) string {
 		if !onDisk(g) || folder == "" || strings.HasPrefix(folder, "~") && folder != "~" && folder[1] != '/' || strings.Contains(folder, `\`) {
 			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which resolves links first", key)
 		}
-		folders = append(folders, policy.QuoteTOML(folder))
+		folders = append(folders, policytext.Quote(folder))
 	}
 	slices.Sort(folders)
-	return fmt.Sprintf("add %s = { under = [%s] }, which resolves links first", key, strings.Join(slices.Compact(folders), ", "))
+	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.List(slices.Compact(folders)))
 }
-
-// keyed is the names of an argument as a key of TOML.
-func keyed(path []string) string { return strings.TrimPrefix(policy.ArgumentKey(path), "args.") }

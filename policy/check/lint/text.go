@@ -3,29 +3,24 @@ package lint
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
 )
 
-// Rank orders severities that are told: those below least are counted only.
-func (r *Report) told(least report.Severity) (out []Finding, held int) {
-	for _, f := range r.Findings {
-		if f.AtLeast(least) {
-			out = append(out, f)
-		} else {
-			held++
-		}
-	}
-	return out, held
+// Told are the findings that weigh least or more.
+func (r *Report) Told(least check.Severity) []check.Finding {
+	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
+	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
 // Failed says whether some finding weighs as much as a severity.
-func (r *Report) Failed(least report.Severity) bool {
-	told, _ := r.told(least)
-	return len(told) > 0
+func (r *Report) Failed(least check.Severity) bool {
+	return len(r.Told(least)) > 0
 }
 
 // fewUndecided bounds the rules of which people are told that nothing is known.
@@ -33,13 +28,13 @@ const fewUndecided = 10
 
 // WriteText writes findings for people: those that weigh least or more, each
 // with its line, and a summary.
-func (r *Report) WriteText(w io.Writer, file string, least report.Severity) error {
+func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
-	told, held := r.told(least)
+	told := r.Told(least)
 	for _, f := range told {
 		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", policy.FileName(f.Pos.File), f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
-		if f.Line != "" {
-			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, visible(strings.TrimSpace(f.Line)))
+		if f.Text != "" {
+			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, visible(strings.TrimSpace(f.Text)))
 		}
 		for _, more := range []struct{ label, text string }{{"why", f.Why}, {"fix", f.Fix}, {"call", f.Call}} {
 			if more.text != "" {
@@ -59,7 +54,7 @@ func (r *Report) WriteText(w io.Writer, file string, least report.Severity) erro
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "%s: %s, %s", policy.FileName(file), count(r.Rules, "rule"), count(len(told), "finding"))
-	if held > 0 {
+	if held := len(r.Findings) - len(told); held > 0 {
 		fmt.Fprintf(&b, " (%d below %s)", held, least)
 	}
 	if n := len(r.Undecided); n > 0 {
@@ -92,28 +87,5 @@ func visible(s string) string {
 
 // Tool describes the linter to readers of a SARIF log.
 func Tool(version string) report.Tool {
-	t := report.Tool{Name: "clawai policy lint", Version: version}
-	for _, k := range Kinds() {
-		t.Kinds = append(t.Kinds, report.Kind{Code: k.Code, Summary: k.Summary, Help: k.Why})
-	}
-	return t
-}
-
-// Reported are the findings that weigh least or more, as reports have them.
-func (r *Report) Reported(least report.Severity) []report.Finding {
-	told, _ := r.told(least)
-	out := make([]report.Finding, 0, len(told))
-	for _, f := range told {
-		o := report.Finding{Code: f.Code, Severity: f.Severity, Message: f.Message, Why: f.Why, Fix: f.Fix,
-			Place: report.Place{File: f.Pos.File, Line: f.Pos.Line, Column: f.Pos.Column, EndLine: f.EndLine}}
-		if f.Call != "" {
-			o.Message += "; for example, " + f.Call
-		}
-		for _, rel := range f.Related {
-			o.Related = append(o.Related, report.Related{Message: rel.Message,
-				Place: report.Place{File: rel.Pos.File, Line: rel.Pos.Line, Column: rel.Pos.Column}})
-		}
-		out = append(out, o)
-	}
-	return out
+	return report.Tool{Name: "clawai policy lint", Version: version, Kinds: Kinds()}
 }

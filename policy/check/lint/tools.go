@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/spelling"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/glob"
 )
 
@@ -18,7 +18,7 @@ func tools(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
 		servers := l.serversOf(r.Server)
 		if near := nearest(r.Server, slices.Sorted(maps.Keys(l.options.Servers))); len(servers) == 0 && near != "" {
-			l.add(r, policy.Position{}, Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", r.Server),
+			l.add(r, policy.Position{}, check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", r.Server),
 				Why: "The rule matches no call of a server that exists; a misspelt deny denies nothing.", Fix: fmt.Sprintf("write server = %q, if that is meant", near)})
 			return
 		}
@@ -32,11 +32,11 @@ func tools(l *linter) {
 		if len(declared) == 0 || matchesAny(r.Name, declared) {
 			return
 		}
-		f := Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", listed(quoted(servers)), r.Name)}
+		f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", listed(quoted(servers)), r.Name)}
 		if near := nearest(r.Name, declared); near != "" {
 			f.Fix = fmt.Sprintf("write %q, if that is meant", near)
 		} else {
-			f.Severity = report.Note
+			f.Severity = check.Note
 			f.Fix = "remove the rule, unless a server that is not in the record has the tool"
 		}
 		l.add(r, policy.Position{}, f)

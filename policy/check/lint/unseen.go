@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
@@ -39,7 +40,7 @@ func unseen(l *linter) {
 			if len(unknown) > 0 {
 				reasons = append(reasons, "the options of "+strings.Join(unknown, " and ")+" are not known")
 			}
-			l.add(r, w.Pos, Finding{Code: UnseenProgram,
+			l.add(r, w.Pos, check.Finding{Code: UnseenProgram,
 				Message: fmt.Sprintf("%s %s nothing by the wildcard: %s", strings.Join(patterns, ", "), verb, strings.Join(reasons, "; ")),
 				Fix:     "write each command that is meant in full, as in \"ssh build uptime\" or \"mytool check --fast\""})
 		}

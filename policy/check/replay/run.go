@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // Class is how the answer to a call changes.
@@ -25,30 +26,23 @@ const (
 // Classes lists them in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
 
-// Place is a rule as a report names it; the zero value is no rule.
-type Place struct {
-	File        string `json:"file"`
-	Line        int    `json:"line"`
-	Description string `json:"description,omitempty"`
-}
-
 // Example is one recorded call of a class. Its texts come from the record and
 // may be anything.
 type Example struct {
-	Class   Class         `json:"class"`
-	Why     Why           `json:"why,omitempty"` // of what was not judged
-	Record  string        `json:"record"`
-	Time    time.Time     `json:"time"`
-	Server  string        `json:"server,omitempty"`
-	Method  string        `json:"method"`
-	Names   []string      `json:"names,omitempty"`
-	Args    string        `json:"args,omitempty"` // JSON, cut at 500 bytes
-	Was     string        `json:"was"`
-	Is      string        `json:"is,omitempty"`
-	OldRule *Place        `json:"old_rule,omitempty"`
-	NewRule *Place        `json:"new_rule,omitempty"`
-	Reason  string        `json:"reason,omitempty"` // why, when no new rule says it
-	Action  policy.Action `json:"-"`
+	Class   Class          `json:"class"`
+	Why     Why            `json:"why,omitempty"` // of what was not judged
+	Record  string         `json:"record"`
+	Time    time.Time      `json:"time"`
+	Server  string         `json:"server,omitempty"`
+	Method  string         `json:"method"`
+	Names   []string       `json:"names,omitempty"`
+	Args    string         `json:"args,omitempty"` // JSON, cut at 500 bytes
+	Was     string         `json:"was"`
+	Is      string         `json:"is,omitempty"`
+	OldRule *check.RuleRef `json:"old_rule,omitempty"`
+	NewRule *check.RuleRef `json:"new_rule,omitempty"`
+	Reason  string         `json:"reason,omitempty"` // why, when no new rule says it
+	Action  policy.Action  `json:"-"`
 }
 
 // Report is the outcome of a replay.
@@ -134,7 +128,7 @@ func (j *Judge) Compare(e *event.Entry) Example {
 		x.Args = x.Args[:maxArgs] + "…"
 	}
 	if e.RuleLine > 0 {
-		x.OldRule = &Place{e.RuleFile, e.RuleLine, e.RuleText}
+		x.OldRule = &check.RuleRef{File: e.RuleFile, Line: e.RuleLine, Description: e.RuleText}
 	}
 	c, why := Rebuild(e)
 	var d policy.Decision
@@ -146,9 +140,7 @@ func (j *Judge) Compare(e *event.Entry) Example {
 		return x
 	}
 	x.Action, x.Is, x.Reason = d.Action, d.Action.String(), d.Reason
-	if d.Rule != nil {
-		x.NewRule = &Place{d.Rule.Pos.File, d.Rule.Pos.Line, d.Rule.Description}
-	}
+	x.NewRule = check.RefOf(d.Rule)
 	x.Class = classOf(c.Was, d.Action)
 	return x
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/clawai/clawai/policy/check"
 )
 
 // The escapes of GitHub's workflow commands ("Workflow commands for GitHub
@@ -14,26 +16,26 @@ var (
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-var commandWords = map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
+var commandWords = map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Note: "notice"}
 
 // Annotations writes one workflow command of GitHub Actions for each finding.
-func Annotations(w io.Writer, findings []Finding) error {
+func Annotations(w io.Writer, findings []check.Finding) error {
 	out := bufio.NewWriter(w)
 	for _, f := range findings {
 		word, known := commandWords[f.Severity]
 		if !known {
 			word = "error"
 		}
-		fmt.Fprintf(out, "::%s file=%s", word, property(slashed(f.File)))
+		fmt.Fprintf(out, "::%s file=%s", word, property(slashed(f.Pos.File)))
 		for _, p := range []struct {
 			name  string
 			value int
-		}{{"line", f.Line}, {"col", f.Column}, {"endLine", f.EndLine}, {"endColumn", f.EndColumn}} {
+		}{{"line", f.Pos.Line}, {"col", f.Pos.Column}, {"endLine", f.EndLine}, {"endColumn", f.EndColumn}} {
 			if p.value > 0 {
 				fmt.Fprintf(out, ",%s=%d", p.name, p.value)
 			}
 		}
-		fmt.Fprintf(out, ",title=%s::%s\n", property(f.Code), commandText.Replace(visible(f.text())))
+		fmt.Fprintf(out, ",title=%s::%s\n", property(f.Code), commandText.Replace(visible(sentences(&f))))
 	}
 	return out.Flush()
 }

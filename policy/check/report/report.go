@@ -12,55 +12,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 )
-
-// Severity is how much a finding weighs, in SARIF's words.
-type Severity string
-
-// The severities. An unknown one is written as an error.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-	Note    Severity = "note"
-)
-
-// Finding is one thing to look at in a file.
-type Finding struct {
-	Code     string // names the kind of finding; stable, for people to search and suppress
-	Severity Severity
-	Place
-	Message string // one sentence: what is wrong
-	Why     string // what may come of it; may be ""
-	Fix     string // what to write instead; may be ""
-	Related []Related
-}
-
-// Place is where a finding stands. Lines and columns count from 1, columns in
-// characters; 0 says that they are not known.
-type Place struct {
-	File               string
-	Line, Column       int
-	EndLine, EndColumn int
-}
-
-// Related is another place that has to do with a finding.
-type Related struct {
-	Place
-	Message string
-}
-
-// Kind describes a code to readers of a SARIF log.
-type Kind struct {
-	Code    string
-	Summary string
-	Help    string
-}
 
 // Tool is who found it. Kinds may be empty: codes are then named alone.
 type Tool struct {
 	Name, Version string
-	Kinds         []Kind
+	Kinds         []check.Kind
 }
 
 // Run is one run of fixtures against a policy.
@@ -81,25 +40,25 @@ const (
 
 // tool is who reports the findings of a run.
 func (r Run) tool() Tool {
-	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []Kind{
-		{mismatch, "The policy's answer to a recorded request is not the expected one.",
-			"Either the policy changed its meaning or the expectation is out of date."},
-		{unreadable, "A fixture cannot be read.", "A test that is not read proves nothing."},
+	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []check.Kind{
+		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
+			Why: "Either the policy changed its meaning or the expectation is out of date."},
+		{Code: unreadable, Summary: "A fixture cannot be read.", Why: "A test that is not read proves nothing."},
 	}}
 }
 
 // Findings are the failed tests of a run, each at its fixture's first line.
-func (r Run) Findings() []Finding {
-	var out []Finding
+func (r Run) Findings() []check.Finding {
+	var out []check.Finding
 	for _, result := range r.Results {
-		f := Finding{Code: mismatch, Severity: Error, Place: Place{File: result.Path, Line: 1}}
+		f := check.Finding{Code: mismatch, Severity: check.Error, Pos: policy.Position{File: result.Path, Line: 1}}
 		switch {
 		case result.Err != nil:
 			f.Code, f.Message = unreadable, result.Err.Error()
 		case result.Mismatch():
 			f.Message = failure(result)
 			if rule := result.Rule; rule != nil {
-				f.Related = []Related{{Place{File: rule.Pos.File, Line: rule.Pos.Line, Column: rule.Pos.Column}, "the rule that decided"}}
+				f.Related = []check.Related{{Pos: rule.Pos, Message: "the rule that decided"}}
 			}
 		default:
 			continue

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // hostile is what an attacker would have a report say.
@@ -36,12 +37,13 @@ func run() report.Run {
 	}
 }
 
-func finding() report.Finding {
-	return report.Finding{
-		Code: "shadowed-rule", Severity: report.Warning,
-		Place:   report.Place{File: "a b/policy.toml", Line: 3, Column: 2, EndLine: 4, EndColumn: 9},
+func sample() check.Finding {
+	return check.Finding{
+		Code: "shadowed-rule", Severity: check.Warning,
+		Pos:     policy.Position{File: "a b/policy.toml", Line: 3, Column: 2},
+		EndLine: 4, EndColumn: 9,
 		Message: "the rule never decides: " + hostile, Why: "an earlier one does", Fix: "remove it",
-		Related: []report.Related{{Place: report.Place{File: "/abs/ü.toml"}, Message: "the earlier one"}},
+		Related: []check.Related{{Pos: policy.Position{File: "/abs/ü.toml"}, Message: "the earlier one"}},
 	}
 }
 
@@ -79,11 +81,11 @@ func sarifSchema(t testing.TB) *jsonschema.Schema {
 
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
-	tool := report.Tool{Name: "clawai policy lint", Kinds: []report.Kind{{Code: "other", Summary: "s"}}}
-	unknown := report.Finding{Code: "new", Severity: "dreadful", Place: report.Place{File: "p"}, Message: "m"}
+	tool := report.Tool{Name: "clawai policy lint", Kinds: []check.Kind{{Code: "other", Summary: "s"}}}
+	unknown := check.Finding{Code: "new", Severity: "dreadful", Pos: policy.Position{File: "p"}, Message: "m"}
 	for name, write := range map[string]func(io.Writer) error{
 		"run":      run().SARIF,
-		"findings": func(w io.Writer) error { return report.SARIF(w, tool, []report.Finding{finding(), unknown}) },
+		"findings": func(w io.Writer) error { return report.SARIF(w, tool, []check.Finding{sample(), unknown}) },
 		"nothing":  func(w io.Writer) error { return report.SARIF(w, report.Tool{Name: "x"}, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +106,8 @@ func TestSARIFIsValid(t *testing.T) {
 
 func TestSARIFSaysWhere(t *testing.T) {
 	text := render(t, func(w io.Writer) error {
-		return report.SARIF(w, report.Tool{Name: "lint", Kinds: []report.Kind{{Code: "first", Summary: "s"}}},
-			[]report.Finding{finding()})
+		return report.SARIF(w, report.Tool{Name: "lint", Kinds: []check.Kind{{Code: "first", Summary: "s"}}},
+			[]check.Finding{sample()})
 	})
 	var log struct {
 		Runs []struct {
@@ -143,8 +145,8 @@ func TestSARIFSaysWhere(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
-	plain := report.Finding{Code: "c", Severity: report.Note, Place: report.Place{File: `d\a,b:c%.toml`, Line: 7}, Message: "100%\nsure"}
-	text := render(t, func(w io.Writer) error { return report.Annotations(w, []report.Finding{plain, finding()}) })
+	plain := check.Finding{Code: "c", Severity: check.Note, Pos: policy.Position{File: `d\a,b:c%.toml`, Line: 7}, Message: "100%\nsure"}
+	text := render(t, func(w io.Writer) error { return report.Annotations(w, []check.Finding{plain, sample()}) })
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines for two findings:\n%s", len(lines), text)

@@ -6,7 +6,11 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // The log of SARIF 2.1.0 (OASIS, 27 March 2020), as far as it is used here.
@@ -41,7 +45,7 @@ type (
 	sarifResult struct {
 		RuleID           string          `json:"ruleId"`
 		RuleIndex        int             `json:"ruleIndex"`
-		Level            Severity        `json:"level"`
+		Level            check.Severity  `json:"level"`
 		Message          sarifMessage    `json:"message"`
 		Locations        []sarifLocation `json:"locations"`
 		RelatedLocations []sarifLocation `json:"relatedLocations,omitempty"`
@@ -72,12 +76,12 @@ const (
 )
 
 // SARIF writes the findings as one log of SARIF 2.1.0.
-func SARIF(w io.Writer, tool Tool, findings []Finding) error {
+func SARIF(w io.Writer, tool Tool, findings []check.Finding) error {
 	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	index := map[string]int{}
 	for _, k := range tool.Kinds {
 		index[k.Code] = len(driver.Rules)
-		driver.Rules = append(driver.Rules, sarifRule{k.Code, message(k.Summary), message(k.Help)})
+		driver.Rules = append(driver.Rules, sarifRule{k.Code, message(k.Summary), message(k.Why)})
 	}
 	results := []sarifResult{}
 	for _, f := range findings {
@@ -87,7 +91,7 @@ func SARIF(w io.Writer, tool Tool, findings []Finding) error {
 			index[f.Code] = i
 			driver.Rules = append(driver.Rules, sarifRule{ID: f.Code})
 		}
-		results = append(results, f.sarif(i))
+		results = append(results, sarif(&f, i))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -98,23 +102,26 @@ func SARIF(w io.Writer, tool Tool, findings []Finding) error {
 // SARIF writes the failed tests as one log of SARIF 2.1.0.
 func (r Run) SARIF(w io.Writer) error { return SARIF(w, r.tool(), r.Findings()) }
 
-func (f Finding) sarif(ruleIndex int) sarifResult {
-	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(f.text())},
-		Locations: []sarifLocation{f.sarifPlace()}}
-	if f.Severity != Warning && f.Severity != Note {
-		result.Level = Error
+func sarif(f *check.Finding, ruleIndex int) sarifResult {
+	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(sentences(f))},
+		Locations: []sarifLocation{location(f.Pos, f.EndLine, f.EndColumn)}}
+	if !slices.Contains(check.Severities(), f.Severity) {
+		result.Level = check.Error
 	}
 	for i, related := range f.Related {
-		at := related.sarifPlace()
+		at := location(related.Pos, 0, 0)
 		at.ID, at.Message = i+1, message(related.Message)
 		result.RelatedLocations = append(result.RelatedLocations, at)
 	}
 	return result
 }
 
-// text is everything a finding says.
-func (f Finding) text() string {
+// sentences are everything a finding says.
+func sentences(f *check.Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
+	if f.Call != "" {
+		parts[0] += "; for example, " + f.Call
+	}
 	if f.Why != "" {
 		parts = append(parts, f.Why)
 	}
@@ -132,10 +139,10 @@ func message(text string) *sarifMessage {
 	return &sarifMessage{visible(text)}
 }
 
-func (p Place) sarifPlace() sarifLocation {
+func location(p policy.Position, endLine, endColumn int) sarifLocation {
 	at := sarifLocation{PhysicalLocation: sarifPhysical{ArtifactLocation: sarifArtifact{uri(p.File)}}}
 	if p.Line > 0 {
-		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, p.EndLine, p.EndColumn}
+		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, endLine, endColumn}
 	}
 	return at
 }

@@ -1,4 +1,4 @@
-package syntax_test
+package policytext_test
 
 import (
 	"maps"
@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/syntax"
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy"
 )
 
 func shipped(t testing.TB) [][]byte {
 	t.Helper()
-	files, err := filepath.Glob("../../../fixtures/*/policy.toml")
+	files, err := filepath.Glob("../../fixtures/*/policy.toml")
 	if err != nil || len(files) < 10 {
 		t.Fatal(files, err)
 	}
@@ -36,7 +37,7 @@ const crooked = "# top\n[[rule]] # one\naction = 'allow'#x\n tool=\"\"\"\na\"\"\
 	"[rule.args]\nz = '''\n[[rule]]'''\n[server.x]\nhost = 1\n[[ rule ]]\naction = \"deny\"\r\n[rule.where.u] # w\npublic = true\n"
 
 func TestRead(t *testing.T) {
-	doc, err := syntax.Read([]byte(crooked))
+	doc, err := policytext.Read([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,11 +67,11 @@ func TestRead(t *testing.T) {
 
 // A leaf that is cut out is gone, and everything else stands.
 func TestRemove(t *testing.T) {
-	doc, err := syntax.Read([]byte(crooked))
+	doc, err := policytext.Read([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := func(d syntax.Document) []string {
+	paths := func(d policytext.Document) []string {
 		var out []string
 		for i, r := range d.Rules() {
 			for _, l := range r.Leaves() {
@@ -83,8 +84,8 @@ func TestRemove(t *testing.T) {
 	n := 0
 	for _, r := range doc.Rules() {
 		for _, l := range r.Leaves() {
-			out := syntax.Apply(doc.Src, l.Remove()...)
-			again, err := syntax.Read(out)
+			out := policytext.Apply(doc.Src, l.Remove()...)
+			again, err := policytext.Read(out)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -98,7 +99,7 @@ func TestRemove(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	for _, src := range []string{"x", "[", "[[a]", "a = [1", "a = {b = 1", "a = \"", "a = '''", "a = \"\\", "= 1", "a = ", "a.=1", strings.Repeat("a=[", 1) + strings.Repeat("[", 300)} {
-		if _, err := syntax.Read([]byte(src)); err == nil {
+		if _, err := policytext.Read([]byte(src)); err == nil {
 			t.Errorf("%q reads", src)
 		}
 	}
@@ -112,7 +113,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(crooked))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		doc, err := syntax.Read(src)
+		doc, err := policytext.Read(src)
 		var tree map[string]any
 		if toml.Unmarshal(src, &tree) == nil && err != nil {
 			t.Fatalf("TOML that does not read: %v", err)
@@ -139,7 +140,7 @@ func FuzzRead(f *testing.F) {
 
 // A key is cut out with everything below it.
 func TestWithout(t *testing.T) {
-	doc, err := syntax.Read([]byte(crooked))
+	doc, err := policytext.Read([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestWithout(t *testing.T) {
 			t.Errorf("%s: %d pieces", key, len(got))
 		}
 	}
-	out := syntax.Apply(doc.Src, rules[1].Without("where")...)
+	out := policytext.Apply(doc.Src, rules[1].Without("where")...)
 	if strings.Contains(string(out), "rule.where") || strings.Contains(string(out), "public") {
 		t.Errorf("%s", out)
 	}

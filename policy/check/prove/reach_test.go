@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 func parse(t testing.TB, text string) *policy.Policy {

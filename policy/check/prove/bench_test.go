@@ -8,7 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // ordinary is a policy of n rules such as people write, for a few dozen servers

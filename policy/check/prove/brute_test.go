@@ -13,11 +13,11 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // maxPolicies is how many policies the property tests generate; the full run is
-// CLAWAI_TEST_POLICIES=100000 go test ./policy/prove -timeout 2h.
+// CLAWAI_TEST_POLICIES=100000 go test ./policy/check/prove -timeout 2h.
 func maxPolicies(t *testing.T) int {
 	n := 300
 	if s := os.Getenv("CLAWAI_TEST_POLICIES"); s != "" {

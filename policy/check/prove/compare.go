@@ -61,7 +61,7 @@ func (d *difference) modes(m, n *mode) {
 			}
 			if !me.excludes(ne) && !d.shown(me, ne) {
 				if a := d.pair(me, ne); d.total >= 0 {
-					d.settle(me, ne, a)
+					d.noteUndecided(me, ne, a)
 				}
 			}
 		}
@@ -192,7 +192,7 @@ func (d *difference) possible(q question) bool {
 func (d *difference) guess(q question, m, n *mode) answer {
 	was, is := m.answer(), n.answer()
 	return d.question(q, func(old, after *policy.Decision) bool {
-		o, a := answerOf(old), answerOf(after)
+		o, a := AnswerBy(old.Action, old.Rule), AnswerBy(after.Action, after.Rule)
 		return o.answered() == was.answered() && a.answered() == is.answered()
 	})
 }
@@ -248,15 +248,11 @@ func strictOf(d *policy.Decision) int {
 
 // note keeps a witness of a class that has none.
 func (d *difference) note(c *policy.Call, old, after *policy.Decision) {
-	d.add(&Class{Old: answerOf(old), New: answerOf(after), Witness: c})
+	d.add(&Class{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
 }
 
-func answerOf(d *policy.Decision) Answer {
-	return Answer{Action: d.Action, OutOfBand: d.Rule != nil && d.Rule.OutOfBand, Rule: d.Rule}
-}
-
-// settle notes what could not be decided of a pair.
-func (d *difference) settle(m, n *mode, a answer) {
+// noteUndecided notes what could not be decided of a pair.
+func (d *difference) noteUndecided(m, n *mode, a answer) {
 	reason := reasonWitness + m.opaque(n)
 	switch a {
 	case spent:
@@ -312,5 +308,5 @@ func (m *mode) answer() Answer {
 		}
 		return a
 	}
-	return Answer{Action: m.rule.src.Action, OutOfBand: m.rule.src.OutOfBand, Rule: &m.rule.src.Rule}
+	return AnswerBy(m.rule.src.Action, &m.rule.src.Rule)
 }

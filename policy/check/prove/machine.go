@@ -9,20 +9,20 @@ import (
 // machine runs many linear automata at once, as package glob runs one: their
 // states are bits of one row, and a character costs one pass over it.
 type machine struct {
-	words  int
-	langs  []*lang
-	places []place
-	runes  []rune // the alphabet: what occurs in the languages, and two characters that do not
-	leave  map[rune][]uint64
-	keep   map[rune][]uint64
-	moves  [][2][]uint64 // leave and keep of each of runes
-	start  []uint64
-	needed int  // the first so many languages must all accept
-	based  bool // some language holds relative paths only
+	words    int
+	langs    []*lang
+	segments []segment
+	runes    []rune // the alphabet: what occurs in the languages, and two characters that do not
+	leave    map[rune][]uint64
+	keep     map[rune][]uint64
+	moves    [][2][]uint64 // leave and keep of each of runes
+	start    []uint64
+	needed   int  // the first so many languages must all accept
+	based    bool // some language holds relative paths only
 }
 
-// place is where the states of one language lie in a row.
-type place struct{ from, last int }
+// segment is where the states of one language lie in a row.
+type segment struct{ from, last int }
 
 // newMachine takes the languages that must accept and those that should not.
 // The alphabet is made of them, or given.
@@ -34,12 +34,12 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	states := 0
 	for _, l := range m.langs {
 		m.based = m.based || l.relative
-		m.places = append(m.places, place{states, states + len(l.steps) - 1})
+		m.segments = append(m.segments, segment{states, states + len(l.steps) - 1})
 		states += len(l.steps)
 	}
 	m.words = (states + 63) / 64
 	m.start = make([]uint64, m.words)
-	for _, p := range m.places {
+	for _, p := range m.segments {
 		set(m.start, p.from)
 	}
 	if m.runes = runes; runes == nil {
@@ -76,7 +76,7 @@ func (m *machine) tabulate() {
 func (m *machine) states(visit func(at int, s *step)) {
 	for i, l := range m.langs {
 		for j := range l.steps {
-			visit(m.places[i].from+j, &l.steps[j])
+			visit(m.segments[i].from+j, &l.steps[j])
 		}
 	}
 }
@@ -199,14 +199,14 @@ func move(next, row, leave, keep []uint64) {
 // alive says whether every language that must accept still can.
 func (m *machine) alive(row []uint64) bool {
 	for i := range m.needed {
-		if !m.any(row, m.places[i]) {
+		if !m.any(row, m.segments[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (m *machine) any(row []uint64, p place) bool {
+func (m *machine) any(row []uint64, p segment) bool {
 	for i := p.from; i <= p.last; {
 		w, low := i/64, i%64
 		span := min(64-low, p.last+1-i)
@@ -223,7 +223,7 @@ func (m *machine) any(row []uint64, p place) bool {
 // of base b. What must accept does so when it is doubtful, and what should not
 // does not: then a proof is one in either case.
 func (m *machine) accepting(row []uint64, i int, b base) bool {
-	if !has(row, m.places[i].last) {
+	if !has(row, m.segments[i].last) {
 		return false
 	}
 	if !m.langs[i].relative {
@@ -239,7 +239,7 @@ func (m *machine) neededBits() int {
 	if m.needed == 0 {
 		return 0
 	}
-	return m.places[m.needed-1].last + 1
+	return m.segments[m.needed-1].last + 1
 }
 
 func subset(a, b []uint64) bool {

@@ -2,28 +2,28 @@ package policy
 
 import "strings"
 
-// how is a set of transformations a server may put a value through. A reading
+// transforms is a set of transformations a server may put a value through. A reading
 // made by some of them is compared with the pattern put through the same ones,
 // so that a pattern and a value written in the same way always meet.
-type how uint8
+type transforms uint8
 
 const (
-	decoded  how = 1 << iota // percent escapes
-	slashed                  // backslashes as slashes
-	located                  // file: URI as path, ~ as the home, URL host and scheme in one form
-	named                    // what Windows drops from names
-	cleaned                  // dot segments and doubled slashes
-	composed                 // NFC
-	compat                   // NFKC
-	folded                   // case
+	decoded  transforms = 1 << iota // percent escapes
+	slashed                         // backslashes as slashes
+	located                         // file: URI as path, ~ as the home, URL host and scheme in one form
+	named                           // what Windows drops from names
+	cleaned                         // dot segments and doubled slashes
+	composed                        // NFC
+	compat                          // NFKC
+	folded                          // case
 )
 
 // stages are applied in this order, each on or off, to values and to patterns.
-var stages = [...]how{decoded, slashed, located, named, cleaned, composed, compat, folded}
+var stages = [...]transforms{decoded, slashed, located, named, cleaned, composed, compat, folded}
 
 // transform puts a value through one stage. A value the stage does not concern
 // comes back as it is.
-func transform(s string, stage how, home string) string {
+func transform(s string, stage transforms, home string) string {
 	switch stage {
 	case decoded:
 		head, path, tail := split(s)
@@ -48,7 +48,7 @@ func transform(s string, stage how, home string) string {
 
 // transformPattern is transform for a glob. Wildcards pass through untouched;
 // one that decoding brings to light is marked as literal.
-func transformPattern(p string, stage how, home string) string {
+func transformPattern(p string, stage transforms, home string) string {
 	switch stage {
 	case decoded:
 		return decodePattern(p)

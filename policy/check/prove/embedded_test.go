@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // A rule about texts that hold JSON opens what stands in them. Where one stands beside

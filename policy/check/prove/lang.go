@@ -165,5 +165,5 @@ func (l *lang) accepts(s string, perhaps bool) bool {
 	for _, r := range s {
 		m.step(row, row, r)
 	}
-	return has(row, m.places[0].last)
+	return has(row, m.segments[0].last)
 }

@@ -1,8 +1,8 @@
-// Package syntax reads the text of a policy as statements with the bytes they
-// stand in, for tools that change a policy and leave the rest of it as its
-// author set it. It says nothing of meaning: what it is given has been read by
-// policy.Parse. Pure.
-package syntax
+// Package policytext is a policy as text, for all who write or edit one: it is read
+// as statements with the bytes that they stand in, so that a tool changes what it
+// must and leaves the rest as its author set it, and rules are written in one way.
+// It says nothing of meaning, and takes texts that policy.Parse has read. Pure.
+package policytext
 
 import (
 	"errors"
@@ -33,18 +33,18 @@ type Kind uint8
 
 // The kinds of values.
 const (
-	Other  Kind = iota // a number, a boolean, a date
-	String             // of any of the four forms
-	List
-	Table // an inline table
+	OtherValue  Kind = iota // a number, a boolean, a date
+	StringValue             // of any of the four forms
+	ListValue
+	TableValue // an inline table
 )
 
 // Value is the right side of a pair, or an element of a list.
 type Value struct {
 	Kind       Kind
-	Text       string // of a String: decoded; of Other: as written
+	Text       string // of a StringValue: decoded; of OtherValue: as written
 	Elements   []Value
-	Pairs      []Statement // of a Table
+	Pairs      []Statement // of a TableValue
 	Start, End int
 }
 

@@ -328,7 +328,7 @@ func (o *outcome) flags(value bool) string {
 func (m *machine) tells(o *outcome, value bool) string {
 	var b strings.Builder
 	for _, row := range o.rows(value) {
-		for _, p := range m.places {
+		for _, p := range m.segments {
 			b.WriteByte('0' + byte(row[p.last/64]>>(p.last%64)&1))
 		}
 	}

@@ -160,7 +160,7 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 		}
 		s := shape{Forms: forms}
 		for _, f := range forms.Forms {
-			s.effects |= f.How
+			s.effects |= f.Transforms
 		}
 		a.globs = append(a.globs, s)
 	}
@@ -222,7 +222,7 @@ func strictness(r *policy.Rule) int {
 func (s *shape) form(how uint8) *policy.Form {
 	how &= s.effects
 	for i := range s.Forms.Forms {
-		if s.Forms.Forms[i].How == how {
+		if s.Forms.Forms[i].Transforms == how {
 			return &s.Forms.Forms[i]
 		}
 	}
@@ -294,7 +294,7 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 			u = append(u, pr.lang(word))
 		}
 		for _, f := range s.Forms.Forms {
-			if closes && f.How&^r.how == 0 {
+			if closes && f.Transforms&^r.how == 0 {
 				for _, g := range f.Also {
 					u = append(u, pr.lang(g))
 				}

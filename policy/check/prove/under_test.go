@@ -10,7 +10,7 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // TestDifferenceInOtherSpellings: a rule that is taken away is missed although what

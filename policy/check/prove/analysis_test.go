@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 func TestBoth(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/prove"
+	"github.com/clawai/clawai/policy/check/prove"
 )
 
 // changed is a policy with one edit or two: what people do to policies. Now and

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/jsonscan"
 )
 
-// maxPinned is the longest value, in bytes, that is worth a line of a policy.
-const maxPinned = 4096
+// maxLiteral is the longest value, in bytes, that is worth a line of a policy.
+const maxLiteral = 4096
 
 // argument is one argument of a call, as far as globs can name it.
 type argument struct {
@@ -45,7 +45,7 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 	switch sc.Peek() {
 	case '"':
 		text, ok := sc.Text()
-		a.exact, a.inexact, a.kind, a.texts = []string{text}, pinnable(what, text), "string", []string{text}
+		a.exact, a.inexact, a.kind, a.texts = []string{text}, inexact(what, text), "string", []string{text}
 		return a, ok
 	case '[':
 		a.inexact = fmt.Errorf("%s is a list, and no pattern names a whole list", what)
@@ -130,12 +130,12 @@ func suspectsIn(src []byte) (all []suspectArgument) {
 	return all
 }
 
-// pinnable says why no glob matches exactly this text, if none does.
-func pinnable(what, text string) error {
+// inexact says why no glob matches exactly this text, if none does.
+func inexact(what, text string) error {
 	switch i := strings.IndexAny(text, "*?"); {
 	case text == "":
 		return fmt.Errorf("%s is empty, which no pattern matches", what)
-	case len(text) > maxPinned:
+	case len(text) > maxLiteral:
 		return fmt.Errorf("%s is %d bytes long, too long for a rule", what, len(text))
 	case i >= 0:
 		return fmt.Errorf("%s holds %q, which a pattern takes for any text", what, text[i:i+1])

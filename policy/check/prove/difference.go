@@ -13,6 +13,11 @@ type Answer struct {
 	Rule      *policy.Rule // that decided; nil when none matched
 }
 
+// AnswerBy is the answer that a rule gives, or that is given without one.
+func AnswerBy(a policy.Action, r *policy.Rule) Answer {
+	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
+}
+
 // Class is calls that two policies answer differently, by the same rules.
 type Class struct {
 	// Undecided says that such calls may exist and none was found; Reason says

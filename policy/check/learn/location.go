@@ -11,17 +11,17 @@ import (
 // MinFiles is how many different files make a folder.
 const MinFiles = 3
 
-// place is a value that names a place in the one spelling that rules are learned
+// location is a value that names a place in the one spelling that rules are learned
 // from.
-type place struct {
+type location struct {
 	root  string   // "/", "~/", or scheme://authority/ of a resource
 	names []string // below it; none for a web address
 	glob  string   // of a web address: its host's; else ""
 	text  string
 }
 
-// looksLikePlace says that a value is no mere text.
-func looksLikePlace(s string) bool {
+// looksLikeLocation says that a value is no mere text.
+func looksLikeLocation(s string) bool {
 	if s == "" || len(s) > 1024 || strings.ContainsAny(s, "\n\r\t") {
 		return false
 	}
@@ -37,8 +37,8 @@ func looksLikePlace(s string) bool {
 // systemRoots hold what no agent needs a standing rule for.
 var systemRoots = []string{"etc", "proc", "sys", "dev", "boot", "root", "run", "bin", "sbin", "lib", "lib64", "System", "Library", "private"}
 
-// ground is what a learner knows of the machine: folders that rules keep off.
-type ground struct {
+// protected is what a learner knows of the machine: folders that rules keep off.
+type protected struct {
 	home []string // the names of the home's path; nil when not known
 	own  [][]string
 }
@@ -51,14 +51,14 @@ func namesOf(p string) []string {
 }
 
 // parse reads a value; the reason says why no rule is learned from it.
-func (g *ground) parse(s string) (p place, why string) {
+func (g *protected) parse(s string) (p location, why string) {
 	if !writable(s) {
 		return p, "a value that no rule may name"
 	}
 	p.text = s
 	switch {
 	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
-		return webPlace(s)
+		return webLocation(s)
 	case strings.HasPrefix(s, "file:///"):
 		p.root, s = "file:///", s[len("file:///"):]
 	case strings.Contains(s, "://"):
@@ -96,10 +96,10 @@ func (g *ground) parse(s string) (p place, why string) {
 }
 
 // local says that a place is on the disk.
-func (p *place) local() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
+func (p *location) local() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
 // below are the names of a place from its home on; false when it is not there.
-func (g *ground) below(p *place) ([]string, bool) {
+func (g *protected) below(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":
 		return p.names, true
@@ -109,7 +109,7 @@ func (g *ground) below(p *place) ([]string, bool) {
 	return p.names[len(g.home):], true
 }
 
-func (g *ground) shut(p *place) string {
+func (g *protected) shut(p *location) string {
 	if !p.local() {
 		return ""
 	}
@@ -136,8 +136,8 @@ func (g *ground) shut(p *place) string {
 	return ""
 }
 
-// webPlace takes the host of a web address that every parser reads alike.
-func webPlace(s string) (p place, why string) {
+// webLocation takes the host of a web address that every parser reads alike.
+func webLocation(s string) (p location, why string) {
 	const odd = "an address of no plain form"
 	u, err := url.Parse(s)
 	if err != nil || u.User != nil || u.Host == "" || u.Fragment != "" || strings.ContainsAny(s, "@ ") {
@@ -154,7 +154,7 @@ func webPlace(s string) (p place, why string) {
 	if !strings.HasPrefix(s, base) {
 		return p, odd
 	}
-	return place{text: s, glob: base + "**"}, ""
+	return location{text: s, glob: base + "**"}, ""
 }
 
 // folder is one that enough files were seen in.
@@ -167,7 +167,7 @@ type folder struct {
 func (f *folder) dir() string  { return f.root + strings.Join(f.names, "/") }
 func (f *folder) glob() string { return f.dir() + "/" + f.stars }
 
-func (f *folder) holds(p *place) bool {
+func (f *folder) holds(p *location) bool {
 	n := len(f.names)
 	return p.root == f.root && len(p.names) > n && (f.stars == "**" || len(p.names) == n+1) && slices.Equal(p.names[:n], f.names)
 }
@@ -194,7 +194,7 @@ func (t *tree) add(names []string) {
 // folders finds the folders of what was seen, the deepest first: one for its
 // files, or for those below it too when they lie in two folders. What a deeper
 // folder has taken counts no more.
-func (t *tree) folders(g *ground, root string, at []string, out *[]folder) (left int, dirs int) {
+func (t *tree) folders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range sortedKeys(t.kids) {
 		kid := t.kids[name]
@@ -207,7 +207,7 @@ func (t *tree) folders(g *ground, root string, at []string, out *[]folder) (left
 	if direct > 0 {
 		left, dirs = left+direct, dirs+1
 	}
-	f := place{root: root, names: at}
+	f := location{root: root, names: at}
 	switch {
 	case left >= MinFiles && dirs >= 2 && g.deep(&f, true):
 		*out = append(*out, folder{root, at, "**"})
@@ -221,7 +221,7 @@ func (t *tree) folders(g *ground, root string, at []string, out *[]folder) (left
 
 // deep says that a folder is deep enough to be opened, with all below it or
 // without.
-func (g *ground) deep(f *place, whole bool) bool {
+func (g *protected) deep(f *location, whole bool) bool {
 	least := 1
 	if whole {
 		least = 2

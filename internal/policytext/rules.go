@@ -1,4 +1,4 @@
-package syntax
+package policytext
 
 import "slices"
 
@@ -80,7 +80,7 @@ func (r *Rule) Leaves(whole ...[]string) []Leaf {
 func appendLeaves(leaves []Leaf, prefix []string, st Statement, cut []span, whole [][]string) []Leaf {
 	path := slices.Concat(prefix, st.Key)
 	isPath := func(w []string) bool { return slices.Equal(w, path) }
-	if st.Value.Kind != Table || slices.ContainsFunc(whole, isPath) {
+	if st.Value.Kind != TableValue || slices.ContainsFunc(whole, isPath) {
 		return append(leaves, Leaf{Path: path, Value: st.Value, cut: cut})
 	}
 	pairs := st.Value.Pairs

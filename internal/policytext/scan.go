@@ -1,4 +1,4 @@
-package syntax
+package policytext
 
 import "bytes"
 
@@ -128,19 +128,19 @@ func (s *scanner) value() (Value, error) {
 	var err error
 	switch c := s.peek(); c {
 	case '"', '\'':
-		v.Kind = String
+		v.Kind = StringValue
 		if err = s.text(c); err == nil {
 			v.Text, err = decode(s.src[v.Start:s.at])
 		}
 	case '[':
-		v.Kind = List
+		v.Kind = ListValue
 		err = s.items(']', func() error {
 			element, err := s.value()
 			v.Elements = append(v.Elements, element)
 			return err
 		})
 	case '{':
-		v.Kind = Table
+		v.Kind = TableValue
 		err = s.items('}', func() error {
 			pair, err := s.pair()
 			v.Pairs = append(v.Pairs, pair)

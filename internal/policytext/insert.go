@@ -1,0 +1,101 @@
+package policytext
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// InsertAbove puts a text above the rule of an index, from 0, whose header stands on
+// a line, from 1, and above the comment lines that stand directly on it. Every byte
+// of src stays; the text takes on its line ends and indentation. The text holds
+// whole lines and no string over several of them. False when no such rule stands in
+// src.
+func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
+	doc, err := Read(src)
+	if err != nil {
+		return nil, false
+	}
+	rules := doc.Rules()
+	if index >= len(rules) {
+		return nil, false
+	}
+	r := &rules[index]
+	if 1+bytes.Count(src[:r.Start], []byte("\n")) != line {
+		return nil, false
+	}
+	return slices.Insert(slices.Clone(src), doc.above(r), []byte(layoutOf(src, r).apply(text))...), true
+}
+
+// above is where the lines that belong to a rule begin. A comment behind the
+// statement before it is not one of them.
+func (d *Document) above(r *Rule) int {
+	end := 0
+	if i := slices.IndexFunc(d.Statements, func(st Statement) bool { return st.Start == r.Start }); i > 0 {
+		end = d.Statements[i-1].End
+		end += bytes.IndexByte(d.Src[end:], '\n') + 1
+	}
+	at := lineStart(d.Src, r.Start)
+	for at > end {
+		before := lineStart(d.Src, at-1)
+		if !bytes.HasPrefix(bytes.TrimLeft(d.Src[before:at], " \t"), []byte("#")) {
+			break
+		}
+		at = before
+	}
+	return at
+}
+
+func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
+
+// layout is how a rule of a file is set.
+type layout struct {
+	header, keys string // blanks before [[rule]] and before its keys
+	eol          string
+}
+
+func layoutOf(src []byte, r *Rule) layout {
+	indent := func(st Statement) string { return string(src[lineStart(src, st.Start):st.Start]) }
+	l := layout{header: indent(r.Statements[0]), eol: EOL(src[r.Start:])}
+	if len(r.Statements) > 1 && !r.Statements[1].Header {
+		l.keys = indent(r.Statements[1])
+	}
+	return l
+}
+
+// apply sets a text as the file is set, with an empty line after it.
+func (l layout) apply(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line[0] == '#' || line[0] == '[' {
+			b.WriteString(l.header)
+		} else {
+			b.WriteString(l.keys)
+		}
+		b.WriteString(strings.TrimRight(line, "\r\n"))
+		b.WriteString(l.eol)
+	}
+	b.WriteString(l.eol)
+	return b.String()
+}
+
+// Append puts a text behind a policy, with its line ends.
+func Append(src []byte, text string) []byte {
+	eol := EOL(src)
+	out := slices.Clone(src)
+	if len(out) > 0 {
+		if !bytes.HasSuffix(out, []byte("\n")) {
+			out = append(out, eol...)
+		}
+		out = append(out, eol...)
+	}
+	return append(out, strings.ReplaceAll(text, "\n", eol)...)
+}
+
+// EOL is the line end of a text, by its first line.
+func EOL(src []byte) string {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}

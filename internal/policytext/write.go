@@ -1,0 +1,105 @@
+package policytext
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Pair is a key and its value, both in TOML.
+type Pair struct{ Key, Value string }
+
+// Text is a pair of a key and a string.
+func Text(key, text string) Pair { return Pair{key, Quote(text)} }
+
+// WriteRule writes a rule, one pair a line.
+func WriteRule(pairs ...Pair) string {
+	var b strings.Builder
+	b.WriteString("[[rule]]\n")
+	for _, p := range pairs {
+		b.WriteString(p.Key + " = " + p.Value + "\n")
+	}
+	return b.String()
+}
+
+// Quote writes a basic string on one line. What a reader could not see is escaped.
+func Quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// QuoteAll quotes each of some texts.
+func QuoteAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = Quote(s)
+	}
+	return out
+}
+
+// Literal writes a string in single quotes; false when something in it has to be
+// escaped.
+func Literal(s string) (string, bool) {
+	hidden := func(r rune) bool { return r == '\'' || !strconv.IsPrint(r) }
+	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
+}
+
+// List writes a list on one line.
+func List(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
+
+// OneOrList writes a single value by itself.
+func OneOrList(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return List(values)
+}
+
+// Table writes an inline table.
+func Table(pairs []Pair) string {
+	if len(pairs) == 0 {
+		return "{}"
+	}
+	parts := make([]string, len(pairs))
+	for i, p := range pairs {
+		parts[i] = p.Key + " = " + p.Value
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// Key writes a dotted key; names are bare where they can be.
+func Key(first string, below ...string) string {
+	key := keyPart(first)
+	for _, name := range below {
+		key += "." + keyPart(name)
+	}
+	return key
+}
+
+func keyPart(name string) string {
+	if name != "" && strings.Trim(name, bareCharacters) == "" {
+		return name
+	}
+	return Quote(name)
+}
+
+const bareCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
