@@ -153,7 +153,7 @@ func TestConsoleLineByLine(t *testing.T) {
 			t.Fatal(w.screen.Text())
 		}
 		w.types("1\n")
-		w.sees(`tool       "write_file"`, "  deny ", "  allow ", "  session ", "  skip ", "Return alone: deny")
+		w.sees(`tool       "write_file"`, "  deny ", "  allow ", "  session ", "  skip ", "Return alone: deny", "\n>")
 		w.types("allow\n")
 		a.gets(ticket, gate.AllowOnce)
 		if err := ticket.Outcome(t.Context(), "went on"); err != nil {

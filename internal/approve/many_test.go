@@ -24,8 +24,8 @@ import (
 // does; the outcomes come in the order of the questions.
 func many(ctx context.Context, o order) int {
 	others := goleak.IgnoreCurrent()
-	lo := LadderOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
-	lo.Rungs = []Rung{NewGather(NewTerminal(o.options()), lo.Risk)}
+	lo := ChainOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
+	lo.Channels = []Channel{NewBatcher(NewTerminal(o.options()), lo.Risk)}
 	if o.Queue != "" {
 		q, err := queue.Open(o.Queue, queue.Options{})
 		if err != nil {
@@ -34,15 +34,15 @@ func many(ctx context.Context, o order) int {
 		}
 		defer q.Close()
 		lo.Wait = true
-		lo.Queue = NewLine(func() (Desk, error) {
+		lo.Queue = NewQueueClient(func() (Enqueuer, error) {
 			p, err := q.Attach(queue.Session{ID: "many", Server: "files", PID: os.Getpid()})
 			if err != nil {
 				return nil, err
 			}
-			return Desked(p), nil
+			return NewEnqueuer(p), nil
 		})
 	}
-	l := NewLadder(lo)
+	l := NewChain(lo)
 	questions := append([]gate.Question{o.Question}, o.More...)
 	outs := make([]outcome, len(questions))
 	var all sync.WaitGroup

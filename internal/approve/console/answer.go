@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// rung is how answers given here are recorded.
-const rung = "console"
+// channel is how answers given here are recorded.
+const channel = "console"
 
 // answer gives the answer of a word to one request that waits.
 func (m *model) answer(r *queue.Request, word string) {
@@ -66,7 +66,7 @@ const storing = 5 * time.Second
 
 // send hands one answer to one request to the queue, by its id.
 func (m *model) send(r *queue.Request, a queue.Answer) {
-	a.Rung, a.By, a.Words = rung, m.o.By, m.notes[r.ID]
+	a.Rung, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
 	m.sending[id] = true
 	m.do(func(ctx context.Context) tea.Msg {

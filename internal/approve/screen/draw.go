@@ -65,7 +65,7 @@ func (q *Question) answers(width int) (rows []string) {
 		keys = append(keys, c.Key+" "+c.Brief)
 	}
 	legend := Flow(append(keys, q.Hints...), width)
-	if len(q.Choices) > 0 && q.Grace.Early() {
+	if q.Prompt == "" && q.Grace.Early() {
 		legend = Fill([]string{"One moment…"}, len(legend))
 	}
 	rows = append(rows, legend...)
