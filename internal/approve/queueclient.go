@@ -59,7 +59,7 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return t, nil
 }
 
-// NewLine gives a QueueClient that calls open when it must.
+// NewQueueClient gives a QueueClient that calls open when it must.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
 func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) {
