@@ -25,8 +25,8 @@ func (m *model) press(k tea.KeyPressMsg) {
 		}
 	case m.ask != nil:
 		m.pressAsk(key)
-	case m.navigate(key):
-	case m.tab == grantsTab && !m.shown.Scroll(key):
+	case m.shown.Scroll(key), m.navigate(key):
+	case m.tab == grantsTab:
 		m.pressGrant(key)
 	default:
 		m.pressRequest(key)
