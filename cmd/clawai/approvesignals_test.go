@@ -74,7 +74,7 @@ func TestConsoleResizes(t *testing.T) {
 	w.sees("too small")
 	w.types("ad")
 	w.resize(40, 120)
-	w.sees("clawai asks: let this through?", "a allow once · s for the session · d deny · n note · space mark · ↑ ↓ choose")
+	w.sees("clawai asks: let this through?", "d deny · a allow once · s for the session · n note · space mark · ↑ ↓ choose")
 	a.pends(ticket)
 	w.answers("a")
 	a.gets(ticket, gate.AllowOnce)
@@ -153,7 +153,7 @@ func TestConsoleLineByLine(t *testing.T) {
 			t.Fatal(w.screen.Text())
 		}
 		w.types("1\n")
-		w.sees(`tool       "write_file"`, "one of deny, allow, session, skip (Return alone denies):")
+		w.sees(`tool       "write_file"`, "  deny ", "  allow ", "  session ", "  skip ", "Return alone: deny", "\n>")
 		w.types("allow\n")
 		a.gets(ticket, gate.AllowOnce)
 		if err := ticket.Outcome(t.Context(), "went on"); err != nil {

@@ -87,7 +87,7 @@ func playDemo(t *testing.T, answer string, wants []string) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}
-	if out.has("careful") || out.has("CAREFUL") {
+	if out.has("careful") || out.has("DANGEROUS") {
 		t.Errorf("a write in the project is told as one that needs care:\n%s", out.text.String())
 	}
 	for _, want := range wants {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -23,8 +24,8 @@ func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply ga
 	}
 	offer := offers[0]
 	if len(offers) > 1 {
-		word, err := t.show(ctx, tty, scopes(offers, reply, h.page.footer))
-		if err != nil || word == wordDeny {
+		word, err := t.show(ctx, tty, scopes(offers, reply, h.page.Hints))
+		if err != nil || word == screen.Deny {
 			return gate.Answer{}, err
 		}
 		for _, o := range offers {
@@ -33,15 +34,15 @@ func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply ga
 			}
 		}
 	}
-	word, err := t.show(ctx, tty, confirmation(t.o.Always.Policy, offer, reply, h.page.footer))
+	word, err := t.show(ctx, tty, confirmation(t.o.Always.Policy, offer, reply, h.page.Hints))
 	if err == nil && word == wordWrite {
 		note, why := t.o.Always.Write(ctx, h.question, offer.Scope, reply)
 		if why == nil {
 			return gate.Answer{Reply: reply, Note: note}, nil
 		}
-		word, err = t.show(ctx, tty, refused(why, h.page.footer))
+		word, err = t.show(ctx, tty, refused(why, h.page.Hints))
 	}
-	if err == nil && word == wordAllow {
+	if err == nil && word == screen.Allow {
 		return gate.Answer{Reply: gate.AllowOnce}, nil
 	}
 	return gate.Answer{}, err
@@ -65,43 +66,37 @@ var scopeLabels = map[string]string{
 }
 
 // scopes is the page on which the person picks how far the rule goes.
-func scopes(offers []queue.Offer, reply gate.Reply, foot string) page {
-	p := page{
-		decision: "clawai asks: always allow how much?",
-		choices:  []choice{{wordDeny, "Deny, write nothing", false}},
-		footer:   foot,
-	}
-	if reply == gate.DenyAlways {
-		p.decision = "clawai asks: always deny how much?"
-		p.choices[0].label = "Deny once, write nothing"
+func scopes(offers []queue.Offer, reply gate.Reply, foot []string) screen.Page {
+	p := screen.Page{Decision: "clawai asks: always allow how much?", Choices: []screen.Choice{deny("Deny, write nothing")}, Hints: foot}
+	if !reply.Allows() {
+		p.Decision = "clawai asks: always deny how much?"
+		p.Choices[0].Label = "Deny once, write nothing"
 	}
 	var facts []string
 	for _, o := range offers {
 		facts = append(facts, fmt.Sprintf("%-10s %s", o.Scope, term.Text(o.Title)))
-		p.choices = append(p.choices, choice{o.Scope, scopeLabels[o.Scope], reply.Allows()})
+		p.Choices = append(p.Choices, screen.Choice{Word: o.Scope, Label: scopeLabels[o.Scope], Lets: reply.Allows()})
 	}
-	p.facts = lines(facts...)
+	p.Facts = screen.Text(facts...)
 	return p
 }
 
 // confirmation shows the rule before it is written.
-func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) page {
+func confirmation(path string, o queue.Offer, reply gate.Reply, foot []string) screen.Page {
 	facts := []string{fmt.Sprintf("This rule would be written into %s,", term.Text(path)), "above the rule that asked:", ""}
-	p := page{
-		decision: "clawai asks: write this rule and allow?",
-		choices: []choice{
-			{wordDeny, "Deny, write nothing", false},
-			{wordWrite, "Write the rule and allow", true},
-			{wordAllow, "Allow once, write nothing", true},
+	p := screen.Page{
+		Decision: "clawai asks: write this rule and allow?",
+		Choices: []screen.Choice{
+			deny("Deny, write nothing"), allow(wordWrite, "Write the rule and allow"), allow(screen.Allow, "Allow once, write nothing"),
 		},
-		footer: foot,
+		Hints: foot,
 	}
 	text, lets := o.Allow, "It lets through"
-	if reply == gate.DenyAlways {
+	if !reply.Allows() {
 		text, lets = o.Deny, "It denies"
-		p.decision = "clawai asks: write this rule and deny?"
-		p.choices[0].label = "Deny once, write nothing"
-		p.choices[1].label, p.choices[1].lets = "Write the rule and deny", false
+		p.Decision = "clawai asks: write this rule and deny?"
+		p.Choices[0].Label = "Deny once, write nothing"
+		p.Choices[1].Label, p.Choices[1].Lets = "Write the rule and deny", false
 	}
 	for line := range strings.Lines(text) {
 		facts = append(facts, "  "+term.Text(strings.TrimRight(line, "\n")))
@@ -110,16 +105,16 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot string) pag
 	if o.Example != "" {
 		facts = append(facts, "For example, beside this call: "+term.Text(o.Example))
 	}
-	p.facts = lines(facts...)
+	p.Facts = screen.Text(facts...)
 	return p
 }
 
 // refused tells the person that nothing is written, and why.
-func refused(why error, foot string) page {
-	return page{
-		facts:    lines("Nothing is written.", term.Text(why.Error())),
-		decision: "clawai asks: let this call through?",
-		choices:  []choice{{wordDeny, "Deny", false}, {wordAllow, "Allow once", true}},
-		footer:   foot,
+func refused(why error, foot []string) screen.Page {
+	return screen.Page{
+		Facts:    screen.Text("Nothing is written.", term.Text(why.Error())),
+		Decision: "clawai asks: let this call through?",
+		Choices:  []screen.Choice{deny("Deny"), allow(screen.Allow, "Allow once")},
+		Hints:    foot,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Attended is the rung of somebody who looks at the queue: the terminal
+// Attended is the channel of somebody who looks at the queue: the terminal
 // interface or the web page. There is nothing to do but wait for the answer.
 type Attended struct {
 	Every time.Duration // how often it is looked whether they still do; default 5 s
@@ -18,7 +18,7 @@ type Attended struct {
 	look func() ([]string, error)
 }
 
-// NewAttended gives the rung of one kind of attendance; look lists the kinds
+// NewAttended gives the channel of one kind of attendance; look lists the kinds
 // there are now, as queue.Attended does.
 func NewAttended(kind string, look func() ([]string, error)) *Attended {
 	return &Attended{kind: kind, look: look, Every: 5 * time.Second}

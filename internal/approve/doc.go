@@ -6,7 +6,3 @@
 // room never uses a terminal that another program owns, and never writes to
 // standard output, which carries the protocol.
 package approve
-
-import "github.com/clawai/clawai/internal/approve/quiet"
-
-func init() { quiet.Undo() }

@@ -4,87 +4,31 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/huh/v2"
-	"charm.land/lipgloss/v2"
 
-	"github.com/clawai/clawai/internal/approve/canvas"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/term"
-)
-
-// The smallest window a question is asked in. Below it, the choices or every
-// fact would be out of sight.
-const (
-	minWidth  = 40
-	minFacts  = 3
-	restLines = 4 // the rule above the decision, the decision, the footer, and one to spare
 )
 
 var errTooSmall = errors.New("the window is too small to show the question")
 
-// form is the question as a bubbletea model: the facts in a window that
-// scrolls, and below it, always in sight, the decision line and huh's select.
-// The select is not run by huh itself, because a huh form pushes its choices
-// off a small screen and takes keys typed before it was drawn.
+// form is a question alone on the terminal. Its letters choose nothing: with
+// them a line typed for the program behind us could walk to an allow.
 type form struct {
-	page    page
-	grace   time.Duration
-	now     func() time.Time
-	sel     *huh.Form
-	word    string    // what the select points at
-	settled time.Time // keys before this moment are not answers
-	rows    []string  // facts, wrapped to the width
-	top     int       // first row in sight
-	need    int       // how many rows must have been in sight to let something through
-	sight   view.Sight
-	unread  bool // the last key would have let something through before
-	width   int
-	height  int
-	answer  string
-	err     error
+	question screen.Question
+	fits     bool
+	answer   string
+	err      error
 }
 
 // askForm shows the page on tty and gives the word of the choice. Esc and
 // Ctrl-C choose to deny; every error denies.
-func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (string, error) {
-	f := &form{page: p, grace: grace, now: time.Now}
-	f.reset()
-	if err := tty.Recheck(); err != nil {
-		return "", err
-	}
-	if err := tty.Keys(); err != nil {
-		return "", err
-	}
-	width, height, err := tty.Size()
-	if err != nil {
-		return "", errors.Join(err, tty.Lines())
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	in := &canvas.Keyboard{End: cancel, From: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }}
-	program := tea.NewProgram(f,
-		tea.WithContext(ctx),
-		tea.WithInput(in),
-		tea.WithOutput(canvas.Screen{W: tty}),
-		tea.WithWindowSize(width, height),
-		tea.WithEnvironment(environment()),
-		tea.WithoutSignalHandler(), // Ask has its own; ours ends the question through ctx
-	)
-	var resizing sync.WaitGroup
-	resizing.Go(func() {
-		tty.Resized(ctx, func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
-	})
-	_, err = program.Run()
-	cause := context.Cause(ctx)
-	in.Stop()
-	resizing.Wait()
-	if cause != nil {
-		return "", errors.Join(cause, tty.Lines())
-	}
-	if err = errors.Join(err, f.err, tty.Lines()); err != nil {
+func askForm(ctx context.Context, tty *term.Tty, p screen.Page, grace time.Duration) (string, error) {
+	f := &form{question: screen.Question{Page: p, Menu: true, Grace: &screen.Grace{For: grace, Now: time.Now}}}
+	var loop screen.Loop
+	if err := errors.Join(loop.Run(ctx, tty, f, false), f.err); err != nil {
 		return "", err
 	}
 	if f.answer == "" {
@@ -93,157 +37,55 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 	return f.answer, nil
 }
 
-// reset points the select at Deny.
-func (f *form) reset() {
-	f.word = f.page.choices[0].word
-	options := make([]huh.Option[string], len(f.page.choices))
-	for i, c := range f.page.choices {
-		options[i] = huh.NewOption(c.label, c.word)
-	}
-	// Arrows and Return only: with huh's letters (j, k, /) a line typed for the
-	// program behind us could walk to an allow.
-	keys := huh.NewDefaultKeyMap()
-	s := &keys.Select
-	s.Up.SetKeys("up")
-	s.Down.SetKeys("down")
-	s.Next.SetKeys("enter")
-	s.Submit.SetKeys("enter")
-	s.Prev.SetKeys()
-	s.Filter.SetKeys()
-	s.GotoTop.SetKeys()
-	s.GotoBottom.SetKeys()
-	s.HalfPageUp.SetKeys()
-	s.HalfPageDown.SetKeys()
-	f.sel = huh.NewForm(huh.NewGroup(
-		huh.NewSelect[string]().Options(options...).Value(&f.word),
-	)).WithAccessible(false).WithShowHelp(false).WithKeyMap(keys).
-		WithTheme(huh.ThemeFunc(huh.ThemeBase)).
-		WithWidth(max(f.width, minWidth)).WithHeight(len(options))
-	f.sel.Init()
-}
+func (f *form) Init() tea.Cmd { return nil }
 
-// settledMsg redraws the form when keys have become answers.
-type settledMsg struct{}
-
-// wait makes the person wait before a key is an answer.
-func (f *form) wait() tea.Cmd {
-	f.settled = f.now().Add(f.grace)
-	return tea.Tick(f.grace, func(time.Time) tea.Msg { return settledMsg{} })
-}
-
-// restart is reset and wait: for input that was not meant for the question.
-func (f *form) restart() tea.Cmd {
-	f.reset()
-	return tea.Batch(f.sel.Init(), f.wait())
-}
-
-func (f *form) Init() tea.Cmd { return f.sel.Init() }
+// drawMsg redraws the form when keys have become answers.
+type drawMsg struct{}
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	q := &f.question
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return f, f.resize(msg.Width, msg.Height)
-	case tea.PasteMsg:
-		return f, f.restart()
-	case tea.KeyPressMsg:
-		// Servers may write to the same terminal; every key repaints it.
-		return f, tea.Batch(f.press(msg), tea.ClearScreen)
-	}
-	return f, f.forward(msg)
-}
-
-// resize wraps the facts anew and ends the question when it no longer fits.
-func (f *form) resize(width, height int) tea.Cmd {
-	first := f.height == 0
-	f.width, f.height = width, height
-	if width < minWidth || f.factRows() < minFacts {
-		f.err = errTooSmall
-		return tea.Quit
-	}
-	f.rows, f.need = f.page.facts(width)
-	f.sel.WithWidth(width)
-	f.scroll(0)
-	if first {
-		return f.wait()
-	}
-	return nil
-}
-
-// press handles one key. A key that has no meaning here was meant for another
-// program: it takes the choice back to Deny.
-func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
-	if f.now().Before(f.settled) {
-		return f.wait()
-	}
-	f.unread = false
-	switch msg.String() {
-	case "esc", "ctrl+c", "ctrl+d":
-		f.answer = wordDeny
-		return tea.Quit
-	case "pgdown":
-		f.scroll(f.factRows())
-	case "pgup":
-		f.scroll(-f.factRows())
-	case "home":
-		f.scroll(-len(f.rows))
-	case "end":
-		f.scroll(len(f.rows))
-	case "up", "down":
-		return f.forward(msg)
-	case "enter":
-		if f.page.lets(f.word) && !f.sight.End() {
-			f.unread = true
-			f.scroll(f.factRows())
-			return f.wait()
+		first := !f.fits
+		if f.fits = q.Fit(msg.Width, msg.Height); !f.fits {
+			f.err = errTooSmall
+			return f, tea.Quit
 		}
-		return f.forward(msg)
+		if !first {
+			return f, nil
+		}
+		q.Grace.Begin()
+	case tea.PasteMsg:
+		q.Misfit()
+	case tea.KeyPressMsg:
+		if f.press(msg.String()); f.answer != "" {
+			return f, tea.Quit
+		}
 	default:
-		return f.restart()
+		return f, nil
 	}
-	return nil
+	later := tea.Tick(q.Grace.For, func(time.Time) tea.Msg { return drawMsg{} })
+	// Servers may write to the same terminal; every key repaints it.
+	return f, tea.Batch(later, tea.ClearScreen)
 }
 
-// forward hands a message to huh and sees whether it was the answer.
-func (f *form) forward(msg tea.Msg) tea.Cmd {
-	m, cmd := f.sel.Update(msg)
-	f.sel = m.(*huh.Form)
-	if f.sel.State == huh.StateCompleted {
-		f.answer = f.word
-		return tea.Quit
+func (f *form) press(key string) {
+	switch key {
+	case "esc", "ctrl+c", "ctrl+d":
+		if !f.question.Grace.Early() {
+			f.answer = f.question.Choices[0].Word
+			return
+		}
 	}
-	return cmd
-}
-
-func (f *form) scroll(by int) {
-	f.top = max(0, min(f.top+by, len(f.rows)-f.factRows()))
-	f.sight.See(f.top+f.factRows(), f.need)
-}
-
-// factRows is how many rows the facts have.
-func (f *form) factRows() int {
-	return f.height - len(f.page.choices) - restLines
+	if did, c := f.question.Press(key); did == screen.Chosen {
+		f.answer = c.Word
+	}
 }
 
 func (f *form) View() tea.View {
-	if f.height == 0 || f.err != nil || f.answer != "" {
-		return tea.View{AltScreen: true}
+	v := tea.View{AltScreen: true}
+	if f.fits && f.answer == "" {
+		v.Content = strings.Join(f.question.Rows(), "\n")
 	}
-	n := f.factRows()
-	end := min(f.top+n, len(f.rows))
-	rows := make([]string, 0, f.height)
-	rows = append(rows, f.rows[f.top:end]...)
-	switch {
-	case len(f.rows) <= n:
-		rows = append(rows, "")
-	case f.unread:
-		rows = append(rows, view.ReadOn(f.top, end, len(f.rows)))
-	default:
-		rows = append(rows, clip(f.sight.Rest(f.top, end, len(f.rows)), f.width))
-	}
-	keys := "One moment…"
-	if !f.now().Before(f.settled) {
-		keys = "↑ ↓ choose, Return answers. " + f.page.footer
-	}
-	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(clip(f.page.decision, f.width)), f.sel.View(), clip(keys, f.width))
-	return tea.View{Content: strings.Join(rows, "\n"), AltScreen: true}
+	return v
 }

@@ -35,7 +35,7 @@ func TestHostileCalls(t *testing.T) {
 					s.press("deny\n")
 				} else {
 					s.see("> Deny", "Return answers")
-					facts, _, _ := strings.Cut(s.screen.Text(), "\n\n") // our own rows stand below
+					facts, _, _ := strings.Cut(s.screen.Text(), "\n────") // our own rows stand below
 					viewtest.Check(t, c, facts)
 					s.press(enter)
 				}

@@ -24,8 +24,8 @@ import (
 // does; the outcomes come in the order of the questions.
 func many(ctx context.Context, o order) int {
 	others := goleak.IgnoreCurrent()
-	lo := LadderOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
-	lo.Rungs = []Rung{NewGather(NewTerminal(o.options()), lo.Risk)}
+	lo := ChainOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
+	lo.Channels = []Channel{NewBatcher(NewTerminal(o.options()), lo.Risk)}
 	if o.Queue != "" {
 		q, err := queue.Open(o.Queue, queue.Options{})
 		if err != nil {
@@ -34,15 +34,15 @@ func many(ctx context.Context, o order) int {
 		}
 		defer q.Close()
 		lo.Wait = true
-		lo.Queue = NewLine(func() (Desk, error) {
+		lo.Queue = NewQueueClient(func() (Enqueuer, error) {
 			p, err := q.Attach(queue.Session{ID: "many", Server: "files", PID: os.Getpid()})
 			if err != nil {
 				return nil, err
 			}
-			return Desked(p), nil
+			return NewEnqueuer(p), nil
 		})
 	}
-	l := NewLadder(lo)
+	l := NewChain(lo)
 	questions := append([]gate.Question{o.Question}, o.More...)
 	outs := make([]outcome, len(questions))
 	var all sync.WaitGroup
@@ -108,7 +108,7 @@ func TestAListOnTheTerminal(t *testing.T) {
 			"TERM=dumb":  func(s *session, _, word string) { s.prompt(); s.press(word + "\n") },
 		}[env]
 		list := []string{`5 calls from server "files"`, "── call 1 of 5", "── call 5 of 5", `path = "/p/0"`, `path = "/p/4"`, "let all 5 calls through?", "Deny all", "Ask one by one"}
-		alone := []string{`path = "/home/user/.ssh/authorized_keys"`, "CAREFUL. Let this through?"}
+		alone := []string{`path = "/home/user/.ssh/authorized_keys"`, "DANGEROUS. clawai asks: let it through?"}
 		t.Run("deny "+env, func(t *testing.T) {
 			s := start(t, several(), 60, 80, env)
 			listFirst(s, func() { s.see(list...); say(s, enter, "deny") }, func() { s.see(alone...); say(s, enter, "deny") })
@@ -130,9 +130,9 @@ func TestAListOnTheTerminal(t *testing.T) {
 func listFirst(s *session, list, alone func()) {
 	s.t.Helper()
 	s.screen.Wait(20*time.Second, func(shown string) bool {
-		return strings.Contains(shown, "let all 5 calls through?") || strings.Contains(shown, "CAREFUL")
+		return strings.Contains(shown, "let all 5 calls through?") || strings.Contains(shown, "DANGEROUS")
 	})
-	if strings.Contains(s.screen.Text(), "CAREFUL") {
+	if strings.Contains(s.screen.Text(), "DANGEROUS") {
 		alone()
 		list()
 		return

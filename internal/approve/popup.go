@@ -27,9 +27,9 @@ type PopupOptions struct {
 // that is given.
 type Popup struct{ o PopupOptions }
 
-var _ Rung = (*Popup)(nil)
+var _ Channel = (*Popup)(nil)
 
-// NewPopup gives a rung that asks tmux nothing before it is used.
+// NewPopup gives a channel that asks tmux nothing before it is used.
 func NewPopup(o PopupOptions) *Popup {
 	if o.Tmux == "" {
 		o.Tmux = "tmux"

@@ -59,17 +59,17 @@ func (c *clerk) Leave() {
 	}
 }
 
-// ladder is a proxy's, over the clerk's queue.
-func (c *clerk) ladder() *Ladder {
+// chain is a proxy's, over the clerk's queue.
+func (c *clerk) chain() *Chain {
 	var side *queue.Proxy
 	console := NewAttended("console", c.q.Attended)
 	console.Every = 10 * time.Millisecond
-	l := NewLadder(LadderOptions{
-		Rungs: []Rung{console}, Keeper: &pen{},
-		Queue: NewLine(func() (Desk, error) {
+	l := NewChain(ChainOptions{
+		Channels: []Channel{console}, Keeper: &fakeKeeper{},
+		Queue: NewQueueClient(func() (Enqueuer, error) {
 			var err error
 			side, err = c.q.Attach(queue.Session{ID: "clerk", Server: "files", PID: os.Getpid()})
-			return Desked(side), err
+			return NewEnqueuer(side), err
 		}),
 	})
 	c.t.Cleanup(func() {
@@ -86,7 +86,7 @@ func TestARealQueueKeepsTheContract(t *testing.T) {
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			c := newClerk(t)
-			return c.ladder(), c
+			return c.chain(), c
 		},
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
 	})
@@ -97,7 +97,7 @@ func TestARealQueueKeepsTheContract(t *testing.T) {
 func TestHundredsOfQuestions(t *testing.T) {
 	slow.Test(t)
 	c := newClerk(t)
-	l := c.ladder()
+	l := c.chain()
 	l.o.Wait = true
 	const n = 300
 	asked := make([]*asking, n)

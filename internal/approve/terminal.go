@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
@@ -105,7 +106,7 @@ func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answe
 		}
 		word, err := t.show(ctx, tty, p)
 		oneByOne = word == wordEach
-		if word == wordAllow {
+		if word == screen.Allow {
 			a.Reply = gate.AllowOnce
 		}
 		return a, err
@@ -161,7 +162,7 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 // asked is a question in hand, with the rules that an answer could write.
 type asked struct {
 	question gate.Question
-	page     page
+	page     screen.Page
 	offers   []queue.Offer
 }
 
@@ -177,18 +178,12 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 	if err != nil {
 		return answer, err
 	}
-	switch word {
-	case wordAlways:
-		return t.always(ctx, tty, h, gate.AllowAlways)
-	case wordNever:
-		return t.always(ctx, tty, h, gate.DenyAlways)
-	case wordAllow:
-		answer.Reply = gate.AllowOnce
-	case wordSession:
-		answer.Reply = gate.AllowSession
+	if word == screen.Always || word == screen.Never {
+		return t.always(ctx, tty, h, screen.Reply(word))
 	}
+	answer.Reply = screen.Reply(word)
 	if answer.Reply.Allows() && len(v.Dangers) > 0 {
-		if word, err = t.show(ctx, tty, careful(v.Dangers, h.page.footer)); err != nil || word != wordAllow {
+		if word, err = t.show(ctx, tty, careful(v.Dangers, h.page.Hints)); err != nil || word != screen.Allow {
 			return gate.Answer{}, err
 		}
 	}
@@ -201,7 +196,7 @@ func (t *Terminal) view(q gate.Question) (view.Question, error) {
 	return view.Of(q.Calls, o)
 }
 
-func (t *Terminal) show(ctx context.Context, tty *term.Tty, p page) (string, error) {
+func (t *Terminal) show(ctx context.Context, tty *term.Tty, p screen.Page) (string, error) {
 	if t.o.Plain {
 		return askPlain(ctx, tty, p, t.o.Grace)
 	}

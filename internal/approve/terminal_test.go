@@ -10,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -212,7 +213,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 		s := start(t, writeCall(long), 24, 80)
 		s.answer(down)
 		s.see("> Allow once", "first = 1", "read to the end to allow: lines")
-		for _, shows := range []string{"argiiiiiiiiiii = ", `last = "the end"`} {
+		for _, shows := range []string{"argiiiiiiiiiiii = ", `last = "the end"`} {
 			s.answer(enter)
 			s.see("── read on first: lines", shows, "> Allow once")
 		}
@@ -243,7 +244,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 		s := start(t, writeCall(long), 60, 80, "TERM=dumb")
 		s.prompt("more lines are not shown yet")
 		s.press("allow\n")
-		s.prompt("Nothing was answered: read on first.", `last = "the end"`)
+		s.prompt("Nothing was answered: read to the end first.", `last = "the end"`)
 		s.press("allow\n")
 		if out := s.end(); out.Reply != gate.AllowOnce {
 			t.Errorf("got %+v", out)
@@ -279,7 +280,7 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 		o := writeCall(`{"command":"` + text + `"}`)
 		o.Question.Calls[0].Names = []string{"run_command"}
 		s := start(t, o, 30, 80)
-		s.see("CAREFUL. Let this through?")
+		s.see("DANGEROUS. clawai asks: let it through?")
 		s.answer(down + enter)
 		s.see("── read on first: lines")
 		s.answer("\x1b[F" + enter)
@@ -310,7 +311,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 	}
 	s := start(t, o, 24, 80)
 	s.see("request 1 of 2", `text       "be kind"`, `text       "what is 2+2?"`, "server     not named",
-		"careful    ", "request 2 of 2", `asks       "Your name?"`, "CAREFUL. Let all 2 through?", "> Deny")
+		"careful    ", "request 2 of 2", `asks       "Your name?"`, "DANGEROUS. clawai asks: let all 2 through?", "> Deny")
 	if strings.Contains(s.screen.Text(), "session") {
 		t.Error("an answer for the session is offered where it cannot hold")
 	}
@@ -327,26 +328,26 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 	t.Parallel()
 	q := writeCall(`{}`).Question
 	offers := []queue.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
-	pages := []page{refused(errTooMany, "")}
+	pages := []screen.Page{refused(errTooMany, nil)}
 	for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
-		pages = append(pages, scopes(offers, r, ""), confirmation("", offers[0], r, ""))
+		pages = append(pages, scopes(offers, r, nil), confirmation("", offers[0], r, nil))
 	}
 	v := view.Question{Dangers: []string{"It writes outside the folder of the work."}}
 	many, err := list(make([]gate.Question, 1000), make([]view.Question, 1000))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(pages, many, ask(q, view.Question{}, offers, ""), ask(q, v, offers, ""), careful(v.Dangers, "")) {
-		for _, c := range p.choices {
-			if n := lipgloss.Width(c.label); n > minWidth-6 {
-				t.Errorf("%q is %d wide", c.label, n)
+	for _, p := range append(pages, many, ask(q, view.Question{}, offers, ""), ask(q, v, offers, ""), careful(v.Dangers, nil)) {
+		for _, c := range p.Choices {
+			if n := lipgloss.Width(c.Label); n > screen.MinWidth-6 {
+				t.Errorf("%q is %d wide", c.Label, n)
 			}
 		}
-		if n := lipgloss.Width(p.decision); n > minWidth {
-			t.Errorf("%q is %d wide", p.decision, n)
+		if n := lipgloss.Width(p.Decision); n > screen.MinWidth {
+			t.Errorf("%q is %d wide", p.Decision, n)
 		}
-		if p.choices[0].word != wordDeny {
-			t.Errorf("the preset is %q", p.choices[0].word)
+		if p.Choices[0].Word != screen.Deny {
+			t.Errorf("the preset is %q", p.Choices[0].Word)
 		}
 	}
 }

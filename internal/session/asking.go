@@ -33,8 +33,8 @@ type asking struct {
 	session  string
 	desktop  *notify.Desktop
 	aside    *approve.Aside
-	ladder   *approve.Ladder // nil: nobody is ever asked
-	guard    *Session        // set once, before the first question
+	chain    *approve.Chain // nil: nobody is ever asked
+	guard    *Session       // set once, before the first question
 
 	mu     sync.Mutex // guards what follows
 	queue  *queue.Queue
@@ -44,7 +44,7 @@ type asking struct {
 	over   chan struct{}
 }
 
-// newAsking builds the ladder of the settings.
+// newAsking builds the chain of the settings.
 func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
 		aside: s.aside, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
@@ -57,31 +57,31 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 		Policy: under.Path, Options: under.Options(),
 		Denied: deniedCalls{recordDir(a.folders.State)}, Wrote: s.edits.Note,
 	}
-	a.ladder = approve.NewLadder(approve.LadderOptions{
-		Rungs: a.rungs(keeper), Queue: a.line(), Keeper: keeper, Wait: a.settings.Nobody.Is == "wait",
+	a.chain = approve.NewChain(approve.ChainOptions{
+		Channels: a.channels(keeper), Queue: a.queueClient(), Keeper: keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.risky, Project: a.view.Project, Point: a.point, Trouble: a.trouble,
 	})
 	return a
 }
 
-// line is the queue, if anybody could answer there in time.
-func (a *asking) line() *approve.Line {
+// queueClient is the queue, if anybody could answer there in time.
+func (a *asking) queueClient() *approve.QueueClient {
 	order := a.settings.Order.Is
 	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") && !slices.Contains(order, "popup") {
 		return nil
 	}
-	return approve.NewLine(a.desk)
+	return approve.NewQueueClient(a.enqueuer)
 }
 
-// rungs are the ways of asking, in their order. Who can show one question at a
+// channels are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) rungs(keeper *remember.Keeper) (all []approve.Rung) {
+func (a *asking) channels(keeper *remember.Keeper) (all []approve.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
-			all = append(all, approve.NewGather(a.terminal(keeper), a.risky))
+			all = append(all, approve.NewBatcher(a.terminal(keeper), a.risky))
 		case "popup":
-			all = append(all, approve.NewGather(a.popup(), a.risky))
+			all = append(all, approve.NewBatcher(a.popup(), a.risky))
 		case "console", "web":
 			all = append(all, approve.NewAttended(name, a.attended))
 		case "elicitation":
@@ -118,10 +118,10 @@ func (a *asking) popup() *approve.Popup {
 
 // approver is what the gate asks, and tells what became of an answer.
 func (a *asking) approver() (gate.Approver, gate.Concluder) {
-	if a.ladder == nil {
+	if a.chain == nil {
 		return approve.Never{Reason: "asking is switched off"}, gate.None{}
 	}
-	return a.ladder, a.ladder
+	return a.chain, a.chain
 }
 
 func (a *asking) risky(q gate.Question) bool {
@@ -175,8 +175,8 @@ func (a *asking) attended() ([]string, error) {
 	return q.Attended()
 }
 
-// desk is this session's side of the queue.
-func (a *asking) desk() (approve.Desk, error) {
+// enqueuer is this session's side of the queue.
+func (a *asking) enqueuer() (approve.Enqueuer, error) {
 	q, err := a.opened()
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (a *asking) desk() (approve.Desk, error) {
 			a.guard.Revoke(id)
 		}
 	})
-	return approve.Desked(p), nil
+	return approve.NewEnqueuer(p), nil
 }
 
 // granted notes that the answers for the session have changed.
@@ -229,8 +229,8 @@ func (a *asking) share(grants Grants) {
 
 // close ends what was opened. The gate is closed before: no question is open.
 func (a *asking) close() {
-	if a.ladder != nil {
-		a.ladder.Close()
+	if a.chain != nil {
+		a.chain.Close()
 	}
 	close(a.over)
 	a.mu.Lock()

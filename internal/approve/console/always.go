@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -13,21 +15,15 @@ import (
 // always has one of the offered rules chosen and confirmed. The proxy writes
 // it, when it takes the answer.
 func (m *model) always(r *queue.Request, reply gate.Reply) {
-	offers := Offered(r, reply)
-	if len(offers) == 0 {
-		why := "no rule can be written for this call"
-		if r.NoOffer != "" {
-			why = term.Text(r.NoOffer)
-		}
-		m.tell("%s always is not offered: %s", allowing(reply), why)
-		return
-	}
+	offers, f := Offered(r, reply), m.facts
 	id, at := r.ID, 0
-	q := &question{id: id, lets: reply.Allows()}
+	q := &question{id: id}
 	draw := func() {
-		q.facts = append(dangerLines(m.entire(r), reply), offerLines(offers, at, reply)...)
-		q.title = alwaysTitle(m.entire(r), reply)
-		q.keys = []string{fmt.Sprintf("1-%d ↑ ↓ choose", len(offers)), "y write it and " + allowing(reply), "any other key goes back"}
+		facts := append(dangerLines(f, reply), offerLines(offers, at, reply)...)
+		page := confirm(alwaysTitle(f, reply), "write it and "+allowing(reply), reply.Allows(), facts...)
+		page.Hints = append([]string{fmt.Sprintf("1-%d ↑ ↓ choose", len(offers))}, page.Hints...)
+		page.Alarm = f.Careful() && reply.Allows()
+		q.Question = screen.Question{Page: page, Letters: true, Grace: &m.grace}
 	}
 	q.choose = func(key string) bool {
 		next := slices.Index([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, key)
@@ -86,7 +82,7 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 		return nil
 	}
 	for _, d := range f.Dangers {
-		lines = append(lines, label("careful", d))
+		lines = append(lines, view.Label("careful", d))
 	}
 	return append(lines, "")
 }

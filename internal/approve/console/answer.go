@@ -4,70 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
 
-// rung is how answers given here are recorded.
-const rung = "console"
+// channel is how answers given here are recorded.
+const channel = "console"
 
-// answerOne handles an answer key for one request that waits.
-func (m *model) answerOne(r *queue.Request, key string) {
-	f := m.entire(r)
-	if f.Err != nil && key != "d" && key != "n" {
-		m.tell("it cannot be shown, so it can only be denied: d")
-		return
-	}
-	if slices.Contains([]string{"a", "s", "A"}, key) && !m.inSight.sight.End() {
-		m.readOn()
-		return
-	}
-	switch key {
-	case "d":
+// answer gives the answer of a word to one request that waits.
+func (m *model) answer(r *queue.Request, word string) {
+	switch word {
+	case screen.Deny:
 		m.send(r, queue.Answer{Reply: gate.DenyOnce})
-	case "a":
-		m.allow(r, queue.Answer{Reply: gate.AllowOnce}, "allow it once")
-	case "s":
-		if !r.Lasting {
-			m.tell("an answer for the session cannot hold for this call: a allows it once")
-			return
-		}
-		m.allow(r, queue.Answer{Reply: gate.AllowSession}, "allow this call until the session ends")
-	case "A":
-		m.always(r, gate.AllowAlways)
-	case "D":
-		m.always(r, gate.DenyAlways)
-	case "n":
+	case screen.Allow:
+		m.allow(r, gate.AllowOnce, "allow it once")
+	case screen.Session:
+		m.allow(r, gate.AllowSession, "allow this call until the session ends")
+	case screen.Always, screen.Never:
+		m.always(r, screen.Reply(word))
+	case "note":
 		m.startNote(r)
 	}
 }
 
 // allow sends an answer that allows, after a second key when care is needed.
-func (m *model) allow(r *queue.Request, a queue.Answer, what string) {
-	f := m.entire(r)
-	if !f.Careful() {
+func (m *model) allow(r *queue.Request, reply gate.Reply, what string) {
+	a := queue.Answer{Reply: reply}
+	if !m.facts.Careful() {
 		m.send(r, a)
 		return
 	}
 	id := r.ID
-	m.detail.top = 0 // where the reasons are
-	m.put(&question{
-		id:    id,
-		title: "DANGEROUS, as said above. Really " + what + "?",
-		keys:  []string{"y " + what, "any other key goes back"},
-		yes: func() {
-			if r := m.pending.find(id); r != nil {
-				m.send(r, a)
-			}
-		},
-	})
+	m.shown.Top() // where the reasons are
+	q := &question{id: id, yes: func() {
+		if r := m.pending.find(id); r != nil {
+			m.send(r, a)
+		}
+	}}
+	q.Page = confirm("DANGEROUS, as said above. Really "+what+"?", what, false)
+	q.Alarm = true
+	m.put(q)
 }
 
 func (m *model) startNote(r *queue.Request) {
@@ -83,7 +66,7 @@ const storing = 5 * time.Second
 
 // send hands one answer to one request to the queue, by its id.
 func (m *model) send(r *queue.Request, a queue.Answer) {
-	a.Rung, a.By, a.Words = rung, m.o.By, m.notes[r.ID]
+	a.Rung, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
 	m.sending[id] = true
 	m.do(func(ctx context.Context) tea.Msg {
@@ -99,11 +82,11 @@ func (m *model) decided(msg decidedMsg) {
 	delete(m.sending, msg.id)
 	var title string
 	if r := m.pending.find(msg.id); r != nil {
-		title = m.brief(r)
+		title = m.title(r)
 	}
 	if settled, ok := errors.AsType[*queue.Settled](msg.err); ok {
 		m.pending.settle(settled.Request)
-		m.of = ""
+		m.redraw()
 		m.tell("%s: %s", title, TooLate(settled.Request))
 		if m.o.Only != "" {
 			m.done(Result{Request: settled.Request})
@@ -119,7 +102,7 @@ func (m *model) decided(msg decidedMsg) {
 	m.answered[msg.id] = true
 	m.awaited[msg.id] = title
 	m.pending.settle(msg.now)
-	m.of = ""
+	m.redraw()
 	m.tell("%s: %s", title, Said(msg.answer))
 	if m.o.Only != "" || m.o.Once {
 		m.done(Result{Request: msg.now, Answered: true})
@@ -131,44 +114,27 @@ func (m *model) decided(msg decidedMsg) {
 	}
 }
 
-// maxRows is how long a list is at most: nobody reads more before they answer.
-const maxRows = 2000
-
-// alone is all of a request that is allowed together with others.
-func (m *model) alone(r *queue.Request) []string {
-	rows, _ := FactsOf(r, m.o.View).Rows(0)
-	return rows
-}
-
 // answerMarked answers all the marked requests, each for itself and once only.
-func (m *model) answerMarked(key string) {
-	a := queue.Answer{Reply: gate.DenyOnce}
-	word := "deny"
-	switch key {
-	case "d":
-	case "a":
-		a.Reply, word = gate.AllowOnce, "allow"
-	default:
-		m.tell("with several marked only a (allow once) and d (deny) answer; esc takes the marks back")
-		return
+func (m *model) answerMarked(reply gate.Reply) {
+	word, facts, ids, left := "deny", []string(nil), []string(nil), 0
+	if reply.Allows() {
+		word = "allow"
 	}
-	var facts, ids []string
-	left := 0
 	for _, r := range m.pending.marked() {
-		f := m.facts(r)
-		if a.Reply.Allows() && f.Careful() {
+		f := m.brief(r)
+		switch {
+		case reply.Allows() && f.Careful():
 			left++
 			continue
+		case reply.Allows():
+			rows, _ := FactsOf(r, m.o.View).Rows(0)
+			facts = append(append(facts, fmt.Sprintf("── %d  %s", len(ids)+1, f.Title)), rows...)
+		default:
+			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids)+1, f.Short(500)))
 		}
 		ids = append(ids, r.ID)
-		if a.Reply.Allows() {
-			facts = append(facts, fmt.Sprintf("── %d  %s", len(ids), f.Title))
-			facts = append(facts, m.alone(r)...)
-		} else {
-			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids), f.Short(500)))
-		}
 	}
-	if len(facts) > maxRows {
+	if len(facts) > screen.MaxRows {
 		m.tell("together they are too long to be read; mark fewer")
 		return
 	}
@@ -179,19 +145,16 @@ func (m *model) answerMarked(key string) {
 		m.tell("all that are marked are dangerous; each must be looked at and answered alone")
 		return
 	}
-	m.put(&question{
-		facts: facts,
-		lets:  a.Reply.Allows(),
-		title: fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids)),
-		keys:  []string{fmt.Sprintf("y %s %d", word, len(ids)), "any other key goes back"},
-		yes: func() {
-			for _, id := range ids {
-				delete(m.pending.marks, id)
-				if r := m.pending.find(id); r != nil && r.Status == queue.Pending && !m.sending[id] {
-					m.send(r, a)
-				}
+	q := &question{yes: func() {
+		for _, id := range ids {
+			delete(m.pending.marks, id)
+			if r := m.pending.find(id); r != nil && r.Status == queue.Pending && !m.sending[id] {
+				m.send(r, queue.Answer{Reply: reply})
 			}
-			m.wait()
-		},
-	})
+		}
+		m.wait()
+	}}
+	title := fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids))
+	q.Page = confirm(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
+	m.put(q)
 }

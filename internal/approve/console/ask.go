@@ -1,47 +1,49 @@
 package console
 
-import "github.com/clawai/clawai/internal/approve/view"
+import "github.com/clawai/clawai/internal/approve/screen"
 
-// question is one of our own that must be answered before anything happens.
+// question is one of our own that must be answered before anything happens. Its
+// page has the choices back and yes; without facts it keeps those of the request.
 type question struct {
-	id     string   // the request it is about: it closes when that is settled; "" for none
-	facts  []string // harmless lines shown instead of the details; nil keeps these
-	title  string   // always in sight, directly above the keys
-	keys   []string
-	yes    func() // what y does
-	lets   bool   // it lets something through: y waits for the end of facts to have been in sight
-	sight  view.Sight
+	screen.Question
+	id     string                // the request it is about: it closes when that is settled; "" for none
+	yes    func()                // what y does
 	choose func(key string) bool // other keys that mean something; nil for none
+}
+
+// confirm is a page of our own: y does what, every other key goes back.
+func confirm(title, what string, lets bool, facts ...string) screen.Page {
+	p := screen.Page{
+		Decision: title,
+		Choices:  []screen.Choice{{Word: "back"}, {Word: "yes", Key: "y", Brief: what, Lets: lets}},
+		Hints:    []string{"any other key goes back"},
+	}
+	if len(facts) > 0 {
+		p.Facts = screen.Text(facts...)
+	}
+	return p
 }
 
 // put opens a question. Keys typed before it could be read do not answer it.
 func (m *model) put(q *question) {
-	m.ask, m.of = q, ""
+	q.Letters, q.Grace, q.Under = true, &m.grace, m.shown
+	m.ask = q
 	m.wait()
 }
 
 // pressAsk answers it: y is yes, a key that chooses chooses, and every other
 // goes back.
 func (m *model) pressAsk(key string) {
-	if m.early() {
-		m.wait()
-		return
-	}
 	q := m.ask
-	if key == "y" && q.lets && q.facts != nil && !q.sight.End() {
-		m.readOn()
-		return
-	}
-	if q.choose != nil && q.choose(key) {
-		m.of, m.detail.top, q.sight = "", 0, view.Sight{}
-		m.wait()
-		return
-	}
-	m.ask, m.of = nil, ""
-	if key == "y" {
+	did, _ := q.Press(key)
+	switch {
+	case did == screen.Chosen:
+		m.ask = nil
 		q.yes()
 		return
+	case did == screen.Stray && (q.choose == nil || !q.choose(key)):
+		m.ask = nil
+		m.tell("nothing was done")
 	}
-	m.tell("nothing was done")
 	m.wait()
 }

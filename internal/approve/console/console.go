@@ -3,16 +3,12 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
-	"github.com/clawai/clawai/internal/approve/canvas"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 )
 
@@ -26,17 +22,6 @@ type Queue interface {
 	Await(ctx context.Context, id string) (queue.Request, error)
 	Grants(ctx context.Context) ([]queue.Grant, error)
 	Revoke(ctx context.Context, grantID string) error
-}
-
-// Terminal is what the console needs of *term.Tty.
-type Terminal interface {
-	io.Writer
-	Recheck() error // it may be painted on
-	Keys() error    // gives every key as it is pressed
-	Lines() error   // undoes Keys
-	Size() (width, height int, err error)
-	Resized(ctx context.Context, changed func(width, height int))
-	ReadContext(ctx context.Context, p []byte) (int, error)
 }
 
 // Options say what a console shows and how.
@@ -83,64 +68,18 @@ func (o *Options) defaults() {
 
 // Run is the console on the whole screen of tty, until the person leaves, ctx
 // ends (its cause is returned) or, with Only or Once, there is a result.
-func Run(ctx context.Context, tty Terminal, o Options) (Result, error) {
+func Run(ctx context.Context, tty screen.Terminal, o Options) (Result, error) {
 	o.defaults()
-	if err := tty.Recheck(); err != nil {
-		return Result{}, err
-	}
-	width, height, err := tty.Size()
-	if err != nil {
-		return Result{}, err
-	}
-	if err := tty.Keys(); err != nil {
-		return Result{}, err
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	var work sync.WaitGroup
-	var program *tea.Program
-	m := newModel(o, func(f job) { work.Go(func() { program.Send(careful(ctx, f)) }) })
-	keyboard := &canvas.Keyboard{From: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }, End: end}
-	program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(canvas.Screen{W: tty}),
-		tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=vt100"}),
-		tea.WithColorProfile(profile(o.Color)), tea.WithoutSignalHandler())
-	work.Go(func() {
-		tty.Resized(ctx, func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
-	})
-	work.Go(func() { watch(ctx, o, program.Send) })
-	_, failed := program.Run()
-	cause := context.Cause(ctx)
-	keyboard.Stop()
-	work.Wait()
-	if cause != nil {
-		failed = nil // that is how it was ended
-	}
-	if err = errors.Join(m.err, failed, tty.Lines()); err != nil {
-		return m.result, err
-	}
-	return m.result, cause
-}
-
-func profile(color bool) colorprofile.Profile {
-	if color {
-		return colorprofile.ANSI
-	}
-	return colorprofile.Ascii
-}
-
-// careful is f, and its panic as a message, so that the terminal is given back.
-func careful(ctx context.Context, f job) (msg tea.Msg) {
-	defer func() {
-		if r := recover(); r != nil {
-			msg = failedMsg{fmt.Errorf("the console failed: %q", fmt.Sprint(r))}
-		}
-	}()
-	return f(ctx)
+	var loop screen.Loop
+	m := newModel(o, loop.Go)
+	failed := loop.Run(ctx, tty, m, o.Color)
+	return m.result, errors.Join(m.err, failed)
 }
 
 // watch tells of every change of the queue, and now and then of none.
-func watch(ctx context.Context, o Options, send func(tea.Msg)) {
-	changes := o.Queue.Watch(ctx)
-	again := time.NewTicker(o.Every)
+func (m *model) watch(ctx context.Context, send func(tea.Msg)) {
+	changes := m.o.Queue.Watch(ctx)
+	again := time.NewTicker(m.o.Every)
 	defer again.Stop()
 	for {
 		select {

@@ -58,7 +58,7 @@ var _ gatetest.Reader = (*atDesk)(nil)
 func (p *atDesk) Hurry() {
 	p.shows("a allow once")
 	p.press("a")
-	p.shows("nothing was answered: read to the end first")
+	p.shows("read on first: lines")
 	p.press(end) // where Say finds the id
 }
 
@@ -108,7 +108,7 @@ func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Close() })
-	here, err := q.Attend(rung)
+	here, err := q.Attend(channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	seat := approve.NewAttended(rung, q.Attended)
+	seat := approve.NewAttended(channel, q.Attended)
 	seat.Every = 50 * time.Millisecond
-	l := approve.NewLadder(approve.LadderOptions{
-		Rungs: []approve.Rung{seat}, Keeper: pen{},
-		Queue: approve.NewLine(func() (approve.Desk, error) { return approve.Desked(proxy), nil }),
+	l := approve.NewChain(approve.ChainOptions{
+		Channels: []approve.Channel{seat}, Keeper: pen{},
+		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)
 	return l, p

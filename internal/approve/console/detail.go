@@ -4,165 +4,120 @@ import (
 	"fmt"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
 )
 
-// detailRows is the window onto what is asked, or onto our own question, with a
-// last line that tells of what is out of sight.
-func (m *model) detailRows(n int) []string {
-	p := &m.detail
-	p.scroll(0, n+1)
-	end := min(p.top+n, len(p.rows))
-	rows := fill(append([]string(nil), p.rows[p.top:end]...), n)
-	if len(p.rows) <= n {
-		return append(rows, "")
-	}
-	return append(rows, clip(m.seen().Rest(p.top, end, len(p.rows)), m.width))
-}
-
-// seen is how far what the details show has been in sight, as far as an answer
-// depends on it.
-func (m *model) seen() *view.Sight {
-	switch r := m.pending.current(); {
-	case m.ask != nil && m.ask.lets && m.ask.facts != nil:
-		return &m.ask.sight
-	case m.ask == nil && m.tab == pendingTab && r != nil && r.Status == queue.Pending && r.ID == m.inSight.id:
-		return &m.inSight.sight
-	}
-	read := view.Sight{}
-	read.See(0, 0)
-	return &read
-}
-
-// look notes what is in sight now.
-func (m *model) look() {
-	if m.height == 0 || m.tooSmall() {
-		return
-	}
-	n := m.layout().detail
-	m.detail.scroll(0, n+1)
-	m.seen().See(m.detail.top+n, m.detail.need)
-}
-
-// readOn shows the next lines to a person who has just tried to allow before the
-// end was in sight. Nothing is answered.
-func (m *model) readOn() {
-	n := m.layout().detail
-	m.detail.scroll(n, n+1)
-	m.tell("nothing was answered: read to the end first (PgDn, End), then allow")
-	m.wait()
-}
-
-// refresh makes the rows of the details anew when they are about something else.
+// refresh gives what is under the cursor its part of the screen, and begins it
+// anew when that is something else.
 func (m *model) refresh() {
-	if m.height == 0 || m.tooSmall() {
-		return
-	}
-	what, rows := m.subject()
-	if m.of == what && what != "" {
-		return
-	}
-	top := 0
-	if m.detail.id == what {
-		top = m.detail.top
-	}
-	m.of = what
-	m.detail = pane{id: what, top: top}
-	m.detail.rows, m.detail.need = rows()
-}
-
-// subject is what the details are about, and how to make their rows.
-func (m *model) subject() (string, func() (rows []string, need int)) {
-	if m.ask != nil && m.ask.facts != nil {
-		return "ask " + m.ask.title, func() ([]string, int) { return all(wrap(m.ask.facts, m.width)) }
-	}
-	if l := m.list(); l != nil {
-		r := l.current()
-		if r == nil {
-			return "nothing", func() ([]string, int) { return nil, 0 }
+	what, r, g := m.subject()
+	if m.shown == nil || m.of != what {
+		m.of, m.facts = what, nil
+		m.shown = &screen.Question{Grace: &m.grace, Letters: true}
+		if r != nil {
+			// What a file held when the request came into sight is what its change
+			// is shown against.
+			m.facts = FactsOf(r, m.o.View)
 		}
-		return fmt.Sprint(m.tab, r.ID), func() ([]string, int) { return m.lines(r, m.width, m.whole) }
 	}
-	g := m.grants.current()
-	if g == nil {
-		return "no grant", func() ([]string, int) { return nil, 0 }
+	m.shown.Page = m.page(r, g)
+	if m.edit != nil {
+		m.shown.Choices, m.shown.Others = nil, nil
+		m.shown.Hints, m.shown.Prompt = []string{"Return keeps it", "Esc leaves it as it was"}, m.edit.row(m.width)
 	}
-	return "grant " + g.ID, func() ([]string, int) { return all(grantLines(g, m.width, m.o.View.Home)) }
-}
-
-func all(rows []string) (same []string, need int) { return rows, len(rows) }
-
-// titleRows is the line above the keys.
-func (m *model) titleRows() []string {
-	title := ""
-	switch r := m.pending.current(); {
-	case m.ask != nil:
-		title = m.ask.title
-	case m.tab == grantsTab:
-		title = "Calls like these are let through without asking until their session ends."
-	case m.tab == historyTab:
-		title = "What was asked, and what became of it."
-	case r == nil:
-		title = "New requests appear here by themselves."
-	case r.Status != queue.Pending:
-		title = "This request waits no more: " + Fate(*r)
-	case m.inDanger():
-		title = "DANGEROUS. clawai asks: let it through?"
-	default:
-		title = "clawai asks: let this through?"
-	}
-	rows := wrap([]string{title}, m.width)
-	return rows[:min(len(rows), 2)]
-}
-
-// keyRows says what keys do now.
-func (m *model) keyRows() []string {
-	switch {
-	case m.edit != nil:
-		return append(flow([]string{"Return keeps it", "Esc leaves it as it was"}, m.width), m.edit.row(m.width))
-	case m.early():
-		return fill([]string{"One moment…"}, len(flow(m.keys(), m.width)))
-	}
-	return flow(m.keys(), m.width)
-}
-
-func (m *model) keys() []string {
+	// Arrows choose an answer where there is no list for them.
+	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
 	if m.ask != nil {
-		return m.ask.keys
+		m.ask.Under = m.shown
 	}
+	m.fits = m.height >= minHeight && m.question().Fit(m.width, m.height-m.layout().above()-m.layout().news)
+}
+
+// redraw makes the rows anew, as what they are about has changed.
+func (m *model) redraw() {
+	if m.shown != nil {
+		m.shown.Redraw()
+	}
+}
+
+// question is what takes the keys.
+func (m *model) question() *screen.Question {
+	if m.ask != nil {
+		return &m.ask.Question
+	}
+	return m.shown
+}
+
+// subject is what is under the cursor: a request, a session answer or nothing.
+func (m *model) subject() (name string, r *queue.Request, g *queue.Grant) {
+	if l := m.list(); l != nil {
+		if r = l.current(); r != nil {
+			name = r.ID
+		}
+	} else if g = m.grants.current(); g != nil {
+		name = g.ID
+	}
+	return fmt.Sprint(m.tab, name), r, g
+}
+
+// page is it as a question, if it is one.
+func (m *model) page(r *queue.Request, g *queue.Grant) screen.Page {
 	move := []string{"↑ ↓ choose", "/ filter", "Tab next page", "q leave"}
 	if m.o.Only != "" {
 		move = []string{"q leave without an answer"}
 	}
-	r := m.pending.current()
+	p := screen.Page{Decision: "New requests appear here by themselves.", Hints: move}
+	if r != nil && m.tab == pendingTab && r.Status == queue.Pending {
+		p = m.asking(r)
+		p.Hints = append(p.Hints, move...)
+	}
 	switch {
-	case m.tab == historyTab:
-		return move
-	case m.tab == grantsTab:
-		return append([]string{"r take back"}, move[0], move[2], move[3])
-	case r == nil || r.Status != queue.Pending:
-		return move
-	case len(m.pending.marks) > 0:
-		return append([]string{"a allow the marked once", "d deny the marked", "space mark", "esc no marks"}, move...)
+	case r != nil && len(p.Choices) == 0:
+		p.Facts = func(width int) ([]string, int) {
+			rows, _ := m.lines(r, width)
+			return rows, 0
+		}
+		p.Decision = "This request waits no more: " + Fate(*r)
+	case g != nil:
+		p.Facts = func(width int) ([]string, int) { return grantLines(g, width, m.o.View.Home), 0 }
 	}
-	keys := []string{"a allow once"}
-	if r.Lasting {
-		keys = append(keys, "s for the session")
+	switch m.tab {
+	case historyTab:
+		p.Decision = "What was asked, and what became of it."
+	case grantsTab:
+		p.Decision = "Calls like these are let through without asking until their session ends."
+		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3])
+	case pendingTab:
 	}
-	if len(r.Offers) > 0 {
-		keys = append(keys, "A always…")
-	}
-	keys = append(keys, "d deny")
-	if len(Offered(r, gate.DenyAlways)) > 0 {
-		keys = append(keys, "D always deny…")
-	}
-	keys = append(keys, "n note")
-	if m.inSight.facts != nil && m.inSight.facts.gaps() {
-		keys = append(keys, "w without gaps")
-	}
+	return p
+}
+
+// asking is the page of a request that waits.
+func (m *model) asking(r *queue.Request) screen.Page {
+	p := asked(r, m.facts).Page(func(width int) ([]string, int) { return m.lines(r, width) })
+	p.Others = []screen.Choice{{Word: "note", Key: "n", Brief: "note"}}
 	if m.o.Only == "" && !m.o.Once {
-		keys = append(keys, "space mark")
+		p.Others = append(p.Others, screen.Choice{Word: "mark", Key: "space", Brief: "mark"})
 	}
-	return append(keys, move...)
+	if m.facts.gaps() {
+		p.Hints = []string{"w without gaps"}
+	}
+	if len(m.pending.marks) > 0 {
+		p.Choices[0].Brief, p.Choices[1] = "deny the marked", screen.Choice{Word: screen.Allow, Key: "a", Brief: "allow the marked once"}
+		for _, c := range []*screen.Choice{&p.Choices[2], &p.Choices[3], &p.Choices[4], &p.Others[0]} {
+			c.Closed = "with several marked only a (allow once) and d (deny) answer; esc takes the marks back"
+		}
+		p.Hints = []string{"esc no marks"}
+	}
+	return p
+}
+
+// asked is which answers there are to a request.
+func asked(r *queue.Request, f *Facts) screen.Asked {
+	return screen.Asked{
+		Calls: len(r.Calls), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting,
+		Always: len(Offered(r, gate.AllowAlways)) > 0, Never: len(Offered(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
+	}
 }

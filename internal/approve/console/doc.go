@@ -7,7 +7,3 @@
 // harmless, never takes for an answer what was typed before the question could
 // be read, and never leaves the terminal in another mode than it was found in.
 package console
-
-import "github.com/clawai/clawai/internal/approve/quiet"
-
-func init() { quiet.Undo() }

@@ -50,8 +50,8 @@ func (f *Facts) Short(n int) string {
 	return f.Question.Short(n)
 }
 
-// facts is what a row of a list is made of.
-func (m *model) facts(r *queue.Request) *Facts {
+// brief is what a row of a list is made of.
+func (m *model) brief(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
 		f = FactsOf(r, m.o.brief())
@@ -62,20 +62,11 @@ func (m *model) facts(r *queue.Request) *Facts {
 
 // text is what the filter looks at.
 func (m *model) text(r *queue.Request) string {
-	f := m.facts(r)
+	f := m.brief(r)
 	if f.text == "" {
 		f.text = strings.ToLower(f.Short(4096) + " " + r.ID)
 	}
 	return f.text
-}
-
-// entire is what the details are made of. What a file held when the request
-// came into sight is what its change is shown against.
-func (m *model) entire(r *queue.Request) *Facts {
-	if m.inSight.id != r.ID {
-		m.inSight.id, m.inSight.facts, m.inSight.sight = r.ID, FactsOf(r, m.o.View), view.Sight{}
-	}
-	return m.inSight.facts
 }
 
 // forget drops what is known of requests that are in no list any more.
@@ -88,8 +79,8 @@ func (m *model) forget() {
 	}
 }
 
-// brief names a request in few words.
-func (m *model) brief(r *queue.Request) string { return m.facts(r).Title }
+// title names a request in few words.
+func (m *model) title(r *queue.Request) string { return m.brief(r).Title }
 
 func named(server string) string {
 	if server == "" {
@@ -98,37 +89,33 @@ func named(server string) string {
 	return term.Value(server)
 }
 
-// lines is everything about one request, in rows of at most width cells, and how
-// many of them must have been in sight to allow it. whole shows also what package
-// view leaves out of very long values.
-func (m *model) lines(r *queue.Request, width int, whole bool) (rows []string, need int) {
-	f := m.entire(r)
+// lines are the rows of the request under the cursor.
+func (m *model) lines(r *queue.Request, width int) (rows []string, need int) {
+	return m.facts.rows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
+}
+
+// rows is everything about one request, in rows of at most width cells, and how
+// many of them must have been in sight to allow it: as view.Question.Rows has
+// them, with our own around. whole shows also what package view leaves out of
+// very long values.
+func (f *Facts) rows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
 	var own []string
 	if r.Status != queue.Pending {
-		own = append(own, label("state", Fate(*r)))
+		own = append(own, view.Label("state", Fate(*r)))
 	}
-	if note := m.notes[r.ID]; note != "" {
-		own = append(own, label("note", term.Value(note)))
+	if note != "" {
+		own = append(own, view.Label("note", term.Value(note)))
 	}
-	rows = wrap(own, width)
 	if f.Err != nil {
-		rows = append(rows, wrap([]string{
-			label("server", named(r.Server)), "It cannot be shown: " + term.Text(f.Err.Error()) + ". It can only be denied.",
-		}, width)...)
+		own = append(own, view.Label("server", named(r.Server)), "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
 	}
 	folded := f.Entire(width)
 	if whole {
-		folded = wrap(everything(f), width)
+		folded = view.Wrap(everything(f), width)
 	}
-	return f.arrange(rows, f.Lines(width), wrap(around(r, m.o.View.Home), width), folded)
-}
-
-// arrange puts the rows of a request in their order, and says how many of them
-// must have been in sight to allow it, as view.Question.Rows does.
-func (f *Facts) arrange(own, call, around, folded []string) (rows []string, need int) {
-	rows = slices.Concat(own, call)
+	rows = slices.Concat(view.Wrap(own, width), f.Lines(width))
 	need = len(rows)
-	rows = slices.Concat(rows, around, folded)
+	rows = slices.Concat(rows, view.Wrap(around(r, home), width), folded)
 	if f.Careful() && len(folded) > 0 {
 		need = len(rows)
 	}
@@ -137,16 +124,8 @@ func (f *Facts) arrange(own, call, around, folded []string) (rows []string, need
 
 // FactLines is everything about one request, unwrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
-	f := FactsOf(r, o)
-	var lines []string
-	if r.Status != queue.Pending {
-		lines = append(lines, label("state", Fate(*r)))
-	}
-	if f.Err != nil {
-		lines = append(lines, "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
-	}
-	lines, _ = f.arrange(lines, f.Lines(0), around(r, o.Home), f.Entire(0))
-	return lines
+	rows, _ := FactsOf(r, o).rows(r, 0, o.Home, "", false)
+	return rows
 }
 
 // around is what stands around the call.
@@ -154,7 +133,7 @@ func around(r *queue.Request, home string) []string {
 	var lines []string
 	add := func(word, text string) {
 		if text != "" {
-			lines = append(lines, label(word, text))
+			lines = append(lines, view.Label(word, text))
 		}
 	}
 	add("reason", term.Text(r.Reason))
@@ -207,5 +186,3 @@ func (f *Facts) gaps() bool {
 	}
 	return false
 }
-
-func label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }

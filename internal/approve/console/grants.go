@@ -53,23 +53,22 @@ func (l *grantList) current() *queue.Grant {
 // pressGrant takes a session answer back.
 func (m *model) pressGrant(key string) {
 	g := m.grants.current()
-	if g == nil || key != "r" {
+	if g == nil || key != "r" || m.grace.Early() {
+		m.wait()
 		return
 	}
 	id, what := g.ID, GrantTitle(g)
-	m.put(&question{
-		title: "Take this answer back? The next such call is asked about again.",
-		keys:  []string{"y take it back", "any other key goes back"},
-		yes: func() {
-			q := m.o.Queue
-			m.do(func(ctx context.Context) tea.Msg {
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
-				defer cancel()
-				return revokedMsg{what, q.Revoke(ctx, id)}
-			})
-			m.wait()
-		},
-	})
+	q := &question{yes: func() {
+		q := m.o.Queue
+		m.do(func(ctx context.Context) tea.Msg {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
+			defer cancel()
+			return revokedMsg{what, q.Revoke(ctx, id)}
+		})
+		m.wait()
+	}}
+	q.Page = confirm("Take this answer back? The next such call is asked about again.", "take it back", false)
+	m.put(q)
 }
 
 func (m *model) revoked(msg revokedMsg) {
@@ -107,10 +106,10 @@ func grantLines(g *queue.Grant, width int, home string) []string {
 		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))
 	}
 	rows = append(rows, q.Lines(width)...)
-	rows = append(rows, wrap([]string{
-		label("allowed", fmt.Sprintf("since %s, used %d times", g.Since.Local().Format(time.TimeOnly), g.Uses)),
-		label("session", term.Visible(g.Session)),
-		label("answer", term.Visible(g.ID)),
+	rows = append(rows, view.Wrap([]string{
+		view.Label("allowed", fmt.Sprintf("since %s, used %d times", g.Since.Local().Format(time.TimeOnly), g.Uses)),
+		view.Label("session", term.Visible(g.Session)),
+		view.Label("answer", term.Visible(g.ID)),
 	}, width)...)
 	return append(rows, q.Entire(width)...)
 }

@@ -1,12 +1,12 @@
 package console
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 )
 
 // press handles one key.
@@ -15,42 +15,22 @@ func (m *model) press(k tea.KeyPressMsg) {
 	switch {
 	case key == "ctrl+c":
 		m.err, m.over = ErrInterrupted, true
-	case m.tooSmall():
+	case !m.fits:
 		m.over = key == "q"
 	case m.edit != nil:
 		if m.edit.press(k) {
-			m.edit, m.of = nil, ""
+			m.edit = nil
+			m.redraw()
 			m.wait()
 		}
-	case m.scrolled(key):
 	case m.ask != nil:
 		m.pressAsk(key)
-	case m.navigate(key):
-	case m.early():
-		m.wait()
-	case m.tab == pendingTab:
-		m.pressRequest(key)
+	case m.shown.Scroll(key), m.navigate(key):
 	case m.tab == grantsTab:
 		m.pressGrant(key)
-	}
-}
-
-// scrolled moves the details.
-func (m *model) scrolled(key string) bool {
-	n := max(1, m.layout().detail-1)
-	switch key {
-	case "pgdown", "ctrl+f":
-		m.detail.scroll(n, n+1)
-	case "pgup", "ctrl+b":
-		m.detail.scroll(-n, n+1)
-	case "home":
-		m.detail.scroll(-len(m.detail.rows), n+1)
-	case "end":
-		m.detail.scroll(len(m.detail.rows), n+1)
 	default:
-		return false
+		m.pressRequest(key)
 	}
-	return true
 }
 
 // navigate handles the keys that answer nothing, and says whether it was one.
@@ -59,15 +39,26 @@ func (m *model) navigate(key string) bool {
 	switch key {
 	case "q":
 		m.over = true
+	case "w":
+		m.whole = !m.whole
+		m.redraw()
+	case "esc":
+		m.over = one
+		m.clear()
+	default:
+		return !one && m.leaf(key)
+	}
+	return true
+}
+
+// leaf handles the keys that choose what is in sight, where that is not one
+// request alone.
+func (m *model) leaf(key string) bool {
+	switch key {
 	case "up", "k":
 		m.move(-1)
 	case "down", "j":
 		m.move(1)
-	case "w":
-		m.whole, m.of = !m.whole, ""
-	case "esc":
-		m.over = one
-		m.clear()
 	case "1", "2", "3":
 		m.show(tab(key[0] - '1'))
 	case "tab":
@@ -80,23 +71,17 @@ func (m *model) navigate(key string) bool {
 	return true
 }
 
-// move puts the cursor on another row, or scrolls where there is no list.
+// move puts the cursor on another row.
 func (m *model) move(by int) {
-	switch l := m.list(); {
-	case m.o.Only != "":
-		m.detail.scroll(by, m.layout().detail)
-	case l == nil:
+	if l := m.list(); l == nil {
 		m.grants.move(by)
 		m.wait()
-	case l.move(by):
+	} else if l.move(by) {
 		m.wait()
 	}
 }
 
 func (m *model) show(t tab) {
-	if m.o.Only != "" {
-		return
-	}
 	m.tab, m.of = t, ""
 	m.load()
 	m.wait()
@@ -104,7 +89,7 @@ func (m *model) show(t tab) {
 
 func (m *model) startFilter() {
 	l := m.list()
-	if l == nil || m.o.Only != "" {
+	if l == nil {
 		return
 	}
 	m.edit = &editor{label: "filter:", text: []rune(l.filter), done: func(s string) {
@@ -131,26 +116,23 @@ func (m *model) clear() {
 // cursor.
 func (m *model) pressRequest(key string) {
 	r := m.pending.current()
-	if r == nil {
+	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.Early() {
+		m.tell("%s: %s", m.title(r), TooLate(*r))
 		return
 	}
-	if !slices.Contains([]string{"a", "s", "A", "d", "D", "n", "space"}, key) {
-		m.wait() // meant for another program, and so may be what follows
-		return
-	}
-	if r.Status != queue.Pending {
-		m.tell("%s: %s", m.brief(r), TooLate(*r))
-		return
-	}
+	did, c := m.shown.Press(key)
 	switch {
+	case did == screen.Moved:
+	case did == screen.Closed:
+		m.tell("%s", c.Closed)
+	case did != screen.Chosen:
+		m.wait()
 	case m.sending[r.ID]:
-	case key == "space":
-		if m.o.Only == "" && !m.o.Once {
-			m.pending.toggle(r.ID)
-		}
+	case c.Word == "mark":
+		m.pending.toggle(r.ID)
 	case len(m.pending.marks) > 0:
-		m.answerMarked(key)
+		m.answerMarked(screen.Reply(c.Word))
 	default:
-		m.answerOne(r, key)
+		m.answer(r, c.Word)
 	}
 }

@@ -83,7 +83,7 @@ func (m *model) take(msg loadedMsg) {
 	m.outcomes(msg.looked)
 	for i := range came {
 		if !first && m.o.Only == "" && came[i].ID != m.pending.at {
-			m.tell("new: %s", m.brief(&came[i]))
+			m.tell("new: %s", m.title(&came[i]))
 		}
 	}
 	if msg.past != nil {
@@ -125,7 +125,7 @@ func (m *model) gone(msg loadedMsg) *queue.Request {
 		}
 	}
 	ghost.Calls = was.Calls // a settled one may have been redacted
-	m.of = ""
+	m.redraw()
 	return &ghost
 }
 
@@ -135,9 +135,9 @@ func (m *model) vanished(r queue.Request) {
 		m.done(Result{Request: r})
 		return
 	}
-	m.tell("%s: %s", m.brief(&r), Fate(r))
+	m.tell("%s: %s", m.title(&r), Fate(r))
 	m.ask, m.edit = nil, nil
-	m.of = ""
+	m.redraw()
 	m.wait()
 }
 
@@ -150,7 +150,7 @@ func (m *model) outcomes(looked map[string]queue.Request) {
 		}
 		delete(m.awaited, id)
 		m.pending.settle(r)
-		m.of = ""
+		m.redraw()
 		m.tell("%s, %s: %s", title, Said(r.Answer), term.Text(r.Outcome))
 	}
 }

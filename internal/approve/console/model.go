@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/approve/screen"
 )
 
 // tab is what the screen lists.
@@ -23,40 +23,37 @@ const (
 // model is the console as bubbletea sees it. Only Update changes it.
 type model struct {
 	o             Options
-	do            func(job) // works beside the screen and hands the result to Update
+	beside        func(screen.Task) // works beside the screen and hands what comes of it to Update
 	width, height int
 	tab           tab
 	pending, past list
 	grants        grantList
-	detail        pane
-	of            string    // what the detail shows, so that it begins at its top when that changes
-	ask           *question // of ours, on top of the request
+	shown         *screen.Question // what is under the cursor
+	of            string           // names it
+	facts         *Facts           // of it, when it is a request
+	ask           *question        // of ours, on top of it
+	fits          bool             // the window is large enough
 	edit          *editor
-	whole         bool      // very long values have no gap
-	settled       time.Time // keys before this moment are no answers
+	whole         bool // very long values have no gap
+	grace         screen.Grace
 	known         map[string]*Facts
-	inSight       struct { // the request of the details
-		id    string
-		facts *Facts
-		sight view.Sight
-	}
-	notes    map[string]string
-	sending  map[string]bool   // ids whose answer is on its way to the queue
-	answered map[string]bool   // here
-	awaited  map[string]string // those of them whose outcome is not known, with their title
-	news     []string
-	loading  bool
-	stale    bool // something changed while loading
-	loaded   bool // there has been a state of the queue
-	result   Result
-	over     bool // the screen is to close
-	err      error
+	notes         map[string]string
+	sending       map[string]bool   // ids whose answer is on its way to the queue
+	answered      map[string]bool   // here
+	awaited       map[string]string // those of them whose outcome is not known, with their title
+	news          []string
+	loading       bool
+	stale         bool // something changed while loading
+	loaded        bool // there has been a state of the queue
+	result        Result
+	over          bool // the screen is to close
+	err           error
 }
 
 // What comes from beside the screen.
 type (
 	changedMsg struct{}            // the queue holds something else now
-	settledMsg struct{}            // keys have become answers
+	drawMsg    struct{}            // keys have become answers
 	secondMsg  struct{}            // the countdown goes on
 	failedMsg  struct{ err error } // the console cannot go on
 	loadedMsg  struct {
@@ -80,9 +77,9 @@ type (
 // job is work beside the screen; ctx ends with the console.
 type job func(ctx context.Context) tea.Msg
 
-func newModel(o Options, do func(job)) *model {
+func newModel(o Options, beside func(screen.Task)) *model {
 	m := &model{
-		o: o, do: do, known: map[string]*Facts{}, notes: map[string]string{},
+		o: o, beside: beside, grace: screen.Grace{For: o.Grace, Now: o.Now}, known: map[string]*Facts{}, notes: map[string]string{},
 		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
 	}
 	m.pending.text, m.past.text, m.past.newest = m.text, m.text, true
@@ -92,9 +89,25 @@ func newModel(o Options, do func(job)) *model {
 
 func (m *model) Init() tea.Cmd {
 	m.load()
+	m.beside(m.watch)
 	m.after(time.Second, secondMsg{})
 	return nil
 }
+
+// do works beside the screen. A panic there becomes a message, so that the
+// terminal is given back.
+func (m *model) do(f job) {
+	m.beside(func(ctx context.Context, send func(tea.Msg)) {
+		defer func() {
+			if r := recover(); r != nil {
+				send(failedMsg{failure(r)})
+			}
+		}()
+		send(f(ctx))
+	})
+}
+
+func failure(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
 
 // after sends msg when d has passed.
 func (m *model) after(d time.Duration, msg tea.Msg) {
@@ -112,13 +125,12 @@ func (m *model) after(d time.Duration, msg tea.Msg) {
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
-			m.err = fmt.Errorf("the console failed: %q", fmt.Sprint(r))
+			m.err = failure(r)
 			next, cmd = m, tea.Quit
 		}
 	}()
 	m.update(msg)
 	m.refresh()
-	m.look()
 	if m.over {
 		return m, tea.Quit
 	}
@@ -129,7 +141,6 @@ func (m *model) update(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.of = ""
 		m.wait()
 	case tea.PasteMsg:
 		if m.edit != nil {
@@ -156,12 +167,9 @@ func (m *model) update(msg tea.Msg) {
 
 // wait makes the person wait before a key is an answer.
 func (m *model) wait() {
-	m.settled = m.o.Now().Add(m.o.Grace)
-	m.after(m.o.Grace, settledMsg{})
+	m.grace.Begin()
+	m.after(m.o.Grace, drawMsg{})
 }
-
-// early says that what is in sight has not been there long enough.
-func (m *model) early() bool { return m.o.Now().Before(m.settled) }
 
 // tell adds a harmless line below the question.
 func (m *model) tell(format string, a ...any) {

@@ -20,9 +20,6 @@ type Lines interface {
 	Flush() error                                 // throws away what was typed and not read
 }
 
-// page is how many lines are shown before the person asks for more.
-const page = 40
-
 // plain is a console that never moves the cursor: for terminals that cannot,
 // for screen readers, and for input that is no terminal.
 type plain struct {
@@ -70,7 +67,7 @@ func (p *plain) all(ctx context.Context) (Result, error) {
 		if p.list(waiting, first); p.o.Once && len(waiting) == 0 {
 			return Result{}, nil
 		}
-		line, err := p.ask(ctx, "Number of the request, Return to look again, or q to leave: ", changed)
+		line, err := p.lines(changed).Read(ctx, "Number of the request, Return to look again, or q to leave: ")
 		if errors.Is(err, errChanged) {
 			continue
 		}

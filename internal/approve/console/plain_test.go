@@ -101,7 +101,7 @@ func TestPlainAnswers(t *testing.T) {
 				r.q.put(request(1, "files", "write_file", `{"path":"a"}`))
 				r.hears("1 waiting:", `  1  0:45 left  "write_file" on "files"`, "Number of the request")
 				r.says("1")
-				r.hears(`tool       "write_file"`, `path = "a"`, "one of deny, allow, session, skip (Return alone denies): ")
+				r.hears(`tool       "write_file"`, `path = "a"`, "  deny ", "  allow ", "  session ", "  skip ", "Return alone")
 				r.says(word)
 				time.Sleep(100 * time.Millisecond)
 				r.q.outcome(id(1), "what became of it")
@@ -128,7 +128,9 @@ func TestPlainTakesNoOtherWord(t *testing.T) {
 		r.says("7")
 		r.hears(`"7" is no number of a request.`, "1 still waiting.")
 		r.says("1")
-		r.hears("deny, allow, skip")
+		if s := r.hears("  deny ", "  allow ", "  skip "); strings.Contains(s, "  session ") {
+			r.Errorf("said %q", s)
+		}
 		r.says("yes\x1b[2J")
 		r.hears(`"yes\u{1b}[2J" is no answer; nothing was answered.`)
 		r.says("session")
@@ -198,7 +200,7 @@ func TestPlainOne(t *testing.T) {
 			fmt.Fprintf(&lines, `line %d\n`, n)
 		}
 		r.q.put(request(1, "files", "one", `{"content":"`+lines.String()+`TAIL"}`))
-		r.hears(`tool       "one"`, "more lines are not shown yet", "skip, more")
+		r.hears(`tool       "one"`, "more lines are not shown yet; type \"more\"", "  skip ")
 		for range 20 {
 			r.says("more")
 			if strings.Contains(r.hears(), "TAIL") {
@@ -231,9 +233,10 @@ func TestPlainHostileCalls(t *testing.T) {
 			r.q.put(req)
 			var all strings.Builder
 			for {
-				s := r.hears("clawai asks: let this through?")
-				all.WriteString(s[:strings.LastIndex(s, "clawai asks")])
-				if !strings.Contains(s, "type more for them") {
+				s := r.hears("clawai asks: let ")
+				shown := s[:strings.LastIndex(s, "clawai asks")]
+				all.WriteString(strings.TrimSuffix(shown, "DANGEROUS. "))
+				if !strings.Contains(s, `type "more" for them`) {
 					break
 				}
 				r.says("more")

@@ -5,33 +5,26 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
+
+	"github.com/clawai/clawai/internal/approve/screen"
 )
 
-// ask reads one line that was typed after the person could read what is asked.
-// It ends with errChanged when a change of the queue has made the prompt stale.
-func (p *plain) ask(ctx context.Context, prompt string, stale func() bool) (string, error) {
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case <-time.After(p.o.Grace):
-	}
-	if err := p.tty.Flush(); err != nil {
-		return "", err
-	}
-	if _, err := io.WriteString(p.tty, prompt); err != nil {
-		return "", err
-	}
-	for {
-		line, err := p.read(ctx)
-		if errors.Is(err, errChanged) && !stale() {
-			continue
+// lines reads from the terminal, and ends with errChanged when a change of the
+// queue has made what is asked stale.
+func (p *plain) lines(stale func() bool) *screen.Lines {
+	in := func(ctx context.Context) (string, error) {
+		for {
+			line, err := p.read(ctx)
+			if errors.Is(err, errChanged) && !stale() {
+				continue
+			}
+			if err != nil {
+				_, _ = io.WriteString(p.tty, "\n")
+			}
+			return strings.TrimSpace(line), err
 		}
-		if err != nil {
-			_, _ = io.WriteString(p.tty, "\n")
-		}
-		return strings.TrimSpace(line), err
 	}
+	return &screen.Lines{Out: p.tty, In: in, Flush: p.tty.Flush, Grace: p.o.Grace, Again: true}
 }
 
 // read reads a line until the queue changes.

@@ -5,24 +5,29 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 )
 
-// The smallest window in which keys answer.
-const (
-	minWidth  = 40
-	minHeight = 14
-)
+// minHeight is the smallest window in which keys answer.
+const minHeight = 14
 
-// sizes is how many rows each part of the screen has.
-type sizes struct{ list, detail, news int }
+// sizes is how many rows each part of the screen has beside the question.
+type sizes struct{ list, news int }
 
-// layout shares the window out. What decides (title and keys) always fits.
+// above is how many rows stand above the question.
+func (s sizes) above() int {
+	if s.list == 0 {
+		return 1
+	}
+	return s.list + 2
+}
+
+// layout shares the window out. What decides always fits.
 func (m *model) layout() sizes {
-	rest := m.height - 4 - len(m.titleRows()) - len(m.keyRows()) // header, two rulers, the line of what is out of sight
 	s := sizes{news: 1}
 	if m.height >= 20 {
 		s.news = 2
@@ -30,13 +35,10 @@ func (m *model) layout() sizes {
 	if m.height >= 30 {
 		s.news = 4
 	}
-	rest -= s.news
-	if m.o.Only != "" {
-		s.detail = rest
-		return s
+	if m.o.Only == "" {
+		rest := m.height - 2 - s.news - m.question().Beside(m.width)
+		s.list = max(1, min(m.count(), rest/3))
 	}
-	s.list = max(1, min(m.count(), rest/3))
-	s.detail = rest - s.list
 	return s
 }
 
@@ -47,17 +49,13 @@ func (m *model) count() int {
 	return len(m.grants.all)
 }
 
-func (m *model) tooSmall() bool {
-	return m.width < minWidth || m.height < minHeight || m.layout().detail < 2
-}
-
 func (m *model) View() tea.View {
 	v := tea.View{AltScreen: true}
 	switch {
 	case m.height == 0 || m.err != nil:
-	case m.tooSmall():
-		v.Content = strings.Join(fill(wrap([]string{
-			"clawai: window too small.", fmt.Sprintf("A question needs %d columns and %d rows.", minWidth, minHeight), "q leaves.",
+	case !m.fits:
+		v.Content = strings.Join(screen.Fill(view.Wrap([]string{
+			"clawai: window too small.", fmt.Sprintf("A question needs %d columns and %d rows.", screen.MinWidth, minHeight), "q leaves.",
 		}, max(8, m.width)), m.height), "\n")
 	default:
 		v.Content = strings.Join(m.rows(), "\n")
@@ -67,22 +65,16 @@ func (m *model) View() tea.View {
 
 func (m *model) rows() []string {
 	size := m.layout()
-	rows := []string{bold(clip(m.header(), m.width))}
+	rows := []string{screen.Bold(screen.Clip(m.header(), m.width), false)}
 	if m.o.Only == "" {
-		rows = append(rows, fill(m.listRows(size.list), size.list)...)
+		rows = append(rows, screen.Fill(m.listRows(size.list), size.list)...)
+		rows = append(rows, strings.Repeat("─", m.width))
 	}
-	rows = append(rows, strings.Repeat("─", m.width))
-	rows = append(rows, m.detailRows(size.detail)...)
-	rows = append(rows, strings.Repeat("─", m.width))
-	for _, row := range m.titleRows() {
-		rows = append(rows, m.alarm(row, m.inDanger()))
+	rows = append(rows, m.question().Rows()...)
+	for _, line := range m.news[max(0, len(m.news)-size.news):] {
+		rows = append(rows, screen.Clip(line, m.width))
 	}
-	rows = append(rows, m.keyRows()...)
-	news := m.news[max(0, len(m.news)-size.news):]
-	for _, line := range news {
-		rows = append(rows, clip(line, m.width))
-	}
-	return fill(rows, m.height)
+	return screen.Fill(rows, m.height)
 }
 
 // header names the tabs and how many there are.
@@ -142,7 +134,7 @@ func (m *model) listRows(n int) []string {
 // row is one request: cursor, mark, time left or what settled it, and as much
 // of the call as fits.
 func (m *model) row(r *queue.Request, at, marked bool) string {
-	f := m.facts(r)
+	f := m.brief(r)
 	state := Left(r, m.o.Now())
 	switch {
 	case m.sending[r.ID]:
@@ -166,8 +158,11 @@ func (m *model) row(r *queue.Request, at, marked bool) string {
 	if f.Careful() {
 		s += "DANGEROUS  "
 	}
-	s = clip(s+strings.TrimPrefix(f.Short(max(1, m.width-cellsOf(s))), "careful: "), m.width)
-	return m.alarm(s, f.Careful() && r.Status == queue.Pending)
+	s = screen.Clip(s+strings.TrimPrefix(f.Short(max(1, m.width-screen.Cells(s))), "careful: "), m.width)
+	if f.Careful() && r.Status == queue.Pending {
+		return screen.Bold(s, true)
+	}
+	return s
 }
 
 func (m *model) grantRows(n int) []string {
@@ -179,30 +174,10 @@ func (m *model) grantRows(n int) []string {
 		if g.ID == m.grants.at {
 			s = "> "
 		}
-		rows = append(rows, clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width))
+		rows = append(rows, screen.Clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width))
 	}
 	if len(rows) == 0 {
 		return []string{"  No answer holds for a session."}
 	}
 	return rows
 }
-
-// inDanger says that the request in sight needs care.
-func (m *model) inDanger() bool {
-	r := m.pending.current()
-	return m.tab == pendingTab && r != nil && r.Status == queue.Pending && m.entire(r).Careful()
-}
-
-// alarm is bold and red when on; the word DANGEROUS says it too.
-func (m *model) alarm(s string, on bool) string {
-	style := lipgloss.NewStyle().Bold(on)
-	if on && m.o.Color {
-		style = style.Foreground(lipgloss.Color("1"))
-	}
-	if !on {
-		return s
-	}
-	return style.Render(s)
-}
-
-func bold(s string) string { return lipgloss.NewStyle().Bold(true).Render(s) }

@@ -37,7 +37,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 						if d.answer(key); n > 80 {
 							d.Fatalf("%v: never at its end:\n%s", size, d.glass.Text())
 						}
-						d.see("nothing was answered: read")
+						d.see("read on first: lines")
 						d.pass(50e6)
 						if d.q.decides > 0 || strings.Contains(d.glass.Text(), "How far") {
 							d.Fatalf("%v: %s answered before the end:\n%s", size, key, d.glass.Text())
@@ -86,7 +86,7 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 		d.q.put(r)
 		d.see("read to the end to allow")
 		d.answer("a")
-		d.see("nothing was answered: read")
+		d.see("read on first: lines")
 		d.never("Really allow")
 		d.answer(end, "a")
 		d.see("Really allow it once?")
@@ -100,7 +100,7 @@ func TestAnotherRequestIsReadAnew(t *testing.T) {
 		d.q.put(request(2, "files", "read_files", long()))
 		d.see("Waiting (2)")
 		d.answer(end, down, "a")
-		d.see("nothing was answered: read")
+		d.see("read on first: lines")
 		d.answer(up, "a")
 		d.pass(50e6)
 		if d.q.decides > 0 {
@@ -121,7 +121,7 @@ func TestARuleIsReadToItsEnd(t *testing.T) {
 		d.q.put(r)
 		d.see("A always…")
 		d.answer("A", end, "2", "y")
-		d.see("nothing was answered: read")
+		d.see("read on first: lines")
 		if d.q.decides > 0 {
 			d.Fatal("what was read of one rule counted for another")
 		}
@@ -147,7 +147,7 @@ func TestSeveralAreReadToTheirEnd(t *testing.T) {
 		d.answer(" ", down, " ", "a")
 		d.see("Allow these 2, each once?", `1  "read_files" on "files"`, "read to the end to allow")
 		d.answer("y")
-		d.see("nothing was answered: read", "Allow these 2, each once?")
+		d.see("read on first: lines", "Allow these 2, each once?")
 		if d.q.decides > 0 {
 			d.Fatal("answered before the end")
 		}

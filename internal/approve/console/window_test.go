@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -18,7 +19,7 @@ import (
 func TestResize(t *testing.T) {
 	sit(t, 80, 24, Options{}, func(d *desk) {
 		d.q.put(request(1, "files", "write_file", `{"path":"/p/`+strings.Repeat("x", 100)+`"}`))
-		for _, size := range [][2]int{{120, 40}, {50, 14}, {80, 24}, {minWidth, minHeight}, {200, 60}} {
+		for _, size := range [][2]int{{120, 40}, {50, 14}, {80, 24}, {screen.MinWidth, minHeight}, {200, 60}} {
 			d.resize(size[0], size[1])
 			d.see("let it through?", "d deny", `"write_f`)
 		}
@@ -160,7 +161,7 @@ func TestAPanicGivesTheTerminalBack(t *testing.T) {
 }
 
 func TestAPanicOfTheScreenIsAnError(t *testing.T) {
-	m := newModel(Options{}, func(job) {})
+	m := newModel(Options{}, func(screen.Task) {})
 	if _, cmd := m.Update(decidedMsg{}); cmd == nil || m.err == nil { // Now is nil
 		t.Errorf("got %v", m.err)
 	}
@@ -224,10 +225,9 @@ func (d *desk) read() string {
 	var rows []string
 	for range 1000 {
 		d.pass(50 * time.Millisecond)
-		screen := strings.Split(above(d.glass.Text()), "\n")
-		details := screen[2 : len(screen)-2]
+		shown := strings.Split(above(d.glass.Text()), "\n")
+		details, last := shown[1:len(shown)-1], shown[len(shown)-1]
 		from, to, all := 1, len(details), len(details)
-		last := screen[len(screen)-2]
 		if strings.HasPrefix(last, "── ") {
 			_, at, _ := strings.Cut(last, "lines ")
 			if _, err := fmt.Sscanf(at, "%d-%d of %d;", &from, &to, &all); err != nil {

@@ -9,8 +9,8 @@ import (
 // give. No value can show its character, so no line of one passes for ours.
 const Gutter = "  ┆ "
 
-// label pads the word that begins a line.
-func label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
+// Label pads the word that begins a line.
+func Label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
 
 // Lines is the question as plain text, in rows of at most width cells; 0 does
 // not wrap. Labels and order are fixed: dangers, server, then for each request
@@ -19,12 +19,12 @@ func label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text)
 func (q Question) Lines(width int) []string {
 	var lines []string
 	for _, d := range q.Dangers {
-		lines = append(lines, label("careful", d))
+		lines = append(lines, Label("careful", d))
 	}
 	for i := range q.Requests {
 		lines = append(lines, q.requestLines(i)...)
 	}
-	return wrap(lines, width)
+	return Wrap(lines, width)
 }
 
 func (q *Question) requestLines(i int) []string {
@@ -34,27 +34,27 @@ func (q *Question) requestLines(i int) []string {
 		lines = append(lines, fmt.Sprintf("request %d of %d", i+1, n))
 	}
 	if i == 0 {
-		lines = append(lines, label("server", q.Server))
+		lines = append(lines, Label("server", q.Server))
 	}
 	if r.Server != q.Server {
-		lines = append(lines, label("by server", r.Server))
+		lines = append(lines, Label("by server", r.Server))
 	}
-	lines = append(lines, label("method", r.Method))
+	lines = append(lines, Label("method", r.Method))
 	for j := range r.Named {
-		lines = append(lines, label(r.Word, r.Named[j].shown()))
+		lines = append(lines, Label(r.Word, r.Named[j].shown()))
 	}
 	if i == 0 && q.Rule != "" {
-		lines = append(lines, label("rule", q.Rule))
+		lines = append(lines, Label("rule", q.Rule))
 	}
 	own := len(r.Args) - r.Extra
 	if own == 0 {
-		lines = append(lines, label("arguments", "none"))
+		lines = append(lines, Label("arguments", "none"))
 	} else {
-		lines = append(lines, label("arguments", fmt.Sprint(own)))
+		lines = append(lines, Label("arguments", fmt.Sprint(own)))
 	}
 	for j := range r.Args {
 		if j == own {
-			lines = append(lines, label("params", fmt.Sprintf("%d more", r.Extra)))
+			lines = append(lines, Label("params", fmt.Sprintf("%d more", r.Extra)))
 		}
 		lines = append(lines, "  "+r.Args[j].Line())
 	}
@@ -84,7 +84,7 @@ func (r *Request) Changes() []string {
 	for i, d := range r.Diff {
 		switch {
 		case i == 0:
-			lines = append(lines, label("changes", d.Text))
+			lines = append(lines, Label("changes", d.Text))
 			continue
 		case d.Op == '#':
 			lines = append(lines, "  "+d.Text)
@@ -117,7 +117,7 @@ func (q Question) Entire(width int) []string {
 			}
 		}
 	}
-	return wrap(lines, width)
+	return Wrap(lines, width)
 }
 
 func guttered(text []string) []string {

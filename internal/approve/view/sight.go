@@ -41,5 +41,5 @@ func (s Sight) Rest(top, bottom, all int) string {
 
 // ReadOn is Rest when the person has just tried to allow before the end.
 func ReadOn(top, bottom, all int) string {
-	return fmt.Sprintf("── read on first: lines %d-%d of %d", top+1, bottom, all)
+	return fmt.Sprintf("── read on first: lines %d-%d of %d; nothing was answered", top+1, bottom, all)
 }

@@ -263,7 +263,7 @@ func TestWrap(t *testing.T) {
 		{"नमस्ते नमस्ते नमस्ते", 12, ""},
 		{"abcdefghijk", 1, "abcdefgh|    ↳ ij|    ↳ k"},
 	} {
-		got := strings.Join(wrap([]string{c.text}, c.cells), "|")
+		got := strings.Join(Wrap([]string{c.text}, c.cells), "|")
 		if c.want != "" && got != c.want {
 			t.Errorf("%q at %d: %q", c.text, c.cells, got)
 		}

@@ -9,8 +9,9 @@ import (
 // continued begins a row that goes on with the line above it.
 const continued = "    ↳ "
 
-// wrap cuts lines into rows of at most cells cells; 0 cuts nothing.
-func wrap(lines []string, cells int) []string {
+// Wrap cuts harmless lines into rows of at most cells cells; 0 cuts nothing. What is
+// cut off goes on behind a mark, so that it is not taken for a line of its own.
+func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines
 	}

@@ -125,9 +125,9 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 	t.Cleanup(func() { _ = proxy.Close() })
 	seat := approve.NewAttended(Rung, q.Attended)
 	seat.Every = 50 * time.Millisecond
-	l := approve.NewLadder(approve.LadderOptions{
-		Rungs: []approve.Rung{seat}, Keeper: pen{},
-		Queue: approve.NewLine(func() (approve.Desk, error) { return approve.Desked(proxy), nil }),
+	l := approve.NewChain(approve.ChainOptions{
+		Channels: []approve.Channel{seat}, Keeper: pen{},
+		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)
 	return l, &onThePage{st: st, sm: sm}

@@ -57,23 +57,23 @@ func (k *asking) end(t testing.TB) answered {
 	return answered{}
 }
 
-func (k *asking) wants(t testing.TB, reply gate.Reply, rung string) gate.Answer {
+func (k *asking) wants(t testing.TB, reply gate.Reply, channel string) gate.Answer {
 	t.Helper()
 	r := k.end(t)
-	if r.err != nil || r.Reply != reply || r.Rung != rung || r.Digest != k.q.Digest || r.By == "" {
-		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Rung, r.By, r.err, reply, rung)
+	if r.err != nil || r.Reply != reply || r.Rung != channel || r.Digest != k.q.Digest || r.By == "" {
+		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Rung, r.By, r.err, reply, channel)
 	}
 	return r.Answer
 }
 
 func TestLadderKeepsTheContract(t *testing.T) {
 	slow.Test(t)
-	for name, o := range map[string]func(LadderOptions) LadderOptions{
-		"with a queue":      func(o LadderOptions) LadderOptions { o.Queue = newSlate().line(); return o },
-		"without a queue":   func(o LadderOptions) LadderOptions { return o },
-		"with a dead queue": func(o LadderOptions) LadderOptions { o.Queue = (&slate{refuse: errors.New("full")}).line(); return o },
-		"behind an empty rung": func(o LadderOptions) LadderOptions {
-			o.Rungs = append([]Rung{&seat{absent: errLeft}}, o.Rungs...)
+	for name, o := range map[string]func(ChainOptions) ChainOptions{
+		"with a queue":      func(o ChainOptions) ChainOptions { o.Queue = newMemQueue().line(); return o },
+		"without a queue":   func(o ChainOptions) ChainOptions { return o },
+		"with a dead queue": func(o ChainOptions) ChainOptions { o.Queue = (&memQueue{refuse: errors.New("full")}).line(); return o },
+		"behind an empty channel": func(o ChainOptions) ChainOptions {
+			o.Channels = append([]Channel{&fakeChannel{absent: errLeft}}, o.Channels...)
 			return o
 		},
 	} {
@@ -81,8 +81,8 @@ func TestLadderKeepsTheContract(t *testing.T) {
 			t.Parallel()
 			gatetest.Run(t, gatetest.Rung{
 				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
-					s := newSeat("terminal")
-					l := NewLadder(o(LadderOptions{Rungs: []Rung{NewGather(s, func(gate.Question) bool { return false })}}))
+					s := newFakeChannel("terminal")
+					l := NewChain(o(ChainOptions{Channels: []Channel{NewBatcher(s, func(gate.Question) bool { return false })}}))
 					t.Cleanup(l.Close)
 					return l, s
 				},
@@ -94,28 +94,28 @@ func TestLadderKeepsTheContract(t *testing.T) {
 
 // attendant answers in the queue.
 type attendant struct {
-	slate *slate
-	here  *atomic.Bool
+	memQueue *memQueue
+	here     *atomic.Bool
 }
 
 // Say answers the next that still waits; one that was told to stop does not.
 func (a attendant) Say(r gate.Reply) {
-	for !(<-a.slate.came).say(r) {
+	for !(<-a.memQueue.came).say(r) {
 	}
 }
 
-func (a attendant) Leave() { <-a.slate.came; a.here.Store(false) }
+func (a attendant) Leave() { <-a.memQueue.came; a.here.Store(false) }
 
 func TestTheQueueKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
 	gatetest.Run(t, gatetest.Rung{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
-			p := attendant{newSlate(), new(atomic.Bool)}
+			p := attendant{newMemQueue(), new(atomic.Bool)}
 			p.here.Store(true)
-			l := NewLadder(LadderOptions{
-				Queue: p.slate.line(), Keeper: &pen{},
-				Rungs: []Rung{attended(p.here)},
+			l := NewChain(ChainOptions{
+				Queue: p.memQueue.line(), Keeper: &fakeKeeper{},
+				Channels: []Channel{attended(p.here)},
 			})
 			t.Cleanup(l.Close)
 			return l, p
@@ -136,14 +136,14 @@ func attended(here *atomic.Bool) *Attended {
 }
 
 func TestTheFirstAnswerWins(t *testing.T) {
-	s, desk := newSlate(), newSeat("terminal")
-	l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+	s, desk := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
 	defer l.Close()
 
 	k := askOn(l)
 	ticket := <-s.came
 	if q := <-desk.asked; q.Ticket != ticket.id {
-		t.Errorf("the rung is asked for %q, in the queue it is %q", q.Ticket, ticket.id)
+		t.Errorf("the channel is asked for %q, in the queue it is %q", q.Ticket, ticket.id)
 	}
 	desk.Say(gate.AllowOnce)
 	k.wants(t, gate.AllowOnce, "terminal")
@@ -166,7 +166,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		_, o := ticket.fate()
 		return o == "denied: the rules changed; nothing was executed"
 	})
-	if len(l.places) != 0 {
+	if len(l.entries) != 0 {
 		t.Error("concluded questions are kept")
 	}
 }
@@ -174,8 +174,8 @@ func TestTheFirstAnswerWins(t *testing.T) {
 // Both answer at the same moment: one of them is what the gate gets and what
 // the queue holds, whichever it is.
 func TestARaceHasOneWinner(t *testing.T) {
-	s, desk := newSlate(), newSeat("terminal")
-	l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+	s, desk := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
 	defer l.Close()
 	won := map[string]int{}
 	for range 300 {
@@ -202,11 +202,11 @@ func TestARaceHasOneWinner(t *testing.T) {
 }
 
 func TestEveryRungFailsInTurn(t *testing.T) {
-	first, second, third, last := newSeat("terminal"), newSeat("popup"), newSeat("elicitation"), newSeat("web")
+	first, second, third, last := newFakeChannel("terminal"), newFakeChannel("popup"), newFakeChannel("elicitation"), newFakeChannel("web")
 	second.absent = errors.New("not in tmux")
 	first.Leave()
-	s := newSlate()
-	l := NewLadder(LadderOptions{Rungs: []Rung{first, second, third, falling{}, last}, Queue: s.line()})
+	s := newMemQueue()
+	l := NewChain(ChainOptions{Channels: []Channel{first, second, third, falling{}, last}, Queue: s.line()})
 	defer l.Close()
 	k := askOn(l)
 	<-third.asked
@@ -221,8 +221,8 @@ func TestEveryRungFailsInTurn(t *testing.T) {
 
 // A deny is an answer: nobody else is asked.
 func TestADenyEndsIt(t *testing.T) {
-	first, second := newSeat("terminal"), newSeat("web")
-	l := NewLadder(LadderOptions{Rungs: []Rung{first, second}})
+	first, second := newFakeChannel("terminal"), newFakeChannel("web")
+	l := NewChain(ChainOptions{Channels: []Channel{first, second}})
 	defer l.Close()
 	k := askOn(l)
 	first.Say(gate.DenyOnce)
@@ -241,9 +241,9 @@ func (falling) Ask(context.Context, gate.Question) (gate.Answer, error) {
 }
 
 func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
-	s, desk := newSlate(), newSeat("terminal")
+	s, desk := newMemQueue(), newFakeChannel("terminal")
 	desk.absent = errors.New("there is no terminal")
-	l := NewLadder(LadderOptions{Rungs: []Rung{desk, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
+	l := NewChain(ChainOptions{Channels: []Channel{desk, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
 	defer l.Close()
 	r := askOn(l).end(t)
 	if r.err == nil || !strings.Contains(r.Note, "run") || !strings.Contains(r.Note, "clawai approve") {
@@ -261,9 +261,9 @@ func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 
 // Why the terminal cannot be asked names it once.
 func TestATerminalThatIsNotOursIsNamedOnce(t *testing.T) {
-	desk := newSeat("terminal")
+	desk := newFakeChannel("terminal")
 	desk.absent = errors.Join(&term.NotOwned{Reason: term.Background})
-	l := NewLadder(LadderOptions{Rungs: []Rung{desk}})
+	l := NewChain(ChainOptions{Channels: []Channel{desk}})
 	defer l.Close()
 	if r := askOn(l).end(t); r.err == nil || r.err.Error() != "nobody could be asked: another program is in front on the terminal" {
 		t.Errorf("%v", r.err)
@@ -272,7 +272,7 @@ func TestATerminalThatIsNotOursIsNamedOnce(t *testing.T) {
 
 // Where no answer of clawai approve would count, nobody is sent there.
 func TestWithoutAQueueNobodyIsSentToIt(t *testing.T) {
-	l := NewLadder(LadderOptions{Rungs: []Rung{falling{}}})
+	l := NewChain(ChainOptions{Channels: []Channel{falling{}}})
 	defer l.Close()
 	if r := askOn(l).end(t); r.err == nil || r.Note != "" || strings.Contains(r.err.Error(), "clawai approve") {
 		t.Errorf("%q, %v", r.Note, r.err)
@@ -280,8 +280,8 @@ func TestWithoutAQueueNobodyIsSentToIt(t *testing.T) {
 }
 
 func TestNobodyWaitsInTheQueue(t *testing.T) {
-	s, pointed := newSlate(), make(chan string, 1)
-	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Point: func(q gate.Question) { pointed <- q.Ticket }})
+	s, pointed := newMemQueue(), make(chan string, 1)
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Point: func(q gate.Question) { pointed <- q.Ticket }})
 	defer l.Close()
 	k := askOn(l)
 	ticket := <-s.came
@@ -306,8 +306,8 @@ func TestEndingsInWords(t *testing.T) {
 		{context.Canceled, "the connection is gone; nothing was executed"},
 	}
 	for _, tt := range tests {
-		s, desk := newSlate(), newSeat("terminal")
-		l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: s.line(), Wait: true})
+		s, desk := newMemQueue(), newFakeChannel("terminal")
+		l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
 		k := askOn(l)
 		ticket := <-s.came
 		<-desk.asked
@@ -328,8 +328,8 @@ func TestEndingsInWords(t *testing.T) {
 // The deadline ends it even where the caller's context has none, and the words
 // say when.
 func TestTheDeadlineEndsIt(t *testing.T) {
-	s := newSlate()
-	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+	s := newMemQueue()
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true})
 	defer l.Close()
 	q := aQuestion()
 	q.Deadline = time.Now().Add(30 * time.Millisecond)
@@ -346,8 +346,8 @@ func TestTheDeadlineEndsIt(t *testing.T) {
 // call was not answered, and not one that nobody could be asked about.
 func TestTheCallersOwnDeadlineEndsIt(t *testing.T) {
 	for range 20 {
-		s := newSlate()
-		l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+		s := newMemQueue()
+		l := NewChain(ChainOptions{Queue: s.line(), Wait: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		q := aQuestion()
 		q.Deadline, _ = ctx.Deadline()
@@ -362,8 +362,8 @@ func TestTheCallersOwnDeadlineEndsIt(t *testing.T) {
 // An answer that was in the queue before the end, and was not seen in time: the
 // call is denied, and its giver reads that it was too late.
 func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
-	s := newSlate()
-	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true})
+	s := newMemQueue()
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true})
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	q := aQuestion()
@@ -383,18 +383,18 @@ func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
 	slow.Test(t)
 	full := errors.New("database or disk is full")
 	stuck := make(chan struct{})
-	lines := map[string]*Line{
-		"cannot be opened": NewLine(func() (Desk, error) { return nil, full }),
-		"refuses":          (&slate{refuse: full}).line(),
-		"cannot settle":    (&slate{broken: full, came: make(chan *slip, 9)}).line(),
-		"falls over":       NewLine(func() (Desk, error) { panic("malformed") }),
-		"is locked":        NewLine(func() (Desk, error) { <-stuck; return nil, full }),
+	lines := map[string]*QueueClient{
+		"cannot be opened": NewQueueClient(func() (Enqueuer, error) { return nil, full }),
+		"refuses":          (&memQueue{refuse: full}).line(),
+		"cannot settle":    (&memQueue{broken: full, came: make(chan *memTicket, 9)}).line(),
+		"falls over":       NewQueueClient(func() (Enqueuer, error) { panic("malformed") }),
+		"is locked":        NewQueueClient(func() (Enqueuer, error) { <-stuck; return nil, full }),
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
 			trouble := make(chan error, 9)
-			desk := newSeat("terminal")
-			l := NewLadder(LadderOptions{Rungs: []Rung{desk}, Queue: line, Wait: true, Trouble: func(err error) { trouble <- err }})
+			desk := newFakeChannel("terminal")
+			l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: line, Wait: true, Trouble: func(err error) { trouble <- err }})
 			began := time.Now()
 			k := askOn(l)
 			<-desk.asked
@@ -423,7 +423,7 @@ func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
 
 // With nobody else to ask, a dead queue denies and says why.
 func TestADeadQueueAloneDenies(t *testing.T) {
-	l := NewLadder(LadderOptions{Queue: (&slate{refuse: errors.New("disk is full")}).line(), Wait: true})
+	l := NewChain(ChainOptions{Queue: (&memQueue{refuse: errors.New("disk is full")}).line(), Wait: true})
 	defer l.Close()
 	r := askOn(l).end(t)
 	if r.err == nil || !strings.Contains(r.err.Error(), "queue: disk is full; to answer") || r.Note == "" {
@@ -432,8 +432,8 @@ func TestADeadQueueAloneDenies(t *testing.T) {
 }
 
 func TestAQueueThatFailedIsTriedAgain(t *testing.T) {
-	s, tries := newSlate(), 0
-	line := NewLine(func() (Desk, error) {
+	s, tries := newMemQueue(), 0
+	line := NewQueueClient(func() (Enqueuer, error) {
 		if tries++; tries == 1 {
 			return nil, errors.New("locked")
 		}
@@ -468,8 +468,8 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 		{gate.DenyAlways, full, gate.DenyOnce, "nothing was written: the policy file has changed"},
 	}
 	for _, tt := range tests {
-		s, keeper := newSlate(), &pen{fails: tt.fails}
-		l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Keeper: keeper})
+		s, keeper := newMemQueue(), &fakeKeeper{fails: tt.fails}
+		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Keeper: keeper})
 		k := askOn(l)
 		ticket := <-s.came
 		if len(ticket.request.Offers) != 1 {
@@ -490,8 +490,8 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 
 // What the answerers see of a question is the question.
 func TestTheRequestIsTheQuestion(t *testing.T) {
-	s := newSlate()
-	l := NewLadder(LadderOptions{Queue: s.line(), Wait: true, Project: "/work", Risk: func(gate.Question) bool { return false }})
+	s := newMemQueue()
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Project: "/work", Risk: func(gate.Question) bool { return false }})
 	defer l.Close()
 	k := askOn(l)
 	r := (<-s.came).request

@@ -17,7 +17,7 @@ import (
 
 // wall is a Lister whose person is the test: it shows one page at a time.
 type wall struct {
-	*seat
+	*fakeChannel
 	pages chan sheet
 	open  atomic.Int32
 	over  atomic.Bool // two pages were open at once
@@ -30,7 +30,7 @@ type sheet struct {
 	closed  chan error
 }
 
-func newWall() *wall { return &wall{seat: newSeat("wall"), pages: make(chan sheet, 100)} }
+func newWall() *wall { return &wall{fakeChannel: newFakeChannel("wall"), pages: make(chan sheet, 100)} }
 
 func (w *wall) put(ctx context.Context, qs ...gate.Question) (any, error) {
 	if w.open.Add(1) > 1 {
@@ -79,7 +79,7 @@ func numbered(n byte) gate.Question {
 	return q
 }
 
-func post(g *Gather, q gate.Question) *asking {
+func post(g *Batcher, q gate.Question) *asking {
 	k := &asking{q: q, result: make(chan answered, 1)}
 	var ctx context.Context
 	ctx, k.cancel = context.WithCancelCause(context.Background())
@@ -107,8 +107,8 @@ func TestGatherKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	gatetest.Run(t, gatetest.Rung{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) {
-			s := newSeat("terminal")
-			return NewGather(s, func(gate.Question) bool { return false }), s
+			s := newFakeChannel("terminal")
+			return NewBatcher(s, func(gate.Question) bool { return false }), s
 		},
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
 	})
@@ -117,7 +117,7 @@ func TestGatherKeepsTheContract(t *testing.T) {
 func TestOneQuestionIsAskedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		began := time.Now()
 		k := post(g, numbered(1))
 		p := shows(t, w, 1)
@@ -134,7 +134,7 @@ func TestWhatComesTogetherIsOnePage(t *testing.T) {
 	for _, reply := range []gate.Reply{gate.DenyOnce, gate.AllowOnce} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWall()
-			g := NewGather(w, fromHundred)
+			g := NewBatcher(w, fromHundred)
 			var all []*asking
 			for n := range byte(5) {
 				all = append(all, post(g, numbered(n)))
@@ -153,7 +153,7 @@ func TestWhatComesTogetherIsOnePage(t *testing.T) {
 func TestWhatComesWithinASecondJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		a := post(g, numbered(1))
 		p := shows(t, w, 1)
 		time.Sleep(500 * time.Millisecond)
@@ -181,7 +181,7 @@ func TestWhatComesWithinASecondJoins(t *testing.T) {
 func TestATrickleDoesNotMoveThePageForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		var all []*asking
 		for n := range byte(20) {
 			all = append(all, post(g, numbered(n)))
@@ -201,7 +201,7 @@ func TestATrickleDoesNotMoveThePageForEver(t *testing.T) {
 func TestADangerousOneIsAskedAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		a, x, b, y := post(g, numbered(1)), post(g, numbered(100)), post(g, numbered(2)), post(g, numbered(101))
 		synctest.Wait()
 		var all int
@@ -238,7 +238,7 @@ func TestADangerousOneIsAskedAlone(t *testing.T) {
 func TestOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		all := []*asking{post(g, numbered(0)), post(g, numbered(1)), post(g, numbered(2))}
 		shows(t, w, 0, 1, 2).says <- oneByOne
 		for range all {
@@ -260,7 +260,7 @@ func TestAListLosesWhatIsOver(t *testing.T) {
 	for gone := range byte(3) { // the first of them leads
 		synctest.Test(t, func(t *testing.T) {
 			w := newWall()
-			g := NewGather(w, fromHundred)
+			g := NewBatcher(w, fromHundred)
 			all := []*asking{}
 			for n := range byte(3) {
 				all = append(all, post(g, numbered(n)))
@@ -284,8 +284,8 @@ func TestAListLosesWhatIsOver(t *testing.T) {
 // it is.
 func TestLeavingTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSeat("popup") // no Lister: one after the other
-		g := NewGather(s, fromHundred)
+		s := newFakeChannel("popup") // no Lister: one after the other
+		g := NewBatcher(s, fromHundred)
 		all := []*asking{}
 		for n := range byte(4) {
 			all = append(all, post(g, numbered(n)))
@@ -309,12 +309,12 @@ func TestLeavingTheLine(t *testing.T) {
 	})
 }
 
-// A rung that is lost is lost for all of a list; a page that does not fit is
+// A channel that is lost is lost for all of a list; a page that does not fit is
 // asked one by one.
 func TestAListThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		a, b := post(g, numbered(1)), post(g, numbered(2))
 		shows(t, w, 1, 2).says <- errLeft
 		for _, k := range []*asking{a, b} {
@@ -338,7 +338,7 @@ func TestAListThatFails(t *testing.T) {
 	})
 }
 
-// Whatever a rung says to a list, none of it is more than once.
+// Whatever a channel says to a list, none of it is more than once.
 func TestAListWidensNothing(t *testing.T) {
 	for _, said := range []gate.Reply{gate.AllowSession, gate.AllowAlways, gate.DenyAlways, 77} {
 		a := single(gate.Answer{Reply: said, Digest: [32]byte{9}}, numbered(1))
@@ -348,12 +348,12 @@ func TestAListWidensNothing(t *testing.T) {
 	}
 }
 
-// While the rung asks for us it is available, whatever it would say itself: a
+// While the channel asks for us it is available, whatever it would say itself: a
 // terminal with our question on it is not free.
 func TestAvailableWhileAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWall()
-		g := NewGather(w, fromHundred)
+		g := NewBatcher(w, fromHundred)
 		k := post(g, numbered(1))
 		p := shows(t, w, 1)
 		w.absent = errLeft
@@ -372,7 +372,7 @@ func TestAvailableWhileAsking(t *testing.T) {
 // is never more than one page.
 func TestAFloodIsAnsweredOneForOne(t *testing.T) {
 	w := newWall()
-	g := NewGather(w, fromHundred)
+	g := NewBatcher(w, fromHundred)
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {

@@ -15,8 +15,8 @@ import (
 
 const nothingRan = "; nothing was executed"
 
-// settled is the answer of a rung, unless the queue had one first.
-func (l *Ladder) settled(ctx context.Context, q gate.Question, p *place, a gate.Answer) (gate.Answer, error) {
+// settled is the answer of a channel, unless the queue had one first.
+func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.ended(ctx, q, p)
 	}
@@ -24,10 +24,10 @@ func (l *Ladder) settled(ctx context.Context, q gate.Question, p *place, a gate.
 	if a.Reply.Allows() {
 		status = queue.Approved
 	}
-	first, ours := l.settle(p, status, queue.Answer{Reply: a.Reply, Rung: a.Rung, By: a.By, Words: a.Words}, "")
+	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Rung: a.Rung, By: a.By, Words: a.Words}, "")
 	if !ours {
 		other, err := l.taken(ctx, q, p, first)
-		other.Note = joined(other.Note, a.Note) // a rule may have been written at the rung
+		other.Note = joined(other.Note, a.Note) // a rule may have been written at the channel
 		return other, err
 	}
 	p.note = a.Note
@@ -36,7 +36,7 @@ func (l *Ladder) settled(ctx context.Context, q gate.Question, p *place, a gate.
 }
 
 // taken is the answer of the queue.
-func (l *Ladder) taken(ctx context.Context, q gate.Question, p *place, said queue.Answer) (gate.Answer, error) {
+func (l *Chain) taken(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Rung: said.Rung, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
 		note, err := l.write(ctx, q, said)
@@ -53,7 +53,7 @@ func (l *Ladder) taken(ctx context.Context, q gate.Question, p *place, said queu
 	return a, nil
 }
 
-func (l *Ladder) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
+func (l *Chain) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
 	if l.o.Keeper == nil {
 		return "", errors.New("rules cannot be written here")
 	}
@@ -67,10 +67,10 @@ func (l *Ladder) write(ctx context.Context, q gate.Question, said queue.Answer) 
 
 // ended is a question that was taken back, or whose time is up. An answer that
 // was in the queue by then is too late for the gate, and its giver reads so.
-func (l *Ladder) ended(ctx context.Context, q gate.Question, p *place) (gate.Answer, error) {
+func (l *Chain) ended(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
 	cause := context.Cause(ctx)
 	text := ending(cause)
-	if _, ours := l.settle(p, queue.Expired, queue.Answer{}, text); !ours {
+	if _, ours := l.resolve(p, queue.Expired, queue.Answer{}, text); !ours {
 		l.outcome(p, "too late: "+text)
 	}
 	return gate.Answer{Digest: q.Digest}, cause
@@ -92,17 +92,17 @@ func ending(cause error) string {
 }
 
 // keep remembers an answered question until Concluded.
-func (l *Ladder) keep(q gate.Question, p *place) {
+func (l *Chain) keep(q gate.Question, p *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.places[q.Number] = p
+	l.entries[q.Number] = p
 }
 
 // Concluded tells those who read the queue what became of an answered call.
-func (l *Ladder) Concluded(q gate.Question, v gate.Verdict) {
+func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.mu.Lock()
-	p := l.places[q.Number]
-	delete(l.places, q.Number)
+	p := l.entries[q.Number]
+	delete(l.entries, q.Number)
 	l.mu.Unlock()
 	if p == nil {
 		return
@@ -120,8 +120,8 @@ func (l *Ladder) Concluded(q gate.Question, v gate.Verdict) {
 }
 
 // unasked is a question nobody is there to answer.
-func (l *Ladder) unasked(ctx context.Context, q gate.Question, p *place, none, lost error) (gate.Answer, error) {
-	first, ours := l.settle(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked"+nothingRan)
+func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
+	first, ours := l.resolve(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked"+nothingRan)
 	if !ours && lost == nil {
 		return l.taken(ctx, q, p, first)
 	}
@@ -129,21 +129,21 @@ func (l *Ladder) unasked(ctx context.Context, q gate.Question, p *place, none, l
 	if lost != nil && l.o.Queue != nil {
 		err = fmt.Errorf("%w; queue: %w", none, lost)
 	}
-	how := l.how()
-	if how != "" {
-		err = fmt.Errorf("%w; %s", err, how)
+	hint := l.hint()
+	if hint != "" {
+		err = fmt.Errorf("%w; %s", err, hint)
 	}
-	return gate.Answer{Digest: q.Digest, Note: how}, err
+	return gate.Answer{Digest: q.Digest, Note: hint}, err
 }
 
-// how says how to answer such a call the next time; "" where nothing of ours
+// hint says how to answer such a call the next time; "" where nothing of ours
 // would help.
-func (l *Ladder) how() string {
-	attended := slices.ContainsFunc(l.o.Rungs, func(r Rung) bool { _, ok := r.(*Attended); return ok })
+func (l *Chain) hint() string {
+	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*Attended); return ok })
 	if l.o.Queue == nil || !l.o.Wait && !attended {
 		return ""
 	}
-	return howNext
+	return hintNext
 }
 
 func joined(a, b string) string {

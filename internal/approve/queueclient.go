@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// patience is how long the rungs wait for the queue to take a question, so
+	// patience is how long the channels wait for the queue to take a question, so
 	// that those who answer through it know its name. A database that is locked
 	// must not keep the terminal waiting.
 	patience = 500 * time.Millisecond
-	// settling bounds what is told to the queue after a question has ended.
-	settling = 500 * time.Millisecond
+	// resolving bounds what is told to the queue after a question has ended.
+	resolving = 500 * time.Millisecond
 	// reopen is how long a queue that could not be opened is left alone.
 	reopen = 10 * time.Second
 )
 
-// Line is the queue, opened at the first question and again some time after
+// QueueClient is the queue, opened at the first question and again some time after
 // that failed.
-type Line struct {
-	open func() (Desk, error)
+type QueueClient struct {
+	open func() (Enqueuer, error)
 
 	mu     sync.Mutex
-	desk   Desk
+	desk   Enqueuer
 	failed error
 	again  time.Time
 }
 
-// Desk takes questions into the queue; see Desked.
-type Desk interface {
+// Enqueuer takes questions into the queue; see NewEnqueuer.
+type Enqueuer interface {
 	Put(ctx context.Context, r queue.Request) (Ticket, error)
 }
 
@@ -46,12 +46,12 @@ type Ticket interface {
 	Outcome(ctx context.Context, text string) error
 }
 
-// Desked is a session's side of the queue as a Desk.
-func Desked(p *queue.Proxy) Desk { return desked{p} }
+// NewEnqueuer is a session's side of the queue as a Enqueuer.
+func NewEnqueuer(p *queue.Proxy) Enqueuer { return enqueuer{p} }
 
-type desked struct{ *queue.Proxy }
+type enqueuer struct{ *queue.Proxy }
 
-func (d desked) Put(ctx context.Context, r queue.Request) (Ticket, error) {
+func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	t, err := d.Proxy.Put(ctx, r)
 	if err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func (d desked) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return t, nil
 }
 
-// NewLine gives a Line that calls open when it must.
-func NewLine(open func() (Desk, error)) *Line { return &Line{open: open} }
+// NewQueueClient gives a QueueClient that calls open when it must.
+func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
-func (l *Line) put(ctx context.Context, r queue.Request) (Ticket, error) {
+func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) {
 	d, err := l.opened()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (l *Line) put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return d.Put(ctx, r)
 }
 
-func (l *Line) opened() (Desk, error) {
+func (l *QueueClient) opened() (Enqueuer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.desk != nil || time.Now().Before(l.again) {
@@ -83,8 +83,8 @@ func (l *Line) opened() (Desk, error) {
 	return l.desk, l.failed
 }
 
-// place is a question's place in the queue.
-type place struct {
+// entry is a question in the queue.
+type entry struct {
 	taken   chan struct{} // closed when ticket or why stands
 	ticket  Ticket        // nil when the queue did not take it
 	answers chan inQueue  // the answer from the queue, or why there will be none
@@ -97,8 +97,8 @@ type inQueue struct {
 }
 
 // enter puts q into the queue and waits a little until it is there.
-func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
-	p := &place{taken: make(chan struct{}), answers: make(chan inQueue, 1)}
+func (l *Chain) enter(ctx context.Context, q gate.Question) *entry {
+	p := &entry{taken: make(chan struct{}), answers: make(chan inQueue, 1)}
 	if l.o.Queue == nil {
 		close(p.taken)
 		p.answers <- inQueue{err: errors.New("there is no queue")}
@@ -128,7 +128,7 @@ func (l *Ladder) enter(ctx context.Context, q gate.Question) *place {
 }
 
 // attempt asks the queue for something; a failure while the question is open is told.
-func (l *Ladder) attempt(ctx context.Context, ask func() error) (err error) {
+func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the queue failed: %v", r)
@@ -141,7 +141,7 @@ func (l *Ladder) attempt(ctx context.Context, ask func() error) (err error) {
 }
 
 // request is q with everything an answerer shows.
-func (l *Ladder) request(q gate.Question) queue.Request {
+func (l *Chain) request(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
 		Rule: q.Rule, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
@@ -156,14 +156,14 @@ func (l *Ladder) request(q gate.Question) queue.Request {
 }
 
 // id names the question in the queue; "" when it is not there yet.
-func (p *place) id() string {
+func (p *entry) id() string {
 	if t := p.there(); t != nil {
 		return t.ID()
 	}
 	return ""
 }
 
-func (p *place) there() Ticket {
+func (p *entry) there() Ticket {
 	select {
 	case <-p.taken:
 		return p.ticket
@@ -172,10 +172,10 @@ func (p *place) there() Ticket {
 	}
 }
 
-// settle ends the question in the queue. False means that the queue had another
+// resolve ends the question in the queue. False means that the queue had another
 // answer first, which holds. A queue that does not answer in time is told later:
 // what a person said elsewhere holds then.
-func (l *Ladder) settle(p *place, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
+func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type settled struct {
 		queue.Answer
 		ours bool
@@ -199,13 +199,13 @@ func (l *Ladder) settle(p *place, s queue.Status, a queue.Answer, outcome string
 	select {
 	case r := <-done:
 		return r.Answer, r.ours || r.err != nil
-	case <-time.After(settling):
+	case <-time.After(resolving):
 		return queue.Answer{}, true
 	}
 }
 
 // outcome tells the answerers what became of the question.
-func (l *Ladder) outcome(p *place, text string) {
+func (l *Chain) outcome(p *entry, text string) {
 	t := p.there()
 	if t == nil {
 		return

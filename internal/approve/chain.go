@@ -13,16 +13,16 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// LadderOptions say whom a Ladder asks. Without rungs and queue it denies.
-type LadderOptions struct {
-	Rungs   []Rung                           // in the order in which they are tried
-	Queue   *Line                            // where every question waits beside; nil: nowhere
-	Keeper  Keeper                           // writes the rules of "always" answers; nil: not offered
-	Wait    bool                             // when no rung is available, wait for an answer from the queue
-	Risk    func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
-	Project string                           // the folder the proxy runs in, for people
-	Point   func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
-	Trouble func(err error)                  // hears what did not work beside the asking; nil: nobody does
+// ChainOptions say whom a Chain asks. Without channels and queue it denies.
+type ChainOptions struct {
+	Channels []Channel                        // in the order in which they are tried
+	Queue    *QueueClient                     // where every question waits beside; nil: nowhere
+	Keeper   Keeper                           // writes the rules of "always" answers; nil: not offered
+	Wait     bool                             // when no channel is available, wait for an answer from the queue
+	Risk     func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
+	Project  string                           // the folder the proxy runs in, for people
+	Point    func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
+	Trouble  func(err error)                  // hears what did not work beside the asking; nil: nobody does
 }
 
 // Keeper writes what is to be remembered for good; *remember.Keeper is the one
@@ -32,25 +32,25 @@ type Keeper interface {
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
 }
 
-// Ladder asks where a person is known to be looking: each question waits in the
-// queue, and at the first rung that is available; the first answer wins and the
-// other is told. A rung that fails without an answer hands the question to the
+// Chain asks where a person is known to be looking: each question waits in the
+// queue, and at the first channel that is available; the first answer wins and the
+// other is told. A channel that fails without an answer hands the question to the
 // next. It is safe for concurrent use. Close waits for what is left to be told.
-type Ladder struct {
-	o    LadderOptions
+type Chain struct {
+	o    ChainOptions
 	busy sync.WaitGroup
 
-	mu     sync.Mutex
-	places map[uint64]*place // answered, until the gate says what became of it
+	mu      sync.Mutex
+	entries map[uint64]*entry // answered, until the gate says what became of it
 }
 
 var (
-	_ gate.Approver  = (*Ladder)(nil)
-	_ gate.Concluder = (*Ladder)(nil)
+	_ gate.Approver  = (*Chain)(nil)
+	_ gate.Concluder = (*Chain)(nil)
 )
 
-// NewLadder gives a ladder that opens nothing before the first question.
-func NewLadder(o LadderOptions) *Ladder {
+// NewChain gives a chain that opens nothing before the first question.
+func NewChain(o ChainOptions) *Chain {
 	if o.Risk == nil {
 		o.Risk = func(gate.Question) bool { return true }
 	}
@@ -60,24 +60,24 @@ func NewLadder(o LadderOptions) *Ladder {
 	if o.Trouble == nil {
 		o.Trouble = func(error) {}
 	}
-	return &Ladder{o: o, places: map[uint64]*place{}}
+	return &Chain{o: o, entries: map[uint64]*entry{}}
 }
 
-// Close returns when nothing of the ladder runs any more. No question may be
+// Close returns when nothing of the chain runs any more. No question may be
 // open or asked after it.
-func (l *Ladder) Close() { l.busy.Wait() }
+func (l *Chain) Close() { l.busy.Wait() }
 
-// Why a question ends at a rung without an answer of its own.
+// Why a question ends at a channel without an answer of its own.
 var (
 	errElsewhere  = errors.New("answered elsewhere")
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// howNext is what the agent and the record read when nobody could be asked.
-const howNext = "to answer such calls, the owner runs: clawai approve"
+// hintNext is what the agent and the record read when nobody could be asked.
+const hintNext = "to answer such calls, the owner runs: clawai approve"
 
 // Ask returns the first answer. An error means that nobody decided.
-func (l *Ladder) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if len(q.Calls) == 0 {
 		return gate.Answer{Digest: q.Digest}, errors.New("a question without a call")
 	}
@@ -90,7 +90,7 @@ func (l *Ladder) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	defer over(errElsewhere)
 	p := l.enter(racing, q)
 	q.Ticket = p.id()
-	return l.race(ctx, q, p, l.climb(racing, q))
+	return l.race(ctx, q, p, l.try(racing, q))
 }
 
 // until ends ctx at the deadline, unless it does that itself: who asks is to see
@@ -102,18 +102,18 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 	return context.WithDeadlineCause(ctx, deadline, errUnanswered)
 }
 
-// race waits for the rungs and the queue. When the rungs have nobody to ask, the
+// race waits for the channels and the queue. When the channels have nobody to ask, the
 // queue alone is left.
-func (l *Ladder) race(ctx context.Context, q gate.Question, p *place, climbed <-chan answered) (gate.Answer, error) {
+func (l *Chain) race(ctx context.Context, q gate.Question, p *entry, tried <-chan answered) (gate.Answer, error) {
 	queued := p.answers
 	var none, lost error
 	for {
 		select {
-		case r := <-climbed:
+		case r := <-tried:
 			if r.err == nil {
 				return l.settled(ctx, q, p, r.Answer)
 			}
-			none, climbed = r.err, nil
+			none, tried = r.err, nil
 			if ctx.Err() == nil && l.o.Wait && lost == nil {
 				l.o.Point(q)
 			}
@@ -128,24 +128,24 @@ func (l *Ladder) race(ctx context.Context, q gate.Question, p *place, climbed <-
 		switch {
 		case ctx.Err() != nil:
 			return l.ended(ctx, q, p)
-		case climbed == nil && (queued == nil || !l.o.Wait):
+		case tried == nil && (queued == nil || !l.o.Wait):
 			return l.unasked(ctx, q, p, none, lost)
 		}
 	}
 }
 
-// answered is what came back from a rung.
+// answered is what came back from a channel.
 type answered struct {
 	gate.Answer
 	err error
 }
 
-// climb asks at one rung after the other until one has an answer.
-func (l *Ladder) climb(ctx context.Context, q gate.Question) <-chan answered {
+// try asks at one channel after the other until one has an answer.
+func (l *Chain) try(ctx context.Context, q gate.Question) <-chan answered {
 	out := make(chan answered, 1)
 	l.busy.Go(func() {
 		var none reasons
-		for _, r := range l.o.Rungs {
+		for _, r := range l.o.Channels {
 			a, err := guarded(func() (gate.Answer, error) {
 				if err := r.Available(ctx, q); err != nil {
 					return gate.Answer{}, err
@@ -166,7 +166,7 @@ func (l *Ladder) climb(ctx context.Context, q gate.Question) <-chan answered {
 	return out
 }
 
-// reasons are why no rung had an answer, one error for each.
+// reasons are why no channel had an answer, one error for each.
 type reasons []error
 
 func (n reasons) Error() string {

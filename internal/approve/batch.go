@@ -21,21 +21,21 @@ const (
 	joining = time.Second
 )
 
-// Lister is a Rung that can ask about several questions on one page.
+// Lister is a Channel that can ask about several questions on one page.
 type Lister interface {
-	Rung
+	Channel
 	// AskAll shows every question in full. What it answers, DenyOnce or
 	// AllowOnce, holds for each of them; or they are to be asked one by one.
 	AskAll(ctx context.Context, qs []gate.Question) (a gate.Answer, oneByOne bool, err error)
 }
 
-// Gather lets a rung that shows one thing at a time be asked by many: what
-// comes together, or while something is shown, is one page if the rung is a
+// Batcher lets a channel that shows one thing at a time be asked by many: what
+// comes together, or while something is shown, is one page if the channel is a
 // Lister, and else one after the other. Alone says which questions are never
 // shown with others.
-type Gather struct {
-	rung  Rung
-	alone func(gate.Question) bool
+type Batcher struct {
+	channel Channel
+	alone   func(gate.Question) bool
 
 	mu    sync.Mutex
 	line  []*waiter               // oldest first; the first of them leads while open
@@ -44,9 +44,9 @@ type Gather struct {
 	more  context.CancelCauseFunc // takes the page back; nil while it shows one alone
 }
 
-// NewGather wraps r.
-func NewGather(r Rung, alone func(gate.Question) bool) *Gather {
-	return &Gather{rung: r, alone: alone}
+// NewBatcher wraps r.
+func NewBatcher(r Channel, alone func(gate.Question) bool) *Batcher {
+	return &Batcher{channel: r, alone: alone}
 }
 
 // waiter is one question in the line.
@@ -58,21 +58,21 @@ type waiter struct {
 	done  chan answered      // its answer, when another's page has one
 }
 
-// Name is the rung's.
-func (g *Gather) Name() string { return g.rung.Name() }
+// Name is the channel's.
+func (g *Batcher) Name() string { return g.channel.Name() }
 
-// Available is the rung's; while it asks for us, it is.
-func (g *Gather) Available(ctx context.Context, q gate.Question) error {
+// Available is the channel's; while it asks for us, it is.
+func (g *Batcher) Available(ctx context.Context, q gate.Question) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open {
 		return nil
 	}
-	return g.rung.Available(ctx, q)
+	return g.channel.Available(ctx, q)
 }
 
 // Ask waits in the line, and for the page with q on it.
-func (g *Gather) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (g *Batcher) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	w := &waiter{ctx: ctx, q: q, alone: g.alone(q), lead: make(chan time.Duration, 1), done: make(chan answered, 1)}
 	g.join(w)
 	select {
@@ -94,12 +94,12 @@ var (
 	errFewer = errors.New("a question on the page is over")
 )
 
-// join adds w at the end of the line; an idle rung is led by it.
-func (g *Gather) join(w *waiter) {
+// join adds w at the end of the line; an idle channel is led by it.
+func (g *Batcher) join(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.line = append(g.line, w)
-	switch _, lists := g.rung.(Lister); {
+	switch _, lists := g.channel.(Lister); {
 	case !g.open:
 		g.open = true
 		w.lead <- gathering
@@ -109,7 +109,7 @@ func (g *Gather) join(w *waiter) {
 }
 
 // leave takes w out of the line; false when it is on a page.
-func (g *Gather) leave(w *waiter) bool {
+func (g *Batcher) leave(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.line, w)
@@ -126,7 +126,7 @@ func (g *Gather) leave(w *waiter) bool {
 }
 
 // handOver makes the first in the line the leader. Needs the lock.
-func (g *Gather) handOver() {
+func (g *Batcher) handOver() {
 	g.since = time.Time{}
 	if g.open = len(g.line) > 0; g.open {
 		g.line[0].lead <- 0
@@ -135,7 +135,7 @@ func (g *Gather) handOver() {
 
 // leadUntilAnswered shows page after page until w, which is first in the line,
 // has its answer.
-func (g *Gather) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answer, error) {
+func (g *Batcher) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answer, error) {
 	select {
 	case <-time.After(company):
 	case <-w.ctx.Done():
@@ -169,11 +169,11 @@ func (g *Gather) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answe
 
 // take is the next page: the first in the line, and with it all that can be
 // shown together.
-func (g *Gather) take() (page []*waiter) {
+func (g *Batcher) take() (page []*waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := g.line[0]
-	if _, lists := g.rung.(Lister); !lists || first.alone {
+	if _, lists := g.channel.(Lister); !lists || first.alone {
 		g.line = g.line[1:]
 		return []*waiter{first}
 	}
@@ -191,7 +191,7 @@ func (g *Gather) take() (page []*waiter) {
 
 // show asks about the page. A nil result is a question that goes back into the
 // line.
-func (g *Gather) show(page []*waiter) []*answered {
+func (g *Batcher) show(page []*waiter) []*answered {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	for _, w := range page {
@@ -217,8 +217,8 @@ func (g *Gather) show(page []*waiter) []*answered {
 }
 
 // one asks about one question.
-func (g *Gather) one(ctx context.Context, w *waiter) *answered {
-	a, err := guarded(func() (gate.Answer, error) { return g.rung.Ask(ctx, w.q) })
+func (g *Batcher) one(ctx context.Context, w *waiter) *answered {
+	a, err := guarded(func() (gate.Answer, error) { return g.channel.Ask(ctx, w.q) })
 	switch {
 	case w.ctx.Err() != nil:
 		return &answered{gate.Answer{Digest: w.q.Digest}, context.Cause(w.ctx)}
@@ -229,14 +229,14 @@ func (g *Gather) one(ctx context.Context, w *waiter) *answered {
 }
 
 // all asks about several.
-func (g *Gather) all(ctx context.Context, page []*waiter) []*answered {
+func (g *Batcher) all(ctx context.Context, page []*waiter) []*answered {
 	qs := make([]gate.Question, len(page))
 	for i, w := range page {
 		qs[i] = w.q
 	}
 	oneByOne := false
 	said, err := guarded(func() (a gate.Answer, err error) {
-		a, oneByOne, err = g.rung.(Lister).AskAll(ctx, qs)
+		a, oneByOne, err = g.channel.(Lister).AskAll(ctx, qs)
 		return a, err
 	})
 	again := ctx.Err() != nil // for more, or fewer

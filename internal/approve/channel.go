@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Rung is one way of asking a person.
-type Rung interface {
+// Channel is one way of asking a person.
+type Channel interface {
 	gate.Approver
 	// Name is the word of the configuration and of records.
 	Name() string
