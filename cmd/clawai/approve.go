@@ -8,20 +8,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
-	"github.com/urfave/cli/v2"
 )
 
 func approveCommand() *cli.Command {
@@ -114,11 +112,6 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	}
 	q, err := queue.Open(filepath.Join(dirs.State, "queue"), queue.Options{Check: check})
 	return q, dirs, err
-}
-
-// looks is what is known of this machine when a request is shown.
-func looks(dirs config.Folders) view.Options {
-	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read}
 }
 
 // idError says with the exit code whether an id was the trouble.
@@ -217,15 +210,6 @@ func converse(ctx context.Context, c *cli.Context, lock string, o console.Option
 func plainTerminal() bool {
 	name := os.Getenv("TERM")
 	return name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
-}
-
-// account is who answers, as far as the system knows.
-func account() string {
-	u, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return u.Username
 }
 
 // stream is standard input where it is no terminal.

@@ -3,11 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
@@ -157,29 +153,4 @@ func raw(src []byte) any {
 		return json.RawMessage(src)
 	}
 	return string(src)
-}
-
-// printJSON prints one document in ASCII: every other character is escaped, so
-// that no text from a stranger does anything to a terminal.
-func printJSON(w io.Writer, doc any) error {
-	src, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return err
-	}
-	out := make([]byte, 0, len(src)+1)
-	for len(src) > 0 {
-		r, n := utf8.DecodeRune(src)
-		switch {
-		case r < 0x7f:
-			out = append(out, src[:n]...)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		src = src[n:]
-	}
-	_, err = w.Write(append(out, '\n'))
-	return err
 }

@@ -6,11 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/urfave/cli/v2"
 )
 
 // listed is how much of one request a line of a list holds, in characters.
@@ -102,7 +105,7 @@ func printGrants(c *cli.Context, q *queue.Queue) error {
 		g := &all[i]
 		used := count(g.Uses, "used once", "used %d times")
 		if _, err := fmt.Fprintf(c.App.Writer, "%s  since %s, %s  %s\n",
-			plainText(g.ID), g.Since.Local().Format(time.DateTime), used, console.GrantLine(g, listed)); err != nil {
+			term.Text(g.ID), g.Since.Local().Format(time.DateTime), used, console.GrantLine(g, listed)); err != nil {
 			return err
 		}
 	}

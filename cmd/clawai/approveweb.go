@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+	xterm "golang.org/x/term"
+
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/approve/web"
@@ -18,8 +21,6 @@ import (
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/oauth"
-	"github.com/urfave/cli/v2"
-	xterm "golang.org/x/term"
 )
 
 // approveWeb serves the page of clawai approve --web until it is interrupted.

@@ -11,11 +11,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/proxy/remote"
-	"github.com/urfave/cli/v2"
 )
 
 func authCommand() *cli.Command {

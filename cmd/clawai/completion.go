@@ -103,15 +103,3 @@ func find(cmds []*cli.Command, name string) *cli.Command {
 	}
 	return nil
 }
-
-func flagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			if len(name) > 1 {
-				names = append(names, "--"+name)
-			}
-		}
-	}
-	return names
-}

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/approve/console"
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
-	"github.com/urfave/cli/v2"
 )
 
 func decideCommand() *cli.Command {
@@ -130,7 +133,7 @@ func suits(a *queue.Answer, r *queue.Request) error {
 			if why == "" {
 				why = "no rule can be written for this call"
 			}
-			return fmt.Errorf("--for always is not offered: %s", plainText(why))
+			return fmt.Errorf("--for always is not offered: %s", term.Text(why))
 		}
 		var scopes []string
 		for _, o := range offers {
@@ -161,7 +164,7 @@ func unscoped(id string, a *queue.Answer, offers []queue.Offer) error {
 	var b strings.Builder
 	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")
 	for _, o := range offers {
-		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.Prefix(id), word, plainText(o.Scope), plainText(o.Title))
+		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.Prefix(id), word, term.Text(o.Scope), term.Text(o.Title))
 	}
 	return usagef("%s", b.String())
 }

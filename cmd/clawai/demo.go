@@ -12,13 +12,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/demo"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
-	"github.com/urfave/cli/v2"
 )
 
 func demoCommand() *cli.Command {

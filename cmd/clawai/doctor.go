@@ -6,8 +6,11 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/config"
 )
 
 func doctorCommand() *cli.Command {
@@ -78,9 +81,9 @@ func runDoctor(c *cli.Context) error {
 func (d diagnosis) tell(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range d.Findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Health, f.Check, plainText(f.Text))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Health, f.Check, term.Text(f.Text))
 		if f.Fix != "" {
-			fmt.Fprintf(t, "\t\tfix: %s\n", plainText(f.Fix))
+			fmt.Fprintf(t, "\t\tfix: %s\n", term.Text(f.Fix))
 		}
 	}
 	if err := t.Flush(); err != nil {

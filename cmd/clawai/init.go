@@ -11,10 +11,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
-	"github.com/urfave/cli/v2"
 )
 
 func initCommand() *cli.Command {

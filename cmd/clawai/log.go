@@ -6,21 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/policy/glob"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
 )
 
 func logCommand() *cli.Command {
@@ -81,11 +75,6 @@ func nothing(dir string) string {
 	return "No records yet. They begin with the first session of: clawai proxy -- COMMAND"
 }
 
-func auditDir() (string, error) {
-	dirs, err := config.Dirs()
-	return filepath.Join(dirs.State, "audit"), err
-}
-
 func followLog(c *cli.Context, dir string, f audit.Filter) error {
 	// The first session may be yet to come.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -100,33 +89,6 @@ func followLog(c *cli.Context, dir string, f audit.Filter) error {
 		return &exitError{code: exitInterrupted}
 	}
 	return nil
-}
-
-// exitInterrupted is 128 and the number of SIGINT.
-const exitInterrupted = 130
-
-// printLog prints records until there are no more. Damage is told on warn, once
-// for each file, and does not end it.
-func printLog(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
-	warned := map[string]bool{}
-	for e, err := range records {
-		var damage *event.Damage
-		if errors.As(err, &damage) {
-			if !warned[damage.File] {
-				warned[damage.File] = true
-				fmt.Fprintf(warn, "clawai: %v; see: clawai log verify\n", damage)
-			}
-			continue
-		}
-		if err != nil {
-			return n, err
-		}
-		if err := show(&e); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
 }
 
 func logPrinter(c *cli.Context, w io.Writer) func(*event.Entry) error {
@@ -174,54 +136,3 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	return f, nil
 }
 
-// kindNamed is the kind that a word of the command line names, or that a line
-// prints: a line says of a decision and of an outcome how it went instead.
-func kindNamed(word string) (event.Kind, error) {
-	switch word {
-	case "answer": // what lines once said
-		return event.Answered, nil
-	case "allow", "deny":
-		return "", usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
-	case "observed":
-		return "", usagef("--kind: observed is how a decision is printed that nothing enforced; say --kind decision")
-	case "done", "failed":
-		return "", usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
-	}
-	if !event.IsKind(word) {
-		return "", usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(event.Kinds(), ", "))
-	}
-	return event.Kind(word), nil
-}
-
-// globFlag reads a flag whose value is a glob as in a policy; nil when unset.
-func globFlag(c *cli.Context, name string) (func(string) bool, error) {
-	if !c.IsSet(name) {
-		return nil, nil
-	}
-	p, err := glob.Compile(c.String(name))
-	if err != nil {
-		return nil, usagef("--%s: %w", name, err)
-	}
-	return p.Match, nil
-}
-
-// parseSince reads an age or a time. Days are 24 hours; a date is local.
-func parseSince(s string, now time.Time) (time.Time, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			return now.Add(-time.Duration(n) * 24 * time.Hour), nil
-		}
-	}
-	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
-		return now.Add(-age), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usagef("--since: %q is neither an age (10m, 2h, 3d) nor a time (2026-01-31, 2026-01-31T09:00:00Z)", s)
-}
-
-// plainText is text of any origin, harmless on a terminal and on one line.
-func plainText(s string) string { return term.Text(s) }

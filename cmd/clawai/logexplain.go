@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
@@ -15,7 +19,6 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/explain"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/urfave/cli/v2"
 )
 
 func logExplainCommand() *cli.Command {
@@ -77,7 +80,7 @@ func logExplain(c *cli.Context) error {
 	}
 	call, why := replay.Rebuild(entry)
 	if why != "" {
-		return usagef("record %s cannot be judged again: %s", plainText(args[0]), why)
+		return usagef("record %s cannot be judged again: %s", term.Text(args[0]), why)
 	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
@@ -139,7 +142,7 @@ func recordedDecision(dir, id string) (*event.Entry, error) {
 			}
 			seen++
 			if of = e.Ref; of == "" {
-				return nil, usagef("record %s is of kind %s: no rule judged it%s", plainText(id), plainText(string(e.Kind)), inBrackets(short(e.Reason+e.Detail, shown)))
+				return nil, usagef("record %s is of kind %s: no rule judged it%s", term.Text(id), term.Text(string(e.Kind)), inBrackets(short(e.Reason+e.Detail, shown)))
 			}
 		}
 		if of == "" {
@@ -148,7 +151,7 @@ func recordedDecision(dir, id string) (*event.Entry, error) {
 		id = of
 	}
 	if seen > 0 {
-		return nil, usagef("the decision that this record belongs to, %s, is gone", plainText(id))
+		return nil, usagef("the decision that this record belongs to, %s, is gone", term.Text(id))
 	}
 	if damage != nil {
 		return nil, usagef("record %q was not found: %v", id, damage)
@@ -186,7 +189,7 @@ func revisionThen(dir string, entry *event.Entry) string {
 }
 
 func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
-	fmt.Fprintf(w, "record %s of %s\n", plainText(r.Record), r.Time.Local().Format(time.DateTime))
+	fmt.Fprintf(w, "record %s of %s\n", term.Text(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + short(r.Was, shown)
 	if r.OldRule != nil {
 		then += ", by " + r.OldRule.text()
@@ -200,10 +203,10 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	case e.Revision:
 		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
 	default:
-		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", plainText(r.Revision), e.Revision)
+		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.Text(r.Revision), e.Revision)
 	}
 	if r.OldRule != nil && r.OldRule.File != r.Policy && !slices.Contains(r.Layers, r.OldRule.File) {
-		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", plainText(r.Policy), r.asked())
+		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", term.Text(r.Policy), r.asked())
 	}
 	for i := range r.LeftOut {
 		if i == 0 {
@@ -251,15 +254,15 @@ func (r *recalled) compared() string {
 	case len(r.LeftOut) > 0 && r.Same:
 		return "now: " + r.Now + ", as then, whatever the rules left out say"
 	case len(r.LeftOut) > 0:
-		return "now: " + r.Now + ", whatever the rules left out say; it was " + plainText(r.Was)
+		return "now: " + r.Now + ", whatever the rules left out say; it was " + term.Text(r.Was)
 	case r.Same:
 		return "now: " + r.Now + ", as then"
 	}
-	return "now: " + r.Now + "; it was " + plainText(r.Was)
+	return "now: " + r.Now + "; it was " + term.Text(r.Was)
 }
 
 func (r *recalledRule) text() string {
-	s := fmt.Sprintf("%s:%d", plainText(r.File), r.Line)
+	s := fmt.Sprintf("%s:%d", term.Text(r.File), r.Line)
 	if r.Description != "" {
 		s += fmt.Sprintf(" %q", short(r.Description, shown))
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/term"
+
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/audit"
 )
 
 func logVerifyCommand() *cli.Command {
@@ -75,7 +78,7 @@ func printReport(w io.Writer, r *audit.Report) {
 
 func where(f audit.Finding) string {
 	if f.Line == 0 {
-		return fmt.Sprintf("%s: %s", plainText(f.File), plainText(f.What))
+		return fmt.Sprintf("%s: %s", term.Text(f.File), term.Text(f.What))
 	}
-	return fmt.Sprintf("%s:%d: %s", plainText(f.File), f.Line, plainText(f.What))
+	return fmt.Sprintf("%s:%d: %s", term.Text(f.File), f.Line, term.Text(f.What))
 }

@@ -11,20 +11,9 @@ import (
 	"io"
 	"log"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 )
-
-// Exit codes, documented in docs/exit-codes.md. The proxy command adds its own.
-const (
-	exitOK     = 0
-	exitFailed = 1 // a check failed, or the work could not be done
-	exitUsage  = 2 // the command line or its input could not be read
-)
-
-// version is set by the release build.
-var version = "dev"
 
 func main() {
 	os.Exit(run(os.Args, os.Stdout, os.Stderr))
@@ -54,26 +43,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 // harmless says that a command line reads and starts nothing.
 func harmless(args []string) bool {
 	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
-}
-
-// exitError carries an exit code; a nil err has already been told to the user.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usagef is a mistake on the command line: exit 2.
-func usagef(format string, a ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -151,19 +120,4 @@ func harden(cmds []*cli.Command) {
 			}
 		}
 	}
-}
-
-func commandPath(c *cli.Context) string {
-	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
-		return ""
-	}
-	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
-}
-
-// noArguments refuses positional arguments, a flag behind one included.
-func noArguments(c *cli.Context) error {
-	if a := c.Args().First(); a != "" {
-		return usagef("unexpected argument %q; see: clawai %s--help", a, commandPath(c))
-	}
-	return nil
 }

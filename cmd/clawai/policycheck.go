@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/report"
-	"github.com/urfave/cli/v2"
 )
 
 var checkFormats = []string{"text", "json", "sarif", "github"}

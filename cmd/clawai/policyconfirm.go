@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
-	"github.com/urfave/cli/v2"
 )
 
 // confirmPolicy tells running proxies that a policy is meant to be as it is now:

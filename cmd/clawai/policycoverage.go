@@ -3,10 +3,11 @@ package main
 import (
 	"io"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/cover"
-	"github.com/urfave/cli/v2"
 )
 
 func policyCoverageCommand() *cli.Command {

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/diff"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/urfave/cli/v2"
 )
 
 func policyDiffCommand() *cli.Command {

@@ -12,12 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/explain"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/urfave/cli/v2"
 )
 
 func policyExplainCommand() *cli.Command {

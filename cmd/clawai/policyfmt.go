@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/format"
-	"github.com/urfave/cli/v2"
 )
 
 func policyFmtCommand() *cli.Command {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,14 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/policy"
-	"github.com/urfave/cli/v2"
 )
 
 func policyInitCommand() *cli.Command {
@@ -76,13 +74,6 @@ func listProfiles(c *cli.Context) error {
 		fmt.Fprintf(c.App.Writer, "%-11s %-63s %s\n", p.Name, p.Summary, p.Server)
 	}
 	return nil
-}
-
-func writeJSON(w io.Writer, v any) error {
-	doc := json.NewEncoder(w)
-	doc.SetEscapeHTML(false)
-	doc.SetIndent("", "  ")
-	return doc.Encode(v)
 }
 
 // starter is the text of the profiles, or a usage error that lists what there is.
@@ -175,22 +166,4 @@ Next:
   3. Enforce it: the same without --observe.
 `, w.Path, count(w.Rules, "1 rule", "%d rules"), w.Revision, watch)
 	return err
-}
-
-// countRules says how many rules there are of each action.
-func countRules(p *policy.Policy) string {
-	counts := map[policy.Action]int{}
-	for _, r := range p.Rules() {
-		counts[r.Action]++
-	}
-	total := len(p.Rules())
-	if total == 0 {
-		return "no rules: everything is refused"
-	}
-	noun := " rules"
-	if total == 1 {
-		noun = " rule"
-	}
-	return strconv.Itoa(total) + noun + fmt.Sprintf(" (%d allow, %d prompt, %d deny)",
-		counts[policy.Allow], counts[policy.Prompt], counts[policy.Deny])
 }

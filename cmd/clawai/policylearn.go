@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/choose"
@@ -16,7 +18,6 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/check/replay"
-	"github.com/urfave/cli/v2"
 )
 
 func policyLearnCommand() *cli.Command {

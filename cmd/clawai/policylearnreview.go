@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/term"
+
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/learn"
@@ -75,12 +77,12 @@ func (r *learnRun) decide(i int, rule *learn.Rule) (*learn.Rule, error) {
 
 // learnedLine is a rule on one line, harmless on a terminal.
 func learnedLine(r *learn.Rule) string {
-	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.Key(), plainText(r.Name))
+	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.Key(), term.Text(r.Name))
 	if r.Server != "" {
-		s += " on " + plainText(r.Server)
+		s += " on " + term.Text(r.Server)
 	}
 	for _, c := range r.Conditions {
-		s += " with " + plainText(c.Arg) + " = " + short(strings.Join(c.Globs, " or "), 2*shown)
+		s += " with " + term.Text(c.Arg) + " = " + short(strings.Join(c.Globs, " or "), 2*shown)
 	}
 	return s
 }
@@ -167,13 +169,13 @@ func (r *learnRun) tell() error {
 	}
 	r.skipped()
 	if dir := r.c.String("fixtures"); dir != "" {
-		fmt.Fprintf(w, "Fixtures in %s:\n", plainText(dir))
+		fmt.Fprintf(w, "Fixtures in %s:\n", term.Text(dir))
 		for _, f := range r.cases {
-			fmt.Fprintf(w, "  %-6s  %s  (%s)\n", f.Expected, plainText(f.Name), f.What)
+			fmt.Fprintf(w, "  %-6s  %s  (%s)\n", f.Expected, term.Text(f.Name), f.What)
 		}
 	}
 	if out := r.c.String("out"); out != "" {
-		fmt.Fprintf(w, "Wrote %s. Read it before a proxy uses it.\n", plainText(out))
+		fmt.Fprintf(w, "Wrote %s. Read it before a proxy uses it.\n", term.Text(out))
 	}
 	return nil
 }

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/tidwall/gjson"
-	"github.com/urfave/cli/v2"
 )
 
 func policyLintCommand() *cli.Command {

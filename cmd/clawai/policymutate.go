@@ -5,9 +5,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/policy/check/cover"
-	"github.com/urfave/cli/v2"
 )
 
 func policyMutateCommand() *cli.Command {

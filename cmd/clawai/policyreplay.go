@@ -9,13 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/urfave/cli/v2"
 )
 
 func policyReplayCommand() *cli.Command {
@@ -212,7 +215,7 @@ func replayExample(x *replay.Example) string {
 			now += "  " + short(x.Reason, shown)
 		}
 	}
-	return fmt.Sprintf("  %s  %s  %s\n    %s -> %s\n", x.Time.Local().Format(time.DateTime), plainText(x.Record),
+	return fmt.Sprintf("  %s  %s  %s\n    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.Text(x.Record),
 		strings.Join(what, " "), then, now)
 }
 
@@ -220,7 +223,7 @@ func placed(p *replay.Place, none string) string {
 	if p == nil {
 		return "(" + none + ")"
 	}
-	s := fmt.Sprintf("%s:%d", plainText(p.File), p.Line)
+	s := fmt.Sprintf("%s:%d", term.Text(p.File), p.Line)
 	if p.Description != "" {
 		s += fmt.Sprintf(" %q", short(p.Description, shown))
 	}

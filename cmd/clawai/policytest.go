@@ -7,25 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/urfave/cli/v2"
 )
-
-func policyCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "policy",
-		Usage:     "write a policy, test it, compare it",
-		UsageText: "clawai policy COMMAND [options]",
-		Subcommands: []*cli.Command{
-			policyInitCommand(), policyCheckCommand(), policyLintCommand(), policyExplainCommand(),
-			policyTestCommand(), policyCoverageCommand(), policyMutateCommand(), policyFmtCommand(),
-			policyDiffCommand(), policyReplayCommand(), policyLearnCommand(), policyTrustCommand(),
-		},
-	}
-}
 
 func policyTestCommand() *cli.Command {
 	return &cli.Command{

@@ -13,11 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
-	"github.com/urfave/cli/v2"
 )
 
 func policyTrustCommand() *cli.Command {

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"github.com/clawai/clawai/internal/proxyargs"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/proxyargs"
 )
 
 // proxyFlags are the options of clawai proxy, from the definition that the

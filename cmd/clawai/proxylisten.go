@@ -19,12 +19,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
-	"github.com/urfave/cli/v2"
 )
 
 // listening is one run of clawai proxy --listen: the reverse proxy for clients
@@ -181,11 +182,6 @@ func (l *listening) checkAddress(secured bool) error {
 		return usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // front is the handler with a gate for each agent session.

@@ -40,26 +40,6 @@ func guessName(command []string, name string) string {
 	return first
 }
 
-// quoteWords writes a command line so that it can be pasted.
-func quoteWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if w == "" || strings.ContainsFunc(w, needsQuotes) {
-			quoted[i] = strconv.Quote(w)
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-func needsQuotes(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-		return false
-	}
-	return !strings.ContainsRune("-_./:=@,+%", r)
-}
-
 // parseSize reads 1048576, 512KiB, 64MiB or 1GiB.
 func parseSize(text string) (int, error) {
 	number, unit := text, 1

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
-	"github.com/urfave/cli/v2"
 )
 
 func statusCommand() *cli.Command {

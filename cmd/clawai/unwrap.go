@@ -1,8 +1,9 @@
 package main
 
 import (
-	"github.com/clawai/clawai/wrap"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/wrap"
 )
 
 func unwrapCommand() *cli.Command {

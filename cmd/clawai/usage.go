@@ -6,8 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/clawai/clawai/internal/spelling"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/spelling"
 )
 
 // describeFlag is the library's line for a flag without a default that says
@@ -68,13 +69,6 @@ func visible(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
-func meant(near string) string {
-	if near == "" {
-		return ""
-	}
-	return " (did you mean " + near + "?)"
-}
-
 // dashed is a flag as the flag package writes it: one dash before any name.
 var dashed = pattern(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`)
 
@@ -85,23 +79,6 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		return unknownOption(c, name)
 	}
 	return usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), commandPath(c))
-}
-
-// unknownOption names the option that was probably meant.
-func unknownOption(c *cli.Context, name string) error {
-	flags := c.App.Flags
-	if c.Command != nil && len(c.Command.Flags) > 0 {
-		flags = c.Command.Flags
-	}
-	name = strings.TrimLeft(name, "-")
-	name, _, _ = strings.Cut(name, "=")
-	near := spelling.Nearest("--"+name, flagNames(flags))
-	if dashes := "--"; len(name) > 1 {
-		name = dashes + name
-	} else {
-		name = "-" + name
-	}
-	return usagef("unknown option %s%s; see: clawai %s--help", name, meant(near), commandPath(c))
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for

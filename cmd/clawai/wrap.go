@@ -10,9 +10,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/wrap"
-	"github.com/urfave/cli/v2"
 )
 
 func wrapCommand() *cli.Command {

@@ -10,13 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
-	"github.com/urfave/cli/v2"
 )
 
 // wrapRun is one run of wrap or unwrap: the command line and what was found.
@@ -130,12 +131,4 @@ func (f *found) short(path string) string {
 		path = filepath.Join("~", rest)
 	}
 	return term.Text(path)
-}
-
-// count is text for one, or for n with %d in it.
-func count(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(several, n)
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
-	"github.com/urfave/cli/v2"
 )
 
 // selectionFlags say which servers are meant, the same for every command.

@@ -3,16 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/term"
 
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	xterm "golang.org/x/term"
 )
 
 // linePrinter prints a record as one line for a person.
@@ -43,7 +42,7 @@ func (p *linePrinter) print(e *event.Entry) error {
 	word, color := verdict(e)
 	_, err := fmt.Fprintf(p.w, "%s  %s  %s  %s  %s\n",
 		e.Time.Local().Format("2006-01-02 15:04:05.000"),
-		p.paint(dim, fmt.Sprintf("%-13s", plainText(e.Record))),
+		p.paint(dim, fmt.Sprintf("%-13s", term.Text(e.Record))),
 		pad(server, p.server),
 		p.paint(color, fmt.Sprintf("%-8s", word)),
 		strings.Join(details(e, p.home), "  "))
@@ -112,7 +111,7 @@ func details(e *event.Entry, home string) []string {
 		add("asked")
 	}
 	if e.RuleLine > 0 {
-		add("%s:%d", plainText(tilde(e.RuleFile, home)), e.RuleLine)
+		add("%s:%d", term.Text(tilde(e.RuleFile, home)), e.RuleLine)
 	}
 	if e.Words != "" {
 		add("told: %s", short(e.Words, 2*shown))
@@ -174,9 +173,9 @@ func would(e *event.Entry) string {
 func short(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		runes := []rune(s)
-		return plainText(string(runes[:n-1])) + "…"
+		return term.Text(string(runes[:n-1])) + "…"
 	}
-	return plainText(s)
+	return term.Text(s)
 }
 
 func (p *linePrinter) paint(color, s string) string {
@@ -190,8 +189,21 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// wantsColor: on a terminal that knows colors, unless NO_COLOR is set.
-func wantsColor(w io.Writer, getenv func(string) string) bool {
-	f, ok := w.(*os.File)
-	return ok && runtime.GOOS != "windows" && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && xterm.IsTerminal(int(f.Fd()))
+// kindNamed is the kind that a word of the command line names, or that a line
+// prints: a line says of a decision and of an outcome how it went instead.
+func kindNamed(word string) (event.Kind, error) {
+	switch word {
+	case "answer": // what lines once said
+		return event.Answered, nil
+	case "allow", "deny":
+		return "", usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
+	case "observed":
+		return "", usagef("--kind: observed is how a decision is printed that nothing enforced; say --kind decision")
+	case "done", "failed":
+		return "", usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
+	}
+	if !event.IsKind(word) {
+		return "", usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(event.Kinds(), ", "))
+	}
+	return event.Kind(word), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/clawai/clawai/fixtures"
@@ -45,3 +46,21 @@ func follow(x policy.Extension) (name string, src []byte, err error) {
 
 // readFor says where a policy is read for, as far as its home does.
 func readFor(home string) policy.Options { return policy.Options{Home: home, Extend: follow} }
+
+// countRules says how many rules there are of each action.
+func countRules(p *policy.Policy) string {
+	counts := map[policy.Action]int{}
+	for _, r := range p.Rules() {
+		counts[r.Action]++
+	}
+	total := len(p.Rules())
+	if total == 0 {
+		return "no rules: everything is refused"
+	}
+	noun := " rules"
+	if total == 1 {
+		noun = " rule"
+	}
+	return strconv.Itoa(total) + noun + fmt.Sprintf(" (%d allow, %d prompt, %d deny)",
+		counts[policy.Allow], counts[policy.Prompt], counts[policy.Deny])
+}

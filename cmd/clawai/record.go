@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+)
+
+func auditDir() (string, error) {
+	dirs, err := config.Dirs()
+	return filepath.Join(dirs.State, "audit"), err
+}
+
+// printLog prints records until there are no more. Damage is told on warn, once
+// for each file, and does not end it.
+func printLog(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
+	warned := map[string]bool{}
+	for e, err := range records {
+		var damage *event.Damage
+		if errors.As(err, &damage) {
+			if !warned[damage.File] {
+				warned[damage.File] = true
+				fmt.Fprintf(warn, "clawai: %v; see: clawai log verify\n", damage)
+			}
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := show(&e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
