@@ -1,8 +1,9 @@
 // Command clawai stands between an AI agent and the MCP servers it uses, and
 // lets nothing through that its owner's rules do not allow.
 //
-// Each command is one file here: it turns flags into a room's options and the
-// room's answer into an exit code. No rule of the product lives in this package.
+// Here are the table of commands, help and completion; each group of commands is a
+// package below internal. A command turns flags into a room's options and the room's
+// answer into an exit code. No rule of the product lives in these packages.
 package main
 
 import (
@@ -13,6 +14,16 @@ import (
 	"os"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/approvecmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 )
 
 func main() {
@@ -23,21 +34,21 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) int {
 	if err := borrowed(); err != nil && !harmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
-		return exitProxy
+		return proxycmd.ExitProxy
 	}
 	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
-		return exitOK
+		return cmdline.ExitOK
 	}
-	var exit *exitError
+	var exit *cmdline.ExitError
 	if !errors.As(err, &exit) {
-		exit = &exitError{code: exitFailed, err: err}
+		exit = &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
-	if exit.err != nil {
-		fmt.Fprintf(stderr, "clawai: %v\n", exit.err)
+	if exit.Err != nil {
+		fmt.Fprintf(stderr, "clawai: %v\n", exit.Err)
 	}
-	return exit.code
+	return exit.Code
 }
 
 // harmless says that a command line reads and starts nothing.
@@ -52,7 +63,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:                      "clawai",
 		Usage:                     "let an AI agent use MCP servers only as your rules allow",
-		Version:                   version,
+		Version:                   cmdline.Version,
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		UsageText:                 "clawai COMMAND [options]",
@@ -79,19 +90,19 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 // commands lists every command in the order of the help text.
 func commands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(),
-		wrapCommand(),
-		unwrapCommand(),
-		statusCommand(),
-		proxyCommand(),
-		policyCommand(),
-		approveCommand(),
-		decideCommand(),
-		logCommand(),
-		authCommand(),
-		doctorCommand(),
-		demoCommand(),
-		demoServerCommand(),
+		wrapcmd.InitCommand(),
+		wrapcmd.WrapCommand(),
+		wrapcmd.UnwrapCommand(),
+		wrapcmd.StatusCommand(),
+		proxycmd.Command(),
+		policycmd.Command(),
+		approvecmd.Command(),
+		approvecmd.DecideCommand(),
+		logcmd.Command(),
+		authcmd.Command(),
+		doctorcmd.Command(),
+		democmd.Command(),
+		democmd.ServerCommand(),
 		completionCommand(),
 		completeCommand(),
 		helpCommand(),
@@ -116,7 +127,7 @@ func harden(cmds []*cli.Command) {
 				default:
 					return unknownCommand(ctx, name)
 				}
-				return usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
+				return cmdline.Usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/spelling"
 )
 
@@ -46,7 +47,7 @@ func showHelp(c *cli.Context, words []string) error {
 }
 
 func unknownCommand(c *cli.Context, name string) error {
-	if path := strings.Fields(commandPath(c)); len(path) > 0 {
+	if path := strings.Fields(cmdline.CommandPath(c)); len(path) > 0 {
 		return unknown(name, c.Command.Subcommands, path)
 	}
 	return unknown(name, c.App.Commands, nil)
@@ -59,9 +60,9 @@ func unknown(name string, cmds []*cli.Command, path []string) error {
 		names = append(names, c.Name)
 	}
 	if name == "version" && len(path) == 0 {
-		return usagef("unknown command %q; see: clawai --version", name)
+		return cmdline.Usagef("unknown command %q; see: clawai --version", name)
 	}
-	return usagef("unknown command %q%s; see: %s --help", name, meant(spelling.Nearest(name, names)),
+	return cmdline.Usagef("unknown command %q%s; see: %s --help", name, cmdline.DidYouMean(spelling.Nearest(name, names)),
 		strings.Join(append([]string{"clawai"}, path...), " "))
 }
 
@@ -76,9 +77,9 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	const unknownFlag = "flag provided but not defined: "
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, unknownFlag); ok {
-		return unknownOption(c, name)
+		return cmdline.UnknownOption(c, name)
 	}
-	return usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), commandPath(c))
+	return cmdline.Usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), cmdline.CommandPath(c))
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for
