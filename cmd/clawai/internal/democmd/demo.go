@@ -47,7 +47,7 @@ func ServerCommand() *cli.Command {
 			if c.NArg() != 1 {
 				return cmdline.Usagef("demo-server needs one folder; it is started by: clawai demo")
 			}
-			return demo.Serve(c.Context, c.Args().First())
+			return demo.Serve(c.Args().First())
 		},
 	}
 }
@@ -94,19 +94,19 @@ func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
 	proxy.Env = f.Environ()
 	proxy.Dir = filepath.Join(f.Home, "projects", "app") // as a client does that works on this project
 	proxy.Stderr = os.Stderr
-	agent, err := demo.Start(ctx, proxy)
+	agent, err := demo.Start(proxy)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = agent.Close() }()
-	tools, err := agent.Tools(ctx)
+	tools, err := agent.Tools()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
 	state := filepath.Join(f.Home, ".local", "state", "clawai", "audit")
 	for i, step := range f.Steps() {
-		if err := show(ctx, w, f, agent, state, i+1, step); err != nil {
+		if err := show(w, f, agent, state, i+1, step); err != nil {
 			return err
 		}
 	}
@@ -116,9 +116,9 @@ func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
 	return showRecord(w, f, state)
 }
 
-func show(ctx context.Context, w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
+func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
 	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.Short(step.ArgsJSON()))
-	got, err := agent.Try(ctx, step)
+	got, err := agent.Try(step)
 	if err != nil {
 		return err
 	}
