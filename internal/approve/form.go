@@ -8,7 +8,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/canvas"
@@ -27,15 +26,14 @@ const (
 var errTooSmall = errors.New("the window is too small to show the question")
 
 // form is the question as a bubbletea model: the facts in a window that
-// scrolls, and below it, always in sight, the decision line and huh's select.
-// The select is not run by huh itself, because a huh form pushes its choices
-// off a small screen and takes keys typed before it was drawn.
+// scrolls, and below it, always in sight, the decision line and the choices. A
+// library's form would push them off a small screen and take keys typed before it
+// was drawn.
 type form struct {
 	page    page
 	grace   time.Duration
 	now     func() time.Time
-	sel     *huh.Form
-	word    string    // what the select points at
+	at      int       // the choice that the cursor points at
 	settled time.Time // keys before this moment are not answers
 	rows    []string  // facts, wrapped to the width
 	top     int       // first row in sight
@@ -52,7 +50,6 @@ type form struct {
 // Ctrl-C choose to deny; every error denies.
 func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (string, error) {
 	f := &form{page: p, grace: grace, now: time.Now}
-	f.reset()
 	if err := tty.Recheck(); err != nil {
 		return "", err
 	}
@@ -93,35 +90,6 @@ func askForm(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (s
 	return f.answer, nil
 }
 
-// reset points the select at Deny.
-func (f *form) reset() {
-	f.word = f.page.choices[0].word
-	options := make([]huh.Option[string], len(f.page.choices))
-	for i, c := range f.page.choices {
-		options[i] = huh.NewOption(c.label, c.word)
-	}
-	// Arrows and Return only: with huh's letters (j, k, /) a line typed for the
-	// program behind us could walk to an allow.
-	keys := huh.NewDefaultKeyMap()
-	s := &keys.Select
-	s.Up.SetKeys("up")
-	s.Down.SetKeys("down")
-	s.Next.SetKeys("enter")
-	s.Submit.SetKeys("enter")
-	s.Prev.SetKeys()
-	s.Filter.SetKeys()
-	s.GotoTop.SetKeys()
-	s.GotoBottom.SetKeys()
-	s.HalfPageUp.SetKeys()
-	s.HalfPageDown.SetKeys()
-	f.sel = huh.NewForm(huh.NewGroup(
-		huh.NewSelect[string]().Options(options...).Value(&f.word),
-	)).WithAccessible(false).WithShowHelp(false).WithKeyMap(keys).
-		WithTheme(huh.ThemeFunc(huh.ThemeBase)).
-		WithWidth(max(f.width, minWidth)).WithHeight(len(options))
-	f.sel.Init()
-}
-
 // settledMsg redraws the form when keys have become answers.
 type settledMsg struct{}
 
@@ -131,13 +99,13 @@ func (f *form) wait() tea.Cmd {
 	return tea.Tick(f.grace, func(time.Time) tea.Msg { return settledMsg{} })
 }
 
-// restart is reset and wait: for input that was not meant for the question.
+// restart goes back to Deny and waits: for input that was not meant for the question.
 func (f *form) restart() tea.Cmd {
-	f.reset()
-	return tea.Batch(f.sel.Init(), f.wait())
+	f.at = 0
+	return f.wait()
 }
 
-func (f *form) Init() tea.Cmd { return f.sel.Init() }
+func (f *form) Init() tea.Cmd { return nil }
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
@@ -149,7 +117,7 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		// Servers may write to the same terminal; every key repaints it.
 		return f, tea.Batch(f.press(msg), tea.ClearScreen)
 	}
-	return f, f.forward(msg)
+	return f, nil
 }
 
 // resize wraps the facts anew and ends the question when it no longer fits.
@@ -161,7 +129,6 @@ func (f *form) resize(width, height int) tea.Cmd {
 		return tea.Quit
 	}
 	f.rows, f.need = f.page.facts(width)
-	f.sel.WithWidth(width)
 	f.scroll(0)
 	if first {
 		return f.wait()
@@ -172,7 +139,10 @@ func (f *form) resize(width, height int) tea.Cmd {
 // press handles one key. A key that has no meaning here was meant for another
 // program: it takes the choice back to Deny.
 func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
-	if f.now().Before(f.settled) {
+	switch {
+	case f.answer != "": // what was typed behind the answer changes nothing
+		return nil
+	case f.now().Before(f.settled):
 		return f.wait()
 	}
 	f.unread = false
@@ -188,30 +158,23 @@ func (f *form) press(msg tea.KeyPressMsg) tea.Cmd {
 		f.scroll(-len(f.rows))
 	case "end":
 		f.scroll(len(f.rows))
-	case "up", "down":
-		return f.forward(msg)
+	case "up": // arrows only: with letters a line typed for the program behind us could walk to an allow
+		f.at = (f.at + len(f.page.choices) - 1) % len(f.page.choices)
+	case "down":
+		f.at = (f.at + 1) % len(f.page.choices)
 	case "enter":
-		if f.page.lets(f.word) && !f.sight.End() {
+		word := f.page.choices[f.at].word
+		if f.page.lets(word) && !f.sight.End() {
 			f.unread = true
 			f.scroll(f.factRows())
 			return f.wait()
 		}
-		return f.forward(msg)
+		f.answer = word
+		return tea.Quit
 	default:
 		return f.restart()
 	}
 	return nil
-}
-
-// forward hands a message to huh and sees whether it was the answer.
-func (f *form) forward(msg tea.Msg) tea.Cmd {
-	m, cmd := f.sel.Update(msg)
-	f.sel = m.(*huh.Form)
-	if f.sel.State == huh.StateCompleted {
-		f.answer = f.word
-		return tea.Quit
-	}
-	return cmd
 }
 
 func (f *form) scroll(by int) {
@@ -244,6 +207,14 @@ func (f *form) View() tea.View {
 	if !f.now().Before(f.settled) {
 		keys = "↑ ↓ choose, Return answers. " + f.page.footer
 	}
-	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(clip(f.page.decision, f.width)), f.sel.View(), clip(keys, f.width))
+	rows = append(rows, lipgloss.NewStyle().Bold(true).Render(clip(f.page.decision, f.width)))
+	for i, c := range f.page.choices {
+		cursor := "  "
+		if i == f.at {
+			cursor = "> "
+		}
+		rows = append(rows, clip("┃ "+cursor+c.label, f.width))
+	}
+	rows = append(rows, clip(keys, f.width))
 	return tea.View{Content: strings.Join(rows, "\n"), AltScreen: true}
 }

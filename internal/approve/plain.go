@@ -17,7 +17,7 @@ const plainFacts = 40
 
 // askPlain shows the page as plain text and reads one typed word: for terminals
 // that cannot move the cursor and for screen readers. Anything but the full word
-// of a choice denies. huh's own accessible mode is not used: it takes end of
+// of a choice denies. a form's own accessible mode is not used: it takes end of
 // file for the preset answer and knows no deadline.
 func askPlain(ctx context.Context, tty *term.Tty, p page, grace time.Duration) (string, error) {
 	width, _, err := tty.Size()

@@ -40,6 +40,8 @@ func (l *list) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (l *list) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
+	case l.answered || l.left: // what was typed behind the answer changes nothing
+		return nil
 	case key == "esc" || key == "ctrl+c":
 		l.left = true
 		return tea.Quit
@@ -94,9 +96,9 @@ func (l *list) move(key string) {
 	}
 	switch key {
 	case "up", "k", "ctrl+p":
-		l.at--
+		l.at = l.step(-1, last)
 	case "down", "j", "ctrl+n":
-		l.at++
+		l.at = l.step(1, last)
 	case "ctrl+u":
 		l.at -= l.rows() / 2
 	case "ctrl+d":
@@ -108,6 +110,14 @@ func (l *list) move(key string) {
 	}
 	l.at = max(0, min(l.at, last))
 	l.top = max(min(l.top, l.at), l.at-l.rows()+1)
+}
+
+// step is the position beside the cursor's; a short list of answers is a ring.
+func (l *list) step(by, last int) int {
+	if l.several {
+		return l.at + by
+	}
+	return (l.at + by + last + 1) % (last + 1)
 }
 
 // shown are the indices of the options that the filter leaves.
