@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -26,7 +27,7 @@ func TestConsoleAnswers(t *testing.T) {
 		w.sees(`"tool_`+key+`" on "files"`, `path = "`+home+`/x"`, "clawai asks: let this through?")
 		a.pends(ticket)
 		w.answers(key)
-		if got := a.gets(ticket, want); got.Rung != "console" || got.By != account() {
+		if got := a.gets(ticket, want); got.Rung != "console" || got.By != cmdline.Account() {
 			t.Errorf("answered by %+v", got)
 		}
 		if err := ticket.Outcome(context.Background(), "went on"); err != nil {

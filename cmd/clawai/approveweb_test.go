@@ -18,6 +18,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
@@ -95,7 +96,7 @@ func (p *servedPage) end() {
 	for p.lines.Scan() {
 	}
 	var exit *exec.ExitError
-	if err := p.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+	if err := p.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cmdline.ExitInterrupted {
 		p.t.Errorf("%v; stderr: %s", err, p.errs.String())
 	}
 }
@@ -147,7 +148,7 @@ func TestApproveWebOpensTheBrowserWithoutAShell(t *testing.T) {
 func TestApproveWebRefusesWhatIsNoPort(t *testing.T) {
 	for _, port := range []string{"-1", "65536"} {
 		var exit *exec.ExitError
-		if out, err := exec.Command("clawai", "approve", "--web", "--port="+port).CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
+		if out, err := exec.Command("clawai", "approve", "--web", "--port="+port).CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != cmdline.ExitUsage {
 			t.Errorf("%s: %v %s", port, err, out)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -56,7 +57,7 @@ func knows(t *testing.T, words []string) {
 		case word == "--":
 			return
 		case strings.HasPrefix(word, "--"):
-			if flagNamed(flags, strings.TrimPrefix(word, "--")) == nil {
+			if cmdline.FlagNamed(flags, strings.TrimPrefix(word, "--")) == nil {
 				t.Errorf("%v: there is no %s", words, word)
 			}
 		case len(cmds) > 0:

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
 // The scripts are our own: the library's bash script evaluates the words the
@@ -29,7 +31,7 @@ func completionCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(completionShells, shell) {
-				return usagef("completion needs one shell: clawai completion %s", strings.Join(completionShells, "|"))
+				return cmdline.Usagef("completion needs one shell: clawai completion %s", strings.Join(completionShells, "|"))
 			}
 			script, err := completionScripts.ReadFile("completion/" + shell)
 			if err != nil {
@@ -75,7 +77,7 @@ func complete(w io.Writer, cmds []*cli.Command, words []string) {
 	var found []string
 	if strings.HasPrefix(last, "-") {
 		if cmd != nil {
-			found = flagNames(cmd.Flags)
+			found = cmdline.FlagNames(cmd.Flags)
 		}
 		found = append(found, "--help")
 	} else {
@@ -102,16 +104,4 @@ func find(cmds []*cli.Command, name string) *cli.Command {
 		}
 	}
 	return nil
-}
-
-func flagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			if len(name) > 1 {
-				names = append(names, "--"+name)
-			}
-		}
-	}
-	return names
 }

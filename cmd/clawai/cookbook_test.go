@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/format"
@@ -48,7 +49,7 @@ func TestCookbook(t *testing.T) {
 			if len(r.rows) < 2 {
 				t.Fatal("fewer than two calls")
 			}
-			options := readFor("/home/user")
+			options := policyfile.Options("/home/user")
 			options.Disk = links
 			own := options
 			for _, layer := range slices.Sorted(maps.Keys(r.above)) {

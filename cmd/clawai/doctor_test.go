@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -31,26 +30,5 @@ func TestDoctorFindsTheTerminal(t *testing.T) {
 		if !out.has(want) {
 			t.Errorf("the screen lacks %q:\n%s", want, out.text.String())
 		}
-	}
-}
-
-func TestRevisionOf(t *testing.T) {
-	rev := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef"}
-	dirty := debug.BuildSetting{Key: "vcs.modified", Value: "true"}
-	for _, c := range []struct {
-		settings []debug.BuildSetting
-		want     string
-	}{
-		{nil, ""},
-		{[]debug.BuildSetting{rev}, " (0123456789ab)"},
-		{[]debug.BuildSetting{rev, dirty}, " (0123456789ab, modified)"},
-		{[]debug.BuildSetting{dirty}, ""},
-	} {
-		if got := revisionOf(&debug.BuildInfo{Settings: c.settings}, true); got != c.want {
-			t.Errorf("%v: %q, want %q", c.settings, got, c.want)
-		}
-	}
-	if got := revisionOf(nil, false); got != "" {
-		t.Errorf("no information gives %q", got)
 	}
 }

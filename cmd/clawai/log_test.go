@@ -193,26 +193,6 @@ func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
 	}
 }
 
-// The word that a line begins with is the one --kind takes, or --kind says what
-// is.
-func TestTheWordOfALineNamesItsKind(t *testing.T) {
-	for _, kind := range event.Kinds() {
-		for _, ev := range []event.Event{
-			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true},
-		} {
-			ev.Kind = event.Kind(kind)
-			word, _ := verdict(&event.Entry{Event: ev})
-			got, err := kindNamed(word)
-			switch {
-			case err == nil && string(got) != kind:
-				t.Errorf("%s is printed as %q, which is the kind %s", kind, word, got)
-			case err != nil && !strings.Contains(err.Error(), "--decision "+word) && !strings.Contains(err.Error(), "--kind "+kind):
-				t.Errorf("%s is printed as %q: %v", kind, word, err)
-			}
-		}
-	}
-}
-
 func TestTheKindOfAnAnswer(t *testing.T) {
 	recorded(t, call("read_file", `{}`, "allow"), &event.Event{Kind: event.Answered, Answer: "once", Rung: "terminal"})
 	for _, word := range []string{"answered", "answer"} {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/audit"
 )
 
@@ -63,7 +64,7 @@ func TestLogFollows(t *testing.T) {
 		t.Fatalf("%q after the last record", lines.Text())
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cmdline.ExitInterrupted {
 		t.Fatal(err)
 	}
 }

@@ -1,8 +1,9 @@
 // Command clawai stands between an AI agent and the MCP servers it uses, and
 // lets nothing through that its owner's rules do not allow.
 //
-// Each command is one file here: it turns flags into a room's options and the
-// room's answer into an exit code. No rule of the product lives in this package.
+// Here are the table of commands, help and completion; each group of commands is a
+// package below internal. A command turns flags into a room's options and the room's
+// answer into an exit code. No rule of the product lives in these packages.
 package main
 
 import (
@@ -11,20 +12,19 @@ import (
 	"io"
 	"log"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
-)
 
-// Exit codes, documented in docs/exit-codes.md. The proxy command adds its own.
-const (
-	exitOK     = 0
-	exitFailed = 1 // a check failed, or the work could not be done
-	exitUsage  = 2 // the command line or its input could not be read
+	"github.com/clawai/clawai/cmd/clawai/internal/approvecmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 )
-
-// version is set by the release build.
-var version = "dev"
 
 func main() {
 	os.Exit(run(os.Args, os.Stdout, os.Stderr))
@@ -34,46 +34,26 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) int {
 	if err := borrowed(); err != nil && !harmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
-		return exitProxy
+		return proxycmd.ExitProxy
 	}
 	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
-		return exitOK
+		return cmdline.ExitOK
 	}
-	var exit *exitError
+	var exit *cmdline.ExitError
 	if !errors.As(err, &exit) {
-		exit = &exitError{code: exitFailed, err: err}
+		exit = &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
-	if exit.err != nil {
-		fmt.Fprintf(stderr, "clawai: %v\n", exit.err)
+	if exit.Err != nil {
+		fmt.Fprintf(stderr, "clawai: %v\n", exit.Err)
 	}
-	return exit.code
+	return exit.Code
 }
 
 // harmless says that a command line reads and starts nothing.
 func harmless(args []string) bool {
 	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
-}
-
-// exitError carries an exit code; a nil err has already been told to the user.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usagef is a mistake on the command line: exit 2.
-func usagef(format string, a ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -83,7 +63,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:                      "clawai",
 		Usage:                     "let an AI agent use MCP servers only as your rules allow",
-		Version:                   version,
+		Version:                   cmdline.Version,
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		UsageText:                 "clawai COMMAND [options]",
@@ -110,19 +90,19 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 // commands lists every command in the order of the help text.
 func commands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(),
-		wrapCommand(),
-		unwrapCommand(),
-		statusCommand(),
-		proxyCommand(),
-		policyCommand(),
-		approveCommand(),
-		decideCommand(),
-		logCommand(),
-		authCommand(),
-		doctorCommand(),
-		demoCommand(),
-		demoServerCommand(),
+		wrapcmd.InitCommand(),
+		wrapcmd.WrapCommand(),
+		wrapcmd.UnwrapCommand(),
+		wrapcmd.StatusCommand(),
+		proxycmd.Command(),
+		policycmd.Command(),
+		approvecmd.Command(),
+		approvecmd.DecideCommand(),
+		logcmd.Command(),
+		authcmd.Command(),
+		doctorcmd.Command(),
+		democmd.Command(),
+		democmd.ServerCommand(),
 		completionCommand(),
 		completeCommand(),
 		helpCommand(),
@@ -147,23 +127,8 @@ func harden(cmds []*cli.Command) {
 				default:
 					return unknownCommand(ctx, name)
 				}
-				return usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
+				return cmdline.Usagef("%s needs a command; see: clawai %s --help", ctx.Command.Name, ctx.Command.Name)
 			}
 		}
 	}
-}
-
-func commandPath(c *cli.Context) string {
-	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
-		return ""
-	}
-	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
-}
-
-// noArguments refuses positional arguments, a flag behind one included.
-func noArguments(c *cli.Context) error {
-	if a := c.Args().First(); a != "" {
-		return usagef("unexpected argument %q; see: clawai %s--help", a, commandPath(c))
-	}
-	return nil
 }

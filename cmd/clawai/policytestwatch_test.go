@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -74,7 +75,7 @@ func TestPolicyTestWatches(t *testing.T) {
 	for lines.Scan() {
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cmdline.ExitInterrupted {
 		t.Fatal(err)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/clawai/clawai/internal/proxyargs"
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/internal/proxyargs"
 )
 
 // TestTheProxyReadsItsOptionsAlike: what a wrapper's words are taken for is what
@@ -21,7 +23,7 @@ func TestTheProxyReadsItsOptionsAlike(t *testing.T) {
 		words := rapid.SliceOfN(word, 0, 6).Draw(t, "words")
 		line, err := proxyargs.Parse(words)
 		var ran *cli.Context
-		command := proxyCommand()
+		command := proxycmd.Command()
 		command.Action = func(c *cli.Context) error { ran = c; return nil }
 		app := newApp(io.Discard, io.Discard)
 		app.Commands = []*cli.Command{command}

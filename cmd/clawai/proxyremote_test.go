@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/event"
 )
 
@@ -215,7 +216,7 @@ func TestAHeaderFileThatOthersRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.start()
-	if code := r.code(patience); code != exitUsage {
+	if code := r.code(patience); code != cmdline.ExitUsage {
 		t.Errorf("exit code %d", code)
 	}
 	if said := r.read("stderr"); !strings.Contains(said, r.path("headers")) || strings.Contains(said, "s3cr3t") {

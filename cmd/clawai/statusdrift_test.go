@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -72,14 +73,14 @@ func (h *wrapHome) run(args ...string) (out, errs string, code int) {
 }
 
 // status is what status --check --json says, by server.
-func (h *wrapHome) status() (servers map[string]statusServer, code int) {
+func (h *wrapHome) status() (servers map[string]wrapcmd.ServerStatus, code int) {
 	h.t.Helper()
 	out, errs, code := h.run("status", "--check", "--json")
-	var doc statusDoc
+	var doc wrapcmd.Status
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		h.t.Fatalf("%v\n%s%s", err, out, errs)
 	}
-	servers = map[string]statusServer{}
+	servers = map[string]wrapcmd.ServerStatus{}
 	for _, f := range doc.Files {
 		if f.Error != "" {
 			h.t.Fatalf("%s: %s", f.Path, f.Error)

@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -65,7 +66,7 @@ func TestEveryTransportIsCompared(t *testing.T) {
 	for _, tr := range transports {
 		forms, rooms[tr.room] = append(forms, tr.form), append(rooms[tr.room], tr.wire)
 	}
-	if diff := gocmp.Diff(slices.Compact(forms), strings.Split(proxyCommand().UsageText, "\n")); diff != "" {
+	if diff := gocmp.Diff(slices.Compact(forms), strings.Split(proxycmd.Command().UsageText, "\n")); diff != "" {
 		t.Error("the forms of clawai proxy are not those of this suite", diff)
 	}
 	found := map[string]bool{}

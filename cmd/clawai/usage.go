@@ -6,8 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/clawai/clawai/internal/spelling"
 	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/spelling"
 )
 
 // describeFlag is the library's line for a flag without a default that says
@@ -45,7 +47,7 @@ func showHelp(c *cli.Context, words []string) error {
 }
 
 func unknownCommand(c *cli.Context, name string) error {
-	if path := strings.Fields(commandPath(c)); len(path) > 0 {
+	if path := strings.Fields(cmdline.CommandPath(c)); len(path) > 0 {
 		return unknown(name, c.Command.Subcommands, path)
 	}
 	return unknown(name, c.App.Commands, nil)
@@ -58,21 +60,14 @@ func unknown(name string, cmds []*cli.Command, path []string) error {
 		names = append(names, c.Name)
 	}
 	if name == "version" && len(path) == 0 {
-		return usagef("unknown command %q; see: clawai --version", name)
+		return cmdline.Usagef("unknown command %q; see: clawai --version", name)
 	}
-	return usagef("unknown command %q%s; see: %s --help", name, meant(spelling.Nearest(name, names)),
+	return cmdline.Usagef("unknown command %q%s; see: %s --help", name, cmdline.DidYouMean(spelling.Nearest(name, names)),
 		strings.Join(append([]string{"clawai"}, path...), " "))
 }
 
 func visible(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
-}
-
-func meant(near string) string {
-	if near == "" {
-		return ""
-	}
-	return " (did you mean " + near + "?)"
 }
 
 // dashed is a flag as the flag package writes it: one dash before any name.
@@ -82,26 +77,9 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	const unknownFlag = "flag provided but not defined: "
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, unknownFlag); ok {
-		return unknownOption(c, name)
+		return cmdline.UnknownOption(c, name)
 	}
-	return usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), commandPath(c))
-}
-
-// unknownOption names the option that was probably meant.
-func unknownOption(c *cli.Context, name string) error {
-	flags := c.App.Flags
-	if c.Command != nil && len(c.Command.Flags) > 0 {
-		flags = c.Command.Flags
-	}
-	name = strings.TrimLeft(name, "-")
-	name, _, _ = strings.Cut(name, "=")
-	near := spelling.Nearest("--"+name, flagNames(flags))
-	if dashes := "--"; len(name) > 1 {
-		name = dashes + name
-	} else {
-		name = "-" + name
-	}
-	return usagef("unknown option %s%s; see: clawai %s--help", name, meant(near), commandPath(c))
+	return cmdline.Usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), cmdline.CommandPath(c))
 }
 
 // pattern is compiled when it is first used: every start of the proxy would wait for

@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/huh/v2"
 	"golang.org/x/term"
 )
 
@@ -30,53 +30,39 @@ func Terminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// rim is what the form needs besides its options: title, help, and the lines
-// that tell of more above and below.
-const rim = 4
-
 // Several asks and returns the indices that were chosen, in order; none is an
 // answer too.
 func Several(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
-	width, height, err := term.GetSize(int(out.Fd()))
-	if err != nil {
+	l := &list{title: title, options: slices.Clone(options), several: true}
+	if err := ask(ctx, in, out, l); err != nil {
 		return nil, err
 	}
 	picked := []int{}
-	all := make([]huh.Option[int], len(options))
-	for i, o := range options {
-		all[i] = huh.NewOption(o.Label, i).Selected(o.Chosen)
+	for i, o := range l.options {
+		if o.Chosen {
+			picked = append(picked, i)
+		}
 	}
-	field := huh.NewMultiSelect[int]().Title(title).Options(all...).Value(&picked).
-		Filterable(len(options) > height).
-		Height(max(min(len(options)+2, height-rim), 3))
-	err = ask(ctx, in, out, field, width, height)
-	if errors.Is(err, ErrLeft) {
-		return nil, err
-	}
-	return picked, err
+	return picked, nil
 }
 
 // One asks and returns the index of one answer; the first is preset. The
 // description may have several lines.
 func One(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
-	width, height, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		return 0, err
+	l := &list{title: title, description: description}
+	for _, a := range answers {
+		l.options = append(l.options, Option{Label: a})
 	}
-	picked := 0
-	all := make([]huh.Option[int], len(answers))
-	for i, a := range answers {
-		all[i] = huh.NewOption(a, i)
-	}
-	field := huh.NewSelect[int]().Title(title).Description(description).Options(all...).Value(&picked)
-	err = ask(ctx, in, out, field, width, height)
-	return picked, err
+	err := ask(ctx, in, out, l)
+	return l.at, err
 }
 
-// ask shows one field until it is answered or left.
-func ask(ctx context.Context, in, out *os.File, field huh.Field, width, height int) error {
-	bindings := huh.NewDefaultKeyMap()
-	bindings.Quit.SetKeys("ctrl+c", "esc")
+// ask shows the list until it is answered or left.
+func ask(ctx context.Context, in, out *os.File, l *list) error {
+	width, height, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return err
+	}
 	was, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
@@ -84,12 +70,9 @@ func ask(ctx context.Context, in, out *os.File, field huh.Field, width, height i
 	defer func() { _ = term.Restore(int(in.Fd()), was) }()
 	keyboard := newKeys(in)
 	defer keyboard.stop()
-	form := huh.NewForm(huh.NewGroup(field)).WithKeyMap(bindings).WithTheme(huh.ThemeFunc(huh.ThemeBase)).
-		WithWidth(width).WithAccessible(false).
-		WithProgramOptions(tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithWindowSize(width, height),
-			tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"}))
-	err = form.RunWithContext(ctx)
-	if errors.Is(err, huh.ErrUserAborted) || errors.Is(err, tea.ErrInterrupted) {
+	_, err = tea.NewProgram(l, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithWindowSize(width, height),
+		tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"})).Run()
+	if errors.Is(err, tea.ErrInterrupted) || err == nil && !l.answered {
 		return ErrLeft
 	}
 	return err

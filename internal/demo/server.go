@@ -4,34 +4,87 @@
 package demo
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Serve runs the filesystem server on stdin and stdout until the client goes.
 // Its tools carry the names of the reference filesystem server, so that the
 // policy of the demo is one a person can keep.
-func Serve(ctx context.Context, dir string) error {
+func Serve(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	return newServer(files{root, dir}).Run(ctx, &mcp.StdioTransport{})
+	return serve(os.Stdin, os.Stdout, files{root, dir})
 }
 
-func newServer(f files) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "clawai-demo-filesystem", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "read_text_file", Description: "Read a text file"}, f.read)
-	mcp.AddTool(s, &mcp.Tool{Name: "list_directory", Description: "List a directory"}, f.list)
-	mcp.AddTool(s, &mcp.Tool{Name: "write_file", Description: "Write a text file"}, f.write)
-	return s
+// protocol is the version of MCP that both ends of the demo speak.
+const protocol = "2025-11-25"
+
+// serve answers a client. It is written out, because every proxy would initialise the
+// official SDK, which would be linked for the demo alone.
+func serve(in io.Reader, out io.Writer, f files) error {
+	requests, replies := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var r request
+		if err := requests.Decode(&r); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("demo server: %w", err)
+		}
+		if r.ID == nil { // a notification
+			continue
+		}
+		answer := reply{Version: "2.0", ID: r.ID}
+		switch r.Method {
+		case "initialize":
+			answer.Result = json.RawMessage(`{"protocolVersion":"` + protocol + `","capabilities":{"tools":{}},"serverInfo":{"name":"clawai-demo-filesystem","version":"1"}}`)
+		case "ping":
+			answer.Result = json.RawMessage(`{}`)
+		case "tools/list":
+			answer.Result = json.RawMessage(tools)
+		case "tools/call":
+			answer.Result = f.call(r.Params)
+		default:
+			answer.Error = &rpcError{Code: -32601, Message: "method not found"}
+		}
+		if err := replies.Encode(answer); err != nil {
+			return fmt.Errorf("demo server: %w", err)
+		}
+	}
+}
+
+const tools = `{"tools":[
+{"name":"list_directory","description":"List a directory","inputSchema":` + path + `},
+{"name":"read_text_file","description":"Read a text file","inputSchema":` + path + `},
+{"name":"write_file","description":"Write a text file","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}]}`
+
+const path = `{"type":"object","properties":{"path":{"type":"string","description":"an absolute path"}},"required":["path"]}`
+
+// call runs a tool. What fails is told to the model, in the result.
+func (f files) call(params callParams) (result callResult) {
+	text, err := "", fmt.Errorf("there is no tool %q", params.Name)
+	switch args := params.Arguments; params.Name {
+	case "read_text_file":
+		text, err = f.read(args)
+	case "list_directory":
+		text, err = f.list(args)
+	case "write_file":
+		text, err = f.write(args)
+	}
+	if err != nil {
+		text = err.Error()
+	}
+	return callResult{Content: []content{{Type: "text", Text: text}}, IsError: err != nil}
 }
 
 // files is the folder the tools work in. os.Root keeps them inside it whatever
@@ -41,52 +94,34 @@ type files struct {
 	dir  string
 }
 
-type pathArgs struct {
-	Path string `json:"path" jsonschema:"an absolute path"`
-}
-
-type writeArgs struct {
-	Path    string `json:"path" jsonschema:"an absolute path"`
-	Content string `json:"content" jsonschema:"the new text"`
-}
-
-func (f files) read(_ context.Context, _ *mcp.CallToolRequest, in pathArgs) (*mcp.CallToolResult, any, error) {
+func (f files) read(in arguments) (string, error) {
 	rel, err := f.inside(in.Path)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
 	data, err := f.root.ReadFile(rel)
-	if err != nil {
-		return nil, nil, err
-	}
-	return text(string(data)), nil, nil
+	return string(data), err
 }
 
-func (f files) list(_ context.Context, _ *mcp.CallToolRequest, in pathArgs) (*mcp.CallToolResult, any, error) {
+func (f files) list(in arguments) (string, error) {
 	rel, err := f.inside(in.Path)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
 	entries, err := fs.ReadDir(f.root.FS(), filepath.ToSlash(rel))
-	if err != nil {
-		return nil, nil, err
-	}
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
-	return text(strings.Join(names, "\n")), nil, nil
+	return strings.Join(names, "\n"), err
 }
 
-func (f files) write(_ context.Context, _ *mcp.CallToolRequest, in writeArgs) (*mcp.CallToolResult, any, error) {
+func (f files) write(in arguments) (string, error) {
 	rel, err := f.inside(in.Path)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
-	if err := f.root.WriteFile(rel, []byte(in.Content), 0o600); err != nil {
-		return nil, nil, err
-	}
-	return text(fmt.Sprintf("wrote %d bytes", len(in.Content))), nil, nil
+	return fmt.Sprintf("wrote %d bytes", len(in.Content)), f.root.WriteFile(rel, []byte(in.Content), 0o600)
 }
 
 func (f files) inside(path string) (string, error) {
@@ -95,8 +130,4 @@ func (f files) inside(path string) (string, error) {
 		return "", fmt.Errorf("the path must be absolute: %w", err)
 	}
 	return rel, nil
-}
-
-func text(s string) *mcp.CallToolResult {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }

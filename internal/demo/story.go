@@ -1,22 +1,18 @@
 package demo
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Step is one thing an agent would try.
 type Step struct {
 	Says string // what the agent is after
 	Tool string
-	Args map[string]any
+	Args arguments
 }
 
 // Outcome is what came back to the agent.
@@ -89,58 +85,14 @@ func (f Folder) Environ() []string {
 // Steps is the story, in order.
 func (f Folder) Steps() []Step {
 	return []Step{
-		{"reads a project file", "read_text_file", map[string]any{"path": f.path("projects", "app", "README.md")}},
-		{"lists the project", "list_directory", map[string]any{"path": f.path("projects", "app")}},
-		{"reads the SSH key", "read_text_file", map[string]any{"path": f.path(".ssh", "id_ed25519")}},
-		{"reads it by another spelling", "read_text_file", map[string]any{"path": f.path("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
-		{"climbs out of the project", "read_text_file", map[string]any{"path": f.path("projects") + "/../../../../../../etc/passwd"}},
-		{"writes a project file", "write_file", map[string]any{"path": f.path("projects", "app", "NOTES.md"), "content": "Written by the agent.\n"}},
+		{"reads a project file", "read_text_file", arguments{Path: f.path("projects", "app", "README.md")}},
+		{"lists the project", "list_directory", arguments{Path: f.path("projects", "app")}},
+		{"reads the SSH key", "read_text_file", arguments{Path: f.path(".ssh", "id_ed25519")}},
+		{"reads it by another spelling", "read_text_file", arguments{Path: f.path("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
+		{"climbs out of the project", "read_text_file", arguments{Path: f.path("projects") + "/../../../../../../etc/passwd"}},
+		{"writes a project file", "write_file", arguments{Path: f.path("projects", "app", "NOTES.md"), Content: "Written by the agent.\n"}},
 	}
 }
-
-// Agent is a client of the official SDK behind the real proxy.
-type Agent struct{ session *mcp.ClientSession }
-
-// Start runs the proxy command as a client would and completes the handshake.
-func Start(ctx context.Context, proxy *exec.Cmd) (*Agent, error) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "clawai-demo-agent", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: proxy}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("starting the proxy: %w", err)
-	}
-	return &Agent{session}, nil
-}
-
-// Tools lists what the server offers.
-func (a *Agent) Tools(ctx context.Context) ([]string, error) {
-	list, err := a.session.ListTools(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(list.Tools))
-	for i, tool := range list.Tools {
-		names[i] = tool.Name
-	}
-	return names, nil
-}
-
-// Try makes the call of one step.
-func (a *Agent) Try(ctx context.Context, s Step) (Outcome, error) {
-	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: s.Tool, Arguments: s.Args})
-	if err != nil {
-		return Outcome{}, err
-	}
-	out := Outcome{Refused: result.IsError}
-	for _, content := range result.Content {
-		if t, ok := content.(*mcp.TextContent); ok {
-			out.Text += t.Text
-		}
-	}
-	return out, nil
-}
-
-// Close ends the client, and with it the proxy and the server.
-func (a *Agent) Close() error { return a.session.Close() }
 
 // ArgsJSON is a step's arguments as the wire carries them.
 func (s Step) ArgsJSON() string {

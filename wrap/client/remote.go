@@ -33,7 +33,7 @@ type header struct {
 }
 
 // The environment of a wrapped remote server: what belongs on no command line
-// (cmd/clawai/proxyremote.go reads it).
+// (cmd/clawai/internal/proxycmd reads it).
 const (
 	urlVariable       = "CLAWAI_URL"
 	urlReference      = "env:" + urlVariable

@@ -74,7 +74,7 @@ const observeFlag = "--observe"
 // before stays, but for what unwrap needs.
 func proxyWords(w Wrapper, was string) []string {
 	words := []string{"proxy", "--server", w.Server}
-	if strings.HasPrefix(w.Server, "-") { // which by itself looks like an option (cmd/clawai, checkCommand)
+	if strings.HasPrefix(w.Server, "-") { // which by itself looks like an option (proxycmd, checkCommand)
 		words = []string{"proxy", "--server=" + w.Server}
 	}
 	if w.Observe {

@@ -1,8 +1,8 @@
 // Package quiet keeps a dependency from looking at the terminal when the program
-// starts: lipgloss, which huh draws with, counts the colours of standard output
-// in a package variable, and for that reads terminfo files and, inside tmux,
-// runs "tmux info". Every command of the program would pay for it. NO_COLOR
-// ends the counting; Undo puts the variable back.
+// starts: lipgloss counts the colours of standard output in a package variable, and
+// for that reads terminfo files and, inside tmux, runs "tmux info". Every command of
+// the program would pay for it. NO_COLOR ends the counting; Undo puts the variable
+// back.
 //
 // Go initialises packages in the order of their import paths as soon as what
 // they import is ready. This one imports os only, and lipgloss cannot be ready

@@ -1,4 +1,0 @@
-package main
-
-// stayInBackground does nothing: this system stops no process that reads.
-func stayInBackground() {}

@@ -1,0 +1,251 @@
+// Package approvecmd is "clawai approve" and "clawai decide": a person or a script
+// answers what waits in the queue.
+package approvecmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/console"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Command is "clawai approve".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:  "approve",
+		Usage: "answer the calls that your rules want to ask you about",
+		UsageText: "clawai approve [--once] [-p SECONDS]\n" +
+			"clawai approve ID [--json|--list]\n" +
+			"clawai approve --list|--history N|--granted|--revoke ID [--json]\n" +
+			"clawai approve --web [--port N] [--ipv6] [--open]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "print what waits, and exit"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document, and exit"},
+			&cli.BoolFlag{Name: "once", Usage: "show what waits, answer one, and exit"},
+			&cli.IntFlag{Name: "poll", Aliases: []string{"p"}, Value: 5, Usage: "look again every `SECONDS` even when nothing was announced; changes show at once all the same"},
+			&cli.IntFlag{Name: "history", Usage: "print the last `N` that do not wait any more, and exit"},
+			&cli.BoolFlag{Name: "granted", Usage: "print the session answers in force, and exit"},
+			&cli.StringFlag{Name: "revoke", Usage: "take the session answer `ID` back, and exit"},
+			&cli.BoolFlag{Name: "web", Usage: "serve a local page instead"},
+			&cli.IntFlag{Name: "port", Usage: "with --web: listen on port `N` (default: a free one)"},
+			&cli.BoolFlag{Name: "ipv6", Usage: "with --web: listen on [::1]"},
+			&cli.BoolFlag{Name: "open", Usage: "with --web: open the browser"},
+		},
+		Action: runApprove,
+	}
+}
+
+func runApprove(c *cli.Context) error {
+	ids, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if err := oneMode(c, len(ids)); err != nil {
+		return err
+	}
+	if c.Bool("web") {
+		return approveWeb(c)
+	}
+	q, dirs, err := openQueue(time.Duration(c.Int("poll")) * time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = q.Close() }()
+	switch {
+	case len(ids) > 0:
+		return approveID(c, q, dirs, ids[0])
+	case c.IsSet("history"):
+		return printHistory(c, q, dirs)
+	case c.Bool("granted"):
+		return printGrants(c, q)
+	case c.IsSet("revoke"):
+		return revokeGrant(c, q)
+	case c.Bool("list") || c.Bool("json"):
+		return printPending(c, q, dirs)
+	}
+	_, err = attend(c, q, dirs, "")
+	return err
+}
+
+// oneMode refuses options that do not go together.
+func oneMode(c *cli.Context, ids int) error {
+	var modes []string
+	for _, name := range []string{"list", "once", "history", "granted", "revoke", "web"} {
+		if c.IsSet(name) {
+			modes = append(modes, "--"+name)
+		}
+	}
+	switch {
+	case ids > 1:
+		return cmdline.Usagef("approve shows one request at a time, or all of them without an ID; to answer several from a script, run: clawai decide")
+	case len(modes) > 1 || ids == 1 && len(modes) == 1 && !c.Bool("list"):
+		return cmdline.Usagef("these do not go together: %s; see: clawai approve --help", strings.Join(append(modes, "an ID")[:len(modes)+ids], ", "))
+	case c.Bool("json") && (c.Bool("once") || c.Bool("web")):
+		return cmdline.Usagef("--json prints and exits: it goes with --list, --history, --granted, --revoke, or an ID")
+	case c.Int("poll") < 1:
+		return cmdline.Usagef("-p: %d is no number of seconds", c.Int("poll"))
+	case c.IsSet("history") && c.Int("history") < 1:
+		return cmdline.Usagef("--history: %d is no number of requests", c.Int("history"))
+	}
+	return nil
+}
+
+func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
+	dirs, err := config.Dirs()
+	if err != nil {
+		return nil, dirs, err
+	}
+	if err := config.PrivateFolder(dirs.State); err != nil {
+		return nil, dirs, err
+	}
+	q, err := queue.Open(filepath.Join(dirs.State, "queue"), queue.Options{Check: check})
+	return q, dirs, err
+}
+
+// idError says with the exit code whether an id was the trouble.
+func idError(err error) error {
+	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
+		return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: err}
+	}
+	return err
+}
+
+// requestOf finds the request with an id. More characters of it are not asked for
+// where nothing waits.
+func requestOf(ctx context.Context, q *queue.Queue, id string) (queue.Request, error) {
+	r, err := q.Get(ctx, id)
+	if !errors.Is(err, queue.ErrAmbiguous) {
+		return r, idError(err)
+	}
+	if waiting, unread := q.Pending(ctx); unread == nil && len(waiting) == 0 {
+		return r, cmdline.Usagef("nothing waits for an answer; to see what was asked before, give at least 8 characters of its id (clawai approve --history 10)")
+	}
+	return r, idError(err)
+}
+
+// approveID shows one request and takes the answer to it.
+func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) error {
+	r, err := requestOf(c.Context, q, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("json"):
+		return cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&r, cmdline.View(dirs)))
+	case c.Bool("list"):
+		return printRequest(c.App.Writer, &r, cmdline.View(dirs))
+	case r.Status != queue.Pending:
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(r))}
+	}
+	result, err := attend(c, q, dirs, r.ID)
+	if err != nil || result.Answered {
+		return err
+	}
+	if result.Request.ID == "" {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("left without an answer; the call still waits")}
+	}
+	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(result.Request))}
+}
+
+// attend is the console: of all requests, when it counts as somebody who looks
+// at the queue, or of one.
+func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer stop()
+	o := console.Options{
+		Queue: q, By: cmdline.Account(), Only: only, Once: c.Bool("once"), View: cmdline.View(dirs),
+		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
+	}
+	if only == "" {
+		here, err := q.Attend("console")
+		if err != nil {
+			return console.Result{}, err
+		}
+		defer func() { _ = here.Close() }()
+	}
+	r, err := converse(ctx, c, filepath.Join(dirs.State, "terminal.lock"), o)
+	if errors.Is(err, console.ErrInterrupted) || ctx.Err() != nil {
+		return r, &cmdline.ExitError{Code: cmdline.ExitInterrupted}
+	}
+	if err == nil && r.Answered {
+		fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r.Request, o.View).Title, console.Said(r.Request.Answer))
+	}
+	return r, err
+}
+
+// converse opens the terminal, on its whole screen where that can be painted,
+// line by line where it cannot, and without one reads standard input.
+func converse(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
+	if !choose.Terminal(os.Stdin, os.Stdout) {
+		return console.Plain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
+	}
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
+	tty, err := term.Own(soon, "/dev/tty", lock)
+	cancel()
+	if not, ok := errors.AsType[*term.NotOwned](err); ok && not.Reason == term.NoTerminal {
+		return console.Plain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
+	}
+	if err != nil {
+		return console.Result{}, err
+	}
+	defer func() { _ = tty.Close() }()
+	if plainTerminal() {
+		return console.Plain(ctx, tty, o)
+	}
+	return console.Run(ctx, tty, o)
+}
+
+func plainTerminal() bool {
+	name := os.Getenv("TERM")
+	return name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
+}
+
+// stream is standard input where it is no terminal.
+type stream struct {
+	io.Writer
+	in    io.Reader
+	lines chan string
+}
+
+// ReadLine gives the next line. A read of a pipe cannot be called back: what
+// reads ends with the input or the process.
+func (s *stream) ReadLine(ctx context.Context) (string, error) {
+	if s.lines == nil {
+		s.lines = make(chan string)
+		go func() {
+			defer close(s.lines)
+			for in := bufio.NewScanner(s.in); in.Scan(); {
+				s.lines <- in.Text()
+			}
+		}()
+	}
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case line, ok := <-s.lines:
+		if !ok {
+			return "", io.EOF
+		}
+		_, err := io.WriteString(s.Writer, "\n") // nobody typed the one that ends the prompt
+		return line, err
+	}
+}
+
+// Flush keeps what a script has written ahead.
+func (s *stream) Flush() error { return nil }

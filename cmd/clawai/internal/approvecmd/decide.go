@@ -1,0 +1,172 @@
+package approvecmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/approve/console"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// DecideCommand is "clawai decide".
+func DecideCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "decide",
+		Usage:     "answer one waiting call by its id",
+		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|folder|tool] [--json]",
+		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
+			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
+			"held, 1 when it came too late, somebody was first, or the call was denied all\n" +
+			"the same, and 2 when no single request has that id.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "note", Aliases: []string{"n"}, Usage: "tell the agent `NOTE`"},
+			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
+			&cli.StringFlag{Name: "scope", Usage: "of the rule that --for always writes: `SCOPE` exact, folder, or tool (default: exact; needed where that is not offered)"},
+			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
+		},
+		Action: runDecide,
+	}
+}
+
+func runDecide(c *cli.Context) error {
+	args, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != 2 {
+		return cmdline.Usagef("decide needs an ID and allow or deny; see: clawai decide --help")
+	}
+	a, err := answerOf(c, args[1])
+	if err != nil {
+		return err
+	}
+	q, dirs, err := openQueue(0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = q.Close() }()
+	r, err := requestOf(c.Context, q, args[0])
+	if err != nil {
+		return err
+	}
+	if r.Status == queue.Pending {
+		if err := suits(&a, &r); err != nil {
+			return err
+		}
+	}
+	now, err := console.Give(c.Context, q, r.ID, a)
+	if settled, ok := errors.AsType[*queue.Settled](err); ok {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(settled.Request))}
+	}
+	if err != nil {
+		return idError(err)
+	}
+	if c.Bool("json") {
+		err = cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&now, cmdline.View(dirs)))
+	} else {
+		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, view.Options{Home: dirs.Home}).Title, console.Told(now))
+	}
+	if err == nil && !console.Obeyed(now) {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return err
+}
+
+// answerOf reads the answer from the command line.
+func answerOf(c *cli.Context, word string) (queue.Answer, error) {
+	a := queue.Answer{Rung: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
+	replies := map[string]gate.Reply{
+		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
+		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
+	}
+	if word == "approve" { // as it was said before rules and answers had one word for it
+		word = "allow"
+	}
+	hold := c.String("for")
+	reply, known := replies[word+" "+hold]
+	switch {
+	case word != "allow" && word != "deny":
+		return a, cmdline.Usagef("%q is no answer (one of allow, deny)", word)
+	case word == "deny" && hold == "session":
+		return a, cmdline.Usagef("--for session goes with allow; a denied call is not asked again at once anyway")
+	case !known:
+		return a, cmdline.Usagef("--for: %q is none of once, session, always", hold)
+	case a.Scope != "" && hold != "always":
+		return a, cmdline.Usagef("--scope goes with --for always")
+	case len(a.Words) > maxNote:
+		return a, cmdline.Usagef("-n: the note has more than %d bytes", maxNote)
+	}
+	a.Reply = reply
+	return a, nil
+}
+
+// maxNote is how long a note for the agent can be, in bytes.
+const maxNote = 4096
+
+// exactScope is the scope that nobody has to name: it reaches no other call.
+var exactScope = policy.Exact.String()
+
+// suits checks that an answer can be given to this request, and fills in the
+// scope that goes without saying.
+func suits(a *queue.Answer, r *queue.Request) error {
+	f := console.FactsOf(r, view.Options{})
+	if f.Err != nil && a.Reply != gate.DenyOnce {
+		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
+	}
+	switch a.Reply {
+	case gate.AllowSession:
+		if !r.Lasting {
+			return errors.New("an answer for the session cannot hold for this call; without --for session it is allowed once")
+		}
+	case gate.AllowAlways, gate.DenyAlways:
+		offers := console.Offered(r, a.Reply)
+		if len(offers) == 0 {
+			why := r.NoOffer
+			if why == "" {
+				why = "no rule can be written for this call"
+			}
+			return fmt.Errorf("--for always is not offered: %s", term.Text(why))
+		}
+		var scopes []string
+		for _, o := range offers {
+			scopes = append(scopes, o.Scope)
+		}
+		if a.Scope == "" {
+			if !slices.Contains(scopes, exactScope) {
+				return unscoped(r.ID, a, offers)
+			}
+			a.Scope = exactScope
+		}
+		if !slices.Contains(scopes, a.Scope) {
+			return cmdline.Usagef("--scope: %q is not offered for this call (one of %s)", a.Scope, strings.Join(scopes, ", "))
+		}
+	case gate.AllowOnce, gate.DenyOnce:
+	}
+	return nil
+}
+
+// unscoped refuses an answer that would write a rule about more than this call
+// without a word about how far: which of the wider rules is the narrowest
+// depends on the text of the call, and that is the caller's.
+func unscoped(id string, a *queue.Answer, offers []queue.Offer) error {
+	word := "deny"
+	if a.Reply.Allows() {
+		word = "allow"
+	}
+	var b strings.Builder
+	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")
+	for _, o := range offers {
+		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.Prefix(id), word, term.Text(o.Scope), term.Text(o.Title))
+	}
+	return cmdline.Usagef("%s", b.String())
+}

@@ -1,0 +1,156 @@
+package approvecmd
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/console"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/policy"
+)
+
+// requestJSON is one request as scripts read it. Texts are as they were sent.
+type requestJSON struct {
+	ID       string      `json:"id"`
+	Status   string      `json:"status"`
+	Created  time.Time   `json:"created"`
+	Deadline *time.Time  `json:"deadline,omitempty"`
+	Server   string      `json:"server"`
+	Client   string      `json:"client,omitempty"`
+	Project  string      `json:"project,omitempty"`
+	Session  string      `json:"session"`
+	Risk     string      `json:"risk"`
+	Dangers  []string    `json:"dangers,omitempty"`
+	Calls    []callJSON  `json:"calls"`
+	Rule     *ruleJSON   `json:"rule,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Findings any         `json:"findings,omitempty"`
+	Revision string      `json:"revision,omitempty"`
+	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame
+	Lasting  bool        `json:"lasting"`          // --for session can hold
+	Offers   []offerJSON `json:"offers,omitempty"`
+	NoOffer  string      `json:"no_offer,omitempty"`
+	Damage   string      `json:"damage,omitempty"` // why the call is not here: it can only be denied
+	Decided  *time.Time  `json:"decided,omitempty"`
+	Answer   *answerJSON `json:"answer,omitempty"`
+	Outcome  string      `json:"outcome,omitempty"`
+}
+
+type callJSON struct {
+	Server    string   `json:"server,omitempty"`
+	Method    string   `json:"method"`
+	Names     []string `json:"names"`
+	Arguments any      `json:"arguments,omitempty"`
+	Extra     any      `json:"extra,omitempty"` // what else its params hold, but for the protocol's own
+}
+
+type ruleJSON struct {
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+	Description string `json:"description,omitempty"`
+}
+
+type offerJSON struct {
+	Scope   string `json:"scope"`
+	Title   string `json:"title"`
+	Allow   string `json:"allow,omitempty"`
+	Deny    string `json:"deny,omitempty"`
+	Example string `json:"example,omitempty"`
+}
+
+type answerJSON struct {
+	Reply string `json:"reply"` // "once", "session", "always", "deny", "deny always"
+	Scope string `json:"scope,omitempty"`
+	Rung  string `json:"rung"`
+	By    string `json:"by,omitempty"`
+	Note  string `json:"note,omitempty"`
+}
+
+type grantJSON struct {
+	ID      string     `json:"id"`
+	Session string     `json:"session"`
+	Server  string     `json:"server"`
+	Client  string     `json:"client,omitempty"`
+	Project string     `json:"project,omitempty"`
+	Calls   []callJSON `json:"calls"`
+	Rule    *ruleJSON  `json:"rule,omitempty"`
+	Since   time.Time  `json:"since"`
+	Uses    int        `json:"uses"`
+}
+
+func requestDocs(all []queue.Request, o view.Options) []requestJSON {
+	docs := make([]requestJSON, len(all))
+	for i := range all {
+		docs[i] = requestDoc(&all[i], o)
+	}
+	return docs
+}
+
+func requestDoc(r *queue.Request, o view.Options) requestJSON {
+	o.ReadFile = nil
+	doc := requestJSON{
+		ID: r.ID, Status: string(r.Status), Created: r.Created.UTC(), Deadline: moment(r.Deadline),
+		Server: r.Server, Client: r.Client, Project: r.Project, Session: r.Session,
+		Risk: r.Risk, Dangers: console.FactsOf(r, o).Dangers, Calls: callDocs(r.Calls), Rule: ruleDoc(r.Rule),
+		Reason: r.Reason, Findings: raw(r.Findings), Revision: r.Revision,
+		Lasting: r.Lasting, NoOffer: r.NoOffer, Decided: moment(r.Decided), Outcome: r.Outcome,
+	}
+	if r.Digest != [32]byte{} {
+		doc.Digest = hex.EncodeToString(r.Digest[:])
+	}
+	if r.Damage != nil {
+		doc.Damage = r.Damage.Error()
+	}
+	for _, offer := range r.Offers {
+		doc.Offers = append(doc.Offers, offerJSON(offer))
+	}
+	if r.Status == queue.Approved || r.Status == queue.Denied {
+		a := r.Answer
+		doc.Answer = &answerJSON{a.Reply.String(), a.Scope, a.Rung, a.By, a.Words}
+	}
+	return doc
+}
+
+func grantDocs(all []queue.Grant) []grantJSON {
+	docs := make([]grantJSON, len(all))
+	for i, g := range all {
+		docs[i] = grantJSON{g.ID, g.Session, g.Server, g.Client, g.Project, callDocs(g.Calls), ruleDoc(g.Rule), g.Since.UTC(), g.Uses}
+	}
+	return docs
+}
+
+func callDocs(calls []policy.Call) []callJSON {
+	docs := make([]callJSON, len(calls))
+	for i, c := range calls {
+		docs[i] = callJSON{c.Server, c.Method, c.Names, raw(c.Args), raw(c.Extra)}
+	}
+	return docs
+}
+
+func ruleDoc(r policy.Rule) *ruleJSON {
+	if r.Pos.Line == 0 {
+		return nil
+	}
+	return &ruleJSON{r.Pos.File, r.Pos.Line, r.Description}
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// raw is JSON that is passed on, as a string where it is none.
+func raw(src []byte) any {
+	switch {
+	case len(src) == 0:
+		return nil
+	case json.Valid(src):
+		return json.RawMessage(src)
+	}
+	return string(src)
+}

@@ -1,0 +1,127 @@
+package approvecmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/approve/console"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/config"
+)
+
+// listed is how much of one request a line of a list holds, in characters.
+const listed = 160
+
+func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
+	all, err := q.Pending(c.Context)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Pending []requestJSON `json:"pending"`
+		}{requestDocs(all, cmdline.View(dirs))})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "Nothing waits for an answer.")
+		return err
+	}
+	for i := range all {
+		r := &all[i]
+		if err := printLine(c, r, cmdline.View(dirs), console.Left(r, time.Now())+" left"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
+	all, err := q.History(c.Context, c.Int("history"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			History []requestJSON `json:"history"`
+		}{requestDocs(all, cmdline.View(dirs))})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
+		return err
+	}
+	for i := range all {
+		r := &all[i]
+		if err := printLine(c, r, cmdline.View(dirs), r.Decided.Local().Format(time.DateTime)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(c.App.Writer, "          %s\n", console.Fate(*r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printLine is one request as a line: the id's first characters, which name it,
+// when, and what.
+func printLine(c *cli.Context, r *queue.Request, o view.Options, when string) error {
+	o.ReadFile = nil
+	f := console.FactsOf(r, o)
+	danger := ""
+	if f.Careful() {
+		danger = "DANGEROUS  "
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s  %s  %s%s\n", console.Prefix(r.ID), when, danger, strings.TrimPrefix(f.Short(listed), "careful: "))
+	return err
+}
+
+// printRequest is everything about one request as plain text.
+func printRequest(w io.Writer, r *queue.Request, o view.Options) error {
+	_, err := fmt.Fprintln(w, strings.Join(console.FactLines(r, o), "\n"))
+	return err
+}
+
+func printGrants(c *cli.Context, q *queue.Queue) error {
+	all, err := q.Grants(c.Context)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Granted []grantJSON `json:"granted"`
+		}{grantDocs(all)})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "No answer holds for a session.")
+		return err
+	}
+	for i := range all {
+		g := &all[i]
+		used := cmdline.Count(g.Uses, "used once", "used %d times")
+		if _, err := fmt.Fprintf(c.App.Writer, "%s  since %s, %s  %s\n",
+			term.Text(g.ID), g.Since.Local().Format(time.DateTime), used, console.GrantLine(g, listed)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func revokeGrant(c *cli.Context, q *queue.Queue) error {
+	if err := q.Revoke(c.Context, c.String("revoke")); err != nil {
+		return idError(err)
+	}
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Revoked string `json:"revoked"`
+		}{c.String("revoke")})
+	}
+	_, err := fmt.Fprintln(c.App.Writer, "Taken back. The next such call is asked about again.")
+	return err
+}

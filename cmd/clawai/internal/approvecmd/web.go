@@ -1,0 +1,109 @@
+package approvecmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+	xterm "golang.org/x/term"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view/diskfile"
+	"github.com/clawai/clawai/internal/approve/web"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/oauth"
+)
+
+// approveWeb serves the page of clawai approve --web until it is interrupted.
+// Flags: port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1), open (in
+// the browser; never as root, whose browser would be root's).
+func approveWeb(c *cli.Context) error {
+	port := c.Int("port")
+	if port < 0 || port > 65535 {
+		return cmdline.Usagef("--port: %d is no port", port)
+	}
+	q, dirs, err := openQueue(0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = q.Close() }()
+	l, err := web.Listen(port, c.Bool("ipv6"))
+	if err != nil {
+		return fmt.Errorf("the page cannot be served: %w", err)
+	}
+	opened := func() { fmt.Fprintln(c.App.Writer, "The link has been used; it opens nothing more.") }
+	s, err := web.New(webOptions(q, dirs, opened), l)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	tellLink(ctx, c, s)
+	if err := s.Serve(ctx); err != nil {
+		return err
+	}
+	return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
+}
+
+func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
+	return web.Options{
+		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read, Opened: opened,
+		Attend: func() (io.Closer, error) {
+			a, err := q.Attend(web.Rung)
+			if err != nil {
+				return nil, err
+			}
+			return a, nil
+		},
+		Records: func(ctx context.Context) iter.Seq2[event.Entry, error] {
+			dir := filepath.Join(dirs.State, "audit")
+			_ = os.MkdirAll(dir, 0o700) // the first session may be yet to come
+			return audit.Follow(ctx, dir, audit.Filter{Kinds: web.RecordKinds(), Last: web.RecordLength})
+		},
+	}
+}
+
+// tellLink prints the link, opens it when that is wanted, and makes a new one for
+// each line that comes from the terminal.
+func tellLink(ctx context.Context, c *cli.Context, s *web.Server) {
+	out := c.App.Writer
+	link := s.Link()
+	fmt.Fprintf(out, "Open this link in your browser. It works once:\n\n  %s\n\n", link)
+	keys := xterm.IsTerminal(int(os.Stdin.Fd()))
+	if keys {
+		fmt.Fprintln(out, "Enter makes a new link, Ctrl-C ends it.")
+	}
+	if c.Bool("open") {
+		openLink(ctx, c, link)
+	}
+	if !keys {
+		return
+	}
+	stayInBackground()
+	// A read of a terminal cannot be called back: this ends with the process.
+	go func() {
+		for in := bufio.NewScanner(os.Stdin); in.Scan() && ctx.Err() == nil; {
+			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.Link())
+		}
+	}()
+}
+
+func openLink(ctx context.Context, c *cli.Context, link string) {
+	if os.Geteuid() == 0 {
+		fmt.Fprintln(c.App.ErrWriter, "clawai: --open starts no browser as root; open the link yourself")
+		return
+	}
+	if err := oauth.Browser(ctx, "", link); err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "clawai: no browser could be opened: %v\n", err)
+	}
+}

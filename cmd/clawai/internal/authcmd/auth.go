@@ -1,0 +1,257 @@
+// Package authcmd is "clawai auth", and signing in as the proxy does it too.
+package authcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// Command is "clawai auth".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:      "auth",
+		Usage:     "sign in to remote servers, and out",
+		UsageText: "clawai auth login|logout|list",
+		Subcommands: []*cli.Command{
+			{
+				Name:      "login",
+				Usage:     "sign in to a remote server in the browser, and keep the token",
+				UsageText: "clawai auth login [options] https://HOST/PATH",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "client-id", Usage: "the `ID` of a client you registered with the server's sign-in, or the address of its metadata document (default: clawai registers itself)"},
+					&cli.StringFlag{Name: "client-secret-file", Usage: "a `FILE` that only you can read, with that client's secret"},
+					&cli.BoolFlag{Name: "no-browser", Usage: "print the page's address instead of opening it"},
+				},
+				Action: runLogin,
+			},
+			{
+				Name: "logout", Usage: "forget the token for a remote server", UsageText: "clawai auth logout https://HOST/PATH | --all",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "for every server"}},
+				Action: runLogout,
+			},
+			{
+				Name: "list", Usage: "show at which servers you are signed in", UsageText: "clawai auth list [--json]",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON document"}},
+				Action: runList,
+			},
+		},
+	}
+}
+
+// serverArgument reads the one address on the command line.
+func serverArgument(c *cli.Context) (*url.URL, error) {
+	if c.NArg() != 1 {
+		return nil, cmdline.Usagef("which server? write: clawai %shttps://HOST/PATH", cmdline.CommandPath(c))
+	}
+	u, err := url.Parse(c.Args().First())
+	if err != nil {
+		return nil, cmdline.Usagef("the address cannot be read; write it like https://host/mcp")
+	}
+	if err := remote.CheckURL(u); err != nil {
+		return nil, cmdline.Usagef("%w", err)
+	}
+	return u, nil
+}
+
+func runLogin(c *cli.Context) error {
+	u, err := serverArgument(c)
+	if err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	o := SignInOptions(folders, u, func(ctx context.Context, page string) error {
+		if !c.Bool("no-browser") {
+			fmt.Fprintf(c.App.Writer, "Your browser opens a page of %s to sign in at %s.\n", Host(page), u.Host)
+			if Browse(ctx, page) == nil {
+				return nil
+			}
+			fmt.Fprint(c.App.Writer, "It could not be opened. ")
+		}
+		fmt.Fprintf(c.App.Writer, "Open this page to sign in:\n%s\n", page)
+		return nil
+	})
+	o.ClientID, o.Pages, o.Anew = c.String("client-id"), -1, true
+	if file := c.String("client-secret-file"); file != "" {
+		secret, err := config.ReadSecret(file)
+		if err != nil {
+			return cmdline.Usagef("--client-secret-file: %w", err)
+		}
+		o.ClientSecret = strings.TrimSpace(string(secret))
+	}
+	if err := config.PrivateFolder(folders.State); err != nil {
+		return err
+	}
+	resp, err := challenge(c.Context, u)
+	if err != nil {
+		return err
+	}
+	if resp == nil {
+		fmt.Fprintf(c.App.Writer, "%s wants no sign-in.\n", u.Host)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Context, 5*time.Minute)
+	defer cancel()
+	if err := oauth.New(o).SignIn(ctx, resp, ""); err != nil {
+		return fmt.Errorf("not signed in: %w", err)
+	}
+	fmt.Fprintf(c.App.Writer, "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
+	return nil
+}
+
+// challenge makes the request of a client without a token, and gives the answer
+// if that asks for one.
+func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	client := remote.NewClient(remote.Options{})
+	defer client.CloseIdleConnections()
+	ask := func(method, body string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := remote.Do(client, r)
+		if err != nil {
+			return nil, fmt.Errorf("the server cannot be reached: %w", err)
+		}
+		_ = resp.Body.Close()
+		return resp, nil
+	}
+	posted, err := ask(http.MethodPost, initialize)
+	if err != nil {
+		return nil, err
+	}
+	resp := posted
+	if remote.MayBeOlder(resp.StatusCode) { // a server of 2024-11-05 may ask where its stream is opened
+		if resp, err = ask(http.MethodGet, ""); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return resp, nil
+	case resp.StatusCode >= 200 && resp.StatusCode < 300:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the server answered %s; is this the address of an MCP server?", remote.Status(posted))
+}
+
+func runLogout(c *cli.Context) error {
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	var servers []string
+	store := SignInOptions(folders, &url.URL{}, nil).Store
+	if c.Bool("all") {
+		if err := cmdline.NoArguments(c); err != nil {
+			return err
+		}
+		all, err := store.List()
+		if err != nil {
+			return err
+		}
+		for _, e := range all {
+			servers = append(servers, e.Server)
+		}
+	} else {
+		u, err := serverArgument(c)
+		if err != nil {
+			return err
+		}
+		servers = []string{oauth.Key(u)}
+	}
+	for _, server := range servers {
+		err := store.Delete(server)
+		if errors.Is(err, oauth.ErrNone) {
+			return fmt.Errorf("not signed in at %s; see: clawai auth list", term.Text(server))
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.Writer, "Signed out of %s. The server itself may still honour the token until it expires.\n", term.Text(server))
+	}
+	if len(servers) == 0 {
+		fmt.Fprintln(c.App.Writer, "Signed in nowhere.")
+	}
+	return nil
+}
+
+// signedIn is one line of auth list; never a token.
+type signedIn struct {
+	Server  string     `json:"server"`
+	Since   time.Time  `json:"since"`
+	Expires *time.Time `json:"expires,omitempty"`
+	Renews  bool       `json:"renews"` // a refresh token is there
+	Scopes  []string   `json:"scopes,omitempty"`
+}
+
+func runList(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	all, err := SignInOptions(folders, &url.URL{}, nil).Store.List()
+	if err != nil {
+		return err
+	}
+	list := make([]signedIn, 0, len(all))
+	for _, e := range all {
+		s := signedIn{Server: e.Server, Since: e.Since, Renews: e.RefreshToken != "", Scopes: e.Scopes}
+		if !e.Expiry.IsZero() {
+			s.Expires = &e.Expiry
+		}
+		list = append(list, s)
+	}
+	if c.Bool("json") {
+		out := json.NewEncoder(c.App.Writer)
+		out.SetIndent("", "  ")
+		return out.Encode(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(c.App.Writer, "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SERVER\tSINCE\tTOKEN")
+	for _, s := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", term.Text(s.Server), s.Since.Local().Format("2006-01-02 15:04"), s.token())
+	}
+	return w.Flush()
+}
+
+func (s *signedIn) token() string {
+	switch {
+	case s.Renews:
+		return "renewed when it expires"
+	case s.Expires == nil:
+		return "does not expire"
+	case s.Expires.Before(time.Now()):
+		return "expired " + s.Expires.Local().Format("2006-01-02 15:04")
+	}
+	return "until " + s.Expires.Local().Format("2006-01-02 15:04")
+}

@@ -1,0 +1,54 @@
+package authcmd
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/oauth"
+)
+
+// SignInOptions are those of every sign-in, on the path of a call or not.
+func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
+	dir := f.SignIns()
+	private := func(dir string) error {
+		if err := config.PrivateFolder(f.State); err != nil {
+			return err
+		}
+		return config.PrivateFolder(dir)
+	}
+	return oauth.Options{
+		Server: server, Lock: dir + ".lock", Store: signIns(dir, private), Browse: open,
+	}
+}
+
+// signIns are the stores in the order in which they are tried.
+func signIns(dir string, private func(string) error) oauth.Store {
+	files := oauth.Files{Dir: dir, Private: private}
+	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
+		return files
+	}
+	return oauth.Either{oauth.Keychain{Index: dir + string(os.PathSeparator) + "keychain", Dir: dir, Private: private}, files}
+}
+
+var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")
+
+// Browse opens the page. What went wrong is not for the agent to read: the page's
+// address is for the owner alone.
+func Browse(ctx context.Context, page string) error {
+	if err := oauth.Browser(ctx, os.Getenv("BROWSER"), page); err != nil {
+		return errNoBrowser
+	}
+	return nil
+}
+
+// Host is whose page it is: not the server's own, often.
+func Host(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return "an unreadable address"
+	}
+	return u.Host
+}

@@ -1,0 +1,151 @@
+package cmdline
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// Arguments reads the options behind the names too, which the flag package
+// would hand over as names. Behind -- there are names alone.
+func Arguments(c *cli.Context) (names []string, err error) {
+	args := c.Args().Slice()
+	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
+		args = append([]string{"--"}, args...) // which the flag package has taken away
+	}
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			names = append(names, args...)
+			break
+		}
+		if !strings.HasPrefix(arg, "-") || arg == "-" {
+			names = append(names, arg)
+			continue
+		}
+		name, value, inline := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		flag := FlagNamed(c.Command.Flags, name)
+		switch {
+		case name == "help" || name == "h":
+			return nil, Usagef("write: clawai %s--help", CommandPath(c))
+		case flag == nil:
+			return nil, UnknownOption(c, arg)
+		case inline:
+		case !flag.TakesValue():
+			value = "true"
+		case len(args) == 0:
+			return nil, Usagef("flag needs an argument: %s; see: clawai %s--help", arg, CommandPath(c))
+		default:
+			value, args = args[0], args[1:]
+		}
+		if err := c.Set(flag.Names()[0], value); err != nil {
+			return nil, Usagef("%s: %w", arg, err)
+		}
+	}
+	if slices.Contains(names, "") {
+		return nil, Usagef("an argument is empty")
+	}
+	return names, nil
+}
+
+// FlagNamed is the flag with a name or an alias; nil when there is none.
+func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
+	for _, f := range flags {
+		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return doc
+		}
+	}
+	return nil
+}
+
+// CommandPath is the words behind clawai that lead to the command, and a space.
+func CommandPath(c *cli.Context) string {
+	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
+		return ""
+	}
+	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
+}
+
+// NoArguments refuses positional arguments, a flag behind one included.
+func NoArguments(c *cli.Context) error {
+	if a := c.Args().First(); a != "" {
+		return Usagef("unexpected argument %q; see: clawai %s--help", a, CommandPath(c))
+	}
+	return nil
+}
+
+// DidYouMean is said behind an unknown word; "" when nothing is near.
+func DidYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return " (did you mean " + near + "?)"
+}
+
+// UnknownOption names the option that was probably meant.
+func UnknownOption(c *cli.Context, name string) error {
+	flags := c.App.Flags
+	if c.Command != nil && len(c.Command.Flags) > 0 {
+		flags = c.Command.Flags
+	}
+	name = strings.TrimLeft(name, "-")
+	name, _, _ = strings.Cut(name, "=")
+	near := spelling.Nearest("--"+name, FlagNames(flags))
+	if dashes := "--"; len(name) > 1 {
+		name = dashes + name
+	} else {
+		name = "-" + name
+	}
+	return Usagef("unknown option %s%s; see: clawai %s--help", name, DidYouMean(near), CommandPath(c))
+}
+
+// FlagNames are the long names, with their dashes.
+func FlagNames(flags []cli.Flag) []string {
+	var names []string
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				names = append(names, "--"+name)
+			}
+		}
+	}
+	return names
+}
+
+// GlobFlag reads a flag whose value is a glob as in a policy; nil when unset.
+func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
+	if !c.IsSet(name) {
+		return nil, nil
+	}
+	p, err := glob.Compile(c.String(name))
+	if err != nil {
+		return nil, Usagef("--%s: %w", name, err)
+	}
+	return p.Match, nil
+}
+
+// ParseSince reads an age or a time. Days are 24 hours; a date is local.
+func ParseSince(s string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return now.Add(-time.Duration(n) * 24 * time.Hour), nil
+		}
+	}
+	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
+		return now.Add(-age), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, Usagef("--since: %q is neither an age (10m, 2h, 3d) nor a time (2026-01-31, 2026-01-31T09:00:00Z)", s)
+}

@@ -1,0 +1,82 @@
+package cmdline
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	xterm "golang.org/x/term"
+)
+
+// WriteJSON prints one document for programs, indented and with < and > as they are.
+func WriteJSON(w io.Writer, v any) error {
+	doc := json.NewEncoder(w)
+	doc.SetEscapeHTML(false)
+	doc.SetIndent("", "  ")
+	return doc.Encode(v)
+}
+
+// WriteASCIIJSON prints one document in ASCII: every other character is escaped, so
+// that no text from a stranger does anything to a terminal.
+func WriteASCIIJSON(w io.Writer, doc any) error {
+	src, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	out := make([]byte, 0, len(src)+1)
+	for len(src) > 0 {
+		r, n := utf8.DecodeRune(src)
+		switch {
+		case r < 0x7f:
+			out = append(out, src[:n]...)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		src = src[n:]
+	}
+	_, err = w.Write(append(out, '\n'))
+	return err
+}
+
+// Count is text for one, or for n with %d in it.
+func Count(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(several, n)
+}
+
+// Quote writes a command line so that it can be pasted.
+func Quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || strings.ContainsFunc(w, needsQuotes) {
+			quoted[i] = strconv.Quote(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func needsQuotes(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-_./:=@,+%", r)
+}
+
+// WantsColor says whether to color: on a terminal that knows colors, unless NO_COLOR is set.
+func WantsColor(w io.Writer, getenv func(string) string) bool {
+	f, ok := w.(*os.File)
+	return ok && runtime.GOOS != "windows" && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && xterm.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,23 @@
+package cmdline
+
+import (
+	"os/user"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/approve/view/diskfile"
+	"github.com/clawai/clawai/internal/config"
+)
+
+// View is what is known of this machine when a request is shown.
+func View(dirs config.Folders) view.Options {
+	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read}
+}
+
+// Account is who answers, as far as the system knows.
+func Account() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}

@@ -1,0 +1,194 @@
+// Package democmd is "clawai demo" and the server that it starts.
+package democmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/demo"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+)
+
+// Command is "clawai demo".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:      "demo",
+		Usage:     "watch an agent try things against a real server under a policy",
+		UsageText: "clawai demo [--keep]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "keep", Usage: "leave the demo's folder and print its path"},
+		},
+		Action: runDemo,
+	}
+}
+
+// ServerCommand is the server the demo puts behind the proxy.
+func ServerCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "demo-server",
+		Hidden: true,
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return cmdline.Usagef("demo-server needs one folder; it is started by: clawai demo")
+			}
+			return demo.Serve(c.Args().First())
+		},
+	}
+}
+
+func runDemo(c *cli.Context) (err error) {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	folder, err := demo.Make(fixtures.FilesystemPolicy)
+	defer func() { err = errors.Join(err, cleanUp(c, folder)) }()
+	if err != nil {
+		return err
+	}
+	if err := tell(ctx, c.App.Writer, folder); err != nil {
+		if ctx.Err() != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("interrupted")}
+		}
+		return fmt.Errorf("demo: %w", err)
+	}
+	return nil
+}
+
+func cleanUp(c *cli.Context, f demo.Folder) error {
+	if f.Root == "" {
+		return nil
+	}
+	if c.Bool("keep") {
+		fmt.Fprintf(c.App.Writer, "\nKept: %s\n", f.Root)
+		return nil
+	}
+	return f.Remove()
+}
+
+// tell plays the story: the agent behind the real proxy, as it happens, and the
+// record at the end.
+func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
+	proxy.Env = f.Environ()
+	proxy.Dir = filepath.Join(f.Home, "projects", "app") // as a client does that works on this project
+	proxy.Stderr = os.Stderr
+	agent, err := demo.Start(proxy)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = agent.Close() }()
+	tools, err := agent.Tools()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
+	state := filepath.Join(f.Home, ".local", "state", "clawai", "audit")
+	for i, step := range f.Steps() {
+		if err := show(w, f, agent, state, i+1, step); err != nil {
+			return err
+		}
+	}
+	if err := agent.Close(); err != nil {
+		return err
+	}
+	return showRecord(w, f, state)
+}
+
+func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
+	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.Short(step.ArgsJSON()))
+	got, err := agent.Try(step)
+	if err != nil {
+		return err
+	}
+	for entry, err := range audit.Read(state, audit.Filter{Kinds: []event.Kind{event.Decision}, Last: 1}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "   %s: %s\n", strings.ToUpper(entry.Decision), why(entry))
+	}
+	for line := range strings.Lines(strings.TrimSpace(got.Text)) {
+		fmt.Fprintf(w, "   | %s\n", f.Short(strings.TrimRight(line, "\n")))
+	}
+	return nil
+}
+
+// why is the rule that decided, or the reason when none did.
+func why(e event.Entry) string {
+	if e.RuleFile == "" {
+		return e.Reason
+	}
+	text := fmt.Sprintf("%q (%s:%d)", e.RuleText, filepath.Base(e.RuleFile), e.RuleLine)
+	if e.Event.Policy != policy.Prompt.String() {
+		return text
+	}
+	if e.Event.Decision == policy.Allow.String() {
+		return text + " asked, and you said yes"
+	}
+	if e.Reason == "" {
+		return text + " asked, and you said no"
+	}
+	return text + " asks: " + e.Reason
+}
+
+// shortening writes the demo's folder as ~.
+type shortening struct {
+	w io.Writer
+	f demo.Folder
+}
+
+func (s shortening) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(s.w, s.f.Short(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func showRecord(w io.Writer, f demo.Folder, state string) error {
+	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
+	kinds := []event.Kind{event.Decision, event.Answered, event.Outcome}
+	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv)}
+	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
+		if err == nil {
+			err = lines.Print(&entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	report, err := audit.Verify(state, "", audit.Retention{})
+	if err != nil {
+		return err
+	}
+	if !report.Intact() {
+		return fmt.Errorf("the record does not verify: %v", report.Findings)
+	}
+	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
+	install := ""
+	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
+		install = "go install ./cmd/clawai, then "
+	}
+	fmt.Fprintf(w, "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai in\nfront, asking before it writes.\n", install)
+	return nil
+}

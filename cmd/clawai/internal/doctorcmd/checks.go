@@ -1,0 +1,215 @@
+package doctorcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/wrap"
+)
+
+// checks is everything doctor looks at, in the order in which it tells. A new
+// one is a function below and a line here; it must leave no file behind.
+var checks = []struct {
+	name string
+	look func(*machine) []finding
+}{
+	{"program", checkProgram},
+	{"system", checkSystem},
+	{"environment", checkEnvironment},
+	{"folders", checkFolders},
+	{"policy", checkPolicy},
+	{"layers", checkLayers},
+	{"state", checkState},
+	{"record", checkRecord},
+	{"asking", checkAsking},
+	{"wrappers", checkWrappers},
+}
+
+// machine is what the checks share.
+type machine struct {
+	ctx        context.Context
+	folders    config.Folders
+	foldersErr error
+}
+
+func fine(format string, a ...any) []finding {
+	return []finding{{Health: healthy, Text: fmt.Sprintf(format, a...)}}
+}
+
+func checkProgram(*machine) []finding {
+	name := "clawai " + cmdline.Version + revisionOf(debug.ReadBuildInfo())
+	switch p := wrap.FindProgram(); {
+	case p.Err != nil:
+		return []finding{{Health: doubtful, Text: name + ", which clients cannot be given", Fix: p.Err.Error()}}
+	case p.Path != "":
+		return fine("%s at %s", name, p.Path)
+	}
+	return fine("%s", name)
+}
+
+// revisionOf is the commit a binary was built from, where the build knows.
+func revisionOf(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	commit := set["vcs.revision"]
+	switch {
+	case commit == "":
+		return ""
+	case set["vcs.modified"] == "true":
+		return fmt.Sprintf(" (%.12s, modified)", commit)
+	}
+	return fmt.Sprintf(" (%.12s)", commit)
+}
+
+func checkSystem(*machine) []finding {
+	where := fmt.Sprintf("%s/%s, %s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
+	if runtime.GOOS == "windows" {
+		return []finding{{Health: doubtful, Text: where + "; never run on Windows by its makers, and a prompt rule denies there",
+			Fix: "see docs/rough-edges.md"}}
+	}
+	return fine("%s", where)
+}
+
+// variables are those that change what clawai does.
+var variables = []string{
+	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
+	"HOME", "TERM", "CLAWAI_ACCESSIBLE",
+	"CLAWAI_ASK", "CLAWAI_ASK_TIMEOUT", "CLAWAI_ASK_NOBODY", "CLAWAI_ASK_PER_MINUTE", "CLAWAI_ASK_AT_ONCE", "CLAWAI_ASK_NOTIFY", "CLAWAI_KEYCHAIN", "TMUX", "NO_COLOR", "GOMAXPROCS",
+}
+
+func checkEnvironment(*machine) []finding {
+	var set []string
+	for _, name := range variables {
+		windows := strings.HasSuffix(name, "AppData")
+		if value, ok := os.LookupEnv(name); ok && (!windows || runtime.GOOS == "windows") {
+			set = append(set, name+"="+cmdline.Quote([]string{value}))
+		}
+	}
+	if len(set) == 0 {
+		return fine("no variable that matters is set")
+	}
+	return fine("%s", strings.Join(set, " "))
+}
+
+func checkFolders(p *machine) []finding {
+	if p.foldersErr != nil {
+		return []finding{{Health: broken, Text: p.foldersErr.Error(),
+			Fix: "set HOME, or CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, to absolute paths where the client starts clawai"}}
+	}
+	return fine("configuration in %s, state in %s", p.folders.Config, p.folders.State)
+}
+
+func checkPolicy(p *machine) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	path := p.folders.PolicyFile()
+	loaded, err := config.LoadPolicyFor(path, policyfile.Options(p.folders.Home))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",
+			Fix: "clawai init"}}
+	case err != nil:
+		return []finding{{Health: broken, Text: strings.TrimPrefix(err.Error(), "policy ") + "; no server is started with it",
+			Fix: "correct the file, or begin anew with: clawai policy init --profile NAME --force"}}
+	}
+	text := fmt.Sprintf("%s: %s, revision %s", path, policyfile.CountRules(loaded.Policy), loaded.Policy.Revision())
+	if len(loaded.Policy.Rules()) == 0 {
+		return []finding{{Health: doubtful, Text: text, Fix: "add rules (docs/policy.md), or: clawai policy init --profile NAME --force"}}
+	}
+	return fine("%s", text)
+}
+
+// checkLayers tells what stands over the owner's policy in this folder.
+func checkLayers(p *machine) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
+	layers.Dir, _ = os.Getwd() // without one there is no project
+	above, notes, err := layers.Above(policyfile.Options(p.folders.Home))
+	if err != nil {
+		return []finding{{Health: broken, Text: err.Error() + "; no server is started",
+			Fix: "correct the file, or ask whoever put it there (docs/layers.md)"}}
+	}
+	var all []finding
+	for _, note := range notes {
+		all = append(all, finding{Health: doubtful, Text: note, Fix: "clawai policy trust"})
+	}
+	for _, layer := range above {
+		all = append(all, fine("the %s's %s tightens it: %s", layer.Layer(), layer.File(), policyfile.CountRules(layer))...)
+	}
+	if len(all) == 0 {
+		return fine("nothing stands over it here")
+	}
+	return all
+}
+
+// checkState looks at the folder as the proxy would, but does not make it.
+func checkState(p *machine) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	dir := p.folders.State
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fine("%s is not there yet; the first session makes it", dir)
+	}
+	if err == nil {
+		err = config.PrivateFolder(dir)
+	}
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
+		return []finding{{Health: broken, Text: err.Error() + "; without a record every call is refused",
+			Fix: "make " + dir + " a folder that you alone can write, or name another with CLAWAI_STATE_DIR"}}
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s can be looked into by other users (mode %04o)", dir, info.Mode().Perm()),
+			Fix: "chmod go-rwx " + cmdline.Quote([]string{dir})}}
+	}
+	return fine("%s is writable, by you alone", dir)
+}
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func checkRecord(p *machine) []finding {
+	if p.foldersErr != nil {
+		return nil
+	}
+	report, err := audit.Verify(filepath.Join(p.folders.State, "audit"), "", audit.Retention{})
+	switch {
+	case err != nil:
+		return []finding{{Health: broken, Text: "the record cannot be read: " + err.Error(), Fix: "clawai log verify"}}
+	case !report.Intact():
+		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %s, the first in %s", cmdline.Count(len(report.Findings), "1 finding", "%d findings"), logcmd.FindingText(report.Findings[0])),
+			Fix: "look at all of them with: clawai log verify; keep a copy of the folder, then move it away to begin a new record"}}
+	case report.Segments == 0:
+		return fine("no records yet")
+	}
+	return fine("intact: %s in %s, %d bytes", cmdline.Count(int(report.Records), "1 record", "%d records"), cmdline.Count(report.Segments, "1 file", "%d files"), report.Bytes)
+}

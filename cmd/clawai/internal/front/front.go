@@ -1,0 +1,87 @@
+// Package front is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
+// on: the servers that clients were led away from, and the secret of their urls.
+package front
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/wrap"
+)
+
+// Read is the owner's proxy as far as there is one already.
+func Read(state string) (f wrap.Front, err error) {
+	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
+		return f, err
+	}
+	if f.Listeners, err = wrap.ReadListeners(state); err != nil {
+		return f, err
+	}
+	f.Secret, err = ReadSecret(state)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return f, err
+}
+
+// Upstreams are the servers that clients were led away from, as NAME=URL.
+func Upstreams(state string) ([]string, error) {
+	known, err := wrap.ReadUpstreams(state)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 {
+		return nil, cmdline.Usagef("--wrapped: no client was led here yet; do it with: clawai wrap --all --remote=proxy")
+	}
+	var all []string
+	for name, address := range known {
+		all = append(all, name+"="+address)
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// Secret is the part of the path that nobody can guess. It stays the same,
+// so that clients' configurations go on working.
+func Secret(state string) (string, error) {
+	secret, err := ReadSecret(state)
+	if !errors.Is(err, os.ErrNotExist) {
+		return secret, err
+	}
+	secret = rand.Text()
+	return secret, KeepSecret(state, secret)
+}
+
+// KeepSecret stores the secret for the owner alone.
+func KeepSecret(state, secret string) error {
+	return atomicfile.Write(secretPath(state), []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
+}
+
+func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
+
+// ReadSecret is os.ErrNotExist where none was made yet.
+func ReadSecret(state string) (string, error) {
+	src, err := config.ReadSecret(secretPath(state))
+	if err != nil {
+		return "", err
+	}
+	if s := strings.TrimSpace(string(src)); len(s) >= 16 && len(s) <= 128 {
+		return s, nil
+	}
+	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", secretPath(state))
+}
+
+// Loopback says that an address is of this machine alone.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,273 @@
+package logcmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/explain"
+	"github.com/clawai/clawai/policy/check/replay"
+)
+
+func explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "tell why a recorded call was decided so, and whether it would be now",
+		UsageText: "clawai log explain [options] RECORD",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
+			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: logExplain,
+	}
+}
+
+// recalled is a recorded decision beside what a policy says of it now.
+type recalled struct {
+	Record   string            `json:"record"`
+	Time     time.Time         `json:"time"`
+	Was      string            `json:"was"`      // what the rules said: allow, deny, prompt
+	Decided  string            `json:"decided"`  // what was done: allow, deny
+	OldRule  *recalledRule     `json:"old_rule"` // null: no rule
+	Reason   string            `json:"old_reason,omitempty"`
+	Revision string            `json:"old_policy_revision,omitempty"`
+	Policy   string            `json:"policy"`           // the file that is asked now
+	Layers   []string          `json:"layers,omitempty"` // the files that stand over it
+	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
+	Same     bool              `json:"same"`
+	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
+	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
+	Explains *explain.Document `json:"explanation"`
+
+	became string
+}
+
+type recalledRule struct {
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+	Description string `json:"description,omitempty"`
+}
+
+func logExplain(c *cli.Context) error {
+	args, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return cmdline.Usagef("log explain needs the id of one record; clawai log shows them in its second column")
+	}
+	dir, err := record.Dir()
+	if err != nil {
+		return err
+	}
+	entry, err := recordedDecision(dir, args[0])
+	if err != nil {
+		return err
+	}
+	call, why := replay.Rebuild(entry)
+	if why != "" {
+		return cmdline.Usagef("record %s cannot be judged again: %s", term.Text(args[0]), why)
+	}
+	path, layers := c.String("policy"), config.Layers{}
+	if path == "" {
+		folders, err := config.Dirs()
+		if err != nil {
+			return err
+		}
+		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
+		layers.Dir, _ = os.Getwd() // without one there is no project
+	}
+	j, err := policycmd.ReplayJudge(c, path, layers)
+	if err != nil {
+		return err
+	}
+	d, why := j.Judge(&call)
+	rest, left, _ := j.Certain(&call)
+	e := explain.Calls(rest, []policy.Call{call.Call})
+	e.Revision = j.Policy().Revision()
+	r := recalled{
+		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
+		Revision: revisionThen(dir, entry), became: became(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+	}
+	if why != "" {
+		r.Now = "unknown"
+	}
+	if entry.RuleLine > 0 {
+		r.OldRule = &recalledRule{entry.RuleFile, entry.RuleLine, entry.RuleText}
+	}
+	for _, layer := range j.Policy().Layers() {
+		r.Layers = append(r.Layers, layer.File())
+	}
+	for i := range left {
+		r.LeftOut = append(r.LeftOut, recalledRule{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
+	}
+	if c.Bool("json") {
+		doc := e.Document()
+		r.Explains = &doc
+		return cmdline.WriteJSON(c.App.Writer, r)
+	}
+	return r.tell(c.App.Writer, e, c.Bool("all"))
+}
+
+// recordedDecision finds the decision that an id names, or that the record of
+// that id belongs to.
+func recordedDecision(dir, id string) (*event.Entry, error) {
+	seen := 0
+	var damage error // told when nothing is found; else for log verify to tell
+	for range 2 {
+		var of string
+		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
+			if err != nil {
+				damage = err
+			}
+			if err != nil || e.Record != id {
+				continue
+			}
+			if replay.Judged(&e) {
+				return &e, nil
+			}
+			seen++
+			if of = e.Ref; of == "" {
+				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.Text(id), term.Text(string(e.Kind)), inBrackets(record.Short(e.Reason+e.Detail, record.MaxText)))
+			}
+		}
+		if of == "" {
+			break
+		}
+		id = of
+	}
+	if seen > 0 {
+		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.Text(id))
+	}
+	if damage != nil {
+		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
+	}
+	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// revisionThen is the revision of the policy that was in force when a record was
+// written, as its session noted it; "" when it did not.
+func revisionThen(dir string, entry *event.Entry) string {
+	revision := ""
+	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
+	for e, err := range audit.Read(dir, f) {
+		if err != nil || e.Session != entry.Session {
+			continue
+		}
+		if e.Time.After(entry.Time) || e.Time.Equal(entry.Time) && e.Seq > entry.Seq {
+			break
+		}
+		if strings.HasPrefix(e.Detail, "under ") {
+			continue // a layer's own; the policy's includes it
+		}
+		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
+			revision = after
+		}
+	}
+	return revision
+}
+
+func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
+	fmt.Fprintf(w, "record %s of %s\n", term.Text(r.Record), r.Time.Local().Format(time.DateTime))
+	then := "then: " + record.Short(r.Was, record.MaxText)
+	if r.OldRule != nil {
+		then += ", by " + r.OldRule.text()
+	} else if r.Reason != "" {
+		then += ": " + record.Short(r.Reason, 2*record.MaxText)
+	}
+	fmt.Fprintln(w, then+r.became)
+	switch r.Revision {
+	case "":
+		fmt.Fprintf(w, "the record does not say which policy was in force; this is revision %s\n", e.Revision)
+	case e.Revision:
+		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
+	default:
+		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.Text(r.Revision), e.Revision)
+	}
+	if r.OldRule != nil && r.OldRule.File != r.Policy && !slices.Contains(r.Layers, r.OldRule.File) {
+		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", term.Text(r.Policy), r.asked())
+	}
+	for i := range r.LeftOut {
+		if i == 0 {
+			fmt.Fprintln(w, "left out below, for they look at what is not in the record:")
+		}
+		fmt.Fprintf(w, "  %s\n", r.LeftOut[i].text())
+	}
+	fmt.Fprintln(w)
+	if err := e.WriteText(w, all); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", r.compared())
+	return err
+}
+
+// became says what was done with a call, where the rules alone do not tell.
+func became(e *event.Entry) string {
+	reason := record.Short(e.Reason, 2*record.MaxText)
+	switch {
+	case e.Stage == string(gate.StageRate) && e.Decision == "deny":
+		return "; a limit denied it: " + reason
+	case record.Observed(e) && e.Would() != e.Policy:
+		return "; a limit would have denied it: " + reason
+	case record.Observed(e) && e.Policy != e.Decision:
+		return "; nothing was enforced"
+	case e.Policy == "prompt" && e.Decision != "":
+		return "; the answer was " + record.Short(e.Decision, record.MaxText)
+	}
+	return ""
+}
+
+// asked says what is asked now.
+func (r *recalled) asked() string {
+	if len(r.Layers) == 0 {
+		return "which alone is asked now"
+	}
+	return "which is asked now with the layers above it"
+}
+
+// compared says whether the answer would be the same.
+func (r *recalled) compared() string {
+	switch {
+	case r.Why != "":
+		return "now: not certain, because " + r.Why.String()
+	case len(r.LeftOut) > 0 && r.Same:
+		return "now: " + r.Now + ", as then, whatever the rules left out say"
+	case len(r.LeftOut) > 0:
+		return "now: " + r.Now + ", whatever the rules left out say; it was " + term.Text(r.Was)
+	case r.Same:
+		return "now: " + r.Now + ", as then"
+	}
+	return "now: " + r.Now + "; it was " + term.Text(r.Was)
+}
+
+func (r *recalledRule) text() string {
+	s := fmt.Sprintf("%s:%d", term.Text(r.File), r.Line)
+	if r.Description != "" {
+		s += fmt.Sprintf(" %q", record.Short(r.Description, record.MaxText))
+	}
+	return s
+}

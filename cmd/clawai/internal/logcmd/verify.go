@@ -1,0 +1,87 @@
+package logcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/audit"
+)
+
+func verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "check that no record was changed, inserted or removed",
+		UsageText: "clawai log verify [--json] [--head HASH]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "head", Usage: "the `HASH` that an earlier verify printed and you kept elsewhere"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: verifyLog,
+	}
+}
+
+func verifyLog(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	if parent := c.Lineage()[1]; parent.NumFlags() > 0 {
+		return cmdline.Usagef("options come behind verify: clawai log verify --%s", parent.LocalFlagNames()[0])
+	}
+	dir, err := record.Dir()
+	if err != nil {
+		return err
+	}
+	report, err := audit.Verify(dir, c.String("head"), audit.Retention{})
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		doc := json.NewEncoder(c.App.Writer)
+		doc.SetIndent("", "  ")
+		err = doc.Encode(struct {
+			Intact bool `json:"intact"`
+			audit.Report
+		}{report.Intact(), report})
+	} else {
+		printReport(c.App.Writer, &report)
+	}
+	if err == nil && !report.Intact() {
+		err = &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return err
+}
+
+func printReport(w io.Writer, r *audit.Report) {
+	if r.Head == "" && r.Segments == 0 && r.Intact() {
+		fmt.Fprintln(w, "No records yet.")
+		return
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note     %s\n", FindingText(n))
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "FINDING  %s\n", FindingText(f))
+	}
+	if !r.Intact() {
+		fmt.Fprintf(w, "The record is not intact: %s in %s of %s.\n",
+			cmdline.Count(len(r.Findings), "1 finding", "%d findings"), cmdline.Count(r.Segments+1, "1 file", "%d files"), cmdline.Count(int(r.Records), "1 record", "%d records"))
+		return
+	}
+	fmt.Fprintf(w, "Intact: %s in %s, %d bytes.\n", cmdline.Count(int(r.Records), "1 record", "%d records"), cmdline.Count(r.Segments, "1 file", "%d files"), r.Bytes)
+	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
+}
+
+// FindingText is a damage of the record on one line.
+func FindingText(f audit.Finding) string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %s", term.Text(f.File), term.Text(f.What))
+	}
+	return fmt.Sprintf("%s:%d: %s", term.Text(f.File), f.Line, term.Text(f.What))
+}

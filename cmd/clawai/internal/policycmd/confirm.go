@@ -1,0 +1,50 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// confirmPolicy tells running proxies that a policy is meant to be as it is now:
+// one that has lost rules or its end mark, or that is gone.
+func confirmPolicy(c *cli.Context, folders config.Folders, path string) error {
+	shown := term.Text(path)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(c.App.Writer, "%s is gone. Its last good text is in force in the proxies that run, until you agree.\n", shown)
+		return confirmed(c, folders, path, nil)
+	}
+	text, err := config.ReadFile(path)
+	if err != nil {
+		return cmdline.Usagef("policy %w", err)
+	}
+	o := policyfile.Options(folders.Home)
+	o.Extend = policyfile.Extension
+	rules, err := policy.Parse(path, text, o)
+	if err != nil {
+		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
+	}
+	printText(c.App.Writer, text)
+	fmt.Fprintf(c.App.Writer, "%s: %s.\n", shown, policyfile.CountRules(rules))
+	return confirmed(c, folders, path, text)
+}
+
+func confirmed(c *cli.Context, folders config.Folders, path string, text []byte) error {
+	if err := agreed(c, "Is it meant to be so?"); err != nil {
+		return err
+	}
+	if err := config.Confirm(folders.State, path, text); err != nil {
+		return fmt.Errorf("nothing was trusted: %w", err)
+	}
+	fmt.Fprintln(c.App.Writer, "Trusted: the proxies that run take it up now.")
+	return nil
+}

@@ -1,0 +1,282 @@
+package policycmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/explain"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+func explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "explain",
+		Usage: "tell what every rule says of a call, and why",
+		UsageText: "clawai policy explain --policy FILE --fixture FILE | --frame FILE|- |\n" +
+			"  --tool NAME [--arg NAME=TEXT]... | --resource URI | --prompt NAME | --method NAME [options]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
+			&cli.StringSliceFlag{Name: "layer", Usage: "a `FILE` that can only tighten the policy (repeatable)"},
+			&cli.StringFlag{Name: "fixture", Usage: "explain the request in a fixture `FILE`"},
+			&cli.StringFlag{Name: "frame", Usage: "explain a JSON-RPC message in a `FILE`, or - for standard input"},
+			&cli.StringFlag{Name: "tool", Usage: "explain a call of the tool `NAME`"},
+			&cli.StringFlag{Name: "resource", Usage: "explain the reading of a resource `URI`"},
+			&cli.StringFlag{Name: "prompt", Usage: "explain a call of the prompt `NAME`"},
+			&cli.StringFlag{Name: "method", Usage: "explain a request of the method `NAME` without parameters"},
+			&cli.StringSliceFlag{Name: "arg", Usage: "an argument of the tool or prompt: `NAME=TEXT`, or NAME:=JSON (repeatable)"},
+			&cli.StringFlag{Name: "server", Usage: "the server `NAME`, where the fixture names none"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: of a fixture /home/user, else your home)"},
+			&cli.StringFlag{Name: "root", Usage: "the disk for where.<name>.under: the tree below `DIR` (default: of the policy in force, this machine)"},
+			&cli.StringFlag{Name: "at", Usage: "the `TIME` of the call, RFC 3339 or 2026-01-31 15:04:05 (default: of the policy in force, now)"},
+			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: runExplain,
+	}
+}
+
+func runExplain(c *cli.Context) error {
+	if err := namePolicy(c); err != nil {
+		return err
+	}
+	request, err := explained(c)
+	if err != nil {
+		return err
+	}
+	at, err := atFlag(c)
+	if err != nil {
+		return err
+	}
+	home := c.String("home")
+	if home == "" && c.IsSet("fixture") {
+		home = "/home/user" // as in policy test: the same on every machine
+	} else if home, err = homeFlag(c); err != nil {
+		return err
+	}
+	o := policyfile.Options(home)
+	if root := c.String("root"); root != "" {
+		o.Disk = disk.Rooted(root)
+	}
+	if c.String("policy") == "" && !c.IsSet("fixture") { // what holds here is asked of this machine, now
+		if dir, err := os.Getwd(); o.Disk == nil && err == nil {
+			o.Disk = disk.OS(dir)
+		}
+		if at.IsZero() {
+			at = time.Now()
+		}
+	}
+	p, err := explainedPolicy(c, o)
+	if err != nil {
+		return err
+	}
+	calls, err := request()
+	e := explain.Calls(p, explain.At(calls, at))
+	if err != nil {
+		e = explain.Refused(p, err)
+	}
+	if o.Disk == nil && asksDisk(e) {
+		fmt.Fprintln(c.App.ErrWriter, "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
+	}
+	return writeExplanation(c, e)
+}
+
+// asksDisk says whether the answer hung on an under that nobody could decide.
+func asksDisk(e *explain.Explanation) bool {
+	for i := range e.Calls {
+		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
+			return s.Reached && s.Match == policy.Perhaps && s.At.Kind == policy.Constraint && strings.HasPrefix(s.At.Want[0], "under = ")
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// explainedPolicy is the one that --policy names, or the one that holds here.
+func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
+	layers := config.Layers{More: c.StringSlice("layer")}
+	path := c.String("policy")
+	if path == "" {
+		folders, err := config.Dirs()
+		if err != nil {
+			return nil, err
+		}
+		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
+		layers.Dir, _ = os.Getwd() // without one there is no project
+	} else if len(layers.More) == 0 {
+		return policyFor(path, o, "explained")
+	}
+	l, err := layers.Load(path, o)
+	if err != nil {
+		return nil, cmdline.Usagef("nothing was explained: %w", err)
+	}
+	for _, note := range l.Notes {
+		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+	}
+	return l.Policy, nil
+}
+
+func writeExplanation(c *cli.Context, e *explain.Explanation) error {
+	if c.Bool("json") {
+		return cmdline.WriteJSON(c.App.Writer, e.Document())
+	}
+	return e.WriteText(c.App.Writer, c.Bool("all"))
+}
+
+// explained is the request that the flags name. What it gives when called is
+// what the rules judge of it, or why it is refused before them.
+func explained(c *cli.Context) (func() ([]policy.Call, error), error) {
+	named := ""
+	for _, name := range []string{"fixture", "frame", "tool", "resource", "prompt", "method"} {
+		switch {
+		case !c.IsSet(name):
+		case named != "":
+			return nil, cmdline.Usagef("--%s beside --%s: one request is explained at a time", name, named)
+		default:
+			named = name
+		}
+	}
+	if c.IsSet("arg") && named != "tool" && named != "prompt" {
+		return nil, cmdline.Usagef("--arg is for --tool and --prompt")
+	}
+	var fx check.Fixture
+	var err error
+	switch named {
+	case "":
+		return nil, cmdline.Usagef("nothing to explain; give --fixture, --frame, --tool, --resource, --prompt or --method")
+	case "frame":
+		raw, err := inputFile(c, c.String("frame"))
+		if err != nil {
+			return nil, cmdline.Usagef("--frame: %w", err)
+		}
+		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line's end, which is no part of the message
+		return func() ([]policy.Call, error) { return check.Calls(raw, c.String("server")) }, nil
+	case "fixture":
+		if fx, err = check.ReadFixture(c.String("fixture")); err != nil {
+			return nil, cmdline.Usagef("%w", err)
+		}
+	default:
+		if fx, err = requested(c, named); err != nil {
+			return nil, err
+		}
+	}
+	return func() ([]policy.Call, error) { return fx.Calls(c.String("server")) }, nil
+}
+
+// requested is the request that --tool, --resource, --prompt or --method asks
+// for.
+func requested(c *cli.Context, named string) (fx check.Fixture, err error) {
+	params := map[string]any{}
+	switch fx.Method = c.String("method"); named {
+	case "method":
+		return fx, nil
+	case "resource":
+		fx.Method, params["uri"] = "resources/read", c.String("resource")
+	default:
+		fx.Method, params["name"] = map[string]string{"tool": "tools/call", "prompt": "prompts/get"}[named], c.String(named)
+		if params["arguments"], err = argFlags(c.StringSlice("arg")); err != nil {
+			return fx, err
+		}
+	}
+	fx.Params, err = json.Marshal(params)
+	return fx, err
+}
+
+// argFlags reads NAME=TEXT and NAME:=JSON.
+func argFlags(flags []string) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	for _, flag := range flags {
+		name, text, found := strings.Cut(flag, "=")
+		name, raw := strings.CutSuffix(name, ":")
+		switch _, twice := args[name]; {
+		case !found || name == "":
+			return nil, cmdline.Usagef("--arg %q: write NAME=TEXT, or NAME:=JSON", flag)
+		case twice:
+			return nil, cmdline.Usagef("--arg %s stands twice", name)
+		case raw && !json.Valid([]byte(text)):
+			return nil, cmdline.Usagef("--arg %s: %q is not JSON; write %s=TEXT for a text", name, text, name)
+		case raw:
+			args[name] = json.RawMessage(text)
+		default:
+			value, err := json.Marshal(text)
+			if err != nil {
+				return nil, err
+			}
+			args[name] = value
+		}
+	}
+	return args, nil
+}
+
+// maxInput bounds a message given for explanation: no larger frame crosses.
+const maxInput = 64 << 20
+
+// inputFile reads a file, or standard input for -.
+func inputFile(c *cli.Context, path string) ([]byte, error) {
+	in := c.App.Reader
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			if pe, ok := errors.AsType[*fs.PathError](err); ok {
+				err = fmt.Errorf("%s: %w", path, pe.Err)
+			}
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err == nil && len(b) > maxInput {
+		err = fmt.Errorf("%s is larger than %d MiB", path, maxInput>>20)
+	}
+	return b, err
+}
+
+// atFlag is --at; the zero time when it was not given.
+func atFlag(c *cli.Context) (time.Time, error) {
+	s := c.String("at")
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, cmdline.Usagef("--at: %q is no time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
+}
+
+// policyFor loads a policy for a command that reports: exit 2 when it cannot be
+// read. done says what was not done for want of it.
+func policyFor(path string, o policy.Options, done string) (*policy.Policy, error) {
+	if path == "" {
+		return nil, cmdline.Usagef("--policy is missing; name the policy file")
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
+		return nil, cmdline.Usagef("policy %s: %w", path, err)
+	}
+	p, err := policy.Parse(path, src, o)
+	if err != nil {
+		return nil, cmdline.Usagef("the policy does not load, so nothing was %s:\n%w", done, err)
+	}
+	return p, nil
+}

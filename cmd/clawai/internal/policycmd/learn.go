@@ -1,0 +1,248 @@
+package policycmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy/check/learn"
+	"github.com/clawai/clawai/policy/check/replay"
+)
+
+func learnCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "learn",
+		Usage:     "propose rules for what the record shows again and again",
+		UsageText: "clawai policy learn [options] > FILE\nclawai policy learn --policy FILE --out FILE [options]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "keep the policy `FILE` and add to it (default: a new one)"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE`: a new one, or the one of --policy (default: standard output)"},
+			&cli.StringFlag{Name: "fixtures", Usage: "write fixtures for the rules into the folder `DIR`"},
+			&cli.StringFlag{Name: "since", Usage: "from records not older than `TIME`: 30d, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
+			&cli.StringFlag{Name: "observed", Value: "reads", Usage: "the `MODE` for what was only watched (--observe): reads allows what only reads, allow also what writes, prompt asks"},
+			&cli.IntFlag{Name: "min-count", Value: 3, Usage: "learn from no fewer than `N` calls"},
+			&cli.Float64Flag{Name: "min-share", Value: 0.9, Usage: "of your answers at least this `PART` must be yes"},
+			&cli.BoolFlag{Name: "links", Usage: "ask the disk where links lead (where.<name>.under): for servers on this machine"},
+			&cli.BoolFlag{Name: "interactive", Usage: "go through the rules one by one at the terminal"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document: the rules, what was left out, the policy"},
+		},
+		Action: runLearn,
+	}
+}
+
+// learnRun is one run of the command.
+type learnRun struct {
+	c     *cli.Context
+	o     learn.Options
+	l     *learn.Learner
+	dir   string
+	rules []*learn.Rule
+	text  []byte
+	cases []learn.Fixture
+}
+
+func runLearn(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	r := &learnRun{c: c}
+	for _, step := range []func() error{r.options, r.read, r.review, r.compose, r.check, r.write} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return r.tell()
+}
+
+var observedModes = map[string]learn.Trust{"prompt": learn.AskAlways, "reads": learn.AllowReads, "allow": learn.AllowActs}
+
+func (r *learnRun) options() error {
+	c := r.c
+	trust, ok := observedModes[c.String("observed")]
+	switch {
+	case !ok:
+		return cmdline.Usagef("--observed: unknown mode %q (one of prompt, reads, allow)", c.String("observed"))
+	case c.Int("min-count") < 1:
+		return cmdline.Usagef("--min-count: %d is no number of calls", c.Int("min-count"))
+	case !(c.Float64("min-share") > 0.5 && c.Float64("min-share") <= 1):
+		return cmdline.Usagef("--min-share: %v is not between 0.5 and 1", c.Float64("min-share"))
+	case c.Bool("interactive") && (c.String("out") == "" || c.Bool("json")):
+		return cmdline.Usagef("--interactive takes the screen: give --out FILE for the policy, and no --json")
+	case c.Bool("interactive") && !choose.Terminal(os.Stdin, os.Stdout):
+		return cmdline.Usagef("--interactive needs a terminal; without it the rules are written as they are")
+	}
+	home, err := homeFlag(c)
+	if err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	r.o = learn.Options{
+		Place: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
+		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust, Links: c.Bool("links"),
+	}
+	if path := c.String("policy"); path != "" {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return cmdline.Usagef("policy %s: %w", path, unwrapPath(err))
+		}
+		r.o.File, r.o.Policy = path, append([]byte{}, src...)
+	}
+	if r.l, err = learn.New(r.o); err != nil {
+		return cmdline.Usagef("the policy does not load, so nothing can be added to it:\n%w", err)
+	}
+	return r.target()
+}
+
+// target refuses early what would be refused at the end.
+func (r *learnRun) target() error {
+	out := r.c.String("out")
+	if out == "" {
+		return nil
+	}
+	there, err := os.Stat(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return cmdline.Usagef("--out %s: %w", out, unwrapPath(err))
+	}
+	if r.o.Policy != nil {
+		if known, err := os.Stat(r.o.File); err == nil && os.SameFile(known, there) {
+			return nil
+		}
+	}
+	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
+}
+
+func unwrapPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// read takes the record. One that cannot be read whole might lack what was
+// denied; nothing is learned from it.
+func (r *learnRun) read() error {
+	f, dir, err := recordedDecisions(r.c)
+	if err != nil {
+		return err
+	}
+	r.dir, f.Kinds = dir, learn.Kinds()
+	for e, err := range audit.Read(dir, f) {
+		if err != nil {
+			return cmdline.Usagef("the record in %s cannot be read whole, so nothing is learned from it: %w; see: clawai log verify", dir, err)
+		}
+		if err := r.l.Add(&e); err != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+		}
+	}
+	if r.l.Seen == 0 {
+		return cmdline.Usagef("no recorded decision matches in %s, so there is nothing to learn from; to watch a server: clawai wrap SERVER --observe", dir)
+	}
+	r.rules = r.l.Propose()
+	return nil
+}
+
+func (r *learnRun) compose() error {
+	if len(r.rules) == 0 {
+		r.skipped()
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was learned, and nothing is written")}
+	}
+	var err error
+	if r.text, err = r.l.Compose(r.rules); err != nil {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+	}
+	r.cases, err = r.l.Fixtures(r.text, r.rules)
+	return err
+}
+
+// check holds the policy as it would be to the whole record: what a rule denied
+// stays denied.
+func (r *learnRun) check() error {
+	if r.o.Policy == nil {
+		return nil // Propose has done it
+	}
+	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.Place)
+	if err != nil {
+		return err
+	}
+	after, err := replay.NewJudge(r.o.File, r.text, r.o.Place)
+	if err != nil {
+		return err
+	}
+	for e, err := range audit.Read(r.dir, audit.Filter{Kinds: []event.Kind{event.Decision}}) {
+		if err == nil {
+			err = learn.Check(before, after, &e)
+		}
+		if err != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+		}
+	}
+	return nil
+}
+
+func (r *learnRun) write() error {
+	if dir := r.c.String("fixtures"); dir != "" {
+		if err := r.writeFixtures(dir); err != nil {
+			return err
+		}
+	}
+	out := r.c.String("out")
+	switch {
+	case out == "" && r.c.Bool("json"):
+		return nil
+	case out == "":
+		_, err := r.c.App.Writer.Write(r.text)
+		return err
+	}
+	if there, err := os.ReadFile(out); err == nil {
+		if !bytes.Equal(there, r.o.Policy) {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s has changed meanwhile; nothing is written", out)}
+		}
+		if err := atomicfile.Write(out, r.text, atomicfile.Options{Was: there}); err != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+		}
+		return nil
+	}
+	if err := WriteNew(out, r.text, false); err != nil {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+	}
+	return nil
+}
+
+// writeFixtures writes one file each, over none.
+func (r *learnRun) writeFixtures(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return cmdline.Usagef("--fixtures %s: %w", dir, unwrapPath(err))
+	}
+	for _, f := range r.cases {
+		path := filepath.Join(dir, f.Name)
+		if _, err := os.Lstat(path); err == nil {
+			return cmdline.Usagef("--fixtures: %s is there already; it is left as it is (give another folder)", path)
+		}
+	}
+	for _, f := range r.cases {
+		if err := WriteNew(filepath.Join(dir, f.Name), f.JSON, false); err != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/learn"
+)
+
+// The answers to one rule.
+const (
+	answerTake   = "Take it"
+	answerNarrow = "Narrow it"
+	answerAsk    = "Make it ask"
+	answerDrop   = "Drop it"
+)
+
+// review goes through the rules with a person, who may leave at any time with
+// nothing written. What is preset opens nothing: drop what would allow.
+func (r *learnRun) review() error {
+	if !r.c.Bool("interactive") {
+		return nil
+	}
+	var taken []*learn.Rule
+	for i, rule := range r.rules {
+		kept, err := r.decide(i, rule)
+		if errors.Is(err, choose.ErrLeft) {
+			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing is written")}
+		}
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			taken = append(taken, kept)
+		}
+	}
+	r.rules = taken
+	return nil
+}
+
+func (r *learnRun) decide(i int, rule *learn.Rule) (*learn.Rule, error) {
+	for {
+		answers := []string{answerDrop, answerTake}
+		narrower, narrows := rule.Narrower()
+		if narrows {
+			answers = append(answers, answerNarrow)
+		}
+		asking, asks := rule.Asking()
+		if asks && rule.Action == policy.Allow {
+			answers = append(answers, answerAsk)
+		}
+		title := fmt.Sprintf("Rule %d of %d: %s", i+1, len(r.rules), learnedLine(rule))
+		picked, err := choose.One(r.c.Context, os.Stdin, os.Stdout, title, strings.Join(learnedDetails(rule), "\n"), answers)
+		if err != nil {
+			return nil, err
+		}
+		switch answers[picked] {
+		case answerTake:
+			return rule, nil
+		case answerNarrow:
+			rule = narrower
+		case answerAsk:
+			return asking, nil
+		default:
+			return nil, nil
+		}
+	}
+}
+
+// learnedLine is a rule on one line, harmless on a terminal.
+func learnedLine(r *learn.Rule) string {
+	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.Key(), term.Text(r.Name))
+	if r.Server != "" {
+		s += " on " + term.Text(r.Server)
+	}
+	for _, c := range r.Conditions {
+		s += " with " + term.Text(c.Arg) + " = " + record.Short(strings.Join(c.Globs, " or "), 2*record.MaxText)
+	}
+	return s
+}
+
+// learnedDetails say where a rule comes from and what it opens beside that.
+func learnedDetails(r *learn.Rule) []string {
+	lines := []string{"from " + r.Evidence()}
+	if r.Above != nil {
+		lines = append(lines, fmt.Sprintf("above line %d, which asks", r.Above.Pos.Line))
+	}
+	if beside := r.Beside(); beside != "" {
+		word := "also lets through"
+		if r.Action == policy.Prompt {
+			word = "also asks about"
+		}
+		lines = append(lines, word+": "+record.Short(beside, 2*record.MaxText))
+	}
+	return lines
+}
+
+// skipped says on standard error what was not learned from.
+func (r *learnRun) skipped() {
+	type left struct {
+		why string
+		n   int
+	}
+	var all []left
+	for why, n := range r.l.Skipped {
+		all = append(all, left{why, n})
+	}
+	slices.SortFunc(all, func(a, b left) int {
+		if a.n != b.n {
+			return b.n - a.n
+		}
+		return strings.Compare(a.why, b.why)
+	})
+	if len(all) > 0 {
+		fmt.Fprintln(r.c.App.ErrWriter, "Not learned from:")
+	}
+	for _, l := range all {
+		fmt.Fprintf(r.c.App.ErrWriter, "  %s: %s\n", cmdline.Count(l.n, "1 call", "%d calls"), record.Short(l.why, 2*record.MaxText))
+	}
+}
+
+// learnedRule is one rule of the JSON document.
+type learnedRule struct {
+	Action   string              `json:"action"`
+	Subject  string              `json:"subject"`
+	Name     string              `json:"name"`
+	Server   string              `json:"server"`
+	Args     map[string][]string `json:"args,omitempty"`
+	Open     []string            `json:"open,omitempty"`
+	Class    string              `json:"class"`
+	Calls    int                 `json:"calls"`
+	Approved int                 `json:"approved"`
+	Refused  int                 `json:"refused"`
+	First    time.Time           `json:"first"`
+	Last     time.Time           `json:"last"`
+	Above    int                 `json:"above_line,omitempty"`
+	Beside   string              `json:"beside,omitempty"`
+}
+
+func (r *learnRun) tell() error {
+	if r.c.Bool("json") {
+		doc := struct {
+			Decisions int            `json:"decisions"`
+			Rules     []learnedRule  `json:"rules"`
+			Skipped   map[string]int `json:"skipped"`
+			Policy    string         `json:"policy"`
+			Fixtures  int            `json:"fixtures"`
+		}{r.l.Seen, []learnedRule{}, r.l.Skipped, string(r.text), len(r.cases)}
+		for _, rule := range r.rules {
+			doc.Rules = append(doc.Rules, jsonRule(rule))
+		}
+		return cmdline.WriteJSON(r.c.App.Writer, doc)
+	}
+	w := r.c.App.ErrWriter
+	fmt.Fprintf(w, "Learned %s from %s:\n", cmdline.Count(len(r.rules), "1 rule", "%d rules"), cmdline.Count(r.l.Seen, "1 decision", "%d decisions"))
+	for _, rule := range r.rules {
+		fmt.Fprintf(w, "  %s\n", learnedLine(rule))
+		for _, line := range learnedDetails(rule) {
+			fmt.Fprintf(w, "      %s\n", line)
+		}
+	}
+	r.skipped()
+	if dir := r.c.String("fixtures"); dir != "" {
+		fmt.Fprintf(w, "Fixtures in %s:\n", term.Text(dir))
+		for _, f := range r.cases {
+			fmt.Fprintf(w, "  %-6s  %s  (%s)\n", f.Expected, term.Text(f.Name), f.What)
+		}
+	}
+	if out := r.c.String("out"); out != "" {
+		fmt.Fprintf(w, "Wrote %s. Read it before a proxy uses it.\n", term.Text(out))
+	}
+	return nil
+}
+
+func jsonRule(r *learn.Rule) learnedRule {
+	j := learnedRule{
+		Action: r.Action.String(), Subject: r.Subject.Key(), Name: r.Name, Server: r.Server, Open: r.Open, Class: r.Class.String(),
+		Calls: r.Tally.Calls, Approved: r.Tally.Yes, Refused: r.Tally.No, First: r.Tally.First, Last: r.Tally.Last, Beside: r.Beside(),
+	}
+	if r.Above != nil {
+		j.Above = r.Above.Pos.Line
+	}
+	for _, c := range r.Conditions {
+		if j.Args == nil {
+			j.Args = map[string][]string{}
+		}
+		j.Args[c.Arg] = c.Globs
+	}
+	return j
+}

@@ -1,0 +1,171 @@
+package policycmd
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/lint"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+func lintCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "lint",
+		Usage:     "find rules that do not do what they seem to",
+		UsageText: "clawai policy lint [options] [--policy FILE | FILE...]   (without FILE: your own policy)",
+		Flags: slices.Concat(reportFlags(checkFormats), []cli.Flag{
+			&cli.StringSliceFlag{Name: "policy", Usage: "the policy `FILE` (repeatable)"},
+			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the least `WEIGHT` that is told and fails: error, warning, note"},
+			&cli.BoolFlag{Name: "record", Usage: "compare with the tools and arguments in the record"},
+			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
+		}),
+		Action: runLint,
+	}
+}
+
+func runLint(c *cli.Context) error {
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	files := append(c.StringSlice("policy"), names...)
+	if len(files) == 0 {
+		if files, err = policyFiles(c); err != nil {
+			return err
+		}
+	}
+	format, err := formatOf(c, checkFormats)
+	if err != nil {
+		return err
+	}
+	least := check.Severity(c.String("severity"))
+	if !slices.Contains(check.Severities(), least) {
+		return cmdline.Usagef("--severity: unknown weight %q; one of error, warning, note", least)
+	}
+	var o lint.Options
+	if c.Bool("record") {
+		if o, err = declaredInRecord(c); err != nil {
+			return err
+		}
+	}
+	var all []lint.Linted
+	for _, path := range files {
+		l, err := lintFile(path, c.String("home"), o)
+		if err != nil {
+			return err
+		}
+		all = append(all, l)
+	}
+	if err := emit(c, writeLinted(format, all, least)); err != nil {
+		return err
+	}
+	for _, l := range all {
+		if l.Failed(least) {
+			return &cmdline.ExitError{Code: cmdline.ExitFailed}
+		}
+	}
+	return nil
+}
+
+func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
+	name, src, err := readNamed(path)
+	if err != nil {
+		return lint.Linted{}, cmdline.Usagef("%w", err)
+	}
+	where := policyfile.Options(home)
+	where.Disk = disk.Plain()
+	p, err := policy.Parse(name, src, where)
+	if err != nil {
+		return lint.Linted{}, cmdline.Usagef("the policy does not load:\n%w", err)
+	}
+	o.File = name
+	return lint.Linted{File: name, Revision: p.Revision(), Report: lint.Run(p, src, o)}, nil
+}
+
+func writeLinted(format string, all []lint.Linted, least check.Severity) func(io.Writer) error {
+	switch format {
+	case "json":
+		return func(w io.Writer) error { return lint.WriteJSON(w, all, least) }
+	case "text":
+		return func(w io.Writer) error {
+			for _, l := range all {
+				if err := l.WriteText(w, l.File, least); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	var findings []check.Finding
+	for _, l := range all {
+		findings = append(findings, l.Told(least)...)
+	}
+	return writeFindings(format, lint.Tool(cmdline.Version), findings)
+}
+
+// declaredInRecord reads from the record which tools servers declared, last of all, and
+// which arguments tools were called with.
+func declaredInRecord(c *cli.Context) (lint.Options, error) {
+	o := lint.Options{Servers: map[string][]string{}, Arguments: map[string][]string{}}
+	dir, err := record.Dir()
+	if err != nil {
+		return o, err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return o, cmdline.Usagef("--record: there is no record yet in %s", dir)
+	}
+	arguments := map[string]map[string]int{}
+	_, err = record.Each(audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Listed, event.Decision}}), func(e *event.Entry) error {
+		switch {
+		case e.Kind == event.Listed && e.Method == "tools/list":
+			if server := e.Server; server != "" {
+				o.Servers[server] = append(o.Servers[server], e.Declared...)
+			}
+		case e.Kind == event.Decision && e.Subject == policy.ToolSubject.Key() && len(e.Names) == 1:
+			tool := e.Names[0]
+			gjson.ParseBytes(e.Args).ForEach(func(key, _ gjson.Result) bool {
+				if arguments[tool] == nil {
+					arguments[tool] = map[string]int{}
+				}
+				arguments[tool][key.String()]++
+				return true
+			})
+		}
+		return nil
+	}, c.App.ErrWriter)
+	for server, names := range o.Servers {
+		slices.Sort(names)
+		o.Servers[server] = slices.Compact(names)
+	}
+	for tool, names := range arguments {
+		o.Arguments[tool] = spelt(names)
+	}
+	return o, err
+}
+
+// spelt leaves of names that differ in case the one that was used most: what a caller
+// wrote in the wrong case is no name of the tool's.
+func spelt(uses map[string]int) []string {
+	best := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		folded := strings.ToLower(name)
+		if now, found := best[folded]; !found || uses[name] > uses[now] || uses[name] == uses[now] && name == folded {
+			best[folded] = name
+		}
+	}
+	return slices.Sorted(maps.Values(best))
+}

@@ -1,0 +1,235 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+func replayCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "judge recorded calls by another policy and show what would change",
+		UsageText: "clawai policy replay --policy FILE [options]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge"},
+			&cli.StringFlag{Name: "since", Usage: "records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
+			&cli.IntFlag{Name: "examples", Value: 5, Usage: "show up to `N` calls of each kind of change"},
+			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: runReplay,
+	}
+}
+
+func runReplay(c *cli.Context) error {
+	if err := namePolicy(c); err != nil {
+		return err
+	}
+	if c.Int("examples") < 0 {
+		return cmdline.Usagef("--examples: %d is no number of calls", c.Int("examples"))
+	}
+	j, err := ReplayJudge(c, c.String("policy"), config.Layers{})
+	if err != nil {
+		return err
+	}
+	records, dir, err := recordedDecisions(c)
+	if err != nil {
+		return err
+	}
+	r, err := replay.Run(j, audit.Read(dir, records), c.Int("examples"))
+	if err != nil {
+		return cmdline.Usagef("the record in %s: %w", dir, err)
+	}
+	if c.Bool("json") {
+		err = cmdline.WriteJSON(c.App.Writer, r)
+	} else {
+		tellReplay(c.App.Writer, r)
+	}
+	if err != nil {
+		return err
+	}
+	return replayVerdict(r, dir)
+}
+
+// ReplayJudge reads the policy that is to judge, as a proxy of this machine
+// would see it.
+func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
+	if path == "" {
+		return nil, cmdline.Usagef("--policy is missing; name the policy file to judge by")
+	}
+	home, err := homeFlag(c)
+	if err != nil {
+		return nil, err
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
+		return nil, cmdline.Usagef("policy %s: %w", path, err)
+	}
+	o := governing(home)
+	above, notes, err := layers.Above(o)
+	if err != nil {
+		return nil, cmdline.Usagef("nothing was judged: %w", err)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+	}
+	o.Above = above
+	j, err := replay.NewJudge(path, src, o)
+	if err != nil {
+		return nil, cmdline.Usagef("the policy does not load, so nothing was judged:\n%w", err)
+	}
+	return j, nil
+}
+
+// homeFlag is --home, or the home that the proxies of this account use.
+func homeFlag(c *cli.Context) (string, error) {
+	if home := c.String("home"); home != "" {
+		return home, nil
+	}
+	folders, err := config.Dirs()
+	return folders.Home, err
+}
+
+// governing is what a proxy here would tell a policy, but for its working
+// directory, which the record does not have. The disk is that of today.
+func governing(home string) policy.Options {
+	o := policyfile.Options(home)
+	o.Disk = disk.OS("")
+	return o
+}
+
+// recordedDecisions is the part of the record that --since and --server name.
+func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
+	f.Kinds = []event.Kind{event.Decision}
+	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
+		return f, "", err
+	}
+	if s := c.String("since"); s != "" {
+		if f.Since, err = cmdline.ParseSince(s, time.Now()); err != nil {
+			return f, "", err
+		}
+	}
+	dir, err = record.Dir()
+	return f, dir, err
+}
+
+// replayVerdict is the exit code: what could not be read weighs more than what
+// changes, for then not all is known.
+func replayVerdict(r *replay.Report, dir string) error {
+	switch {
+	case r.Decisions == 0:
+		return cmdline.Usagef("no recorded decision matches in %s, so nothing was compared", dir)
+	case r.Damaged > 0:
+		return cmdline.Usagef("%d places of the record cannot be read; see: clawai log verify", r.Damaged)
+	case r.Changed():
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return nil
+}
+
+var replayTitles = map[replay.Class]string{
+	replay.NewlyAllowed: "Newly allowed", replay.NewlyAsked: "Newly asked", replay.NewlyDenied: "Newly denied",
+	replay.NotJudged: "Not judged",
+}
+
+func tellReplay(w io.Writer, r *replay.Report) {
+	for _, class := range replay.Classes() {
+		title, n := replayTitles[class], r.Counts[class]
+		if title == "" || n == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %d\n", title, n)
+		left := n
+		for i := range r.Examples {
+			if r.Examples[i].Class == class {
+				fmt.Fprint(w, replayExample(&r.Examples[i]))
+				left--
+			}
+		}
+		if left > 0 && left < n {
+			fmt.Fprintf(w, "  and %d more or of the same call\n", left)
+		}
+		fmt.Fprintln(w)
+	}
+	if r.Decisions == 0 {
+		return
+	}
+	days := r.First.Local().Format(time.DateOnly)
+	if last := r.Last.Local().Format(time.DateOnly); last != days {
+		days += " to " + last
+	}
+	fmt.Fprintf(w, "%s of %s, %s", cmdline.Count(r.Decisions, "1 decision", "%d decisions"), cmdline.Count(r.Sessions, "1 session", "%d sessions"), days)
+	if r.Observed > 0 {
+		fmt.Fprintf(w, " (%d only observed)", r.Observed)
+	}
+	fmt.Fprintf(w, ": %d unchanged, %d newly allowed, %d newly asked, %d newly denied, %d not judged\n",
+		r.Counts[replay.Unchanged], r.Counts[replay.NewlyAllowed], r.Counts[replay.NewlyAsked],
+		r.Counts[replay.NewlyDenied], r.Counts[replay.NotJudged])
+	for _, why := range replay.Whys() {
+		if n := r.NotJudged[why]; n > 0 {
+			fmt.Fprintf(w, "  not judged, %d: %s\n", n, why)
+		}
+	}
+}
+
+// replayExample is one call, harmless on a terminal: the call on one line, what
+// the rules said and say on the next.
+func replayExample(x *replay.Example) string {
+	what := []string{record.Short(x.Method, record.MaxText)}
+	for _, name := range x.Names {
+		if name != x.Method {
+			what = append(what, record.Short(name, record.MaxText))
+		}
+	}
+	if x.Args != "" {
+		what = append(what, record.Short(x.Args, record.MaxText))
+	}
+	if x.Server != "" {
+		what = append(what, "on "+record.Short(x.Server, 24))
+	}
+	then := x.Was + " " + placed(x.OldRule, "no rule")
+	now := x.Why.String()
+	if x.Class != replay.NotJudged {
+		now = x.Is + " " + placed(x.NewRule, "no rule")
+		if x.Reason != "" {
+			now += "  " + record.Short(x.Reason, record.MaxText)
+		}
+	}
+	return fmt.Sprintf("  %s  %s  %s\n    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.Text(x.Record),
+		strings.Join(what, " "), then, now)
+}
+
+func placed(p *check.RuleRef, none string) string {
+	if p == nil {
+		return "(" + none + ")"
+	}
+	s := fmt.Sprintf("%s:%d", term.Text(p.File), p.Line)
+	if p.Description != "" {
+		s += fmt.Sprintf(" %q", record.Short(p.Description, record.MaxText))
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+package policycmd
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/report"
+)
+
+// testFormats are the forms of a test report; the first is the one for people.
+var testFormats = []string{"text", "json", "junit", "tap", "sarif", "github"}
+
+// reportFlags say in which form a report goes where.
+func reportFlags(formats []string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: formats[0], Usage: "the `FORM` of the report: " + strings.Join(formats, ", ")},
+		&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
+		&cli.PathFlag{Name: "output", Usage: "write the report to `FILE`, whole or not at all"},
+	}
+}
+
+// formatOf reads --format and --json.
+func formatOf(c *cli.Context, formats []string) (string, error) {
+	format := c.String("format")
+	if c.Bool("json") {
+		if c.IsSet("format") && format != "json" {
+			return "", cmdline.Usagef("--json and --format %s say two things", format)
+		}
+		format = "json"
+	}
+	if !slices.Contains(formats, format) {
+		return "", cmdline.Usagef("--format: unknown form %q; one of %s", format, strings.Join(formats, ", "))
+	}
+	return format, nil
+}
+
+// emit writes a report to standard output or to the file --output names.
+func emit(c *cli.Context, write func(io.Writer) error) error {
+	path := c.Path("output")
+	if path == "" {
+		return write(c.App.Writer)
+	}
+	var out bytes.Buffer
+	if err := write(&out); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
+}
+
+// writeTests gives the writer of a run's report in a form.
+func writeTests(format string, p *policy.Policy, run report.Run) func(io.Writer) error {
+	run.Version = cmdline.Version
+	run.Revision = p.Revision()
+	run.Duration = time.Since(run.Start)
+	switch format {
+	case "json":
+		return func(w io.Writer) error { return check.WriteJSON(w, p, run.Results) }
+	case "junit":
+		return run.JUnit
+	case "tap":
+		return run.TAP
+	case "sarif":
+		return run.SARIF
+	case "github":
+		return func(w io.Writer) error {
+			if err := run.Annotations(w); err != nil {
+				return err
+			}
+			return check.WriteText(w, run.Results)
+		}
+	}
+	return func(w io.Writer) error { return check.WriteText(w, run.Results) }
+}
+
+// tellBroken reports what is wrong with a policy where the form has room for
+// findings, and hands the error on.
+func tellBroken(c *cli.Context, format string, err error) error {
+	var broken policy.Errors
+	if !errors.As(err, &broken) || format != "sarif" && format != "github" {
+		return err
+	}
+	if writeErr := emit(c, writeFindings(format, loading, loadFindings(broken))); writeErr != nil {
+		return writeErr
+	}
+	return err
+}
+
+// loading is who finds that a policy does not load.
+var loading = report.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.Kind{{
+	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
+}}}
+
+const policyError = "policy-error"
+
+func loadFindings(broken policy.Errors) []check.Finding {
+	var out []check.Finding
+	for _, e := range broken {
+		out = append(out, check.Finding{Code: policyError, Severity: check.Error, Pos: e.Pos, Message: e.Msg, Fix: e.Hint})
+	}
+	return out
+}
+
+// writeFindings gives the writer of findings in one of the forms that have room
+// for them.
+func writeFindings(format string, tool report.Tool, findings []check.Finding) func(io.Writer) error {
+	if format == "sarif" {
+		return func(w io.Writer) error { return report.SARIF(w, tool, findings) }
+	}
+	return func(w io.Writer) error { return report.Annotations(w, findings) }
+}

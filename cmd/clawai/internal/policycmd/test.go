@@ -1,0 +1,194 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/report"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+func testCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "test",
+		Usage:     "judge fixtures by a policy and compare with what they expect",
+		UsageText: "clawai policy test --policy FILE --fixture FILE... | --fixture-dir DIR [options]",
+		Flags: slices.Concat(suiteFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "expect", Usage: "the `ACTION` every fixture must get, whatever it expects itself"},
+			&cli.BoolFlag{Name: "watch", Usage: "run again after every change of the policy or a fixture"},
+		}, reportFlags(testFormats)),
+		Action: runTest,
+	}
+}
+
+func runTest(c *cli.Context) error {
+	if err := namePolicy(c); err != nil {
+		return err
+	}
+	format, err := formatOf(c, testFormats)
+	if err != nil {
+		return err
+	}
+	if c.Bool("watch") {
+		return watchTests(c, func() error { return testOnce(c, format) })
+	}
+	return testOnce(c, format)
+}
+
+// testOnce judges every fixture and reports.
+func testOnce(c *cli.Context, format string) error {
+	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
+	o, at, err := judging(c)
+	if err != nil {
+		return err
+	}
+	p, err := readPolicy(c.String("policy"), o)
+	if err != nil {
+		return tellBroken(c, format, err)
+	}
+	var expect *policy.Action
+	if word := c.String("expect"); word != "" {
+		action, err := policy.ParseAction(word)
+		if err != nil {
+			return cmdline.Usagef("--expect: %w", err)
+		}
+		expect = &action
+	}
+	paths, err := fixturePaths(c)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), at, expect))
+	}
+	if err := emit(c, writeTests(format, p, run)); err != nil {
+		return err
+	}
+	return verdictOf(check.Summarize(run.Results))
+}
+
+// judging reads what a policy is judged with: the home, the disk, the time.
+func judging(c *cli.Context) (o policy.Options, at time.Time, err error) {
+	o = policyfile.Options(c.String("home"))
+	if root := c.String("root"); root != "" {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return o, at, cmdline.Usagef("--root: %s is no directory", root)
+		}
+		o.Disk = disk.Rooted(root)
+	}
+	if text := c.String("at"); text != "" {
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return o, at, cmdline.Usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
+		}
+	}
+	return o, at, nil
+}
+
+// fixturePaths are the files that --fixture and --fixture-dir name.
+func fixturePaths(c *cli.Context) ([]string, error) {
+	paths := c.StringSlice("fixture")
+	for _, dir := range c.StringSlice("fixture-dir") {
+		found, err := check.FindFixtures(dir)
+		if err != nil {
+			return nil, cmdline.Usagef("%w", err)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		return nil, cmdline.Usagef("no fixture found; give --fixture FILE or a --fixture-dir with .json files in it")
+	}
+	return paths, nil
+}
+
+func judgeFile(p *policy.Policy, path, server string, at time.Time, expect *policy.Action) check.Result {
+	fx, err := check.ReadFixture(path)
+	if err != nil {
+		return check.Result{Path: path, Err: err}
+	}
+	if expect != nil {
+		fx.Expected = expect
+	}
+	if fx.At.IsZero() {
+		fx.At = at
+	}
+	return check.Judge(p, fx, server)
+}
+
+// verdictOf turns the counts into an exit code: input that could not be read
+// weighs more than a mismatch, for then nothing is known.
+func verdictOf(s check.Summary) error {
+	switch {
+	case s.Unreadable > 0:
+		return &cmdline.ExitError{Code: cmdline.ExitUsage}
+	case s.Mismatched > 0:
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return nil
+}
+
+// namePolicy takes a policy that is named alone for one named with --policy.
+func namePolicy(c *cli.Context) error {
+	args, err := cmdline.Arguments(c)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return nil
+	case len(args) > 1:
+		return cmdline.Usagef("one policy at a time, not %s", cmdline.Quote(args))
+	case c.IsSet("policy"):
+		return cmdline.Usagef("--policy names a policy already; what is %s? A fixture is named with --fixture", cmdline.Quote(args))
+	}
+	return c.Set("policy", args[0])
+}
+
+// readPolicy loads a policy for a check: exit 2 when it cannot be read, with
+// every finding on a line of its own.
+func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
+	src, err := readSource(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := policy.Parse(path, src, o)
+	if err != nil {
+		return nil, untested(err)
+	}
+	return p, nil
+}
+
+// untested is a policy that cannot be tested.
+func untested(err error) error {
+	return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}
+}
+
+func readSource(path string) ([]byte, error) {
+	if path == "" {
+		return nil, cmdline.Usagef("--policy is missing; name the policy file to test")
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, cmdline.Usagef("policy %s: %w", path, err)
+	}
+	return src, nil
+}
+
+func parsePolicy(path string, src []byte, o policy.Options) (*policy.Policy, error) {
+	p, err := policy.Parse(path, src, o)
+	if err != nil {
+		return nil, untested(err)
+	}
+	return p, nil
+}

@@ -1,0 +1,203 @@
+package policycmd
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+func trustCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "trust",
+		Usage:     "put a project's .clawai/policy.toml in force, as it is now; it can only tighten yours",
+		UsageText: "clawai policy trust [DIR] [--yes | --remove] | FILE [--yes] | --list [--json]",
+		Description: "FILE is a policy that has lost rules, is gone or has lost its end mark under running proxies,\n" +
+			"which keep its last good text: trusting it puts it in force as it is now.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
+			&cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
+			&cli.BoolFlag{Name: "list", Usage: "list the projects that are trusted"},
+			&cli.BoolFlag{Name: "json", Usage: "with --list: print one JSON document"},
+		},
+		Action: runTrust,
+	}
+}
+
+func runTrust(c *cli.Context) error {
+	args, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("list"):
+		return listTrusted(c, folders.State)
+	case c.Bool("json"):
+		return cmdline.Usagef("--json goes with --list")
+	}
+	dir := "."
+	switch len(args) {
+	case 0:
+	case 1:
+		dir = args[0]
+	default:
+		return cmdline.Usagef("one project at a time; write: clawai policy trust [DIR]")
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if info, err := os.Stat(dir); len(args) == 1 && filepath.Ext(dir) == ".toml" && (err != nil || !info.IsDir()) {
+		if c.Bool("remove") {
+			return cmdline.Usagef("--remove ends the trust in a project; name its folder")
+		}
+		return confirmPolicy(c, folders, dir)
+	}
+	p, err := config.FindProject(folders.State, dir)
+	if err != nil {
+		return cmdline.Usagef("%w", err)
+	}
+	if p.Path == "" {
+		return cmdline.Usagef("neither %s nor a folder above it has a .clawai/policy.toml", term.Text(dir))
+	}
+	if c.Bool("remove") {
+		return endTrust(c.App.Writer, folders.State, p)
+	}
+	return trustProject(c, folders, p)
+}
+
+func trustProject(c *cli.Context, folders config.Folders, p config.Project) error {
+	shown := term.Text(p.Path)
+	switch {
+	case p.Text == nil:
+		return cmdline.Usagef("%s is gone; the text that you trusted stays in force until: clawai policy trust %s --remove",
+			shown, term.Text(cmdline.Quote([]string{filepath.Dir(filepath.Dir(p.Path))})))
+	case p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
+		fmt.Fprintf(c.App.Writer, "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
+		return nil
+	}
+	o := policyfile.Options(folders.Home)
+	o.Layer = "project"
+	o.Extend = func(x policy.Extension) (string, []byte, error) {
+		if x.File != "" {
+			return "", nil, errors.New("a project's policy extends no files: what they hold would not be part of what you trust")
+		}
+		return policyfile.Extension(x)
+	}
+	rules, err := policy.Parse(p.Path, p.Text, o)
+	if err != nil {
+		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
+	}
+	printText(c.App.Writer, p.Text)
+	fmt.Fprintf(c.App.Writer, "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, policyfile.CountRules(rules))
+	if p.Trusted != nil {
+		fmt.Fprintf(c.App.Writer, "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
+	}
+	if err := agreed(c, "Trust it?"); err != nil {
+		return err
+	}
+	if err := config.Trust(folders.State, p.Path, p.Text, time.Now()); err != nil {
+		return fmt.Errorf("nothing was trusted: %w", err)
+	}
+	fmt.Fprintln(c.App.Writer, "Trusted, with this text: a change of the file counts when you trust it again.")
+	return nil
+}
+
+// printText shows a file as it is, made harmless.
+func printText(w io.Writer, text []byte) {
+	for line := range strings.Lines(string(text)) {
+		fmt.Fprintf(w, "  %s\n", term.Text(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// agreed asks whether to go on, unless --yes has said so. The error ends the
+// command.
+func agreed(c *cli.Context, question string) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	if c.App.Writer != io.Writer(os.Stdout) || !choose.Terminal(os.Stdin, os.Stdout) {
+		return cmdline.Usagef("nothing was trusted: there is no terminal to ask at; look at the file, then give --yes")
+	}
+	fmt.Fprint(c.App.Writer, question+" [y/N] ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+		fmt.Fprintln(c.App.Writer, "Nothing was trusted.")
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return nil
+}
+
+func endTrust(w io.Writer, state string, p config.Project) error {
+	ended, err := config.Distrust(state, p.Path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nothing was changed: %w", err)
+	case !ended:
+		fmt.Fprintf(w, "%s was not trusted.\n", term.Text(p.Path))
+	default:
+		fmt.Fprintf(w, "%s is not trusted any more.\n", term.Text(p.Path))
+	}
+	return nil
+}
+
+// trustedDoc is one project that is trusted.
+type trustedDoc struct {
+	Path  string `json:"path"`  // of its policy
+	Since string `json:"since"` // RFC 3339, UTC
+	State string `json:"state"` // of the file beside the text that is in force: same, changed, gone, unknown
+}
+
+var trustedStates = map[string]string{"gone": "  (the file is gone)", "changed": "  (the file has changed since)"}
+
+func listTrusted(c *cli.Context, state string) error {
+	known, err := config.Trusted(state)
+	if err != nil {
+		return cmdline.Usagef("%w", err)
+	}
+	list := []trustedDoc{}
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		d := trustedDoc{Path: path, Since: known[path].UTC().Format(time.RFC3339), State: "same"}
+		p, err := config.FindProject(state, filepath.Dir(filepath.Dir(path)))
+		switch {
+		case err != nil || p.Path != path:
+			d.State = "unknown"
+		case p.Text == nil:
+			d.State = "gone"
+		case !bytes.Equal(p.Text, p.Trusted):
+			d.State = "changed"
+		}
+		list = append(list, d)
+	}
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Trusted []trustedDoc `json:"trusted"`
+		}{list})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(c.App.Writer, "No project's policy is trusted.")
+	}
+	for _, d := range list {
+		fmt.Fprintf(c.App.Writer, "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.Text(d.Path), trustedStates[d.State])
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package policycmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+)
+
+// settled is how long nothing may have changed before a run: an editor's several
+// steps are one change.
+const settled = 100 * time.Millisecond
+
+// watchTests runs once, and again after each change of the policy or of a
+// fixture, until it is interrupted. A policy that does not load is told, and
+// waited for.
+func watchTests(c *cli.Context, once func() error) error {
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	notes, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("--watch: %w", err)
+	}
+	defer func() { _ = notes.Close() }()
+	seen := testSources(c)
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
+		case ev := <-notes.Events:
+			if !ev.Has(fsnotify.Chmod) && seen.matters(ev.Name) {
+				again.Reset(settled)
+			}
+		case err := <-notes.Errors: // an overflow: something was missed
+			fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", err)
+			again.Reset(settled)
+		case <-again.C:
+			// First the watch, then the run: what changes meanwhile is told.
+			if err := seen.watch(notes); err != nil {
+				return cmdline.Usagef("--watch: %w", err)
+			}
+			var exit *cmdline.ExitError
+			if err := once(); err != nil && (!errors.As(err, &exit) || exit.Err != nil) {
+				fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", err)
+			}
+			fmt.Fprintln(c.App.ErrWriter, "watching for changes; Ctrl-C ends")
+		}
+	}
+}
+
+// sources are the files that a run of tests reads.
+type sources struct {
+	files []string // the policy, the fixtures
+	trees []string // the folders of fixtures
+	not   string   // what the run writes itself
+}
+
+func testSources(c *cli.Context) sources {
+	s := sources{files: []string{filepath.Clean(c.String("policy"))}}
+	if real, err := filepath.EvalSymlinks(s.files[0]); err == nil {
+		s.files = append(s.files, real)
+	}
+	for _, file := range c.StringSlice("fixture") {
+		s.files = append(s.files, filepath.Clean(file))
+	}
+	for _, dir := range c.StringSlice("fixture-dir") {
+		s.trees = append(s.trees, filepath.Clean(dir))
+	}
+	if out := c.Path("output"); out != "" {
+		s.not = filepath.Clean(out)
+	}
+	return s
+}
+
+// matters reports whether a run would read what changed: a file it names, or a
+// fixture or a folder below one of its folders.
+func (s sources) matters(name string) bool {
+	name = filepath.Clean(name)
+	if name == s.not {
+		return false
+	}
+	if slices.Contains(s.files, name) {
+		return true
+	}
+	if filepath.Ext(name) != ".json" && !isFolder(name) {
+		return false
+	}
+	return slices.ContainsFunc(s.trees, func(tree string) bool {
+		below, err := filepath.Rel(tree, name)
+		return err == nil && below != ".." && !strings.HasPrefix(below, ".."+string(filepath.Separator))
+	})
+}
+
+// watch watches every folder in which something matters, new ones too. To watch
+// a folder twice is to watch it once.
+func (s sources) watch(notes *fsnotify.Watcher) error {
+	for _, file := range s.files {
+		if err := notes.Add(filepath.Dir(file)); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Dir(file), err)
+		}
+	}
+	for _, tree := range s.trees {
+		// A folder that is gone, or cannot be read, is the run's to tell.
+		_ = filepath.WalkDir(tree, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				_ = notes.Add(path)
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,255 @@
+package proxycmd
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/reverse"
+)
+
+// listening is one run of clawai proxy --listen: the reverse proxy for clients
+// that speak HTTP themselves.
+type listening struct {
+	run       *proxyRun
+	out       io.Writer
+	address   string
+	upstreams map[string]remote.Options
+	hosts     []string
+	origins   []string
+	pass      []string
+	cert      *tls.Certificate
+	sessions  *session.Sessions
+}
+
+// runListen serves until it is interrupted.
+func runListen(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return cmdline.Usagef("--listen takes its servers from --upstream; nothing follows --")
+	}
+	l := &listening{
+		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
+		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
+	}
+	if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
+		return cmdline.Usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
+	}
+	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
+		return err
+	}
+	for _, origin := range l.origins {
+		if err := reverse.CheckOrigin(origin); err != nil {
+			return cmdline.Usagef("--origin: %w", err)
+		}
+	}
+	for _, name := range l.pass {
+		if err := reverse.CheckPassed(name); err != nil {
+			return cmdline.Usagef("--pass-header: %w", err)
+		}
+	}
+	if err := l.run.readOptions(c); err != nil {
+		return err
+	}
+	upstreams := c.StringSlice("upstream")
+	if c.Bool("wrapped") {
+		led, err := front.Upstreams(l.run.folders.State)
+		if err != nil {
+			return err
+		}
+		upstreams = append(upstreams, led...)
+	}
+	if err := l.readUpstreams(upstreams, c.StringSlice("header-file")); err != nil {
+		return err
+	}
+	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
+		return err
+	}
+	record, err := session.OpenRecord(l.run.folders.State, l.run.redact)
+	if err != nil {
+		return proxyError(err)
+	}
+	if l.sessions, err = l.run.sessions(record, nil); err == nil {
+		err = l.serve(c.Context)
+		l.sessions.Close()
+	}
+	if closing := record.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	return nil
+}
+
+func (l *listening) readCertificate(cert, key string) error {
+	if cert == "" && key == "" {
+		return nil
+	}
+	if cert == "" || key == "" {
+		return cmdline.Usagef("--tls-cert and --tls-key belong together")
+	}
+	certificate, err := os.ReadFile(cert)
+	if err != nil {
+		return cmdline.Usagef("--tls-cert: %w", err)
+	}
+	secret, err := config.ReadSecret(key)
+	if err != nil {
+		return cmdline.Usagef("--tls-key: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, secret)
+	if err != nil {
+		return cmdline.Usagef("--tls-cert and --tls-key: %w", err)
+	}
+	l.cert = &pair
+	return nil
+}
+
+func (l *listening) serve(ctx context.Context) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	front, err := l.front(in.Addr())
+	if err != nil {
+		return err
+	}
+	defer front.Close()
+	server := &http.Server{
+		Handler: front, ConnState: front.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
+	}
+	if l.cert != nil {
+		in = tls.NewListener(in, &tls.Config{Certificates: []tls.Certificate{*l.cert}, MinVersion: tls.VersionTLS12})
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(in) }()
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		l.sessions.Watch(watching)
+	}()
+	defer func() { unwatch(); <-watched }()
+	if err := l.announce(front, in.Addr()); err != nil {
+		return err
+	}
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		front.Close() // first: streams would keep the server from ending
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(end) != nil {
+			_ = server.Close()
+		}
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// checkAddress keeps this machine's servers from others that could listen in.
+func (l *listening) checkAddress(secured bool) error {
+	host, _, err := net.SplitHostPort(l.address)
+	if err != nil {
+		return cmdline.Usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
+	}
+	if !secured && !front.Loopback(host) {
+		return cmdline.Usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
+	}
+	return nil
+}
+
+// front is the handler with a gate for each agent session.
+func (l *listening) front(at net.Addr) (*reverse.Server, error) {
+	secret, err := front.Secret(l.run.folders.State)
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(l.address)
+	if err != nil {
+		return nil, err
+	}
+	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
+	if front.Loopback(host) {
+		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
+	}
+	return reverse.New(reverse.Options{
+		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
+		Limits: l.run.limits, DenyAsError: l.run.asError,
+		Gate: l.gate,
+	})
+}
+
+// gate makes the gate of one agent session at one server.
+func (l *listening) gate(name string) (reverse.Gate, error) {
+	at := &remoteServer{url: l.upstreams[name].URL}
+	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named()})
+	if err != nil {
+		return reverse.Gate{}, err
+	}
+	return reverse.Gate{Session: one.Session, End: func() {
+		one.End("no longer used", cmdline.ExitOK)
+		one.Close()
+	}}, nil
+}
+
+// announce says where each server is reached.
+func (l *listening) announce(front *reverse.Server, at net.Addr) error {
+	scheme := "http"
+	if l.cert != nil {
+		scheme = "https"
+	}
+	names := make([]string, 0, len(l.upstreams))
+	for name := range l.upstreams {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	base := url.URL{Scheme: scheme, Host: at.String()}
+	found := map[string]string{}
+	for _, name := range names {
+		found[name] = base.JoinPath(front.Path(name)).String()
+	}
+	src, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(l.run.folders.State, "listen.json")
+	if err := atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
+		return err
+	}
+	for _, name := range names {
+		fmt.Fprintf(l.out, "%s  %s\n", name, found[name])
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package proxycmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// What a client's configuration hands a remote server over in: neither headers
+// nor an address with a secret in it belong on a command line, which every
+// process of the machine can read.
+const (
+	envReference = "env:"               // -- env:NAME: the address is the value of NAME
+	envHeader    = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
+	envFilled    = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
+)
+
+// remoteServer is what follows "--" when it is an address.
+type remoteServer struct {
+	url    *url.URL
+	header http.Header
+}
+
+// isRemote reports a command that is an address, and no program.
+func isRemote(command []string) bool {
+	first := command[0]
+	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
+}
+
+// readRemote finds out whether the server is remote.
+func (p *proxyRun) readRemote(headerFiles []string) (err error) {
+	if !isRemote(p.command) {
+		if len(headerFiles) > 0 {
+			return cmdline.Usagef("--header-file is for remote servers: clawai proxy --header-file FILE -- https://HOST/PATH")
+		}
+		return nil
+	}
+	if p.remote, err = readAddress(p.command); err != nil {
+		return err
+	}
+	p.remote.header, err = readHeaders(headerFiles)
+	return err
+}
+
+// readAddress reads the address of a server. Errors name no value.
+func readAddress(command []string) (*remoteServer, error) {
+	if len(command) != 1 {
+		return nil, cmdline.Usagef("nothing follows the address of a remote server; headers go into a file (--header-file)")
+	}
+	address := command[0]
+	if name, ok := strings.CutPrefix(address, envReference); ok {
+		if address, ok = os.LookupEnv(name); !ok || address == "" {
+			return nil, cmdline.Usagef("the environment has no %q, which should hold the server's address", name)
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, cmdline.Usagef("the server's address cannot be read; write it like https://host/mcp")
+	}
+	if err := remote.CheckURL(u); err != nil {
+		return nil, cmdline.Usagef("%w", err)
+	}
+	return &remoteServer{url: u}, nil
+}
+
+// readHeaders collects the headers of the environment and of the files. The nearer
+// wins: a file is nearer than the environment, a later file than an earlier one.
+func readHeaders(files []string) (http.Header, error) {
+	h, err := envHeaders(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		src, err := config.ReadSecret(file)
+		if err != nil {
+			return nil, cmdline.Usagef("--header-file: %w", err)
+		}
+		more, err := remote.ParseHeaders(string(src), os.LookupEnv)
+		if err != nil {
+			return nil, cmdline.Usagef("--header-file %s: %w", file, err)
+		}
+		maps.Copy(h, more)
+	}
+	return h, nil
+}
+
+// envHeaders are the headers of the environment. A client's entry may have told the
+// client's own transport how to speak, in Accept or Content-Type: ours knows.
+func envHeaders(environ []string) (http.Header, error) {
+	h := http.Header{}
+	slices.Sort(environ)
+	for _, v := range environ {
+		name, line, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, envHeader) {
+			continue
+		}
+		if strings.ContainsAny(line, "\r\n") {
+			return nil, cmdline.Usagef("%s holds more than one line", name)
+		}
+		header, _, _ := strings.Cut(line, ":")
+		if strings.EqualFold(header, "Accept") || strings.EqualFold(header, "Content-Type") {
+			continue
+		}
+		fill := func(string) (string, bool) { return "", false }
+		if strings.HasPrefix(name, envFilled) {
+			fill = os.LookupEnv
+		}
+		one, err := remote.ParseHeaders(line, fill)
+		if err != nil {
+			return nil, cmdline.Usagef("the header in %s: %w", name, err)
+		}
+		for key, values := range one {
+			h[key] = append(h[key], values...)
+		}
+	}
+	return h, nil
+}
+
+// named is the address as the record and messages show it: a query may hold a key.
+func (r *remoteServer) named() string {
+	shown := *r.url
+	shown.RawQuery = ""
+	if r.url.RawQuery != "" {
+		return shown.String() + "?…"
+	}
+	return shown.String()
+}
+
+// dial makes the upstream. With an Authorization header the owner has said who
+// they are; otherwise they can sign in when the server asks for it.
+func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
+	o := remote.Options{
+		URL: p.remote.url, Header: p.remote.header, Limits: p.limits,
+		Note: func(code, text string) {
+			_ = guard.Note(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
+		},
+	}
+	if o.Header.Get("Authorization") == "" {
+		o.Credentials = oauth.New(authcmd.SignInOptions(p.folders, p.remote.url, func(ctx context.Context, page string) error {
+			o.Note("sign_in", fmt.Sprintf("a page of %s is opened, to sign in at %s", authcmd.Host(page), p.remote.url.Host))
+			return authcmd.Browse(ctx, page)
+		}))
+	}
+	return remote.Dial(o)
+}
+
+// describe is the server for the record.
+func (p *proxyRun) describe() string {
+	if p.remote != nil {
+		return "server " + p.remote.named()
+	}
+	return "command " + cmdline.Quote(p.command)
+}

@@ -1,0 +1,44 @@
+package proxycmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// server is what a session runs against: a child process or a remote server.
+type server struct {
+	proxy.Upstream
+	exitCode func() int  // of the child; 0 for a remote server
+	forced   func() bool // the child had to be signalled
+}
+
+// start begins the server; the code is ours when that fails.
+func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
+	if p.remote != nil {
+		up, err := p.dial(guard)
+		if err != nil {
+			return nil, ExitProxy, err
+		}
+		return &server{up, func() int { return cmdline.ExitOK }, func() bool { return false }}, 0, nil
+	}
+	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: all.Stderr()})
+	all.Started()
+	if err != nil {
+		code := ExitProxy
+		if failed, ok := errors.AsType[*stdio.StartError](err); ok {
+			code = failed.Code
+		}
+		if strings.Contains(p.command[0], "://") {
+			err = fmt.Errorf("%w; of addresses, http:// and https:// are understood", err)
+		}
+		return nil, code, err
+	}
+	return &server{child, child.ExitCode, child.Forced}, 0, nil
+}

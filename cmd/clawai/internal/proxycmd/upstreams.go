@@ -1,0 +1,71 @@
+package proxycmd
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// readUpstreams reads NAME=URL; the name of an address alone is its host's.
+func (l *listening) readUpstreams(texts, headerFiles []string) error {
+	l.upstreams = make(map[string]remote.Options, len(texts))
+	for _, text := range texts {
+		name, address, named := cutName(text)
+		server, err := readAddress([]string{address})
+		if err != nil {
+			return err
+		}
+		if !named {
+			name = strings.ReplaceAll(server.url.Hostname(), ":", "-")
+		}
+		if _, twice := l.upstreams[name]; twice {
+			return cmdline.Usagef("two servers are called %q; give them names: --upstream NAME=URL", name)
+		}
+		l.upstreams[name] = remote.Options{URL: server.url, Limits: l.run.limits}
+	}
+	files, err := l.headerFiles(headerFiles)
+	if err != nil {
+		return err
+	}
+	for name, o := range l.upstreams {
+		if o.Header, err = readHeaders(append(slices.Clone(files[""]), files[name]...)); err != nil {
+			return err
+		}
+		if o.Header.Get("Authorization") == "" {
+			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.folders, o.URL, authcmd.Browse))
+		}
+		l.upstreams[name] = o
+	}
+	return nil
+}
+
+// headerFiles are the files of each server, by its name, and those of all by "".
+// One of a server that is not there is a mistake: its secrets were meant for
+// somebody.
+func (l *listening) headerFiles(texts []string) (map[string][]string, error) {
+	files := make(map[string][]string)
+	for _, text := range texts {
+		name, file, _ := cutName(text)
+		if _, known := l.upstreams[name]; name != "" && !known {
+			return nil, cmdline.Usagef("--header-file %s: no --upstream is called %q, but %s; a file of that name is written ./%s",
+				text, name, cmdline.Quote(slices.Sorted(maps.Keys(l.upstreams))), text)
+		}
+		files[name] = append(files[name], file)
+	}
+	return files, nil
+}
+
+// cutName takes NAME= off; what stands before the first = of a path or an address
+// with a / is no name.
+func cutName(text string) (name, rest string, named bool) {
+	name, rest, named = strings.Cut(text, "=")
+	if !named || name == "" || strings.Contains(name, "/") {
+		return "", text, false
+	}
+	return name, rest, true
+}

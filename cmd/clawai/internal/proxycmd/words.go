@@ -1,0 +1,57 @@
+package proxycmd
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// launchers run a server that one of their arguments names.
+var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}
+
+// guessName is what a server without a name is called in the record: the
+// program, or the package or script its launcher runs. It is never judged.
+func guessName(command []string, name string) string {
+	if name != "" || len(command) == 0 {
+		return ""
+	}
+	if u, err := url.Parse(command[0]); err == nil && u.Host != "" && isRemote(command) {
+		return u.Hostname()
+	}
+	base := func(path string) string {
+		return strings.TrimSuffix(filepath.Base(path), ".exe")
+	}
+	first := strings.TrimSuffix(base(command[0]), ".cmd")
+	if !slices.Contains(launchers, first) {
+		return first
+	}
+	for _, arg := range command[1:] {
+		if strings.HasPrefix(arg, "-") || slices.Contains([]string{"run", "exec", "dlx", "tool"}, arg) {
+			continue
+		}
+		if strings.HasPrefix(arg, "@") { // @scope/package: the scope says whose it is
+			return arg
+		}
+		return base(arg)
+	}
+	return first
+}
+
+// parseSize reads 1048576, 512KiB, 64MiB or 1GiB.
+func parseSize(text string) (int, error) {
+	number, unit := text, 1
+	for suffix, factor := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if rest, ok := strings.CutSuffix(text, suffix); ok {
+			number, unit = strings.TrimSpace(rest), factor
+		}
+	}
+	const most = 1 << 30 // beyond it a frame would not fit into a small machine's memory
+	n, err := strconv.Atoi(number)
+	if err != nil || n <= 0 || n > most/unit {
+		return 0, fmt.Errorf("%q is not a size up to 1GiB such as 64MiB", text)
+	}
+	return n * unit, nil
+}

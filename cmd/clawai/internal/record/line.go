@@ -1,0 +1,211 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// Printer prints a record as one line for a person.
+type Printer struct {
+	Out    io.Writer
+	Color  bool
+	Home   string // written as ~ in the names of policies; "": nothing is
+	server int    // width of the widest server so far
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	dim    = "2"
+)
+
+// MaxText is how much of one text a line holds, in characters.
+const MaxText = 100
+
+// Print writes one line.
+func (p *Printer) Print(e *event.Entry) error {
+	server := e.Server
+	if server == "" && e.ServerGuess != "" {
+		server = e.ServerGuess + "?"
+	}
+	server = Short(server, 24)
+	p.server = max(p.server, utf8.RuneCountInString(server), 6)
+	word, color := verdict(e)
+	_, err := fmt.Fprintf(p.Out, "%s  %s  %s  %s  %s\n",
+		e.Time.Local().Format("2006-01-02 15:04:05.000"),
+		p.paint(dim, fmt.Sprintf("%-13s", term.Text(e.Record))),
+		pad(server, p.server),
+		p.paint(color, fmt.Sprintf("%-8s", word)),
+		strings.Join(details(e, p.Home), "  "))
+	return err
+}
+
+// verdict is the word that a reader looks for, and its color.
+func verdict(e *event.Entry) (word, color string) {
+	switch e.Kind {
+	case event.Decision:
+		if Observed(e) {
+			return "observed", yellow
+		}
+		if e.Decision == "allow" {
+			return "allow", green
+		}
+		return Short(e.Decision, 8), red
+	case event.Outcome:
+		if e.IsError {
+			return "failed", yellow
+		}
+		return "done", dim
+	case event.Answered:
+		return string(e.Kind), yellow
+	case event.Start:
+		if Observed(e) {
+			return string(e.Kind), yellow
+		}
+		return string(e.Kind), dim
+	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
+		return string(e.Kind), yellow
+	default: // also a kind of a later version
+		return Short(string(e.Kind), 8), dim
+	}
+}
+
+// details are the parts of a line behind the fixed columns.
+func details(e *event.Entry, home string) []string {
+	var parts []string
+	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
+	what := []string{}
+	for _, s := range append([]string{e.Method}, e.Names...) {
+		if s != "" && (len(what) == 0 || s != e.Method) {
+			what = append(what, Short(s, MaxText))
+		}
+	}
+	if len(what) > 0 {
+		add("%s", strings.Join(what, " "))
+	}
+	if len(e.Args) > 0 {
+		add("%s", Short(escape.Readable(e.Args), MaxText))
+	}
+	if len(e.Extra) > 0 {
+		add("beside them %s", Short(escape.Readable(e.Extra), MaxText))
+	}
+	if n := len(e.Declared); n > 0 {
+		add("%d declared: %s", n, Short(strings.Join(e.Declared, ", "), MaxText))
+	}
+	if e.Answer != "" {
+		add("%s (%s, after %.1f s)", Short(e.Answer, MaxText), answerer(e), e.Waited.Seconds())
+	}
+	switch {
+	case Observed(e) && e.Kind == event.Decision:
+		add("NOT ENFORCED (%s)", Short(would(e), MaxText))
+	case e.Policy == "prompt" && e.Kind == event.Decision:
+		add("asked")
+	}
+	if e.RuleLine > 0 {
+		add("%s:%d", term.Text(tilde(e.RuleFile, home)), e.RuleLine)
+	}
+	if e.Words != "" {
+		add("told: %s", Short(e.Words, 2*MaxText))
+	}
+	detail := e.Detail
+	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
+		detail = tilde(detail, home)
+	}
+	for _, s := range []string{e.RuleText, e.Reason, detail} {
+		if s != "" {
+			add("%s", Short(s, 2*MaxText))
+		}
+	}
+	if e.Code != "" && e.RuleLine == 0 {
+		add("[%s]", Short(e.Code, MaxText))
+	}
+	if e.Ref != "" {
+		add("of %s", Short(e.Ref, MaxText))
+	}
+	return parts
+}
+
+// tilde writes the home folder as ~ where a path begins with it.
+func tilde(text, home string) string {
+	if home == "" {
+		return text
+	}
+	below := home + string(filepath.Separator)
+	if rest, ok := strings.CutPrefix(text, below); ok {
+		text = "~" + string(filepath.Separator) + rest
+	}
+	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
+}
+
+// answerer is where and by whom an answer was given.
+func answerer(e *event.Entry) string {
+	if e.By == "" {
+		return Short(e.Rung, MaxText)
+	}
+	return Short(e.Rung, MaxText) + ", by " + Short(e.By, MaxText)
+}
+
+// Observed says that the session of a record enforced nothing, so that its
+// allows are not the policy's.
+func Observed(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
+
+// would is what the policy alone would have done.
+func would(e *event.Entry) string {
+	switch w := e.Would(); w {
+	case "prompt":
+		return "would ask"
+	case "deny", "allow":
+		return "would " + w
+	}
+	return "policy: " + e.Policy
+}
+
+// Short makes s harmless and cuts it.
+func Short(s string, n int) string {
+	if utf8.RuneCountInString(s) > n {
+		runes := []rune(s)
+		return term.Text(string(runes[:n-1])) + "…"
+	}
+	return term.Text(s)
+}
+
+func (p *Printer) paint(color, s string) string {
+	if !p.Color {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// ParseKind is the kind that a word of the command line names, or that a line
+// prints: a line says of a decision and of an outcome how it went instead.
+func ParseKind(word string) (event.Kind, error) {
+	switch word {
+	case "answer": // what lines once said
+		return event.Answered, nil
+	case "allow", "deny":
+		return "", cmdline.Usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)
+	case "observed":
+		return "", cmdline.Usagef("--kind: observed is how a decision is printed that nothing enforced; say --kind decision")
+	case "done", "failed":
+		return "", cmdline.Usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
+	}
+	if !event.IsKind(word) {
+		return "", cmdline.Usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(event.Kinds(), ", "))
+	}
+	return event.Kind(word), nil
+}

@@ -1,0 +1,44 @@
+// Package record is the record as commands show it: where it lies, and each entry as
+// one harmless line.
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+)
+
+// Dir is the folder that the proxies of this account write their record into.
+func Dir() (string, error) {
+	dirs, err := config.Dirs()
+	return filepath.Join(dirs.State, "audit"), err
+}
+
+// Each shows records until there are no more. Damage is told on warn, once
+// for each file, and does not end it.
+func Each(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
+	warned := map[string]bool{}
+	for e, err := range records {
+		var damage *event.Damage
+		if errors.As(err, &damage) {
+			if !warned[damage.File] {
+				warned[damage.File] = true
+				fmt.Fprintf(warn, "clawai: %v; see: clawai log verify\n", damage)
+			}
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := show(&e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,72 @@
+package wrapcmd
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// chooseForm reads what remote servers are to become.
+func (r *wrapRun) chooseForm(c *cli.Context) error {
+	switch form := c.String("remote"); form {
+	case "", "bridge":
+		return nil
+	case "proxy":
+	default:
+		return cmdline.Usagef("--remote is bridge or proxy, not %q", form)
+	}
+	if r.Judge.Observe {
+		return cmdline.Usagef("--observe is for clawai proxy --listen, which serves all its servers alike; leave it out here")
+	}
+	host, _, err := net.SplitHostPort(c.String("listen"))
+	if err != nil || !front.Loopback(host) {
+		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
+	}
+	if r.Judge.Front.Secret == "" {
+		r.Judge.Front.Secret = rand.Text() // kept when something is written
+	}
+	r.Judge.Front.Listen(c.String("listen"))
+	return nil
+}
+
+// led notes, before any file is written, where the proxy has to lead.
+func (r *wrapRun) led(changes []wrap.Change) error {
+	if r.Judge.Front.Base == "" || !anyLed(changes) {
+		return nil
+	}
+	_, err := front.ReadSecret(r.folders.State)
+	if errors.Is(err, os.ErrNotExist) {
+		err = front.KeepSecret(r.folders.State, r.Judge.Front.Secret)
+	}
+	if err == nil {
+		err = r.Judge.Front.Save(r.folders.State)
+	}
+	if err != nil {
+		return fmt.Errorf("nothing was written, as the proxy would not know where to lead: %w", err)
+	}
+	return nil
+}
+
+// start tells of the proxy that the clients' urls lead to by now.
+func (r *wrapRun) start(changes []wrap.Change) {
+	if r.Judge.Front.Base != "" && anyLed(changes) {
+		fmt.Fprintf(r.out, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
+	}
+}
+
+// anyLed says that an edit is of a remote server.
+func anyLed(changes []wrap.Change) bool {
+	return slices.ContainsFunc(changes, func(c wrap.Change) bool {
+		return slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return e.Entry.Kind == client.Remote })
+	})
+}

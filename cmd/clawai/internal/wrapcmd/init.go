@@ -1,0 +1,170 @@
+package wrapcmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+)
+
+// InitCommand is "clawai init".
+func InitCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "start: find your servers, write a policy for them, put clawai in front",
+		UsageText: "clawai init\nclawai init --yes [--mode MODE] [--client CLIENT]",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that no starter policy knows are asked for), strict (they are refused), observe (only watch)"},
+			&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s servers, as clawai status names it; all: every client's"},
+			editJSONFlag(),
+		}, editFlags()...),
+		Action: runInit,
+	}
+}
+
+// initRun is one run of init.
+type initRun struct {
+	*wrapRun
+	mode    initMode
+	in      *bufio.Reader
+	targets []wrap.Target // what is wrapped
+	shared  int           // servers left out because git tracks their file
+	plan    starterPlan
+	policy  policycmd.Starter
+	kept    bool    // there was a policy, and it stays
+	unnamed []error // servers left out because no rule can speak of them
+}
+
+func runInit(c *cli.Context) error {
+	r, err := newInitRun(c)
+	if err != nil {
+		return err
+	}
+	if err := r.pick(); err != nil {
+		return err
+	}
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	changes, refused := r.Judge.Plan(wrap.Wrap, r.targets)
+	refused = append(r.unnamed, refused...)
+	if r.dryRun || r.terminal {
+		r.preview(changes)
+	}
+	if r.dryRun {
+		return r.finish(changes, nil, refused)
+	}
+	if r.terminal && len(changes) > 0 {
+		if answer, err := r.ask("Write this? [y/N] "); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+			fmt.Fprintln(r.out, "Nothing was written.")
+			return nil
+		}
+	}
+	if len(changes) > 0 {
+		if err := r.writePolicy(); err != nil {
+			return err
+		}
+	}
+	failed, err := r.apply(changes)
+	if err != nil {
+		return err
+	}
+	return r.finish(changes, failed, refused)
+}
+
+func newInitRun(c *cli.Context) (*initRun, error) {
+	if err := cmdline.NoArguments(c); err != nil {
+		return nil, err
+	}
+	mode := initMode(c.String("mode"))
+	if mode != "" && !slices.Contains(initModes, mode) {
+		return nil, cmdline.Usagef("--mode: %q is not known; it is observe, ask or strict", mode)
+	}
+	w, err := newWrapRun(c, wrap.Wrap)
+	if err != nil {
+		return nil, err
+	}
+	if !w.terminal && !c.Bool("yes") && !w.dryRun {
+		return nil, cmdline.Usagef("nobody can be asked here; give --yes (and --mode, --client), or --dry-run to look first")
+	}
+	return &initRun{wrapRun: w, mode: mode, in: bufio.NewReader(os.Stdin)}, nil
+}
+
+// prepare finds the policy that stands, or makes the text of one.
+func (r *initRun) prepare() error {
+	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
+	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.Options(r.folders.Home))
+	if err == nil {
+		r.kept, r.rules = true, loaded.Policy
+		r.policy.Rules, r.policy.Revision = len(loaded.Policy.Rules()), loaded.Policy.Revision()
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("a wrapped server would not start: %w", err)
+	}
+	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool {
+		err := nameable(t.Entry.Name)
+		if err != nil {
+			r.unnamed = append(r.unnamed, err)
+		}
+		return err != nil
+	})
+	covered := slices.Clone(r.targets)
+	for _, t := range wrap.Select(r.Places, wrap.Selection{}) {
+		if t.Entry.Wrapped != nil && nameable(t.Entry.Name) == nil {
+			covered = append(covered, t)
+		}
+	}
+	if r.plan, err = planStarter(r.mode, covered, r.env.Home); err != nil {
+		return err
+	}
+	p, err := policy.Parse(r.policy.Path, r.plan.text, policyfile.Options(r.folders.Home))
+	if err != nil {
+		return fmt.Errorf("no starter policy can be written for these servers: %w", err)
+	}
+	r.policy.Rules, r.policy.Revision = len(p.Rules()), p.Revision()
+	r.policy.Profiles = append(r.policy.Profiles, r.plan.profiles...)
+	return nil
+}
+
+func (r *initRun) writePolicy() error {
+	if r.kept {
+		return nil
+	}
+	if err := config.PrivateFolder(r.folders.Config); err != nil {
+		return fmt.Errorf("cannot write a policy: %w", err)
+	}
+	if err := policycmd.WriteNew(r.policy.Path, r.plan.text, false); err != nil {
+		return err
+	}
+	if _, err := config.LoadPolicyFor(r.policy.Path, policyfile.Options(r.folders.Home)); err != nil {
+		return fmt.Errorf("the policy is written and the proxy would not take it: %w", err)
+	}
+	return nil
+}
+
+func (r *initRun) apply(changes []wrap.Change) ([]error, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	if err := config.PrivateFolder(r.folders.State); err != nil {
+		return nil, fmt.Errorf("no client's file was changed, as the journal cannot be kept: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(r.c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return wrap.Apply(ctx, changes, r.options()), nil
+}

@@ -1,0 +1,122 @@
+package wrapcmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/wrap"
+)
+
+// pick settles the mode and the servers: by the command line, or by asking.
+func (r *initRun) pick() error {
+	if r.mode == "" && r.terminal && len(r.pending(modeAsk)) > 0 {
+		answer, err := r.ask(modeQuestion)
+		if err != nil {
+			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
+		}
+		if r.mode = modeNamed(answer); r.mode == "" {
+			return cmdline.Usagef("%q is none of ask, strict, observe; nothing was written", answer)
+		}
+	}
+	if r.mode == "" {
+		r.mode = modeAsk
+	}
+	r.targets = r.pending(r.mode)
+	r.Judge.Observe = r.mode == modeObserve
+	found := len(r.targets)
+	var err error
+	if r.terminal && found > 0 {
+		err = r.choose()
+	} else {
+		err = r.narrow()
+	}
+	r.all = len(r.targets) == found
+	return err
+}
+
+// pending are the servers that a mode would change.
+func (r *initRun) pending(mode initMode) []wrap.Target {
+	judge := r.Judge
+	judge.Observe = mode == modeObserve
+	var all []wrap.Target
+	for _, t := range wrap.Select(r.Places, r.selection) {
+		if judge.Pending(wrap.Wrap, t) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+const modeQuestion = `
+How to start?
+  ask      known servers get a starter policy, others are asked for call by call
+  strict   known servers get a starter policy, others are refused
+  observe  nothing is enforced: watch first, enforce later
+Mode [ask]: `
+
+// modeNamed reads an answer; its beginning will do.
+func modeNamed(answer string) initMode {
+	answer = strings.ToLower(answer)
+	if answer == "" {
+		return modeAsk
+	}
+	for _, m := range initModes {
+		if strings.HasPrefix(string(m), answer) {
+			return m
+		}
+	}
+	return ""
+}
+
+func (r *initRun) ask(question string) (string, error) {
+	fmt.Fprint(r.out, question)
+	line, err := r.in.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// choose asks which servers; what others share through git is left out unless
+// chosen.
+func (r *initRun) choose() error {
+	slices.SortStableFunc(r.targets, func(a, b wrap.Target) int { return strings.Compare(a.Place.Row.Client, b.Place.Row.Client) })
+	options := make([]choose.Option, len(r.targets))
+	for i, t := range r.targets {
+		options[i] = choose.Option{Label: r.where(t), Chosen: !t.Place.Tracked}
+	}
+	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout,
+		"Put clawai in front of which servers? Space chooses, Return goes on, Esc leaves.", options)
+	if errors.Is(err, choose.ErrLeft) {
+		return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	chosen := make([]wrap.Target, 0, len(picked))
+	for _, i := range picked {
+		chosen = append(chosen, r.targets[i])
+	}
+	if r.targets = chosen; len(chosen) == 0 {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: choose.ErrLeft}
+	}
+	return nil
+}
+
+// narrow is choose where nobody is asked.
+func (r *initRun) narrow() error {
+	all := len(r.targets)
+	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.Place.Tracked })
+	r.shared = all - len(r.targets)
+	var clients []string
+	for _, t := range r.targets {
+		clients = append(clients, t.Place.Row.Client)
+	}
+	slices.Sort(clients)
+	if clients = slices.Compact(clients); len(clients) > 1 && r.c.String("client") == "" && !r.dryRun {
+		return cmdline.Usagef("which client's servers? --client all, or one of %s", strings.Join(clients, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package wrapcmd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+func TestProfileOfACommandLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y @modelcontextprotocol/server-filesystem /srv":                            "filesystem",
+		"npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /srv":                  "filesystem",
+		"cmd /c npx -y @modelcontextprotocol/server-github":                              "github",
+		"node /opt/node_modules/@playwright/mcp/cli.js":                                  "browser",
+		`node C:\x\node_modules\mcp-server-commands\build\index.js`:                      "shell",
+		"uvx mcp-server-git --repository /srv/app":                                       "git",
+		"uvx mcp-server-git@0.6.2":                                                       "git",
+		"uvx mcp-server-fetch==2025.4.7":                                                 "fetch",
+		"python3 -m mcp_server_fetch":                                                    "fetch",
+		"/usr/local/bin/mcp-server-git":                                                  "git",
+		"docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server:v1.2 stdio": "github",
+		"docker run -i --rm mcp/postgres:latest postgresql://db/x":                       "postgres",
+
+		"npx -y @somebody/server-filesystem":                  "",
+		"npx -y @modelcontextprotocol/server-filesystem-plus": "",
+		"uvx weather":                   "",
+		"":                              "",
+		"run --git /srv/mcp-server-git": "",
+		"npx @modelcontextprotocol/server-slack mcp-server-git":          "", // more than one fits
+		"docker run evil.example/mcp/git":                                "",
+		"npx @modelcontextprotocol/server-filesystem/../../evil":         "",
+		"npx -y @modelcontextprotocol/server-filesystem:extra@file:/x/y": "",
+	} {
+		words := append(strings.Fields(line), "")
+		if got := profileOf(client.Entry{Command: words[0], Args: words[1:]}); got != want {
+			t.Errorf("%q is %q, want %q", line, got, want)
+		}
+	}
+}
+
+func targetsOf(entries ...client.Entry) []wrap.Target {
+	var all []wrap.Target
+	for _, e := range entries {
+		all = append(all, wrap.Target{Place: &wrap.Place{}, Entry: e})
+	}
+	return all
+}
+
+func filesystemOn(folders ...string) client.Entry {
+	return client.Entry{Name: "files", Command: "npx", Args: append([]string{"@modelcontextprotocol/server-filesystem"}, folders...)}
+}
+
+// The folder a filesystem server is given stands in its rules, unless a rule
+// would open more than a person may have thought of.
+func TestTheServersOwnFolder(t *testing.T) {
+	for folder, opened := range map[string]bool{
+		"/srv/data":               true,
+		"/home/user/Documents":    true,
+		"/home/user/my files":     true,
+		"/home/user":              false,
+		"/home/user/":             false,
+		"/home":                   false,
+		"/":                       false,
+		"projects":                false,
+		"/srv/*":                  false,
+		`/srv/a"b`:                false,
+		"/srv/\u202ea":            false,
+		"${HOME}/x":               false,
+		"/home/user/../user/.":    false,
+		"/home/username/projects": true,
+	} {
+		p, err := planStarter(modeAsk, targetsOf(filesystemOn(folder)), "/home/user")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (p.folder != "") != opened || strings.Contains(string(p.text), "~/projects") == opened {
+			t.Errorf("%s: %q stands in the rules", folder, p.folder)
+		}
+		if _, err := policy.Parse("policy.toml", p.text, policy.Options{Home: "/home/user"}); err != nil {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+	p, err := planStarter(modeAsk, targetsOf(filesystemOn("/a", "/b")), "/home/user")
+	if err != nil || p.folder != "" {
+		t.Errorf("one of two folders was picked: %q, %v", p.folder, err)
+	}
+}
+
+// A server that no profile knows is never opened by a profile's rules, whatever
+// it is called, and a name that also means such a server does not open it.
+func TestUnknownServersStayShut(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z*?".\\\[\]{}'-]{1,8}`)).Draw(rt, "name")
+		if nameable(name) != nil {
+			rt.Skip("init leaves it out")
+		}
+		mode := rapid.SampledFrom(initModes).Draw(rt, "mode")
+		known := filesystemOn("/srv/data")
+		known.Name = rapid.SampledFrom([]string{"files", name}).Draw(rt, "known")
+		targets := targetsOf(known, client.Entry{Name: name, Command: "x"})
+		if rapid.Bool().Draw(rt, "reversed") {
+			slices.Reverse(targets)
+		}
+		plan, err := planStarter(mode, targets, "/home/user")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
+		if err != nil {
+			rt.Fatalf("%q: %v\n%s", name, err, plan.text)
+		}
+		tool := rapid.SampledFrom([]string{"read_file", "list_allowed_directories", "a/b", "x"}).Draw(rt, "tool")
+		d := p.Decide(&policy.Call{
+			Server: name, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool},
+			Args: []byte(`{"path":"/srv/data/notes"}`),
+		})
+		want := policy.Prompt
+		if mode == modeStrict {
+			want = policy.Deny
+		}
+		if plain := regexp.MustCompile(`^[ -~]+$`); d.Action != want && plain.MatchString(name) && name != "files" {
+			rt.Errorf("%q, %s: %s is %s by %+v", name, mode, tool, d.Action, d.Rule)
+		}
+		if d.Action == policy.Allow {
+			rt.Errorf("%q is open", name)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/wrap"
+)
+
+// preview shows what would be written: in a dry run the policy in full.
+func (r *initRun) preview(changes []wrap.Change) {
+	if len(r.targets) == 0 {
+		return
+	}
+	if !r.kept && r.dryRun {
+		fmt.Fprintf(r.out, "--- %s (new)\n%s\n", r.Short(r.policy.Path), r.plan.text)
+	}
+	for _, change := range changes {
+		fmt.Fprint(r.out, change.Diff(r.Short(change.Path)))
+	}
+	if !r.dryRun {
+		r.tellPolicy("Policy to write")
+	}
+}
+
+// tellPolicy says where the policy is and what it holds.
+func (r *initRun) tellPolicy(what string) {
+	fmt.Fprintf(r.out, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
+	if r.kept {
+		return
+	}
+	if len(r.policy.Profiles) > 0 {
+		fmt.Fprintf(r.out, "  Starter policies in it: %s.\n", strings.Join(r.policy.Profiles, ", "))
+	}
+	if r.plan.folder != "" {
+		fmt.Fprintf(r.out, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
+	} else if strings.Contains(string(r.plan.text), "~/projects") {
+		fmt.Fprintln(r.out, "  The folder it opens is ~/projects: put your own in its place.")
+	}
+	if unknown := r.plan.unknown(); len(unknown) > 0 {
+		verb := "Asked for, call by call"
+		if r.mode == modeStrict {
+			verb = "Refused until you write rules for them"
+		}
+		fmt.Fprintf(r.out, "  %s: %s.\n", verb, names(unknown))
+	}
+}
+
+// finish tells what was done, and what to do next.
+func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
+	if failed == nil {
+		failed = make([]error, len(changes))
+	}
+	if r.c.Bool("json") {
+		if err := cmdline.WriteJSON(r.c.App.Writer, r.doc(changes, failed)); err != nil {
+			return err
+		}
+		return r.end(append(refused, failed...))
+	}
+	if r.shared > 0 {
+		fmt.Fprintf(r.out, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.Count(r.shared, "1 server", "%d servers"))
+	}
+	switch {
+	case len(changes) == 0:
+		fmt.Fprintln(r.out, "No server to put clawai in front of (see: clawai status).")
+		return r.end(refused)
+	case r.dryRun:
+		r.tellPolicy(r.policyTitle("Policy to write"))
+		r.unruled(changes)
+		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
+		return r.end(refused)
+	}
+	r.tellPolicy(r.policyTitle("Wrote a policy"))
+	r.report(changes, failed)
+	fmt.Fprintln(r.out, "\nNext, when the clients are started again:")
+	for _, step := range r.next() {
+		fmt.Fprintf(r.out, "  %-23s %s\n", step.Command, step.Why)
+	}
+	return r.end(append(refused, failed...))
+}
+
+func (r *initRun) policyTitle(fresh string) string {
+	if r.kept {
+		return "Your policy stays as it is"
+	}
+	return fresh
+}
+
+type initStep struct {
+	Command string `json:"command"`
+	Why     string `json:"why"`
+}
+
+func (r *initRun) next() []initStep {
+	last := initStep{"clawai doctor", "whether everything is in order, and who can be asked"}
+	if r.mode == modeObserve {
+		last = initStep{"clawai init --mode ask", "enforce it, when the record reads well"}
+	}
+	return []initStep{
+		{"clawai status", "which servers are behind clawai"},
+		{"clawai log --follow", "what your agents do, as they do it"},
+		last,
+	}
+}
+
+// initDoc is what --json prints.
+type initDoc struct {
+	Mode    initMode       `json:"mode"`
+	DryRun  bool           `json:"dry_run"`
+	Policy  initPolicy     `json:"policy"`
+	Servers []editedServer `json:"servers"`
+	Undo    string         `json:"undo,omitempty"`
+	Next    []initStep     `json:"next"`
+}
+
+type initPolicy struct {
+	policycmd.Starter
+	// Written is false where the policy was there and stays, and in a dry run, where
+	// WouldWrite says it.
+	Written    bool   `json:"written"`
+	WouldWrite bool   `json:"would_write,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+}
+
+func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
+	fresh := !r.kept && len(changes) > 0
+	doc := initDoc{
+		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
+		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
+	}
+	doc.Servers, doc.Undo = r.edited(changes, failed)
+	for i, s := range doc.Servers {
+		doc.Servers[i].Profile = r.plan.servers[s.Name]
+	}
+	return doc
+}

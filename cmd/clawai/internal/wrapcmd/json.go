@@ -1,0 +1,58 @@
+package wrapcmd
+
+import (
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+)
+
+// wrapDoc is what wrap --json and unwrap --json print.
+type wrapDoc struct {
+	DryRun  bool           `json:"dry_run"`
+	Servers []editedServer `json:"servers"` // that were edited, or would be
+	Undo    string         `json:"undo,omitempty"`
+}
+
+type editedServer struct {
+	Name    string `json:"name"`
+	Client  string `json:"client"`
+	Path    string `json:"path"`
+	Restart string `json:"restart,omitempty"` // what a person does for it to take effect
+	Profile string `json:"profile,omitempty"` // of init: the starter policy that was written for it
+	Error   string `json:"error,omitempty"`   // why it was not edited
+}
+
+// edited lists the servers of changes, and the command that takes back what was done.
+func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedServer, undo string) {
+	all = []editedServer{}
+	var done []string
+	for i, c := range changes {
+		for _, e := range c.Edits {
+			s := editedServer{Name: e.Entry.Name, Client: e.Row.Client, Path: c.Path, Restart: e.Row.Restart}
+			if failed != nil && failed[i] != nil {
+				s.Error, s.Restart = term.Text(failed[i].Error()), ""
+			} else {
+				done = append(done, e.Entry.Name)
+			}
+			all = append(all, s)
+		}
+	}
+	if len(done) > 0 && !r.dryRun {
+		back := "unwrap"
+		if r.op == wrap.Unwrap {
+			back = "wrap"
+		}
+		undo = "clawai " + back + " " + r.again(done)
+	}
+	return all, undo
+}
+
+// document prints the document that --json asks for.
+func (r *wrapRun) document(changes []wrap.Change, failed []error) error {
+	if !r.c.Bool("json") {
+		return nil
+	}
+	doc := wrapDoc{DryRun: r.dryRun}
+	doc.Servers, doc.Undo = r.edited(changes, failed)
+	return cmdline.WriteJSON(r.c.App.Writer, doc)
+}

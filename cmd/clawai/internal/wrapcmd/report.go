@@ -1,0 +1,206 @@
+package wrapcmd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// meant says that a place is within what was asked for.
+func (r *wrapRun) meant(p *wrap.Place) bool {
+	s := r.selection
+	return (s.Client == "" || s.Client == p.Row.Client) && (s.Scope == "" || s.Scope == p.Row.Scope) &&
+		(s.File == "" || s.File == p.Path || s.File == p.Real)
+}
+
+// report tells what was done, what to do for it to take effect, what could not
+// be covered, and the way back.
+func (r *wrapRun) report(changes []wrap.Change, failed []error) {
+	verb, back := "Wrapped", "unwrap"
+	if r.op == wrap.Unwrap {
+		verb, back = "Unwrapped", "wrap"
+	}
+	var done []string
+	var written []wrap.Change
+	for i, c := range changes {
+		if failed[i] != nil {
+			continue
+		}
+		written = append(written, c)
+		done = append(done, c.Names()...)
+		fmt.Fprintf(r.out, "%s %s in %s.\n", verb, names(c.Names()), r.Short(c.Path))
+		r.aftercare(c)
+	}
+	if r.op == wrap.Wrap {
+		r.uncovered()
+	}
+	if len(done) == 0 {
+		return
+	}
+	if r.op == wrap.Wrap {
+		r.start(changes)
+	}
+	r.unruled(written)
+	if r.Judge.Observe {
+		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
+	}
+	r.elsewhere()
+	fmt.Fprintf(r.out, "Undo: clawai %s %s\n", back, r.again(done))
+}
+
+// aftercare is what a person must know about one changed file.
+func (r *wrapRun) aftercare(c wrap.Change) {
+	var afterwards, readers []string
+	experimental := false
+	for _, e := range c.Edits {
+		if why, ok := strings.CutPrefix(e.Row.Restart, "nothing: "); ok {
+			afterwards = append(afterwards, "In effect at once: "+why)
+		} else {
+			afterwards = append(afterwards, "To take effect in "+e.Row.Name+": "+e.Row.Restart)
+		}
+		readers = append(readers, e.Row.ReadBy...)
+		experimental = experimental || e.Row.Confidence == client.Experimental
+	}
+	for _, text := range compact(afterwards) {
+		fmt.Fprintf(r.out, "  %s.\n", text)
+	}
+	if readers = compact(readers); len(readers) > 0 {
+		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
+	}
+	r.putRight(c)
+	r.signIn(c)
+	if c.Real != c.Path {
+		fmt.Fprintf(r.out, "  The file edited is %s, where the symlink leads.\n", r.Short(c.Real))
+	}
+	if r.op == wrap.Wrap && c.Tracked {
+		fmt.Fprintln(r.out, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
+	}
+	if bytes.HasPrefix(c.Before, []byte("\ufeff")) && !c.Edits[0].Row.BOMOK {
+		fmt.Fprintf(r.out, "  The file starts with a byte order mark, which %s may not read: save it without.\n", c.Edits[0].Row.Name)
+	}
+	if experimental {
+		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+	}
+}
+
+// putRight tells what stood in wrappers that somebody had changed: it may have been
+// meant, and a layer that goes takes its rules with it.
+func (r *wrapRun) putRight(c wrap.Change) {
+	for _, e := range slices.Backward(c.Edits) {
+		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
+			fmt.Fprintf(r.out, "  Put right in %s: %s.\n", term.Visible(e.Entry.Name), term.Text(strings.Join(was.Differs, "; ")))
+		}
+	}
+}
+
+// signIn tells of remote servers whose client may have signed in: from now on it
+// is clawai that does.
+func (r *wrapRun) signIn(c wrap.Change) {
+	for _, e := range slices.Backward(c.Edits) {
+		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
+			continue
+		}
+		now := ""
+		if !client.Hidden(e.Row, e.Entry.URL) {
+			now = "; or now, with: clawai auth login " + term.Text(cmdline.Quote([]string{e.Entry.URL}))
+		}
+		fmt.Fprintf(r.out, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)
+	}
+}
+
+// elsewhere tells of variables that say where clawai's folders are: the proxy
+// looks there only if its client hands them on.
+func (r *wrapRun) elsewhere() {
+	var set []string
+	for _, name := range []string{"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		if r.op == wrap.Wrap && os.Getenv(name) != "" {
+			set = append(set, name)
+		}
+	}
+	if len(set) > 0 {
+		fmt.Fprintf(r.out, "%s must be set for the clients too, or the proxy will look for its policy elsewhere.\n", strings.Join(set, ", "))
+	}
+}
+
+// again is the rest of the command that takes back what was done.
+func (r *wrapRun) again(done []string) string {
+	if len(r.selection.Names) == 0 && r.all {
+		done = nil
+	}
+	words := NameWords(compact(done))
+	args := slices.Clone(words)
+	if len(words) == 0 {
+		args = []string{"--all"}
+	} else if words[0] == "--" {
+		args = nil
+	}
+	for _, name := range []string{"client", "scope", "file"} {
+		if value := r.c.String(name); value != "" {
+			args = append(args, "--"+name, term.Text(cmdline.Quote([]string{value})))
+		}
+	}
+	if len(words) > 0 && words[0] == "--" {
+		args = append(args, words...)
+	}
+	return strings.Join(args, " ")
+}
+
+// NameWords are servers' names for a command line, behind -- where one looks like
+// an option.
+func NameWords(names []string) (words []string) {
+	for _, name := range names {
+		words = append(words, term.Text(cmdline.Quote([]string{name})))
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
+		words = append([]string{"--"}, words...)
+	}
+	return words
+}
+
+// uncovered lists the servers within the selection that stay without clawai.
+func (r *wrapRun) uncovered() {
+	var lines []string
+	for _, t := range wrap.Select(r.Places, r.selection) {
+		if state, why := r.Judge.State(t.Place, t.Entry); state == wrap.Uncovered {
+			lines = append(lines, r.where(t)+": "+term.Text(why))
+		}
+	}
+	if len(r.selection.Names) == 0 {
+		for _, u := range r.sources(r.selection.Client) {
+			line := u.Name + ": " + u.Why
+			if u.Instead != "" {
+				line += "; " + u.Instead
+			}
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(r.out, "Not covered:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+}
+
+func names(all []string) string {
+	shown := make([]string, 0, len(all))
+	for _, name := range compact(all) {
+		shown = append(shown, term.Visible(name))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// compact drops repetitions and keeps the order.
+func compact(all []string) []string {
+	var once []string
+	for _, s := range all {
+		if !slices.Contains(once, s) {
+			once = append(once, s)
+		}
+	}
+	return once
+}

@@ -1,0 +1,136 @@
+package wrapcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// wrapRun is one run of wrap or unwrap: the command line and what was found.
+type wrapRun struct {
+	c         *cli.Context
+	op        wrap.Op
+	out, errs io.Writer
+	Found
+	selection wrap.Selection
+	all       bool // every server that the selection leaves
+	dryRun    bool
+	terminal  bool           // a person can be asked
+	rules     *policy.Policy // of the owner's, as it was there; nil: not read, or made just now
+}
+
+// Found is what is on the machine.
+type Found struct {
+	folders config.Folders
+	env     client.Env
+	rows    []client.Row
+	Places  []wrap.Place
+	Judge   wrap.Judge
+}
+
+// Find reads the catalogue, the files and the journal.
+func Find() (f Found, err error) {
+	if f.folders, err = config.Dirs(); err != nil {
+		return f, err
+	}
+	if f.env, err = wrap.System(); err != nil {
+		return f, err
+	}
+	var own [][]byte
+	src, err := config.ReadFile(f.folders.ClientsFile())
+	switch {
+	case err == nil:
+		own = append(own, src)
+	case !errors.Is(err, fs.ErrNotExist):
+		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
+	}
+	if f.rows, err = client.Catalogue(own...); err != nil {
+		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
+	}
+	if f.Judge.Front, err = front.Read(f.folders.State); err != nil {
+		return f, err
+	}
+	f.Places = wrap.Survey(f.env, f.rows)
+	f.Judge.Program, f.Judge.Getenv = wrap.FindProgram(), os.Getenv
+	if f.Judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
+		return f, fmt.Errorf("the journal cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
+	r := &wrapRun{c: c, op: op, out: c.App.Writer, errs: c.App.ErrWriter}
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Bool("all") && len(names) > 0 {
+		return nil, cmdline.Usagef("--all means every server; name servers or give --all, not both")
+	}
+	if r.Found, err = Find(); err != nil {
+		return nil, err
+	}
+	if r.selection, err = r.selectionOf(c, names); err != nil {
+		return nil, err
+	}
+	if op == wrap.Wrap && r.Judge.Program.Err != nil {
+		return nil, r.Judge.Program.Err
+	}
+	r.all = c.Bool("all") || c.String("client") == "all" && len(names) > 0
+	r.Judge.Observe = op == wrap.Wrap && c.Bool("observe")
+	if err := r.chooseForm(c); err != nil {
+		return nil, err
+	}
+	r.dryRun = c.Bool("dry-run")
+	if c.Bool("json") {
+		if !r.dryRun && !c.Bool("yes") {
+			return nil, cmdline.Usagef("--json asks nothing; give --yes too, or --dry-run to look first")
+		}
+		r.out = io.Discard
+	}
+	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
+	return r, nil
+}
+
+// sources are the places here that no edit of a file reaches: those that leave a
+// trace by it, those that leave none when their client is in use. Of one client,
+// or of all when it is "".
+func (f *Found) sources(of string) []client.Uncoverable {
+	all, err := client.Uncoverables()
+	if err != nil {
+		return nil // look has read the same table
+	}
+	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
+		if of != "" && of != u.Client {
+			return true
+		}
+		if len(u.Paths.All)+len(u.Paths.Linux)+len(u.Paths.MacOS)+len(u.Paths.Windows) > 0 {
+			return len(u.Found(f.env)) == 0
+		}
+		return !slices.ContainsFunc(f.Places, func(p wrap.Place) bool { return p.Row.Client == u.Client })
+	})
+}
+
+// Short writes a path below the home folder with ~, harmless for a terminal.
+func (f *Found) Short(path string) string {
+	if rest, ok := strings.CutPrefix(path, f.env.Home+string(filepath.Separator)); ok {
+		path = filepath.Join("~", rest)
+	}
+	return term.Text(path)
+}

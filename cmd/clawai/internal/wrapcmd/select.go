@@ -1,0 +1,77 @@
+package wrapcmd
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// selectionFlags say which servers are meant, the same for every command.
+func selectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s files, as clawai status names it; all: every client's"},
+		&cli.BoolFlag{Name: "all", Usage: "every server"},
+		&cli.StringFlag{Name: "scope", Usage: "only files of this `SCOPE`: user, local, project, workspace, profile"},
+		&cli.StringFlag{Name: "file", Usage: "only this `PATH`; with --client, any file in that client's form"},
+	}
+}
+
+func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, error) {
+	s := wrap.Selection{Names: names, Client: c.String("client"), Scope: client.Scope(c.String("scope"))}
+	if s.Client == "all" {
+		s.Client = ""
+	}
+	var clients, scopes []string
+	for _, row := range f.rows {
+		clients, scopes = append(clients, row.Client), append(scopes, string(row.Scope))
+	}
+	if s.Client != "" && !slices.Contains(clients, s.Client) {
+		slices.Sort(clients)
+		return s, cmdline.Usagef("--client: %q is not known; it is all or one of %s", s.Client, strings.Join(slices.Compact(clients), ", "))
+	}
+	if s.Scope != "" && !slices.Contains(scopes, string(s.Scope)) {
+		slices.Sort(scopes)
+		return s, cmdline.Usagef("--scope: %q is not known; it is one of %s", s.Scope, strings.Join(slices.Compact(scopes), ", "))
+	}
+	if path := c.String("file"); path != "" {
+		return s, f.file(&s, path)
+	}
+	return s, nil
+}
+
+// file narrows the selection to one file, which the catalogue need not know
+// when a client is named whose form it has.
+func (f *Found) file(s *wrap.Selection, path string) (err error) {
+	if s.File, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(s.File); err != nil {
+		return cmdline.Usagef("--file %s: there is no such file", path)
+	}
+	if slices.ContainsFunc(f.Places, func(p wrap.Place) bool { return p.Path == s.File || p.Real == s.File }) {
+		return nil
+	}
+	if s.Client == "" {
+		return cmdline.Usagef("--file %s: no client in the catalogue keeps servers there; name the client whose form it has with --client", path)
+	}
+	var best *wrap.Place
+	for _, row := range f.rows {
+		if row.Client != s.Client || s.Scope != "" && row.Scope != s.Scope {
+			continue
+		}
+		if p := wrap.Look(row, s.File); best == nil || len(p.Entries) > len(best.Entries) {
+			best = &p
+		}
+	}
+	if best != nil {
+		f.Places = append(f.Places, *best)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package wrapcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// targets are the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
+// person is asked; where nobody can be, it is a usage error that lists it.
+func (r *wrapRun) targets(ctx context.Context) ([]wrap.Target, error) {
+	matched := wrap.Select(r.Places, r.selection)
+	var pending []wrap.Target
+	for _, t := range matched {
+		if r.Judge.Pending(r.op, t) {
+			pending = append(pending, t)
+		}
+	}
+	for _, name := range r.selection.Names {
+		if !slices.ContainsFunc(matched, func(t wrap.Target) bool { return t.Entry.Name == name }) {
+			return nil, r.notFound(name)
+		}
+	}
+	if len(pending) == 0 || r.all || !r.ambiguous(pending) {
+		return pending, nil
+	}
+	if !r.terminal {
+		return nil, cmdline.Usagef("%s", r.choices(pending))
+	}
+	return r.choose(ctx, pending)
+}
+
+// ambiguous says that the command line names fewer servers than were found: a
+// name that several places have, or no name and several servers.
+func (r *wrapRun) ambiguous(pending []wrap.Target) bool {
+	if len(r.selection.Names) == 0 {
+		return len(pending) > 1 || r.terminal
+	}
+	seen := map[string]bool{}
+	for _, t := range pending {
+		if seen[t.Entry.Name] {
+			return true
+		}
+		seen[t.Entry.Name] = true
+	}
+	return false
+}
+
+func (r *wrapRun) notFound(name string) error {
+	var known []string
+	s := r.selection
+	s.Names = nil
+	for _, t := range wrap.Select(r.Places, s) {
+		known = append(known, term.Value(t.Entry.Name))
+	}
+	slices.Sort(known)
+	unread := ""
+	for i := range r.Places {
+		if p := &r.Places[i]; p.Err != nil && r.meant(p) {
+			unread += fmt.Sprintf("; not read: %s: %v", r.Short(p.Path), p.Err)
+		}
+	}
+	if len(known) == 0 {
+		return cmdline.Usagef("there is no server %s, nor any other where it was looked for%s; see: clawai status", term.Value(name), unread)
+	}
+	return cmdline.Usagef("there is no server %s; there are %s%s", term.Value(name), strings.Join(slices.Compact(known), ", "), unread)
+}
+
+// nothing says why there is nothing to do: an answer when all is as it was asked
+// to be, an error when what was asked for by name cannot be.
+func (r *wrapRun) nothing() error {
+	if err := r.document(nil, nil); err != nil {
+		return err
+	}
+	done, failed := 0, false
+	for _, t := range wrap.Select(r.Places, r.selection) {
+		state, why := r.Judge.State(t.Place, t.Entry)
+		line := fmt.Sprintf("%s: %s", r.where(t), state)
+		if why != "" {
+			line += ": " + term.Text(why)
+		}
+		if as := t.Entry.Wrapped != nil; as == (r.op == wrap.Wrap) && t.Entry.Kind != client.Other && (!as || state != wrap.Drifted) {
+			done++
+		} else if len(r.selection.Names) > 0 {
+			failed = true
+		}
+		fmt.Fprintln(r.out, line)
+	}
+	fmt.Fprintf(r.out, "Nothing to %s.\n", r.op)
+	if failed && done == 0 {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return r.end(nil)
+}
+
+// where names one server and its file.
+func (r *wrapRun) where(t wrap.Target) string {
+	s := fmt.Sprintf("%s  %s  %s", term.Visible(t.Entry.Name), t.Place.Row.Name, r.Short(t.Place.Path))
+	if p := project(t); p != "" {
+		s += "  for " + r.Short(p)
+	}
+	return s
+}
+
+// project is what a "*" of the key path stood for: the folder whose servers
+// these are.
+func project(t wrap.Target) string {
+	i := slices.Index(t.Place.Row.KeyPath, "*")
+	if i < 0 || i >= len(t.Entry.KeyPath) {
+		return ""
+	}
+	return t.Entry.KeyPath[i]
+}
+
+func (r *wrapRun) choices(pending []wrap.Target) string {
+	var b strings.Builder
+	b.WriteString("which of these? narrow it with SERVER, --client, --scope or --file")
+	if len(r.selection.Names) > 0 {
+		b.WriteString(", or take all of them with --client all:")
+	} else {
+		b.WriteString(", or take all of them with --all:")
+	}
+	for _, t := range pending {
+		fmt.Fprintf(&b, "\n  %s --client %s --scope %s --file %s", term.Text(cmdline.Quote([]string{t.Entry.Name})),
+			t.Place.Row.Client, t.Place.Row.Scope, term.Text(cmdline.Quote([]string{t.Place.Path})))
+		if p := project(t); p != "" {
+			b.WriteString("  (for " + r.Short(p) + ")")
+		}
+	}
+	return b.String()
+}
+
+func (r *wrapRun) choose(ctx context.Context, pending []wrap.Target) ([]wrap.Target, error) {
+	slices.SortStableFunc(pending, func(a, b wrap.Target) int { return strings.Compare(a.Place.Row.Client, b.Place.Row.Client) })
+	options := make([]choose.Option, len(pending))
+	for i, t := range pending {
+		options[i] = choose.Option{Label: r.where(t), Chosen: len(r.selection.Names) > 0}
+	}
+	title := fmt.Sprintf("Which servers to %s? Space chooses, Return goes on, Esc leaves.", r.op)
+	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, title, options)
+	if errors.Is(err, choose.ErrLeft) {
+		return nil, &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(picked) == 0 {
+		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was chosen; Space chooses a server")}
+	}
+	var chosen []wrap.Target
+	for _, i := range picked {
+		chosen = append(chosen, pending[i])
+	}
+	return chosen, nil
+}

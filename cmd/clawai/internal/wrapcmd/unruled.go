@@ -1,0 +1,119 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// unruled tells of the wrapped servers that the policy which was there does not
+// speak of: what no rule allows is refused. Servers that are only watched are not.
+func (r *wrapRun) unruled(changes []wrap.Change) {
+	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
+		return
+	}
+	rules := r.rules.Sources()
+	var shut, narrow, again []string
+	profiles := map[string]string{} // of those servers
+	for _, c := range changes {
+		for _, e := range c.Edits {
+			profile := profileOf(e.Entry)
+			switch openFor(rules, e.Entry, profile) {
+			case opened:
+				continue
+			case openedElsewhere:
+				narrow = append(narrow, e.Entry.Name)
+			case closed:
+				shut = append(shut, e.Entry.Name)
+			}
+			if profile != "" {
+				profiles[e.Entry.Name] = profile
+			}
+			again = append(again, term.Text(cmdline.Quote([]string{e.Entry.Name})))
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	path := r.Short(r.folders.PolicyFile())
+	if len(shut) > 0 {
+		fmt.Fprintf(r.out, "No rule of %s opens %s: every call will be refused.\n", path, names(shut))
+	}
+	if len(narrow) > 0 {
+		fmt.Fprintf(r.out, "No rule of %s names %s: what its rules without a server do not open will be refused.\n", path, names(narrow))
+	}
+	for _, name := range compact(slices.Concat(shut, narrow)) {
+		if p := profiles[name]; p != "" {
+			fmt.Fprintf(r.out, "  Rules for %s, to put above the one that refuses the rest: clawai policy init --profile %s --output -\n", term.Visible(name), p)
+		}
+	}
+	watch := "clawai wrap " + strings.Join(compact(again), " ") + " --observe"
+	if r.Judge.Front.Base != "" && anyLed(changes) {
+		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
+	}
+	fmt.Fprintf(r.out, "  Or watch first: %s; then clawai policy learn\n", watch)
+}
+
+// opening is how far a policy's rules open a server.
+type opening uint8
+
+const (
+	closed          opening = iota // every rule that opens something is about other servers
+	openedElsewhere                // rules about every server open some names, perhaps none of its
+	opened                         // a rule speaks of it, or of what it has
+)
+
+// openFor reads the rules for a server. What tools it has nobody has asked it; of one
+// that a starter policy knows, that policy names them.
+func openFor(rules []policy.Source, e client.Entry, profile string) opening {
+	found := closed
+	for i := range rules {
+		s := &rules[i]
+		switch {
+		case s.Server != "":
+			if matches(s.Server, e.Name) {
+				return opened
+			}
+		case s.Action == policy.Deny || !slices.Contains([]policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject}, s.Subject):
+		case strings.Trim(s.Name, "*") == "" || slices.ContainsFunc(namesOf(profile), func(name string) bool { return matches(s.Name, name) }):
+			return opened
+		default:
+			found = openedElsewhere
+		}
+	}
+	return found
+}
+
+func matches(pattern, name string) bool {
+	p, err := glob.Compile(pattern)
+	return err == nil && p.Match(name)
+}
+
+// namesOf are the names that a starter policy's rules open, as they stand there.
+func namesOf(profile string) (names []string) {
+	if profile == "" {
+		return nil
+	}
+	src, err := fixtures.Policy(profile)
+	if err != nil {
+		return nil
+	}
+	p, err := policy.Parse("", src, policy.Options{})
+	if err != nil {
+		return nil
+	}
+	for _, s := range p.Sources() {
+		if s.Action != policy.Deny {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,18 @@
+package wrapcmd
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/wrap"
+)
+
+// UnwrapCommand is "clawai unwrap".
+func UnwrapCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "unwrap",
+		Usage:     "take clawai away from servers again, byte for byte",
+		UsageText: "clawai unwrap [SERVER...] [options]",
+		Flags:     append(selectionFlags(), append(editFlags(), editJSONFlag())...),
+		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Unwrap) },
+	}
+}

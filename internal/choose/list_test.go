@@ -1,0 +1,76 @@
+package choose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func ofMany(n int) *list {
+	l := &list{title: "Which?", several: true}
+	for i := range n {
+		l.options = append(l.options, Option{Label: fmt.Sprintf("server %02d", i)})
+	}
+	l.Update(tea.WindowSizeMsg{Width: 40, Height: 12})
+	return l
+}
+
+// types presses keys, each a name or the letter itself.
+func (l *list) types(keys ...string) *list {
+	codes := map[string]tea.KeyPressMsg{
+		"down": {Code: tea.KeyDown}, "up": {Code: tea.KeyUp}, "end": {Code: tea.KeyEnd}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape},
+		"backspace": {Code: tea.KeyBackspace}, "space": {Code: tea.KeySpace, Text: " "}, "ctrl+a": {Code: 'a', Mod: tea.ModCtrl}, "ctrl+d": {Code: 'd', Mod: tea.ModCtrl},
+	}
+	for _, k := range keys {
+		msg, named := codes[k]
+		if !named {
+			msg = tea.KeyPressMsg{Code: []rune(k)[0], Text: k}
+		}
+		l.Update(msg)
+	}
+	return l
+}
+
+func (l *list) chosen() (all []int) {
+	for i, o := range l.options {
+		if o.Chosen {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func TestTheCursorStaysInSight(t *testing.T) {
+	for _, keys := range [][]string{{"end"}, {"end", "down"}, {"up"}, {"ctrl+d", "ctrl+d", "up"}, {"end", "g"}, strings.Split(strings.Repeat("j", 25), "")} {
+		l := ofMany(30).types(keys...)
+		view := l.View().Content
+		if n := strings.Count(view, "> "); n != 1 || !strings.Contains(view, "> [ ] "+l.options[l.at].Label) || strings.Count(view, "\n") > 11 {
+			t.Errorf("%v: %d cursors\n%s", keys, n, view)
+		}
+	}
+}
+
+func TestChoosing(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		want []int
+		done bool
+	}{
+		{[]string{"enter"}, nil, true},
+		{[]string{"esc"}, nil, false},
+		{[]string{"down", "space", "j", "x", "enter"}, []int{1, 2}, true},
+		{[]string{"space", "space", "enter"}, nil, true},
+		{[]string{"/", "2", "enter", "ctrl+a", "enter"}, []int{2, 12, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, true},
+		{[]string{"/", "2", "7", "enter", "space", "/", "backspace", "backspace", "enter", "enter"}, []int{27}, true},
+		{[]string{"/", "x", "enter"}, nil, false},          // x is a letter here
+		{[]string{"/", "x", "enter", "enter"}, nil, false}, // of none that is left, none is taken
+		{[]string{"/", "x", "enter", "space", "enter", "space", "enter"}, []int{0}, true},
+	} {
+		l := ofMany(30).types(c.keys...)
+		if got := l.chosen(); fmt.Sprint(got) != fmt.Sprint(c.want) || l.answered != c.done {
+			t.Errorf("%v: %v, answered %v", c.keys, got, l.answered)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+)
+
+// Agent is an MCP client behind the real proxy.
+type Agent struct {
+	in    io.WriteCloser
+	out   *json.Decoder
+	calls int
+	close func() error
+}
+
+// Start runs the proxy command as a client would and completes the handshake.
+func Start(proxy *exec.Cmd) (*Agent, error) {
+	in, err := proxy.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := proxy.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := proxy.Start(); err != nil {
+		return nil, fmt.Errorf("starting the proxy: %w", err)
+	}
+	a := &Agent{in: in, out: json.NewDecoder(out)}
+	a.close = sync.OnceValue(func() error {
+		_ = in.Close() // the proxy ends with its input
+		return proxy.Wait()
+	})
+	hello := json.RawMessage(`{"protocolVersion":"` + protocol + `","capabilities":{},"clientInfo":{"name":"clawai-demo-agent","version":"1"}}`)
+	err = a.ask("initialize", hello, nil)
+	if err == nil {
+		_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	}
+	if err != nil {
+		_ = a.Close()
+		return nil, fmt.Errorf("starting the proxy: %w", err)
+	}
+	return a, nil
+}
+
+// ask sends a request and reads until its reply.
+func (a *Agent) ask(method string, params, result any) error {
+	a.calls++
+	if err := json.NewEncoder(a.in).Encode(map[string]any{"jsonrpc": "2.0", "id": a.calls, "method": method, "params": params}); err != nil {
+		return err
+	}
+	for {
+		var got struct {
+			ID     int
+			Result json.RawMessage
+			Error  *rpcError
+		}
+		switch err := a.out.Decode(&got); {
+		case err != nil:
+			return err
+		case got.ID != a.calls: // a notification
+		case got.Error != nil:
+			return fmt.Errorf("%s: %s", method, got.Error.Message)
+		case result == nil:
+			return nil
+		default:
+			return json.Unmarshal(got.Result, result)
+		}
+	}
+}
+
+// Tools lists what the server offers.
+func (a *Agent) Tools() ([]string, error) {
+	var list struct{ Tools []struct{ Name string } }
+	if err := a.ask("tools/list", struct{}{}, &list); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Tools))
+	for i, tool := range list.Tools {
+		names[i] = tool.Name
+	}
+	return names, nil
+}
+
+// Try makes the call of one step.
+func (a *Agent) Try(s Step) (Outcome, error) {
+	var result callResult
+	if err := a.ask("tools/call", callParams{s.Tool, s.Args}, &result); err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Refused: result.IsError}
+	for _, c := range result.Content {
+		out.Text += c.Text
+	}
+	return out, nil
+}
+
+// Close ends the client, and with it the proxy and the server.
+func (a *Agent) Close() error { return a.close() }
