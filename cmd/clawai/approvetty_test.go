@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/termtest"
-	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/policy"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	xterm "golang.org/x/term"
+
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/termtest"
+	"github.com/clawai/clawai/policy"
 )
 
 // watcher is somebody at a terminal of their own on which clawai runs, seen

@@ -16,8 +16,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/clawai/clawai/internal/approve/termtest"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/testing/termtest"
 )
 
 // noisy writes a line to its stderr every few milliseconds, each with a number,

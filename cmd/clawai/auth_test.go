@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/clawai/clawai/internal/oauth/oauthtest"
+	"github.com/clawai/clawai/internal/testing/oauthtest"
 )
 
 // browserProgram is a browser whose owner signs in at once. It keeps what it was

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 // The corpus that every question must show is harmless in the log as well: one

@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/proxy/frame/hostile"
 )
 
 // transports are the ways through the proxy: a form of the command line, the room

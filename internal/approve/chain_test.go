@@ -12,8 +12,8 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/gate/gatetest"
 	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/testing/gatetest"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )

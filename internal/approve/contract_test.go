@@ -11,7 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/gatetest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

@@ -23,9 +23,9 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/internal/approve/remember"
-	"github.com/clawai/clawai/internal/approve/termtest"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/termtest"
 	"github.com/clawai/clawai/policy"
 )
 

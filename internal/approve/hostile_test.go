@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 // The corpus that every way of asking shows: what the screen holds is what would

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/gate/gatetest"
 	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/gatetest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

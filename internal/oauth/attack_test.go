@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/oauth"
-	"github.com/clawai/clawai/internal/oauth/oauthtest"
+	"github.com/clawai/clawai/internal/testing/oauthtest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

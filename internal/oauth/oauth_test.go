@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/oauth"
-	"github.com/clawai/clawai/internal/oauth/oauthtest"
+	"github.com/clawai/clawai/internal/testing/oauthtest"
 )
 
 // world is a server that wants a sign-in.

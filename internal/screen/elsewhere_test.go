@@ -15,13 +15,13 @@ var aSet = regexp.MustCompile(`unicode\.(Cc|Cf|Co|Z|Zl|Zp|Zs|Bidi_Control|Variat
 
 // Sources that may, and why.
 var apart = map[string]string{
-	"wrap/client/jsontoken.go":       "the grammar of JSON5 (ECMAScript 5.1)",
-	"wrap/client/jsonstring.go":      "the grammars of JSON5, TOML and YAML",
-	"policy/where/scalar/text.go":    "each end of a line and its plain one",
-	"internal/gate/gatetest":         "written apart from what it tests",
-	"internal/term/visibletest":      "written apart from what it judges",
-	"internal/approve/view/viewtest": "written apart from what it judges",
-	"proxy/frame/hostile":            "written apart from what it tries",
+	"wrap/client/jsontoken.go":     "the grammar of JSON5 (ECMAScript 5.1)",
+	"wrap/client/jsonstring.go":    "the grammars of JSON5, TOML and YAML",
+	"policy/where/scalar/text.go":  "each end of a line and its plain one",
+	"internal/testing/gatetest":    "written apart from what it tests",
+	"internal/testing/visibletest": "written apart from what it judges",
+	"internal/testing/viewtest":    "written apart from what it judges",
+	"internal/testing/hostile":     "written apart from what it tries",
 }
 
 func TestNobodyElseHasASet(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/clawai/clawai/proxy/frame/hostile"
+	"github.com/clawai/clawai/internal/testing/hostile"
 )
 
 // Every code is documented, and every documented code is one that some line of

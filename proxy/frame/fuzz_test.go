@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/frame/hostile"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
+
+	"github.com/clawai/clawai/internal/testing/hostile"
+	"github.com/clawai/clawai/proxy/frame"
 )
 
 func seed(f *testing.F) {

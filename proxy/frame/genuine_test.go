@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/frame/hostile"
 )
 
 // genuine is what clients and servers of every protocol version write, by file.

@@ -3,8 +3,8 @@ package frame_test
 import (
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/frame/hostile"
 )
 
 const (

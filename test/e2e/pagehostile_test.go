@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 // TestPageLink holds what a link, a second tab and a reload may do.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 // paper is a terminal that prints line after line.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 func TestResize(t *testing.T) {

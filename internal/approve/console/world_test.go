@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/termtest"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/termtest"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -9,10 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/gate/gatetest"
-	"github.com/clawai/clawai/policy"
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/gatetest"
+	"github.com/clawai/clawai/policy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

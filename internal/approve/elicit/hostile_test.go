@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
-	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/policy"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/viewtest"
+	"github.com/clawai/clawai/policy"
 )
 
 // shown is the message of a call, or why there is none.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/term/visibletest"
+	"github.com/clawai/clawai/internal/testing/visibletest"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/clawai/clawai/internal/term/visibletest"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/testing/visibletest"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/approve"
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/gate/gatetest"
+	"github.com/clawai/clawai/internal/testing/gatetest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 // evil stands in every text that does not come through package view.

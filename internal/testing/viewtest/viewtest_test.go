@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/approve/view/viewtest"
+	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
 func TestTheCorpusIsLargeAndNamed(t *testing.T) {
