@@ -15,7 +15,7 @@ import (
 // requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only).
 // It crosses whole or not at all: its bytes are never taken apart.
 type requestBatch struct {
-	ch       *channel
+	rc       *receiver
 	burst    *burst
 	x        gate.Exchange
 	requests []*request // the requests in it
@@ -23,7 +23,7 @@ type requestBatch struct {
 
 // handleBatch puts an array into the group: requests and notifications as one
 // exchange, answers as another kind.
-func (ch *channel) handleBatch(ctx context.Context, f *frame.Frame) {
+func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	replies := 0
 	for i := range f.Elements {
 		if f.Elements[i].Kind == frame.Response {
@@ -32,31 +32,31 @@ func (ch *channel) handleBatch(ctx context.Context, f *frame.Frame) {
 	}
 	switch replies {
 	case 0:
-		ch.handleRequestBatch(ctx, f)
+		rc.handleRequestBatch(ctx, f)
 	case len(f.Elements):
-		ch.handleResponseBatch(ctx, f)
+		rc.handleResponseBatch(ctx, f)
 	default:
-		ch.refuseBatch(f, &frame.Refusal{Code: "mixed_batch", Reason: "requests and answers in one array"})
+		rc.refuseBatch(f, &frame.Refusal{Code: "mixed_batch", Reason: "requests and answers in one array"})
 	}
 }
 
 // handleRequestBatch judges an array of requests and notifications, element by element.
-func (ch *channel) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	ch.judge(ctx) // what it cancels or repeats may be in this very read
-	b := &requestBatch{ch: ch, burst: ch.burst}
+func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
+	rc.judge(ctx) // what it cancels or repeats may be in this very read
+	b := &requestBatch{rc: rc, burst: rc.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: ch.s.o.Name, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Method: "batch",
+		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
 	}}
 	var methods []string
 	for i := range f.Elements {
 		if refusal := b.add(&f.Elements[i]); refusal != nil {
-			ch.refuseBatch(f, refusal)
+			rc.refuseBatch(f, refusal)
 			return
 		}
 		methods = append(methods, f.Elements[i].Method)
 	}
-	if !ch.s.table.reserve(b.requests...) {
-		ch.refuseBatch(f, duplicateID(f))
+	if !rc.s.table.reserve(b.requests...) {
+		rc.refuseBatch(f, duplicateID(f))
 		return
 	}
 	b.x.Event.Detail = strings.Join(methods, " ")
@@ -64,21 +64,21 @@ func (ch *channel) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 	if len(b.x.Calls) > 0 {
 		b.x.Event.Subject = b.x.Calls[0].Subject.Key()
 	}
-	ch.enqueue(ctx, &b.x, false)
+	rc.enqueue(ctx, &b.x, false)
 }
 
 // add reads one element.
 func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
-	ch := b.ch
+	rc := b.rc
 	if f.Kind == frame.Request {
-		m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
-		if refusal == nil && ch.isRetry(&m) {
+		m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
+		if refusal == nil && rc.isRetry(&m) {
 			refusal = &frame.Refusal{Code: "late_form", Reason: "the answer to a form comes in a request of its own"}
 		}
 		if refusal != nil {
 			return refusal
 		}
-		req, calls, refusal := ch.newRequest(f, &m)
+		req, calls, refusal := rc.newRequest(f, &m)
 		if refusal != nil {
 			return refusal
 		}
@@ -87,7 +87,7 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 		b.x.Calls, b.x.Work = append(b.x.Calls, calls...), append(b.x.Work, req.x.Work...)
 		return nil
 	}
-	n := &notification{ch: ch}
+	n := &notification{rc: rc}
 	if refusal := n.read(f); refusal != nil {
 		return refusal
 	}
@@ -100,18 +100,18 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 
 // handleResponseBatch hands an array of answers to the gate if each of them answers a
 // request in flight.
-func (ch *channel) handleResponseBatch(ctx context.Context, f *frame.Frame) {
-	b := &responseBatch{ch: ch, burst: ch.burst}
+func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
+	b := &responseBatch{rc: rc, burst: rc.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
-		Server: ch.s.o.Name, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Method: "batch",
+		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
 	}}
 	var refusal *frame.Refusal
 	for i := range f.Elements {
 		e := &f.Elements[i]
-		resp := &response{ch: ch, burst: ch.burst}
-		req, why := ch.s.table.claim(ch.opposite(), ch.scopedKey(e.ID), resp)
+		resp := &response{rc: rc, burst: rc.burst}
+		req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(e.ID), resp)
 		if req != nil && req.elicitation != nil {
-			ch.handleElicitResult(req, e)
+			rc.handleElicitResult(req, e)
 			req, why = nil, codeOwnAnswer
 		}
 		if req == nil {
@@ -130,20 +130,20 @@ func (ch *channel) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	}
 	if refusal == nil {
 		b.x.Event.Names = callNames(b.x.Calls)
-		ch.enqueue(ctx, &b.x, true)
+		rc.enqueue(ctx, &b.x, true)
 		return
 	}
 	for _, resp := range b.responses {
 		resp.reject(f, refusal)
 	}
 	if len(b.responses) == 0 {
-		ch.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
+		rc.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
 	}
 }
 
 // refuseBatch answers every request of an array that must not cross.
-func (ch *channel) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
-	record := ch.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
+func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
+	record := rc.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
 	for i := range f.Elements {
 		e := &f.Elements[i]
@@ -152,23 +152,23 @@ func (ch *channel) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 			lines = append(lines, line)
 		}
 	}
-	ch.respondBatch(ch.burst, lines)
+	rc.respondBatch(rc.burst, lines)
 }
 
 // Forward sends the array on.
 func (b *requestBatch) Forward(x *gate.Exchange) error {
 	for _, req := range b.requests {
 		req.x.Event.Record = x.Event.Record // the answers refer to it
-		b.ch.s.table.markSent(req)
+		b.rc.s.table.markSent(req)
 	}
-	err := b.ch.send(b.burst, x.Raw)
+	err := b.rc.send(b.burst, x.Raw)
 	var lines [][]byte
 	for _, req := range b.requests {
 		if line := req.clientGone(err); line != nil {
 			lines = append(lines, line)
 		}
 	}
-	b.ch.respondBatch(b.burst, lines)
+	b.rc.respondBatch(b.burst, lines)
 	return err
 }
 
@@ -176,32 +176,32 @@ func (b *requestBatch) Forward(x *gate.Exchange) error {
 func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
-		if !b.ch.s.table.releaseHeld(req) {
+		if !b.rc.s.table.releaseHeld(req) {
 			lines = append(lines, req.denial(req.caller, req.judged, v))
 		}
 	}
-	b.ch.respondBatch(b.burst, lines)
+	b.rc.respondBatch(b.burst, lines)
 }
 
 // Waiting tells each caller in the array that its request is alive.
 func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, req := range b.requests {
 		if to, line := req.progress(elapsed); line != nil {
-			_ = b.ch.write(b.burst, to.back, line)
+			_ = b.rc.write(b.burst, to.back, line)
 		}
 	}
 }
 
 // respondBatch sends several answers as one array.
-func (ch *channel) respondBatch(b *burst, lines [][]byte) {
+func (rc *receiver) respondBatch(b *burst, lines [][]byte) {
 	if len(lines) > 0 {
-		ch.respond(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
+		rc.respond(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
 	}
 }
 
 // responseBatch is an array of answers on its way.
 type responseBatch struct {
-	ch        *channel
+	rc        *receiver
 	burst     *burst
 	x         gate.Exchange
 	responses []*response
@@ -210,9 +210,9 @@ type responseBatch struct {
 // Forward passes the array on.
 func (b *responseBatch) Forward(x *gate.Exchange) error {
 	for _, resp := range b.responses {
-		b.ch.s.table.complete(resp)
+		b.rc.s.table.complete(resp)
 	}
-	return b.ch.send(b.burst, x.Raw)
+	return b.rc.send(b.burst, x.Raw)
 }
 
 // Refuse answers every call in the other side's place.

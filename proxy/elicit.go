@@ -20,9 +20,9 @@ var (
 // it, of anything older what the client said when it introduced itself.
 func (req *request) Client() gate.Client {
 	if !req.modern {
-		return req.ch.legacyClient(req.x.Event.Digest)
+		return req.rc.legacyClient(req.x.Event.Digest)
 	}
-	f, err := frame.Parse(req.x.Raw, req.ch.s.o.Limits)
+	f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits)
 	if err != nil {
 		return nil // an element of a batch, which has no frame of its own
 	}
@@ -34,9 +34,9 @@ func (req *request) Client() gate.Client {
 
 // Named is how the client of the call calls itself.
 func (req *request) Named() (name, version string) {
-	who := req.ch.s.table.client()
+	who := req.rc.s.table.client()
 	if req.modern {
-		if f, err := frame.Parse(req.x.Raw, req.ch.s.o.Limits); err == nil {
+		if f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits); err == nil {
 			who = mcp.Carried(req.method, f.Params)
 		}
 	}
@@ -45,7 +45,7 @@ func (req *request) Named() (name, version string) {
 
 // Back is closed when the caller can be answered; from now on it gets no form.
 func (req *request) Back() <-chan struct{} {
-	if away := req.ch.s.table.closeForm(req); away != nil {
+	if away := req.rc.s.table.closeForm(req); away != nil {
 		return away
 	}
 	return closedChannel()
@@ -56,12 +56,12 @@ func (resp *response) Client() gate.Client {
 	if resp.request.modern {
 		return nil // it waits for the answer itself
 	}
-	return resp.ch.legacyClient(resp.x.Event.Digest)
+	return resp.rc.legacyClient(resp.x.Event.Digest)
 }
 
 // Named is how the client calls itself that waits for the answer.
 func (resp *response) Named() (name, version string) {
-	who := resp.ch.s.table.client()
+	who := resp.rc.s.table.client()
 	return who.Name, who.Version
 }
 
@@ -76,13 +76,13 @@ func closedChannel() <-chan struct{} {
 
 // legacyClient is the client that introduced itself, to be asked about the message
 // of this digest, on the stream that goes to it.
-func (ch *channel) legacyClient(digest [32]byte) gate.Client {
-	to := ch.back
-	if ch.from == mcp.ServerToClient {
-		to = ch.out
+func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
+	to := rc.back
+	if rc.from == mcp.ServerToClient {
+		to = rc.out
 	}
-	if who := ch.s.table.client(); who.Form {
-		return &requestElicitor{ch: ch, to: to, who: who, digest: digest}
+	if who := rc.s.table.client(); who.Form {
+		return &requestElicitor{rc: rc, to: to, who: who, digest: digest}
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (ch *channel) legacyClient(digest [32]byte) gate.Client {
 // requestElicitor is a client that is sent a request of ours (MCP 2025-06-18 and
 // 2025-11-25 client/elicitation).
 type requestElicitor struct {
-	ch     *channel
+	rc     *receiver
 	to     Sink
 	who    mcp.Client
 	digest [32]byte
@@ -101,9 +101,9 @@ func (e *requestElicitor) Name() (name, version string) { return e.who.Name, e.w
 
 // Elicit asks, and takes the question back when ctx ends.
 func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
-	s := e.ch.s
+	s := e.rc.s
 	a := newElicitation(e.digest)
-	req := &request{ch: e.ch, from: mcp.ServerToClient, method: elicitMethod, state: sent, elicitation: a}
+	req := &request{rc: e.rc, from: mcp.ServerToClient, method: elicitMethod, state: sent, elicitation: a}
 	s.table.addElicitation(req)
 	err := context.Cause(ctx)
 	if err == nil {
@@ -161,14 +161,14 @@ func (s *session) noteElicitation(ev *event.Event) error {
 
 // deliverElicitResult records the answer to a question, which f holds, and hands it to who
 // asked. An answer that cannot be recorded is none.
-func (ch *channel) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
+func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
 	ev := &event.Event{
-		ID: f.ID, Direction: ch.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,
+		ID: f.ID, Direction: rc.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,
 	}
 	if err != nil {
 		ev.Code, ev.Reason, ev.IsError = "unusable", err.Error(), true
 	}
-	if failed := ch.s.noteElicitation(ev); err == nil {
+	if failed := rc.s.noteElicitation(ev); err == nil {
 		err = failed
 	}
 	a.result <- elicitResult{gate.Elicited{Action: got.Action, Content: got.Content}, err}
@@ -182,18 +182,18 @@ func sendNow(to Sink, line []byte) error {
 }
 
 // handleElicitResult takes the client's answer to a request of ours. It goes nowhere else.
-func (ch *channel) handleElicitResult(req *request, f *frame.Frame) {
+func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	got, err := mcp.ReadElicited(f.Result)
 	if f.Error != nil {
 		err = errors.New("the client refused to ask")
 	}
-	ch.deliverElicitResult(req.elicitation, f, got, err)
-	ch.s.table.release(req)
+	rc.deliverElicitResult(req.elicitation, f, got, err)
+	rc.s.table.release(req)
 }
 
 // failElicitation is handleElicitResult for an answer that cannot be read.
-func (ch *channel) failElicitation(req *request, line []byte, refusal *frame.Refusal) {
+func (rc *receiver) failElicitation(req *request, line []byte, refusal *frame.Refusal) {
 	err := fmt.Errorf("the client's answer cannot be read: %w", refusal)
-	ch.deliverElicitResult(req.elicitation, &frame.Frame{ID: req.id, Raw: line}, mcp.Elicited{}, err)
-	ch.s.table.release(req)
+	rc.deliverElicitResult(req.elicitation, &frame.Frame{ID: req.id, Raw: line}, mcp.Elicited{}, err)
+	rc.s.table.release(req)
 }

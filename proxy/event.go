@@ -10,8 +10,8 @@ import (
 
 // describe fills in what the pump tells the record of a frame that reaches the
 // gate. An event is large: it is written in place, never copied.
-func (ch *channel) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
-	ev.Server, ev.ServerGuess, ev.Direction = ch.s.o.Name, ch.s.o.Guess, ch.from.String()
+func (rc *receiver) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
+	ev.Server, ev.ServerGuess, ev.Direction = rc.s.o.Name, rc.s.o.Guess, rc.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
 		ev.Subject, ev.Names, ev.Args, ev.Extra = calls[0].Subject.Key(), calls[0].Names, calls[0].Args, calls[0].Extra
@@ -19,19 +19,19 @@ func (ch *channel) describe(ev *event.Event, f *frame.Frame, calls []policy.Call
 }
 
 // dropped records a frame that goes nowhere and returns the record's id.
-func (ch *channel) dropped(ev *event.Event) (record string) {
+func (rc *receiver) dropped(ev *event.Event) (record string) {
 	ev.Kind, ev.Stage = event.Dropped, "frame"
-	ev.ServerGuess, ev.Direction = ch.s.o.Guess, ch.from.String()
-	ch.s.note(ev)
+	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
+	rc.s.note(ev)
 	return ev.Record
 }
 
 // chatter records a line of the server's that is no frame: a print statement.
-func (ch *channel) chatter(line []byte) {
+func (rc *receiver) chatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
-	ch.s.note(&event.Event{
-		Kind: event.Chatter, ServerGuess: ch.s.o.Guess, Direction: ch.from.String(), Bytes: len(line), Detail: text,
+	rc.s.note(&event.Event{
+		Kind: event.Chatter, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Bytes: len(line), Detail: text,
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 // notification is a notification on its way.
 type notification struct {
-	ch     *channel
+	rc     *receiver
 	burst  *burst
 	x      gate.Exchange
 	inputs mcp.Inputs // what a task's state asks of the client
@@ -22,40 +22,40 @@ type notification struct {
 
 // handleNotification puts a notification into the group, unless what it belongs to
 // is not in flight.
-func (ch *channel) handleNotification(ctx context.Context, f *frame.Frame) {
-	n := &notification{ch: ch, burst: ch.burst, x: gate.Exchange{Raw: f.Raw}}
+func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
+	n := &notification{rc: rc, burst: rc.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
-	ch.describe(&n.x.Event, f, nil)
+	rc.describe(&n.x.Event, f, nil)
 	refusal := n.read(f)
 	if refusal != nil {
-		ch.unreadable(f.Raw, refusal)
+		rc.unreadable(f.Raw, refusal)
 		return
 	}
-	if f.Method == cancelledMethod || ch.responses {
-		ch.judge(ctx) // what it is about may be in this very read
+	if f.Method == cancelledMethod || rc.responses {
+		rc.judge(ctx) // what it is about may be in this very read
 	}
 	if why := n.unrelated(f); why != "" {
 		if why != withdrawnCall { // which the gate has recorded
-			ch.dropped(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
+			rc.dropped(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
 	}
-	ch.enqueue(ctx, &n.x, false)
+	rc.enqueue(ctx, &n.x, false)
 }
 
 // read finds what the rules judge in a notification.
 func (n *notification) read(f *frame.Frame) *frame.Refusal {
-	ch := n.ch
-	m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
+	rc := n.rc
+	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
 	if refusal != nil {
 		return refusal
 	}
-	n.x.Calls = ch.attachTasks(&n.x, ch.opposite(), &m, m.Calls)
-	if ch.from == mcp.ServerToClient {
-		if n.inputs, refusal = mcp.InputCalls(f, ch.s.o.Name); refusal != nil {
+	n.x.Calls = rc.attachTasks(&n.x, rc.opposite(), &m, m.Calls)
+	if rc.from == mcp.ServerToClient {
+		if n.inputs, refusal = mcp.InputCalls(f, rc.s.o.Name); refusal != nil {
 			return refusal
 		}
-		if len(n.inputs.Calls) > 0 && !ch.s.table.inputsKnown(n.inputs) {
+		if len(n.inputs.Calls) > 0 && !rc.s.table.inputsKnown(n.inputs) {
 			n.x.Calls = append(n.x.Calls, n.inputs.Calls...)
 		}
 	}
@@ -67,8 +67,8 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 
 // Forward sends the notification on.
 func (n *notification) Forward(x *gate.Exchange) error {
-	n.ch.s.table.rememberInputs(n.inputs)
-	return n.ch.send(n.burst, x.Raw)
+	n.rc.s.table.rememberInputs(n.inputs)
+	return n.rc.send(n.burst, x.Raw)
 }
 
 // Refuse does nothing: a notification has no answer, and the gate has recorded
@@ -89,24 +89,24 @@ const (
 // does not know, or no longer knows, the request. A cancellation is carried out
 // here as far as it concerns the proxy.
 func (n *notification) unrelated(f *frame.Frame) (why string) {
-	ch := n.ch
+	rc := n.rc
 	switch f.Method {
 	case progressMethod:
 		token := param(f, "progressToken")
-		to, ok := ch.s.table.progressToken(ch.opposite(), ch.scopedKey(token))
+		to, ok := rc.s.table.progressToken(rc.opposite(), rc.scopedKey(token))
 		if !ok {
 			return "progress for no request in flight"
 		}
 		n.replaceToken(f, token, to)
 	case cancelledMethod:
 		id := param(f, "requestId")
-		to := ch.s.table.forwardedID(ch.from, ch.scopedKey(id))
-		if why := ch.cancel(ch.scopedKey(id)); why != "" {
+		to := rc.s.table.forwardedID(rc.from, rc.scopedKey(id))
+		if why := rc.cancel(rc.scopedKey(id)); why != "" {
 			return why
 		}
 		n.replaceToken(f, id, to)
 	default:
-		return ch.unsubscribed(f)
+		return rc.unsubscribed(f)
 	}
 	return ""
 }
@@ -129,22 +129,22 @@ func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 
 // cancel withdraws a call that has not been forwarded, or marks one that has.
 // It runs on the reading goroutine and waits for no person.
-func (ch *channel) cancel(key string) (why string) {
-	t := &ch.s.table
+func (rc *receiver) cancel(key string) (why string) {
+	t := &rc.s.table
 	// One step of the call (forwarded, answered) may come in between.
 	for range 3 {
-		req, waiting, st := t.withdraw(ch.from, key)
+		req, waiting, st := t.withdraw(rc.from, key)
 		switch {
-		case req == nil && t.wasAnswered(ch.from, key):
+		case req == nil && t.wasAnswered(rc.from, key):
 			return "" // the two crossed; the other side ignores it
-		case req == nil && ch.from == mcp.ServerToClient && t.cancel(mcp.ClientToServer, key):
+		case req == nil && rc.from == mcp.ServerToClient && t.cancel(mcp.ClientToServer, key):
 			return "" // a server ends a subscription by its request's id (MCP 2026-07-28)
 		case req == nil:
 			return "cancels a request that was not forwarded"
 		case st == sent || st == cancelled:
-			t.cancel(ch.from, key)
+			t.cancel(rc.from, key)
 			return ""
-		case ch.s.o.Gate.Withdraw(waiting):
+		case rc.s.o.Gate.Withdraw(waiting):
 			return withdrawnCall
 		}
 	}
@@ -153,12 +153,12 @@ func (ch *channel) cancel(key string) (why string) {
 
 // unsubscribed says why a notification of a subscription must not go on: since
 // 2026-07-28 it names the request that opened the subscription.
-func (ch *channel) unsubscribed(f *frame.Frame) (why string) {
-	if ch.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
+func (rc *receiver) unsubscribed(f *frame.Frame) (why string) {
+	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""
 	}
 	id := gjson.GetBytes(f.Params, `_meta.io\.modelcontextprotocol/subscriptionId`)
-	if !id.Exists() || ch.s.table.isOpen(mcp.ClientToServer, ch.scopedKey([]byte(id.Raw))) {
+	if !id.Exists() || rc.s.table.isOpen(mcp.ClientToServer, rc.scopedKey([]byte(id.Raw))) {
 		return ""
 	}
 	return "belongs to no subscription in flight"

@@ -266,7 +266,7 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	defer t.mu.Unlock()
 	for key, req := range t.pending(from).requests {
 		switch {
-		case req.state != sent || key != req.key || req.ch.scope != scope:
+		case req.state != sent || key != req.key || req.rc.scope != scope:
 		case id != "":
 			return ""
 		default:
@@ -295,10 +295,10 @@ func (t *table) scope(from mcp.Direction, id string) (scope string) {
 	for _, req := range t.pending(from).requests {
 		switch {
 		case req.state != sent || frame.IDKey(req.id) != id:
-		case scope != "" && scope != req.ch.scope:
+		case scope != "" && scope != req.rc.scope:
 			return ""
 		default:
-			scope = req.ch.scope
+			scope = req.rc.scope
 		}
 	}
 	return scope

@@ -13,7 +13,7 @@ import (
 
 // request is one request in flight, and the gate's outlet for it.
 type request struct {
-	ch    *channel
+	rc    *receiver
 	burst *burst
 	x     gate.Exchange // unused for an element of a batch
 
@@ -48,29 +48,29 @@ type caller struct {
 	back        Sink
 }
 
-func (ch *channel) caller(f *frame.Frame, m *mcp.Message) caller {
-	c := caller{id: f.ID, key: ch.scopedKey(f.ID), back: ch.back}
+func (rc *receiver) caller(f *frame.Frame, m *mcp.Message) caller {
+	c := caller{id: f.ID, key: rc.scopedKey(f.ID), back: rc.back}
 	if m.ProgressToken != nil {
-		c.token, c.progressKey = m.ProgressToken, ch.scopedKey(m.ProgressToken)
+		c.token, c.progressKey = m.ProgressToken, rc.scopedKey(m.ProgressToken)
 	}
 	return c
 }
 
 // newRequest takes in a request; a refusal means that it must not cross.
-func (ch *channel) newRequest(f *frame.Frame, m *mcp.Message) (*request, []policy.Call, *frame.Refusal) {
+func (rc *receiver) newRequest(f *frame.Frame, m *mcp.Message) (*request, []policy.Call, *frame.Refusal) {
 	calls := m.Calls
 	if m.InputResponses != nil {
-		answers, refusal := ch.s.table.inputResponses(f, m, ch.s.o.Name)
+		answers, refusal := rc.s.table.inputResponses(f, m, rc.s.o.Name)
 		if refusal != nil {
 			return nil, nil, refusal
 		}
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
 	req := &request{
-		ch: ch, burst: ch.burst, from: ch.from, method: f.Method, caller: ch.caller(f, m),
+		rc: rc, burst: rc.burst, from: rc.from, method: f.Method, caller: rc.caller(f, m),
 		class: m.Class, modern: m.Modern,
 	}
-	calls = ch.attachTasks(&req.x, ch.from, m, calls)
+	calls = rc.attachTasks(&req.x, rc.from, m, calls)
 	if len(calls) > 0 {
 		req.judged = &calls[0]
 	}
@@ -81,28 +81,28 @@ func (ch *channel) newRequest(f *frame.Frame, m *mcp.Message) (*request, []polic
 }
 
 // handleRequest reserves the id and puts the request into the group.
-func (ch *channel) handleRequest(ctx context.Context, f *frame.Frame) {
-	m, refusal := mcp.Read(f, ch.from, ch.s.o.Name)
-	if refusal == nil && ch.isRetry(&m) {
-		ch.handleRetry(f, &m)
+func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
+	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
+	if refusal == nil && rc.isRetry(&m) {
+		rc.handleRetry(f, &m)
 		return
 	}
 	var req *request
 	var calls []policy.Call
 	if refusal == nil {
-		req, calls, refusal = ch.newRequest(f, &m)
+		req, calls, refusal = rc.newRequest(f, &m)
 	}
-	if refusal == nil && !ch.s.table.reserve(req) {
+	if refusal == nil && !rc.s.table.reserve(req) {
 		refusal = duplicateID(f)
 	}
 	if refusal != nil {
-		ch.unreadable(f.Raw, refusal)
+		rc.unreadable(f.Raw, refusal)
 		return
 	}
 	req.x.Raw, req.x.Calls, req.x.Out, req.x.Caller = f.Raw, calls, req, req
-	ch.describe(&req.x.Event, f, calls)
+	rc.describe(&req.x.Event, f, calls)
 	req.waiting = &req.x
-	ch.enqueue(ctx, &req.x, false)
+	rc.enqueue(ctx, &req.x, false)
 }
 
 func duplicateID(f *frame.Frame) *frame.Refusal {
@@ -111,12 +111,12 @@ func duplicateID(f *frame.Frame) *frame.Refusal {
 
 // Forward sends the request on.
 func (req *request) Forward(x *gate.Exchange) error {
-	if !req.ch.s.table.markSent(req) {
+	if !req.rc.s.table.markSent(req) {
 		return errCallerAway
 	}
-	err := req.ch.send(req.burst, x.Raw)
+	err := req.rc.send(req.burst, x.Raw)
 	if line := req.clientGone(err); line != nil {
-		req.ch.respond(req.burst, line)
+		req.rc.respond(req.burst, line)
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil
 	}
-	to, here := req.ch.s.table.release(req)
+	to, here := req.rc.s.table.release(req)
 	if !here {
 		return nil
 	}
@@ -138,21 +138,21 @@ func (req *request) clientGone(lost error) []byte {
 // Refuse answers the request; a withdrawn one expects no answer, and neither
 // does a caller that is away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
-	if to, here := req.ch.s.table.release(req); here && v.Code != gate.CodeWithdrawn {
-		_ = req.ch.write(req.burst, to.back, req.denial(to, req.judged, v))
+	if to, here := req.rc.s.table.release(req); here && v.Code != gate.CodeWithdrawn {
+		_ = req.rc.write(req.burst, to.back, req.denial(to, req.judged, v))
 	}
 }
 
 // Waiting tells the caller that its request is alive, if it asked to be told.
 func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	if to, line := req.progress(elapsed); line != nil {
-		_ = req.ch.write(req.burst, to.back, line)
+		_ = req.rc.write(req.burst, to.back, line)
 	}
 }
 
 // progress is the next sign of life for the caller; nil when it wants none.
 func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
-	to, here := req.ch.s.table.caller(req)
+	to, here := req.rc.s.table.caller(req)
 	if to.token == nil || !here {
 		return to, nil
 	}
@@ -164,7 +164,7 @@ func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
 func (req *request) denial(to caller, what *policy.Call, v gate.Verdict) []byte {
 	d := mcp.Denial{
 		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
-		AsError: req.ch.s.o.DenyAsError,
+		AsError: req.rc.s.o.DenyAsError,
 	}
 	if what != nil {
 		d.What = *what

@@ -15,7 +15,7 @@ import (
 
 // response is an answer on its way to whoever made the call.
 type response struct {
-	ch      *channel
+	rc      *receiver
 	burst   *burst
 	x       gate.Exchange
 	request *request
@@ -27,30 +27,30 @@ type response struct {
 
 // handleResponse hands an answer to a request in flight to the gate, and drops every
 // other.
-func (ch *channel) handleResponse(ctx context.Context, f *frame.Frame) {
-	resp := &response{ch: ch, burst: ch.burst}
-	req, why := ch.s.table.claim(ch.opposite(), ch.scopedKey(f.ID), resp)
+func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
+	resp := &response{rc: rc, burst: rc.burst}
+	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
 	if req == nil {
-		ch.dropUnsolicited(f, why)
+		rc.dropUnsolicited(f, why)
 		return
 	}
 	resp.request = req
 	if req.elicitation != nil {
-		ch.handleElicitResult(req, f)
+		rc.handleElicitResult(req, f)
 		return
 	}
 	if req.form != nil {
-		f = ch.withCallerID(f, req)
+		f = rc.withCallerID(f, req)
 	}
 	if refusal := resp.read(f); refusal != nil {
 		resp.reject(f, refusal)
 		return
 	}
-	ch.enqueue(ctx, &resp.x, true)
+	rc.enqueue(ctx, &resp.x, true)
 }
 
 // dropUnsolicited records an answer that nobody waits for.
-func (ch *channel) dropUnsolicited(f *frame.Frame, why string) {
+func (rc *receiver) dropUnsolicited(f *frame.Frame, why string) {
 	reason := "an answer to no request in flight"
 	switch why {
 	case codeSecondAnswer:
@@ -58,15 +58,15 @@ func (ch *channel) dropUnsolicited(f *frame.Frame, why string) {
 	case codeLateAnswer:
 		reason = "an answer to a cancelled request"
 	}
-	ch.dropped(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
+	rc.dropped(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
 }
 
 // read fills in the exchange.
 func (resp *response) read(f *frame.Frame) *frame.Refusal {
-	ch, req := resp.ch, resp.request
+	rc, req := resp.rc, resp.request
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
 	ev := &resp.x.Event
-	ch.describe(ev, f, nil)
+	rc.describe(ev, f, nil)
 	ev.Method, ev.Ref, ev.IsError = req.method, req.x.Event.Record, isError(f)
 	if req.class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
@@ -80,18 +80,18 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 		resp.tasks = mcp.Created(f.Result)
 	}
 	if req.token != nil && len(resp.tasks) > 0 {
-		ch.s.table.keepToken(req)
+		rc.s.table.keepToken(req)
 	}
-	if ch.from != mcp.ServerToClient {
+	if rc.from != mcp.ServerToClient {
 		return nil
 	}
-	inputs, refusal := mcp.InputCalls(f, ch.s.o.Name)
+	inputs, refusal := mcp.InputCalls(f, rc.s.o.Name)
 	if refusal != nil || len(inputs.Calls) == 0 {
 		return refusal
 	}
 	resp.inputs = inputs
 	// A task that is polled repeats what it waits for: asked once is enough.
-	if req.method != "tasks/get" || !ch.s.table.inputsKnown(inputs) {
+	if req.method != "tasks/get" || !rc.s.table.inputsKnown(inputs) {
 		resp.x.Calls = inputs.Calls
 		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.Key(), callNames(inputs.Calls)
 	}
@@ -100,12 +100,12 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 
 // reject answers the call of a reply that must not cross.
 func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
-	ch := resp.ch
-	record := ch.dropped(&event.Event{
+	rc := resp.rc
+	record := rc.dropped(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: f.ID, Bytes: len(f.Raw),
 		Method: resp.request.method, Ref: resp.request.x.Event.Record,
 	})
-	to, _ := ch.s.table.release(resp.request)
+	to, _ := rc.s.table.release(resp.request)
 	_ = resp.send(to, mcp.Refused(&frame.Refusal{
 		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: to.id, Request: true,
 	}, record))
@@ -113,7 +113,7 @@ func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
 
 // Forward passes the answer on; from then on the id is free again.
 func (resp *response) Forward(x *gate.Exchange) error {
-	t := &resp.ch.s.table
+	t := &resp.rc.s.table
 	to, _ := t.caller(resp.request)
 	t.complete(resp)
 	return resp.send(to, x.Raw)
@@ -123,14 +123,14 @@ func (resp *response) Forward(x *gate.Exchange) error {
 // from a form waits on another.
 func (resp *response) send(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
-		return resp.ch.write(resp.burst, to.back, line)
+		return resp.rc.write(resp.burst, to.back, line)
 	}
-	return resp.ch.send(resp.burst, line)
+	return resp.rc.send(resp.burst, line)
 }
 
 // Refuse answers the call in the other side's place.
 func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
-	to, _ := resp.ch.s.table.release(resp.request)
+	to, _ := resp.rc.s.table.release(resp.request)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}

@@ -26,7 +26,7 @@ func (e *resultElicitor) Name() (name, version string) { return e.who.Name, e.wh
 // Elicit answers the call with a form and waits for the caller to return, which
 // it may do long after ctx has ended (see Back).
 func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
-	req, s := e.request, e.request.ch.s
+	req, s := e.request, e.request.rc.s
 	f := &form{elicitation: newElicitation(e.digest), params: e.params, returned: make(chan struct{})}
 	err := context.Cause(ctx)
 	if err == nil {
@@ -36,7 +36,7 @@ func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []by
 		err = errFormClosed
 	}
 	if err == nil {
-		err = sendNow(req.ch.back, mcp.InputRequired(req.id, f.state, message, schema))
+		err = sendNow(req.rc.back, mcp.InputRequired(req.id, f.state, message, schema))
 	}
 	if err != nil {
 		return gate.Elicited{}, err
@@ -59,55 +59,55 @@ const (
 )
 
 // isRetry reports a request that brings a requestState of ours back.
-func (ch *channel) isRetry(m *mcp.Message) bool {
-	return m.RequestState != nil && ch.from == mcp.ClientToServer && ch.s.table.issuedState(m.RequestState)
+func (rc *receiver) isRetry(m *mcp.Message) bool {
+	return m.RequestState != nil && rc.from == mcp.ClientToServer && rc.s.table.issuedState(m.RequestState)
 }
 
 // handleRetry takes a caller back that was given a form. Its request goes nowhere.
-func (ch *channel) handleRetry(f *frame.Frame, m *mcp.Message) {
-	req := ch.s.table.awaitingRetry(m.RequestState)
+func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
+	req := rc.s.table.awaitingRetry(m.RequestState)
 	why := codeLateForm
 	switch {
 	case req == nil:
 	case req.method != f.Method || !mcp.SameCall(req.form.params, f.Params):
 		why = codeOtherCall
 	default:
-		why = ch.s.table.addRetry(req, ch.caller(f, m))
+		why = rc.s.table.addRetry(req, rc.caller(f, m))
 	}
 	switch why {
 	case "":
 		got, err := mcp.ReadResponse(m.InputResponses)
-		ch.deliverElicitResult(req.form.elicitation, f, got, err)
+		rc.deliverElicitResult(req.form.elicitation, f, got, err)
 	case codeDuplicateID:
-		ch.unreadable(f.Raw, duplicateID(f))
+		rc.unreadable(f.Raw, duplicateID(f))
 	default:
-		ch.refuseRetry(f, m, why)
+		rc.refuseRetry(f, m, why)
 	}
 }
 
 // refuseRetry answers a retry that is none. Nothing of it crosses.
-func (ch *channel) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
+func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	reason := "the answer came too late, the question is over and nothing was done"
 	if why == codeOtherCall {
 		reason = "what came back with the answer is not the call that was asked about; nothing was done"
 	}
-	record := ch.dropped(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
+	record := rc.dropped(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
 	d := mcp.Denial{
 		What:  policy.Call{Method: f.Method, Subject: policy.MethodSubject},
 		Stage: string(gate.StageAsk), Code: why, Reason: reason, Record: record,
-		Unanswered: why == codeLateForm, AsError: ch.s.o.DenyAsError,
+		Unanswered: why == codeLateForm, AsError: rc.s.o.DenyAsError,
 	}
 	if len(m.Calls) > 0 {
 		d.What = m.Calls[0]
 	}
-	ch.respond(ch.burst, d.Answer(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
+	rc.respond(rc.burst, d.Answer(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
 // withCallerID is the answer to a call whose caller has returned, under the id it
 // waits for now; every other byte is the server's.
-func (ch *channel) withCallerID(f *frame.Frame, req *request) *frame.Frame {
+func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
 	raw := frame.Splice(f.Raw, f.ID, req.form.retry.id)
-	limits := ch.s.o.Limits
+	limits := rc.s.o.Limits
 	limits.MaxBytes += len(req.form.retry.id)
 	other, err := frame.Parse(raw, limits)
 	if err != nil {

@@ -60,10 +60,10 @@ const (
 
 // session is one client and one server with everything in flight between them.
 type session struct {
-	o        Options
-	table    table
-	channels [2]*channel // by direction
-	failed   chan error
+	o         Options
+	table     table
+	receivers [2]*receiver // by direction
+	failed    chan error
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the
@@ -80,9 +80,9 @@ func Run(ctx context.Context, o Options) error {
 	toServer, toClient := newWriter(o.Server), newWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
-	s.channels[index(mcp.ClientToServer)] = newChannel(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
-	s.channels[index(mcp.ServerToClient)] = newChannel(s, mcp.ServerToClient, o.Server, toClient, toServer)
-	client, server := s.channels[0], s.channels[1]
+	s.receivers[index(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
+	s.receivers[index(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer)
+	client, server := s.receivers[0], s.receivers[1]
 	go client.run(asking)
 	go server.run(asking)
 
@@ -105,7 +105,7 @@ func Run(ctx context.Context, o Options) error {
 // shutdown ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
 func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *writer) error {
-	client, server := s.channels[0], s.channels[1]
+	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()
 	err := s.o.Server.Close(ctx)
 	waitFor(server.ended, drainGrace)

@@ -27,21 +27,21 @@ func (x *Session) Batches() bool { return x.s.table.batches.Load() }
 
 // Stream is a part of a session's traffic in one direction: the messages of one
 // request or one answer. One goroutine carries at a time.
-type Stream struct{ ch *channel }
+type Stream struct{ rc *receiver }
 
 // Stream begins one. Its messages come from the side that from names; out leads
 // to the other side, back to the sender. scope keeps the ids of requests apart
 // whose clients the server does not tell apart, "" where it does: what belongs
 // together has the same.
 func (x *Session) Stream(from mcp.Direction, scope string, out, back Sink) *Stream {
-	return &Stream{&channel{s: &x.s, from: from, scope: scope, out: out, back: back}}
+	return &Stream{&receiver{s: &x.s, from: from, scope: scope, out: out, back: back}}
 }
 
 // Handle takes one message across, or refuses it. A call that waits for a person
 // crosses later, from another goroutine; ctx ends the waiting and lives as long as
 // the session. A defect of ours is recorded, and the message goes nowhere.
 func (st *Stream) Handle(ctx context.Context, line []byte) {
-	st.handle(ctx, func() { st.ch.handleLine(ctx, line) })
+	st.handle(ctx, func() { st.rc.handleLine(ctx, line) })
 }
 
 // HandleFrame takes f across, one message that was parsed with the limits of the
@@ -51,31 +51,31 @@ func (st *Stream) HandleFrame(ctx context.Context, f *frame.Frame) {
 		st.Handle(ctx, f.Raw)
 		return
 	}
-	st.handle(ctx, func() { releaseLarge(f.Raw); st.ch.handleFrame(ctx, f) })
+	st.handle(ctx, func() { releaseLarge(f.Raw); st.rc.handleFrame(ctx, f) })
 }
 
 func (st *Stream) handle(ctx context.Context, handle func()) {
-	ch := st.ch
+	rc := st.rc
 	defer func() {
 		if r := recover(); r != nil {
-			ch.s.note(panicked(r, debug.Stack()))
+			rc.s.note(panicked(r, debug.Stack()))
 		}
 	}()
-	ch.begin()
+	rc.begin()
 	handle()
-	ch.flush(ctx)
+	rc.flush(ctx)
 }
 
 // Withdraw takes back the request with this id token whose caller has hung up,
 // which since MCP 2026-07-28 is how a request is cancelled. What has crossed is
 // for the transport to cancel at the other side.
-func (st *Stream) Withdraw(id []byte) { st.ch.cancel(st.ch.scopedKey(id)) }
+func (st *Stream) Withdraw(id []byte) { st.rc.cancel(st.rc.scopedKey(id)) }
 
 // ResponseSink is where the answer to the request with this id token is awaited: back of
 // its stream, or, of a caller that has returned from a form, back of the stream it
 // returned on. nil when it is not in flight, or its caller is away.
 func (st *Stream) ResponseSink(id []byte) Sink {
-	return st.ch.s.table.responseSink(st.ch.from, st.ch.scopedKey(id))
+	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }
 
 // Scope is the scope of the one request with this id token that has crossed from
@@ -89,12 +89,12 @@ func (x *Session) Scope(from mcp.Direction, id []byte) string {
 // Fail gives up on the other side's answer to the request with this id token, and
 // is what its caller is told instead; nil when nobody waits for one.
 func (st *Stream) Fail(id []byte, why string) (answer []byte) {
-	ch := st.ch
-	req, _ := ch.s.table.claim(ch.from, ch.scopedKey(id), &response{ch: ch})
+	rc := st.rc
+	req, _ := rc.s.table.claim(rc.from, rc.scopedKey(id), &response{rc: rc})
 	if req == nil {
 		return nil
 	}
-	to, here := ch.s.table.release(req)
+	to, here := rc.s.table.release(req)
 	if !here {
 		return nil
 	}

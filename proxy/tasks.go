@@ -101,13 +101,13 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 // attachTasks ties a message about tasks to the calls that became them, made by one
 // side, and gives what the rules judge of the message itself. Stopping work is
 // never denied for what the work is.
-func (ch *channel) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
+func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls
 	}
-	w := ch.s.table.taskCalls(by, m.Tasks)
+	w := rc.s.table.taskCalls(by, m.Tasks)
 	if w.unknown {
-		calls = append(calls[:len(calls):len(calls)], ch.unknownTask(m.Method.Name))
+		calls = append(calls[:len(calls):len(calls)], rc.unknownTask(m.Method.Name))
 	}
 	if m.Method.Name != "tasks/cancel" {
 		x.Work = w.calls
@@ -117,9 +117,9 @@ func (ch *channel) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Messag
 }
 
 // unknownTask is the call of a message about a task that is not the sender's.
-func (ch *channel) unknownTask(method string) policy.Call {
+func (rc *receiver) unknownTask(method string) policy.Call {
 	return policy.Call{
-		Server: ch.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},
+		Server: rc.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},
 		Malformed: "it names a task that no call of this session became",
 	}
 }

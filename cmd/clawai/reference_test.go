@@ -83,7 +83,7 @@ func TestCodesHaveTheirPage(t *testing.T) {
 	}{
 		{"docs/denials.md", "internal/gate/", `(?m)^\s+\w+ +Code += "(\w+)"`, 20},
 		{"docs/record.md", "internal/event/", `(?m)^\s+\w+ +Kind += "(\w+)"`, 15},
-		{"docs/exit-codes.md", "cmd/clawai/", `\bexit[A-Z]\w* += (\d+)`, 5},
+		{"docs/exit-codes.md", "cmd/clawai/", `\b[eE]xit[A-Z]\w* += (\d+)`, 5},
 	} {
 		documented, declared := firstCells(t, tt.page), 0
 		for _, m := range regexp.MustCompile(tt.declared).FindAllStringSubmatch(sourceOf(t, tt.folder), -1) {

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
-// channel carries one direction: it reads the frames one side sends, finds out
+// receiver carries one direction: it reads the frames one side sends, finds out
 // what they are, and hands them to the gate.
-type channel struct {
+type receiver struct {
 	s     *session
 	from  mcp.Direction // who sends
 	in    *frame.Reader
@@ -34,8 +34,8 @@ type channel struct {
 // written when all of it has been judged.
 type burst struct{ open atomic.Bool }
 
-func newChannel(s *session, from mcp.Direction, in io.Reader, out, back Sink) *channel {
-	return &channel{
+func newReceiver(s *session, from mcp.Direction, in io.Reader, out, back Sink) *receiver {
+	return &receiver{
 		s: s, from: from, out: out, back: back,
 		in:    frame.NewReader(in, s.o.Limits.MaxBytes),
 		ended: make(chan struct{}),
@@ -51,59 +51,59 @@ type Sink interface {
 }
 
 // run reads until the stream ends.
-func (ch *channel) run(ctx context.Context) {
-	defer close(ch.ended)
+func (rc *receiver) run(ctx context.Context) {
+	defer close(rc.ended)
 	defer func() {
 		if r := recover(); r != nil {
-			ch.s.fail(r)
+			rc.s.fail(r)
 		}
 	}()
-	ch.begin()
+	rc.begin()
 	for {
-		line, err := ch.in.Next()
+		line, err := rc.in.Next()
 		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			ch.unreadable(ch.in.Refused(), refusal)
+			rc.unreadable(rc.in.Refused(), refusal)
 		} else if err != nil {
-			ch.flush(ctx)
+			rc.flush(ctx)
 			return
 		} else {
-			ch.handleLine(ctx, line)
+			rc.handleLine(ctx, line)
 		}
-		if !ch.in.Buffered() {
-			ch.flush(ctx)
-			ch.begin()
+		if !rc.in.Buffered() {
+			rc.flush(ctx)
+			rc.begin()
 		}
 	}
 }
 
-func (ch *channel) begin() {
-	ch.burst = new(burst)
-	ch.burst.open.Store(true)
+func (rc *receiver) begin() {
+	rc.burst = new(burst)
+	rc.burst.open.Store(true)
 }
 
 // flush judges what is left of this read and writes what may go on. The record
 // of plain replies comes last: whoever waits for them has them by then.
-func (ch *channel) flush(ctx context.Context) {
-	ch.judge(ctx)
-	ch.burst.open.Store(false)
-	ch.out.Flush()
-	ch.back.Flush()
-	_ = ch.s.o.Gate.Flush() // the gate refuses what comes after a failure
+func (rc *receiver) flush(ctx context.Context) {
+	rc.judge(ctx)
+	rc.burst.open.Store(false)
+	rc.out.Flush()
+	rc.back.Flush()
+	_ = rc.s.o.Gate.Flush() // the gate refuses what comes after a failure
 }
 
 // handleLine reads one line and puts its exchange into the group.
-func (ch *channel) handleLine(ctx context.Context, line []byte) {
+func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
-	limits := ch.s.o.Limits
-	limits.AllowBatch = ch.s.table.batches.Load()
+	limits := rc.s.o.Limits
+	limits.AllowBatch = rc.s.table.batches.Load()
 	f, err := frame.Parse(line, limits)
 	if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-		ch.unreadable(line, refusal)
+		rc.unreadable(line, refusal)
 		return
 	} else if err != nil {
 		panic(err)
 	}
-	ch.handleFrame(ctx, &f)
+	rc.handleFrame(ctx, &f)
 }
 
 // largeFrame is the size from which a frame's memory is given back to the system:
@@ -118,75 +118,75 @@ func releaseLarge(line []byte) {
 }
 
 // handleFrame puts the exchange of a frame into the group.
-func (ch *channel) handleFrame(ctx context.Context, f *frame.Frame) {
+func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 	switch f.Kind {
 	case frame.Request:
-		ch.handleRequest(ctx, f)
+		rc.handleRequest(ctx, f)
 	case frame.Notification:
-		ch.handleNotification(ctx, f)
+		rc.handleNotification(ctx, f)
 	case frame.Response:
-		ch.handleResponse(ctx, f)
+		rc.handleResponse(ctx, f)
 	case frame.Batch:
-		ch.handleBatch(ctx, f)
+		rc.handleBatch(ctx, f)
 	}
 }
 
 // enqueue adds an exchange to the group; what came before it is judged first
 // when it goes through the other door, so that order is kept.
-func (ch *channel) enqueue(ctx context.Context, x *gate.Exchange, reply bool) {
-	if reply != ch.responses {
-		ch.judge(ctx)
-		ch.responses = reply
+func (rc *receiver) enqueue(ctx context.Context, x *gate.Exchange, reply bool) {
+	if reply != rc.responses {
+		rc.judge(ctx)
+		rc.responses = reply
 	}
-	ch.group = append(ch.group, x)
+	rc.group = append(rc.group, x)
 }
 
 // judge hands the group to the gate.
-func (ch *channel) judge(ctx context.Context) {
-	if len(ch.group) == 0 {
+func (rc *receiver) judge(ctx context.Context) {
+	if len(rc.group) == 0 {
 		return
 	}
-	if ch.responses {
-		ch.s.o.Gate.Observe(ctx, ch.group...)
+	if rc.responses {
+		rc.s.o.Gate.Observe(ctx, rc.group...)
 	} else {
-		ch.s.o.Gate.Do(ctx, ch.group...)
+		rc.s.o.Gate.Do(ctx, rc.group...)
 	}
-	clear(ch.group)
-	ch.group = ch.group[:0]
+	clear(rc.group)
+	rc.group = rc.group[:0]
 }
 
 // send queues a line for the other side, and sends it at once if the read it
 // belongs to is over.
-func (ch *channel) send(b *burst, line []byte) error { return ch.write(b, ch.out, line) }
+func (rc *receiver) send(b *burst, line []byte) error { return rc.write(b, rc.out, line) }
 
-// write queues a line for to, one of the channel's own sinks or another's.
-func (ch *channel) write(b *burst, to Sink, line []byte) error {
+// write queues a line for to, one of the receiver's own sinks or another's.
+func (rc *receiver) write(b *burst, to Sink, line []byte) error {
 	err := to.Add(line)
 	// The line is queued before the burst is looked at, and flush closes the
-	// burst before it writes: one of the two sends it. It writes to the channel's
+	// burst before it writes: one of the two sends it. It writes to the receiver's
 	// own sinks only.
-	if !b.open.Load() || to != ch.out && to != ch.back {
+	if !b.open.Load() || to != rc.out && to != rc.back {
 		to.Flush()
 	}
 	return err
 }
 
 // respond sends a line of our own to the sender.
-func (ch *channel) respond(b *burst, line []byte) {
-	_ = ch.write(b, ch.back, line) // the sender is gone: there is nobody left to answer
+func (rc *receiver) respond(b *burst, line []byte) {
+	_ = rc.write(b, rc.back, line) // the sender is gone: there is nobody left to answer
 }
 
 // scopedKey names a request by its id, or what it reports by its progress token.
-func (ch *channel) scopedKey(token []byte) string {
-	if ch.scope == "" {
+func (rc *receiver) scopedKey(token []byte) string {
+	if rc.scope == "" {
 		return frame.IDKey(token)
 	}
-	return ch.scope + frame.IDKey(token)
+	return rc.scope + frame.IDKey(token)
 }
 
-// opposite is the direction of the replies to this channel's requests.
-func (ch *channel) opposite() mcp.Direction {
-	if ch.from == mcp.ClientToServer {
+// opposite is the direction of the replies to this receiver's requests.
+func (rc *receiver) opposite() mcp.Direction {
+	if rc.from == mcp.ClientToServer {
 		return mcp.ServerToClient
 	}
 	return mcp.ClientToServer
