@@ -1,7 +1,9 @@
 package learn
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -21,50 +23,41 @@ func (c Class) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-var (
-	readingWords   = words("read reads get list ls search find show view describe stat info tree count check status diff log logs echo ping help version lookup head tail cat glob grep open")
-	executingWords = words(`run runs exec execute eval evaluate shell bash sh zsh cmd command commands powershell script code sql query
+// classWords tell what a tool does; of a word in two rows the upper one holds.
+var classWords = [...]string{
+	Executes: `run runs exec execute eval evaluate shell bash sh zsh cmd command commands powershell script code sql query
 		python node process spawn start launch install uninstall deploy
 		delete deletes remove removes rm rmdir unlink drop destroy purge erase wipe truncate kill terminate reset revert force
 		upload send post publish push click type press fill
-		email mail message transfer pay merge approve grant chmod chown sudo`)
-	reachingWords = words("fetch http https request url download browse browser navigate goto visit web")
-	// actingWords make a name with a reading word one that acts.
-	actingWords = words(`write writes create update edit set put add insert append move rename copy save modify change
-		patch apply replace make mkdir touch commit checkout branch tag stash enable disable toggle trigger subscribe close assign`)
-)
-
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
+		email mail message transfer pay merge approve grant chmod chown sudo`,
+	Reaches: "fetch http https request url download browse browser navigate goto visit web",
+	Acts: `write writes create update edit set put add insert append move rename copy save modify change
+		patch apply replace make mkdir touch commit checkout branch tag stash enable disable toggle trigger subscribe close assign`,
+	Reads: "read reads get list ls search find show view describe stat info tree count check status diff log logs echo ping help version lookup head tail cat glob grep open",
 }
+
+var wordClasses = sync.OnceValue(func() map[string]Class {
+	classes := map[string]Class{}
+	for class, words := range slices.Backward(classWords[:]) {
+		for word := range strings.FieldsSeq(words) {
+			classes[word] = Class(class)
+		}
+	}
+	return classes
+})
 
 // ClassOf judges a tool by its name. The worst word counts.
 func ClassOf(name string) Class {
-	class, read := Acts, false
-	acts, reaches := false, false
+	worst, known := Reads, false
 	for _, w := range split(name) {
-		switch {
-		case executingWords[w]:
-			return Executes
-		case reachingWords[w]:
-			reaches = true
-		case actingWords[w]:
-			acts = true
-		case readingWords[w]:
-			read = true
+		if class, found := wordClasses()[w]; found {
+			worst, known = min(worst, class), true
 		}
 	}
-	switch {
-	case reaches:
-		return Reaches
-	case read && !acts:
-		class = Reads
+	if !known {
+		return Acts
 	}
-	return class
+	return worst
 }
 
 // split takes a name apart: at what is no letter and where camel case turns.
@@ -86,14 +79,11 @@ func split(name string) []string {
 }
 
 // placeWords are names of arguments that say where, whatever their value.
-var placeWords = words(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
+var placeWords = sync.OnceValue(func() []string {
+	return strings.Fields(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
+})
 
 func namesPlace(arg string) bool {
-	for _, w := range split(arg) {
-		if placeWords[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(split(arg), func(w string) bool { return slices.Contains(placeWords(), w) })
 }
