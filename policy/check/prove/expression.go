@@ -64,7 +64,7 @@ func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
 			if d.any {
 				lang = e.wide
 			}
-			if e.key == key && !(avoided && e.choices) && !slices.Contains(langs, lang) {
+			if e.key == key && !(e.choices && (avoided || d.any && d.rule.closes())) && !slices.Contains(langs, lang) {
 				langs = append(langs, lang)
 			}
 		}
