@@ -106,6 +106,28 @@ func TestMutate(t *testing.T) {
 	}
 }
 
+// A comparison that was not carried to its end proves nothing.
+func TestMutateTakesNoWorkForNoProof(t *testing.T) {
+	const src = `[[rule]]
+action = "deny"
+tool = "run"
+where.x = { regex = 'a' }
+[[rule]]
+action = "prompt"
+tool = "run"
+where.x = { one_of = ["a", "b"] }
+[[rule]]
+action = "deny"
+tool = "*"
+`
+	for _, o := range mutate(t, src, cover.Options{Work: 1}, fixture(t, "deny", "none", "/c")).Outcomes {
+		// The last rule says what holds without one.
+		if last := o.Line == 9 && (o.Name == `deny tool "*": drop the rule` || o.Name == `deny tool "*": tool "*" to "**"`); o.Equivalent != last {
+			t.Errorf("%d %s: changes nothing: %v", o.Line, o.Name, o.Equivalent)
+		}
+	}
+}
+
 const typed = `[[rule]]
 action = "allow"
 tool = "get"

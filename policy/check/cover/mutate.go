@@ -156,7 +156,7 @@ func distinguish(before, after *policy.Policy, o Options) (alike bool, found *ch
 func compare(before, after *policy.Policy, o Options, work int) (alike bool, found *check.Composed) {
 	alike = true
 	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
-		if class.Old.Action == class.New.Action {
+		if class.Old.Action == class.New.Action && !class.Whole() {
 			continue // a fixture expects an action
 		}
 		alike = false

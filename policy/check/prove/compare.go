@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -126,14 +127,14 @@ func (d *difference) pair(m, n *mode) answer {
 		}
 	}
 	if a == open {
-		wide.wary, wide.manner = true, tidy
+		wide.wary, wide.manner, wide.broken = true, tidy, true
 		if d.question(wide, shown) == found {
 			return found
 		}
 	}
 	if wide.watched() && (a == open || a == impossible && plain == impossible) {
 		more := wide
-		more.further, more.wary, more.manner = true, false, tidy
+		more.further, more.wary, more.broken = true, false, false
 		if d.question(more, shown) == found {
 			return found
 		}
@@ -182,6 +183,7 @@ func (d *difference) avoid(ms ...*mode) (ds []demand) {
 
 // possible says that a question may have an answer, whatever the policies say of it.
 func (d *difference) possible(q question) bool {
+	q.doubts = true
 	a, cost := d.once(q, func(candidate) bool { return true })
 	d.total -= cost
 	return a != impossible
@@ -203,11 +205,19 @@ func (d *difference) question(q question, shown func(old, after *policy.Decision
 	if d.total < 0 {
 		return spent
 	}
+	q.doubts = true
+	asked := map[string]bool{} // many texts make the same call, where constraints ask for examples
 	a, cost := d.askAt(q, func(c candidate) bool {
 		for _, call := range q.calls(c) {
-			if d.total -= workOfDecision; d.total < 0 {
+			if d.total -= workOfCall; d.total < 0 {
 				return true
 			}
+			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args)}, call.Names...), "\x00")
+			if asked[key] {
+				continue
+			}
+			asked[key] = true
+			d.total -= workOfDecision
 			old, after := d.before.Decide(&call), d.after.Decide(&call)
 			if !unlike(&old, &after) {
 				continue
@@ -225,8 +235,11 @@ func (d *difference) question(q question, shown func(old, after *policy.Decision
 	return a
 }
 
-// workOfDecision is what it costs to ask two policies, in characters tried.
-const workOfDecision = 1 << 7
+// What it costs to make a call and to ask two policies about it, in characters tried.
+const (
+	workOfCall     = 1 << 4
+	workOfDecision = 1 << 7
+)
 
 // unlike says whether two decisions are different answers.
 func unlike(a, b *policy.Decision) bool {

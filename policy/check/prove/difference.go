@@ -21,12 +21,19 @@ func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 // Class is calls that two policies answer differently, by the same rules.
 type Class struct {
 	// Undecided says that such calls may exist and none was found; Reason says
-	// why. There is no witness then, and the answers are those that could differ.
+	// why. There is no witness then, and the answers are those that could differ;
+	// see Whole.
 	Undecided bool
 	Reason    string
 
 	Old, New Answer
 	Witness  *policy.Call // both policies were asked about it
+}
+
+// Whole says that the class is about no two answers but about all that Reason
+// names: any call of those may be answered differently.
+func (c *Class) Whole() bool {
+	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
 
 // Difference lists the calls that two policies answer differently, by classes.

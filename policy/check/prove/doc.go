@@ -44,7 +44,8 @@
 // A constraint (where) or time (when) is a condition that no glob tells. A
 // rule that has one is taken to cover only what has textually the same one, for
 // values of which it can be decided; witnesses are sought among examples of it, and
-// for under among what is asked of the same argument, put into the folder.
+// for under among what is asked of the same argument, put into the folder. Where two
+// policies are compared, values of which it cannot be decided count as well.
 //
 // A regex is a language, too (expression.go): a rule that has one covers what must
 // match an expression that holds no more, or be one of texts that it matches. Two

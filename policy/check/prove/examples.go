@@ -59,10 +59,10 @@ func examples(key, text string) []any {
 		}
 		for number := range strings.FieldsFuncSeq(quotedText().ReplaceAllString(text, ""), func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
 			if json.Valid([]byte(number)) {
-				out = append(out, json.RawMessage(number))
+				out = append(out, json.RawMessage(number), number)
 			}
 		}
-		out = append(out, "x", 0)
+		out = append(out, "x", 0, true, false) // those that servers may take for a choice are a maybe
 	}
 	return out
 }

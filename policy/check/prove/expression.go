@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -63,7 +64,7 @@ func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
 			if d.any {
 				lang = e.wide
 			}
-			if e.key == key && !(avoided && e.choices) && !slices.Contains(langs, lang) {
+			if e.key == key && !(e.choices && (avoided || d.any && d.rule.closes())) && !slices.Contains(langs, lang) {
 				langs = append(langs, lang)
 			}
 		}
@@ -95,7 +96,7 @@ func (a *asked) atOdds() bool {
 		if len(needed) < 2 || !a.prover.empty(needed, nil) {
 			continue
 		}
-		if !slices.ContainsFunc(needed, func(l *regular) bool { return !a.prover.empty([]*regular{l, ambiguous}, nil) }) {
+		if !slices.ContainsFunc(needed, func(l *regular) bool { return !a.prover.empty([]*regular{l, ambiguous()}, nil) }) {
 			return true
 		}
 	}
@@ -103,7 +104,7 @@ func (a *asked) atOdds() bool {
 }
 
 // ambiguous are the texts that a constraint may judge by another one.
-var ambiguous = newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`)
+var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
 // empty says that it is proved: no text is in all of needed and in none of avoided.
 func (pr *prover) empty(needed, avoided []*regular) bool {

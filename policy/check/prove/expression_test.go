@@ -86,6 +86,50 @@ func TestDifferenceOfExpressions(t *testing.T) {
 	}
 }
 
+// TestDifferenceMakesNoCallTwice: constraints give every text the same few calls, and
+// work spent on asking about these again is missing where something would be found.
+func TestDifferenceMakesNoCallTwice(t *testing.T) {
+	before := parse(t, withWhere(`prompt regex = 'a'`, `allow type = "string"`))
+	after := parse(t, withWhere(`prompt one_of = ["a", "b"]`, `allow one_of = ["1", 1]`,
+		`allow regex = '[ab]+', max_length = 1`, `allow regex = '[ab]+', max_length = 1`))
+	shown := false
+	for _, c := range prove.Difference(before, after, prove.Options{Work: 1 << 18}) {
+		if c.Whole() {
+			t.Error(c.Reason)
+		}
+		shown = shown || !c.Undecided && c.Old.Action == policy.Allow && c.New.Action == policy.Prompt && string(c.Witness.Args) == `{"x":"b"}`
+	}
+	if !shown {
+		t.Error(`{"x":"b"} goes from allow to prompt, and that is not listed`)
+	}
+}
+
+// TestDifferenceOfDoubts: what a prompt or a deny only perhaps matches is answered by
+// what stands below as well, and a change there shows, also where both policies have
+// the same prompt.
+func TestDifferenceOfDoubts(t *testing.T) {
+	for _, c := range []struct{ above, below, witness string }{
+		{`prompt one_of = ["1", 1]`, `allow regex = '(?s).*'`, `{"x":true}`},
+		{`prompt one_of = ["a", 1]`, `allow present = true`, `{"x":"1"}`},
+		{`prompt regex = 'a'`, `allow type = "string"`, `{"x":"a\n"}`},
+		{`prompt min = 1`, `allow type = "string"`, `{"x":"1"}`},
+		{`prompt regex = 'a'`, `deny regex = '(?s).*b'`, ``}, // and the answer is a denial without it
+	} {
+		witness := ""
+		for _, d := range prove.Difference(parse(t, withWhere(c.above, c.below)), parse(t, withWhere(c.above)), prove.Options{}) {
+			if d.Old.Action == policy.Prompt {
+				witness = d.Reason
+				if !d.Undecided {
+					witness = string(d.Witness.Args)
+				}
+			}
+		}
+		if witness != c.witness {
+			t.Errorf("%s above %s: %s", c.above, c.below, witness)
+		}
+	}
+}
+
 // TestExpressionsAgainstBruteForce: nothing that is proved of policies with
 // expressions is contradicted by a call, those included whose texts hold JSON or
 // have breaks around them.
@@ -118,6 +162,9 @@ func TestExpressionsAgainstBruteForce(t *testing.T) {
 		findings := prove.Reach(p, prove.Options{Work: 1 << 18})
 		listed := map[string]bool{}
 		for _, c := range prove.Difference(p, q, prove.Options{Work: 1 << 18}) {
+			if c.Whole() {
+				rt.Errorf("so few rules are not compared to the end: %s\n%s---\n%s", c.Reason, before, after)
+			}
 			listed[c.Old.Action.String()+c.New.Action.String()] = true
 			if !c.Undecided && (p.Decide(c.Witness).Action != c.Old.Action || q.Decide(c.Witness).Action != c.New.Action) {
 				rt.Errorf("%s does not show %v to %v", c.Witness.Args, c.Old, c.New)

@@ -26,6 +26,7 @@ type question struct {
 	wary    bool             // let texts be out of what is to be avoided in every reading; proves nothing
 	texts   map[string][]any // see spelled
 	broken  bool             // put breaks around texts
+	doubts  bool             // a typed constraint that holds perhaps need not hold surely
 	bare    bool             // calls have no arguments but those that needed rules speak of
 	lenient bool             // and their texts make no rule watchful; proves nothing
 	further bool             // calls have more, one more each
@@ -55,7 +56,7 @@ type asked struct {
 	prover *prover
 	keys   []string // of the arguments that needed rules have conditions on
 	paths  map[string][]string
-	atoms  map[string]bool
+	atoms  map[string]bool // conditions that no language tells, of needed rules: whether they hold surely
 	dims   []dimension
 	work   work
 }
@@ -89,7 +90,7 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 			}
 		}
 		for _, atom := range d.rule.atoms {
-			a.atoms[atom] = true
+			a.atoms[atom] = a.atoms[atom] || !d.any || !q.doubts
 		}
 	}
 	if a.atOdds() || a.strange() {
@@ -113,7 +114,8 @@ func (a *asked) apart(d demand) bool {
 		}
 	}
 	for _, atom := range r.atoms {
-		if !a.atoms[atom] && !a.meets(r, atom) {
+		surely, perhaps := a.atoms[atom]
+		if !surely && !(perhaps && d.any) && !a.meets(r, atom) {
 			return true
 		}
 	}
