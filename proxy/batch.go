@@ -158,7 +158,7 @@ func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 // Forward sends the array on.
 func (b *requestBatch) Forward(x *gate.Exchange) error {
 	for _, req := range b.requests {
-		req.x.Event.Record = x.Event.Record // the answers refer to it
+		req.record = x.Event.Record // the answers refer to it
 		b.rc.s.table.markSent(req)
 	}
 	err := b.rc.send(b.burst, x.Raw)
@@ -177,7 +177,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
 		if !b.rc.s.table.releaseHeld(req) {
-			lines = append(lines, req.denial(req.caller, req.judged, v))
+			lines = append(lines, req.denial(req.caller, req.calls, v))
 		}
 	}
 	b.rc.respondBatch(b.burst, lines)

@@ -34,8 +34,12 @@ type table struct {
 	batches atomic.Bool
 }
 
-// shrinkAbove is how many requests in flight are worth giving their memory back.
-const shrinkAbove = 1024
+// shrinkAbove is how many requests in flight are worth giving their memory back, and
+// keptFrame how long the frame of one may be, in bytes, that is not.
+const (
+	shrinkAbove = 1024
+	keptFrame   = 64 << 10
+)
 
 // pending is one direction's requests.
 type pending struct {
@@ -85,6 +89,10 @@ func (t *table) markSent(req *request) bool {
 		return false
 	}
 	req.state = sent
+	if len(t.pending(req.from).requests) > shrinkAbove || len(req.x.Raw) > keptFrame {
+		req.dropFrame()
+	}
+	req.x, req.waiting = nil, nil
 	if req.progressKey != "" {
 		p := t.pending(req.from)
 		p.tokens[req.progressKey]++

@@ -1,11 +1,14 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -15,22 +18,24 @@ import (
 type request struct {
 	rc    *receiver
 	burst *burst
-	x     gate.Exchange // unused for an element of a batch
+	x     *gate.Exchange // nil when it has been forwarded; not filled in for an element of a batch
 
 	from          mcp.Direction
 	method        string
 	caller        // as the request has it, and the other side knows it
 	class         mcp.Class
 	modern        bool
-	clientInfo    mcp.Client   // of initialize: who introduces itself
-	judged        *policy.Call // what the rules saw, for denials
-	progressSteps int          // progress messages of ours
+	clientInfo    mcp.Client    // of initialize: who introduces itself
+	calls         []policy.Call // what the rules saw: for denials, and for a task that it may become
+	record        string        // of its decision, once it is forwarded
+	progressSteps int           // progress messages of ours
 	waiting       *gate.Exchange
 
 	// Guarded by the table:
 	state      state
 	withdrawn  bool      // its caller expects no answer
 	task       bool      // the result is a task: the token lives on
+	noTask     bool      // it cannot become one
 	response   *response // while answering
 	form       *form     // the caller was given one in place of its answer
 	formClosed bool      // it gets none any more
@@ -68,12 +73,10 @@ func (rc *receiver) newRequest(f *frame.Frame, m *mcp.Message) (*request, []poli
 	}
 	req := &request{
 		rc: rc, burst: rc.burst, from: rc.from, method: f.Method, caller: rc.caller(f, m),
-		class: m.Class, modern: m.Modern,
+		class: m.Class, modern: m.Modern, x: &gate.Exchange{},
 	}
-	calls = rc.attachTasks(&req.x, rc.from, m, calls)
-	if len(calls) > 0 {
-		req.judged = &calls[0]
-	}
+	calls = rc.attachTasks(req.x, rc.from, m, calls)
+	req.calls = calls
 	if m.Initialize() {
 		req.clientInfo = mcp.Introduced(f.Params)
 	}
@@ -99,10 +102,11 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 		rc.unreadable(f.Raw, refusal)
 		return
 	}
-	req.x.Raw, req.x.Calls, req.x.Out, req.x.Caller = f.Raw, calls, req, req
-	rc.describe(&req.x.Event, f, calls)
-	req.waiting = &req.x
-	rc.enqueue(ctx, &req.x, false)
+	x := req.x
+	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, calls, req, req
+	rc.describe(&x.Event, f, calls)
+	req.waiting = x
+	rc.enqueue(ctx, x, false)
 }
 
 func duplicateID(f *frame.Frame) *frame.Refusal {
@@ -111,6 +115,7 @@ func duplicateID(f *frame.Frame) *frame.Refusal {
 
 // Forward sends the request on.
 func (req *request) Forward(x *gate.Exchange) error {
+	req.record = x.Event.Record
 	if !req.rc.s.table.markSent(req) {
 		return errCallerAway
 	}
@@ -119,6 +124,23 @@ func (req *request) Forward(x *gate.Exchange) error {
 		req.rc.respond(req.burst, line)
 	}
 	return err
+}
+
+// dropFrame lets go of the frame of a request that has been judged, and keeps what the
+// answer may need. What may become a task keeps its arguments: whoever polls the task is
+// judged by them. Of versions before 2026-07-28 that is a request that asks for one (MCP
+// 2025-11-25 basic/utilities/tasks); another that is answered with a task has none.
+func (req *request) dropFrame() {
+	if req.modern || slices.ContainsFunc(req.calls, func(c policy.Call) bool { return jsonscan.Of(c.Extra).Member("task").Kind() != jsonscan.Absent }) {
+		return
+	}
+	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
+	req.noTask = true
+	if len(req.calls) > 0 { // a denial tells of the first; the gate has its own
+		first := req.calls[0]
+		first.Args = nil
+		req.calls = []policy.Call{cloneCall(&first)}
+	}
 }
 
 // clientGone is what a server is told whose client has gone: its question may have
@@ -139,7 +161,7 @@ func (req *request) clientGone(lost error) []byte {
 // does a caller that is away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := req.rc.s.table.release(req); here && v.Code != gate.CodeWithdrawn {
-		_ = req.rc.write(req.burst, to.back, req.denial(to, req.judged, v))
+		_ = req.rc.write(req.burst, to.back, req.denial(to, req.calls, v))
 	}
 }
 
@@ -161,13 +183,13 @@ func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
 }
 
 // denial is what the caller gets instead of the other side's answer.
-func (req *request) denial(to caller, what *policy.Call, v gate.Verdict) []byte {
+func (req *request) denial(to caller, what []policy.Call, v gate.Verdict) []byte {
 	d := mcp.Denial{
 		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
 		AsError: req.rc.s.o.DenyAsError,
 	}
-	if what != nil {
-		d.What = *what
+	if len(what) > 0 {
+		d.What = what[0]
 	} else {
 		d.What = policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	}

@@ -67,7 +67,7 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
 	ev := &resp.x.Event
 	rc.describe(ev, f, nil)
-	ev.Method, ev.Ref, ev.IsError = req.method, req.x.Event.Record, isError(f)
+	ev.Method, ev.Ref, ev.IsError = req.method, req.record, isError(f)
 	if req.class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
 	}
@@ -103,7 +103,7 @@ func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
 	rc := resp.rc
 	record := rc.dropped(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: f.ID, Bytes: len(f.Raw),
-		Method: resp.request.method, Ref: resp.request.x.Event.Record,
+		Method: resp.request.method, Ref: resp.request.record,
 	})
 	to, _ := rc.s.table.release(resp.request)
 	_ = resp.send(to, mcp.Refused(&frame.Refusal{
@@ -134,9 +134,9 @@ func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
-	what := resp.request.judged
+	what := resp.request.calls
 	if len(x.Calls) > 0 {
-		what = &x.Calls[0]
+		what = x.Calls
 	}
 	_ = resp.send(to, resp.request.denial(to, what, v))
 }

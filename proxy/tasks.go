@@ -34,13 +34,13 @@ type taskOrigin struct {
 
 // addTasks notes the handles under which a call goes on. t.mu is held.
 func (t *table) addTasks(req *request, ids []string) {
-	if len(ids) == 0 {
+	if len(ids) == 0 || req.noTask {
 		return
 	}
-	m := &taskOrigin{record: req.x.Event.Record}
-	for i := range req.x.Calls {
-		m.calls = append(m.calls, cloneCall(&req.x.Calls[i]))
-		m.bytes += len(req.x.Calls[i].Args)
+	m := &taskOrigin{record: req.record}
+	for i := range req.calls {
+		m.calls = append(m.calls, cloneCall(&req.calls[i]))
+		m.bytes += len(req.calls[i].Args)
 	}
 	s := &t.pending(req.from).tasks
 	if s.byID == nil {

@@ -142,3 +142,30 @@ func TestOldTasksAreForgotten(t *testing.T) {
 	}
 	w.server.wants(task("2001", "get", "T1"))
 }
+
+// The frame of a long call is not kept while its answer is waited for, unless the call
+// may become a task: then its arguments decide who may poll that.
+func TestALongCallMayBecomeATask(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for extra, polled := range map[string]bool{`,"task":{}`: true, "": false} {
+		w := newHarness(t)
+		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ok","arguments":{"a":"` + long + `"}` + extra + `}}`
+		w.client.send(call)
+		w.server.wants(call)
+		w.server.send(result("1", became["2025-11-25"]))
+		w.client.wants(result("1", became["2025-11-25"]))
+		p, err := policy.Parse("new.toml", []byte("[[rule]]\naction = \"deny\"\ntool = \"ok\"\nargs.a = \"x*\"\ndescription = \"by its argument\"\n"), policy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.client.send(task("2", "cancel", "T"))
+		if !polled {
+			w.client.wantsLike(`"id":2`, gate.CodeMalformed, "no call of this session")
+			continue
+		}
+		w.server.wants(task("2", "cancel", "T"))
+		w.gate.SetPolicy(p)
+		w.client.send(task("3", "result", "T"))
+		w.client.wantsLike(`"id":3`, `"error"`, "by its argument")
+	}
+}
