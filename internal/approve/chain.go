@@ -15,19 +15,19 @@ import (
 
 // ChainOptions say whom a Chain asks. Without channels and queue it denies.
 type ChainOptions struct {
-	Channels []Channel                        // in the order in which they are tried
-	Queue    *QueueClient                     // where every question waits beside; nil: nowhere
-	Keeper   Keeper                           // writes the rules of "always" answers; nil: not offered
-	Wait     bool                             // when no channel is available, wait for an answer from the queue
-	Risk     func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
-	Project  string                           // the folder the proxy runs in, for people
-	Point    func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
-	Trouble  func(err error)                  // hears what did not work beside the asking; nil: nobody does
+	Channels   []Channel                        // in the order in which they are tried
+	Queue      *QueueClient                     // where every question waits beside; nil: nowhere
+	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
+	Wait       bool                             // when no channel is available, wait for an answer from the queue
+	Risk       func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
+	Project    string                           // the folder the proxy runs in, for people
+	Point      func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
+	Trouble    func(err error)                  // hears what did not work beside the asking; nil: nobody does
 }
 
-// Keeper writes what is to be remembered for good; *remember.Keeper is the one
+// RuleWriter writes what is to be remembered for good; *remember.Writer is the one
 // there is.
-type Keeper interface {
+type RuleWriter interface {
 	Offers(q gate.Question) (offers []queue.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
 }

@@ -60,8 +60,8 @@ func (k *asking) end(t testing.TB) answered {
 func (k *asking) wants(t testing.TB, reply gate.Reply, channel string) gate.Answer {
 	t.Helper()
 	r := k.end(t)
-	if r.err != nil || r.Reply != reply || r.Rung != channel || r.Digest != k.q.Digest || r.By == "" {
-		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Rung, r.By, r.err, reply, channel)
+	if r.err != nil || r.Reply != reply || r.Channel != channel || r.Digest != k.q.Digest || r.By == "" {
+		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Channel, r.By, r.err, reply, channel)
 	}
 	return r.Answer
 }
@@ -79,7 +79,7 @@ func TestLadderKeepsTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gatetest.Run(t, gatetest.Rung{
+			gatetest.Run(t, gatetest.Approver{
 				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 					s := newFakeChannel("terminal")
 					l := NewChain(o(ChainOptions{Channels: []Channel{NewBatcher(s, func(gate.Question) bool { return false })}}))
@@ -109,12 +109,12 @@ func (a attendant) Leave() { <-a.memQueue.came; a.here.Store(false) }
 func TestTheQueueKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			p := attendant{newMemQueue(), new(atomic.Bool)}
 			p.here.Store(true)
 			l := NewChain(ChainOptions{
-				Queue: p.memQueue.line(), Keeper: &fakeKeeper{},
+				Queue: p.memQueue.line(), RuleWriter: &fakeKeeper{},
 				Channels: []Channel{attended(p.here)},
 			})
 			t.Cleanup(l.Close)
@@ -124,8 +124,8 @@ func TestTheQueueKeepsTheContract(t *testing.T) {
 	})
 }
 
-func attended(here *atomic.Bool) *Attended {
-	a := NewAttended("console", func() ([]string, error) {
+func attended(here *atomic.Bool) *QueueChannel {
+	a := NewQueueChannel("console", func() ([]string, error) {
 		if here.Load() {
 			return []string{"web", "console"}, nil
 		}
@@ -147,7 +147,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 	}
 	desk.Say(gate.AllowOnce)
 	k.wants(t, gate.AllowOnce, "terminal")
-	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Rung != "terminal" || ticket.answer.By != "somebody" {
+	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Channel != "terminal" || ticket.answer.By != "somebody" {
 		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
@@ -187,10 +187,10 @@ func TestARaceHasOneWinner(t *testing.T) {
 		both.Go(func() { ticket.say(gate.DenyOnce) })
 		r := k.end(t)
 		both.Wait()
-		if r.err != nil || r.Reply.Allows() != (r.Rung == "terminal") || ticket.answer.Rung != r.Rung {
-			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Rung, r.err, ticket.answer)
+		if r.err != nil || r.Reply.Allows() != (r.Channel == "terminal") || ticket.answer.Channel != r.Channel {
+			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Channel, r.err, ticket.answer)
 		}
-		won[r.Rung]++
+		won[r.Channel]++
 		for len(desk.says) > 0 {
 			<-desk.says
 		}
@@ -301,7 +301,7 @@ func TestEndingsInWords(t *testing.T) {
 	}{
 		{gate.ErrWithdrawn, "withdrawn by the client; nothing was executed"},
 		{gate.ErrClosed, "the session is over; nothing was executed"},
-		{fmt.Errorf("%w: the new rules allow it", gate.ErrSettled), "settled: the new rules allow it"},
+		{fmt.Errorf("%w: the new rules allow it", gate.ErrResolved), "settled: the new rules allow it"},
 		{context.DeadlineExceeded, "expired at " + time.Now().Format("15:04")},
 		{context.Canceled, "the connection is gone; nothing was executed"},
 	}
@@ -469,7 +469,7 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s, keeper := newMemQueue(), &fakeKeeper{fails: tt.fails}
-		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Keeper: keeper})
+		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, RuleWriter: keeper})
 		k := askOn(l)
 		ticket := <-s.came
 		if len(ticket.request.Offers) != 1 {

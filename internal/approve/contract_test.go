@@ -49,7 +49,7 @@ func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if all[0].Err != "" {
 		err = errors.New(all[0].Err)
 	}
-	return gate.Answer{Reply: all[0].Reply, Digest: all[0].Digest, Rung: all[0].Rung, Note: all[0].Note}, err
+	return gate.Answer{Reply: all[0].Reply, Digest: all[0].Digest, Channel: all[0].Channel, Note: all[0].Note}, err
 }
 
 func (d *desk) Say(r gate.Reply) {
@@ -102,7 +102,7 @@ description = "writes need a look"
 func TestTerminalKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			path := filepath.Join(t.TempDir(), "policy.toml")
 			if err := os.WriteFile(path, []byte(contractPolicy), 0o600); err != nil {
@@ -120,7 +120,7 @@ func TestTerminalKeepsTheContract(t *testing.T) {
 
 func TestNeverKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) { return Never{}, nobody{} },
 	})
 }

@@ -27,10 +27,10 @@ const (
 type QueueClient struct {
 	open func() (Enqueuer, error)
 
-	mu     sync.Mutex
-	desk   Enqueuer
-	failed error
-	again  time.Time
+	mu       sync.Mutex
+	enqueuer Enqueuer
+	failed   error
+	again    time.Time
 }
 
 // Enqueuer takes questions into the queue; see NewEnqueuer.
@@ -42,7 +42,7 @@ type Enqueuer interface {
 type Ticket interface {
 	ID() string
 	Wait(ctx context.Context) (queue.Answer, error)
-	Settle(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
+	Resolve(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
 	Outcome(ctx context.Context, text string) error
 }
 
@@ -73,14 +73,14 @@ func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) 
 func (l *QueueClient) opened() (Enqueuer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.desk != nil || time.Now().Before(l.again) {
-		return l.desk, l.failed
+	if l.enqueuer != nil || time.Now().Before(l.again) {
+		return l.enqueuer, l.failed
 	}
-	l.desk, l.failed = l.open()
+	l.enqueuer, l.failed = l.open()
 	if l.failed != nil {
-		l.desk, l.again = nil, time.Now().Add(reopen)
+		l.enqueuer, l.again = nil, time.Now().Add(reopen)
 	}
-	return l.desk, l.failed
+	return l.enqueuer, l.failed
 }
 
 // entry is a question in the queue.
@@ -149,8 +149,8 @@ func (l *Chain) request(q gate.Question) queue.Request {
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"
 	}
-	if l.o.Keeper != nil {
-		r.Offers, r.NoOffer = l.o.Keeper.Offers(q)
+	if l.o.RuleWriter != nil {
+		r.Offers, r.NoOffer = l.o.RuleWriter.Offers(q)
 	}
 	return r
 }
@@ -190,7 +190,7 @@ func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), reopen)
 		defer cancel()
-		first, ours, err := p.ticket.Settle(ctx, s, a, outcome)
+		first, ours, err := p.ticket.Resolve(ctx, s, a, outcome)
 		if err != nil {
 			l.o.Trouble(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
 		}

@@ -20,7 +20,7 @@ type Value[T any] struct {
 // Never is the word that asks nobody.
 const Never = "never"
 
-// Rungs are the ways of asking, in the order in which they are tried.
+// channels are the ways of asking, in the order in which they are tried.
 var askMethods = []string{"terminal", "popup", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.

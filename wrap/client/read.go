@@ -88,7 +88,7 @@ func (f *file) fill(e *Entry, sh shape) {
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()
 		if r.led != nil {
-			e.Wrapped = &Wrapper{Front: r.led.front, Server: r.led.server, Differs: r.led.differs(r.url.value.text, e.Name)}
+			e.Wrapped = &Wrapper{ProxyURL: r.led.front, Server: r.led.server, Differs: r.led.differs(r.url.value.text, e.Name)}
 		}
 		return
 	}

@@ -66,7 +66,7 @@ const storing = 5 * time.Second
 
 // send hands one answer to one request to the queue, by its id.
 func (m *model) send(r *queue.Request, a queue.Answer) {
-	a.Rung, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
+	a.Channel, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
 	m.sending[id] = true
 	m.do(func(ctx context.Context) tea.Msg {
@@ -84,7 +84,7 @@ func (m *model) decided(msg decidedMsg) {
 	if r := m.pending.find(msg.id); r != nil {
 		title = m.title(r)
 	}
-	if settled, ok := errors.AsType[*queue.Settled](msg.err); ok {
+	if settled, ok := errors.AsType[*queue.ResolvedError](msg.err); ok {
 		m.pending.settle(settled.Request)
 		m.redraw()
 		m.tell("%s: %s", title, TooLate(settled.Request))

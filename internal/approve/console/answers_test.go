@@ -70,7 +70,7 @@ func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 		d.answer("a")
 		d.see("as said above. Really allow")
 		d.ready()
-		q.settle(id(1), queue.Denied, queue.Answer{Rung: "web"}, "")
+		q.settle(id(1), queue.Denied, queue.Answer{Channel: "web"}, "")
 		d.see("it was denied at")
 		d.answer("y")
 		d.never("as said above. Really allow")

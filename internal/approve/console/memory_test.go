@@ -109,7 +109,7 @@ func (q *memory) Decide(_ context.Context, id string, a queue.Answer) (queue.Req
 	}
 	r := q.all[id]
 	if r.Status != queue.Pending {
-		return *r, &queue.Settled{Request: *r}
+		return *r, &queue.ResolvedError{Request: *r}
 	}
 	r.Answer, r.Decided, r.Status = a, time.Now(), queue.Denied
 	if a.Reply.Allows() {

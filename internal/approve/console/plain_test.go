@@ -185,7 +185,7 @@ func TestPlainIsLive(t *testing.T) {
 		if s := r.hears(); s != "" {
 			t.Errorf("said %q", s)
 		}
-		r.q.settle(id(2), queue.Denied, queue.Answer{Rung: "web", By: "bob"}, "")
+		r.q.settle(id(2), queue.Denied, queue.Answer{Channel: "web", By: "bob"}, "")
 		r.hears("too late: it was denied at", "by web (bob)", `"four"`)
 		if r.q.decides > 0 {
 			t.Error("answered")

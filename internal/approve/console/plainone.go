@@ -63,8 +63,8 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (reply gate.Reply,
 
 // give hands the answer to the queue and tells what came of it.
 func (p *plain) give(ctx context.Context, r *queue.Request, reply gate.Reply) (Result, error) {
-	now, err := Give(ctx, p.o.Queue, r.ID, queue.Answer{Reply: reply, Rung: channel, By: p.o.By})
-	if settled, ok := errors.AsType[*queue.Settled](err); ok {
+	now, err := Give(ctx, p.o.Queue, r.ID, queue.Answer{Reply: reply, Channel: channel, By: p.o.By})
+	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
 		p.say("%s", TooLate(settled.Request))
 		return Result{Request: settled.Request}, nil
 	}

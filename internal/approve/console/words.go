@@ -49,7 +49,7 @@ func Fate(r queue.Request) string {
 		}
 		return "it ended at " + at + ": " + term.Text(r.Outcome)
 	}
-	by := term.Text(r.Answer.Rung)
+	by := term.Text(r.Answer.Channel)
 	if r.Answer.By != "" {
 		by += " (" + term.Text(r.Answer.By) + ")"
 	}

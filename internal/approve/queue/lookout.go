@@ -76,7 +76,7 @@ func (p *Proxy) look() error {
 			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, []any{p.s.ID, p.seen}, func(rows *sql.Rows) error {
 			var c change
 			var status, reply string
-			err := rows.Scan(&c.number, &c.id, &status, &reply, &c.answer.Scope, &c.answer.Rung, &c.answer.By, &c.answer.Words)
+			err := rows.Scan(&c.number, &c.id, &status, &reply, &c.answer.Scope, &c.answer.Channel, &c.answer.By, &c.answer.Words)
 			c.status, c.answer.Reply = unpackStatus(status, reply)
 			changes = append(changes, c)
 			return err
@@ -181,7 +181,7 @@ func (p *Proxy) pay(ctx context.Context) {
 			return
 		default:
 		}
-		r, won, err := p.q.settle(ctx, id, d.status, d.answer, d.outcome)
+		r, won, err := p.q.resolve(ctx, id, d.status, d.answer, d.outcome)
 		if err == nil && !won && r.Outcome == "" {
 			err = p.q.outcome(ctx, id, "the answer came too late: "+or(d.outcome, "it was answered elsewhere"))
 		}

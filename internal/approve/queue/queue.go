@@ -100,7 +100,7 @@ func (q *Queue) path(name ...string) string {
 	return filepath.Join(append([]string{q.dir}, name...)...)
 }
 
-// Close lets go of the database and ends every Watch. Proxies and attendances
+// Close lets go of the database and ends every Watch. Proxies and answerers
 // are closed before, by who has them.
 func (q *Queue) Close() (err error) {
 	q.once.Do(func() {

@@ -61,9 +61,9 @@ type Offer struct {
 
 // Answer is what a person said to one request.
 type Answer struct {
-	Reply gate.Reply
-	Scope string // of the offer, for AllowAlways and DenyAlways
-	Rung  string // "console", "web", "decide", "terminal", "elicitation"
-	By    string // the account, or the client's name
-	Words string // a note for the agent
+	Reply   gate.Reply
+	Scope   string // of the offer, for AllowAlways and DenyAlways
+	Channel string // "console", "web", "decide", "terminal", "elicitation"
+	By      string // the account, or the client's name
+	Words   string // a note for the agent
 }

@@ -89,9 +89,9 @@ func (t tx) finish(ctx context.Context, end *Request) error {
 	return err
 }
 
-// settle ends a pending request: the first who does it wins. Then r is as it is
+// resolve ends a pending request: the first who does it wins. Then r is as it is
 // now; otherwise it is as another one left it.
-func (q *Queue) settle(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
+func (q *Queue) resolve(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
 	r, err = q.exact(ctx, id)
 	if err != nil || r.Status != Pending {
 		return r, false, err

@@ -22,7 +22,7 @@ type file struct {
 
 // load reads the policy file. One that is not to be written is an error here
 // already, so that nobody is offered what cannot be done.
-func (k *Keeper) load() (*file, error) {
+func (k *Writer) load() (*file, error) {
 	src, err := readWritable(k.Policy)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 // replace gives the file its next content if it still holds what f has. The lock
 // beside it makes writers wait for each other: without it one could overwrite
 // what another has written between its check and its rename.
-func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed bool, err error) {
+func (k *Writer) replace(ctx context.Context, f *file, next []byte) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
 	lock := flock.New(filepath.Join(filepath.Dir(k.Policy), lockName(k.Policy)), flock.SetPermissions(0o600))
@@ -116,7 +116,7 @@ type growth struct {
 const maxGrown = 1024
 
 // grew notes what is about to be written: whoever reads the file next may ask.
-func (k *Keeper) grew(from string, g growth) {
+func (k *Writer) grew(from string, g growth) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.grown == nil || len(k.grown) >= maxGrown {
@@ -126,9 +126,9 @@ func (k *Keeper) grew(from string, g growth) {
 }
 
 // follow gives the place of a rule of one revision in another; false when
-// anything but this Keeper's own rules has changed between them. Without a
+// anything but this Writer's own rules has changed between them. Without a
 // revision to start from, the rule must stand where it stood.
-func (k *Keeper) follow(r policy.Rule, from, to string) (policy.Rule, bool) {
+func (k *Writer) follow(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true
 	}

@@ -109,7 +109,7 @@ func TestWriteRefuses(t *testing.T) {
 
 // unwritten says that the file is as it was, and that nothing lies beside it but
 // what locks it.
-func unwritten(t *testing.T, k *Keeper, src string) {
+func unwritten(t *testing.T, k *Writer, src string) {
 	t.Helper()
 	if got := holds(t, k.Policy); got != src {
 		t.Errorf("the file was written: %s", got)
@@ -133,7 +133,7 @@ func TestTheSameAnswerTwice(t *testing.T) {
 	var all sync.WaitGroup
 	for range cap(notes) {
 		all.Go(func() {
-			own := &Keeper{Policy: k.Policy, Options: k.Options, Denied: k.Denied, Now: k.Now}
+			own := &Writer{Policy: k.Policy, Options: k.Options, Denied: k.Denied, Now: k.Now}
 			note, err := own.Write(t.Context(), q, "folder", gate.AllowAlways)
 			if err != nil {
 				t.Error(err)
@@ -161,7 +161,7 @@ func TestTheSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// Several questions of one policy can each be answered for good: what the Keeper
+// Several questions of one policy can each be answered for good: what the Writer
 // has written itself is no change.
 func TestManyAnswers(t *testing.T) {
 	k, _ := ask(t, before, aWrite("/home/user/p/a"))
@@ -201,9 +201,9 @@ func TestManyAnswers(t *testing.T) {
 	unwritten(t, k, edited)
 }
 
-// What a Keeper remembers of its own writing is bounded.
+// What a Writer remembers of its own writing is bounded.
 func TestGrownIsBounded(t *testing.T) {
-	var k Keeper
+	var k Writer
 	r := policy.Rule{Index: 1}
 	for i := range maxGrown + 1 {
 		k.grew(fmt.Sprint(i), growth{to: fmt.Sprint(i + 1)})

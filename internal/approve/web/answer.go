@@ -106,7 +106,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
-	if first, ok := errors.AsType[*queue.Settled](err); ok {
+	if first, ok := errors.AsType[*queue.ResolvedError](err); ok {
 		return conflict(tooLate(&first.Request))
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 // weigh makes the answer of what the page sent, if it may be given to q.
 func (s *Server) weigh(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
 	said, ok := replies[body.Reply]
-	a := queue.Answer{Reply: said, Rung: Rung, By: s.o.By, Words: strings.TrimSpace(body.Words)}
+	a := queue.Answer{Reply: said, Channel: Channel, By: s.o.By, Words: strings.TrimSpace(body.Words)}
 	if !ok {
 		return a, unknownReply
 	}

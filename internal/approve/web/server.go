@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Rung is how the queue and the record name an answer given here.
-const Rung = "web"
+// Channel is how the queue and the record name an answer given here.
+const Channel = "web"
 
 // Queue is what the page needs of *queue.Queue.
 type Queue interface {
@@ -33,8 +33,8 @@ type Queue interface {
 
 // Options of a Server. Queue and Attend are needed.
 type Options struct {
-	Queue  Queue
-	Attend func() (io.Closer, error) // called when a page connects and none was
+	Queue       Queue
+	AddAnswerer func() (io.Closer, error) // called when a page connects and none was
 
 	// Records are the audit entries to show beside the questions: what there
 	// is, then what comes, until ctx ends. Nil shows none.
@@ -76,7 +76,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 	if !ok || !addr.IP.IsLoopback() {
 		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
 	}
-	if o.Queue == nil || o.Attend == nil {
+	if o.Queue == nil || o.AddAnswerer == nil {
 		return nil, errors.New("a page without a queue")
 	}
 	if o.Opened == nil {
@@ -88,7 +88,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}
 	return &Server{
 		o: o, listener: l, host: addr.String(), assets: assets,
-		presence: presence{attend: o.Attend},
+		presence: presence{addAnswerer: o.AddAnswerer},
 		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
 		grace:    300 * time.Millisecond, beat: 15 * time.Second,
 	}, nil

@@ -281,14 +281,14 @@ func replied(r *queue.Request) string {
 }
 
 func by(r *queue.Request) string {
-	rung := "in the " + term.Text(r.Answer.Rung)
-	if r.Answer.Rung == Rung {
-		rung = "on the page"
+	where := "in the " + term.Text(r.Answer.Channel)
+	if r.Answer.Channel == Channel {
+		where = "on the page"
 	}
 	if r.Answer.By == "" {
-		return rung
+		return where
 	}
-	return rung + ", by " + term.Text(r.Answer.By)
+	return where + ", by " + term.Text(r.Answer.By)
 }
 
 type grantRow struct {

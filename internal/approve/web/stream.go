@@ -15,10 +15,10 @@ import (
 
 // presence attends the queue while at least one page is connected.
 type presence struct {
-	attend func() (io.Closer, error)
-	mu     sync.Mutex
-	pages  int
-	seat   io.Closer
+	addAnswerer func() (io.Closer, error)
+	mu          sync.Mutex
+	pages       int
+	seat        io.Closer
 }
 
 // enter counts a page in. An error other than tooMany means that the page is in,
@@ -33,7 +33,7 @@ func (p *presence) enter() error {
 	if p.seat != nil {
 		return nil
 	}
-	seat, err := p.attend()
+	seat, err := p.addAnswerer()
 	if err == nil {
 		p.seat = seat
 	}

@@ -173,7 +173,7 @@ func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (c
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
 	}
 	if only == "" {
-		here, err := q.Attend("console")
+		here, err := q.AddAnswerer("console")
 		if err != nil {
 			return console.Result{}, err
 		}

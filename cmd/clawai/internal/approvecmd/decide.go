@@ -65,7 +65,7 @@ func runDecide(c *cli.Context) error {
 		}
 	}
 	now, err := console.Give(c.Context, q, r.ID, a)
-	if settled, ok := errors.AsType[*queue.Settled](err); ok {
+	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(settled.Request))}
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func runDecide(c *cli.Context) error {
 
 // answerOf reads the answer from the command line.
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
-	a := queue.Answer{Rung: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
+	a := queue.Answer{Channel: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
 		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,

@@ -58,8 +58,8 @@ func approveWeb(c *cli.Context) error {
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	return web.Options{
 		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read, Opened: opened,
-		Attend: func() (io.Closer, error) {
-			a, err := q.Attend(web.Rung)
+		AddAnswerer: func() (io.Closer, error) {
+			a, err := q.AddAnswerer(web.Channel)
 			if err != nil {
 				return nil, err
 			}

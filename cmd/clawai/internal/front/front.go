@@ -19,7 +19,7 @@ import (
 )
 
 // Read is the owner's proxy as far as there is one already.
-func Read(state string) (f wrap.Front, err error) {
+func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
 	}

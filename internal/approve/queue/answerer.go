@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Attendance says that somebody looks at the queue. It ends with the process,
+// Answerer says that somebody looks at the queue. It ends with the process,
 // however that ends.
-type Attendance struct {
+type Answerer struct {
 	q    *Queue
 	here *presence
 }
@@ -18,9 +18,9 @@ func isKind(s string) bool {
 	return s != "" && len(s) <= 20 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// Attend says that somebody looks at the queue, until Close. Kind is a word such
+// AddAnswerer says that somebody looks at the queue, until Close. Kind is a word such
 // as "console" or "web".
-func (q *Queue) Attend(kind string) (*Attendance, error) {
+func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
 	}
@@ -29,19 +29,19 @@ func (q *Queue) Attend(kind string) (*Attendance, error) {
 		return nil, fmt.Errorf("the queue in %q: %w", q.dir, err)
 	}
 	q.changed()
-	return &Attendance{q, here}, nil
+	return &Answerer{q, here}, nil
 }
 
-// Close ends the attendance.
-func (a *Attendance) Close() error {
+// Close ends it: nobody looks any more.
+func (a *Answerer) Close() error {
 	err := a.here.leave()
 	a.q.changed()
 	return err
 }
 
-// Attended lists the kinds of those who look at the queue now, each once. It
+// Answerers lists the kinds of those who look at the queue now, each once. It
 // costs a few system calls and does not open the database.
-func (q *Queue) Attended() ([]string, error) {
+func (q *Queue) Answerers() ([]string, error) {
 	names, err := namesIn(q.path(attending))
 	if err != nil {
 		return nil, err
