@@ -128,7 +128,7 @@ func write(c Change, o Options) error {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
-	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Was: c.Before})
+	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 	o.reach("written")
 	if err == nil {
 		return nil

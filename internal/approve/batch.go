@@ -15,10 +15,10 @@ const (
 	// agent makes at once are read by the proxy within a few milliseconds of each
 	// other, and nobody notices a question that comes this much later.
 	batchDelay = 75 * time.Millisecond
-	// joining is how long after it came into sight a page is taken back for
+	// joinWindow is how long after it came into sight a page is taken back for
 	// questions that have come since: later, somebody is reading it, and they
 	// wait for the next.
-	joining = time.Second
+	joinWindow = time.Second
 )
 
 // BatchChannel is a Channel that can ask about several questions on one page.
@@ -94,7 +94,7 @@ var (
 	errFewer = errors.New("a question on the page is over")
 )
 
-// join adds w at the end of the line; an idle channel is led by it.
+// join adds w at the end of the line; on an idle channel it leads.
 func (g *Batcher) join(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,7 +103,7 @@ func (g *Batcher) join(w *waiter) {
 	case !g.open:
 		g.open = true
 		w.lead <- batchDelay
-	case lists && !w.alone && g.more != nil && time.Since(g.since) < joining:
+	case lists && !w.alone && g.more != nil && time.Since(g.since) < joinWindow:
 		g.more(errMore)
 	}
 }

@@ -136,16 +136,16 @@ func attended(here *atomic.Bool) *QueueChannel {
 }
 
 func TestTheFirstAnswerWins(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 	defer l.Close()
 
 	k := askOn(l)
 	ticket := <-s.came
-	if q := <-desk.asked; q.Ticket != ticket.id {
+	if q := <-channel.asked; q.Ticket != ticket.id {
 		t.Errorf("the channel is asked for %q, in the queue it is %q", q.Ticket, ticket.id)
 	}
-	desk.Say(gate.AllowOnce)
+	channel.Say(gate.AllowOnce)
 	k.wants(t, gate.AllowOnce, "terminal")
 	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Channel != "terminal" || ticket.answer.By != "somebody" {
 		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
@@ -155,10 +155,10 @@ func TestTheFirstAnswerWins(t *testing.T) {
 
 	k = askOn(l)
 	ticket = <-s.came
-	<-desk.asked
+	<-channel.asked
 	ticket.say(gate.AllowSession)
 	k.wants(t, gate.AllowSession, "console")
-	if cause := <-desk.ended; !errors.Is(cause, errElsewhere) {
+	if cause := <-channel.ended; !errors.Is(cause, errElsewhere) {
 		t.Errorf("the terminal ends by %v", cause)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Deny, Reason: "the rules changed"})
@@ -174,16 +174,16 @@ func TestTheFirstAnswerWins(t *testing.T) {
 // Both answer at the same moment: one of them is what the gate gets and what
 // the queue holds, whichever it is.
 func TestARaceHasOneWinner(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 	defer l.Close()
 	won := map[string]int{}
 	for range 300 {
 		k := askOn(l)
 		ticket := <-s.came
-		<-desk.asked
+		<-channel.asked
 		var both sync.WaitGroup
-		both.Go(func() { desk.Say(gate.AllowOnce) })
+		both.Go(func() { channel.Say(gate.AllowOnce) })
 		both.Go(func() { ticket.say(gate.DenyOnce) })
 		r := k.end(t)
 		both.Wait()
@@ -191,11 +191,11 @@ func TestARaceHasOneWinner(t *testing.T) {
 			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Channel, r.err, ticket.answer)
 		}
 		won[r.Channel]++
-		for len(desk.says) > 0 {
-			<-desk.says
+		for len(channel.says) > 0 {
+			<-channel.says
 		}
-		for len(desk.ended) > 0 {
-			<-desk.ended
+		for len(channel.ended) > 0 {
+			<-channel.ended
 		}
 	}
 	t.Log(won)
@@ -241,9 +241,9 @@ func (falling) Ask(context.Context, gate.Question) (gate.Answer, error) {
 }
 
 func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	desk.absent = errors.New("there is no terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	channel.absent = errors.New("there is no terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Notify: func(gate.Question) { t.Error("pointed to what is denied") }})
 	defer l.Close()
 	r := askOn(l).end(t)
 	if r.err == nil || !strings.Contains(r.Note, "run") || !strings.Contains(r.Note, "clawai approve") {
@@ -261,9 +261,9 @@ func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 
 // Why the terminal cannot be asked names it once.
 func TestATerminalThatIsNotOursIsNamedOnce(t *testing.T) {
-	desk := newFakeChannel("terminal")
-	desk.absent = errors.Join(&term.NotOwned{Reason: term.Background})
-	l := NewChain(ChainOptions{Channels: []Channel{desk}})
+	channel := newFakeChannel("terminal")
+	channel.absent = errors.Join(&term.NotOwned{Reason: term.Background})
+	l := NewChain(ChainOptions{Channels: []Channel{channel}})
 	defer l.Close()
 	if r := askOn(l).end(t); r.err == nil || r.err.Error() != "nobody could be asked: another program is in front on the terminal" {
 		t.Errorf("%v", r.err)
@@ -281,7 +281,7 @@ func TestWithoutAQueueNobodyIsSentToIt(t *testing.T) {
 
 func TestNobodyWaitsInTheQueue(t *testing.T) {
 	s, pointed := newMemQueue(), make(chan string, 1)
-	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Point: func(q gate.Question) { pointed <- q.Ticket }})
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Notify: func(q gate.Question) { pointed <- q.Ticket }})
 	defer l.Close()
 	k := askOn(l)
 	ticket := <-s.came
@@ -306,11 +306,11 @@ func TestEndingsInWords(t *testing.T) {
 		{context.Canceled, "the connection is gone; nothing was executed"},
 	}
 	for _, tt := range tests {
-		s, desk := newMemQueue(), newFakeChannel("terminal")
-		l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+		s, channel := newMemQueue(), newFakeChannel("terminal")
+		l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 		k := askOn(l)
 		ticket := <-s.came
-		<-desk.asked
+		<-channel.asked
 		k.cancel(tt.cause)
 		if r := k.end(t); !errors.Is(r.err, tt.cause) {
 			t.Errorf("%v: ended by %v", tt.cause, r.err)
@@ -367,7 +367,7 @@ func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	q := aQuestion()
-	p := l.enter(ctx, q)
+	p := l.enqueue(ctx, q)
 	ticket := <-s.came
 	ticket.say(gate.AllowOnce)
 	cancel(context.DeadlineExceeded)
@@ -393,12 +393,12 @@ func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
 			trouble := make(chan error, 9)
-			desk := newFakeChannel("terminal")
-			l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: line, Wait: true, Trouble: func(err error) { trouble <- err }})
+			channel := newFakeChannel("terminal")
+			l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: line, Wait: true, OnError: func(err error) { trouble <- err }})
 			began := time.Now()
 			k := askOn(l)
-			<-desk.asked
-			desk.Say(gate.AllowOnce)
+			<-channel.asked
+			channel.Say(gate.AllowOnce)
 			k.wants(t, gate.AllowOnce, "terminal")
 			if took := time.Since(began); took > 4*time.Second {
 				t.Errorf("took %s", took)

@@ -15,8 +15,8 @@ import (
 
 const nothingRan = "; nothing was executed"
 
-// settled is the answer of a channel, unless the queue had one first.
-func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
+// answeredByChannel is the answer of a channel, unless the queue had one first.
+func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.ended(ctx, q, p)
 	}
@@ -26,7 +26,7 @@ func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.A
 	}
 	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Channel: a.Channel, By: a.By, Words: a.Words}, "")
 	if !ours {
-		other, err := l.taken(ctx, q, p, first)
+		other, err := l.answeredByQueue(ctx, q, p, first)
 		other.Note = joined(other.Note, a.Note) // a rule may have been written at the channel
 		return other, err
 	}
@@ -35,8 +35,8 @@ func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.A
 	return a, nil
 }
 
-// taken is the answer of the queue.
-func (l *Chain) taken(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
+// answeredByQueue is the answer of the queue.
+func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
 		note, err := l.write(ctx, q, said)
@@ -123,7 +123,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolve(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked"+nothingRan)
 	if !ours && lost == nil {
-		return l.taken(ctx, q, p, first)
+		return l.answeredByQueue(ctx, q, p, first)
 	}
 	err := none
 	if lost != nil && l.o.Queue != nil {

@@ -21,7 +21,7 @@ type Value[T any] struct {
 const Never = "never"
 
 // channels are the ways of asking, in the order in which they are tried.
-var askMethods = []string{"terminal", "popup", "console", "elicitation", "web"}
+var channels = []string{"terminal", "popup", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
@@ -36,7 +36,7 @@ type Ask struct {
 func defaultAsk() Ask {
 	const from = "default"
 	return Ask{
-		Order:     Value[[]string]{slices.Clone(askMethods), from},
+		Order:     Value[[]string]{slices.Clone(channels), from},
 		Timeout:   Value[time.Duration]{45 * time.Second, from},
 		Nobody:    Value[string]{"wait", from},
 		PerMinute: Value[int]{30, from},
@@ -87,8 +87,8 @@ func setOrder(a *Ask, text, from string) error {
 		switch {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
-		case !slices.Contains(askMethods, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(askMethods), Never)))
+		case !slices.Contains(channels, name):
+			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(channels), Never)))
 		case slices.Contains(order[:i], name):
 			return fmt.Errorf("%q stands there twice", name)
 		}

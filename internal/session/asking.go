@@ -59,7 +59,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	}
 	a.chain = approve.NewChain(approve.ChainOptions{
 		Channels: a.channels(keeper), Queue: a.queueClient(), RuleWriter: keeper, Wait: a.settings.Nobody.Is == "wait",
-		Risk: a.risky, Project: a.view.Project, Point: a.point, Trouble: a.trouble,
+		Risk: a.risky, Project: a.view.Project, Notify: a.notify, OnError: a.onError,
 	})
 	return a
 }
@@ -128,15 +128,15 @@ func (a *asking) risky(q gate.Question) bool {
 	return approve.Dangerous(q, a.view)
 }
 
-// point points a person to a question that waits where nobody looks.
-func (a *asking) point(q gate.Question) {
+// notify points a person to a question that waits where nobody looks.
+func (a *asking) notify(q gate.Question) {
 	if a.settings.Notify.Is {
 		a.desktop.Asks(q.Server, q.Calls)
 	}
 }
 
-// trouble goes to the record: the question itself has an answer.
-func (a *asking) trouble(err error) {
+// onError goes to the record: the question itself has an answer.
+func (a *asking) onError(err error) {
 	_ = a.guard.note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
@@ -221,7 +221,7 @@ func (a *asking) share(grants Grants) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		if err := grants.SetGrants(ctx, all); err != nil {
-			a.trouble(fmt.Errorf("the answers for this session cannot be listed: %w", err))
+			a.onError(fmt.Errorf("the answers for this session cannot be listed: %w", err))
 		}
 		cancel()
 	}

@@ -27,14 +27,14 @@ func (f *file) secrets(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.hidden(m.value.text) {
 		e := f.cover(m.value, "")
-		if r.led != nil { // whose path is a secret of clawai's, and whose query may hold one
-			e.text = r.led.host() + "/" + hiddenText
+		if r.redirected != nil { // whose path is a secret of clawai's, and whose query may hold one
+			e.text = r.redirected.host() + "/" + hiddenText
 		}
 		edits = append(edits, e)
 	}
 	for _, h := range r.headers {
 		front := ""
-		if r.was != nil {
+		if r.original != nil {
 			front = h.name + ":"
 		}
 		edits = append(edits, f.cover(h.member.value, front))

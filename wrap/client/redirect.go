@@ -102,7 +102,7 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sh.kind != Remote || sh.remote.was != nil {
+	if sh.kind != Remote || sh.remote.original != nil {
 		return nil, refuse(src, s.at, "take the wrapper out first: clawai unwrap "+quote(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
 	}
 	address := sh.remote.url.value
@@ -111,7 +111,7 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 			"the url of %q holds a variable, and clawai's proxy would not know its value", s.name)
 	}
 	now := &redirectURL{front: front, original: address.text, token: f.raw(address)}
-	if led := sh.remote.led; led != nil {
+	if led := sh.remote.redirected; led != nil {
 		now.original, now.token = led.original, led.token
 	}
 	text := now.text()
@@ -119,7 +119,7 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 		return slices.Clone(src), nil
 	}
 	after := splice(src, []edit{{address.start, address.end, quote(text)}})
-	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.led == nil}); err != nil {
+	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.redirected == nil}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -136,5 +136,5 @@ func PlainName(name string) bool {
 // originalURL gives the url its own bytes again.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
-	return splice(f.src, []edit{{v.start, v.end, sh.remote.led.token}})
+	return splice(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})
 }

@@ -37,7 +37,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	case wrapped:
 		words = proxyWords(w, v.was)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
-	case sh.kind == Remote && sh.remote.led != nil:
+	case sh.kind == Remote && sh.remote.redirected != nil:
 		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
 		after, err := f.wrapRemote(s, e, w)
@@ -210,9 +210,9 @@ func (f *file) prove(s slot, after []byte, p proof) error {
 func (p proof) holds(before, now shape) bool {
 	old, _ := readInvocation(before.words)
 	if p.remote {
-		bare := now.remote.was == nil && len(p.front) == 0
-		behind := now.remote.was != nil && len(now.words) == len(p.front)+1 && slices.Equal(texts(now.words)[:len(p.front)], p.front)
-		whole := now.remote.kept == nil || before.remote.led != nil || now.remote.led != nil
+		bare := now.remote.original == nil && len(p.front) == 0
+		behind := now.remote.original != nil && len(now.words) == len(p.front)+1 && slices.Equal(texts(now.words)[:len(p.front)], p.front)
+		whole := now.remote.kept == nil || before.remote.redirected != nil || now.remote.redirected != nil
 		return now.problem == nil && whole && (bare || behind) && slices.Equal(before.means(), now.means())
 	}
 	return slices.Equal(texts(now.words), slices.Concat(p.front, texts(before.words)[old.inner:]))

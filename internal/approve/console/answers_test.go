@@ -60,7 +60,7 @@ func TestWithoutColourTheWordStays(t *testing.T) {
 	})
 }
 
-// While somebody confirms, the request is settled elsewhere.
+// While somebody confirms, the request is resolved elsewhere.
 func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 	sit(t, 100, 30, Options{}, func(d *desk) {
 		q := d.q

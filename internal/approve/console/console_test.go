@@ -33,13 +33,13 @@ func TestAnswerKeys(t *testing.T) {
 				q.put(request(1, "files", "write_file", `{}`))
 				d.see("a allow once")
 				d.press(key)
-				d.see(Said(queue.Answer{Reply: want}))
+				d.see(AnswerText(queue.Answer{Reply: want}))
 				r := q.get(id(1))
 				if r.Answer.Reply != want || r.Answer.Channel != "console" || r.Answer.By != "ada" || r.Status == queue.Pending {
 					t.Errorf("got %+v", r)
 				}
 				q.outcome(id(1), "it went on")
-				d.see(`"write_file" on "files", ` + Said(queue.Answer{Reply: want}) + ": it went on")
+				d.see(`"write_file" on "files", ` + AnswerText(queue.Answer{Reply: want}) + ": it went on")
 			})
 		})
 	}

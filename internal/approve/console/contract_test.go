@@ -132,10 +132,10 @@ func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	seat := approve.NewQueueChannel(channel, q.Answerers)
-	seat.Every = 50 * time.Millisecond
+	answerer := approve.NewQueueChannel(channel, q.Answerers)
+	answerer.Every = 50 * time.Millisecond
 	l := approve.NewChain(approve.ChainOptions{
-		Channels: []approve.Channel{seat}, RuleWriter: pen{},
+		Channels: []approve.Channel{answerer}, RuleWriter: pen{},
 		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)

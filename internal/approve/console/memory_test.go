@@ -42,7 +42,7 @@ func (q *memory) put(r queue.Request) {
 	q.changed()
 }
 
-// settle ends a request from elsewhere.
+// resolve ends a request from elsewhere.
 func (q *memory) settle(id string, s queue.Status, a queue.Answer, outcome string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 // Answerer says that somebody looks at the queue. It ends with the process,
 // however that ends.
 type Answerer struct {
-	q    *Queue
-	here *presence
+	q        *Queue
+	presence *presence
 }
 
 func isKind(s string) bool {
@@ -24,18 +24,18 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
 	}
-	here, err := appear(q.path(attending, kind+"."+newID()))
+	p, err := claim(q.path(attending, kind+"."+newID()))
 	if err != nil {
 		return nil, fmt.Errorf("the queue in %q: %w", q.dir, err)
 	}
-	q.changed()
-	return &Answerer{q, here}, nil
+	q.notifyAll()
+	return &Answerer{q, p}, nil
 }
 
 // Close ends it: nobody looks any more.
 func (a *Answerer) Close() error {
-	err := a.here.leave()
-	a.q.changed()
+	err := a.presence.release()
+	a.q.notifyAll()
 	return err
 }
 
@@ -53,14 +53,14 @@ func (q *Queue) Answerers() ([]string, error) {
 			continue
 		}
 		path := filepath.Join(q.path(attending), name)
-		there, err := present(path)
-		if err == nil && !there {
-			err = clearAway(path)
+		claimed, err := isClaimed(path)
+		if err == nil && !claimed {
+			err = removeStale(path)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if claimed {
 			kinds = append(kinds, kind)
 		}
 	}

@@ -185,7 +185,7 @@ func crash(t *testing.T, act string, step int) (done bool) {
 	return said == "done"
 }
 
-// history: what the dead process asked is expired, or as it settled it.
+// history: what the dead process asked is expired, or as it resolved it.
 func history(t *testing.T, q *queue.Queue, act string, step int) {
 	t.Helper()
 	past, err := q.History(ctx, 100)

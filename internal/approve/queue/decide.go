@@ -30,7 +30,7 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 	if !won {
 		return r, &ResolvedError{r}
 	}
-	q.call(r.Session)
+	q.notifyProxy(r.Session)
 	return r, nil
 }
 

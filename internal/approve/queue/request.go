@@ -29,7 +29,7 @@ type Request struct {
 	Server   string        // as the client's configuration calls it, or what is shown for it
 	Client   string        // name and version of the MCP client; "" when unknown
 	Project  string        // the folder the proxy runs in
-	Calls    []policy.Call // exactly as they will be executed; redacted once the request is settled
+	Calls    []policy.Call // exactly as they will be executed; redacted once the request is resolved
 	Digest   [32]byte      // of the frame
 	Rule     policy.Rule   // the one that asked
 	Reason   string        // why it is asked, beside the rule: a finding of the screen; "" for none

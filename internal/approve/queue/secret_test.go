@@ -145,7 +145,7 @@ func TestTidiesByItself(t *testing.T) {
 	}
 }
 
-// What a killed proxy left goes with the next thing that is settled, though
+// What a killed proxy left goes with the next thing that is resolved, though
 // nobody looks.
 func TestKilledProxysSecretsGo(t *testing.T) {
 	slow.Test(t)

@@ -85,7 +85,7 @@ func (s *store) ready(ctx context.Context) error {
 	if err := s.q.folders(); err != nil {
 		return err
 	}
-	s.q.ears.again()
+	s.q.watcher.rewatch()
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := privateFile(path+end, end == ""); err != nil {
 			return err

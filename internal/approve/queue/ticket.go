@@ -76,7 +76,7 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 	}
 	r, won, err := t.p.q.resolve(context.WithoutCancel(ctx), t.id, s, a, outcome)
 	if err != nil {
-		t.p.owe(t.id, debt{s, a, outcome})
+		t.p.saveLater(t.id, resolution{s, a, outcome})
 		t.end(Answer{}, err)
 		return Answer{}, false, err
 	}

@@ -44,7 +44,7 @@ func TestFolderVanishes(t *testing.T) {
 	}
 }
 
-// A new database is heard as well as the one that was there before.
+// A new database is noticed as well as the one that was there before.
 func TestHeardInANewDatabase(t *testing.T) {
 	p, other, dir := newQueue(t) // their check is an hour away
 	for range 5 {

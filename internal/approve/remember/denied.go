@@ -48,7 +48,7 @@ func (k *Writer) check(ctx context.Context, p *proposal) error {
 // opens says whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
 func (k *Writer) opens(p *proposal, d DeniedCall) bool {
-	c, exact := k.worst(p.call, d)
+	c, exact := k.worstCase(p.call, d)
 	for _, s := range p.stated {
 		switch key, _ := policy.CallKeyOf(s.Key); {
 		case key.Recorded:
@@ -68,9 +68,9 @@ func (k *Writer) opens(p *proposal, d DeniedCall) bool {
 	return was == policy.Deny || !exact && was != policy.Allow
 }
 
-// worst is the recorded call with everything unknown set to what the asking call
+// worstCase is the recorded call with everything unknown set to what the asking call
 // has there. It is exact when nothing else was unknown.
-func (k *Writer) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
+func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
 	c.Names = slices.Clone(c.Names)
 	for i, name := range c.Names {

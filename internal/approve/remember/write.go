@@ -52,7 +52,7 @@ func (k *Writer) write(ctx context.Context, q gate.Question, word string, r gate
 				return "", err
 			}
 		}
-		k.grew(f.policy.Revision(), growth{
+		k.noteWrite(f.policy.Revision(), ownWrite{
 			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
 		})
 		changed, err := k.replace(ctx, f, p.next)

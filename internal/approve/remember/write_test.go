@@ -206,16 +206,16 @@ func TestGrownIsBounded(t *testing.T) {
 	var k Writer
 	r := policy.Rule{Index: 1}
 	for i := range maxGrown + 1 {
-		k.grew(fmt.Sprint(i), growth{to: fmt.Sprint(i + 1)})
+		k.noteWrite(fmt.Sprint(i), ownWrite{to: fmt.Sprint(i + 1)})
 	}
-	if len(k.grown) > maxGrown {
-		t.Errorf("%d", len(k.grown))
+	if len(k.writes) > maxGrown {
+		t.Errorf("%d", len(k.writes))
 	}
-	if _, ok := k.follow(r, "0", "1"); ok {
+	if _, ok := k.relocate(r, "0", "1"); ok {
 		t.Error("a forgotten step was followed")
 	}
-	k.grown = map[string]growth{"a": {to: "b"}, "b": {to: "a"}}
-	if _, ok := k.follow(r, "a", "c"); ok {
+	k.writes = map[string]ownWrite{"a": {to: "b"}, "b": {to: "a"}}
+	if _, ok := k.relocate(r, "a", "c"); ok {
 		t.Error("a ring was followed to its end")
 	}
 }

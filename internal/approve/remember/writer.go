@@ -26,9 +26,9 @@ type Writer struct {
 
 	writing sync.Mutex // one rule after the other
 
-	mu    sync.Mutex
-	last  *file             // as last read
-	grown map[string]growth // by the revision before: what this Writer has written
+	mu     sync.Mutex
+	last   *file               // as last read
+	writes map[string]ownWrite // by the revision before: what this Writer has written
 }
 
 // Offers lists the rules that an answer to q could write, narrowest first. When
@@ -137,7 +137,7 @@ func (k *Writer) asked(q gate.Question) (*file, error) {
 // now; the rule is sought where the Writer's own writing has moved it.
 func (k *Writer) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
-	rule, followed := k.follow(q.Rule, q.Revision, f.policy.Revision())
+	rule, followed := k.relocate(q.Rule, q.Revision, f.policy.Revision())
 	if !followed || d.Action != policy.Prompt || d.Rule == nil || !same(*d.Rule, rule) {
 		return policy.Rule{}, d, errChanged
 	}

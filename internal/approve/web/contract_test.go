@@ -123,10 +123,10 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	seat := approve.NewQueueChannel(Channel, q.Answerers)
-	seat.Every = 50 * time.Millisecond
+	channel := approve.NewQueueChannel(Channel, q.Answerers)
+	channel.Every = 50 * time.Millisecond
 	l := approve.NewChain(approve.ChainOptions{
-		Channels: []approve.Channel{seat}, RuleWriter: pen{},
+		Channels: []approve.Channel{channel}, RuleWriter: pen{},
 		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)

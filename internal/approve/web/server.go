@@ -58,15 +58,15 @@ func Listen(port int, v6 bool) (net.Listener, error) {
 
 // Server serves the page. Use New.
 type Server struct {
-	o        Options
-	listener net.Listener
-	host     string // the one value of Host that is answered
-	door     door
-	presence presence
-	assets   map[string]asset
-	limits   limits
-	grace    time.Duration // how long a request must have been sent before an answer counts
-	beat     time.Duration // a silent stream says so this often
+	o         Options
+	listener  net.Listener
+	host      string // the one value of Host that is answered
+	login     login
+	presence  presence
+	assets    map[string]asset
+	limits    limits
+	grace     time.Duration // how long a request must have been sent before an answer counts
+	heartbeat time.Duration // a silent stream says so this often
 }
 
 // New makes a server for l, which must listen on a loopback address. Serve
@@ -90,13 +90,13 @@ func New(o Options, l net.Listener) (*Server, error) {
 		o: o, listener: l, host: addr.String(), assets: assets,
 		presence: presence{addAnswerer: o.AddAnswerer},
 		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
-		grace:    300 * time.Millisecond, beat: 15 * time.Second,
+		grace:    300 * time.Millisecond, heartbeat: 15 * time.Second,
 	}, nil
 }
 
 // Link makes the link that opens the page once. An earlier one that has not been
 // used stops working; a page that is open stays open until the new link is used.
-func (s *Server) Link() string { return "http://" + s.host + "/#" + s.door.newToken() }
+func (s *Server) Link() string { return "http://" + s.host + "/#" + s.login.newToken() }
 
 // limits are how long parts of an exchange may take.
 type limits struct {
@@ -140,7 +140,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err == nil {
 		err = <-served
 	}
-	s.door.end()
+	s.login.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -133,7 +133,7 @@ func TestASilentStreamStaysOpen(t *testing.T) {
 	t.Parallel()
 	const read, write = 300 * time.Millisecond, 600 * time.Millisecond
 	st := tuned(t, nil, func(s *Server) {
-		s.beat, s.limits.read, s.limits.write = 20*time.Millisecond, read, write
+		s.heartbeat, s.limits.read, s.limits.write = 20*time.Millisecond, read, write
 	})
 	sm := st.enter().open()
 	sm.next("pending")

@@ -243,10 +243,10 @@ func (a *asked) readings(key string) []reading {
 			continue
 		}
 		if how != 0 {
-			rs = append(rs, reading{how: uint8(how)})
+			rs = append(rs, reading{form: uint8(how)})
 		}
 		if like && unlike {
-			rs = append(rs, reading{how: uint8(how), plain: true})
+			rs = append(rs, reading{form: uint8(how), plain: true})
 		}
 	}
 	return rs

@@ -233,7 +233,7 @@ func (s *shape) form(how uint8) *policy.Form {
 // transformations made. A plain text, which is no path, is seen as sent by globs
 // that are about no paths, and only by the others as transformed.
 type reading struct {
-	how   uint8
+	form  uint8
 	plain bool
 }
 
@@ -244,7 +244,7 @@ func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
 	u := union{}
 	for i := range a.globs {
 		s := &a.globs[i]
-		how := r.how
+		how := r.form
 		if r.plain && s.PathLike != paths {
 			if s.Forms.Forms[0].Globs[0] != "**" {
 				continue
@@ -281,7 +281,7 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 		if r.plain && s.PathLike != paths {
 			continue
 		}
-		if rest := s.form(r.how).Rest; rest != "" {
+		if rest := s.form(r.form).Rest; rest != "" {
 			u = append(u, pr.made(rest, true))
 		}
 		if s.Absolute {
@@ -294,7 +294,7 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 			u = append(u, pr.lang(word))
 		}
 		for _, f := range s.Forms.Forms {
-			if closes && f.Transforms&^r.how == 0 {
+			if closes && f.Transforms&^r.form == 0 {
 				for _, g := range f.Also {
 					u = append(u, pr.lang(g))
 				}

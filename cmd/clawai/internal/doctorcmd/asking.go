@@ -29,7 +29,7 @@ func checkAsking(p *machine) []finding {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
 			Fix: "correct the setting (docs/approvals.md)"}}
 	}
-	all := told(ask)
+	all := settings(ask)
 	if len(ask.Order.Is) == 0 {
 		return append(all, finding{Health: doubtful, Text: "nobody is ever asked: a prompt rule denies",
 			Fix: "name ways of asking: order in " + p.folders.SettingsFile()})
@@ -47,7 +47,7 @@ func checkAsking(p *machine) []finding {
 		}
 		all = append(all, finding{Health: healthy, Text: d.String(), Channel: &d})
 	}
-	all = append(all, fine("desktop notification: %s", switched(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
+	all = append(all, fine("desktop notification: %s", onOff(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
 	if open {
 		return all
 	}
@@ -87,8 +87,8 @@ func (d channelDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// told is each setting with where it comes from.
-func told(a config.Ask) (all []finding) {
+// settings is each setting with where it comes from.
+func settings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {
 		order = config.Never
@@ -106,7 +106,7 @@ func told(a config.Ask) (all []finding) {
 	return all
 }
 
-func switched(on bool, why error) string {
+func onOff(on bool, why error) string {
 	switch {
 	case !on:
 		return "off"

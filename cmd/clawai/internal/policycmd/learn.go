@@ -217,7 +217,7 @@ func (r *learnRun) write() error {
 		if !bytes.Equal(there, r.o.Policy) {
 			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s has changed meanwhile; nothing is written", out)}
 		}
-		if err := atomicfile.Write(out, r.text, atomicfile.Options{Was: there}); err != nil {
+		if err := atomicfile.Write(out, r.text, atomicfile.Options{Old: there}); err != nil {
 			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 		}
 		return nil

@@ -30,9 +30,9 @@ import (
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
-// listening is one run of clawai proxy --listen: the reverse proxy for clients
+// listenRun is one run of clawai proxy --listen: the reverse proxy for clients
 // that speak HTTP themselves.
-type listening struct {
+type listenRun struct {
 	run       *proxyRun
 	out       io.Writer
 	address   string
@@ -49,7 +49,7 @@ func runListen(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return cmdline.Usagef("--listen takes its servers from --upstream; nothing follows --")
 	}
-	l := &listening{
+	l := &listenRun{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
 	}
@@ -103,7 +103,7 @@ func runListen(c *cli.Context) error {
 	return nil
 }
 
-func (l *listening) readCertificate(cert, key string) error {
+func (l *listenRun) readCertificate(cert, key string) error {
 	if cert == "" && key == "" {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (l *listening) readCertificate(cert, key string) error {
 	return nil
 }
 
-func (l *listening) serve(ctx context.Context) error {
+func (l *listenRun) serve(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
@@ -134,7 +134,7 @@ func (l *listening) serve(ctx context.Context) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	front, err := l.front(in.Addr())
+	front, err := l.newServer(in.Addr())
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (l *listening) serve(ctx context.Context) error {
 }
 
 // checkAddress keeps this machine's servers from others that could listen in.
-func (l *listening) checkAddress(secured bool) error {
+func (l *listenRun) checkAddress(secured bool) error {
 	host, _, err := net.SplitHostPort(l.address)
 	if err != nil {
 		return cmdline.Usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
@@ -186,8 +186,8 @@ func (l *listening) checkAddress(secured bool) error {
 	return nil
 }
 
-// front is the handler with a gate for each agent session.
-func (l *listening) front(at net.Addr) (*reverse.Server, error) {
+// newServer is the handler with a gate for each agent session.
+func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	secret, err := front.Secret(l.run.folders.State)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (l *listening) front(at net.Addr) (*reverse.Server, error) {
 }
 
 // gate makes the gate of one agent session at one server.
-func (l *listening) gate(name string) (reverse.Gate, error) {
+func (l *listenRun) gate(name string) (reverse.Gate, error) {
 	at := &remoteServer{url: l.upstreams[name].URL}
 	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named()})
 	if err != nil {
@@ -225,7 +225,7 @@ func (l *listening) gate(name string) (reverse.Gate, error) {
 }
 
 // announce says where each server is reached.
-func (l *listening) announce(front *reverse.Server, at net.Addr) error {
+func (l *listenRun) announce(front *reverse.Server, at net.Addr) error {
 	scheme := "http"
 	if l.cert != nil {
 		scheme = "https"
