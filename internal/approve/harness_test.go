@@ -61,7 +61,7 @@ type sent struct {
 func (o order) options() Options {
 	to := Options{Lock: o.Options.Lock, By: o.Options.By, TTY: o.Options.TTY, View: o.Options.View, Grace: o.Options.Grace, Plain: o.Options.Plain}
 	if o.Policy != "" {
-		to.Always = &remember.Writer{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
+		to.RuleWriter = &remember.Writer{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
 	}
 	return to
 }

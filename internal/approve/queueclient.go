@@ -176,16 +176,16 @@ func (p *entry) ticketIfEnqueued() Ticket {
 // answer first, which holds. A queue that does not answer in time is told later:
 // what a person said elsewhere holds then.
 func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
-	type settled struct {
+	type resolution struct {
 		queue.Answer
 		ours bool
 		err  error
 	}
-	done := make(chan settled, 1)
+	done := make(chan resolution, 1)
 	l.busy.Go(func() {
 		<-p.enqueued
 		if p.ticket == nil {
-			done <- settled{ours: true}
+			done <- resolution{ours: true}
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), reopenDelay)
@@ -194,7 +194,7 @@ func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string
 		if err != nil {
 			l.o.OnError(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
 		}
-		done <- settled{first, ours, err}
+		done <- resolution{first, ours, err}
 	})
 	select {
 	case r := <-done:

@@ -26,14 +26,14 @@ const defaultGrace = 300 * time.Millisecond
 
 // Options say how a Terminal asks.
 type Options struct {
-	Always *remember.Writer // writes "always" rules; nil: not offered
-	Stderr *StderrRelay     // keeps the server's own words off the terminal meanwhile; nil: they are not ours
-	Lock   string           // a file all proxies of this user share; needed
-	By     string           // the account of the one who sits there, for the record
-	View   view.Options     // its Project, Home and ReadFile; the rest comes from the question
-	TTY    string           // default /dev/tty
-	Grace  time.Duration    // default 300 ms
-	Plain  bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	RuleWriter *remember.Writer // writes "always" rules; nil: not offered
+	Stderr     *StderrRelay     // keeps the server's own words off the terminal meanwhile; nil: they are not ours
+	Lock       string           // a file all proxies of this user share; needed
+	By         string           // the account of the one who sits there, for the record
+	View       view.Options     // its Project, Home and ReadFile; the rest comes from the question
+	TTY        string           // default /dev/tty
+	Grace      time.Duration    // default 300 ms
+	Plain      bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
 // Terminal asks on the controlling terminal when this process may own it.
@@ -172,7 +172,7 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 	if err != nil {
 		return answer, err
 	}
-	offers, whyNot := t.o.Always.Offers(q)
+	offers, whyNot := t.o.RuleWriter.Offers(q)
 	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
 	word, err := t.show(ctx, tty, h.page)
 	if err != nil {

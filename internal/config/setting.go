@@ -20,12 +20,12 @@ type Value[T any] struct {
 // Never is the word that asks nobody.
 const Never = "never"
 
-// channels are the ways of asking, in the order in which they are tried.
+// channels are the channels, in the order in which they are tried.
 var channels = []string{"terminal", "popup", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
-	Order     Value[[]string]      // the ways of asking, first to last; empty: nobody is ever asked
+	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
 	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
 	PerMinute Value[int]           // questions of one server before it is muted; at least 1

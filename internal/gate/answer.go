@@ -32,12 +32,12 @@ func (s *Session) unneeded(q *question, v *Verdict) bool {
 	if v.Action == policy.Prompt {
 		return false
 	}
-	q.settled = true
-	q.end(settled(v))
+	q.resolved = true
+	q.end(resolvedCause(v))
 	return q.asked.Client == nil
 }
 
-// resolveUnasked is the verdict of a question that was settled while its caller might
+// resolveUnasked is the verdict of a question that was resolved while its caller might
 // have been away: the rules of this moment hold.
 func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
@@ -46,8 +46,8 @@ func (s *Session) resolveUnasked(q *question) Verdict {
 	return q.refusal(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
 }
 
-// settled says to those who ask why there is nothing left to ask.
-func settled(v *Verdict) error {
+// resolvedCause says to those who ask why there is nothing left to ask.
+func resolvedCause(v *Verdict) error {
 	switch {
 	case v.Code == CodeAllowedInSession:
 		return fmt.Errorf("%w: allowed for this session", ErrResolved)

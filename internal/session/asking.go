@@ -95,7 +95,7 @@ func terminalLock(f config.Folders) string { return filepath.Join(f.State, "term
 
 func (a *asking) terminal(keeper *remember.Writer) *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
-		Lock: terminalLock(a.folders), Stderr: a.relay, Always: keeper, By: a.by, View: a.view,
+		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: keeper, By: a.by, View: a.view,
 	})
 }
 

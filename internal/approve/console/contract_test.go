@@ -91,7 +91,7 @@ func (p *atDesk) sees(want func(string) bool) {
 	}
 }
 
-// The chain, the queue and the console together are a way of asking like any
+// The chain, the queue and the console together are a channel like any
 // other.
 func TestTheConsoleKeepsTheContract(t *testing.T) {
 	slow.Test(t)

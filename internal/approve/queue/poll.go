@@ -173,9 +173,9 @@ func (p *Proxy) expireUnwaited(id string) {
 // that another program holds is waited for once, not for each request.
 func (p *Proxy) saveUnsaved(ctx context.Context) {
 	p.mu.Lock()
-	owed := maps.Clone(p.unsaved)
+	unsaved := maps.Clone(p.unsaved)
 	p.mu.Unlock()
-	for id, d := range owed {
+	for id, d := range unsaved {
 		select {
 		case <-p.stop: // Close ends them all at once
 			return

@@ -95,7 +95,7 @@ func (p *onThePage) Leave() {
 	p.sm.close()
 }
 
-// The chain, the queue and the page together are a way of asking like any other.
+// The chain, the queue and the page together are a channel like any other.
 func TestThePageKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()

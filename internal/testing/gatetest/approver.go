@@ -30,7 +30,7 @@ type Reader interface {
 	Read()  // reads the one open question to its end; Say comes next
 }
 
-// Approver is an Approver under test.
+// Approver is a gate.Approver under test.
 type Approver struct {
 	// New gives a fresh Approver and the person it asks.
 	New func(t testing.TB) (gate.Approver, Person)

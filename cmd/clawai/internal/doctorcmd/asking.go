@@ -70,7 +70,7 @@ type settingDoc struct {
 	Origin string `json:"origin"`
 }
 
-// channelDoc is one way of asking, as it stands now.
+// channelDoc is one channel, as it stands now.
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
@@ -116,7 +116,7 @@ func onOff(on bool, why error) string {
 	return "on"
 }
 
-// channel says why a way of asking is not available here now. It leaves nothing
+// channel says why a channel is not available here now. It leaves nothing
 // behind.
 func (p *machine) channel(name string) error {
 	switch name {

@@ -45,7 +45,7 @@ type finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
 
 	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
-	Channel *channelDoc `json:"rung,omitempty"`    // or of one way of asking
+	Channel *channelDoc `json:"rung,omitempty"`    // or of one channel
 }
 
 // diagnosis is what --json prints.

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -29,7 +29,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--observe is for clawai proxy --listen, which serves all its servers alike; leave it out here")
 	}
 	host, _, err := net.SplitHostPort(c.String("listen"))
-	if err != nil || !front.Loopback(host) {
+	if err != nil || !httpproxy.Loopback(host) {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
 	if r.Judge.HTTPProxy.Secret == "" {
@@ -44,9 +44,9 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 	if r.Judge.HTTPProxy.Base == "" || !anyLed(changes) {
 		return nil
 	}
-	_, err := front.ReadSecret(r.folders.State)
+	_, err := httpproxy.ReadSecret(r.folders.State)
 	if errors.Is(err, os.ErrNotExist) {
-		err = front.KeepSecret(r.folders.State, r.Judge.HTTPProxy.Secret)
+		err = httpproxy.KeepSecret(r.folders.State, r.Judge.HTTPProxy.Secret)
 	}
 	if err == nil {
 		err = r.Judge.HTTPProxy.Save(r.folders.State)

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
@@ -63,7 +63,7 @@ func Find() (f Found, err error) {
 	if f.rows, err = client.Catalogue(own...); err != nil {
 		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
 	}
-	if f.Judge.HTTPProxy, err = front.Read(f.folders.State); err != nil {
+	if f.Judge.HTTPProxy, err = httpproxy.Read(f.folders.State); err != nil {
 		return f, err
 	}
 	f.Places = wrap.FindConfigFiles(f.env, f.rows)

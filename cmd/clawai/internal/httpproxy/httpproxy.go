@@ -1,6 +1,6 @@
-// Package front is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
+// Package httpproxy is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
 // on: the servers that clients were led away from, and the secret of their urls.
-package front
+package httpproxy
 
 import (
 	"crypto/rand"
