@@ -33,20 +33,20 @@ func (f *file) secrets(r *remote) []edit {
 		edits = append(edits, e)
 	}
 	for _, h := range r.headers {
-		front := ""
+		prefix := ""
 		if r.original != nil {
-			front = h.name + ":"
+			prefix = h.name + ":"
 		}
-		edits = append(edits, f.cover(h.member.value, front))
+		edits = append(edits, f.cover(h.member.value, prefix))
 	}
 	return edits
 }
 
 // cover hides the text of a string behind what stands in front of it.
-func (f *file) cover(v *node, front string) edit {
+func (f *file) cover(v *node, prefix string) edit {
 	n := f.opening(f.raw(v), v.plain)
-	start, end := v.start+n+len(front), v.end-min(n, 3)
-	if front != "" && start < end && f.src[start] == ' ' {
+	start, end := v.start+n+len(prefix), v.end-min(n, 3)
+	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++
 	}
 	if start > end {

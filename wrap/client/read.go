@@ -88,7 +88,7 @@ func (f *file) fill(e *Entry, sh shape) {
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()
 		if r.redirected != nil {
-			e.Wrapped = &Wrapper{ProxyURL: r.redirected.front, Server: r.redirected.server, Differs: r.redirected.differs(r.url.value.text, e.Name)}
+			e.Wrapped = &Wrapper{ProxyURL: r.redirected.proxyURL, Server: r.redirected.server, Differs: r.redirected.differs(r.url.value.text, e.Name)}
 		}
 		return
 	}

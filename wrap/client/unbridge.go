@@ -161,12 +161,12 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.raw(v)
 	n := f.opening(raw, v.plain)
-	front := h.name + ":"
+	prefix := h.name + ":"
 	failed := refuse(f.src, v.start, "write it as \"Name: value\"", "%s cannot be taken apart", m.name)
-	if !strings.HasPrefix(raw[n:], front) {
+	if !strings.HasPrefix(raw[n:], prefix) {
 		return nil, failed
 	}
-	end := n + len(front)
+	end := n + len(prefix)
 	if !v.plain {
 		end += len(raw[end:]) - len(strings.TrimPrefix(raw[end:], " "))
 	}
