@@ -131,7 +131,7 @@ type Inspector interface {
 // every implementation must do.
 //
 // When ctx ends, context.Cause says what the person may be told: ErrWithdrawn,
-// ErrSettled, ErrClosed (or any other cause: the connection is gone) or
+// ErrResolved, ErrClosed (or any other cause: the connection is gone) or
 // context.DeadlineExceeded. What Ask answers after that changes nothing.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
