@@ -204,7 +204,7 @@ func clientLearn(t *testing.T, recorded bool) {
 	for i := range 5 {
 		e := recordedWrite("prompt", fmt.Sprintf("r%d", i))
 		e.Stage, e.Code, e.RuleLine = "ask", "allowed_by_person", 1
-		answer := event.Entry{Session: "s", Event: event.Event{Kind: event.Answered, Rung: "terminal"}}
+		answer := event.Entry{Session: "s", Event: event.Event{Kind: event.Answered, Channel: "terminal"}}
 		if err := errors.Join(l.Add(&answer), l.Add(&e)); err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func clientRemember(t *testing.T, recorded bool) {
 		t.Fatal(err)
 	}
 	p := clientPolicy(t, askCursor)
-	k := &remember.Keeper{Policy: path, Denied: deniedBefore(writeFrom(""))}
+	k := &remember.Writer{Policy: path, Denied: deniedBefore(writeFrom(""))}
 	q := gate.Question{Calls: []policy.Call{call}, Rule: *p.Decide(&call).Rule, Revision: p.Revision()}
 	q.Rule.Pos.File = path
 	_, err := k.Write(context.Background(), q, "exact", gate.AllowAlways)

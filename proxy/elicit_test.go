@@ -31,7 +31,7 @@ func (r *formApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, e
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	a := gate.Answer{Digest: q.Digest, Rung: "form"}
+	a := gate.Answer{Digest: q.Digest, Channel: "form"}
 	if got.Action == "cancel" {
 		return a, errors.New("cancelled")
 	}
@@ -84,7 +84,7 @@ func TestTheClientIsAskedAndItsAnswerStaysHere(t *testing.T) {
 	if string(sent.ID) != id || string(back.ID) != id || back.Ref != sent.Record || sent.Digest != back.Digest || sent.Digest == [32]byte{} {
 		t.Errorf("recorded %+v and %+v", sent, back)
 	}
-	if ev := w.record.has(t, event.Answered, ""); ev.Rung != "form" || ev.Digest != sent.Digest {
+	if ev := w.record.has(t, event.Answered, ""); ev.Channel != "form" || ev.Digest != sent.Digest {
 		t.Errorf("answered: %+v", ev)
 	}
 

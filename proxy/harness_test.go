@@ -271,7 +271,7 @@ func (p *person) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	p.asked <- q
 	select {
 	case a := <-p.answers:
-		return gate.Answer{Reply: a, Digest: q.Digest, Rung: "test"}, nil
+		return gate.Answer{Reply: a, Digest: q.Digest, Channel: "test"}, nil
 	case <-ctx.Done():
 		return gate.Answer{}, ctx.Err()
 	}

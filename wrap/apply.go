@@ -26,10 +26,10 @@ type Options struct {
 	WhileRunning bool
 	Running      func() ([]string, error) // names of running programs; nil: Running
 	LockWait     time.Duration            // for each lock; 0: 5 s
-	// Settle is how long a client that writes its file from memory gets to undo
+	// RecheckAfter is how long a client that writes its file from memory gets to undo
 	// an edit, before Apply looks again; 0: 1.5 s.
-	Settle time.Duration
-	Now    func() time.Time // nil: time.Now
+	RecheckAfter time.Duration
+	Now          func() time.Time // nil: time.Now
 
 	at func(point string) // tests stop the world here
 }
@@ -48,11 +48,11 @@ func (o Options) lockWait() time.Duration {
 	return o.LockWait
 }
 
-func (o Options) settle() time.Duration {
-	if o.Settle == 0 {
+func (o Options) recheckAfter() time.Duration {
+	if o.RecheckAfter == 0 {
 		return 1500 * time.Millisecond
 	}
-	return o.Settle
+	return o.RecheckAfter
 }
 
 func (o Options) reach(point string) {
@@ -77,7 +77,7 @@ func Apply(ctx context.Context, changes []Change, o Options) []error {
 		return errs
 	}
 	select {
-	case <-time.After(o.settle()):
+	case <-time.After(o.recheckAfter()):
 	case <-ctx.Done(): // the second look is a service, not a promise
 	}
 	for i, c := range changes {
@@ -128,7 +128,7 @@ func write(c Change, o Options) error {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
-	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Was: c.Before})
+	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 	o.reach("written")
 	if err == nil {
 		return nil

@@ -148,7 +148,7 @@ func TestALinkElsewhereIsRefused(t *testing.T) {
 	if err := os.Remove(outside); err != nil {
 		t.Fatal(err)
 	}
-	places := Survey(m.env(), m.rows)
+	places := FindConfigFiles(m.env(), m.rows)
 	if len(places) != 1 || places[0].Err == nil || !strings.Contains(places[0].Err.Error(), "symlink to a file that does not exist") {
 		t.Errorf("dangling: %+v", places)
 	}
@@ -179,7 +179,7 @@ func TestAFileThatIsNoFileIsNotOpened(t *testing.T) {
 	if err := os.MkdirAll(m.path(".cursor/mcp.json"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	places := Survey(m.env(), m.rows)
+	places := FindConfigFiles(m.env(), m.rows)
 	if len(places) != 1 || places[0].Err == nil || !strings.Contains(places[0].Err.Error(), "not a regular file") {
 		t.Errorf("%+v", places)
 	}
@@ -214,7 +214,7 @@ func TestRunningKnowsThisProcess(t *testing.T) {
 func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
-	m.opts.Settle = 100 * time.Millisecond
+	m.opts.RecheckAfter = 100 * time.Millisecond
 	m.opts.at = func(point string) {
 		if point == "written" {
 			time.AfterFunc(time.Millisecond, func() { m.write(".claude.json", claudeFile) })

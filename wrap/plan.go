@@ -22,21 +22,21 @@ type Selection struct {
 	Names  []string
 	Client string // a Row's Client
 	Scope  client.Scope
-	File   string // a Place's Path or Real
+	File   string // a ConfigFile's Path or Real
 }
 
 // Target is one server that is meant.
 type Target struct {
-	Place *Place
+	File  *ConfigFile
 	Entry client.Entry
 }
 
 // Select finds the servers that are meant, whatever their state, in the order
-// of the places.
-func Select(places []Place, s Selection) []Target {
+// of the files.
+func Select(files []ConfigFile, s Selection) []Target {
 	var all []Target
-	for i := range places {
-		p := &places[i]
+	for i := range files {
+		p := &files[i]
 		if !s.matches(p) {
 			continue
 		}
@@ -49,27 +49,27 @@ func Select(places []Place, s Selection) []Target {
 	return all
 }
 
-func (s Selection) matches(p *Place) bool {
+func (s Selection) matches(p *ConfigFile) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
 }
 
 // Pending says that op would change something of t.
-func (j Judge) Pending(op Op, t Target) bool {
-	if t.Entry.Kind == client.Other || t.Place.Row.ReadOnly {
+func (pl Planner) Pending(op Op, t Target) bool {
+	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
 	}
 	if op == Unwrap {
 		return t.Entry.Wrapped != nil
 	}
-	if j.Front.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
-		return j.Front.stale(t)
+	if pl.HTTPProxy.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
+		return pl.HTTPProxy.stale(t)
 	}
 	if t.Entry.Problem != nil {
 		return t.Entry.Wrapped != nil || t.Entry.Unclear // Plan says why it cannot be done
 	}
-	return j.stale(t.Place, t.Entry)
+	return pl.stale(t.File, t.Entry)
 }
 
 // Change is one file before and after.
@@ -92,20 +92,20 @@ type Edit struct {
 
 // Plan works out the files that an operation gives. A server that cannot be
 // edited is an error that names it; the others of its file go on.
-func (j Judge) Plan(op Op, targets []Target) ([]Change, []error) {
+func (pl Planner) Plan(op Op, targets []Target) ([]Change, []error) {
 	var changes []Change
 	var errs []error
 	byFile := map[string][]Target{}
 	for _, t := range targets {
-		byFile[t.Place.Real] = append(byFile[t.Place.Real], t)
+		byFile[t.File.Real] = append(byFile[t.File.Real], t)
 	}
 	for _, t := range targets {
-		group := byFile[t.Place.Real]
-		delete(byFile, t.Place.Real)
+		group := byFile[t.File.Real]
+		delete(byFile, t.File.Real)
 		if len(group) == 0 {
 			continue
 		}
-		change, failed := j.plan(op, group)
+		change, failed := pl.plan(op, group)
 		errs = append(errs, failed...)
 		if len(change.Edits) > 0 {
 			changes = append(changes, change)
@@ -116,8 +116,8 @@ func (j Judge) Plan(op Op, targets []Target) ([]Change, []error) {
 
 // plan edits one file from its end, so that what is found by its place in the
 // file is still there.
-func (j Judge) plan(op Op, group []Target) (Change, []error) {
-	first := group[0].Place
+func (pl Planner) plan(op Op, group []Target) (Change, []error) {
+	first := group[0].File
 	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
 	slices.SortStableFunc(group, func(a, b Target) int {
 		return cmp.Or(cmp.Compare(b.Entry.Line, a.Entry.Line), cmp.Compare(b.Entry.Column, a.Entry.Column))
@@ -125,7 +125,7 @@ func (j Judge) plan(op Op, group []Target) (Change, []error) {
 	group = slices.CompactFunc(group, func(a, b Target) bool { return slices.Equal(a.Entry.KeyPath, b.Entry.KeyPath) })
 	var errs []error
 	for _, t := range group {
-		after, err := j.edit(op, t, change.After)
+		after, err := pl.edit(op, t, change.After)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, t.Entry.Name, err))
 			continue
@@ -133,7 +133,7 @@ func (j Judge) plan(op Op, group []Target) (Change, []error) {
 		if slices.Equal(after, change.After) {
 			continue
 		}
-		e := Edit{Row: t.Place.Row, Entry: t.Entry}
+		e := Edit{Row: t.File.Row, Entry: t.Entry}
 		e.Old, _ = client.Tokens(e.Row, change.After, e.Entry) // "" in the journal is better than no edit
 		e.New, _ = client.Tokens(e.Row, after, e.Entry)
 		change.Edits, change.After = append(change.Edits, e), after
@@ -141,21 +141,21 @@ func (j Judge) plan(op Op, group []Target) (Change, []error) {
 	return change, errs
 }
 
-func (j Judge) edit(op Op, t Target, src []byte) ([]byte, error) {
+func (pl Planner) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if op == Unwrap {
-		return client.Unwrap(t.Place.Row, src, t.Entry)
+		return client.Unwrap(t.File.Row, src, t.Entry)
 	}
-	if j.Front.redirects(t.Entry) {
-		return j.Front.redirect(t, src)
+	if pl.HTTPProxy.redirects(t.Entry) {
+		return pl.HTTPProxy.redirect(t, src)
 	}
-	path, err := j.Program.For(t.Place)
+	path, err := pl.Program.For(t.File)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.unwrappable(t.Place, t.Entry); err != nil {
+	if err := pl.unwrappable(t.File, t.Entry); err != nil {
 		return nil, err
 	}
-	return client.Wrap(t.Place.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: j.Observe})
+	return client.Wrap(t.File.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: pl.Observe})
 }
 
 // Names are the servers of a change, in the order of the file.

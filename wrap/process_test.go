@@ -49,8 +49,8 @@ func edit(home string) int {
 		panic(err)
 	}
 	e.Dir = ""
-	j := Judge{Program: Program{Path: "/opt/clawai"}}
-	targets := slices.DeleteFunc(Select(Survey(e, rows), Selection{}), func(t Target) bool { return !j.Pending(Wrap, t) })
+	j := Planner{Program: Program{Path: "/opt/clawai"}}
+	targets := slices.DeleteFunc(Select(FindConfigFiles(e, rows), Selection{}), func(t Target) bool { return !j.Pending(Wrap, t) })
 	changes, errs := j.Plan(Wrap, targets)
 	var limit uint64
 	if _, err := fmt.Sscan(os.Getenv(envLimit), &limit); err == nil {
@@ -59,7 +59,7 @@ func edit(home string) int {
 		}
 	}
 	errs = append(errs, Apply(context.Background(), changes, Options{
-		State: filepath.Join(home, ".local/state/clawai"), Version: "test", Home: home, Settle: 1,
+		State: filepath.Join(home, ".local/state/clawai"), Version: "test", Home: home, RecheckAfter: 1,
 		at: func(point string) {
 			if point == os.Getenv(envKill) {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

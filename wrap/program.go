@@ -22,19 +22,19 @@ type Program struct {
 	Exe  string // this binary, as the system says
 }
 
-// For is the command that a place shall have: a machine's path has no business
+// For is the command that a client's file shall have: a machine's path has no business
 // in a file that is shared through git.
-func (p Program) For(place *Place) (string, error) {
-	if place.Tracked {
+func (p Program) For(file *ConfigFile) (string, error) {
+	if file.Tracked {
 		return "clawai", nil
 	}
 	if p.Err != nil {
 		return "", p.Err
 	}
 	path := p.Path
-	if strings.Contains(path, " ") && !place.Row.SpaceInCommandOK {
+	if strings.Contains(path, " ") && !file.Row.SpaceInCommandOK {
 		if path = short(path); strings.Contains(path, " ") {
-			return "", fmt.Errorf("%s cannot start a command with a space in its path (%s); install clawai in a folder without one", place.Row.Name, path)
+			return "", fmt.Errorf("%s cannot start a command with a space in its path (%s); install clawai in a folder without one", file.Row.Name, path)
 		}
 	}
 	return path, nil

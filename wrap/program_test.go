@@ -69,13 +69,13 @@ func TestVersionedFoldersOfWindows(t *testing.T) {
 
 func TestAClientThatSplitsAtSpacesGetsNoPathWithOne(t *testing.T) {
 	p := Program{Path: "/Users/a b/bin/clawai"}
-	if _, err := p.For(&Place{Row: client.Row{Name: "Trae"}}); err == nil || !strings.Contains(err.Error(), "space") {
+	if _, err := p.For(&ConfigFile{Row: client.Row{Name: "Trae"}}); err == nil || !strings.Contains(err.Error(), "space") {
 		t.Errorf("got %v", err)
 	}
-	if got, err := p.For(&Place{Row: client.Row{SpaceInCommandOK: true}}); got != p.Path || err != nil {
+	if got, err := p.For(&ConfigFile{Row: client.Row{SpaceInCommandOK: true}}); got != p.Path || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := p.For(&Place{Tracked: true}); got != "clawai" || err != nil {
+	if got, err := p.For(&ConfigFile{Tracked: true}); got != "clawai" || err != nil {
 		t.Errorf("tracked: got %q, %v", got, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestMacOSPlaces(t *testing.T) {
 	e := m.env()
 	e.OS = "darwin"
 	path := m.write("Library/Application Support/Claude/claude_desktop_config.json", `{"mcpServers":{"s":{"command":"npx"}}}`)
-	places := Survey(e, m.rows)
+	places := FindConfigFiles(e, m.rows)
 	if len(places) != 1 || places[0].Row.ID != "claude-desktop" || places[0].Path != path || places[0].Real != path {
 		t.Errorf("%+v", places)
 	}
@@ -103,8 +103,8 @@ func TestWindowsPlaces(t *testing.T) {
 	if i < 0 {
 		t.Fatal("Claude Desktop's file is not found")
 	}
-	p := Look(m.rows[i], file)
-	changes, errs := Judge{Program: Program{Path: `C:\tools\clawai.exe`}}.Plan(Wrap, []Target{{&p, p.Entries[0]}})
+	p := ReadConfigFile(m.rows[i], file)
+	changes, errs := Planner{Program: Program{Path: `C:\tools\clawai.exe`}}.Plan(Wrap, []Target{{&p, p.Entries[0]}})
 	want := `{"mcpServers":{"s":{"command":"C:\\tools\\clawai.exe","args":["proxy", "--server", "s", "--", "cmd", "/c","npx","x"]}}}`
 	if len(errs) > 0 || string(changes[0].After) != want {
 		t.Errorf("%v\n%s", errs, changes[0].After)

@@ -19,18 +19,18 @@ const (
 	Uncovered State = "not coverable" // not by an edit of this file
 )
 
-// Judge tells the state of servers.
-type Judge struct {
-	Program Program
-	Journal Journal
-	Observe bool // Wrap puts in proxies that enforce nothing
-	Front   Front
-	Getenv  func(name string) string // the owner's environment; nil: nothing is known of it
+// Planner tells the state of servers.
+type Planner struct {
+	Program   Program
+	Journal   Journal
+	Observe   bool // Wrap puts in proxies that enforce nothing
+	HTTPProxy HTTPProxy
+	Getenv    func(name string) string // the owner's environment; nil: nothing is known of it
 }
 
-// State is the state of an entry of a place, and why when that is not plain.
-func (j Judge) State(p *Place, e client.Entry) (State, string) {
-	if differs := j.Differs(p, e); len(differs) > 0 {
+// State is the state of an entry of a file, and why when that is not plain.
+func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
+	if differs := pl.Differs(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")
 	}
 	switch {
@@ -38,15 +38,15 @@ func (j Judge) State(p *Place, e client.Entry) (State, string) {
 		return Uncovered, e.Why
 	case e.Wrapped == nil && p.Row.ReadOnly:
 		return Uncovered, "clawai does not edit this file: " + p.Row.Restart
-	case e.Wrapped == nil && e.Problem != nil && !j.Front.redirects(e):
+	case e.Wrapped == nil && e.Problem != nil && !pl.HTTPProxy.redirects(e):
 		return Uncovered, e.Problem.Error()
 	case e.Wrapped == nil:
-		if err := j.unwrappable(p, e); err != nil {
+		if err := pl.unwrappable(p, e); err != nil {
 			return Bare, err.Error()
 		}
 		return Bare, ""
-	case e.Wrapped.Front != "":
-		return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.Front, afterHost(e.Wrapped.Front))
+	case e.Wrapped.ProxyURL != "":
+		return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.ProxyURL, afterHost(e.Wrapped.ProxyURL))
 	case e.Wrapped.Observe:
 		return Observed, "NOTHING IS ENFORCED: every call passes"
 	}
@@ -55,8 +55,8 @@ func (j Judge) State(p *Place, e client.Entry) (State, string) {
 
 // Differs says in what an entry that is, was or looks wrapped is not what wrap
 // would write; nothing where it is that, or was never wrapped.
-func (j Judge) Differs(p *Place, e client.Entry) (all []string) {
-	was := j.Journal.wrapped(p.Real, e)
+func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
+	was := pl.Journal.wrapped(p.Real, e)
 	switch {
 	case e.Unclear || e.Problem != nil && (was || e.NamesClawai || e.Wrapped != nil):
 		all = append(all, e.Problem.Error())
@@ -70,39 +70,39 @@ func (j Judge) Differs(p *Place, e client.Entry) (all []string) {
 	if e.Wrapped == nil {
 		return all
 	}
-	if e.Wrapped.Front != "" {
-		return append(append(all, e.Wrapped.Differs...), j.Front.differs(p, e)...)
+	if e.Wrapped.ProxyURL != "" {
+		return append(append(all, e.Wrapped.Differs...), pl.HTTPProxy.differs(p, e)...)
 	}
-	if err := j.Program.startable(e.Wrapped.Path); err != nil {
+	if err := pl.Program.startable(e.Wrapped.Path); err != nil {
 		all = append(all, err.Error())
 	}
-	return append(append(all, e.Wrapped.Differs...), j.checkVariables(e, e.Wrapped.Path)...)
+	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(e, e.Wrapped.Path)...)
 }
 
 // unwrappable says why an entry's environment keeps wrap from making a wrapper of
 // it; nil when it does not.
-func (j Judge) unwrappable(p *Place, e client.Entry) error {
-	command, err := j.Program.For(p)
+func (pl Planner) unwrappable(p *ConfigFile, e client.Entry) error {
+	command, err := pl.Program.For(p)
 	if err != nil || e.Kind == client.Remote && e.Wrapped == nil {
 		return nil // another error, or an environment that nobody reads
 	}
-	if steered := j.checkVariables(e, command); len(steered) > 0 {
+	if steered := pl.checkVariables(e, command); len(steered) > 0 {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
 	}
 	return nil
 }
 
 // stale says that Wrap would change an entry, or say why it cannot.
-func (j Judge) stale(p *Place, e client.Entry) bool {
+func (pl Planner) stale(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
-	if e.Wrapped.Front != "" {
+	if e.Wrapped.ProxyURL != "" {
 		return false // in its other form
 	}
-	if len(j.Differs(p, e)) > 0 || e.Wrapped.Observe != j.Observe {
+	if len(pl.Differs(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
 		return true
 	}
-	path, err := j.Program.For(p)
+	path, err := pl.Program.For(p)
 	return err != nil || path != e.Wrapped.Path
 }

@@ -59,11 +59,11 @@ func TestStates(t *testing.T) {
 		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := Look(row, path)
+		p := ReadConfigFile(row, path)
 		if p.Err != nil || len(p.Entries) != 1 {
 			t.Fatalf("%s: %v", src, p.Err)
 		}
-		j := Judge{Program: Program{Path: ours, Exe: ours}}
+		j := Planner{Program: Program{Path: ours, Exe: ours}}
 		if c.unknown {
 			j.Program.Path = ""
 		}

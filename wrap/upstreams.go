@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Front is the owner's proxy for clients that go on speaking HTTP (clawai proxy
+// HTTPProxy is the owner's proxy for clients that go on speaking HTTP (clawai proxy
 // --listen), and where it has to lead: what is not in Upstreams it does not reach.
-type Front struct {
+type HTTPProxy struct {
 	Base      string            // its address up to /mcp; "": remote servers get a process instead
 	Secret    string            // the part of the path that is its own; "" when there is none yet
 	Upstreams map[string]string // address by name
@@ -52,7 +52,7 @@ func readNames(path string) (map[string]string, error) {
 }
 
 // Save writes both. An address may hold a key, so nobody else reads it.
-func (f *Front) Save(state string) error {
+func (f *HTTPProxy) Save(state string) error {
 	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
 		return err
 	}
@@ -68,29 +68,29 @@ func saveNames(path string, known map[string]string) error {
 }
 
 // redirects says that an entry gets the proxy's address, or has it.
-func (f *Front) redirects(e client.Entry) bool {
-	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.Front != "")
+func (f *HTTPProxy) redirects(e client.Entry) bool {
+	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.ProxyURL != "")
 }
 
 // Listen lets remote entries lead to the proxy that listens at ADDRESS:PORT.
-func (f *Front) Listen(address string) { f.Base = baseURL(address, f.Secret) }
+func (f *HTTPProxy) Listen(address string) { f.Base = baseURL(address, f.Secret) }
 
 func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
 
 // listenAddress is the ADDRESS:PORT of Base.
-func (f *Front) listenAddress() string {
-	door, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
-	return door
+func (f *HTTPProxy) listenAddress() string {
+	address, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
+	return address
 }
 
 // address is where an entry has to lead: every client has an agent session, and
 // so a gate, of its own.
-func (f *Front) address(t Target) string {
-	return f.Base + "/" + t.Place.Row.Client + "/" + t.Entry.Name
+func (f *HTTPProxy) address(t Target) string {
+	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
 // redirect is the file with the entry leading to the proxy.
-func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
+func (f *HTTPProxy) redirect(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
 		return nil, errors.New("its name cannot stand in an address; rename it with letters, digits, -, _ and . alone, or use --remote=bridge")
@@ -98,7 +98,7 @@ func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 	if known, taken := f.Upstreams[name]; taken && known != address {
 		return nil, errors.New("another server of this name is reached through the proxy, at another address; rename one of them, or use --remote=bridge")
 	}
-	after, err := client.Redirect(t.Place.Row, src, t.Entry, f.address(t))
+	after, err := client.Redirect(t.File.Row, src, t.Entry, f.address(t))
 	if err == nil {
 		f.Upstreams[name], f.Listeners[name] = address, f.listenAddress()
 	}
@@ -106,13 +106,13 @@ func (f *Front) redirect(t Target, src []byte) ([]byte, error) {
 }
 
 // differs says in what an entry's url does not lead where the proxy leads.
-func (f *Front) differs(p *Place, e client.Entry) []string {
-	door, known := f.Listeners[e.Name]
+func (f *HTTPProxy) differs(p *ConfigFile, e client.Entry) []string {
+	address, known := f.Listeners[e.Name]
 	if !known {
-		door = DefaultListen
+		address = DefaultListen
 	}
 	switch {
-	case f.Secret == "" || e.Wrapped.Front != baseURL(door, f.Secret)+"/"+p.Row.Client+"/"+e.Name:
+	case f.Secret == "" || e.Wrapped.ProxyURL != baseURL(address, f.Secret)+"/"+p.Row.Client+"/"+e.Name:
 		return []string{"its url is not that of your proxy; run: clawai wrap --remote=proxy"}
 	case f.Upstreams[e.Wrapped.Server] != e.URL:
 		return []string{"your proxy does not lead to its server; run: clawai wrap --remote=proxy"}
@@ -120,9 +120,9 @@ func (f *Front) differs(p *Place, e client.Entry) []string {
 	return nil
 }
 
-// afterHost is the path of a front.
-func afterHost(front string) string {
-	_, rest, _ := strings.Cut(front, "://")
+// afterHost is the path of a url.
+func afterHost(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		return rest[i:]
 	}
@@ -130,7 +130,7 @@ func afterHost(front string) string {
 }
 
 // stale says that redirect would change an entry.
-func (f *Front) stale(t Target) bool {
+func (f *HTTPProxy) stale(t Target) bool {
 	w := t.Entry.Wrapped
-	return w == nil || w.Front != f.address(t) || f.Upstreams[t.Entry.Name] != t.Entry.URL
+	return w == nil || w.ProxyURL != f.address(t) || f.Upstreams[t.Entry.Name] != t.Entry.URL
 }

@@ -44,13 +44,13 @@ func reservedFor(name string) string {
 // checkVariables says which variables of an entry steer clawai. One that says what the
 // environment says here anyway steers nothing. PATH does so only where it finds
 // clawai itself.
-func (j Judge) checkVariables(e client.Entry, command string) (all []string) {
+func (pl Planner) checkVariables(e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
 		what := reservedFor(v.Name)
 		if strings.EqualFold(v.Name, "PATH") && !filepath.IsAbs(command) {
 			what = "says which clawai is started"
 		}
-		if what != "" && (j.Getenv == nil || v.Value == "" || j.Getenv(v.Name) != v.Value) {
+		if what != "" && (pl.Getenv == nil || v.Value == "" || pl.Getenv(v.Name) != v.Value) {
 			all = append(all, fmt.Sprintf("its environment sets %s, which %s", v.Name, what))
 		}
 	}

@@ -32,7 +32,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	return &machine{t: t, home: home, rows: rows, opts: Options{
-		State: state, Version: "test", Home: home, Settle: 1,
+		State: state, Version: "test", Home: home, RecheckAfter: 1,
 		Running: func() ([]string, error) { return nil, nil },
 	}}
 }
@@ -73,7 +73,7 @@ func (m *machine) read(rel string) string {
 }
 
 // judge knows a clawai at a lasting path.
-func (m *machine) judge() Judge {
+func (m *machine) judge() Planner {
 	m.t.Helper()
 	j, err := ReadJournal(m.opts.State)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *machine) judge() Judge {
 	if err := os.Chmod(path, 0o755); err != nil {
 		m.t.Fatal(err)
 	}
-	return Judge{Program: Program{Path: path}, Journal: j}
+	return Planner{Program: Program{Path: path}, Journal: j}
 }
 
 // plan is what op would do to everything on the machine.
@@ -91,7 +91,7 @@ func (m *machine) plan(op Op, s Selection) []Change {
 	m.t.Helper()
 	j := m.judge()
 	var pending []Target
-	for _, t := range Select(Survey(m.env(), m.rows), s) {
+	for _, t := range Select(FindConfigFiles(m.env(), m.rows), s) {
 		if j.Pending(op, t) {
 			pending = append(pending, t)
 		}
@@ -120,8 +120,8 @@ func (m *machine) do(op Op, s Selection) error {
 func (m *machine) states() map[string]State {
 	m.t.Helper()
 	states, j := map[string]State{}, m.judge()
-	for _, t := range Select(Survey(m.env(), m.rows), Selection{}) {
-		states[t.Entry.Name], _ = j.State(t.Place, t.Entry)
+	for _, t := range Select(FindConfigFiles(m.env(), m.rows), Selection{}) {
+		states[t.Entry.Name], _ = j.State(t.File, t.Entry)
 	}
 	return states
 }

@@ -27,7 +27,7 @@ func TestConsoleAnswers(t *testing.T) {
 		w.sees(`"tool_`+key+`" on "files"`, `path = "`+home+`/x"`, "clawai asks: let this through?")
 		a.pends(ticket)
 		w.answers(key)
-		if got := a.gets(ticket, want); got.Rung != "console" || got.By != cmdline.Account() {
+		if got := a.gets(ticket, want); got.Channel != "console" || got.By != cmdline.Account() {
 			t.Errorf("answered by %+v", got)
 		}
 		if err := ticket.Outcome(context.Background(), "went on"); err != nil {
@@ -51,7 +51,7 @@ func TestConsoleTellsWhatVanished(t *testing.T) {
 	w := watch(t, home, "approve")
 	w.sees(`tool       "first"`)
 	w.settles()
-	if _, _, err := first.Settle(context.Background(), queue.Expired, queue.Answer{}, "withdrawn by the client; nothing was executed"); err != nil {
+	if _, _, err := first.Resolve(context.Background(), queue.Expired, queue.Answer{}, "withdrawn by the client; nothing was executed"); err != nil {
 		t.Fatal(err)
 	}
 	w.sees("This request waits no more", "withdrawn by the client; nothing was executed")
@@ -225,7 +225,7 @@ func TestConsoleTabs(t *testing.T) {
 	home := t.TempDir()
 	a := asks(t, home)
 	ticket := a.put(about("write_file", `{}`))
-	if _, _, err := ticket.Settle(t.Context(), queue.Denied, queue.Answer{Rung: "terminal", By: "ada"}, "denied"); err != nil {
+	if _, _, err := ticket.Resolve(t.Context(), queue.Denied, queue.Answer{Channel: "terminal", By: "ada"}, "denied"); err != nil {
 		t.Fatal(err)
 	}
 	grant := queue.Grant{ID: "11111111/1", Since: about("", "").Deadline, Uses: 2, Calls: about("read_file", `{}`).Calls}

@@ -80,7 +80,7 @@ func answersInScript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers allow|deny")
 	}
-	a := queue.Answer{Rung: "web", By: "bob"}
+	a := queue.Answer{Channel: "web", By: "bob"}
 	if args[0] == "allow" {
 		a.Reply = gate.AllowOnce
 	}

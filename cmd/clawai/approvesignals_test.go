@@ -94,12 +94,12 @@ func TestConsoleOfOneRequest(t *testing.T) {
 		"denied":  {func(_ *asker, w *watcher, _ *queue.Ticket) { w.answers("d") }, 0, `"write_file" on "files": denied`},
 		"left":    {func(_ *asker, w *watcher, _ *queue.Ticket) { w.answers("q") }, 1, "left without an answer; the call still waits"},
 		"answered elsewhere": {func(a *asker, _ *watcher, ticket *queue.Ticket) {
-			if _, err := a.q.Decide(context.Background(), ticket.ID(), queue.Answer{Reply: gate.DenyOnce, Rung: "web", By: "bob"}); err != nil {
+			if _, err := a.q.Decide(context.Background(), ticket.ID(), queue.Answer{Reply: gate.DenyOnce, Channel: "web", By: "bob"}); err != nil {
 				a.t.Error(err)
 			}
 		}, 1, "too late: it was denied at"},
 		"expired": {func(a *asker, _ *watcher, ticket *queue.Ticket) {
-			if _, _, err := ticket.Settle(context.Background(), queue.Expired, queue.Answer{}, ""); err != nil {
+			if _, _, err := ticket.Resolve(context.Background(), queue.Expired, queue.Answer{}, ""); err != nil {
 				a.t.Error(err)
 			}
 		}, 1, "too late: it expired at"},

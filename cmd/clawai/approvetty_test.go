@@ -229,7 +229,7 @@ func (a *asker) pends(ticket *queue.Ticket) {
 func (a *asker) attended(want string) {
 	a.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		kinds, err := a.q.Attended()
+		kinds, err := a.q.Answerers()
 		if err == nil && strings.Join(kinds, ",") == want {
 			return
 		}

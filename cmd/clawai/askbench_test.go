@@ -170,7 +170,7 @@ func (p *crowdedProxy) answer(r queue.Request) (id int, begun, stored time.Time)
 		p.b.Error(err)
 	}
 	begun = time.Now()
-	if _, err := p.q.Decide(context.Background(), r.ID, queue.Answer{Reply: gate.AllowOnce, Rung: "console", By: "bench"}); err != nil {
+	if _, err := p.q.Decide(context.Background(), r.ID, queue.Answer{Reply: gate.AllowOnce, Channel: "console", By: "bench"}); err != nil {
 		p.b.Error(err)
 	}
 	return args.N, begun, time.Now()

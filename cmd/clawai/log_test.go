@@ -59,8 +59,8 @@ func TestLogShowsOneReadableLineForEachRecord(t *testing.T) {
 		asked,
 		&event.Event{Kind: event.Outcome, ServerGuess: "guessed", Ref: "abc-2", IsError: true},
 		&event.Event{Kind: event.Listed, Server: "files", Method: "tools/list", Declared: []string{"read_file", "write_file"}},
-		&event.Event{Kind: event.Answered, Server: "files", Answer: "once", Rung: "terminal", Waited: 2100 * time.Millisecond},
-		&event.Event{Kind: event.Answered, Server: "files", Answer: "deny", Rung: "queue", By: "anna", Words: "use the test folder", Waited: time.Second},
+		&event.Event{Kind: event.Answered, Server: "files", Answer: "once", Channel: "terminal", Waited: 2100 * time.Millisecond},
+		&event.Event{Kind: event.Answered, Server: "files", Answer: "deny", Channel: "queue", By: "anna", Words: "use the test folder", Waited: time.Second},
 	)
 	code, out, errs := clawai(t, "log")
 	if code != 0 || errs != "" {
@@ -90,7 +90,7 @@ func TestLogIsHarmlessOnATerminal(t *testing.T) {
 	evil := "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028\u200b\x00\x9b31m"
 	ev := call(evil, `{"`+`\u001b[2J`+`":"\u202e\u009b31m"}`, "allow")
 	ev.Server, ev.RuleText, ev.Reason, ev.Detail, ev.Code, ev.Method = evil, evil, evil, evil, evil, evil
-	ev.Declared, ev.ServerGuess, ev.Answer, ev.Rung, ev.Ref, ev.By, ev.Words = []string{evil}, evil, evil, evil, evil, evil, evil
+	ev.Declared, ev.ServerGuess, ev.Answer, ev.Channel, ev.Ref, ev.By, ev.Words = []string{evil}, evil, evil, evil, evil, evil, evil
 	recorded(t, ev)
 	for _, args := range [][]string{{"log"}, {"log", "--json", "--kind", "decision"}} {
 		code, out, errs := clawai(t, args...)
@@ -194,7 +194,7 @@ func TestLogVerifyTellsWhereItIsBroken(t *testing.T) {
 }
 
 func TestTheKindOfAnAnswer(t *testing.T) {
-	recorded(t, call("read_file", `{}`, "allow"), &event.Event{Kind: event.Answered, Answer: "once", Rung: "terminal"})
+	recorded(t, call("read_file", `{}`, "allow"), &event.Event{Kind: event.Answered, Answer: "once", Channel: "terminal"})
 	for _, word := range []string{"answered", "answer"} {
 		code, out, errs := clawai(t, "log", "--kind", word)
 		if code != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "  answered  once (terminal") {

@@ -34,9 +34,9 @@ func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply ga
 			}
 		}
 	}
-	word, err := t.show(ctx, tty, confirmation(t.o.Always.Policy, offer, reply, h.page.Hints))
+	word, err := t.show(ctx, tty, confirmation(t.o.RuleWriter.Policy, offer, reply, h.page.Hints))
 	if err == nil && word == wordWrite {
-		note, why := t.o.Always.Write(ctx, h.question, offer.Scope, reply)
+		note, why := t.o.RuleWriter.Write(ctx, h.question, offer.Scope, reply)
 		if why == nil {
 			return gate.Answer{Reply: reply, Note: note}, nil
 		}

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// gathering is how long the first question waits for company. Calls that an
+	// batchDelay is how long the first question waits for company. Calls that an
 	// agent makes at once are read by the proxy within a few milliseconds of each
 	// other, and nobody notices a question that comes this much later.
-	gathering = 75 * time.Millisecond
-	// joining is how long after it came into sight a page is taken back for
+	batchDelay = 75 * time.Millisecond
+	// joinWindow is how long after it came into sight a page is taken back for
 	// questions that have come since: later, somebody is reading it, and they
 	// wait for the next.
-	joining = time.Second
+	joinWindow = time.Second
 )
 
-// Lister is a Channel that can ask about several questions on one page.
-type Lister interface {
+// BatchChannel is a Channel that can ask about several questions on one page.
+type BatchChannel interface {
 	Channel
 	// AskAll shows every question in full. What it answers, DenyOnce or
 	// AllowOnce, holds for each of them; or they are to be asked one by one.
@@ -31,7 +31,7 @@ type Lister interface {
 
 // Batcher lets a channel that shows one thing at a time be asked by many: what
 // comes together, or while something is shown, is one page if the channel is a
-// Lister, and else one after the other. Alone says which questions are never
+// BatchChannel, and else one after the other. Alone says which questions are never
 // shown with others.
 type Batcher struct {
 	channel Channel
@@ -94,16 +94,16 @@ var (
 	errFewer = errors.New("a question on the page is over")
 )
 
-// join adds w at the end of the line; an idle channel is led by it.
+// join adds w at the end of the line; on an idle channel it leads.
 func (g *Batcher) join(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.line = append(g.line, w)
-	switch _, lists := g.channel.(Lister); {
+	switch _, lists := g.channel.(BatchChannel); {
 	case !g.open:
 		g.open = true
-		w.lead <- gathering
-	case lists && !w.alone && g.more != nil && time.Since(g.since) < joining:
+		w.lead <- batchDelay
+	case lists && !w.alone && g.more != nil && time.Since(g.since) < joinWindow:
 		g.more(errMore)
 	}
 }
@@ -173,7 +173,7 @@ func (g *Batcher) take() (page []*waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := g.line[0]
-	if _, lists := g.channel.(Lister); !lists || first.alone {
+	if _, lists := g.channel.(BatchChannel); !lists || first.alone {
 		g.line = g.line[1:]
 		return []*waiter{first}
 	}
@@ -236,7 +236,7 @@ func (g *Batcher) all(ctx context.Context, page []*waiter) []*answered {
 	}
 	oneByOne := false
 	said, err := guarded(func() (a gate.Answer, err error) {
-		a, oneByOne, err = g.channel.(Lister).AskAll(ctx, qs)
+		a, oneByOne, err = g.channel.(BatchChannel).AskAll(ctx, qs)
 		return a, err
 	})
 	again := ctx.Err() != nil // for more, or fewer

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// wall is a Lister whose person is the test: it shows one page at a time.
+// wall is a BatchChannel whose person is the test: it shows one page at a time.
 type wall struct {
 	*fakeChannel
 	pages chan sheet
@@ -59,7 +59,7 @@ func (w *wall) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	return gate.Answer{Reply: s.(gate.Reply), Digest: q.Digest, Rung: "wall", By: "me"}, nil
+	return gate.Answer{Reply: s.(gate.Reply), Digest: q.Digest, Channel: "wall", By: "me"}, nil
 }
 
 const oneByOne = "one by one"
@@ -69,7 +69,7 @@ func (w *wall) AskAll(ctx context.Context, qs []gate.Question) (gate.Answer, boo
 	if err != nil || s == oneByOne {
 		return gate.Answer{}, s == oneByOne, err
 	}
-	return gate.Answer{Reply: s.(gate.Reply), Rung: "wall", By: "me"}, false, nil
+	return gate.Answer{Reply: s.(gate.Reply), Channel: "wall", By: "me"}, false, nil
 }
 
 // numbered is a question whose digest begins with n.
@@ -105,7 +105,7 @@ func shows(t *testing.T, w *wall, want ...byte) sheet {
 
 func TestGatherKeepsTheContract(t *testing.T) {
 	slow.Test(t)
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) {
 			s := newFakeChannel("terminal")
 			return NewBatcher(s, func(gate.Question) bool { return false }), s
@@ -284,7 +284,7 @@ func TestAListLosesWhatIsOver(t *testing.T) {
 // it is.
 func TestLeavingTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFakeChannel("popup") // no Lister: one after the other
+		s := newFakeChannel("popup") // no BatchChannel: one after the other
 		g := NewBatcher(s, fromHundred)
 		all := []*asking{}
 		for n := range byte(4) {

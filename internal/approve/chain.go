@@ -15,19 +15,19 @@ import (
 
 // ChainOptions say whom a Chain asks. Without channels and queue it denies.
 type ChainOptions struct {
-	Channels []Channel                        // in the order in which they are tried
-	Queue    *QueueClient                     // where every question waits beside; nil: nowhere
-	Keeper   Keeper                           // writes the rules of "always" answers; nil: not offered
-	Wait     bool                             // when no channel is available, wait for an answer from the queue
-	Risk     func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
-	Project  string                           // the folder the proxy runs in, for people
-	Point    func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
-	Trouble  func(err error)                  // hears what did not work beside the asking; nil: nobody does
+	Channels   []Channel                        // in the order in which they are tried
+	Queue      *QueueClient                     // where every question waits beside; nil: nowhere
+	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
+	Wait       bool                             // when no channel is available, wait for an answer from the queue
+	Risk       func(q gate.Question) (bad bool) // whether q needs care; nil: it always does
+	Project    string                           // the folder the proxy runs in, for people
+	Notify     func(q gate.Question)            // points a person to a question that only waits; nil: nobody does
+	OnError    func(err error)                  // hears what did not work beside the asking; nil: nobody does
 }
 
-// Keeper writes what is to be remembered for good; *remember.Keeper is the one
+// RuleWriter writes what is to be remembered for good; *remember.Writer is the one
 // there is.
-type Keeper interface {
+type RuleWriter interface {
 	Offers(q gate.Question) (offers []queue.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
 }
@@ -54,11 +54,11 @@ func NewChain(o ChainOptions) *Chain {
 	if o.Risk == nil {
 		o.Risk = func(gate.Question) bool { return true }
 	}
-	if o.Point == nil {
-		o.Point = func(gate.Question) {}
+	if o.Notify == nil {
+		o.Notify = func(gate.Question) {}
 	}
-	if o.Trouble == nil {
-		o.Trouble = func(error) {}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
 	}
 	return &Chain{o: o, entries: map[uint64]*entry{}}
 }
@@ -88,7 +88,7 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	}
 	racing, over := context.WithCancelCause(ctx)
 	defer over(errElsewhere)
-	p := l.enter(racing, q)
+	p := l.enqueue(racing, q)
 	q.Ticket = p.id()
 	return l.race(ctx, q, p, l.try(racing, q))
 }
@@ -111,15 +111,15 @@ func (l *Chain) race(ctx context.Context, q gate.Question, p *entry, tried <-cha
 		select {
 		case r := <-tried:
 			if r.err == nil {
-				return l.settled(ctx, q, p, r.Answer)
+				return l.answeredByChannel(ctx, q, p, r.Answer)
 			}
 			none, tried = r.err, nil
 			if ctx.Err() == nil && l.o.Wait && lost == nil {
-				l.o.Point(q)
+				l.o.Notify(q)
 			}
 		case r := <-queued:
 			if r.err == nil {
-				return l.taken(ctx, q, p, r.Answer)
+				return l.answeredByQueue(ctx, q, p, r.Answer)
 			}
 			lost, queued = r.err, nil
 		case <-ctx.Done():

@@ -60,8 +60,8 @@ func (k *asking) end(t testing.TB) answered {
 func (k *asking) wants(t testing.TB, reply gate.Reply, channel string) gate.Answer {
 	t.Helper()
 	r := k.end(t)
-	if r.err != nil || r.Reply != reply || r.Rung != channel || r.Digest != k.q.Digest || r.By == "" {
-		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Rung, r.By, r.err, reply, channel)
+	if r.err != nil || r.Reply != reply || r.Channel != channel || r.Digest != k.q.Digest || r.By == "" {
+		t.Fatalf("got %s from %q by %q, %v; want %s from %q", r.Reply, r.Channel, r.By, r.err, reply, channel)
 	}
 	return r.Answer
 }
@@ -79,7 +79,7 @@ func TestLadderKeepsTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gatetest.Run(t, gatetest.Rung{
+			gatetest.Run(t, gatetest.Approver{
 				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 					s := newFakeChannel("terminal")
 					l := NewChain(o(ChainOptions{Channels: []Channel{NewBatcher(s, func(gate.Question) bool { return false })}}))
@@ -109,12 +109,12 @@ func (a attendant) Leave() { <-a.memQueue.came; a.here.Store(false) }
 func TestTheQueueKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			p := attendant{newMemQueue(), new(atomic.Bool)}
 			p.here.Store(true)
 			l := NewChain(ChainOptions{
-				Queue: p.memQueue.line(), Keeper: &fakeKeeper{},
+				Queue: p.memQueue.line(), RuleWriter: &fakeKeeper{},
 				Channels: []Channel{attended(p.here)},
 			})
 			t.Cleanup(l.Close)
@@ -124,8 +124,8 @@ func TestTheQueueKeepsTheContract(t *testing.T) {
 	})
 }
 
-func attended(here *atomic.Bool) *Attended {
-	a := NewAttended("console", func() ([]string, error) {
+func attended(here *atomic.Bool) *QueueChannel {
+	a := NewQueueChannel("console", func() ([]string, error) {
 		if here.Load() {
 			return []string{"web", "console"}, nil
 		}
@@ -136,18 +136,18 @@ func attended(here *atomic.Bool) *Attended {
 }
 
 func TestTheFirstAnswerWins(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 	defer l.Close()
 
 	k := askOn(l)
 	ticket := <-s.came
-	if q := <-desk.asked; q.Ticket != ticket.id {
+	if q := <-channel.asked; q.Ticket != ticket.id {
 		t.Errorf("the channel is asked for %q, in the queue it is %q", q.Ticket, ticket.id)
 	}
-	desk.Say(gate.AllowOnce)
+	channel.Say(gate.AllowOnce)
 	k.wants(t, gate.AllowOnce, "terminal")
-	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Rung != "terminal" || ticket.answer.By != "somebody" {
+	if st, _ := ticket.fate(); st != queue.Approved || ticket.say(gate.DenyOnce) || ticket.answer.Channel != "terminal" || ticket.answer.By != "somebody" {
 		t.Errorf("the queue holds %s by %+v", st, ticket.answer)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
@@ -155,10 +155,10 @@ func TestTheFirstAnswerWins(t *testing.T) {
 
 	k = askOn(l)
 	ticket = <-s.came
-	<-desk.asked
+	<-channel.asked
 	ticket.say(gate.AllowSession)
 	k.wants(t, gate.AllowSession, "console")
-	if cause := <-desk.ended; !errors.Is(cause, errElsewhere) {
+	if cause := <-channel.ended; !errors.Is(cause, errElsewhere) {
 		t.Errorf("the terminal ends by %v", cause)
 	}
 	l.Concluded(k.q, gate.Verdict{Action: policy.Deny, Reason: "the rules changed"})
@@ -174,28 +174,28 @@ func TestTheFirstAnswerWins(t *testing.T) {
 // Both answer at the same moment: one of them is what the gate gets and what
 // the queue holds, whichever it is.
 func TestARaceHasOneWinner(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 	defer l.Close()
 	won := map[string]int{}
 	for range 300 {
 		k := askOn(l)
 		ticket := <-s.came
-		<-desk.asked
+		<-channel.asked
 		var both sync.WaitGroup
-		both.Go(func() { desk.Say(gate.AllowOnce) })
+		both.Go(func() { channel.Say(gate.AllowOnce) })
 		both.Go(func() { ticket.say(gate.DenyOnce) })
 		r := k.end(t)
 		both.Wait()
-		if r.err != nil || r.Reply.Allows() != (r.Rung == "terminal") || ticket.answer.Rung != r.Rung {
-			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Rung, r.err, ticket.answer)
+		if r.err != nil || r.Reply.Allows() != (r.Channel == "terminal") || ticket.answer.Channel != r.Channel {
+			t.Fatalf("got %s from %s, %v; the queue holds %+v", r.Reply, r.Channel, r.err, ticket.answer)
 		}
-		won[r.Rung]++
-		for len(desk.says) > 0 {
-			<-desk.says
+		won[r.Channel]++
+		for len(channel.says) > 0 {
+			<-channel.says
 		}
-		for len(desk.ended) > 0 {
-			<-desk.ended
+		for len(channel.ended) > 0 {
+			<-channel.ended
 		}
 	}
 	t.Log(won)
@@ -241,9 +241,9 @@ func (falling) Ask(context.Context, gate.Question) (gate.Answer, error) {
 }
 
 func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
-	s, desk := newMemQueue(), newFakeChannel("terminal")
-	desk.absent = errors.New("there is no terminal")
-	l := NewChain(ChainOptions{Channels: []Channel{desk, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Point: func(gate.Question) { t.Error("pointed to what is denied") }})
+	s, channel := newMemQueue(), newFakeChannel("terminal")
+	channel.absent = errors.New("there is no terminal")
+	l := NewChain(ChainOptions{Channels: []Channel{channel, falling{}, attended(new(atomic.Bool))}, Queue: s.line(), Notify: func(gate.Question) { t.Error("pointed to what is denied") }})
 	defer l.Close()
 	r := askOn(l).end(t)
 	if r.err == nil || !strings.Contains(r.Note, "run") || !strings.Contains(r.Note, "clawai approve") {
@@ -261,9 +261,9 @@ func TestNobodyDeniesAtOnceAndSaysHowNextTime(t *testing.T) {
 
 // Why the terminal cannot be asked names it once.
 func TestATerminalThatIsNotOursIsNamedOnce(t *testing.T) {
-	desk := newFakeChannel("terminal")
-	desk.absent = errors.Join(&term.NotOwned{Reason: term.Background})
-	l := NewChain(ChainOptions{Channels: []Channel{desk}})
+	channel := newFakeChannel("terminal")
+	channel.absent = errors.Join(&term.NotOwned{Reason: term.Background})
+	l := NewChain(ChainOptions{Channels: []Channel{channel}})
 	defer l.Close()
 	if r := askOn(l).end(t); r.err == nil || r.err.Error() != "nobody could be asked: another program is in front on the terminal" {
 		t.Errorf("%v", r.err)
@@ -281,7 +281,7 @@ func TestWithoutAQueueNobodyIsSentToIt(t *testing.T) {
 
 func TestNobodyWaitsInTheQueue(t *testing.T) {
 	s, pointed := newMemQueue(), make(chan string, 1)
-	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Point: func(q gate.Question) { pointed <- q.Ticket }})
+	l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Notify: func(q gate.Question) { pointed <- q.Ticket }})
 	defer l.Close()
 	k := askOn(l)
 	ticket := <-s.came
@@ -301,16 +301,16 @@ func TestEndingsInWords(t *testing.T) {
 	}{
 		{gate.ErrWithdrawn, "withdrawn by the client; nothing was executed"},
 		{gate.ErrClosed, "the session is over; nothing was executed"},
-		{fmt.Errorf("%w: the new rules allow it", gate.ErrSettled), "settled: the new rules allow it"},
+		{fmt.Errorf("%w: the new rules allow it", gate.ErrResolved), "settled: the new rules allow it"},
 		{context.DeadlineExceeded, "expired at " + time.Now().Format("15:04")},
 		{context.Canceled, "the connection is gone; nothing was executed"},
 	}
 	for _, tt := range tests {
-		s, desk := newMemQueue(), newFakeChannel("terminal")
-		l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: s.line(), Wait: true})
+		s, channel := newMemQueue(), newFakeChannel("terminal")
+		l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: s.line(), Wait: true})
 		k := askOn(l)
 		ticket := <-s.came
-		<-desk.asked
+		<-channel.asked
 		k.cancel(tt.cause)
 		if r := k.end(t); !errors.Is(r.err, tt.cause) {
 			t.Errorf("%v: ended by %v", tt.cause, r.err)
@@ -367,7 +367,7 @@ func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	q := aQuestion()
-	p := l.enter(ctx, q)
+	p := l.enqueue(ctx, q)
 	ticket := <-s.came
 	ticket.say(gate.AllowOnce)
 	cancel(context.DeadlineExceeded)
@@ -393,12 +393,12 @@ func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
 			trouble := make(chan error, 9)
-			desk := newFakeChannel("terminal")
-			l := NewChain(ChainOptions{Channels: []Channel{desk}, Queue: line, Wait: true, Trouble: func(err error) { trouble <- err }})
+			channel := newFakeChannel("terminal")
+			l := NewChain(ChainOptions{Channels: []Channel{channel}, Queue: line, Wait: true, OnError: func(err error) { trouble <- err }})
 			began := time.Now()
 			k := askOn(l)
-			<-desk.asked
-			desk.Say(gate.AllowOnce)
+			<-channel.asked
+			channel.Say(gate.AllowOnce)
 			k.wants(t, gate.AllowOnce, "terminal")
 			if took := time.Since(began); took > 4*time.Second {
 				t.Errorf("took %s", took)
@@ -469,7 +469,7 @@ func TestAlwaysFromTheQueue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s, keeper := newMemQueue(), &fakeKeeper{fails: tt.fails}
-		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, Keeper: keeper})
+		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, RuleWriter: keeper})
 		k := askOn(l)
 		ticket := <-s.came
 		if len(ticket.request.Offers) != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Channel is one way of asking a person.
+// Channel is one way to ask a person.
 type Channel interface {
 	gate.Approver
 	// Name is the word of the configuration and of records.
@@ -27,7 +27,7 @@ func Dangerous(q gate.Question, o view.Options) bool {
 }
 
 // guarded turns a panic of whatever asks into an error: the question must get
-// an answer, and the other ways of asking must go on.
+// an answer, and the other channels must go on.
 func guarded(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

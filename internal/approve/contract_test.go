@@ -15,19 +15,19 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// desk asks in another process on a pty of its own, and is the person there.
-type desk struct {
+// channel asks in another process on a pty of its own, and is the person there.
+type channel struct {
 	t      testing.TB
 	order  order
 	asking chan *session
 }
 
 var (
-	_ gate.Approver   = (*desk)(nil)
-	_ gatetest.Reader = (*desk)(nil)
+	_ gate.Approver   = (*channel)(nil)
+	_ gatetest.Reader = (*channel)(nil)
 )
 
-func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+func (d *channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	o := d.order
 	q.Revision = "" // the suite's is of no file
 	o.Question = q
@@ -49,10 +49,10 @@ func (d *desk) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if all[0].Err != "" {
 		err = errors.New(all[0].Err)
 	}
-	return gate.Answer{Reply: all[0].Reply, Digest: all[0].Digest, Rung: all[0].Rung, Note: all[0].Note}, err
+	return gate.Answer{Reply: all[0].Reply, Digest: all[0].Digest, Channel: all[0].Channel, Note: all[0].Note}, err
 }
 
-func (d *desk) Say(r gate.Reply) {
+func (d *channel) Say(r gate.Reply) {
 	s := <-d.asking
 	switch r {
 	case gate.DenyOnce:
@@ -69,7 +69,7 @@ func (d *desk) Say(r gate.Reply) {
 }
 
 // Hurry and Read leave the session to whoever comes next.
-func (d *desk) Hurry() {
+func (d *channel) Hurry() {
 	s := <-d.asking
 	s.answer(down + enter)
 	s.see("── read on first: lines", "> Allow once")
@@ -78,14 +78,14 @@ func (d *desk) Hurry() {
 	d.asking <- s
 }
 
-func (d *desk) Read() {
+func (d *channel) Read() {
 	s := <-d.asking
 	s.answer("\x1b[F")
 	s.see("show the rest")
 	d.asking <- s
 }
 
-func (d *desk) Leave() {
+func (d *channel) Leave() {
 	s := <-d.asking
 	s.see("clawai asks: let this through?")
 	s.hangUp()
@@ -102,13 +102,13 @@ description = "writes need a look"
 func TestTerminalKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			path := filepath.Join(t.TempDir(), "policy.toml")
 			if err := os.WriteFile(path, []byte(contractPolicy), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			d := &desk{t: t, asking: make(chan *session, 1), order: order{
+			d := &channel{t: t, asking: make(chan *session, 1), order: order{
 				Options: sent{Grace: testGrace, View: view.Options{Project: "/tmp"}, Lock: filepath.Join(t.TempDir(), "terminal.lock")},
 				Policy:  path,
 			}}
@@ -120,7 +120,7 @@ func TestTerminalKeepsTheContract(t *testing.T) {
 
 func TestNeverKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(testing.TB) (gate.Approver, gatetest.Person) { return Never{}, nobody{} },
 	})
 }

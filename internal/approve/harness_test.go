@@ -61,7 +61,7 @@ type sent struct {
 func (o order) options() Options {
 	to := Options{Lock: o.Options.Lock, By: o.Options.By, TTY: o.Options.TTY, View: o.Options.View, Grace: o.Options.Grace, Plain: o.Options.Plain}
 	if o.Policy != "" {
-		to.Always = &remember.Keeper{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
+		to.RuleWriter = &remember.Writer{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
 	}
 	return to
 }
@@ -86,11 +86,11 @@ func (d denied) Calls() iter.Seq2[remember.DeniedCall, error] {
 func (d denied) Redacted(s string) bool { return strings.Contains(s, "[redacted:") }
 
 type outcome struct {
-	Reply  gate.Reply
-	Digest [32]byte
-	Rung   string
-	Note   string
-	Err    string
+	Reply   gate.Reply
+	Digest  [32]byte
+	Channel string
+	Note    string
+	Err     string
 }
 
 func TestMain(m *testing.M) {
@@ -132,7 +132,7 @@ func asker() int {
 	}
 	others := goleak.IgnoreCurrent()
 	a, err := NewTerminal(o.options()).Ask(ctx, o.Question)
-	out := outcome{Reply: a.Reply, Digest: a.Digest, Rung: a.Rung, Note: a.Note}
+	out := outcome{Reply: a.Reply, Digest: a.Digest, Channel: a.Channel, Note: a.Note}
 	if err != nil {
 		out.Err = err.Error()
 	}

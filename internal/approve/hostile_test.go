@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 
-// The corpus that every way of asking shows: what the screen holds is what would
+// The corpus that every channel shows: what the screen holds is what would
 // be executed, and nothing on it hides, moves or imitates.
 func TestHostileCalls(t *testing.T) {
 	slow.Test(t)

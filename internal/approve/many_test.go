@@ -50,7 +50,7 @@ func many(ctx context.Context, o order) int {
 		q.Number, q.Deadline = uint64(i), time.Now().Add(o.Timeout)
 		all.Go(func() {
 			a, err := l.Ask(ctx, q)
-			outs[i] = outcome{Reply: a.Reply, Digest: a.Digest, Rung: a.Rung, Note: a.Note}
+			outs[i] = outcome{Reply: a.Reply, Digest: a.Digest, Channel: a.Channel, Note: a.Note}
 			if err != nil {
 				outs[i].Err = err.Error()
 			}
@@ -198,16 +198,16 @@ func TestTheTerminalAndTheQueueRace(t *testing.T) {
 		}
 		if n%3 != 1 {
 			both.Go(func() {
-				_, _ = q.Decide(t.Context(), pending[0].ID, queue.Answer{Reply: gate.DenyOnce, Rung: "console", By: "me"})
+				_, _ = q.Decide(t.Context(), pending[0].ID, queue.Answer{Reply: gate.DenyOnce, Channel: "console", By: "me"})
 			})
 		}
 		both.Wait()
 		out := s.end()
 		kept, err := q.Get(t.Context(), pending[0].ID)
-		if err != nil || kept.Answer.Rung != out.Rung || kept.Answer.Reply != out.Reply || out.Err != "" || out.Reply.Allows() != (out.Rung == "terminal") {
-			t.Errorf("got %s from %s %s; the queue holds %s from %s, %v", out.Reply, out.Rung, out.Err, kept.Answer.Reply, kept.Answer.Rung, err)
+		if err != nil || kept.Answer.Channel != out.Channel || kept.Answer.Reply != out.Reply || out.Err != "" || out.Reply.Allows() != (out.Channel == "terminal") {
+			t.Errorf("got %s from %s %s; the queue holds %s from %s, %v", out.Reply, out.Channel, out.Err, kept.Answer.Reply, kept.Answer.Channel, err)
 		}
-		won[out.Rung]++
+		won[out.Channel]++
 		if err := q.Close(); err != nil {
 			t.Error(err)
 		}

@@ -17,7 +17,7 @@ type memQueue struct {
 	tickets []*memTicket
 	came    chan *memTicket
 	refuse  error // Put fails with it
-	broken  error // Settle fails with it
+	broken  error // Resolve fails with it
 }
 
 func newMemQueue() *memQueue { return &memQueue{came: make(chan *memTicket, 100)} }
@@ -62,7 +62,7 @@ func (s *memTicket) Wait(ctx context.Context) (queue.Answer, error) {
 	s.memQueue.mu.Lock()
 	defer s.memQueue.mu.Unlock()
 	if s.status == queue.Expired {
-		return queue.Answer{}, &queue.Settled{}
+		return queue.Answer{}, &queue.ResolvedError{}
 	}
 	return s.answer, nil
 }
@@ -84,10 +84,10 @@ func (s *memTicket) say(r gate.Reply) bool {
 	if r.Allows() {
 		st = queue.Approved
 	}
-	return s.end(st, queue.Answer{Reply: r, Rung: "console", By: "me", Scope: "exact"})
+	return s.end(st, queue.Answer{Reply: r, Channel: "console", By: "me", Scope: "exact"})
 }
 
-func (s *memTicket) Settle(_ context.Context, st queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error) {
+func (s *memTicket) Resolve(_ context.Context, st queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error) {
 	if s.memQueue.broken != nil {
 		return queue.Answer{}, false, s.memQueue.broken
 	}
@@ -146,7 +146,7 @@ func (s *fakeChannel) Ask(ctx context.Context, q gate.Question) (gate.Answer, er
 		if !ok {
 			return gate.Answer{}, errLeft
 		}
-		return gate.Answer{Reply: r, Digest: q.Digest, Rung: s.name, By: "somebody"}, nil
+		return gate.Answer{Reply: r, Digest: q.Digest, Channel: s.name, By: "somebody"}, nil
 	case <-ctx.Done():
 		s.ended <- context.Cause(ctx)
 		return gate.Answer{}, context.Cause(ctx)

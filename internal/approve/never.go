@@ -19,5 +19,5 @@ func (n Never) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	if reason == "" {
 		reason = "nobody is here to be asked"
 	}
-	return gate.Answer{Reply: gate.DenyOnce, Digest: q.Digest, Rung: "never", Note: reason}, errors.New(reason)
+	return gate.Answer{Reply: gate.DenyOnce, Digest: q.Digest, Channel: "never", Note: reason}, errors.New(reason)
 }

@@ -142,7 +142,7 @@ func TestPopupsThatHaveNoAnswer(t *testing.T) {
 func TestPopupKeepsTheContract(t *testing.T) {
 	program, _ := fakeTmux(t, goodTmux+`display-popup) case "$*" in *-C*) ;; *) exec sleep 1;; esac;;
 esac`)
-	gatetest.Run(t, gatetest.Rung{New: func(testing.TB) (gate.Approver, gatetest.Person) {
+	gatetest.Run(t, gatetest.Approver{New: func(testing.TB) (gate.Approver, gatetest.Person) {
 		return NewPopup(PopupOptions{Tmux: program, Getenv: inTmux, Program: "clawai"}), nobody{}
 	}})
 }

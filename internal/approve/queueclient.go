@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// patience is how long the channels wait for the queue to take a question, so
+	// enqueueTimeout is how long the channels wait for the queue to take a question, so
 	// that those who answer through it know its name. A database that is locked
 	// must not keep the terminal waiting.
-	patience = 500 * time.Millisecond
-	// resolving bounds what is told to the queue after a question has ended.
-	resolving = 500 * time.Millisecond
-	// reopen is how long a queue that could not be opened is left alone.
-	reopen = 10 * time.Second
+	enqueueTimeout = 500 * time.Millisecond
+	// resolveTimeout bounds what is told to the queue after a question has ended.
+	resolveTimeout = 500 * time.Millisecond
+	// reopenDelay is how long a queue that could not be opened is left alone.
+	reopenDelay = 10 * time.Second
 )
 
 // QueueClient is the queue, opened at the first question and again some time after
@@ -27,10 +27,10 @@ const (
 type QueueClient struct {
 	open func() (Enqueuer, error)
 
-	mu     sync.Mutex
-	desk   Enqueuer
-	failed error
-	again  time.Time
+	mu       sync.Mutex
+	enqueuer Enqueuer
+	failed   error
+	again    time.Time
 }
 
 // Enqueuer takes questions into the queue; see NewEnqueuer.
@@ -42,7 +42,7 @@ type Enqueuer interface {
 type Ticket interface {
 	ID() string
 	Wait(ctx context.Context) (queue.Answer, error)
-	Settle(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
+	Resolve(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
 	Outcome(ctx context.Context, text string) error
 }
 
@@ -73,22 +73,22 @@ func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) 
 func (l *QueueClient) opened() (Enqueuer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.desk != nil || time.Now().Before(l.again) {
-		return l.desk, l.failed
+	if l.enqueuer != nil || time.Now().Before(l.again) {
+		return l.enqueuer, l.failed
 	}
-	l.desk, l.failed = l.open()
+	l.enqueuer, l.failed = l.open()
 	if l.failed != nil {
-		l.desk, l.again = nil, time.Now().Add(reopen)
+		l.enqueuer, l.again = nil, time.Now().Add(reopenDelay)
 	}
-	return l.desk, l.failed
+	return l.enqueuer, l.failed
 }
 
 // entry is a question in the queue.
 type entry struct {
-	taken   chan struct{} // closed when ticket or why stands
-	ticket  Ticket        // nil when the queue did not take it
-	answers chan inQueue  // the answer from the queue, or why there will be none
-	note    string        // what an "always" answer came to
+	enqueued chan struct{} // closed when ticket is set, or will never be
+	ticket   Ticket        // nil when the queue did not take it
+	answers  chan inQueue  // the answer from the queue, or why there will be none
+	note     string        // what an "always" answer came to
 }
 
 type inQueue struct {
@@ -96,11 +96,11 @@ type inQueue struct {
 	err error
 }
 
-// enter puts q into the queue and waits a little until it is there.
-func (l *Chain) enter(ctx context.Context, q gate.Question) *entry {
-	p := &entry{taken: make(chan struct{}), answers: make(chan inQueue, 1)}
+// enqueue puts q into the queue and waits a little until it is there.
+func (l *Chain) enqueue(ctx context.Context, q gate.Question) *entry {
+	p := &entry{enqueued: make(chan struct{}), answers: make(chan inQueue, 1)}
 	if l.o.Queue == nil {
-		close(p.taken)
+		close(p.enqueued)
 		p.answers <- inQueue{err: errors.New("there is no queue")}
 		return p
 	}
@@ -110,7 +110,7 @@ func (l *Chain) enter(ctx context.Context, q gate.Question) *entry {
 			p.ticket, err = l.o.Queue.put(ctx, l.request(q))
 			return err
 		})
-		close(p.taken) // after a failure was told: the question may be over at once
+		close(p.enqueued) // after a failure was told: the question may be over at once
 		if got.err == nil {
 			got.err = l.attempt(ctx, func() (err error) {
 				got.Answer, err = p.ticket.Wait(ctx)
@@ -120,8 +120,8 @@ func (l *Chain) enter(ctx context.Context, q gate.Question) *entry {
 		p.answers <- got
 	})
 	select {
-	case <-p.taken:
-	case <-time.After(patience):
+	case <-p.enqueued:
+	case <-time.After(enqueueTimeout):
 	case <-ctx.Done():
 	}
 	return p
@@ -134,7 +134,7 @@ func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
 			err = fmt.Errorf("the queue failed: %v", r)
 		}
 		if err != nil && ctx.Err() == nil {
-			l.o.Trouble(fmt.Errorf("the queue does not take questions: %w", err))
+			l.o.OnError(fmt.Errorf("the queue does not take questions: %w", err))
 		}
 	}()
 	return ask()
@@ -149,23 +149,23 @@ func (l *Chain) request(q gate.Question) queue.Request {
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"
 	}
-	if l.o.Keeper != nil {
-		r.Offers, r.NoOffer = l.o.Keeper.Offers(q)
+	if l.o.RuleWriter != nil {
+		r.Offers, r.NoOffer = l.o.RuleWriter.Offers(q)
 	}
 	return r
 }
 
 // id names the question in the queue; "" when it is not there yet.
 func (p *entry) id() string {
-	if t := p.there(); t != nil {
+	if t := p.ticketIfEnqueued(); t != nil {
 		return t.ID()
 	}
 	return ""
 }
 
-func (p *entry) there() Ticket {
+func (p *entry) ticketIfEnqueued() Ticket {
 	select {
-	case <-p.taken:
+	case <-p.enqueued:
 		return p.ticket
 	default:
 		return nil
@@ -176,45 +176,45 @@ func (p *entry) there() Ticket {
 // answer first, which holds. A queue that does not answer in time is told later:
 // what a person said elsewhere holds then.
 func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
-	type settled struct {
+	type resolution struct {
 		queue.Answer
 		ours bool
 		err  error
 	}
-	done := make(chan settled, 1)
+	done := make(chan resolution, 1)
 	l.busy.Go(func() {
-		<-p.taken
+		<-p.enqueued
 		if p.ticket == nil {
-			done <- settled{ours: true}
+			done <- resolution{ours: true}
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), reopen)
+		ctx, cancel := context.WithTimeout(context.Background(), reopenDelay)
 		defer cancel()
-		first, ours, err := p.ticket.Settle(ctx, s, a, outcome)
+		first, ours, err := p.ticket.Resolve(ctx, s, a, outcome)
 		if err != nil {
-			l.o.Trouble(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
+			l.o.OnError(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
 		}
-		done <- settled{first, ours, err}
+		done <- resolution{first, ours, err}
 	})
 	select {
 	case r := <-done:
 		return r.Answer, r.ours || r.err != nil
-	case <-time.After(resolving):
+	case <-time.After(resolveTimeout):
 		return queue.Answer{}, true
 	}
 }
 
 // outcome tells the answerers what became of the question.
 func (l *Chain) outcome(p *entry, text string) {
-	t := p.there()
+	t := p.ticketIfEnqueued()
 	if t == nil {
 		return
 	}
 	l.busy.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), reopen)
+		ctx, cancel := context.WithTimeout(context.Background(), reopenDelay)
 		defer cancel()
 		if err := t.Outcome(ctx, text); err != nil {
-			l.o.Trouble(fmt.Errorf("the queue could not be told what became of a call: %w", err))
+			l.o.OnError(fmt.Errorf("the queue could not be told what became of a call: %w", err))
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 type clerk struct {
 	t    testing.TB
 	q    *queue.Queue
-	here *queue.Attendance
+	here *queue.Answerer
 }
 
 func newClerk(t testing.TB) *clerk {
@@ -27,7 +27,7 @@ func newClerk(t testing.TB) *clerk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Close() })
-	here, err := q.Attend("console")
+	here, err := q.AddAnswerer("console")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func (c *clerk) next() string {
 }
 
 func (c *clerk) Say(r gate.Reply) {
-	if _, err := c.q.Decide(context.Background(), c.next(), queue.Answer{Reply: r, Scope: "exact", Rung: "console", By: "me"}); err != nil {
+	if _, err := c.q.Decide(context.Background(), c.next(), queue.Answer{Reply: r, Scope: "exact", Channel: "console", By: "me"}); err != nil {
 		c.t.Error(err)
 	}
 }
@@ -62,10 +62,10 @@ func (c *clerk) Leave() {
 // chain is a proxy's, over the clerk's queue.
 func (c *clerk) chain() *Chain {
 	var side *queue.Proxy
-	console := NewAttended("console", c.q.Attended)
+	console := NewQueueChannel("console", c.q.Answerers)
 	console.Every = 10 * time.Millisecond
 	l := NewChain(ChainOptions{
-		Channels: []Channel{console}, Keeper: &fakeKeeper{},
+		Channels: []Channel{console}, RuleWriter: &fakeKeeper{},
 		Queue: NewQueueClient(func() (Enqueuer, error) {
 			var err error
 			side, err = c.q.Attach(queue.Session{ID: "clerk", Server: "files", PID: os.Getpid()})
@@ -83,7 +83,7 @@ func (c *clerk) chain() *Chain {
 
 func TestARealQueueKeepsTheContract(t *testing.T) {
 	slow.Test(t)
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			c := newClerk(t)
 			return c.chain(), c
@@ -118,7 +118,7 @@ func TestHundredsOfQuestions(t *testing.T) {
 				for j := range pending {
 					r := pending[(j+i*len(pending)/4)%len(pending)]
 					reply := gate.Reply(j % 2)
-					_, err := c.q.Decide(ctx, r.ID, queue.Answer{Reply: reply, Rung: "console", By: "me"})
+					_, err := c.q.Decide(ctx, r.ID, queue.Answer{Reply: reply, Channel: "console", By: "me"})
 					if err == nil {
 						mu.Lock()
 						said[r.Digest] = reply

@@ -15,8 +15,8 @@ import (
 
 const nothingRan = "; nothing was executed"
 
-// settled is the answer of a channel, unless the queue had one first.
-func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
+// answeredByChannel is the answer of a channel, unless the queue had one first.
+func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.ended(ctx, q, p)
 	}
@@ -24,9 +24,9 @@ func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.A
 	if a.Reply.Allows() {
 		status = queue.Approved
 	}
-	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Rung: a.Rung, By: a.By, Words: a.Words}, "")
+	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Channel: a.Channel, By: a.By, Words: a.Words}, "")
 	if !ours {
-		other, err := l.taken(ctx, q, p, first)
+		other, err := l.answeredByQueue(ctx, q, p, first)
 		other.Note = joined(other.Note, a.Note) // a rule may have been written at the channel
 		return other, err
 	}
@@ -35,9 +35,9 @@ func (l *Chain) settled(ctx context.Context, q gate.Question, p *entry, a gate.A
 	return a, nil
 }
 
-// taken is the answer of the queue.
-func (l *Chain) taken(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
-	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Rung: said.Rung, By: said.By, Words: said.Words}
+// answeredByQueue is the answer of the queue.
+func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
+	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
 		note, err := l.write(ctx, q, said)
 		if err != nil {
@@ -54,7 +54,7 @@ func (l *Chain) taken(ctx context.Context, q gate.Question, p *entry, said queue
 }
 
 func (l *Chain) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
-	if l.o.Keeper == nil {
+	if l.o.RuleWriter == nil {
 		return "", errors.New("rules cannot be written here")
 	}
 	defer func() {
@@ -62,7 +62,7 @@ func (l *Chain) write(ctx context.Context, q gate.Question, said queue.Answer) (
 			err = fmt.Errorf("writing failed: %v", r)
 		}
 	}()
-	return l.o.Keeper.Write(ctx, q, said.Scope, said.Reply)
+	return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply)
 }
 
 // ended is a question that was taken back, or whose time is up. An answer that
@@ -79,7 +79,7 @@ func (l *Chain) ended(ctx context.Context, q gate.Question, p *entry) (gate.Answ
 // ending is the cause of an end, in words for the one who would have answered.
 func ending(cause error) string {
 	switch {
-	case errors.Is(cause, gate.ErrSettled):
+	case errors.Is(cause, gate.ErrResolved):
 		return cause.Error()
 	case errors.Is(cause, gate.ErrWithdrawn):
 		return "withdrawn by the client" + nothingRan
@@ -123,7 +123,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolve(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked"+nothingRan)
 	if !ours && lost == nil {
-		return l.taken(ctx, q, p, first)
+		return l.answeredByQueue(ctx, q, p, first)
 	}
 	err := none
 	if lost != nil && l.o.Queue != nil {
@@ -139,7 +139,7 @@ func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lo
 // hint says how to answer such a call the next time; "" where nothing of ours
 // would help.
 func (l *Chain) hint() string {
-	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*Attended); return ok })
+	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })
 	if l.o.Queue == nil || !l.o.Wait && !attended {
 		return ""
 	}

@@ -26,14 +26,14 @@ const defaultGrace = 300 * time.Millisecond
 
 // Options say how a Terminal asks.
 type Options struct {
-	Always *remember.Keeper // writes "always" rules; nil: not offered
-	Aside  *Aside           // keeps the server's own words off the terminal meanwhile; nil: they are not ours
-	Lock   string           // a file all proxies of this user share; needed
-	By     string           // the account of the one who sits there, for the record
-	View   view.Options     // its Project, Home and ReadFile; the rest comes from the question
-	TTY    string           // default /dev/tty
-	Grace  time.Duration    // default 300 ms
-	Plain  bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	RuleWriter *remember.Writer // writes "always" rules; nil: not offered
+	Stderr     *StderrRelay     // keeps the server's own words off the terminal meanwhile; nil: they are not ours
+	Lock       string           // a file all proxies of this user share; needed
+	By         string           // the account of the one who sits there, for the record
+	View       view.Options     // its Project, Home and ReadFile; the rest comes from the question
+	TTY        string           // default /dev/tty
+	Grace      time.Duration    // default 300 ms
+	Plain      bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
 }
 
 // Terminal asks on the controlling terminal when this process may own it.
@@ -42,7 +42,7 @@ type Terminal struct {
 	turn chan struct{} // one question at a time
 }
 
-var _ Lister = (*Terminal)(nil)
+var _ BatchChannel = (*Terminal)(nil)
 
 // NewTerminal gives an approver that opens the terminal for each question only.
 func NewTerminal(o Options) *Terminal {
@@ -136,7 +136,7 @@ func noted(a gate.Answer, err error) (gate.Answer, error) {
 
 // withTerminal lets ask use the terminal, with nobody else on it.
 func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
-	answer = gate.Answer{Rung: terminal, By: t.o.By}
+	answer = gate.Answer{Channel: terminal, By: t.o.By}
 	select {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
@@ -145,7 +145,7 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
-	release, err := t.o.Aside.hold(ctx)
+	release, err := t.o.Stderr.hold(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -172,7 +172,7 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 	if err != nil {
 		return answer, err
 	}
-	offers, whyNot := t.o.Always.Offers(q)
+	offers, whyNot := t.o.RuleWriter.Offers(q)
 	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
 	word, err := t.show(ctx, tty, h.page)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 				`  path = "/p/a.txt"`, `  content = "hi"`, "clawai asks: let this through?", "> Deny", "Allow once")
 			s.answer(c.keys)
 			out := s.end()
-			if out.Reply != c.want || out.Err != "" || out.Rung != "terminal" || out.Digest != [32]byte{1, 2, 3} {
+			if out.Reply != c.want || out.Err != "" || out.Channel != "terminal" || out.Digest != [32]byte{1, 2, 3} {
 				t.Errorf("got %+v, want %v", out, c.want)
 			}
 		})

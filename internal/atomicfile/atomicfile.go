@@ -24,10 +24,10 @@ type Options struct {
 	// Mode is given to a new file (0 means 0600) whatever the umask. A file
 	// that exists keeps its mode and owner.
 	Mode fs.FileMode
-	// Was, when not nil, is what the caller read from the file: other content,
+	// Old, when not nil, is what the caller read from the file: other content,
 	// or no file, is ErrChanged. The check comes straight before the rename;
 	// writers that must exclude each other need a lock beside it.
-	Was []byte
+	Old []byte
 }
 
 // Write replaces the content of the file at path, or of the file a symlink at
@@ -43,9 +43,9 @@ func Write(path string, data []byte, o Options) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer func() { _ = os.Remove(tmp) }() // gone already when the rename succeeded
-	if o.Was != nil {
+	if o.Old != nil {
 		now, err := os.ReadFile(target)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Was) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Old) {
 			return fmt.Errorf("write %s: %w", path, ErrChanged)
 		}
 		if err != nil {

@@ -57,7 +57,7 @@ func TestNewFileGetsTheModeAsked(t *testing.T) {
 func TestOldFileKeepsItsMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "old", 0o640)
-	if err := Write(path, []byte("new"), Options{Mode: 0o666, Was: []byte("old")}); err != nil {
+	if err := Write(path, []byte("new"), Options{Mode: 0o666, Old: []byte("old")}); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "new")
@@ -85,13 +85,13 @@ func TestSymlinkStaysALink(t *testing.T) {
 func TestChangedFileIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "theirs", 0o600)
-	if err := Write(path, []byte("ours"), Options{Was: []byte("read")}); !errors.Is(err, ErrChanged) {
+	if err := Write(path, []byte("ours"), Options{Old: []byte("read")}); !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v, want ErrChanged", err)
 	}
 	holds(t, path, "theirs")
 
 	gone := filepath.Join(t.TempDir(), "gone")
-	if err := Write(gone, []byte("ours"), Options{Was: []byte{}}); !errors.Is(err, ErrChanged) {
+	if err := Write(gone, []byte("ours"), Options{Old: []byte{}}); !errors.Is(err, ErrChanged) {
 		t.Errorf("a deleted file: got %v, want ErrChanged", err)
 	}
 	if _, err := os.Lstat(gone); !errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = number(dst, "rule_line", int64(ev.RuleLine))
 	dst = e.member(dst, "rule", ev.RuleText)
 	dst = word(dst, "ref", ev.Ref)
-	dst = word(dst, "rung", ev.Rung)
+	dst = word(dst, "rung", ev.Channel)
 	dst = word(dst, "answer", ev.Answer)
 	dst = e.member(dst, "by", ev.By)
 	dst = e.member(dst, "words", ev.Words)

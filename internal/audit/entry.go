@@ -39,7 +39,7 @@ type stored struct {
 	RuleLine    int             `json:"rule_line"`
 	Rule        string          `json:"rule"`
 	Ref         string          `json:"ref"`
-	Rung        string          `json:"rung"`
+	Channel     string          `json:"rung"`
 	Answer      string          `json:"answer"`
 	By          string          `json:"by"`
 	Words       string          `json:"words"`
@@ -64,7 +64,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Extra: w.Extra,
 			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
-			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Rung: w.Rung, Answer: w.Answer, By: w.By, Words: w.Words,
+			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,

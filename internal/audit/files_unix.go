@@ -21,9 +21,9 @@ const checksModes = true
 
 // tryLock takes the lock on f, or reports that somebody else has it.
 func tryLock(f *os.File, shared bool) (bool, error) {
-	how := unix.LOCK_EX | unix.LOCK_NB
+	flags := unix.LOCK_EX | unix.LOCK_NB
 	if shared {
-		how = unix.LOCK_SH | unix.LOCK_NB
+		flags = unix.LOCK_SH | unix.LOCK_NB
 	}
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -32,7 +32,7 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	var lockErr error
 	err = raw.Control(func(fd uintptr) {
 		for {
-			if lockErr = unix.Flock(int(fd), how); !errors.Is(lockErr, unix.EINTR) {
+			if lockErr = unix.Flock(int(fd), flags); !errors.Is(lockErr, unix.EINTR) {
 				return
 			}
 		}

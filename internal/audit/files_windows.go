@@ -19,11 +19,11 @@ const lockAt = 1 << 30
 
 // tryLock takes the lock on f, or reports that somebody else has it.
 func tryLock(f *os.File, shared bool) (bool, error) {
-	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {
-		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}

@@ -34,7 +34,7 @@ func sample() *event.Event {
 		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3},
 		Bytes: 155, Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
 		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
-		RuleText: "Ask before reading", Ref: "abc-1", Rung: "terminal", Answer: "once", By: "anna", Words: "not there",
+		RuleText: "Ask before reading", Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
 		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail",
 	}
 }

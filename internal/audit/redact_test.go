@@ -210,7 +210,7 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 			Kind: event.Kind(s("kind")), Server: s("server"), Direction: s("direction"), Method: s("method"), ID: []byte(s("id")),
 			Subject: s("subject"), Names: []string{s("name")}, Args: []byte(s("args")), Policy: s("policy"), Code: s("code"),
 			Reason: s("reason"), RuleFile: s("file"), Ref: s("ref"), Declared: []string{s("declared")}, Detail: s("detail"),
-			Rung: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"),
+			Channel: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"),
 		}
 		raw, _ := line(t, redact.Mode(rapid.IntRange(0, 2).Draw(rt, "mode")), ev)
 		for _, c := range []byte(raw) {

@@ -20,12 +20,12 @@ type Value[T any] struct {
 // Never is the word that asks nobody.
 const Never = "never"
 
-// Rungs are the ways of asking, in the order in which they are tried.
-var askMethods = []string{"terminal", "popup", "console", "elicitation", "web"}
+// channels are the channels, in the order in which they are tried.
+var channels = []string{"terminal", "popup", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
-	Order     Value[[]string]      // the ways of asking, first to last; empty: nobody is ever asked
+	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
 	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
 	PerMinute Value[int]           // questions of one server before it is muted; at least 1
@@ -36,7 +36,7 @@ type Ask struct {
 func defaultAsk() Ask {
 	const from = "default"
 	return Ask{
-		Order:     Value[[]string]{slices.Clone(askMethods), from},
+		Order:     Value[[]string]{slices.Clone(channels), from},
 		Timeout:   Value[time.Duration]{45 * time.Second, from},
 		Nobody:    Value[string]{"wait", from},
 		PerMinute: Value[int]{30, from},
@@ -87,8 +87,8 @@ func setOrder(a *Ask, text, from string) error {
 		switch {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
-		case !slices.Contains(askMethods, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(askMethods), Never)))
+		case !slices.Contains(channels, name):
+			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(channels), Never)))
 		case slices.Contains(order[:i], name):
 			return fmt.Errorf("%q stands there twice", name)
 		}

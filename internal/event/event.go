@@ -15,7 +15,7 @@ const (
 	Listed   Kind = "listed"   // a list result with the set the server declared
 	Policy   Kind = "policy"   // a policy was loaded, reloaded, or a broken one was refused
 	Asked    Kind = "asked"    // a question of ours in the client's own form (code "sent"), or what came back
-	Answered Kind = "answered" // a person's answer: which rung, how long
+	Answered Kind = "answered" // a person's answer: by which channel, how long
 	Muted    Kind = "muted"    // a session asked too often: for a while nobody is asked
 	Chatter  Kind = "chatter"  // a line on the server's stdout that is no frame
 	End      Kind = "end"      // the session ended: exit code or signal
@@ -56,9 +56,9 @@ type Event struct {
 	RuleText string // the rule's description
 
 	Ref      string // the record id this one belongs to
-	Rung     string // of Answered
+	Channel  string // of Answered
 	Answer   string // of Answered: once, session, always, deny, deny always
-	By       string // of Answered: who, as far as the rung knows
+	By       string // of Answered: who, as far as the channel knows
 	Words    string // of Answered: what the person wants the agent to know
 	Waited   time.Duration
 	IsError  bool     // of Outcome: error, or a tool result with isError

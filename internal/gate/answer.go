@@ -32,12 +32,12 @@ func (s *Session) unneeded(q *question, v *Verdict) bool {
 	if v.Action == policy.Prompt {
 		return false
 	}
-	q.settled = true
-	q.end(settled(v))
+	q.resolved = true
+	q.end(resolvedCause(v))
 	return q.asked.Client == nil
 }
 
-// resolveUnasked is the verdict of a question that was settled while its caller might
+// resolveUnasked is the verdict of a question that was resolved while its caller might
 // have been away: the rules of this moment hold.
 func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
@@ -46,17 +46,17 @@ func (s *Session) resolveUnasked(q *question) Verdict {
 	return q.refusal(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
 }
 
-// settled says to those who ask why there is nothing left to ask.
-func settled(v *Verdict) error {
+// resolvedCause says to those who ask why there is nothing left to ask.
+func resolvedCause(v *Verdict) error {
 	switch {
 	case v.Code == CodeAllowedInSession:
-		return fmt.Errorf("%w: allowed for this session", ErrSettled)
+		return fmt.Errorf("%w: allowed for this session", ErrResolved)
 	case v.Code == CodeDeniedByPerson:
-		return fmt.Errorf("%w: denied for good", ErrSettled)
+		return fmt.Errorf("%w: denied for good", ErrResolved)
 	case v.Action == policy.Allow:
-		return fmt.Errorf("%w: the rules changed and allow it", ErrSettled)
+		return fmt.Errorf("%w: the rules changed and allow it", ErrResolved)
 	}
-	return fmt.Errorf("%w: the rules changed and deny it", ErrSettled)
+	return fmt.Errorf("%w: the rules changed and deny it", ErrResolved)
 }
 
 // resolve turns an answer into a verdict. The call is judged again: the rules may
@@ -110,7 +110,7 @@ func (c *conclusion) answered(r reply) *event.Event {
 		return nil
 	}
 	ev := c.event
-	ev.Rung, ev.Answer, ev.By, ev.Words = r.Rung, r.Reply.String(), oneLine(r.By, 200), oneLine(r.Words, maxWords)
+	ev.Channel, ev.Answer, ev.By, ev.Words = r.Channel, r.Reply.String(), oneLine(r.By, 200), oneLine(r.Words, maxWords)
 	ev.Waited, ev.Detail = r.waited, r.Note
 	if r.late {
 		ev.Code, ev.Reason = CodeTooLate, "the call was over by then"

@@ -50,7 +50,7 @@ func TestAPersonsWordsReachTheAgentAndTheRecord(t *testing.T) {
 			t.Errorf("the agent is told %q", got)
 		}
 		for _, ev := range j.of(event.Answered) {
-			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Rung != "person" {
+			if want := map[string]string{"deny": "use[2J the test folder"}[ev.Answer]; ev.Words != want || ev.By != "anna" || ev.Channel != "person" {
 				t.Errorf("recorded %+v", ev)
 			}
 		}

@@ -82,7 +82,7 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 			q.x.note(&v)
 		}
 	}()
-	// The rules, or an earlier answer, may have settled it before it was among
+	// The rules, or an earlier answer, may have resolved it before it was among
 	// those that are told.
 	if v = s.rejudge(q); v.Action != policy.Prompt {
 		return v, r
@@ -102,7 +102,7 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 		return q.unanswered(ctx), r
 	case r.err == nil:
 		return s.resolve(q, r), r
-	case q.settled:
+	case q.resolved:
 		return s.resolveUnasked(q), r
 	}
 	return q.unasked(r), r

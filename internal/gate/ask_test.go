@@ -16,7 +16,7 @@ import (
 func TestAnAnswerIsRecordedBeforeTheDecisionBeforeTheForward(t *testing.T) {
 	j := newJournal()
 	j.person = func(ctx context.Context, q Question) (Answer, error) {
-		return Answer{Reply: AllowAlways, Digest: q.Digest, Rung: "terminal", Note: "wrote a rule"}, nil
+		return Answer{Reply: AllowAlways, Digest: q.Digest, Channel: "terminal", Note: "wrote a rule"}, nil
 	}
 	s := session(t, j, byName)
 	x := j.call("prompt")
@@ -27,7 +27,7 @@ func TestAnAnswerIsRecordedBeforeTheDecisionBeforeTheForward(t *testing.T) {
 		t.Fatalf("got %q, want %q", j.lines, want)
 	}
 	a, d := j.events[0], j.events[1]
-	if a.Kind != event.Answered || a.Rung != "terminal" || a.Answer != "always" || a.Detail != "wrote a rule" ||
+	if a.Kind != event.Answered || a.Channel != "terminal" || a.Answer != "always" || a.Detail != "wrote a rule" ||
 		a.Digest != d.Digest || a.Method != "tools/call" || string(a.ID) != "7" || a.Server != "srv" {
 		t.Errorf("answer recorded as %+v", a)
 	}

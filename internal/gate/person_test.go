@@ -29,7 +29,7 @@ type pendingQuestion struct {
 }
 
 func (s *pendingQuestion) say(r Reply, words string) {
-	s.answer(reply{Answer: Answer{Reply: r, Digest: s.Digest, Rung: "person", By: "anna", Words: words}})
+	s.answer(reply{Answer: Answer{Reply: r, Digest: s.Digest, Channel: "person", By: "anna", Words: words}})
 }
 
 // answer counts the first time only.
@@ -60,7 +60,7 @@ func (d *person) ask(ctx context.Context, q Question) (Answer, error) {
 		case r := <-s.says:
 			return r.Answer, r.err
 		case <-time.After(time.Hour):
-			return Answer{Reply: AllowSession, Digest: q.Digest, Rung: "person", By: "anna"}, nil
+			return Answer{Reply: AllowSession, Digest: q.Digest, Channel: "person", By: "anna"}, nil
 		}
 	}
 	return Answer{}, context.Cause(ctx)

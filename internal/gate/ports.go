@@ -131,7 +131,7 @@ type Inspector interface {
 // every implementation must do.
 //
 // When ctx ends, context.Cause says what the person may be told: ErrWithdrawn,
-// ErrSettled, ErrClosed (or any other cause: the connection is gone) or
+// ErrResolved, ErrClosed (or any other cause: the connection is gone) or
 // context.DeadlineExceeded. What Ask answers after that changes nothing.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
@@ -141,9 +141,9 @@ type Approver interface {
 var (
 	ErrWithdrawn = errors.New("the caller withdrew the call")
 	ErrClosed    = errors.New("the session is over")
-	// ErrSettled is wrapped by an error that goes on in words: which way it went,
+	// ErrResolved is wrapped by an error that goes on in words: which way it went,
 	// and whether the rules or an earlier answer decided.
-	ErrSettled = errors.New("settled")
+	ErrResolved = errors.New("settled")
 )
 
 // Concluder tells the person what became of an answer.
@@ -226,11 +226,11 @@ func (r Reply) String() string {
 
 // Answer is a person's reply and how it was given.
 type Answer struct {
-	Reply  Reply
-	Digest [32]byte // the question's; a different one is a deny
-	Rung   string   // "terminal", "queue", "elicitation", ...
-	By     string   // who answered, as far as the rung knows: an account, a client's name
-	Words  string   // what the person wants the agent to know; hostile to nobody but shown as text
+	Reply   Reply
+	Digest  [32]byte // the question's; a different one is a deny
+	Channel string   // "terminal", "queue", "elicitation", ...
+	By      string   // who answered, as far as the channel knows: an account, a client's name
+	Words   string   // what the person wants the agent to know; hostile to nobody but shown as text
 	// Note says what was written, for the record; or, beside an error, why
 	// nobody could be asked: then the agent reads it, so it names no path.
 	Note string

@@ -33,7 +33,7 @@ func TestChangedRulesSettleWhatWaits(t *testing.T) {
 			}
 			s.SetPolicy(tt.to)
 			for _, pendingQuestion := range d.open() {
-				if cause := context.Cause(pendingQuestion.ctx); !errors.Is(cause, ErrSettled) || cause.Error() != tt.told {
+				if cause := context.Cause(pendingQuestion.ctx); !errors.Is(cause, ErrResolved) || cause.Error() != tt.told {
 					t.Errorf("told %v, want %s", cause, tt.told)
 				}
 			}
@@ -215,7 +215,7 @@ func TestWhatIsSettledWhileTheCallerIsAway(t *testing.T) {
 			pendingQuestion := d.open()[0]
 			s.SetPolicy(always(allowRule))
 			synctest.Wait()
-			if !errors.Is(context.Cause(pendingQuestion.ctx), ErrSettled) {
+			if !errors.Is(context.Cause(pendingQuestion.ctx), ErrResolved) {
 				t.Errorf("the asking ended with %v", context.Cause(pendingQuestion.ctx))
 			}
 			j.expect(t, x, "0 ends: []")

@@ -184,7 +184,7 @@ func tool(name string) policy.Call {
 // says is a person with one answer.
 func says(r Reply) func(context.Context, Question) (Answer, error) {
 	return func(_ context.Context, q Question) (Answer, error) {
-		return Answer{Reply: r, Digest: q.Digest, Rung: "test"}, nil
+		return Answer{Reply: r, Digest: q.Digest, Channel: "test"}, nil
 	}
 }
 

@@ -70,7 +70,7 @@ func TestOnlyAPersonsNoIsRemembered(t *testing.T) {
 	for name, refuse := range map[string]func(*pendingQuestion){
 		"timeout": func(*pendingQuestion) { time.Sleep(45 * time.Second) },
 		"error":   func(s *pendingQuestion) { s.answer(reply{err: fmt.Errorf("no terminal")}) },
-		"wrong":   func(s *pendingQuestion) { s.answer(reply{Answer: Answer{Rung: "person"}}) },
+		"wrong":   func(s *pendingQuestion) { s.answer(reply{Answer: Answer{Channel: "person"}}) },
 		"yes":     func(s *pendingQuestion) { s.say(AllowOnce, "") },
 	} {
 		synctest.Test(t, func(t *testing.T) {

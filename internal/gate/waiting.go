@@ -31,7 +31,7 @@ type question struct {
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called
 	end       context.CancelCauseFunc // ends the Approver's part
-	settled   bool                    // because nobody need be asked any more
+	resolved  bool                    // because nobody need be asked any more
 	regranted bool                    // the answer has changed the grants
 }
 

@@ -25,7 +25,7 @@ func (l *line1000) Ask(ctx context.Context, q Question) (Answer, error) {
 	}
 	select {
 	case <-l.answers[q.Number]:
-		return Answer{Reply: AllowOnce, Digest: q.Digest, Rung: "bench"}, nil
+		return Answer{Reply: AllowOnce, Digest: q.Digest, Channel: "bench"}, nil
 	case <-ctx.Done():
 		return Answer{}, ctx.Err()
 	}

@@ -78,13 +78,13 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 
 // handlerConfig is the SDK's flow with our browser, our callback and our store.
 func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, pinned *issuerCheck, got *Entry) *auth.AuthorizationCodeHandlerConfig {
-	carry := *c.o.HTTP
-	carry.Transport = pinned
+	client := *c.o.HTTP
+	client.Transport = pinned
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:           redirect,
 		RequestRefreshToken:   true,
 		AcceptUnadvertisedIss: false,
-		Client:                &carry,
+		Client:                &client,
 		ScopeFilter:           func(wanted []string) []string { return mergeScopes(had, wanted) },
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return c.authorize(ctx, args.URL, back)

@@ -48,29 +48,29 @@ func (w *walker) take(c byte) bool {
 }
 
 // value copies the value of the member called field, which is how secret.
-func (w *walker) value(how secrecy, field string, depth int) error {
+func (w *walker) value(level secrecy, field string, depth int) error {
 	w.Blanks()
 	if w.At == len(w.src) || depth > maxDepth {
 		return errNotJSON
 	}
 	switch w.src[w.At] {
 	case '{':
-		return w.object(how, depth)
+		return w.object(level, depth)
 	case '[':
-		return w.array(how, field, depth)
+		return w.array(level, field, depth)
 	case '"':
 		raw, err := w.raw()
 		if err != nil {
 			return err
 		}
-		w.string(raw, how, field)
+		w.string(raw, level, field)
 		return nil
 	}
-	return w.literal(how, field)
+	return w.literal(level, field)
 }
 
 // array copies a list. The word after a flag such as "--token" is its value.
-func (w *walker) array(how secrecy, field string, depth int) error {
+func (w *walker) array(level secrecy, field string, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '[')
 	if w.take(']') {
@@ -78,7 +78,7 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 		return nil
 	}
 	start, last := w.At, []byte(nil)
-	for next := how; ; {
+	for next := level; ; {
 		w.Blanks()
 		mark, from, cut := len(w.dst), w.At, w.cut
 		element := w.unescaped()
@@ -92,7 +92,7 @@ func (w *walker) array(how secrecy, field string, depth int) error {
 		if err := w.value(next, field, depth+1); err != nil {
 			return err
 		}
-		next = max(how, flagSecrecy(w.src[from:w.At]))
+		next = max(level, flagSecrecy(w.src[from:w.At]))
 		if w.shorten(mark, cut) {
 			w.dst = append(w.dst, ']')
 			return w.leave()
@@ -146,21 +146,21 @@ func (w *walker) leave() error {
 }
 
 // object copies members. {"name": "API_KEY", "value": ...} names its value too.
-func (w *walker) object(how secrecy, depth int) error {
+func (w *walker) object(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')
 	if w.take('}') {
 		w.dst = append(w.dst, '}')
 		return nil
 	}
-	named := how
+	named := level
 	for {
 		w.Blanks()
 		mark, cut := len(w.dst), w.cut
 		if w.dst[mark-1] != '{' {
 			w.dst = append(w.dst, ',')
 		}
-		if err := w.member(how, &named, depth); err != nil {
+		if err := w.member(level, &named, depth); err != nil {
 			return err
 		}
 		if w.shorten(mark, cut) {
@@ -177,7 +177,7 @@ func (w *walker) object(how secrecy, depth int) error {
 	}
 }
 
-func (w *walker) member(how secrecy, named *secrecy, depth int) error {
+func (w *walker) member(level secrecy, named *secrecy, depth int) error {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return errNotJSON
 	}
@@ -190,13 +190,13 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 		name = escape.Undo(nil, name)
 	}
 	w.dst = append(w.dst, ':')
-	how = max(how, nameSecrecy(name))
+	level = max(level, nameSecrecy(name))
 	naming := false
 	switch string(name) {
 	case "name", "key", "header", "field":
 		naming = true
 	case "value":
-		how = max(how, *named)
+		level = max(level, *named)
 	case "command", "cmd", "program", "executable", "file":
 		defer func(at int) { w.command = bytes.Trim(w.src[at:w.At], " \t\r\n:\"") }(w.At)
 	}
@@ -209,7 +209,7 @@ func (w *walker) member(how secrecy, named *secrecy, depth int) error {
 	}
 	w.Blanks()
 	from := w.At
-	if err := w.value(how, field, depth+1); err != nil {
+	if err := w.value(level, field, depth+1); err != nil {
 		return err
 	}
 	if naming && w.At-from > 2 && w.src[from] == '"' {

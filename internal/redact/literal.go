@@ -9,7 +9,7 @@ import (
 
 // string appends the string written as raw between its quotes. What is counted
 // and hashed of a long one is raw, and only its beginning is unescaped.
-func (w *walker) string(raw []byte, how secrecy, field string) {
+func (w *walker) string(raw []byte, level secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		const head = 6 * (MaxText + maxLook) // enough: an escape is six bytes at most
@@ -17,7 +17,7 @@ func (w *walker) string(raw []byte, how secrecy, field string) {
 		text = w.r.scratch
 	}
 	w.dst = append(w.dst, '"')
-	if how != harmless && len(raw) > 0 && w.r.mode != Full {
+	if level != harmless && len(raw) > 0 && w.r.mode != Full {
 		w.dst = w.r.mark(w.dst, "member", raw, field)
 	} else {
 		w.dst = w.r.AppendText(w.dst, text, raw)
@@ -34,7 +34,7 @@ func (w *walker) raw() ([]byte, error) {
 	return jsonscan.Value(inside).Bytes(), nil
 }
 
-func (w *walker) literal(how secrecy, field string) error {
+func (w *walker) literal(level secrecy, field string) error {
 	word := jsonscan.Value(w.Word()).Bytes()
 	switch string(word) {
 	case "true", "false", "null":
@@ -45,7 +45,7 @@ func (w *walker) literal(how secrecy, field string) error {
 		return errNotJSON
 	}
 	switch {
-	case how == secret && w.r.mode != Full:
+	case level == secret && w.r.mode != Full:
 		w.dst = append(w.dst, '"')
 		w.dst = w.r.mark(w.dst, "number", word, field)
 		w.dst = append(w.dst, '"')

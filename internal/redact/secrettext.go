@@ -124,15 +124,15 @@ func assigned(s []byte, i, from int) span {
 		return span{}
 	}
 	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
-	how := nameSecrecy(name)
-	if how == harmless && (!inQuery || !isQuerySecret(name)) {
+	level := nameSecrecy(name)
+	if level == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
 	}
 	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
 		i++
 	}
 	from, to := valueAfter(s, i+1, inQuery, bytes.EqualFold(name, []byte("authorization")) || bytes.HasSuffix(bytes.ToLower(name), []byte("cookie")))
-	if how == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
+	if level == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
 		return span{}
 	}
 	return span{from, to, "value"}

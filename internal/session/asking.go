@@ -32,7 +32,7 @@ type asking struct {
 	by       string
 	session  string
 	desktop  *notify.Desktop
-	aside    *approve.Aside
+	relay    *approve.StderrRelay
 	chain    *approve.Chain // nil: nobody is ever asked
 	guard    *Session       // set once, before the first question
 
@@ -47,19 +47,19 @@ type asking struct {
 // newAsking builds the chain of the settings.
 func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
-		aside: s.aside, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
+		relay: s.relay, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
 		session: rand.Text(), desktop: notify.New(notify.Options{}), shared: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	keeper := &remember.Keeper{
+	keeper := &remember.Writer{
 		Policy: under.Path, Options: under.Options(),
 		Denied: deniedCalls{recordDir(a.folders.State)}, Wrote: s.edits.Note,
 	}
 	a.chain = approve.NewChain(approve.ChainOptions{
-		Channels: a.channels(keeper), Queue: a.queueClient(), Keeper: keeper, Wait: a.settings.Nobody.Is == "wait",
-		Risk: a.risky, Project: a.view.Project, Point: a.point, Trouble: a.trouble,
+		Channels: a.channels(keeper), Queue: a.queueClient(), RuleWriter: keeper, Wait: a.settings.Nobody.Is == "wait",
+		Risk: a.risky, Project: a.view.Project, Notify: a.notify, OnError: a.onError,
 	})
 	return a
 }
@@ -75,7 +75,7 @@ func (a *asking) queueClient() *approve.QueueClient {
 
 // channels are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) channels(keeper *remember.Keeper) (all []approve.Channel) {
+func (a *asking) channels(keeper *remember.Writer) (all []approve.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
@@ -83,7 +83,7 @@ func (a *asking) channels(keeper *remember.Keeper) (all []approve.Channel) {
 		case "popup":
 			all = append(all, approve.NewBatcher(a.popup(), a.risky))
 		case "console", "web":
-			all = append(all, approve.NewAttended(name, a.attended))
+			all = append(all, approve.NewQueueChannel(name, a.answerers))
 		case "elicitation":
 			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home}))
 		}
@@ -93,9 +93,9 @@ func (a *asking) channels(keeper *remember.Keeper) (all []approve.Channel) {
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
 
-func (a *asking) terminal(keeper *remember.Keeper) *approve.Terminal {
+func (a *asking) terminal(keeper *remember.Writer) *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
-		Lock: terminalLock(a.folders), Aside: a.aside, Always: keeper, By: a.by, View: a.view,
+		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: keeper, By: a.by, View: a.view,
 	})
 }
 
@@ -128,15 +128,15 @@ func (a *asking) risky(q gate.Question) bool {
 	return approve.Dangerous(q, a.view)
 }
 
-// point points a person to a question that waits where nobody looks.
-func (a *asking) point(q gate.Question) {
+// notify points a person to a question that waits where nobody looks.
+func (a *asking) notify(q gate.Question) {
 	if a.settings.Notify.Is {
 		a.desktop.Asks(q.Server, q.Calls)
 	}
 }
 
-// trouble goes to the record: the question itself has an answer.
-func (a *asking) trouble(err error) {
+// onError goes to the record: the question itself has an answer.
+func (a *asking) onError(err error) {
 	_ = a.guard.note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
@@ -167,12 +167,12 @@ func (a *asking) opened() (*queue.Queue, error) {
 	return q, nil
 }
 
-func (a *asking) attended() ([]string, error) {
+func (a *asking) answerers() ([]string, error) {
 	q, err := a.opened()
 	if err != nil {
 		return nil, err
 	}
-	return q.Attended()
+	return q.Answerers()
 }
 
 // enqueuer is this session's side of the queue.
@@ -221,7 +221,7 @@ func (a *asking) share(grants Grants) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		if err := grants.SetGrants(ctx, all); err != nil {
-			a.trouble(fmt.Errorf("the answers for this session cannot be listed: %w", err))
+			a.onError(fmt.Errorf("the answers for this session cannot be listed: %w", err))
 		}
 		cancel()
 	}

@@ -46,7 +46,7 @@ func (o *Options) sharesTerminal() bool {
 type Sessions struct {
 	o     Options
 	edits *config.Edits // of the policy, by answers of a person
-	aside *approve.Aside
+	relay *approve.StderrRelay
 
 	mu     sync.Mutex     // guards what follows
 	policy *config.Loaded // in force; o.Policy is nil, or the first would be kept for good
@@ -60,28 +60,28 @@ func New(o Options) (*Sessions, error) {
 	if !o.sharesTerminal() {
 		return s, nil
 	}
-	aside, err := approve.NewAside(o.Stderr, terminalLock(o.Folders))
+	aside, err := approve.NewStderrRelay(o.Stderr, terminalLock(o.Folders))
 	if err != nil {
 		return nil, err
 	}
-	s.aside = aside
+	s.relay = aside
 	return s, nil
 }
 
 // Close lets go of the terminal: nobody asks any more.
-func (s *Sessions) Close() { s.aside.Close() }
+func (s *Sessions) Close() { s.relay.Close() }
 
 // Stderr is what a server that we start gets: what it writes waits while a
 // question is open. Started says that the server has it, or will not.
 func (s *Sessions) Stderr() *os.File {
-	if s.aside != nil {
-		return s.aside.Stderr()
+	if s.relay != nil {
+		return s.relay.Stderr()
 	}
 	return s.o.Stderr
 }
 
 // Started gives up our side of what Stderr gave.
-func (s *Sessions) Started() { s.aside.Started() }
+func (s *Sessions) Started() { s.relay.Started() }
 
 // Peer is the server of a session.
 type Peer struct {

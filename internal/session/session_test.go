@@ -352,7 +352,7 @@ func TestStderr(t *testing.T) {
 			if got := s.o.sharesTerminal(); got != tt.shares {
 				t.Errorf("shared: %v", got)
 			}
-			if s.aside == nil && s.Stderr() != s.o.Stderr { // a test's stderr need not be a terminal
+			if s.relay == nil && s.Stderr() != s.o.Stderr { // a test's stderr need not be a terminal
 				t.Error("it is given another stderr")
 			}
 			s.Started()

@@ -35,7 +35,7 @@ func (u *Upstream) endpoint() string {
 // server which knows nothing newer gives (MCP 2025-11-25 basic/transports,
 // backwards compatibility). An error says that its stream wants a sign-in.
 func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
-	if rt.frame.Method != "initialize" || !MayBeOlder(resp.StatusCode) {
+	if rt.frame.Method != "initialize" || !MayBeLegacySSE(resp.StatusCode) {
 		return false, nil
 	}
 	in, err := u.openSSE(rt)
@@ -49,9 +49,9 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	return true, nil
 }
 
-// MayBeOlder reports the status with which a server that speaks HTTP+SSE only
+// MayBeLegacySSE reports the status with which a server that speaks HTTP+SSE only
 // answers what is posted to the address of its stream.
-func MayBeOlder(status int) bool {
+func MayBeLegacySSE(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
 

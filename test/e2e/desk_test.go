@@ -108,7 +108,7 @@ func (d *desk) ask(change func(*queue.Request)) wants {
 
 func (w wants) settle(s queue.Status, a queue.Answer, outcome string) {
 	w.d.t.Helper()
-	if _, ok, err := w.Settle(w.d.t.Context(), s, a, outcome); err != nil || !ok {
+	if _, ok, err := w.Resolve(w.d.t.Context(), s, a, outcome); err != nil || !ok {
 		w.d.t.Fatalf("settle: %v %v", ok, err)
 	}
 }

@@ -25,7 +25,7 @@ func TestPageByKeyboard(t *testing.T) {
 			b.do(nil, "open", map[string]any{"url": d.link})
 			b.wait("#empty", "Nothing waits")
 			b.wait("#state", "Connected")
-			if kinds, err := d.q.Attended(); err != nil || len(kinds) != 1 || kinds[0] != "web" {
+			if kinds, err := d.q.Answerers(); err != nil || len(kinds) != 1 || kinds[0] != "web" {
 				t.Errorf("attended: %v %v", kinds, err)
 			}
 			b.fits("empty")
@@ -78,7 +78,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	b.shot(size, "phone", "web-question")
 	b.calm()
 	b.press("Enter")
-	if a := w.answer("denied"); a.Reply != gate.DenyOnce || a.Words != "not in the garden" || a.Rung != "web" {
+	if a := w.answer("denied"); a.Reply != gate.DenyOnce || a.Words != "not in the garden" || a.Channel != "web" {
 		t.Errorf("deny: %+v", a)
 	}
 	b.wait("#said", "Denied at")

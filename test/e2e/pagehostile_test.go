@@ -36,7 +36,7 @@ func TestPageLink(t *testing.T) {
 	stranger.wait("#why", "opened by the link")
 	stranger.quiet(d.origin)
 	b.do(nil, "close", nil)
-	eventually(t, "nobody attends", func() bool { kinds, err := d.q.Attended(); return err == nil && len(kinds) == 0 })
+	eventually(t, "nobody attends", func() bool { kinds, err := d.q.Answerers(); return err == nil && len(kinds) == 0 })
 }
 
 // TestPageFromElsewhere holds that a page of another port of this machine, in the
@@ -124,7 +124,7 @@ func TestPageWithOthersCookies(t *testing.T) {
 	b.tabTo("Tab", "Deny")
 	b.calm()
 	b.press("Enter")
-	if a := w.answer("denied"); a.Rung != "web" {
+	if a := w.answer("denied"); a.Channel != "web" {
 		t.Errorf("answered %+v", a)
 	}
 }

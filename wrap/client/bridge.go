@@ -34,7 +34,7 @@ func (s *shapeReader) readBridge() {
 	if !wrapped || v.was == "" || s.problem != nil {
 		return
 	}
-	s.kind, s.remote = Remote, &remote{was: strings.Split(v.was, ",")}
+	s.kind, s.remote = Remote, &remote{original: strings.Split(v.was, ",")}
 	if v.inner != len(s.words)-1 {
 		s.refuse(s.words[len(s.words)-1].start, "take the others out", "not one address stands after the -- of %q", s.slot.name)
 		return
@@ -75,7 +75,7 @@ func (s *shapeReader) readVariable(m *member) {
 
 // checkWas refuses words that this version does not write.
 func (s *shapeReader) checkWas() {
-	for i, word := range s.remote.was {
+	for i, word := range s.remote.original {
 		known := []string{s.row.HeadersField, s.row.EnvHeadersField, s.row.BearerField, s.row.envKey()}
 		if i == 0 {
 			known = s.row.URLFields

@@ -56,10 +56,10 @@ type Entry struct {
 
 // Wrapper is clawai in front of a server.
 type Wrapper struct {
-	Path    string // the command: where clawai is; "" where the url leads to its proxy
-	Front   string // the address at that proxy
-	Server  string // the name it gives the rules; "" when it gives none
-	Observe bool   // nothing is enforced
+	Path     string // the command: where clawai is; "" where the url leads to its proxy
+	ProxyURL string // the address at that proxy
+	Server   string // the name it gives the rules; "" when it gives none
+	Observe  bool   // nothing is enforced
 
 	// Differs is filled in by Read: what keeps the entry from being what Wrap or
 	// Redirect would make of it; empty when it is just that. Not weighed are Path,

@@ -111,9 +111,9 @@ func (j *jsonReader) comment() {
 }
 
 // value reads one value. The path is what still leads to the container.
-func (j *jsonReader) value(path []string, how reading) *node {
-	if how == follow && len(path) == 0 {
-		how = keep
+func (j *jsonReader) value(path []string, mode reading) *node {
+	if mode == follow && len(path) == 0 {
+		mode = keep
 	}
 	start := j.at
 	switch c := j.peek(); {
@@ -121,29 +121,29 @@ func (j *jsonReader) value(path []string, how reading) *node {
 		j.fail(j.at, "the file ends inside a value")
 		return nil
 	case c == '{':
-		return j.object(path, how)
+		return j.object(path, mode)
 	case c == '[':
-		return j.list(how)
+		return j.list(mode)
 	case c == '"' || c == '\'' && j.format == JSON5:
 		j.skipString()
-		return j.scalar(start, stringKind, how)
+		return j.scalar(start, stringKind, mode)
 	case j.word("null"):
-		return j.scalar(start, nullKind, how)
+		return j.scalar(start, nullKind, mode)
 	case j.word("true") || j.word("false") || j.number():
-		return j.scalar(start, otherKind, how)
+		return j.scalar(start, otherKind, mode)
 	default:
 		j.fail(start, "%q cannot start a value", j.here())
 		return nil
 	}
 }
 
-func (j *jsonReader) scalar(start int, k kind, how reading) *node {
-	if how == skip || j.err != nil {
+func (j *jsonReader) scalar(start int, k kind, mode reading) *node {
+	if mode == skip || j.err != nil {
 		return nil
 	}
 	n := &node{kind: k, start: start, end: j.at}
 	switch {
-	case how != keep:
+	case mode != keep:
 	case k == stringKind:
 		n.text = decodeString(j.src[start:j.at])
 	case k == otherKind:
@@ -153,20 +153,20 @@ func (j *jsonReader) scalar(start int, k kind, how reading) *node {
 }
 
 // open reads an opening bracket; what is skipped gets no node.
-func (j *jsonReader) open(k kind, how reading) *node {
+func (j *jsonReader) open(k kind, mode reading) *node {
 	start := j.at
 	if j.depth++; j.depth > maxDepth {
 		j.fail(j.at, "values are nested deeper than %d", maxDepth)
 	}
 	j.at = min(j.at+1, len(j.src))
-	if how == skip {
+	if mode == skip {
 		return nil
 	}
 	return &node{kind: k, start: start}
 }
 
-func (j *jsonReader) object(path []string, how reading) *node {
-	n := j.open(objectKind, how)
+func (j *jsonReader) object(path []string, mode reading) *node {
+	n := j.open(objectKind, mode)
 	for {
 		if j.space(); j.closes('}', "an object") {
 			return n.endAt(j.at)
@@ -182,7 +182,7 @@ func (j *jsonReader) object(path []string, how reading) *node {
 		}
 		j.at++
 		j.space()
-		inside, rest := j.choose(start, end, path, how)
+		inside, rest := j.choose(start, end, path, mode)
 		v := j.value(rest, inside)
 		if inside != skip {
 			name := decodeString(j.src[start:end])
@@ -196,9 +196,9 @@ func (j *jsonReader) object(path []string, how reading) *node {
 }
 
 // choose says how to read the member whose key stands from start to end.
-func (j *jsonReader) choose(start, end int, path []string, how reading) (reading, []string) {
-	if how != follow {
-		return how, nil
+func (j *jsonReader) choose(start, end int, path []string, mode reading) (reading, []string) {
+	if mode != follow {
+		return mode, nil
 	}
 	if path[0] == "*" || isKey(j.src[start:end], path[0]) {
 		return follow, path[1:]
@@ -214,17 +214,17 @@ func isKey(raw []byte, name string) bool {
 	return decodeString(raw) == name
 }
 
-func (j *jsonReader) list(how reading) *node {
-	n := j.open(listKind, how)
-	if how == follow { // a key path does not lead through a list
-		how = skip
+func (j *jsonReader) list(mode reading) *node {
+	n := j.open(listKind, mode)
+	if mode == follow { // a key path does not lead through a list
+		mode = skip
 	}
 	for {
 		if j.space(); j.closes(']', "a list") {
 			return n.endAt(j.at)
 		}
-		v := j.value(nil, how)
-		if how != skip {
+		v := j.value(nil, mode)
+		if mode != skip {
 			n.items = append(n.items, v)
 		}
 		if !j.comma(']', "a list") {

@@ -27,26 +27,26 @@ func (f *file) secrets(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.hidden(m.value.text) {
 		e := f.cover(m.value, "")
-		if r.led != nil { // whose path is a secret of clawai's, and whose query may hold one
-			e.text = r.led.host() + "/" + hiddenText
+		if r.redirected != nil { // whose path is a secret of clawai's, and whose query may hold one
+			e.text = r.redirected.host() + "/" + hiddenText
 		}
 		edits = append(edits, e)
 	}
 	for _, h := range r.headers {
-		front := ""
-		if r.was != nil {
-			front = h.name + ":"
+		prefix := ""
+		if r.original != nil {
+			prefix = h.name + ":"
 		}
-		edits = append(edits, f.cover(h.member.value, front))
+		edits = append(edits, f.cover(h.member.value, prefix))
 	}
 	return edits
 }
 
 // cover hides the text of a string behind what stands in front of it.
-func (f *file) cover(v *node, front string) edit {
+func (f *file) cover(v *node, prefix string) edit {
 	n := f.opening(f.raw(v), v.plain)
-	start, end := v.start+n+len(front), v.end-min(n, 3)
-	if front != "" && start < end && f.src[start] == ' ' {
+	start, end := v.start+n+len(prefix), v.end-min(n, 3)
+	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++
 	}
 	if start > end {

@@ -87,8 +87,8 @@ func (f *file) fill(e *Entry, sh shape) {
 	}
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()
-		if r.led != nil {
-			e.Wrapped = &Wrapper{Front: r.led.front, Server: r.led.server, Differs: r.led.differs(r.url.value.text, e.Name)}
+		if r.redirected != nil {
+			e.Wrapped = &Wrapper{ProxyURL: r.redirected.proxyURL, Server: r.redirected.server, Differs: r.redirected.differs(r.url.value.text, e.Name)}
 		}
 		return
 	}
@@ -103,7 +103,7 @@ func (f *file) problem(s slot, sh shape) *fault {
 		return sh.problem
 	}
 	v, wrapped := readInvocation(sh.words)
-	if sh.kind == Remote && sh.remote.led == nil {
+	if sh.kind == Remote && sh.remote.redirected == nil {
 		return sh.remote.kept
 	}
 	if sh.kind == Remote {

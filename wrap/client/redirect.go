@@ -21,7 +21,7 @@ const (
 
 // redirectURL is what the url of such an entry says.
 type redirectURL struct {
-	front    string // the url without its query
+	proxyURL string // the url without its query
 	server   string // the last part of its path
 	original string // the address
 	token    string // as the file wrote it
@@ -29,11 +29,11 @@ type redirectURL struct {
 
 // readRedirection recognises the form by its shape alone.
 func readRedirection(text string) *redirectURL {
-	front, query, found := strings.Cut(text, "?")
+	proxyURL, query, found := strings.Cut(text, "?")
 	if !found || !strings.HasPrefix(query, forQuery+"=") {
 		return nil
 	}
-	u, err := url.Parse(front)
+	u, err := url.Parse(proxyURL)
 	values, err2 := url.ParseQuery(query)
 	if err != nil || err2 != nil || !loopback(u.Hostname()) || len(values[forQuery]) != 1 {
 		return nil
@@ -42,7 +42,7 @@ func readRedirection(text string) *redirectURL {
 	if len(parts) < 3 || parts[1] != "mcp" {
 		return nil
 	}
-	r := &redirectURL{front: front, server: parts[len(parts)-1], original: values.Get(forQuery)}
+	r := &redirectURL{proxyURL: proxyURL, server: parts[len(parts)-1], original: values.Get(forQuery)}
 	r.token = quote(r.original)
 	if as := values.Get(asQuery); as != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(as)
@@ -59,16 +59,16 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// host is the part of the front that may be shown.
+// host is the part of the proxy's url that may be shown.
 func (r *redirectURL) host() string {
-	scheme, rest, _ := strings.Cut(r.front, "://")
+	scheme, rest, _ := strings.Cut(r.proxyURL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
 // text is the url that readRedirection reads.
 func (r *redirectURL) text() string {
-	text := r.front + "?" + forQuery + "=" + url.QueryEscape(r.original)
+	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quote(r.original) {
 		text += "&" + asQuery + "=" + base64.RawURLEncoding.EncodeToString([]byte(r.token))
 	}
@@ -86,14 +86,14 @@ func (r *redirectURL) differs(text, server string) (all []string) {
 	return all
 }
 
-// Redirect puts front, the address of a server at clawai's own proxy, in the
+// Redirect puts proxyURL, the address of a server at clawai's own proxy, in the
 // place of a remote entry's url. Headers and everything else stay with the
 // client. An entry that leads there already is given back as it is, one that led
-// to another front is brought up to this one.
+// to another proxy is brought up to this one.
 //
 // As Wrap does, it takes its own result back before it answers. On an error, an
 // *EditError, no bytes are given.
-func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
+func Redirect(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
 	f, err := open(r, src)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sh.kind != Remote || sh.remote.was != nil {
+	if sh.kind != Remote || sh.remote.original != nil {
 		return nil, refuse(src, s.at, "take the wrapper out first: clawai unwrap "+quote(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
 	}
 	address := sh.remote.url.value
@@ -110,16 +110,16 @@ func Redirect(r Row, src []byte, e Entry, front string) ([]byte, error) {
 		return nil, refuse(src, address.start, "use --remote=bridge, or write the url out",
 			"the url of %q holds a variable, and clawai's proxy would not know its value", s.name)
 	}
-	now := &redirectURL{front: front, original: address.text, token: f.raw(address)}
-	if led := sh.remote.led; led != nil {
-		now.original, now.token = led.original, led.token
+	now := &redirectURL{proxyURL: proxyURL, original: address.text, token: f.raw(address)}
+	if old := sh.remote.redirected; old != nil {
+		now.original, now.token = old.original, old.token
 	}
 	text := now.text()
 	if text == address.text {
 		return slices.Clone(src), nil
 	}
 	after := splice(src, []edit{{address.start, address.end, quote(text)}})
-	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.led == nil}); err != nil {
+	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.redirected == nil}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -136,5 +136,5 @@ func PlainName(name string) bool {
 // originalURL gives the url its own bytes again.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
-	return splice(f.src, []edit{{v.start, v.end, sh.remote.led.token}})
+	return splice(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})
 }

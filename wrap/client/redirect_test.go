@@ -20,7 +20,7 @@ func checkRedirect(t *rapid.T, s remoteSample, e Entry, src []byte) {
 		t.Fatalf("redirect: %v\n%s", err, src)
 	}
 	now := target(t, s.sample, after)
-	if now.Kind != Remote || now.URL != s.url || now.Wrapped == nil || now.Wrapped.Front != front || now.Wrapped.Server != "r" || now.SignsIn != e.SignsIn || now.Problem != nil {
+	if now.Kind != Remote || now.URL != s.url || now.Wrapped == nil || now.Wrapped.ProxyURL != front || now.Wrapped.Server != "r" || now.SignsIn != e.SignsIn || now.Problem != nil {
 		t.Fatalf("read back %+v of\n%s", now, after)
 	}
 	if again, err := Redirect(s.row, after, now, front); err != nil || string(again) != string(after) {

@@ -12,12 +12,12 @@ import (
 // remote is how an entry says where its server is: by itself, or behind clawai
 // in the form that wrap gives it (bridge.go).
 type remote struct {
-	url     *member // the address; behind clawai the member in the environment, or nil
-	inner   *node   // behind clawai: the word after --
-	headers []header
-	was     []string     // behind clawai: what the entry said in other words
-	led     *redirectURL // behind clawai: the url leads to its proxy (redirect.go)
-	kept    *fault       // why it cannot become a process
+	url        *member // the address; behind clawai the member in the environment, or nil
+	inner      *node   // behind clawai: the word after --
+	headers    []header
+	original   []string     // behind clawai: what the entry said in other words
+	redirected *redirectURL // behind clawai: the url leads to its proxy (redirect.go)
+	kept       *fault       // why it cannot become a process
 
 	holder     *member // of the headers: the row's headers, or env-headers, or behind clawai env
 	env        *member // the environment of a bare entry, which means nothing to its server
@@ -121,7 +121,7 @@ func (sh shape) means() []string {
 	said := []string{"remote", r.address()}
 	for _, h := range r.headers {
 		text := h.member.value.text
-		if r.was == nil {
+		if r.original == nil {
 			text = lead(h.name, h.member.value.plain, r.envHeaders) + text
 			if r.envHeaders {
 				text += "}"
@@ -132,7 +132,7 @@ func (sh shape) means() []string {
 	}
 	if r.bearer != nil {
 		text := r.bearer.value.text
-		if r.was == nil {
+		if r.original == nil {
 			text = bearerLine(text)
 		}
 		said = append(said, text)
@@ -142,8 +142,8 @@ func (sh shape) means() []string {
 
 func (r *remote) address() string {
 	switch {
-	case r.led != nil:
-		return r.led.original
+	case r.redirected != nil:
+		return r.redirected.original
 	case r.url != nil:
 		return r.url.value.text
 	case r.inner != nil:

@@ -67,7 +67,7 @@ func (s *shapeReader) checkURL() {
 		s.refuse(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
 		return
 	}
-	if s.remote.led = readRedirection(v.text); s.remote.led != nil {
+	if s.remote.redirected = readRedirection(v.text); s.remote.redirected != nil {
 		return
 	}
 	if s.row.fills(v.text) {

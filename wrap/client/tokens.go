@@ -13,7 +13,7 @@ func Tokens(r Row, src []byte, e Entry) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sh.remote != nil && sh.remote.was == nil {
+	if sh.remote != nil && sh.remote.original == nil {
 		if r.hidden(sh.remote.url.value.text) {
 			return nil, nil
 		}

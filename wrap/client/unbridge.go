@@ -20,8 +20,8 @@ func (f *file) unbridge(sh shape) ([]edit, error) {
 	if sh.args != nil {
 		own = append(own, sh.args)
 	}
-	edits := f.rename(sh.command, r.was[0])
-	bearer := slices.Contains(r.was, f.row.BearerField) && f.row.BearerField != ""
+	edits := f.rename(sh.command, r.original[0])
+	bearer := slices.Contains(r.original, f.row.BearerField) && f.row.BearerField != ""
 	passed, _ := sh.holder.get(f.row.PassEnvField)
 	switch {
 	case f.row.PassEnvField == "" || passed == nil:
@@ -94,7 +94,7 @@ func (f *file) compactly(n *node) string {
 // refuseExtras refuses what a remote entry has no place for.
 func (f *file) refuseExtras(sh shape) error {
 	r := sh.remote
-	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.was, f.row.envKey()) && !f.envIsHeaders(r) {
+	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.original, f.row.envKey()) && !f.envIsHeaders(r) {
 		return nil
 	}
 	for _, m := range r.holder.value.members {
@@ -109,7 +109,7 @@ func (f *file) refuseExtras(sh shape) error {
 // envIsHeaders says that the environment was the headers.
 func (f *file) envIsHeaders(r *remote) bool {
 	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
-		if field != "" && slices.Contains(r.was, field) {
+		if field != "" && slices.Contains(r.original, field) {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 	if r.holder == nil {
 		return nil, false, nil
 	}
-	hadEnv := slices.Contains(r.was, f.row.envKey())
+	hadEnv := slices.Contains(r.original, f.row.envKey())
 	if !f.envIsHeaders(r) && !hadEnv {
 		return nil, true, nil
 	}
@@ -139,7 +139,7 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 		return edits, false, nil
 	}
 	field := f.row.HeadersField
-	if f.row.EnvHeadersField != "" && slices.Contains(r.was, f.row.EnvHeadersField) {
+	if f.row.EnvHeadersField != "" && slices.Contains(r.original, f.row.EnvHeadersField) {
 		field = f.row.EnvHeadersField
 	}
 	edits = append(edits, f.rename(r.holder, field)...)
@@ -161,12 +161,12 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.raw(v)
 	n := f.opening(raw, v.plain)
-	front := h.name + ":"
+	prefix := h.name + ":"
 	failed := refuse(f.src, v.start, "write it as \"Name: value\"", "%s cannot be taken apart", m.name)
-	if !strings.HasPrefix(raw[n:], front) {
+	if !strings.HasPrefix(raw[n:], prefix) {
 		return nil, failed
 	}
-	end := n + len(front)
+	end := n + len(prefix)
 	if !v.plain {
 		end += len(raw[end:]) - len(strings.TrimPrefix(raw[end:], " "))
 	}
@@ -187,7 +187,7 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 
 // typeBack gives the type its word back.
 func (f *file) typeBack(sh shape) ([]edit, error) {
-	for _, word := range sh.remote.was[1:] {
+	for _, word := range sh.remote.original[1:] {
 		text, typed := strings.CutPrefix(word, "type=")
 		if !typed {
 			continue

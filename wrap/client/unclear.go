@@ -123,7 +123,7 @@ func (s *shapeReader) readEnvironment(entry *node) {
 // put says that Wrap has put a variable into the environment.
 func (sh *shape) put(m *member) bool {
 	r := sh.remote
-	if r == nil || r.was == nil {
+	if r == nil || r.original == nil {
 		return false
 	}
 	return m == r.url || m == r.bearer || slices.ContainsFunc(r.headers, func(h header) bool { return h.member == m })

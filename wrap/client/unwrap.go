@@ -48,7 +48,7 @@ func (f *file) unwrap(e Entry) ([]byte, bool, error) {
 
 // bare is the file without the wrapper of one entry, if that has one.
 func (f *file) bare(s slot, sh shape) (after []byte, wrapped bool, err error) {
-	if sh.remote != nil && sh.remote.led != nil {
+	if sh.remote != nil && sh.remote.redirected != nil {
 		return f.originalURL(sh), true, nil
 	}
 	v, wrapped := readInvocation(sh.words)
@@ -65,7 +65,7 @@ func (f *file) taken(s slot, sh shape, v invocation) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.uncut(s.path, sh.remote.was, splice(f.src, edits))
+		return f.uncut(s.path, sh.remote.original, splice(f.src, edits))
 	}
 	if inner := sh.words[v.inner]; v.inner == len(sh.words)-1 && isAddress(inner.text) {
 		return nil, refuse(f.src, inner.start, "write the entry as its client's documentation shows",

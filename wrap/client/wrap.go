@@ -37,7 +37,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	case wrapped:
 		words = proxyWords(w, v.was)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
-	case sh.kind == Remote && sh.remote.led != nil:
+	case sh.kind == Remote && sh.remote.redirected != nil:
 		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
 		after, err := f.wrapRemote(s, e, w)
@@ -54,7 +54,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	}
 	after := splice(src, edits)
 	want := append([]string{w.Path}, words...)
-	if err := f.prove(s, after, proof{remote: sh.remote != nil, front: want, undo: !wrapped}); err != nil {
+	if err := f.prove(s, after, proof{remote: sh.remote != nil, prefix: want, undo: !wrapped}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -76,7 +76,7 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 		return nil, err
 	}
 	after := splice(g.src, edits)
-	if err := f.prove(s, after, proof{remote: true, front: append([]string{w.Path}, words...), undo: true}); err != nil {
+	if err := f.prove(s, after, proof{remote: true, prefix: append([]string{w.Path}, words...), undo: true}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -171,7 +171,7 @@ func (f *file) between(a, b *node) string { return string(f.src[a.end:b.start]) 
 // proof is what an edit has to come to for its own entry.
 type proof struct {
 	remote bool
-	front  []string // the words of clawai before the server's own; none: it is bare
+	prefix []string // the words of clawai before the server's own; none: it is bare
 	undo   bool     // the edit can be taken back exactly
 }
 
@@ -210,10 +210,10 @@ func (f *file) prove(s slot, after []byte, p proof) error {
 func (p proof) holds(before, now shape) bool {
 	old, _ := readInvocation(before.words)
 	if p.remote {
-		bare := now.remote.was == nil && len(p.front) == 0
-		behind := now.remote.was != nil && len(now.words) == len(p.front)+1 && slices.Equal(texts(now.words)[:len(p.front)], p.front)
-		whole := now.remote.kept == nil || before.remote.led != nil || now.remote.led != nil
+		bare := now.remote.original == nil && len(p.prefix) == 0
+		behind := now.remote.original != nil && len(now.words) == len(p.prefix)+1 && slices.Equal(texts(now.words)[:len(p.prefix)], p.prefix)
+		whole := now.remote.kept == nil || before.remote.redirected != nil || now.remote.redirected != nil
 		return now.problem == nil && whole && (bare || behind) && slices.Equal(before.means(), now.means())
 	}
-	return slices.Equal(texts(now.words), slices.Concat(p.front, texts(before.words)[old.inner:]))
+	return slices.Equal(texts(now.words), slices.Concat(p.prefix, texts(before.words)[old.inner:]))
 }

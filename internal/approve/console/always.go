@@ -15,7 +15,7 @@ import (
 // always has one of the offered rules chosen and confirmed. The proxy writes
 // it, when it takes the answer.
 func (m *model) always(r *queue.Request, reply gate.Reply) {
-	offers, f := Offered(r, reply), m.facts
+	offers, f := OffersFor(r, reply), m.facts
 	id, at := r.ID, 0
 	q := &question{id: id}
 	draw := func() {
@@ -46,11 +46,11 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 		}
 	}
 	draw()
-	m.put(q)
+	m.openQuestion(q)
 }
 
-// Offered is the rules that can be written for an answer.
-func Offered(r *queue.Request, reply gate.Reply) []queue.Offer {
+// OffersFor is the rules that can be written for an answer.
+func OffersFor(r *queue.Request, reply gate.Reply) []queue.Offer {
 	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return rule(o, reply) == "" })
 }
 

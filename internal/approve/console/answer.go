@@ -50,7 +50,7 @@ func (m *model) allow(r *queue.Request, reply gate.Reply, what string) {
 	}}
 	q.Page = confirm("DANGEROUS, as said above. Really "+what+"?", what, false)
 	q.Alarm = true
-	m.put(q)
+	m.openQuestion(q)
 }
 
 func (m *model) startNote(r *queue.Request) {
@@ -66,7 +66,7 @@ const storing = 5 * time.Second
 
 // send hands one answer to one request to the queue, by its id.
 func (m *model) send(r *queue.Request, a queue.Answer) {
-	a.Rung, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
+	a.Channel, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
 	m.sending[id] = true
 	m.do(func(ctx context.Context) tea.Msg {
@@ -84,10 +84,10 @@ func (m *model) decided(msg decidedMsg) {
 	if r := m.pending.find(msg.id); r != nil {
 		title = m.title(r)
 	}
-	if settled, ok := errors.AsType[*queue.Settled](msg.err); ok {
-		m.pending.settle(settled.Request)
+	if settled, ok := errors.AsType[*queue.ResolvedError](msg.err); ok {
+		m.pending.resolve(settled.Request)
 		m.redraw()
-		m.tell("%s: %s", title, TooLate(settled.Request))
+		m.addNews("%s: %s", title, TooLateText(settled.Request))
 		if m.o.Only != "" {
 			m.done(Result{Request: settled.Request})
 		}
@@ -95,21 +95,21 @@ func (m *model) decided(msg decidedMsg) {
 		return
 	}
 	if msg.err != nil {
-		m.tell("%s: the answer could not be given: %s", title, term.Text(msg.err.Error()))
+		m.addNews("%s: the answer could not be given: %s", title, term.Text(msg.err.Error()))
 		m.wait()
 		return
 	}
 	m.answered[msg.id] = true
 	m.awaited[msg.id] = title
-	m.pending.settle(msg.now)
+	m.pending.resolve(msg.now)
 	m.redraw()
-	m.tell("%s: %s", title, Said(msg.answer))
+	m.addNews("%s: %s", title, AnswerText(msg.answer))
 	if m.o.Only != "" || m.o.Once {
 		m.done(Result{Request: msg.now, Answered: true})
 		return
 	}
 	m.load()
-	if m.pending.at == msg.id && m.pending.onward() {
+	if m.pending.at == msg.id && m.pending.nextPending() {
 		m.wait()
 	}
 }
@@ -135,14 +135,14 @@ func (m *model) answerMarked(reply gate.Reply) {
 		ids = append(ids, r.ID)
 	}
 	if len(facts) > screen.MaxRows {
-		m.tell("together they are too long to be read; mark fewer")
+		m.addNews("together they are too long to be read; mark fewer")
 		return
 	}
 	if left > 0 {
 		facts = append(facts, "", fmt.Sprintf("Left out: %d dangerous. Look at each of those and answer it alone.", left))
 	}
 	if len(ids) == 0 {
-		m.tell("all that are marked are dangerous; each must be looked at and answered alone")
+		m.addNews("all that are marked are dangerous; each must be looked at and answered alone")
 		return
 	}
 	q := &question{yes: func() {
@@ -156,5 +156,5 @@ func (m *model) answerMarked(reply gate.Reply) {
 	}}
 	title := fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids))
 	q.Page = confirm(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
-	m.put(q)
+	m.openQuestion(q)
 }

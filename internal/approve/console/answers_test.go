@@ -60,7 +60,7 @@ func TestWithoutColourTheWordStays(t *testing.T) {
 	})
 }
 
-// While somebody confirms, the request is settled elsewhere.
+// While somebody confirms, the request is resolved elsewhere.
 func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 	sit(t, 100, 30, Options{}, func(d *desk) {
 		q := d.q
@@ -70,7 +70,7 @@ func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 		d.answer("a")
 		d.see("as said above. Really allow")
 		d.ready()
-		q.settle(id(1), queue.Denied, queue.Answer{Rung: "web"}, "")
+		q.settle(id(1), queue.Denied, queue.Answer{Channel: "web"}, "")
 		d.see("it was denied at")
 		d.answer("y")
 		d.never("as said above. Really allow")

@@ -6,7 +6,7 @@ import "github.com/clawai/clawai/internal/approve/screen"
 // page has the choices back and yes; without facts it keeps those of the request.
 type question struct {
 	screen.Question
-	id     string                // the request it is about: it closes when that is settled; "" for none
+	id     string                // the request it is about: it closes when that is resolved; "" for none
 	yes    func()                // what y does
 	choose func(key string) bool // other keys that mean something; nil for none
 }
@@ -24,8 +24,8 @@ func confirm(title, what string, lets bool, facts ...string) screen.Page {
 	return p
 }
 
-// put opens a question. Keys typed before it could be read do not answer it.
-func (m *model) put(q *question) {
+// openQuestion opens a question. Keys typed before it could be read do not answer it.
+func (m *model) openQuestion(q *question) {
 	q.Letters, q.Grace, q.Under = true, &m.grace, m.shown
 	m.ask = q
 	m.wait()
@@ -43,7 +43,7 @@ func (m *model) pressAsk(key string) {
 		return
 	case did == screen.Stray && (q.choose == nil || !q.choose(key)):
 		m.ask = nil
-		m.tell("nothing was done")
+		m.addNews("nothing was done")
 	}
 	m.wait()
 }

@@ -41,7 +41,7 @@ type Options struct {
 // ended. The zero value means that the person left.
 type Result struct {
 	Request  queue.Request
-	Answered bool // here; otherwise the request was settled elsewhere
+	Answered bool // here; otherwise the request was resolved elsewhere
 }
 
 // ErrInterrupted says that the person pressed Ctrl-C.

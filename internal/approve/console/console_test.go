@@ -33,13 +33,13 @@ func TestAnswerKeys(t *testing.T) {
 				q.put(request(1, "files", "write_file", `{}`))
 				d.see("a allow once")
 				d.press(key)
-				d.see(Said(queue.Answer{Reply: want}))
+				d.see(AnswerText(queue.Answer{Reply: want}))
 				r := q.get(id(1))
-				if r.Answer.Reply != want || r.Answer.Rung != "console" || r.Answer.By != "ada" || r.Status == queue.Pending {
+				if r.Answer.Reply != want || r.Answer.Channel != "console" || r.Answer.By != "ada" || r.Status == queue.Pending {
 					t.Errorf("got %+v", r)
 				}
 				q.outcome(id(1), "it went on")
-				d.see(`"write_file" on "files", ` + Said(queue.Answer{Reply: want}) + ": it went on")
+				d.see(`"write_file" on "files", ` + AnswerText(queue.Answer{Reply: want}) + ": it went on")
 			})
 		})
 	}
@@ -174,7 +174,7 @@ func TestTheSecondAnswerIsTold(t *testing.T) {
 		d.ready()
 		q.mu.Lock()
 		r := q.all[id(1)]
-		r.Status, r.Answer = queue.Denied, queue.Answer{Reply: gate.DenyOnce, Rung: "web", By: "bob"}
+		r.Status, r.Answer = queue.Denied, queue.Answer{Reply: gate.DenyOnce, Channel: "web", By: "bob"}
 		q.mu.Unlock() // and no tick has come
 		d.press("a")
 		d.see(`"first" on "files": too late: it was denied at`, "by web (bob)")

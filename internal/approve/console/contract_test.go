@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// pen stands in for the keeper of rules, which the proxy's side has.
+// pen stands in for the writer of rules, which the proxy's side has.
 type pen struct{}
 
 func (pen) Offers(gate.Question) ([]queue.Offer, string) {
@@ -91,12 +91,12 @@ func (p *atDesk) sees(want func(string) bool) {
 	}
 }
 
-// The ladder, the queue and the console together are a way of asking like any
+// The chain, the queue and the console together are a channel like any
 // other.
 func TestTheConsoleKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New:     consoleAndLadder,
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
 	})
@@ -108,7 +108,7 @@ func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Close() })
-	here, err := q.Attend(channel)
+	here, err := q.AddAnswerer(channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +132,10 @@ func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	seat := approve.NewAttended(channel, q.Attended)
-	seat.Every = 50 * time.Millisecond
+	answerer := approve.NewQueueChannel(channel, q.Answerers)
+	answerer.Every = 50 * time.Millisecond
 	l := approve.NewChain(approve.ChainOptions{
-		Channels: []approve.Channel{seat}, Keeper: pen{},
+		Channels: []approve.Channel{answerer}, RuleWriter: pen{},
 		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)

@@ -79,7 +79,7 @@ func (m *model) page(r *queue.Request, g *queue.Grant) screen.Page {
 			rows, _ := m.lines(r, width)
 			return rows, 0
 		}
-		p.Decision = "This request waits no more: " + Fate(*r)
+		p.Decision = "This request waits no more: " + StatusText(*r)
 	case g != nil:
 		p.Facts = func(width int) ([]string, int) { return grantLines(g, width, m.o.View.Home), 0 }
 	}
@@ -118,6 +118,6 @@ func (m *model) asking(r *queue.Request) screen.Page {
 func asked(r *queue.Request, f *Facts) screen.Asked {
 	return screen.Asked{
 		Calls: len(r.Calls), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting,
-		Always: len(Offered(r, gate.AllowAlways)) > 0, Never: len(Offered(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
+		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
 	}
 }

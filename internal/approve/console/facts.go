@@ -101,7 +101,7 @@ func (m *model) lines(r *queue.Request, width int) (rows []string, need int) {
 func (f *Facts) rows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
 	var own []string
 	if r.Status != queue.Pending {
-		own = append(own, view.Label("state", Fate(*r)))
+		own = append(own, view.Label("state", StatusText(*r)))
 	}
 	if note != "" {
 		own = append(own, view.Label("note", term.Value(note)))

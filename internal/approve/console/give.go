@@ -12,8 +12,8 @@ import (
 // what became of the call.
 const outcomeWait = 2 * time.Second
 
-// Give answers a request and waits a little for what becomes of the call.
-func Give(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {
+// SendAnswer answers a request and waits a little for what becomes of the call.
+func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {
 	r, err := q.Decide(ctx, id, a)
 	if err != nil {
 		return r, err
@@ -26,10 +26,10 @@ func Give(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Reques
 	return r, nil
 }
 
-// Told is what an answer was and what became of it, in one harmless sentence.
-func Told(r queue.Request) string {
+// ResultText is what an answer was and what became of it, in one harmless sentence.
+func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
-		return Said(r.Answer) + "; what became of the call is not known yet"
+		return AnswerText(r.Answer) + "; what became of the call is not known yet"
 	}
-	return Said(r.Answer) + ": " + term.Text(r.Outcome)
+	return AnswerText(r.Answer) + ": " + term.Text(r.Outcome)
 }

@@ -68,14 +68,14 @@ func (m *model) pressGrant(key string) {
 		m.wait()
 	}}
 	q.Page = confirm("Take this answer back? The next such call is asked about again.", "take it back", false)
-	m.put(q)
+	m.openQuestion(q)
 }
 
 func (m *model) revoked(msg revokedMsg) {
 	if msg.err != nil {
-		m.tell("%s: it could not be taken back: %s", msg.what, term.Text(msg.err.Error()))
+		m.addNews("%s: it could not be taken back: %s", msg.what, term.Text(msg.err.Error()))
 	} else {
-		m.tell("%s: taken back", msg.what)
+		m.addNews("%s: taken back", msg.what)
 	}
 	m.load()
 }

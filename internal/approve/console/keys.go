@@ -46,14 +46,14 @@ func (m *model) navigate(key string) bool {
 		m.over = one
 		m.clear()
 	default:
-		return !one && m.leaf(key)
+		return !one && m.pressTab(key)
 	}
 	return true
 }
 
-// leaf handles the keys that choose what is in sight, where that is not one
+// pressTab handles the keys that choose what is in sight, where that is not one
 // request alone.
-func (m *model) leaf(key string) bool {
+func (m *model) pressTab(key string) bool {
 	switch key {
 	case "up", "k":
 		m.move(-1)
@@ -94,7 +94,7 @@ func (m *model) startFilter() {
 	}
 	m.edit = &editor{label: "filter:", text: []rune(l.filter), done: func(s string) {
 		l.filter = strings.TrimSpace(s)
-		l.land()
+		l.ensureCursor()
 	}}
 }
 
@@ -107,7 +107,7 @@ func (m *model) clear() {
 		l.marks = nil
 	case l.filter != "":
 		l.filter = ""
-		l.land()
+		l.ensureCursor()
 		m.wait()
 	}
 }
@@ -117,14 +117,14 @@ func (m *model) clear() {
 func (m *model) pressRequest(key string) {
 	r := m.pending.current()
 	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.Early() {
-		m.tell("%s: %s", m.title(r), TooLate(*r))
+		m.addNews("%s: %s", m.title(r), TooLateText(*r))
 		return
 	}
 	did, c := m.shown.Press(key)
 	switch {
 	case did == screen.Moved:
 	case did == screen.Closed:
-		m.tell("%s", c.Closed)
+		m.addNews("%s", c.Closed)
 	case did != screen.Chosen:
 		m.wait()
 	case m.sending[r.ID]:

@@ -10,7 +10,7 @@ import (
 
 // list is requests with a cursor that is bound to a request, not to a row: what
 // comes and goes around it never puts it on another one. A request that was
-// settled under the cursor stays until the cursor is moved.
+// resolved under the cursor stays until the cursor is moved.
 type list struct {
 	all    []queue.Request
 	at     string // id under the cursor; "" when there is none
@@ -74,9 +74,9 @@ func (l *list) move(by int) bool {
 	return true
 }
 
-// onward puts the cursor on the next request that waits; where there is none it
+// nextPending puts the cursor on the next request that waits; where there is none it
 // stays.
-func (l *list) onward() bool {
+func (l *list) nextPending() bool {
 	rows := l.shown()
 	i := l.index()
 	for _, j := range append(after(i, len(rows)), before(i)...) {
@@ -136,18 +136,18 @@ func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Requ
 	return came
 }
 
-// settle takes what became of one request.
-func (l *list) settle(r queue.Request) {
+// resolve takes what became of one request.
+func (l *list) resolve(r queue.Request) {
 	delete(l.marks, r.ID)
 	if old := l.find(r.ID); old != nil {
-		calls := old.Calls // the settled one may have been redacted
+		calls := old.Calls // the resolved one may have been redacted
 		*old = r
 		old.Calls = calls
 	}
 }
 
-// land puts a cursor that is nowhere on the first row, and says whether it did.
-func (l *list) land() bool {
+// ensureCursor puts a cursor that is nowhere on the first row, and says whether it did.
+func (l *list) ensureCursor() bool {
 	if l.index() >= 0 {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// maxHistory is how many settled requests the history shows.
+// maxHistory is how many resolved requests the history shows.
 const maxHistory = 200
 
 // load reads the queue beside the screen, once at a time.
@@ -67,41 +67,41 @@ func read(ctx context.Context, q Queue, at tab, only string, look []string) (msg
 	return msg
 }
 
-// take makes a state of the queue the one in sight.
-func (m *model) take(msg loadedMsg) {
+// apply makes a state of the queue the one in sight.
+func (m *model) apply(msg loadedMsg) {
 	m.loading = false
 	if m.stale {
 		m.load()
 	}
 	if msg.err != nil {
-		m.tell("the queue cannot be read: %s", term.Text(msg.err.Error()))
+		m.addNews("the queue cannot be read: %s", term.Text(msg.err.Error()))
 		return
 	}
 	first := !m.loaded
 	m.loaded = true
-	came := m.takePending(msg)
+	came := m.applyPending(msg)
 	m.outcomes(msg.looked)
 	for i := range came {
 		if !first && m.o.Only == "" && came[i].ID != m.pending.at {
-			m.tell("new: %s", m.title(&came[i]))
+			m.addNews("new: %s", m.title(&came[i]))
 		}
 	}
 	if msg.past != nil {
 		m.past.set(msg.past, nil)
-		m.past.land()
+		m.past.ensureCursor()
 	}
 	m.grants.set(msg.grants)
 	m.forget()
 }
 
-func (m *model) takePending(msg loadedMsg) (came []queue.Request) {
+func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
 	seen := m.pending.current()
-	gone := m.gone(msg)
+	gone := m.resolvedUnderCursor(msg)
 	came = m.pending.set(msg.pending, gone)
 	if gone != nil && seen != nil && seen.Status == queue.Pending && !m.sending[gone.ID] && !m.answered[gone.ID] {
 		m.vanished(*gone)
 	}
-	if gone != nil && m.answered[gone.ID] && m.pending.onward() || m.pending.land() ||
+	if gone != nil && m.answered[gone.ID] && m.pending.nextPending() || m.pending.ensureCursor() ||
 		seen == nil && m.pending.current() != nil {
 		m.wait()
 	}
@@ -111,8 +111,8 @@ func (m *model) takePending(msg loadedMsg) (came []queue.Request) {
 	return came
 }
 
-// gone is the request under the cursor as it was settled; nil when it waits.
-func (m *model) gone(msg loadedMsg) *queue.Request {
+// resolvedUnderCursor is the request under the cursor as it was resolved; nil when it waits.
+func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 	was := m.pending.find(m.pending.at)
 	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {
 		return nil
@@ -124,18 +124,18 @@ func (m *model) gone(msg loadedMsg) *queue.Request {
 			ghost.Status, ghost.Outcome, ghost.Decided = queue.Expired, "it is no longer in the queue", m.o.Now()
 		}
 	}
-	ghost.Calls = was.Calls // a settled one may have been redacted
+	ghost.Calls = was.Calls // a resolved one may have been redacted
 	m.redraw()
 	return &ghost
 }
 
-// vanished tells that the request under the cursor was settled by somebody else.
+// vanished tells that the request under the cursor was resolved by somebody else.
 func (m *model) vanished(r queue.Request) {
 	if m.o.Only != "" {
 		m.done(Result{Request: r})
 		return
 	}
-	m.tell("%s: %s", m.title(&r), Fate(r))
+	m.addNews("%s: %s", m.title(&r), StatusText(r))
 	m.ask, m.edit = nil, nil
 	m.redraw()
 	m.wait()
@@ -149,8 +149,8 @@ func (m *model) outcomes(looked map[string]queue.Request) {
 			continue
 		}
 		delete(m.awaited, id)
-		m.pending.settle(r)
+		m.pending.resolve(r)
 		m.redraw()
-		m.tell("%s, %s: %s", title, Said(r.Answer), term.Text(r.Outcome))
+		m.addNews("%s, %s: %s", title, AnswerText(r.Answer), term.Text(r.Outcome))
 	}
 }

@@ -42,7 +42,7 @@ func (q *memory) put(r queue.Request) {
 	q.changed()
 }
 
-// settle ends a request from elsewhere.
+// resolve ends a request from elsewhere.
 func (q *memory) settle(id string, s queue.Status, a queue.Answer, outcome string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +109,7 @@ func (q *memory) Decide(_ context.Context, id string, a queue.Answer) (queue.Req
 	}
 	r := q.all[id]
 	if r.Status != queue.Pending {
-		return *r, &queue.Settled{Request: *r}
+		return *r, &queue.ResolvedError{Request: *r}
 	}
 	r.Answer, r.Decided, r.Status = a, time.Now(), queue.Denied
 	if a.Reply.Allows() {

@@ -155,7 +155,7 @@ func (m *model) update(msg tea.Msg) {
 	case secondMsg:
 		m.after(time.Second, secondMsg{})
 	case loadedMsg:
-		m.take(msg)
+		m.apply(msg)
 	case decidedMsg:
 		m.decided(msg)
 	case revokedMsg:
@@ -171,8 +171,8 @@ func (m *model) wait() {
 	m.after(m.o.Grace, drawMsg{})
 }
 
-// tell adds a harmless line below the question.
-func (m *model) tell(format string, a ...any) {
+// addNews adds a harmless line below the question.
+func (m *model) addNews(format string, a ...any) {
 	m.news = append(m.news, m.o.Now().Local().Format(time.TimeOnly)+"  "+fmt.Sprintf(format, a...))
 	m.news = m.news[max(0, len(m.news)-20):]
 }

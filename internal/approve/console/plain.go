@@ -115,7 +115,7 @@ func (p *plain) list(waiting []queue.Request, all bool) {
 		if f.Careful() {
 			danger = "DANGEROUS  "
 		}
-		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(Left(r, p.o.Now())), danger, strings.TrimPrefix(f.Short(200), "careful: "))
+		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, strings.TrimPrefix(f.Short(200), "careful: "))
 	}
 }
 

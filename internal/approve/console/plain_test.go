@@ -105,7 +105,7 @@ func TestPlainAnswers(t *testing.T) {
 				r.says(word)
 				time.Sleep(100 * time.Millisecond)
 				r.q.outcome(id(1), "what became of it")
-				r.hears(Said(queue.Answer{Reply: want})+": what became of it", "Nothing waits for an answer.")
+				r.hears(AnswerText(queue.Answer{Reply: want})+": what became of it", "Nothing waits for an answer.")
 				if said(r.q, 1) != want || r.q.get(id(1)).Answer.By != "ada" {
 					t.Errorf("got %+v", r.q.get(id(1)).Answer)
 				}
@@ -185,7 +185,7 @@ func TestPlainIsLive(t *testing.T) {
 		if s := r.hears(); s != "" {
 			t.Errorf("said %q", s)
 		}
-		r.q.settle(id(2), queue.Denied, queue.Answer{Rung: "web", By: "bob"}, "")
+		r.q.settle(id(2), queue.Denied, queue.Answer{Channel: "web", By: "bob"}, "")
 		r.hears("too late: it was denied at", "by web (bob)", `"four"`)
 		if r.q.decides > 0 {
 			t.Error("answered")
@@ -209,7 +209,7 @@ func TestPlainOne(t *testing.T) {
 		}
 		r.says("allow")
 		<-r.ended
-		if r.err != nil || !r.result.Answered || !strings.Contains(Told(r.result.Request), "not known yet") {
+		if r.err != nil || !r.result.Answered || !strings.Contains(ResultText(r.result.Request), "not known yet") {
 			t.Errorf("got %+v, %v", r.result, r.err)
 		}
 	})

@@ -29,7 +29,7 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 			return Result{}, err
 		}
 	}
-	p.say("%s", TooLate(r))
+	p.say("%s", TooLateText(r))
 	return Result{Request: r}, nil
 }
 
@@ -63,15 +63,15 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (reply gate.Reply,
 
 // give hands the answer to the queue and tells what came of it.
 func (p *plain) give(ctx context.Context, r *queue.Request, reply gate.Reply) (Result, error) {
-	now, err := Give(ctx, p.o.Queue, r.ID, queue.Answer{Reply: reply, Rung: channel, By: p.o.By})
-	if settled, ok := errors.AsType[*queue.Settled](err); ok {
-		p.say("%s", TooLate(settled.Request))
+	now, err := SendAnswer(ctx, p.o.Queue, r.ID, queue.Answer{Reply: reply, Channel: channel, By: p.o.By})
+	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
+		p.say("%s", TooLateText(settled.Request))
 		return Result{Request: settled.Request}, nil
 	}
 	if err != nil {
 		p.say("The answer could not be given: %s", term.Text(err.Error()))
 		return Result{}, nil
 	}
-	p.say("%s", Told(now))
+	p.say("%s", ResultText(now))
 	return Result{Request: now, Answered: true}, nil
 }

@@ -105,7 +105,7 @@ func (m *model) countdown(r *queue.Request) string {
 	if r.Deadline.IsZero() || r.Status != queue.Pending {
 		return ""
 	}
-	return ", " + strings.TrimSpace(Left(r, m.o.Now())) + " left"
+	return ", " + strings.TrimSpace(TimeLeft(r, m.o.Now())) + " left"
 }
 
 func (m *model) listRows(n int) []string {
@@ -131,11 +131,11 @@ func (m *model) listRows(n int) []string {
 	return rows
 }
 
-// row is one request: cursor, mark, time left or what settled it, and as much
+// row is one request: cursor, mark, time left or what resolved it, and as much
 // of the call as fits.
 func (m *model) row(r *queue.Request, at, marked bool) string {
 	f := m.brief(r)
-	state := Left(r, m.o.Now())
+	state := TimeLeft(r, m.o.Now())
 	switch {
 	case m.sending[r.ID]:
 		state = "sent"

@@ -14,7 +14,7 @@ func TestHistory(t *testing.T) {
 	sit(t, 100, 30, Options{}, func(d *desk) {
 		q := d.q
 		q.put(request(1, "files", "write_file", `{"path":"/p/a"}`))
-		q.settle(id(1), queue.Approved, queue.Answer{Reply: gate.AllowOnce, Rung: "web", By: "bob"}, "went on")
+		q.settle(id(1), queue.Approved, queue.Answer{Reply: gate.AllowOnce, Channel: "web", By: "bob"}, "went on")
 		q.put(request(2, "files", "rm", `{}`))
 		q.settle(id(2), queue.Expired, queue.Answer{}, "withdrawn by the client; nothing was executed")
 		d.see("Nothing waits")

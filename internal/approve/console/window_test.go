@@ -83,7 +83,7 @@ func TestOneRequest(t *testing.T) {
 		"answered here":      {func(d *desk) { d.answer("a") }, func(r Result) bool { return r.Answered && r.Request.Answer.Reply == gate.AllowOnce }},
 		"left":               {func(d *desk) { d.answer("q") }, func(r Result) bool { return !r.Answered && r.Request.ID == "" }},
 		"left with Esc":      {func(d *desk) { d.answer(esc) }, func(r Result) bool { return !r.Answered && r.Request.ID == "" }},
-		"answered elsewhere": {func(d *desk) { d.q.settle(id(1), queue.Denied, queue.Answer{Rung: "web"}, "") }, func(r Result) bool { return !r.Answered && r.Request.Status == queue.Denied }},
+		"answered elsewhere": {func(d *desk) { d.q.settle(id(1), queue.Denied, queue.Answer{Channel: "web"}, "") }, func(r Result) bool { return !r.Answered && r.Request.Status == queue.Denied }},
 		"expired":            {func(d *desk) { d.q.settle(id(1), queue.Expired, queue.Answer{}, "") }, func(r Result) bool { return !r.Answered && r.Request.Status == queue.Expired }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestHostileCalls(t *testing.T) {
 				d.press(end)
 				d.pass(50e6)
 				viewtest.CheckHarmless(t, c, above(d.glass.Text()))
-				d.q.settle(id(0), queue.Denied, queue.Answer{Rung: hostile, By: hostile, Scope: hostile, Words: hostile}, hostile)
+				d.q.settle(id(0), queue.Denied, queue.Answer{Channel: hostile, By: hostile, Scope: hostile, Words: hostile}, hostile)
 				d.see("This request waits no more")
 				d.press("2")
 				d.see("[2 History]")

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// Said is an answer in words: "allowed once".
-func Said(a queue.Answer) string {
+// AnswerText is an answer in words: "allowed once".
+func AnswerText(a queue.Answer) string {
 	switch a.Reply {
 	case gate.AllowOnce:
 		return "allowed once"
@@ -33,12 +33,12 @@ func scoped(scope string) string {
 	return " (" + term.Visible(scope) + ")"
 }
 
-// TooLate tells somebody whose answer was not the first, in one harmless
-// sentence, what settled the request.
-func TooLate(r queue.Request) string { return "too late: " + Fate(r) }
+// TooLateText tells somebody whose answer was not the first, in one harmless
+// sentence, what resolved the request.
+func TooLateText(r queue.Request) string { return "too late: " + StatusText(r) }
 
-// Fate is what settled a request and what became of it, as far as it is known.
-func Fate(r queue.Request) string {
+// StatusText is what resolved a request and what became of it, as far as it is known.
+func StatusText(r queue.Request) string {
 	at := r.Decided.Local().Format(time.TimeOnly)
 	if r.Status == queue.Pending {
 		return "it still waits"
@@ -49,11 +49,11 @@ func Fate(r queue.Request) string {
 		}
 		return "it ended at " + at + ": " + term.Text(r.Outcome)
 	}
-	by := term.Text(r.Answer.Rung)
+	by := term.Text(r.Answer.Channel)
 	if r.Answer.By != "" {
 		by += " (" + term.Text(r.Answer.By) + ")"
 	}
-	fate := fmt.Sprintf("it was %s at %s by %s", Said(r.Answer), at, by)
+	fate := fmt.Sprintf("it was %s at %s by %s", AnswerText(r.Answer), at, by)
 	if r.Outcome != "" {
 		fate += "; " + term.Text(r.Outcome)
 	}
@@ -65,16 +65,16 @@ func timedOut(outcome string) bool {
 	return outcome == "" || strings.HasPrefix(outcome, "expired") || strings.HasPrefix(outcome, "nobody answered")
 }
 
-// Obeyed says that what became of an answered request is what the answer wanted.
-func Obeyed(r queue.Request) bool {
+// TookEffect says that what became of an answered request is what the answer wanted.
+func TookEffect(r queue.Request) bool {
 	if strings.Contains(r.Outcome, "nothing was written") {
 		return false
 	}
 	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
 }
 
-// Left is how long a request still waits, as minutes and seconds.
-func Left(r *queue.Request, now time.Time) string {
+// TimeLeft is how long a request still waits, as minutes and seconds.
+func TimeLeft(r *queue.Request, now time.Time) string {
 	if r.Deadline.IsZero() {
 		return "   -"
 	}

@@ -1,4 +1,4 @@
-// Package elicit asks the owner through the MCP client's own form: a rung that
+// Package elicit asks the owner through the MCP client's own form: a channel that
 // sends one message and one choice, and takes what comes back for what it is
 // worth. A client may answer without a person (a hook, an autopilot), and some
 // show nothing; what is known of them stands in clients.toml.

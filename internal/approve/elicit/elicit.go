@@ -26,7 +26,7 @@ type Options struct {
 	tooFast time.Duration
 }
 
-// Form is the rung. It is made for one session and safe for concurrent use.
+// Form is the channel. It is made for one session and safe for concurrent use.
 type Form struct {
 	o     Options
 	known func() ([]Known, error) // read when a person is first asked
@@ -35,7 +35,7 @@ type Form struct {
 	automatic bool // this client answered faster than a person can
 }
 
-// New makes the rung.
+// New makes the channel.
 func New(o Options) *Form {
 	if o.tooFast == 0 {
 		o.tooFast = 400 * time.Millisecond
@@ -94,7 +94,7 @@ func (f *Form) page(q gate.Question) (string, error) {
 
 // Ask shows the form. An error means that nobody decided.
 func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
-	a := gate.Answer{Digest: q.Digest, Rung: f.Name()}
+	a := gate.Answer{Digest: q.Digest, Channel: f.Name()}
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
 	}

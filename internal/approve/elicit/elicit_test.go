@@ -64,7 +64,7 @@ func (d *desk) Say(r gate.Reply) {
 func (d *desk) Leave() { close(d.c.says) }
 
 func TestContract(t *testing.T) {
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			d := &desk{form: New(Options{tooFast: time.Nanosecond}), c: &client{name: "test", version: "1", says: make(chan gate.Elicited)}}
 			return d, d
@@ -110,7 +110,7 @@ func TestWhatTheFormSays(t *testing.T) {
 			c.says <- accepts("once")
 		}()
 		a, err := f.Ask(t.Context(), q)
-		if err != nil || a.Reply != gate.AllowOnce || a.Digest != q.Digest || a.Rung != "elicitation" || a.By != `"test" "1.0"` {
+		if err != nil || a.Reply != gate.AllowOnce || a.Digest != q.Digest || a.Channel != "elicitation" || a.By != `"test" "1.0"` {
 			t.Errorf("%+v, %v", a, err)
 		}
 		want := "clawai asks the owner: let this call through?\n\n```\n" +

@@ -185,16 +185,16 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAttended is what the ladder asks before each question.
-func BenchmarkAttended(b *testing.B) {
+// BenchmarkAnswerers is what the chain asks before each question.
+func BenchmarkAnswerers(b *testing.B) {
 	_, q, _ := newQueue(b)
-	a, err := q.Attend("console")
+	a, err := q.AddAnswerer("console")
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer a.Close()
 	for b.Loop() {
-		if _, err := q.Attended(); err != nil {
+		if _, err := q.Answerers(); err != nil {
 			b.Fatal(err)
 		}
 	}

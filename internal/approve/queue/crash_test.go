@@ -30,7 +30,7 @@ var acts = map[string]func(q *queue.Queue, p *queue.Proxy, mine *queue.Ticket, t
 		return err
 	},
 	"settle": func(_ *queue.Queue, _ *queue.Proxy, mine *queue.Ticket, _ string) error {
-		_, _, err := mine.Settle(ctx, queue.Approved, answer(gate.AllowOnce, "the child"), "went on")
+		_, _, err := mine.Resolve(ctx, queue.Approved, answer(gate.AllowOnce, "the child"), "went on")
 		return err
 	},
 	"grant": func(_ *queue.Queue, p *queue.Proxy, _ *queue.Ticket, _ string) error {
@@ -45,7 +45,7 @@ var acts = map[string]func(q *queue.Queue, p *queue.Proxy, mine *queue.Ticket, t
 		return err
 	},
 	"tidy": func(q *queue.Queue, _ *queue.Proxy, mine *queue.Ticket, _ string) error {
-		if _, _, err := mine.Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+		if _, _, err := mine.Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
 			return err
 		}
 		q.TidyUp()
@@ -185,7 +185,7 @@ func crash(t *testing.T, act string, step int) (done bool) {
 	return said == "done"
 }
 
-// history: what the dead process asked is expired, or as it settled it.
+// history: what the dead process asked is expired, or as it resolved it.
 func history(t *testing.T, q *queue.Queue, act string, step int) {
 	t.Helper()
 	past, err := q.History(ctx, 100)
@@ -211,7 +211,7 @@ func theirsGoesOn(t *testing.T, q *queue.Queue, ticket *queue.Ticket, mayHave bo
 	t.Helper()
 	_, err := q.Decide(ctx, ticket.ID(), answer(gate.DenyOnce, "the test"))
 	by := "the test"
-	if settled := (*queue.Settled)(nil); errors.As(err, &settled) && mayHave {
+	if settled := (*queue.ResolvedError)(nil); errors.As(err, &settled) && mayHave {
 		by, err = settled.Request.Answer.By, nil
 		if by != "the child" {
 			t.Errorf("answered by %q", by)

@@ -50,7 +50,7 @@ func init() {
 			return err
 		}
 		defer q.Close()
-		a, err := q.Attend(args[0])
+		a, err := q.AddAnswerer(args[0])
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func TestKilledProxy(t *testing.T) {
 		},
 		"decide": func(q *queue.Queue, r queue.Request) error {
 			_, err := q.Decide(ctx, r.ID, answer(gate.AllowOnce, "me"))
-			if settled := (*queue.Settled)(nil); !errors.As(err, &settled) || !strings.Contains(err.Error(), "(its proxy ended); nothing was executed") {
+			if settled := (*queue.ResolvedError)(nil); !errors.As(err, &settled) || !strings.Contains(err.Error(), "(its proxy ended); nothing was executed") {
 				return fmt.Errorf("not told: %w", err)
 			}
 			return nil
@@ -171,13 +171,13 @@ func TestAttendance(t *testing.T) {
 	_, q, dir := newQueue(t)
 	attended := func(want string) {
 		t.Helper()
-		kinds, err := q.Attended()
+		kinds, err := q.Answerers()
 		if got := strings.Join(kinds, " "); got != want || err != nil {
 			t.Errorf("attended %q (%v), want %q", got, err, want)
 		}
 	}
 	attended("")
-	first, err := q.Attend("console")
+	first, err := q.AddAnswerer("console")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestAttendance(t *testing.T) {
 		t.Error("the database was opened for it", err)
 	}
 	for _, kind := range []string{"", "../x", "Web", "a.b"} {
-		if _, err := q.Attend(kind); err == nil {
+		if _, err := q.AddAnswerer(kind); err == nil {
 			t.Errorf("%q is a kind", kind)
 		}
 	}
@@ -277,13 +277,13 @@ func TestPresenceHolds(t *testing.T) {
 		kind := "k" + strings.Repeat("x", i)
 		wg.Go(func() {
 			for range 200 {
-				a, err := q.Attend(kind)
+				a, err := q.AddAnswerer(kind)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				for range 3 {
-					if kinds, err := q.Attended(); err != nil || !slices.Contains(kinds, kind) {
+					if kinds, err := q.Answerers(); err != nil || !slices.Contains(kinds, kind) {
 						t.Error(kind, "is not in", kinds, err)
 					}
 				}
@@ -294,7 +294,7 @@ func TestPresenceHolds(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if kinds, err := q.Attended(); err != nil || len(kinds) != 0 {
+	if kinds, err := q.Answerers(); err != nil || len(kinds) != 0 {
 		t.Error(kinds, err)
 	}
 }

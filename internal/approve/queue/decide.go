@@ -8,7 +8,7 @@ import (
 )
 
 // Decide answers a request, which is named as for Get. The first answer wins;
-// *Settled tells everybody else who or what was first.
+// *ResolvedError tells everybody else who or what was first.
 func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
 	if a.Reply > gate.DenyAlways {
 		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
@@ -18,19 +18,19 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 		return Request{}, err
 	}
 	if r.Status != Pending {
-		return r, &Settled{r}
+		return r, &ResolvedError{r}
 	}
 	if r.Damage != nil && a.Reply != gate.DenyOnce {
 		return Request{}, fmt.Errorf("this call cannot be shown, so it can only be denied: %w", r.Damage)
 	}
-	r, won, err := q.settle(ctx, r.ID, statusOf(a.Reply), a, "")
+	r, won, err := q.resolve(ctx, r.ID, statusOf(a.Reply), a, "")
 	if err != nil {
 		return Request{}, err
 	}
 	if !won {
-		return r, &Settled{r}
+		return r, &ResolvedError{r}
 	}
-	q.call(r.Session)
+	q.notifyProxy(r.Session)
 	return r, nil
 }
 

@@ -108,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 			var last error
 			ended := 0
 			for last == nil && ended < len(tickets)-1 {
-				_, _, last = tickets[ended].Settle(ctx, queue.Expired, queue.Answer{}, "")
+				_, _, last = tickets[ended].Resolve(ctx, queue.Expired, queue.Answer{}, "")
 				ended++
 			}
 			if !errors.Is(last, queue.ErrFull) {

@@ -3,6 +3,6 @@
 // answerers (the terminal interface, the web page, decide) use at once.
 //
 // A request is pending until one answer, its deadline or the end of its proxy
-// settles it; the first of them wins, and everybody else is told so. Nothing in
+// resolves it; the first of them wins, and everybody else is told so. Nothing in
 // here decides a call: an answer is handed to the gate, which judges again.
 package queue

@@ -26,10 +26,10 @@ var (
 	ErrNewer = errors.New("the queue belongs to a newer clawai; update this one, or stop every clawai and move queue.db away")
 )
 
-// Settled is returned to whoever comes second: it tells how the request ended.
-type Settled struct{ Request Request }
+// ResolvedError is returned to whoever comes second: it tells how the request ended.
+type ResolvedError struct{ Request Request }
 
-func (e *Settled) Error() string {
+func (e *ResolvedError) Error() string {
 	r := &e.Request
 	at := r.Decided.Local().Format("15:04:05")
 	if r.Status != Approved && r.Status != Denied {
@@ -39,7 +39,7 @@ func (e *Settled) Error() string {
 	if r.Answer.By != "" {
 		by = fmt.Sprintf("%q", r.Answer.By)
 	}
-	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, unsaid(r.Answer.Rung), at)
+	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, unsaid(r.Answer.Channel), at)
 }
 
 func unsaid(s string) string {

@@ -31,7 +31,7 @@ func (q *Queue) TidyUp() { q.stopTidying() }
 
 // Listening says whether a watcher of the system's is in use.
 func (q *Queue) Listening() bool {
-	q.ears.mu.Lock()
-	defer q.ears.mu.Unlock()
-	return len(q.ears.heard) > 0
+	q.watcher.mu.Lock()
+	defer q.watcher.mu.Unlock()
+	return len(q.watcher.listeners) > 0
 }

@@ -74,7 +74,7 @@ func TestLocked(t *testing.T) {
 	if all, err := q.Pending(ctx); err != nil || len(all) != 1 || all[0].ID != ticket.ID() {
 		t.Error("the dead one's too:", all, err)
 	}
-	if _, won, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); won || !errors.Is(err, queue.ErrLocked) {
+	if _, won, err := ticket.Resolve(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); won || !errors.Is(err, queue.ErrLocked) {
 		t.Error(won, err)
 	}
 	fmt.Fprintln(c.in)
@@ -103,7 +103,7 @@ func TestCloseWhileLocked(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, ticket := range tickets {
 		wg.Go(func() {
-			if _, _, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, ""); !errors.Is(err, queue.ErrLocked) {
+			if _, _, err := ticket.Resolve(ctx, queue.Expired, queue.Answer{}, ""); !errors.Is(err, queue.ErrLocked) {
 				t.Error(err)
 			}
 		})
@@ -130,13 +130,13 @@ func TestAnswerInVain(t *testing.T) {
 	ticket := put(t, p, `{}`)
 	c := start(t, "lock", dir)
 	c.expect("ready")
-	if _, _, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); !errors.Is(err, queue.ErrLocked) {
+	if _, _, err := ticket.Resolve(ctx, queue.Expired, queue.Answer{}, "nobody answered in time"); !errors.Is(err, queue.ErrLocked) {
 		t.Fatal(err)
 	}
 	fmt.Fprintln(c.in)
 	c.rest()
 	_, err := other.Decide(ctx, ticket.ID(), answer(gate.AllowOnce, "me"))
-	if settled := (*queue.Settled)(nil); errors.As(err, &settled) {
+	if settled := (*queue.ResolvedError)(nil); errors.As(err, &settled) {
 		return // the proxy was faster
 	}
 	r, err := other.Await(soon(t), ticket.ID())
@@ -271,7 +271,7 @@ func TestUnreadablePart(t *testing.T) {
 		if a, err := broken.Wait(soon(t)); err != nil || a.Reply != gate.DenyOnce {
 			t.Errorf("%s: %v %v", damage, a, err)
 		}
-		if _, won, err := late.Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil || !won {
+		if _, won, err := late.Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil || !won {
 			t.Errorf("%s: %v %v", damage, won, err)
 		}
 		past, err := other.History(ctx, 10)

@@ -62,7 +62,7 @@ func FuzzStored(f *testing.F) {
 		if d := cmp.Diff(r, got); d != "" {
 			t.Error(d)
 		}
-		if _, _, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, words); err != nil {
+		if _, _, err := ticket.Resolve(ctx, queue.Expired, queue.Answer{}, words); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := q.Get(ctx, ticket.ID()); err != nil {

@@ -30,13 +30,13 @@ func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 		p.mu.Unlock()
 		return ErrClosed
 	}
-	if err := p.hold(); err != nil {
+	if err := p.claim(); err != nil {
 		p.mu.Unlock()
 		return err
 	}
 	p.used, p.granted = true, len(grants) > 0
 	if p.granted {
-		p.lookOut()
+		p.startPolling()
 	}
 	p.mu.Unlock()
 	return p.q.write(context.WithoutCancel(ctx), func(ctx context.Context, t tx) error {
@@ -73,22 +73,22 @@ func (p *Proxy) grant(ctx context.Context, t tx, g *Grant) error {
 // with the Proxy.
 func (p *Proxy) Revoked() <-chan string { return p.revoked }
 
-// lookAtGrants passes on what was revoked.
-func (p *Proxy) lookAtGrants(ctx context.Context) error {
+// pollGrants passes on what was revoked.
+func (p *Proxy) pollGrants(ctx context.Context) error {
 	p.mu.Lock()
 	granted := p.granted
 	p.mu.Unlock()
 	if !granted {
 		return nil
 	}
-	ids, err := p.q.words(ctx, "SELECT id FROM grants WHERE session = ? AND revoked = 1", p.s.ID)
+	ids, err := p.q.selectTexts(ctx, "SELECT id FROM grants WHERE session = ? AND revoked = 1", p.s.ID)
 	for _, id := range ids {
-		if p.told[id] {
+		if p.reported[id] {
 			continue
 		}
 		select {
 		case p.revoked <- id:
-			p.told[id] = true
+			p.reported[id] = true
 		default: // the next look tries again
 		}
 	}
@@ -97,7 +97,7 @@ func (p *Proxy) lookAtGrants(ctx context.Context) error {
 
 // Grants lists what is granted in all sessions that live, oldest first.
 func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
-	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM grants")
+	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM grants")
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
 		if q.alive(s) {
 			continue
 		}
-		if err := q.bury(ctx, s); err != nil {
+		if err := q.expireSession(ctx, s); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +169,7 @@ func (q *Queue) Revoke(ctx context.Context, id string) error {
 		return err
 	})
 	if err == nil {
-		q.call(found[0].Session)
+		q.notifyProxy(found[0].Session)
 	}
 	return err
 }

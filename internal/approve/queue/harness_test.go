@@ -182,7 +182,7 @@ func soon(t testing.TB) context.Context {
 }
 
 func answer(r gate.Reply, by string) queue.Answer {
-	return queue.Answer{Reply: r, Rung: "console", By: by, Words: "as you like"}
+	return queue.Answer{Reply: r, Channel: "console", By: by, Words: "as you like"}
 }
 
 func contextWithCancel(t testing.TB) (context.Context, context.CancelFunc) {

@@ -15,19 +15,19 @@ type presence struct {
 	lock *flock.Flock
 }
 
-var errPresent = errors.New("somebody is there already")
+var errClaimed = errors.New("somebody is there already")
 
-// appear makes the file and locks it; errPresent when another one is alive.
-func appear(path string) (*presence, error) {
+// claim makes the file and locks it; errClaimed when another one is alive.
+func claim(path string) (*presence, error) {
 	for {
-		there, err := present(path)
+		claimed, err := isClaimed(path)
 		if err != nil {
 			return nil, err
 		}
-		if there {
-			return nil, errPresent
+		if claimed {
+			return nil, errClaimed
 		}
-		if err := clearAway(path); err != nil {
+		if err := removeStale(path); err != nil {
 			return nil, err
 		}
 		p := &presence{path: path, lock: flock.New(path,
@@ -40,15 +40,15 @@ func appear(path string) (*presence, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if p.holds() {
+		if p.isHeld() {
 			return p, nil
 		}
 		_ = p.lock.Close() // it was removed before it was locked
 	}
 }
 
-// holds says whether the file at path is still the one that is locked.
-func (p *presence) holds() bool {
+// isHeld says whether the file at path is still the one that is locked.
+func (p *presence) isHeld() bool {
 	ours, err := p.lock.Stat()
 	if err != nil {
 		return false
@@ -57,12 +57,12 @@ func (p *presence) holds() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// leave removes the file while it is locked: nobody finds it dead, and no other
+// release removes the file while it is locked: nobody finds it dead, and no other
 // one can have taken its place. Where a system does not remove what is open, it
 // does not remove another one's either, so that it can be done after.
-func (p *presence) leave() error {
+func (p *presence) release() error {
 	var left error
-	if p.holds() {
+	if p.isHeld() {
 		left = os.Remove(p.path)
 	}
 	err := p.lock.Close()
@@ -75,8 +75,8 @@ func (p *presence) leave() error {
 	return errors.Join(left, err)
 }
 
-// present says whether somebody holds the file.
-func present(path string) (bool, error) {
+// isClaimed says whether somebody holds the file.
+func isClaimed(path string) (bool, error) {
 	probe := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
 	free, err := probe.TryRLock() // shared, so that two who look do not see each other
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,9 +88,9 @@ func present(path string) (bool, error) {
 	return false, probe.Close()
 }
 
-// clearAway removes the file when nobody holds it. Who looks at this moment takes
+// removeStale removes the file when nobody holds it. Who looks at this moment takes
 // it for held, so whatever follows from the death is to be done before.
-func clearAway(path string) error {
+func removeStale(path string) error {
 	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
 	free, err := found.lock.TryLock()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,10 +99,10 @@ func clearAway(path string) error {
 	if err != nil || !free {
 		return err
 	}
-	return found.leave()
+	return found.release()
 }
 
-// namesIn lists the files in a folder that may hold presences.
+// namesIn lists the files in a folder that may be presences.
 func namesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -53,7 +53,7 @@ func TestModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "queue")
 	q := open(t, dir, queue.Options{})
 	put(t, attach(t, q, "s1"), `{}`)
-	a, err := q.Attend("web")
+	a, err := q.AddAnswerer("web")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,22 +15,22 @@ type Proxy struct {
 	q *Queue
 	s Session
 
-	mu      sync.Mutex
-	here    *presence // nil while the session has no file
-	closed  bool
-	used    bool               // something is in the database
-	waiting map[string]*Ticket // by id
-	owed    map[string]debt    // ends that could not be stored
-	granted bool
-	looking bool // a lookout runs
+	mu       sync.Mutex
+	presence *presence // nil while the session has no file
+	closed   bool
+	used     bool                  // something is in the database
+	waiting  map[string]*Ticket    // by id
+	unsaved  map[string]resolution // ends that could not be stored
+	granted  bool
+	polling  bool // pollLoop runs
 
-	lookouts sync.WaitGroup
-	stop     chan struct{}
-	revoked  chan string
-	// What follows is the lookout's.
-	told   map[string]bool // revoked grants that the channel has had
-	seen   int64           // the last change that was looked at
-	opened int             // of which database
+	polls   sync.WaitGroup
+	stop    chan struct{}
+	revoked chan string
+	// What follows is of pollLoop alone.
+	reported   map[string]bool // revoked grants that the channel has had
+	lastChange int64           // the last change that was looked at
+	opened     int             // of which database
 }
 
 // Attach makes this process the proxy of a session until Close. The system
@@ -43,9 +43,9 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	if s.PID == 0 {
 		s.PID = os.Getpid()
 	}
-	p := &Proxy{q: q, s: s, waiting: map[string]*Ticket{}, owed: map[string]debt{}, told: map[string]bool{},
+	p := &Proxy{q: q, s: s, waiting: map[string]*Ticket{}, unsaved: map[string]resolution{}, reported: map[string]bool{},
 		stop: make(chan struct{}), revoked: make(chan string, 64)}
-	if err := p.hold(); err != nil {
+	if err := p.claim(); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -56,7 +56,7 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 const maxRequest = 16 << 20
 
 // Put adds a pending request; it fills in what the Request and the session do
-// not say. The Ticket must be settled, or the Proxy closed.
+// not say. The Ticket must be resolved, or the Proxy closed.
 func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	if len(r.Calls) == 0 {
 		return nil, errors.New("the queue: a request without a call")
@@ -109,7 +109,7 @@ func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
 		return nil, err
 	}
 	v = append(v, p.s.PID, max(0, int64(r.Deadline.Sub(r.Created).Seconds())), r.ID[:shortest], r.ID[:shortest])
-	t, err := p.await(r.ID)
+	t, err := p.newTicket(r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -130,21 +130,21 @@ func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
 	return t, nil
 }
 
-// await makes a ticket before the request can be answered, so that no answer
+// newTicket makes a ticket before the request can be answered, so that no answer
 // comes too early to be noticed.
-func (p *Proxy) await(id string) (*Ticket, error) {
+func (p *Proxy) newTicket(id string) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, ErrClosed
 	}
-	if err := p.hold(); err != nil {
+	if err := p.claim(); err != nil {
 		return nil, err
 	}
 	t := &Ticket{p: p, id: id, done: make(chan struct{})}
 	p.waiting[id] = t
 	p.used = true
-	p.lookOut()
+	p.startPolling()
 	return t, nil
 }
 
@@ -152,7 +152,7 @@ func (p *Proxy) forget(t *Ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, t.id)
-	delete(p.owed, t.id)
+	delete(p.unsaved, t.id)
 }
 
 // Close expires what is pending and gives the session up.
@@ -168,19 +168,19 @@ func (p *Proxy) Close() error {
 	left := p.waiting
 	p.waiting = nil
 	p.mu.Unlock()
-	p.lookouts.Wait()
+	p.polls.Wait()
 
 	var err error
 	if used {
-		err = p.q.bury(context.Background(), p.s.ID)
+		err = p.q.expireSession(context.Background(), p.s.ID)
 	}
 	for _, t := range left {
 		t.end(Answer{}, ErrClosed)
 	}
-	if p.here != nil {
-		err = errors.Join(err, p.here.leave())
+	if p.presence != nil {
+		err = errors.Join(err, p.presence.release())
 	}
 	close(p.revoked)
-	p.q.changed()
+	p.q.notifyAll()
 	return err
 }

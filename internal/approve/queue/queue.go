@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Clock   func() time.Time // of what people read; it expires nothing. nil means time.Now
 	Check   time.Duration    // how often to look without being told; 0 means 5 s
-	Keep    int              // settled requests to keep; 0 means 10,000
+	Keep    int              // resolved requests to keep; 0 means 10,000
 	KeepFor time.Duration    // their age; 0 means 30 days
 
 	patience   time.Duration // for another program's write lock
@@ -49,10 +49,10 @@ func (o Options) withDefaults() Options {
 
 // Queue is the queue in one folder. It is safe for concurrent use.
 type Queue struct {
-	dir   string
-	o     Options
-	store store
-	ears  ears
+	dir     string
+	o       Options
+	store   store
+	watcher watcher
 
 	closing chan struct{}
 	once    sync.Once
@@ -70,7 +70,7 @@ func Open(dir string, o Options) (*Queue, error) {
 	}
 	q := &Queue{dir: dir, o: o.withDefaults(), closing: make(chan struct{})}
 	q.store = store{q: q, turn: make(chan struct{}, 1)}
-	q.ears = ears{check: q.o.Check}
+	q.watcher = watcher{check: q.o.Check}
 	if err := q.folders(); err != nil {
 		return nil, fmt.Errorf("the queue in %q cannot be used: %w", dir, err)
 	}
@@ -100,7 +100,7 @@ func (q *Queue) path(name ...string) string {
 	return filepath.Join(append([]string{q.dir}, name...)...)
 }
 
-// Close lets go of the database and ends every Watch. Proxies and attendances
+// Close lets go of the database and ends every Watch. Proxies and answerers
 // are closed before, by who has them.
 func (q *Queue) Close() (err error) {
 	q.once.Do(func() {
@@ -112,9 +112,9 @@ func (q *Queue) Close() (err error) {
 	return err
 }
 
-// changed tells everybody that looks at the queue.
-func (q *Queue) changed() {
-	if errors.Is(ring(q.path(bell)), fs.ErrNotExist) {
+// notifyAll tells everybody that looks at the queue.
+func (q *Queue) notifyAll() {
+	if errors.Is(touch(q.path(bell)), fs.ErrNotExist) {
 		_ = privateFile(q.path(bell), true) // those who listen find it at their next check
 	}
 }
@@ -123,7 +123,7 @@ func (q *Queue) changed() {
 // that nobody takes become one. It closes when ctx ends, or the queue.
 func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
-	heard, stop := q.ears.listen(q.path(bell))
+	heard, stop := q.watcher.listen(q.path(bell))
 	out <- struct{}{}
 	q.tasks.Go(func() {
 		defer close(out)

@@ -94,18 +94,18 @@ func TestSecondIsTold(t *testing.T) {
 			return err
 		}, `already denied by "an\x1b[2Jna" (console) at `},
 		{func(k *queue.Ticket) error {
-			_, won, err := k.Settle(ctx, queue.Approved, queue.Answer{Reply: gate.AllowOnce, Rung: "terminal"}, "went on")
+			_, won, err := k.Resolve(ctx, queue.Approved, queue.Answer{Reply: gate.AllowOnce, Channel: "terminal"}, "went on")
 			if !won {
 				t.Error("nobody was first, and yet it lost")
 			}
 			return err
 		}, `already approved by somebody (terminal) at `},
 		{func(k *queue.Ticket) error {
-			_, _, err := k.Settle(ctx, queue.Expired, queue.Answer{}, "")
+			_, _, err := k.Resolve(ctx, queue.Expired, queue.Answer{}, "")
 			return err
 		}, `too late: it expired at `},
 		{func(k *queue.Ticket) error {
-			_, _, err := k.Settle(ctx, queue.Expired, queue.Answer{}, "the caller withdrew it")
+			_, _, err := k.Resolve(ctx, queue.Expired, queue.Answer{}, "the caller withdrew it")
 			return err
 		}, ` (the caller withdrew it); nothing was executed`},
 	} {
@@ -114,7 +114,7 @@ func TestSecondIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := other.Decide(ctx, ticket.ID(), answer(gate.AllowOnce, "me"))
-		var settled *queue.Settled
+		var settled *queue.ResolvedError
 		if !errors.As(err, &settled) || settled.Request.ID != r.ID || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
@@ -132,14 +132,14 @@ func TestSettleAfterAnswer(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	for range 2 {
-		if got, won, err := ticket.Settle(ended, queue.Expired, queue.Answer{}, "nobody answered"); got != said || won || err != nil {
+		if got, won, err := ticket.Resolve(ended, queue.Expired, queue.Answer{}, "nobody answered"); got != said || won || err != nil {
 			t.Errorf("%v %v %v", got, won, err)
 		}
 	}
 	if got, err := ticket.Wait(soon(t)); got != said || err != nil {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, _, err := ticket.Settle(ctx, queue.Approved, answer(gate.DenyOnce, ""), ""); err == nil {
+	if _, _, err := ticket.Resolve(ctx, queue.Approved, answer(gate.DenyOnce, ""), ""); err == nil {
 		t.Error("an approval that denies was taken")
 	}
 }
@@ -280,7 +280,7 @@ func TestClocksJump(t *testing.T) {
 			if a, err := second.Wait(soon(t)); err != nil || a.Reply != gate.AllowOnce {
 				t.Error(a, err)
 			}
-			if _, won, err := first.Settle(ctx, queue.Expired, queue.Answer{}, ""); !won || err != nil {
+			if _, won, err := first.Resolve(ctx, queue.Expired, queue.Answer{}, ""); !won || err != nil {
 				t.Error(won, err)
 			}
 			if r, err := q.Get(ctx, second.ID()); err != nil || r.Status != queue.Approved {

@@ -22,7 +22,7 @@ func storm(q *queue.Queue, ids []string, n int, name string) (won, told []string
 			me := fmt.Sprintf("%s%d", name, i)
 			for _, id := range ids {
 				r, e := q.Decide(ctx, id, answer(gate.Reply(i%4), me))
-				var settled *queue.Settled
+				var settled *queue.ResolvedError
 				mu.Lock()
 				line := fmt.Sprintf("%s %s %d", r.ID, r.Answer.By, r.Answer.Reply)
 				switch {
@@ -152,9 +152,9 @@ func TestSettleAgainstAnswer(t *testing.T) {
 		var wg sync.WaitGroup
 		var decided error
 		wg.Go(func() { _, decided = other.Decide(ctx, ticket.ID(), said) })
-		a, won, err := ticket.Settle(ctx, queue.Expired, queue.Answer{}, "nobody answered in time")
+		a, won, err := ticket.Resolve(ctx, queue.Expired, queue.Answer{}, "nobody answered in time")
 		wg.Wait()
-		var settled *queue.Settled
+		var settled *queue.ResolvedError
 		switch {
 		case err != nil:
 			t.Fatal(err)

@@ -50,8 +50,8 @@ func (q *Queue) exact(ctx context.Context, id string) (Request, error) {
 	return all[0], nil
 }
 
-// words reads one column of texts.
-func (q *Queue) words(ctx context.Context, query string, args ...any) (all []string, err error) {
+// selectTexts reads one column of texts.
+func (q *Queue) selectTexts(ctx context.Context, query string, args ...any) (all []string, err error) {
 	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		return each(ctx, conn, query, args, func(rows *sql.Rows) error {
 			var s string
@@ -65,17 +65,17 @@ func (q *Queue) words(ctx context.Context, query string, args ...any) (all []str
 
 // Pending lists what waits for an answer, oldest first.
 func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
-	unburied, err := q.reap(ctx)
+	left, err := q.expireDead(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all, err := q.list(ctx, "WHERE status = 'pending' ORDER BY number")
-	return slices.DeleteFunc(all, func(r Request) bool { return slices.Contains(unburied, r.Session) }), err
+	return slices.DeleteFunc(all, func(r Request) bool { return slices.Contains(left, r.Session) }), err
 }
 
 // History lists the last n that do not wait any more, newest first.
 func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
-	if _, err := q.reap(ctx); err != nil {
+	if _, err := q.expireDead(ctx); err != nil {
 		return nil, err
 	}
 	return q.list(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
@@ -114,7 +114,7 @@ func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	if r.Outcome != "" || q.alive(r.Session) {
 		return r, nil
 	}
-	if err := q.bury(ctx, r.Session); err != nil {
+	if err := q.expireSession(ctx, r.Session); err != nil {
 		return Request{}, err
 	}
 	return q.exact(ctx, r.ID)

@@ -29,7 +29,7 @@ type Request struct {
 	Server   string        // as the client's configuration calls it, or what is shown for it
 	Client   string        // name and version of the MCP client; "" when unknown
 	Project  string        // the folder the proxy runs in
-	Calls    []policy.Call // exactly as they will be executed; redacted once the request is settled
+	Calls    []policy.Call // exactly as they will be executed; redacted once the request is resolved
 	Digest   [32]byte      // of the frame
 	Rule     policy.Rule   // the one that asked
 	Reason   string        // why it is asked, beside the rule: a finding of the screen; "" for none
@@ -61,9 +61,9 @@ type Offer struct {
 
 // Answer is what a person said to one request.
 type Answer struct {
-	Reply gate.Reply
-	Scope string // of the offer, for AllowAlways and DenyAlways
-	Rung  string // "console", "web", "decide", "terminal", "elicitation"
-	By    string // the account, or the client's name
-	Words string // a note for the agent
+	Reply   gate.Reply
+	Scope   string // of the offer, for AllowAlways and DenyAlways
+	Channel string // "console", "web", "decide", "terminal", "elicitation"
+	By      string // the account, or the client's name
+	Words   string // a note for the agent
 }

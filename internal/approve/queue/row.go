@@ -36,7 +36,7 @@ func values(r *Request) ([]any, error) {
 		first.Server, first.Method, packSubject(first.Subject), names, packBytes(first.Args), first.Malformed, more, digest,
 		r.Rule.Action.String(), r.Rule.Pos.File, r.Rule.Pos.Line, r.Rule.Pos.Column, r.Rule.Index, r.Rule.Description,
 		r.Revision, r.Reason, packBytes(r.Findings), r.Risk, r.Lasting, offers, r.NoOffer,
-		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Rung, r.Answer.Words, r.Outcome}, nil
+		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
 // scan reads one row. What a newer clawai or a person wrote there that has no
@@ -56,7 +56,7 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 		&first.Server, &first.Method, &subject, &named, &args, &first.Malformed, &more, &digest,
 		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
 		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
-		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Rung, &r.Answer.Words, &r.Outcome)
+		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Channel, &r.Answer.Words, &r.Outcome)
 	if err != nil && r.ID == unread { // the first column: there was no row to read
 		return Request{}, err
 	}

@@ -64,7 +64,7 @@ func TestSecretsGo(t *testing.T) {
 			return err
 		},
 		"settle": func(_ *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
-			_, _, err := k.Settle(ctx, queue.Expired, queue.Answer{}, "")
+			_, _, err := k.Resolve(ctx, queue.Expired, queue.Answer{}, "")
 			return err
 		},
 		"close": func(_ *queue.Queue, p *queue.Proxy, _ *queue.Ticket) error { return p.Close() },
@@ -145,7 +145,7 @@ func TestTidiesByItself(t *testing.T) {
 	}
 }
 
-// What a killed proxy left goes with the next thing that is settled, though
+// What a killed proxy left goes with the next thing that is resolved, though
 // nobody looks.
 func TestKilledProxysSecretsGo(t *testing.T) {
 	slow.Test(t)
@@ -156,7 +156,7 @@ func TestKilledProxysSecretsGo(t *testing.T) {
 	if len(holding(t, dir)) == 0 {
 		t.Fatal("this test sees nothing")
 	}
-	if _, _, err := put(t, p, `{}`).Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+	if _, _, err := put(t, p, `{}`).Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); len(holding(t, dir)) > 0; time.Sleep(20 * time.Millisecond) {
@@ -198,7 +198,7 @@ func TestPrune(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 600 / scale { // more than one transaction removes
-				if _, _, err := put(t, p, `{}`).Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+				if _, _, err := put(t, p, `{}`).Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -206,7 +206,7 @@ func TestPrune(t *testing.T) {
 			q := open(t, dir, o)
 			late := attach(t, q, "s2")
 			for range 9 {
-				if _, _, err := put(t, late, `{}`).Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+				if _, _, err := put(t, late, `{}`).Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -20,25 +20,25 @@ func isSession(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters+"0123456789-_") == ""
 }
 
-// hold takes the session's file, anew when somebody removed it. The caller has
+// claim takes the session's file, anew when somebody removed it. The caller has
 // p.mu, or p alone.
-func (p *Proxy) hold() error {
-	if p.here != nil {
-		if p.here.holds() {
+func (p *Proxy) claim() error {
+	if p.presence != nil {
+		if p.presence.isHeld() {
 			return nil
 		}
-		_ = p.here.leave()
-		p.here = nil
+		_ = p.presence.release()
+		p.presence = nil
 	}
 	if err := p.q.folders(); err != nil {
 		return fmt.Errorf("the queue in %q cannot be used: %w", p.q.dir, err)
 	}
-	here, err := appear(p.q.path(proxies, p.s.ID))
+	own, err := claim(p.q.path(proxies, p.s.ID))
 	if err != nil {
 		return fmt.Errorf("the queue in %q: session %s: %w", p.q.dir, p.s.ID, err)
 	}
-	p.here = here
-	p.q.ears.again()
+	p.presence = own
+	p.q.watcher.rewatch()
 	return nil
 }
 
@@ -47,13 +47,13 @@ func (q *Queue) alive(session string) bool {
 	if !isSession(session) {
 		return false
 	}
-	there, err := present(q.path(proxies, session))
-	return there || err != nil
+	claimed, err := isClaimed(q.path(proxies, session))
+	return claimed || err != nil
 }
 
-// call wakes a session's proxy.
-func (q *Queue) call(session string) {
+// notifyProxy wakes a session's proxy.
+func (q *Queue) notifyProxy(session string) {
 	if isSession(session) {
-		_ = ring(q.path(proxies, session))
+		_ = touch(q.path(proxies, session))
 	}
 }

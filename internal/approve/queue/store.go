@@ -85,7 +85,7 @@ func (s *store) ready(ctx context.Context) error {
 	if err := s.q.folders(); err != nil {
 		return err
 	}
-	s.q.ears.again()
+	s.q.watcher.rewatch()
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := privateFile(path+end, end == ""); err != nil {
 			return err
@@ -162,13 +162,13 @@ func address(path string, patience time.Duration) string {
 	if path[0] != '/' { // C:/...
 		path = "/" + path
 	}
-	how := url.Values{
+	options := url.Values{
 		"mode": {"rw"}, "_txlock": {"immediate"}, "_defensive": {"1"}, "_error_rc": {"1"},
 		"_busy_timeout": {fmt.Sprint(patience.Milliseconds())},
 		"_journal_mode": {"WAL"}, "_synchronous": {"NORMAL"},
 		"_pragma": {"secure_delete=1", "temp_store=2", "trusted_schema=0", "cell_size_check=1", "cache_size=-1024"},
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: how.Encode()}).String()
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}).String()
 }
 
 func (s *store) close() error {

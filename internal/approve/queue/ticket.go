@@ -39,13 +39,13 @@ func (t *Ticket) decided(s Status, a Answer) {
 	}
 	r, err := t.p.q.exact(context.Background(), t.id)
 	if err == nil {
-		err = &Settled{r}
+		err = &ResolvedError{r}
 	}
 	t.end(Answer{}, err)
 }
 
 // Wait returns the answer, whoever gave it. The end of ctx is an error and
-// changes nothing in the queue. *Settled says that the request ended without an
+// changes nothing in the queue. *ResolvedError says that the request ended without an
 // answer, ErrClosed that the Proxy was closed, ErrUnknown that somebody removed
 // it.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
@@ -62,32 +62,32 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	}
 }
 
-// Settle ends the request: answered elsewhere (Approved, Denied), or Expired.
-// When somebody was first, that answer comes back, and false. *Settled says that
+// Resolve ends the request: answered elsewhere (Approved, Denied), or Expired.
+// When somebody was first, that answer comes back, and false. *ResolvedError says that
 // it ended without an answer before. It takes its (bounded) time even when ctx
 // has ended, and on any other error it is tried again for as long as the proxy
 // lives, so that nobody is asked in vain.
-func (t *Ticket) Settle(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
+func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
 	if s == Pending || s != Expired && s != statusOf(a.Reply) {
 		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)
 	}
 	if s == Expired {
 		a, outcome = Answer{}, or(outcome, "nobody answered in time")
 	}
-	r, won, err := t.p.q.settle(context.WithoutCancel(ctx), t.id, s, a, outcome)
+	r, won, err := t.p.q.resolve(context.WithoutCancel(ctx), t.id, s, a, outcome)
 	if err != nil {
-		t.p.owe(t.id, debt{s, a, outcome})
+		t.p.saveLater(t.id, resolution{s, a, outcome})
 		t.end(Answer{}, err)
 		return Answer{}, false, err
 	}
 	t.p.forget(t)
 	if !won && r.Status == Expired {
-		err = &Settled{r}
+		err = &ResolvedError{r}
 		t.end(Answer{}, err)
 		return Answer{}, false, err
 	}
 	if s == Expired && won {
-		t.end(Answer{}, &Settled{r})
+		t.end(Answer{}, &ResolvedError{r})
 	} else {
 		t.end(r.Answer, nil)
 	}

@@ -21,8 +21,8 @@ type tidying struct {
 // soon is how long a run waits for further changes.
 const soon = time.Second
 
-// untidy sees to it that a run follows.
-func (q *Queue) untidy() { q.tidyIn(soon) }
+// scheduleTidy sees to it that a run follows.
+func (q *Queue) scheduleTidy() { q.tidyIn(soon) }
 
 func (q *Queue) tidyIn(d time.Duration) {
 	t := &q.tidy
@@ -61,7 +61,7 @@ func (q *Queue) stopTidying() {
 // tidyUp ends what dead proxies left, prunes, and empties the log, in which
 // redacted arguments stand still.
 func (q *Queue) tidyUp(ctx context.Context) error {
-	_ = q.sweep(ctx) // what follows does not depend on it
+	_ = q.removeDead(ctx) // what follows does not depend on it
 	for more := true; more; {
 		err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
 			more, err = q.prune(ctx, conn)

@@ -44,11 +44,11 @@ func TestFolderVanishes(t *testing.T) {
 	}
 }
 
-// A new database is heard as well as the one that was there before.
+// A new database is noticed as well as the one that was there before.
 func TestHeardInANewDatabase(t *testing.T) {
 	p, other, dir := newQueue(t) // their check is an hour away
 	for range 5 {
-		if _, _, err := put(t, p, `{}`).Settle(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
+		if _, _, err := put(t, p, `{}`).Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,8 +92,8 @@ func TestSessionFileIsRemoved(t *testing.T) {
 	if all, err := other.Pending(ctx); err != nil || len(all) != 0 {
 		t.Fatal(all, err)
 	}
-	var settled *queue.Settled
-	if _, won, err := unheard.Settle(ctx, queue.Approved, answer(gate.AllowOnce, "me"), ""); won || !errors.As(err, &settled) {
+	var settled *queue.ResolvedError
+	if _, won, err := unheard.Resolve(ctx, queue.Approved, answer(gate.AllowOnce, "me"), ""); won || !errors.As(err, &settled) {
 		t.Error(won, err)
 	}
 	ticket := put(t, p, `{}`)

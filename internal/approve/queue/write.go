@@ -29,7 +29,7 @@ func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) er
 		defer func() { _ = inner.Rollback() }()
 		t := tx{inner, q.o.step}
 		t.step("begun")
-		if err := t.count(ctx, len(q.o.migrations)); err != nil {
+		if err := t.countChange(ctx, len(q.o.migrations)); err != nil {
 			return err
 		}
 		if err := fn(ctx, t); err != nil {
@@ -42,15 +42,15 @@ func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) er
 		return nil
 	})
 	if err == nil {
-		q.changed()
+		q.notifyAll()
 		q.o.step("rung")
 	}
 	return err
 }
 
-// count numbers the change. A newer clawai may have marked the database as not
+// countChange numbers the change. A newer clawai may have marked the database as not
 // for this one since it was opened.
-func (t tx) count(ctx context.Context, known int) error {
+func (t tx) countChange(ctx context.Context, known int) error {
 	var oldest int
 	err := t.QueryRowContext(ctx, `UPDATE about SET value = value + 1 WHERE name = 'changes'
 		RETURNING (SELECT value FROM about WHERE name = 'oldest')`).Scan(&oldest)
@@ -89,9 +89,9 @@ func (t tx) finish(ctx context.Context, end *Request) error {
 	return err
 }
 
-// settle ends a pending request: the first who does it wins. Then r is as it is
+// resolve ends a pending request: the first who does it wins. Then r is as it is
 // now; otherwise it is as another one left it.
-func (q *Queue) settle(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
+func (q *Queue) resolve(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
 	r, err = q.exact(ctx, id)
 	if err != nil || r.Status != Pending {
 		return r, false, err
@@ -105,7 +105,7 @@ func (q *Queue) settle(ctx context.Context, id string, s Status, a Answer, outco
 	if err != nil {
 		return r, false, err
 	}
-	q.untidy()
+	q.scheduleTidy()
 	return end, true, nil
 }
 

@@ -30,7 +30,7 @@ type DeniedCall struct {
 
 // check judges the new policy against what the record says was denied. An error
 // says for the person why the rule must not be written.
-func (k *Keeper) check(ctx context.Context, p *proposal) error {
+func (k *Writer) check(ctx context.Context, p *proposal) error {
 	for d, err := range k.Denied.Calls() {
 		if err != nil {
 			return fmt.Errorf("the record cannot be read whole, so the rule cannot be checked against it: %w", err)
@@ -47,8 +47,8 @@ func (k *Keeper) check(ctx context.Context, p *proposal) error {
 
 // opens says whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
-func (k *Keeper) opens(p *proposal, d DeniedCall) bool {
-	c, exact := k.worst(p.call, d)
+func (k *Writer) opens(p *proposal, d DeniedCall) bool {
+	c, exact := k.worstCase(p.call, d)
 	for _, s := range p.stated {
 		switch key, _ := policy.CallKeyOf(s.Key); {
 		case key.Recorded:
@@ -68,9 +68,9 @@ func (k *Keeper) opens(p *proposal, d DeniedCall) bool {
 	return was == policy.Deny || !exact && was != policy.Allow
 }
 
-// worst is the recorded call with everything unknown set to what the asking call
+// worstCase is the recorded call with everything unknown set to what the asking call
 // has there. It is exact when nothing else was unknown.
-func (k *Keeper) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
+func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
 	c.Names = slices.Clone(c.Names)
 	for i, name := range c.Names {
@@ -117,7 +117,7 @@ func (k *Keeper) worst(asked *policy.Call, d DeniedCall) (c policy.Call, exact b
 }
 
 // unknown says whether a text anywhere in the value was redacted.
-func (k *Keeper) unknown(value json.RawMessage) bool {
+func (k *Writer) unknown(value json.RawMessage) bool {
 	for d := json.NewDecoder(bytes.NewReader(value)); ; {
 		t, err := d.Token()
 		if err != nil {

@@ -30,19 +30,19 @@ func TestWorst(t *testing.T) {
 		{"a name", DeniedCall{Call: call(hidden, `{}`)}, `{}`, "t", true},
 		{"no arguments", DeniedCall{Call: call("u", ``)}, ``, "u", true},
 	} {
-		a := &Keeper{Denied: record(nil)}
-		got, exact := a.worst(&asked, c.denied)
+		a := &Writer{Denied: record(nil)}
+		got, exact := a.worstCase(&asked, c.denied)
 		if string(got.Args) != c.want || got.Names[0] != c.tool || exact != c.exact {
 			t.Errorf("%s: got %s %q, exact %v", c.name, got.Args, got.Names, exact)
 		}
 	}
 	server := call("t", `{}`)
 	server.Server = hidden
-	if got, _ := (&Keeper{Denied: record(nil)}).worst(&asked, DeniedCall{Call: server}); got.Server != "s" {
+	if got, _ := (&Writer{Denied: record(nil)}).worstCase(&asked, DeniedCall{Call: server}); got.Server != "s" {
 		t.Errorf("server %q", got.Server)
 	}
 	several := policy.Call{Names: []string{"a", "b"}}
-	if _, exact := (&Keeper{Denied: record(nil)}).worst(&several, DeniedCall{Call: call(hidden, `{}`)}); exact {
+	if _, exact := (&Writer{Denied: record(nil)}).worstCase(&several, DeniedCall{Call: call(hidden, `{}`)}); exact {
 		t.Error("a hidden name of several is exact")
 	}
 }

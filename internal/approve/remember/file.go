@@ -22,7 +22,7 @@ type file struct {
 
 // load reads the policy file. One that is not to be written is an error here
 // already, so that nobody is offered what cannot be done.
-func (k *Keeper) load() (*file, error) {
+func (k *Writer) load() (*file, error) {
 	src, err := readWritable(k.Policy)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 // replace gives the file its next content if it still holds what f has. The lock
 // beside it makes writers wait for each other: without it one could overwrite
 // what another has written between its check and its rename.
-func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed bool, err error) {
+func (k *Writer) replace(ctx context.Context, f *file, next []byte) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
 	lock := flock.New(filepath.Join(filepath.Dir(k.Policy), lockName(k.Policy)), flock.SetPermissions(0o600))
@@ -95,7 +95,7 @@ func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed boo
 	if k.Wrote != nil { // first: the file may be looked at as soon as it is there
 		k.Wrote(f.src, next)
 	}
-	err = atomicfile.Write(k.Policy, next, atomicfile.Options{Was: f.src})
+	err = atomicfile.Write(k.Policy, next, atomicfile.Options{Old: f.src})
 	if err != nil {
 		// It may have failed after the file was replaced.
 		if now, _ := os.ReadFile(k.Policy); bytes.Equal(now, next) {
@@ -105,8 +105,8 @@ func (k *Keeper) replace(ctx context.Context, f *file, next []byte) (changed boo
 	return false, err
 }
 
-// growth is a rule that was written into the file.
-type growth struct {
+// ownWrite is a rule that was written into the file.
+type ownWrite struct {
 	to    string // the revision after
 	index int    // of the new rule
 	lines int    // by which those below have moved
@@ -115,27 +115,27 @@ type growth struct {
 // maxGrown bounds what is remembered of one's own writing.
 const maxGrown = 1024
 
-// grew notes what is about to be written: whoever reads the file next may ask.
-func (k *Keeper) grew(from string, g growth) {
+// noteWrite notes what is about to be written: whoever reads the file next may ask.
+func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.grown == nil || len(k.grown) >= maxGrown {
-		k.grown = map[string]growth{}
+	if k.writes == nil || len(k.writes) >= maxGrown {
+		k.writes = map[string]ownWrite{}
 	}
-	k.grown[from] = g
+	k.writes[from] = g
 }
 
-// follow gives the place of a rule of one revision in another; false when
-// anything but this Keeper's own rules has changed between them. Without a
+// relocate gives the place of a rule of one revision in another; false when
+// anything but this Writer's own rules has changed between them. Without a
 // revision to start from, the rule must stand where it stood.
-func (k *Keeper) follow(r policy.Rule, from, to string) (policy.Rule, bool) {
+func (k *Writer) relocate(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for steps := 0; from != to; steps++ {
-		g, ok := k.grown[from]
+		g, ok := k.writes[from]
 		if !ok || steps > maxGrown {
 			return r, false
 		}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // writer answers question after question.
 func writer(path string) int {
-	k := &Keeper{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
+	k := &Writer{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
 	for {
 		f, err := k.load()
 		if err != nil {
@@ -133,7 +133,7 @@ func TestWriteThatEndsAnywhere(t *testing.T) {
 
 // limited tries to write with files that end at each size, until one does not.
 func limited(path string) int {
-	k := &Keeper{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
+	k := &Writer{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
 	c := aWrite("/home/user/p/a")
 	f, err := k.load()
 	if err != nil {

@@ -22,7 +22,7 @@ type proposal struct {
 // maxTries bounds how often a file that others write is taken up anew.
 const maxTries = 3
 
-func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
+func (k *Writer) write(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
 	scope, err := policy.ParseScope(word)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 				return "", err
 			}
 		}
-		k.grew(f.policy.Revision(), growth{
+		k.noteWrite(f.policy.Revision(), ownWrite{
 			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
 		})
 		changed, err := k.replace(ctx, f, p.next)
@@ -68,7 +68,7 @@ func (k *Keeper) write(ctx context.Context, q gate.Question, word string, r gate
 }
 
 // propose makes the new policy, or a note that the old one says so already.
-func (k *Keeper) propose(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
+func (k *Writer) propose(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
 	rule, d, err := k.find(q, f)
 	if err != nil {
 		// Somebody else may have given the same answer meanwhile.

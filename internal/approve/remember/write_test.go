@@ -109,7 +109,7 @@ func TestWriteRefuses(t *testing.T) {
 
 // unwritten says that the file is as it was, and that nothing lies beside it but
 // what locks it.
-func unwritten(t *testing.T, k *Keeper, src string) {
+func unwritten(t *testing.T, k *Writer, src string) {
 	t.Helper()
 	if got := holds(t, k.Policy); got != src {
 		t.Errorf("the file was written: %s", got)
@@ -133,7 +133,7 @@ func TestTheSameAnswerTwice(t *testing.T) {
 	var all sync.WaitGroup
 	for range cap(notes) {
 		all.Go(func() {
-			own := &Keeper{Policy: k.Policy, Options: k.Options, Denied: k.Denied, Now: k.Now}
+			own := &Writer{Policy: k.Policy, Options: k.Options, Denied: k.Denied, Now: k.Now}
 			note, err := own.Write(t.Context(), q, "folder", gate.AllowAlways)
 			if err != nil {
 				t.Error(err)
@@ -161,7 +161,7 @@ func TestTheSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// Several questions of one policy can each be answered for good: what the Keeper
+// Several questions of one policy can each be answered for good: what the Writer
 // has written itself is no change.
 func TestManyAnswers(t *testing.T) {
 	k, _ := ask(t, before, aWrite("/home/user/p/a"))
@@ -201,21 +201,21 @@ func TestManyAnswers(t *testing.T) {
 	unwritten(t, k, edited)
 }
 
-// What a Keeper remembers of its own writing is bounded.
+// What a Writer remembers of its own writing is bounded.
 func TestGrownIsBounded(t *testing.T) {
-	var k Keeper
+	var k Writer
 	r := policy.Rule{Index: 1}
 	for i := range maxGrown + 1 {
-		k.grew(fmt.Sprint(i), growth{to: fmt.Sprint(i + 1)})
+		k.noteWrite(fmt.Sprint(i), ownWrite{to: fmt.Sprint(i + 1)})
 	}
-	if len(k.grown) > maxGrown {
-		t.Errorf("%d", len(k.grown))
+	if len(k.writes) > maxGrown {
+		t.Errorf("%d", len(k.writes))
 	}
-	if _, ok := k.follow(r, "0", "1"); ok {
+	if _, ok := k.relocate(r, "0", "1"); ok {
 		t.Error("a forgotten step was followed")
 	}
-	k.grown = map[string]growth{"a": {to: "b"}, "b": {to: "a"}}
-	if _, ok := k.follow(r, "a", "c"); ok {
+	k.writes = map[string]ownWrite{"a": {to: "b"}, "b": {to: "a"}}
+	if _, ok := k.relocate(r, "a", "c"); ok {
 		t.Error("a ring was followed to its end")
 	}
 }

@@ -67,8 +67,8 @@ func (f *findings) list() []string {
 	return list
 }
 
-// looker looks for reasons in one call.
-type looker struct {
+// dangerFinder looks for reasons in one call.
+type dangerFinder struct {
 	base string // what counts as the owner's where no project is known
 	findings
 	o       Options
@@ -85,7 +85,7 @@ type looker struct {
 // dangers are the reasons why a call needs care, nil when it is routine.
 func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
-	l := looker{o: o, base: ownFolder(o.Home)}
+	l := dangerFinder{o: o, base: ownFolder(o.Home)}
 	if c.Malformed != "" {
 		l.add(whyMalformed, c.Malformed)
 	}
@@ -109,7 +109,7 @@ func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options)
 	return l.list()
 }
 
-func (l *looker) toolCall(c *policy.Call, leaves []leaf) {
+func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	for _, name := range c.Names {
 		l.tool, l.words = name, append(l.words, screen.Words(name)...)
 		l.shell = l.shell || screen.RunsText(name)
@@ -147,7 +147,7 @@ func (l *looker) toolCall(c *policy.Call, leaves []leaf) {
 	l.tokens()
 }
 
-func (l *looker) isCommand(key string) bool {
+func (l *dangerFinder) isCommand(key string) bool {
 	if l.shell {
 		return !slices.Contains(toldKeys, key)
 	}
@@ -155,7 +155,7 @@ func (l *looker) isCommand(key string) bool {
 }
 
 // sort puts an argument's text where its words are looked for.
-func (l *looker) sort(key, text string) {
+func (l *dangerFinder) sort(key, text string) {
 	switch {
 	case l.isCommand(key):
 		l.cut = fill(&l.command, text) || l.cut
@@ -178,7 +178,7 @@ func fill(b *strings.Builder, s string) (left bool) {
 }
 
 // table looks for the words of the table.
-func (l *looker) table() {
+func (l *dangerFinder) table() {
 	command, query, rest := readings(&l.command), readings(&l.query), readings(&l.rest)
 	for i := range compiledWords() {
 		w := &compiledWords()[i]
@@ -218,7 +218,7 @@ func hasAny(list, of []string) bool {
 }
 
 // tokens looks at the words of commands for places and addresses.
-func (l *looker) tokens() {
+func (l *dangerFinder) tokens() {
 	text := l.command.String()
 	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) })
 	l.writes = strings.Contains(text, ">") || hasAny(list, changing)

@@ -17,7 +17,7 @@ var members = []string{"_meta", "task", "inputResponses", "requestState"}
 
 // extra walks what a call carries beside its arguments. unusual are the members
 // that no version knows in a call.
-func extra(c *policy.Call, m *maker) (w walker, unusual []string, err error) {
+func extra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
 	if w, err = walk(c.Extra, m); err != nil {
 		return w, nil, err
 	}
@@ -40,7 +40,7 @@ func extra(c *policy.Call, m *maker) (w walker, unusual []string, err error) {
 // Unusual names the members that a tool's, resource's or prompt's call carries
 // beside what any version of the protocol gives it; as on the wire.
 func Unusual(c *policy.Call) []string {
-	_, unusual, err := extra(c, &maker{})
+	_, unusual, err := extra(c, &builder{})
 	if err != nil {
 		return []string{strings.TrimSuffix(inParams, "/")}
 	}

@@ -18,7 +18,7 @@ func (q Question) Rows(width int) (rows []string, need int) {
 }
 
 // Sight is whether the end of something has been before a person's eyes. What
-// lets a call through needs that, on every way of asking that does not show all
+// lets a call through needs that, on every channel that does not show all
 // of it at once; what denies never waits for it. The zero value has seen nothing.
 type Sight struct{ end bool }
 

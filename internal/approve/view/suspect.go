@@ -19,7 +19,7 @@ func looksLikePath(s string) bool {
 }
 
 // path looks at an argument that names a file.
-func (l *looker) path(s string) {
+func (l *dangerFinder) path(s string) {
 	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
 		return
 	}
@@ -38,7 +38,7 @@ func (l *looker) path(s string) {
 }
 
 // places looks a path up in the table of places.
-func (l *looker) places(s string) {
+func (l *dangerFinder) places(s string) {
 	if len(s) > maxName {
 		return
 	}
@@ -63,7 +63,7 @@ func (l *looker) places(s string) {
 }
 
 // host looks at an argument that names a host or an address.
-func (l *looker) host(key, s string) {
+func (l *dangerFinder) host(key, s string) {
 	if !slices.Contains(hostKeys, key) {
 		key = ""
 	}
@@ -76,7 +76,7 @@ func (l *looker) host(key, s string) {
 	}
 }
 
-func (l *looker) elicitation(names []string) {
+func (l *dangerFinder) elicitation(names []string) {
 	for i, s := range names {
 		if i > 0 {
 			l.add(whyAddress, s)
@@ -97,7 +97,7 @@ var grave = []string{markDirection, markTags}
 var ordinary = []string{markRight, markStacked, markBlanks}
 
 // disguises looks at what is odd about names and values.
-func (l *looker) disguises(r *Request, names []string) {
+func (l *dangerFinder) disguises(r *Request, names []string) {
 	for i := range r.Named {
 		l.disguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)
 	}
@@ -116,7 +116,7 @@ func (l *looker) disguises(r *Request, names []string) {
 	}
 }
 
-func (l *looker) disguise(a *Arg, prose bool) {
+func (l *dangerFinder) disguise(a *Arg, prose bool) {
 	for _, mark := range a.Marks {
 		if slices.Contains(grave, mark) || !prose && !slices.Contains(ordinary, mark) {
 			l.add(whyDisguise+" ("+mark+")", "")

@@ -38,8 +38,8 @@ func (a *Arg) Each() iter.Seq[string] {
 	}
 }
 
-// maker makes the values of one question and counts what they cost.
-type maker struct {
+// builder makes the values of one question and counts what they cost.
+type builder struct {
 	values int // how many have been made
 	whole  int // bytes of text in their Whole
 	shown  int // bytes of everything else
@@ -48,7 +48,7 @@ type maker struct {
 
 // value makes one value of s, the text of a string (Type "string") or the token
 // of anything else.
-func (m *maker) value(where, kind, s string) (Arg, error) {
+func (m *builder) value(where, kind, s string) (Arg, error) {
 	a := Arg{Path: where, Type: kind, Value: term.Value(s), Marks: marks(s)}
 	switch kind {
 	case "string":
@@ -87,7 +87,7 @@ func cleaned(s string) string {
 
 // lines is s line by line, without its middle when that would be too much, and
 // how many characters that leaves out.
-func (m *maker) lines(s string) (lines []string, hidden int) {
+func (m *builder) lines(s string) (lines []string, hidden int) {
 	room := min(maxWhole, max(4096, maxWholeTotal-m.whole))
 	if len(s) <= room {
 		m.whole += len(s)

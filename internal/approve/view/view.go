@@ -104,7 +104,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if o.Digest != [32]byte{} {
 		q.Digest = hex.EncodeToString(o.Digest[:6])
 	}
-	m := maker{diff: maxDiff}
+	m := builder{diff: maxDiff}
 	for i := range calls {
 		r, err := m.request(&calls[i], o)
 		if err != nil {
@@ -121,7 +121,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	return q, nil
 }
 
-func (m *maker) request(c *policy.Call, o Options) (Request, error) {
+func (m *builder) request(c *policy.Call, o Options) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: method(c.Method), Word: word(c.Subject)}
 	for _, name := range c.Names {
 		a, err := m.value(r.Word, "string", name)

@@ -31,7 +31,7 @@ type leaf struct {
 // walker walks text that is known to be valid JSON, in the order of the wire.
 type walker struct {
 	jsonscan.Cursor
-	make   *maker
+	make   *builder
 	args   []Arg
 	leaves []leaf
 	odd    []string // member names that are in quotes in a path
@@ -40,7 +40,7 @@ type walker struct {
 }
 
 // walk visits every value in the JSON text src.
-func walk(src []byte, m *maker) (walker, error) {
+func walk(src []byte, m *builder) (walker, error) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, make: m}
 	w.Blanks()
 	if w.At == len(src) {

@@ -63,7 +63,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *sessio
 		return err
 	}
 	d := s.details(&q)
-	in.opened(q.ID, d.care)
+	in.addDetails(q.ID, d.care)
 	return reply(w, d)
 }
 
@@ -98,7 +98,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return err
 	}
-	a, err := s.weigh(&body, &q, in)
+	a, err := s.checkAnswer(&body, &q, in)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
-	if first, ok := errors.AsType[*queue.Settled](err); ok {
+	if first, ok := errors.AsType[*queue.ResolvedError](err); ok {
 		return conflict(tooLate(&first.Request))
 	}
 	if err != nil {
@@ -118,10 +118,10 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	return reply(w, map[string]string{"text": ending(&now)})
 }
 
-// weigh makes the answer of what the page sent, if it may be given to q.
-func (s *Server) weigh(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
+// checkAnswer makes the answer of what the page sent, if it may be given to q.
+func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
 	said, ok := replies[body.Reply]
-	a := queue.Answer{Reply: said, Rung: Rung, By: s.o.By, Words: strings.TrimSpace(body.Words)}
+	a := queue.Answer{Reply: said, Channel: Channel, By: s.o.By, Words: strings.TrimSpace(body.Words)}
 	if !ok {
 		return a, unknownReply
 	}
@@ -132,7 +132,7 @@ func (s *Server) weigh(body *answerBody, q *queue.Request, in *session) (queue.A
 		return a, longNote
 	}
 	lasts := said == gate.AllowAlways || said == gate.DenyAlways
-	was := in.shown(q.ID)
+	was := in.sentOf(q.ID)
 	dangerous := said.Allows() && was.care < routine
 	switch {
 	case was.at.IsZero() || time.Since(was.at) < s.grace:

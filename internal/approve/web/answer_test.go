@@ -41,7 +41,7 @@ func TestEveryAnswerReachesTheQueue(t *testing.T) {
 			t.Fatalf("%s: %s %s", reply, resp.Status, body)
 		}
 		a := given[0]
-		if a.Reply != want || a.Rung != "web" || a.By != "ana" || a.Words != "not today" || (a.Scope == "exact") != (more["scope"] != nil) {
+		if a.Reply != want || a.Channel != "web" || a.By != "ana" || a.Words != "not today" || (a.Scope == "exact") != (more["scope"] != nil) {
 			t.Errorf("%s: %+v", reply, a)
 		}
 		if want.Allows() && !strings.Contains(body, "went on") {
@@ -271,10 +271,10 @@ func TestTooLateSaysWhatHappened(t *testing.T) {
 			_, _ = q.settle(r.ID, queue.Expired, queue.Answer{}, "the call was withdrawn")
 		},
 		"denied at": func(q *fakeQueue, r *queue.Request) {
-			_, _ = q.settle(r.ID, queue.Denied, queue.Answer{Rung: "console", By: "ben"}, "")
+			_, _ = q.settle(r.ID, queue.Denied, queue.Answer{Channel: "console", By: "ben"}, "")
 		},
 		"in the console, by ben": func(q *fakeQueue, r *queue.Request) {
-			_, _ = q.settle(r.ID, queue.Approved, queue.Answer{Rung: "console", By: "ben", Reply: gate.AllowOnce}, "went on")
+			_, _ = q.settle(r.ID, queue.Approved, queue.Answer{Channel: "console", By: "ben", Reply: gate.AllowOnce}, "went on")
 		},
 		"no longer in the queue": func(q *fakeQueue, r *queue.Request) {
 			q.mu.Lock()

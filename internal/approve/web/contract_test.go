@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// pen stands in for the keeper of rules, which the proxy's side has.
+// pen stands in for the writer of rules, which the proxy's side has.
 type pen struct{}
 
 func (pen) Offers(gate.Question) ([]queue.Offer, string) {
@@ -95,11 +95,11 @@ func (p *onThePage) Leave() {
 	p.sm.close()
 }
 
-// The ladder, the queue and the page together are a way of asking like any other.
+// The chain, the queue and the page together are a channel like any other.
 func TestThePageKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	gatetest.Run(t, gatetest.Rung{
+	gatetest.Run(t, gatetest.Approver{
 		New:     func(t testing.TB) (gate.Approver, gatetest.Person) { return pageAndLadder(t) },
 		Replies: []gate.Reply{gate.DenyOnce, gate.AllowOnce, gate.AllowSession, gate.AllowAlways, gate.DenyAlways},
 	})
@@ -114,7 +114,7 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 	t.Cleanup(func() { _ = q.Close() })
 	st := newSite(t, func(o *Options) {
 		o.Queue = q
-		o.Attend = func() (io.Closer, error) { return q.Attend(Rung) }
+		o.AddAnswerer = func() (io.Closer, error) { return q.AddAnswerer(Channel) }
 	}).enter()
 	sm := st.open()
 	sm.next("pending")
@@ -123,10 +123,10 @@ func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	seat := approve.NewAttended(Rung, q.Attended)
-	seat.Every = 50 * time.Millisecond
+	channel := approve.NewQueueChannel(Channel, q.Answerers)
+	channel.Every = 50 * time.Millisecond
 	l := approve.NewChain(approve.ChainOptions{
-		Channels: []approve.Channel{seat}, Keeper: pen{},
+		Channels: []approve.Channel{channel}, RuleWriter: pen{},
 		Queue: approve.NewQueueClient(func() (approve.Enqueuer, error) { return approve.NewEnqueuer(proxy), nil }),
 	})
 	t.Cleanup(l.Close)

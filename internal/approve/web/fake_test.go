@@ -66,7 +66,7 @@ func (f *fakeQueue) settle(id string, status queue.Status, a queue.Answer, outco
 		return queue.Request{}, queue.ErrUnknown
 	}
 	if r.Status != queue.Pending {
-		return *r, &queue.Settled{Request: *r}
+		return *r, &queue.ResolvedError{Request: *r}
 	}
 	r.Status, r.Answer, r.Decided, r.Outcome = status, a, time.Now(), outcome
 	f.answers = append(f.answers, a)

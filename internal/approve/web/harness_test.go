@@ -41,7 +41,7 @@ func tuned(t testing.TB, change func(*Options), tune func(*Server)) *site {
 		t.Fatal(err)
 	}
 	q := newFakeQueue()
-	o := Options{Queue: q, Attend: q.attend, By: "ana"}
+	o := Options{Queue: q, AddAnswerer: q.attend, By: "ana"}
 	if change != nil {
 		change(&o)
 	}

@@ -49,7 +49,7 @@ func recordLine(e *event.Entry) line {
 		what = append(what, "beside them "+clip(escape.Readable(e.Extra)))
 	}
 	if e.Answer != "" {
-		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Rung), e.Waited.Seconds()))
+		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Channel), e.Waited.Seconds()))
 	}
 	var why []string
 	for _, s := range []string{e.RuleText, e.Reason, e.Detail} {

@@ -119,7 +119,7 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session
 	if err := read(w, r, &body); err != nil {
 		return err
 	}
-	key, ok := s.door.enter(body.Token)
+	key, ok := s.login.exchange(body.Token)
 	if !ok {
 		return usedLink
 	}

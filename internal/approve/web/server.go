@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Rung is how the queue and the record name an answer given here.
-const Rung = "web"
+// Channel is how the queue and the record name an answer given here.
+const Channel = "web"
 
 // Queue is what the page needs of *queue.Queue.
 type Queue interface {
@@ -33,8 +33,8 @@ type Queue interface {
 
 // Options of a Server. Queue and Attend are needed.
 type Options struct {
-	Queue  Queue
-	Attend func() (io.Closer, error) // called when a page connects and none was
+	Queue       Queue
+	AddAnswerer func() (io.Closer, error) // called when a page connects and none was
 
 	// Records are the audit entries to show beside the questions: what there
 	// is, then what comes, until ctx ends. Nil shows none.
@@ -58,15 +58,15 @@ func Listen(port int, v6 bool) (net.Listener, error) {
 
 // Server serves the page. Use New.
 type Server struct {
-	o        Options
-	listener net.Listener
-	host     string // the one value of Host that is answered
-	door     door
-	presence presence
-	assets   map[string]asset
-	limits   limits
-	grace    time.Duration // how long a request must have been sent before an answer counts
-	beat     time.Duration // a silent stream says so this often
+	o         Options
+	listener  net.Listener
+	host      string // the one value of Host that is answered
+	login     login
+	presence  presence
+	assets    map[string]asset
+	limits    limits
+	grace     time.Duration // how long a request must have been sent before an answer counts
+	heartbeat time.Duration // a silent stream says so this often
 }
 
 // New makes a server for l, which must listen on a loopback address. Serve
@@ -76,7 +76,7 @@ func New(o Options, l net.Listener) (*Server, error) {
 	if !ok || !addr.IP.IsLoopback() {
 		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
 	}
-	if o.Queue == nil || o.Attend == nil {
+	if o.Queue == nil || o.AddAnswerer == nil {
 		return nil, errors.New("a page without a queue")
 	}
 	if o.Opened == nil {
@@ -88,15 +88,15 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}
 	return &Server{
 		o: o, listener: l, host: addr.String(), assets: assets,
-		presence: presence{attend: o.Attend},
+		presence: presence{addAnswerer: o.AddAnswerer},
 		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
-		grace:    300 * time.Millisecond, beat: 15 * time.Second,
+		grace:    300 * time.Millisecond, heartbeat: 15 * time.Second,
 	}, nil
 }
 
 // Link makes the link that opens the page once. An earlier one that has not been
 // used stops working; a page that is open stays open until the new link is used.
-func (s *Server) Link() string { return "http://" + s.host + "/#" + s.door.newToken() }
+func (s *Server) Link() string { return "http://" + s.host + "/#" + s.login.newToken() }
 
 // limits are how long parts of an exchange may take.
 type limits struct {
@@ -140,7 +140,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err == nil {
 		err = <-served
 	}
-	s.door.end()
+	s.login.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

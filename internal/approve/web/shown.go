@@ -199,8 +199,8 @@ func textLines(s string) []string {
 	return lines
 }
 
-// settled is one request of the history.
-type settled struct {
+// resolvedRow is one request of the history.
+type resolvedRow struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status string `json:"status"`
@@ -209,8 +209,8 @@ type settled struct {
 	Note   string `json:"note"`
 }
 
-func (s *Server) settled(r *queue.Request) *settled {
-	out := &settled{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
+func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
+	out := &resolvedRow{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
 	q, err := s.view(r, false)
 	if err != nil {
 		out.Title = "A call that cannot be shown"
@@ -220,7 +220,7 @@ func (s *Server) settled(r *queue.Request) *settled {
 	return out
 }
 
-// ending says in a sentence or two how a request was settled.
+// ending says in a sentence or two how a request was resolved.
 func ending(r *queue.Request) string {
 	at := clock(r.Decided)
 	outcome := term.Text(r.Outcome)
@@ -228,8 +228,8 @@ func ending(r *queue.Request) string {
 	case queue.Pending:
 		return "It still waits."
 	case queue.Approved, queue.Denied:
-		s := fmt.Sprintf("%s at %s, %s.", replied(r), at, by(r))
-		return s + became(r.Status, outcome)
+		s := fmt.Sprintf("%s at %s, %s.", answerText(r), at, by(r))
+		return s + outcomeText(r.Status, outcome)
 	case queue.Expired:
 	}
 	if outcome == "" || outcome == "expired" {
@@ -238,8 +238,8 @@ func ending(r *queue.Request) string {
 	return fmt.Sprintf("It ended at %s: %s; nothing was executed.", at, outcome)
 }
 
-// became makes a sentence of the proxy's word on what became of an answered call.
-func became(s queue.Status, outcome string) string {
+// outcomeText makes a sentence of the proxy's word on what became of an answered call.
+func outcomeText(s queue.Status, outcome string) string {
 	switch {
 	case outcome == "" || s == queue.Denied && outcome == "denied":
 		return ""
@@ -266,7 +266,7 @@ func clock(t time.Time) string {
 	return t.Local().Format(time.TimeOnly)
 }
 
-func replied(r *queue.Request) string {
+func answerText(r *queue.Request) string {
 	switch r.Answer.Reply {
 	case gate.AllowOnce:
 		return "Allowed once"
@@ -281,14 +281,14 @@ func replied(r *queue.Request) string {
 }
 
 func by(r *queue.Request) string {
-	rung := "in the " + term.Text(r.Answer.Rung)
-	if r.Answer.Rung == Rung {
-		rung = "on the page"
+	where := "in the " + term.Text(r.Answer.Channel)
+	if r.Answer.Channel == Channel {
+		where = "on the page"
 	}
 	if r.Answer.By == "" {
-		return rung
+		return where
 	}
-	return rung + ", by " + term.Text(r.Answer.By)
+	return where + ", by " + term.Text(r.Answer.By)
 }
 
 type grantRow struct {

@@ -77,7 +77,7 @@ func TestTheDetailsOfEveryHostileCallAreHarmless(t *testing.T) {
 	sm := st.open()
 	viewtest.CheckHarmless(t, viewtest.Case{Name: "rows"}, texts(t, sm.next("pending")))
 	for _, r := range rows {
-		if _, err := st.q.settle(r.ID, queue.Denied, queue.Answer{Rung: evil, By: evil, Words: evil}, evil); err != nil {
+		if _, err := st.q.settle(r.ID, queue.Denied, queue.Answer{Channel: evil, By: evil, Words: evil}, evil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,10 +93,10 @@ func TestHowARequestEnded(t *testing.T) {
 	at := time.Date(2026, 1, 31, 12, 0, 45, 0, time.Local)
 	for want, r := range map[string]queue.Request{
 		"It still waits.": {Status: queue.Pending},
-		"Allowed once at 12:00:45, on the page, by ana. It went on.":                          {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowOnce, Rung: "web", By: "ana"}, Outcome: "went on"},
-		"Allowed for the session at 12:00:45, on the page. It was denied: the rules changed.": {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowSession, Rung: "web"}, Outcome: "denied: the rules changed"},
-		"Always allowed at 12:00:45, in the console, by ana. Then: the disk is full.":         {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowAlways, Rung: "console", By: "ana"}, Outcome: "the disk is full"},
-		"Always denied at 12:00:45, in the terminal.":                                         {Status: queue.Denied, Answer: queue.Answer{Reply: gate.DenyAlways, Rung: "terminal"}, Outcome: "denied"},
+		"Allowed once at 12:00:45, on the page, by ana. It went on.":                          {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowOnce, Channel: "web", By: "ana"}, Outcome: "went on"},
+		"Allowed for the session at 12:00:45, on the page. It was denied: the rules changed.": {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowSession, Channel: "web"}, Outcome: "denied: the rules changed"},
+		"Always allowed at 12:00:45, in the console, by ana. Then: the disk is full.":         {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowAlways, Channel: "console", By: "ana"}, Outcome: "the disk is full"},
+		"Always denied at 12:00:45, in the terminal.":                                         {Status: queue.Denied, Answer: queue.Answer{Reply: gate.DenyAlways, Channel: "terminal"}, Outcome: "denied"},
 		"It expired at 12:00:45; nothing was executed.":                                       {Status: queue.Expired, Outcome: "expired"},
 		"It ended at 12:00:45: the call was withdrawn; nothing was executed.":                 {Status: queue.Expired, Outcome: "the call was withdrawn"},
 	} {
@@ -115,7 +115,7 @@ func TestALineOfTheRecord(t *testing.T) {
 		{event.Event{Kind: event.Decision, Decision: "allow"}, "allow", "good"},
 		{event.Event{Kind: event.Decision, Decision: "deny"}, "deny", "bad"},
 		{event.Event{Kind: event.Decision, Decision: "allow", Stage: string(gate.StageObserve)}, "observed", "odd"},
-		{event.Event{Kind: event.Answered, Answer: "once", Rung: "web", Waited: 3 * time.Second}, "answer", "odd"},
+		{event.Event{Kind: event.Answered, Answer: "once", Channel: "web", Waited: 3 * time.Second}, "answer", "odd"},
 		{event.Event{Kind: event.Dropped}, "dropped", "odd"},
 		{event.Event{Kind: event.Start}, "start", ""},
 		{event.Event{Kind: "a later kind"}, "a later kind", ""},

@@ -15,10 +15,10 @@ import (
 
 // presence attends the queue while at least one page is connected.
 type presence struct {
-	attend func() (io.Closer, error)
-	mu     sync.Mutex
-	pages  int
-	seat   io.Closer
+	addAnswerer func() (io.Closer, error)
+	mu          sync.Mutex
+	pages       int
+	answerer    io.Closer
 }
 
 // enter counts a page in. An error other than tooMany means that the page is in,
@@ -30,12 +30,12 @@ func (p *presence) enter() error {
 		return tooMany
 	}
 	p.pages++
-	if p.seat != nil {
+	if p.answerer != nil {
 		return nil
 	}
-	seat, err := p.attend()
+	answerer, err := p.addAnswerer()
 	if err == nil {
-		p.seat = seat
+		p.answerer = answerer
 	}
 	return err
 }
@@ -43,9 +43,9 @@ func (p *presence) enter() error {
 func (p *presence) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.pages--; p.pages == 0 && p.seat != nil {
-		_ = p.seat.Close() // the lock goes with the process at the latest
-		p.seat = nil
+	if p.pages--; p.pages == 0 && p.answerer != nil {
+		_ = p.answerer.Close() // the lock goes with the process at the latest
+		p.answerer = nil
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	b := newBoard(s, in, e)
+	b := newPageState(s, in, e)
 	if err != nil {
 		b.alone = "Questions are shown here, but the proxies cannot see that this page is open: " + term.Text(err.Error())
 	}
@@ -102,12 +102,12 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 	return nil
 }
 
-func (s *Server) stream(ctx context.Context, b *board) {
+func (s *Server) stream(ctx context.Context, b *pageState) {
 	ctx, cancel := context.WithCancel(ctx)
 	records, wait := s.follow(ctx)
 	defer wait()
 	defer cancel()
-	beat := time.NewTicker(s.beat)
+	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()
 	ticks := s.o.Queue.Watch(ctx)
 	due, rest := ticks, (<-chan time.Time)(nil)

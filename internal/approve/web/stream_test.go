@@ -120,7 +120,7 @@ func TestTheRecordStandsBeside(t *testing.T) {
 }
 
 func TestAPageThatCannotBeAnnouncedSaysSo(t *testing.T) {
-	st := newSite(t, func(o *Options) { o.Attend = func() (io.Closer, error) { return nil, errBroken } })
+	st := newSite(t, func(o *Options) { o.AddAnswerer = func() (io.Closer, error) { return nil, errBroken } })
 	sm := st.enter().open()
 	sm.next("pending")
 	if text := sm.next("trouble"); !strings.Contains(text, "cannot see that this page is open") {
@@ -133,7 +133,7 @@ func TestASilentStreamStaysOpen(t *testing.T) {
 	t.Parallel()
 	const read, write = 300 * time.Millisecond, 600 * time.Millisecond
 	st := tuned(t, nil, func(s *Server) {
-		s.beat, s.limits.read, s.limits.write = 20*time.Millisecond, read, write
+		s.heartbeat, s.limits.read, s.limits.write = 20*time.Millisecond, read, write
 	})
 	sm := st.enter().open()
 	sm.next("pending")
@@ -157,7 +157,7 @@ func TestListenIsLoopbackOnly(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		s, err := New(Options{Queue: newFakeQueue(), Attend: newFakeQueue().attend}, l)
+		s, err := New(Options{Queue: newFakeQueue(), AddAnswerer: newFakeQueue().attend}, l)
 		if err != nil {
 			t.Error(err)
 		} else if link := s.Link(); !strings.HasPrefix(link, "http://"+l.Addr().String()+"/#") {
@@ -170,7 +170,7 @@ func TestListenIsLoopbackOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := New(Options{Queue: newFakeQueue(), Attend: newFakeQueue().attend}, l); err == nil {
+	if _, err := New(Options{Queue: newFakeQueue(), AddAnswerer: newFakeQueue().attend}, l); err == nil {
 		t.Error("a public address was taken")
 	}
 }

@@ -30,11 +30,11 @@ type Reader interface {
 	Read()  // reads the one open question to its end; Say comes next
 }
 
-// Rung is an Approver under test.
-type Rung struct {
+// Approver is a gate.Approver under test.
+type Approver struct {
 	// New gives a fresh Approver and the person it asks.
 	New func(t testing.TB) (gate.Approver, Person)
-	// Replies are what a person can say on this rung.
+	// Replies are what a person can say by this channel.
 	Replies []gate.Reply
 	// Prompt is how long Ask may take to return after it was told to stop, or
 	// after the person spoke; default 20 s.
@@ -42,7 +42,7 @@ type Rung struct {
 }
 
 // Run runs every check as a subtest.
-func Run(t *testing.T, r Rung) {
+func Run(t *testing.T, r Approver) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.run(t, r); err != nil {
@@ -54,7 +54,7 @@ func Run(t *testing.T, r Rung) {
 
 var checks = []struct {
 	name string
-	run  func(t testing.TB, r Rung) error
+	run  func(t testing.TB, r Approver) error
 }{
 	{"answers what was said, for this question only", answers},
 	{"says nothing once it is over", over},
@@ -99,7 +99,7 @@ var errSlow = errors.New("Ask did not return in time")
 
 // ask puts q, lets meanwhile happen, and gives the result; a panic is an error
 // of the check, and so is an Ask that outlives the meanwhile by too much.
-func (r Rung) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
+func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {
 		defer func() {
@@ -125,7 +125,7 @@ func (r Rung) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhi
 	}
 }
 
-func answers(t testing.TB, r Rung) error {
+func answers(t testing.TB, r Approver) error {
 	a, person := r.New(t)
 	for n, reply := range r.Replies {
 		q := question(n)
@@ -133,21 +133,21 @@ func answers(t testing.TB, r Rung) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", reply, err)
 		}
-		if res.err != nil || res.Reply != reply || res.Digest != q.Digest || res.Rung == "" {
-			return errors.Join(fmt.Errorf("%s was said; got %s from %q for %x", reply, res.Reply, res.Rung, res.Digest[:4]), res.err)
+		if res.err != nil || res.Reply != reply || res.Digest != q.Digest || res.Channel == "" {
+			return errors.Join(fmt.Errorf("%s was said; got %s from %q for %x", reply, res.Reply, res.Channel, res.Digest[:4]), res.err)
 		}
 	}
 	return nil
 }
 
-func over(t testing.TB, r Rung) error {
+func over(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return r.denied(ctx, a, question(0), func() {}, "asked with a context that had ended")
 }
 
-func stops(t testing.TB, r Rung) error {
+func stops(t testing.TB, r Approver) error {
 	a, person := r.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -167,7 +167,7 @@ func stops(t testing.TB, r Rung) error {
 }
 
 // several are put at once, and each is told to stop by itself.
-func several(t testing.TB, r Rung) error {
+func several(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	var stopped [3]chan error
 	for n := range stopped {
@@ -175,7 +175,7 @@ func several(t testing.TB, r Rung) error {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
 			stopped[n] <- r.denied(ctx, a, question(n), func() {
-				cancel([]error{gate.ErrWithdrawn, fmt.Errorf("%w: the rules changed and deny it", gate.ErrSettled), gate.ErrClosed}[n])
+				cancel([]error{gate.ErrWithdrawn, fmt.Errorf("%w: the rules changed and deny it", gate.ErrResolved), gate.ErrClosed}[n])
 			}, fmt.Sprintf("question %d of several", n+1))
 		}()
 	}
@@ -186,7 +186,7 @@ func several(t testing.TB, r Rung) error {
 	return errors.Join(errs...)
 }
 
-func deadline(t testing.TB, r Rung) error {
+func deadline(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	q := question(0)
 	q.Deadline = time.Now().Add(200 * time.Millisecond)
@@ -195,7 +195,7 @@ func deadline(t testing.TB, r Rung) error {
 	return r.denied(ctx, a, q, func() {}, "past the deadline")
 }
 
-func leaves(t testing.TB, r Rung) error {
+func leaves(t testing.TB, r Approver) error {
 	a, person := r.New(t)
 	q := question(0)
 	res, err := r.ask(t.Context(), a, q, person.Leave)
@@ -206,7 +206,7 @@ func leaves(t testing.TB, r Rung) error {
 }
 
 // reads holds for those whose person is a Reader.
-func reads(t testing.TB, r Rung) error {
+func reads(t testing.TB, r Approver) error {
 	q := long()
 	for _, hurries := range []bool{true, false} {
 		a, person := r.New(t)
@@ -247,7 +247,7 @@ func long() gate.Question {
 	return q
 }
 
-func survives(t testing.TB, r Rung) error {
+func survives(t testing.TB, r Approver) error {
 	hostile := "\x1b]52;c;eA==\a\x1b[2J\u202e\u200b\x00\r\n" + strings.Repeat("a", 1<<16) + "\xff"
 	odd := map[string]gate.Question{
 		"nothing":           {},
@@ -272,7 +272,7 @@ func survives(t testing.TB, r Rung) error {
 }
 
 // denied wants an Ask that returns an error, or nothing the gate would allow.
-func (r Rung) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
+func (r Approver) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
 	res, err := r.ask(ctx, a, q, meanwhile)
 	if err == nil && res.allows(q) {
 		err = errors.New("the call was allowed")

@@ -36,7 +36,7 @@ func (d *simplest) ask(ctx context.Context, q gate.Question) (gate.Answer, error
 		if !ok {
 			return gate.Answer{}, io.EOF
 		}
-		return gate.Answer{Reply: r, Digest: q.Digest, Rung: "simplest"}, nil
+		return gate.Answer{Reply: r, Digest: q.Digest, Channel: "simplest"}, nil
 	case <-ctx.Done():
 		return gate.Answer{}, ctx.Err()
 	}
@@ -44,8 +44,8 @@ func (d *simplest) ask(ctx context.Context, q gate.Question) (gate.Answer, error
 
 type bend = func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error)
 
-func rung(b bend) Rung {
-	return Rung{
+func approver(b bend) Approver {
+	return Approver{
 		New: func(testing.TB) (gate.Approver, Person) {
 			d := &simplest{says: make(chan gate.Reply, 1), bend: b}
 			return d, d
@@ -55,7 +55,7 @@ func rung(b bend) Rung {
 	}
 }
 
-func TestARightApproverPasses(t *testing.T) { Run(t, rung(nil)) }
+func TestARightApproverPasses(t *testing.T) { Run(t, approver(nil)) }
 
 // hasty lets itself be hurried.
 type hasty struct{ *simplest }
@@ -64,7 +64,7 @@ func (d hasty) Hurry() { d.Say(gate.AllowOnce) }
 func (d hasty) Read()  {}
 
 func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
-	r := rung(nil)
+	r := approver(nil)
 	r.New = func(testing.TB) (gate.Approver, Person) {
 		d := &simplest{says: make(chan gate.Reply, 1)}
 		return d, hasty{d}
@@ -76,7 +76,7 @@ func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
 
 func TestAWrongApproverFails(t *testing.T) {
 	allow := func(q gate.Question) gate.Answer {
-		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Rung: "simplest"}
+		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Channel: "simplest"}
 	}
 	wrong := map[string]bend{
 		"allows everything": func(_ context.Context, q gate.Question, _ gate.Answer, _ error) (gate.Answer, error) {
@@ -95,20 +95,20 @@ func TestAWrongApproverFails(t *testing.T) {
 			return a, err
 		},
 		"allows when told why": func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
-			if errors.Is(context.Cause(ctx), gate.ErrSettled) {
+			if errors.Is(context.Cause(ctx), gate.ErrResolved) {
 				return allow(q), nil
 			}
 			return a, err
 		},
 		"makes up a deny for good": func(ctx context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
 			if ctx.Err() != nil {
-				return gate.Answer{Reply: gate.DenyAlways, Digest: q.Digest, Rung: "simplest"}, nil
+				return gate.Answer{Reply: gate.DenyAlways, Digest: q.Digest, Channel: "simplest"}, nil
 			}
 			return a, err
 		},
 		"makes up a deny": func(_ context.Context, q gate.Question, a gate.Answer, err error) (gate.Answer, error) {
 			if errors.Is(err, context.Canceled) {
-				return gate.Answer{Digest: q.Digest, Rung: "simplest"}, nil
+				return gate.Answer{Digest: q.Digest, Channel: "simplest"}, nil
 			}
 			return a, err
 		},
@@ -134,7 +134,7 @@ func TestAWrongApproverFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range checks {
-				if c.run(t, rung(b)) != nil {
+				if c.run(t, approver(b)) != nil {
 					return
 				}
 			}

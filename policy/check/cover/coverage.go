@@ -45,7 +45,7 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	if err != nil {
 		return Coverage{}, err
 	}
-	m := meter{document: d, cases: cases, came: make([][]visit, len(d.sources))}
+	m := meter{document: d, cases: cases, came: make([][]reachingCall, len(d.sources))}
 	m.trace()
 	for i, r := range d.rules { // what the file extends is not its own to test
 		m.source, m.text = d.sources[i], r
@@ -66,7 +66,7 @@ func ownRules(sources []policy.Source) int {
 type meter struct {
 	*document
 	cases  []testCase
-	came   [][]visit // by rule: the calls that come to it
+	came   [][]reachingCall // by rule: the calls that come to it
 	points []Point
 
 	source policy.Source
@@ -74,8 +74,8 @@ type meter struct {
 	above  map[int]bool // the rules above that match one of the calls that come to it
 }
 
-// visit is a call of a case that came to a rule.
-type visit struct {
+// reachingCall is a call of a case that came to a rule.
+type reachingCall struct {
 	in      int // the case
 	call    *policy.Call
 	matches bool
@@ -91,7 +91,7 @@ func (m *meter) trace() {
 			for _, s := range m.policy.Trace(call).Steps {
 				matches := s.Match != policy.NoMatch
 				if s.Reached {
-					m.came[s.Rule] = append(m.came[s.Rule], visit{k, call, matches, matched[:len(matched):len(matched)]})
+					m.came[s.Rule] = append(m.came[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
 				}
 				if s.Reached && matches {
 					matched = append(matched, int32(s.Rule))
@@ -200,7 +200,7 @@ func (m *meter) values(i int, l *policytext.Leaf) {
 	}
 	for j := range list {
 		only := string(m.src[list[j].Start:list[j].End])
-		found := m.find(i, func(visit) bool { return true }, l.Set("["+only+"]"))
+		found := m.find(i, func(reachingCall) bool { return true }, l.Set("["+only+"]"))
 		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("a call that the rule matches by this value of %s", name(l)))
 	}
 }
@@ -208,7 +208,7 @@ func (m *meter) values(i int, l *policytext.Leaf) {
 // fails asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
 func (m *meter) fails(i int, condition, what string, without []policytext.Edit) {
-	found := m.find(i, func(v visit) bool { return !v.matches }, without...)
+	found := m.find(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.point(i, what, "fails", found,
 		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", condition))
 }
@@ -216,7 +216,7 @@ func (m *meter) fails(i int, condition, what string, without []policytext.Edit) 
 // find is the first case with such a call that a rule matches once it is edited. A
 // rule above that matches none of the calls takes no part in that, and one below
 // neither.
-func (m *meter) find(i int, such func(visit) bool, edits ...policytext.Edit) string {
+func (m *meter) find(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.came[i], such) {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // fold is one line for a run of rules, indented as what is said of single rules.
-func (t *teller) fold(steps []policy.Step, subject string) {
+func (t *printer) fold(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
 	var first *policy.Rule
 	for i := range steps {
@@ -71,7 +71,7 @@ var (
 
 // step tells of one rule: its answer, place, action and description, and below
 // it what its answer hung on.
-func (t *teller) step(s *policy.Step) {
+func (t *printer) step(s *policy.Step) {
 	src := &t.sources[s.Rule]
 	word := s.Match.String()
 	if !s.Reached && !other(s) {
@@ -87,7 +87,7 @@ func (t *teller) step(s *policy.Step) {
 	}
 }
 
-func (t *teller) why(s *policy.Step, src *policy.Source) (lines []string) {
+func (t *printer) why(s *policy.Step, src *policy.Source) (lines []string) {
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	switch {
 	case s.Reached || other(s):
@@ -124,7 +124,7 @@ func rate(r *policy.Rate) string {
 
 // condition says what a condition wants and what the call has instead, or why it
 // cannot be decided.
-func (t *teller) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return further(c)
 	}
@@ -164,7 +164,7 @@ func further(c *policy.Condition) string {
 	return fmt.Sprintf("the rule does not name %s, which %s: name it, or write args_only or args_open", name, c.Got)
 }
 
-func (t *teller) globs(c *policy.Condition) string {
+func (t *printer) globs(c *policy.Condition) string {
 	if k, found := policy.CallKeyOf(c.Key); c.Kind == policy.Constraint || found && !k.Glob {
 		return term.Text(strings.Join(c.Want, ", "))
 	}
@@ -204,7 +204,7 @@ func key(c *policy.Condition, s policy.Subject) string {
 func quoted(s string) string { return `"` + term.Text(s) + `"` }
 
 // verdict tells the answer and what gave it.
-func (t *teller) verdict() {
+func (t *printer) verdict() {
 	e, d := t.e, &t.e.Decision
 	switch {
 	case e.Refused != "":

@@ -23,7 +23,7 @@ const (
 // out.
 func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	b := bufio.NewWriter(w)
-	t := teller{w: b, e: e, all: all}
+	t := printer{w: b, e: e, all: all}
 	if len(e.Calls) > 1 {
 		t.line("%d calls in one message; the strictest answer holds for all", len(e.Calls))
 	}
@@ -34,7 +34,7 @@ func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	return b.Flush()
 }
 
-type teller struct {
+type printer struct {
 	w       *bufio.Writer
 	e       *Explanation
 	all     bool
@@ -42,20 +42,20 @@ type teller struct {
 	width   int             // width of the widest position
 }
 
-func (t *teller) line(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
+func (t *printer) line(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
 
 // at is the place of a rule.
 func at(r *policy.Rule) string { return fmt.Sprintf("%s:%d", term.Text(r.Pos.File), r.Pos.Line) }
 
 // of turns to the rules of a policy.
-func (t *teller) of(sources []policy.Source) {
+func (t *printer) of(sources []policy.Source) {
 	t.sources, t.width = sources, 0
 	for i := range sources {
 		t.width = max(t.width, len(at(&sources[i].Rule)))
 	}
 }
 
-func (t *teller) call(j *Judged) {
+func (t *printer) call(j *Judged) {
 	head := []string{term.Text(j.Method)}
 	for _, name := range j.Names {
 		if name != j.Method {
@@ -95,7 +95,7 @@ func (t *teller) call(j *Judged) {
 	t.line("")
 }
 
-func (t *teller) value(v *policy.Value) {
+func (t *printer) value(v *policy.Value) {
 	label := term.Text(argument(v.Path))
 	t.line("  %s %s", label, reading(&v.Readings[0]))
 	rest := v.Readings[1:]
@@ -123,7 +123,7 @@ func reading(r *policy.Reading) string {
 
 // steps tells of the rules in order. Runs of rules that have nothing to do with
 // the call, or that come too late, are one line.
-func (t *teller) steps(tr *policy.Trace, subject policy.Subject) {
+func (t *printer) steps(tr *policy.Trace, subject policy.Subject) {
 	for i := 0; i < len(tr.Steps); i++ {
 		n := 0
 		if !t.all {

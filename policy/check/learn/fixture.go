@@ -24,7 +24,7 @@ type Fixture struct {
 // around them they do not. A neighbour that the policy allows by other rules is
 // left out.
 func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
-	p, err := policy.Parse("learned", text, l.o.Place)
+	p, err := policy.Parse("learned", text, l.o.ParseOptions)
 	if err != nil {
 		return nil, err
 	}

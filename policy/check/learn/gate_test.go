@@ -17,12 +17,12 @@ import (
 
 // person answers every question in the same way.
 type person struct {
-	reply gate.Reply
-	rung  string
+	reply   gate.Reply
+	channel string
 }
 
 func (p person) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
-	return gate.Answer{Reply: p.reply, Digest: q.Digest, Rung: p.rung}, nil
+	return gate.Answer{Reply: p.reply, Digest: q.Digest, Channel: p.channel}, nil
 }
 
 // crossing is the other side; done is called when a call is over.

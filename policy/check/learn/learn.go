@@ -27,15 +27,15 @@ const HalfLife = 30 * 24 * time.Hour
 
 // Options of New. MinCount and MinShare must be positive.
 type Options struct {
-	Place    policy.Options // what the policy is told of the place it governs
-	Own      []string       // folders of clawai's own, that no rule is about
-	Now      time.Time
-	MinCount int     // calls, weighted by age and rounded, that make a rule
-	MinShare float64 // of a person's answers that must be yes
-	Observed Trust
-	Links    bool   // rules about folders ask the disk where links lead (where.<name>.under)
-	File     string // name of the policy that is extended
-	Policy   []byte // its text; nil makes a new one
+	ParseOptions policy.Options // what the policy is told of the place it governs
+	Own          []string       // folders of clawai's own, that no rule is about
+	Now          time.Time
+	MinCount     int     // calls, weighted by age and rounded, that make a rule
+	MinShare     float64 // of a person's answers that must be yes
+	Observed     Trust
+	Links        bool   // rules about folders ask the disk where links lead (where.<name>.under)
+	File         string // name of the policy that is extended
+	Policy       []byte // its text; nil makes a new one
 }
 
 // Bounds of what is held of a record.
@@ -61,7 +61,7 @@ type Learner struct {
 	byTool    map[string]*tool
 	denied    []replay.Call
 	known     map[string]bool // denied
-	rungs     map[string]answer
+	channels  map[string]answer
 	Skipped   map[string]int // why calls were not learned from
 	Seen      int            // decisions
 	full      bool
@@ -69,7 +69,7 @@ type Learner struct {
 }
 
 // answer is a person's answer that is to be followed by its decision.
-type answer struct{ digest, rung string }
+type answer struct{ digest, channel string }
 
 // sighting is one call, as often as it was made.
 type sighting struct {
@@ -82,15 +82,15 @@ type sighting struct {
 
 // New makes a learner. The error is policy.Errors.
 func New(o Options) (*Learner, error) {
-	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, rungs: map[string]answer{}, Skipped: map[string]int{}}
-	if o.Place.Home != "" {
-		l.protected.home = namesOf(o.Place.Home)
+	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, channels: map[string]answer{}, Skipped: map[string]int{}}
+	if o.ParseOptions.Home != "" {
+		l.protected.home = namesOf(o.ParseOptions.Home)
 	}
 	for _, own := range o.Own {
 		l.protected.own = append(l.protected.own, namesOf(own))
 	}
 	if o.Policy != nil {
-		j, err := replay.NewJudge(o.File, o.Policy, o.Place)
+		j, err := replay.NewJudge(o.File, o.Policy, o.ParseOptions)
 		if err != nil {
 			return nil, err
 		}
@@ -108,10 +108,10 @@ func Kinds() []event.Kind { return []event.Kind{event.Answered, event.Decision} 
 // Add takes one record, in the order of time.
 func (l *Learner) Add(e *event.Entry) error {
 	if e.Kind == event.Answered {
-		if len(l.rungs) > maxCalls {
-			clear(l.rungs)
+		if len(l.channels) > maxCalls {
+			clear(l.channels)
 		}
-		l.rungs[e.Session] = answer{e.Digest, e.Rung}
+		l.channels[e.Session] = answer{e.Digest, e.Channel}
 		return nil
 	}
 	if !replay.Judged(e) {
@@ -267,6 +267,6 @@ func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight f
 // form says that an answer came through the client's own form, which the client
 // may fill in by itself.
 func (l *Learner) form(e *event.Entry) bool {
-	a, ok := l.rungs[e.Session]
-	return !ok || a.digest != e.Digest || a.rung == "elicitation"
+	a, ok := l.channels[e.Session]
+	return !ok || a.digest != e.Digest || a.channel == "elicitation"
 }

@@ -29,7 +29,7 @@ type made struct {
 	args         string
 	was          string // what the rules said
 	code, stage  string
-	rung         string
+	channel      string
 	age          time.Duration
 	session      string
 	line         int
@@ -44,8 +44,8 @@ func (b *book) add(m made) {
 	}
 	at := now.Add(-m.age)
 	digest := fmt.Sprintf("hmac:%x", sha256.Sum256(fmt.Append(nil, len(b.entries))))
-	if m.rung != "" {
-		b.entries = append(b.entries, event.Entry{Session: m.session, Digest: digest, Event: event.Event{Kind: event.Answered, Time: at, Rung: m.rung}})
+	if m.channel != "" {
+		b.entries = append(b.entries, event.Entry{Session: m.session, Digest: digest, Event: event.Event{Kind: event.Answered, Time: at, Channel: m.channel}})
 	}
 	e := event.Entry{Session: m.session, Digest: digest, Event: event.Event{
 		Kind: event.Decision, Record: fmt.Sprintf("%s-%d", m.session, len(b.entries)), Time: at, Server: m.server, Method: "tools/call",
@@ -65,7 +65,7 @@ func watched(tool, args string) made {
 
 // approved is a call that a rule asked about and a person allowed.
 func approved(tool, args string) made {
-	return made{tool: tool, args: args, was: "prompt", stage: "ask", code: "allowed_by_person", rung: "terminal", line: 1}
+	return made{tool: tool, args: args, was: "prompt", stage: "ask", code: "allowed_by_person", channel: "terminal", line: 1}
 }
 
 func refused(tool, args string) made {
@@ -81,7 +81,7 @@ func (b *book) times(n int, m made) {
 }
 
 func options() learn.Options {
-	return learn.Options{Place: policy.Options{Home: home}, Own: []string{home + "/.config/clawai"}, Now: now, MinCount: 3, MinShare: 0.9, Observed: learn.AllowReads}
+	return learn.Options{ParseOptions: policy.Options{Home: home}, Own: []string{home + "/.config/clawai"}, Now: now, MinCount: 3, MinShare: 0.9, Observed: learn.AllowReads}
 }
 
 // learned is what comes of a record: the text, and the policy.
@@ -214,8 +214,8 @@ func TestFoldersKeepToTheBound(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	file := inPath("/srv/app/data/a.md")
 	aged := func(m made, days int) made { m.age = time.Duration(days) * 24 * time.Hour; return m }
-	inForm := func(m made) made { m.rung = "elicitation"; return m }
-	noAnswer := func(m made) made { m.rung = ""; return m }
+	inForm := func(m made) made { m.channel = "elicitation"; return m }
+	noAnswer := func(m made) made { m.channel = ""; return m }
 	byRule := func(m made) made { m.line = 9; return m }
 	for _, c := range []struct {
 		name  string
@@ -413,7 +413,7 @@ func TestRulesOfOtherFilesStayBelow(t *testing.T) {
 	}
 	o := options()
 	o.File, o.Policy = "mine.toml", []byte("extends = [\"profile:team\"]\n[[rule]]\naction = \"prompt\"\ntool = \"edit_*\"\n")
-	o.Place.Extend = func(policy.Extension) (string, []byte, error) {
+	o.ParseOptions.Extend = func(policy.Extension) (string, []byte, error) {
 		return "team.toml", []byte("[[rule]]\naction = \"prompt\"\ntool = \"write_*\"\n[[rule]]\naction = \"deny\"\ntool = \"read_*\"\nargs.path = \"/srv/app/site/sub/**\"\n"), nil
 	}
 	l, err := learn.New(o)

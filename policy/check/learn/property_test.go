@@ -67,7 +67,7 @@ func someRecord(r *rand.Rand) *book {
 			m.line, m.was, m.code = 7, "deny", "not_enforced"
 		}
 		if r.IntN(10) == 0 {
-			m.rung = "elicitation"
+			m.channel = "elicitation"
 		}
 		m.age = time.Duration(r.IntN(60)) * 24 * time.Hour
 		m.server = pick(r, "fs", "fs", "fs", "other")

@@ -202,7 +202,7 @@ const whyRefused = "a person said no to too many of such calls"
 // decide gives a rule its action; the reason says why there is none. What counts
 // against a rule are all calls that it would allow, whatever rule they made.
 func (l *Learner) decide(r *Rule) string {
-	if why := l.own(r); why != "" || r.Action != policy.Allow {
+	if why := l.decideByOwn(r); why != "" || r.Action != policy.Allow {
 		return why
 	}
 	var all tally
@@ -223,8 +223,8 @@ func (l *Learner) decide(r *Rule) string {
 	return ""
 }
 
-// own is decide by the rule's own calls.
-func (l *Learner) own(r *Rule) string {
+// decideByOwn is decide by the rule's own calls.
+func (l *Learner) decideByOwn(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
 	const seldom = "seen too seldom, or too long ago"
@@ -249,7 +249,7 @@ func (l *Learner) own(r *Rule) string {
 	case !enough(t.Approved+t.Passed+t.Observed, n):
 		return seldom
 	default:
-		r.Action = l.watched(r.Class)
+		r.Action = l.actionFor(r.Class)
 	}
 	if r.Action == policy.Allow && r.Class != Reads && len(r.Conditions) == 0 && len(r.Open) > 0 && r.Subject == policy.ToolSubject {
 		return l.varied(r)
@@ -257,8 +257,8 @@ func (l *Learner) own(r *Rule) string {
 	return ""
 }
 
-// watched is what a rule may do that comes of watching alone.
-func (l *Learner) watched(c Class) policy.Action {
+// actionFor is what a rule may do that comes of watching alone.
+func (l *Learner) actionFor(c Class) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow
 	}

@@ -64,7 +64,7 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay.NewJudge("learned", text, l.o.Place)
+	return replay.NewJudge("learned", text, l.o.ParseOptions)
 }
 
 // Check judges a record by the policy as it is and as it would be. The error

@@ -57,7 +57,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 		text = policytext.Append(text, strings.Join(parts, "\n"))
 	}
-	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, l.o.Place); err != nil {
+	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, l.o.ParseOptions); err != nil {
 		return nil, fmt.Errorf("the policy would not load with what was learned: %w", err)
 	}
 	return text, nil
@@ -75,7 +75,7 @@ func (l *Learner) compose(rules []*Rule) ([]byte, error) {
 	}
 	b.WriteString("\n# Everything else is denied: no rule matches it.\n")
 	text := []byte(b.String())
-	if _, err := policy.Parse("learned", text, l.o.Place); err != nil {
+	if _, err := policy.Parse("learned", text, l.o.ParseOptions); err != nil {
 		return nil, fmt.Errorf("what was learned does not load: %w", err)
 	}
 	return text, nil
@@ -141,7 +141,7 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	written, err := policy.Parse("learned", []byte(n.Text), l.o.Place)
+	written, err := policy.Parse("learned", []byte(n.Text), l.o.ParseOptions)
 	if err != nil {
 		return "", err
 	}

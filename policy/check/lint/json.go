@@ -55,7 +55,7 @@ type Linted struct {
 func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {
-		told := l.Told(least)
+		told := l.AtLeast(least)
 		f := fileJSON{File: l.File, Revision: l.Revision, Rules: l.Rules, Below: len(l.Findings) - len(told), Findings: []findingJSON{}, Undecided: []undecidedJSON{}}
 		for _, t := range told {
 			j := findingJSON{Code: t.Code, Severity: t.Severity, File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column,

@@ -73,8 +73,8 @@ type linter struct {
 	reach   []prove.Finding
 	report  *Report
 
-	globs map[string]*glob.Pattern // compiled, by their text
-	told  map[int]bool             // rules that a finding already calls superfluous
+	globs    map[string]*glob.Pattern // compiled, by their text
+	reported map[int]bool             // rules that a finding already calls superfluous
 }
 
 // add places a finding at a rule of the owner's; pos is where in it, when it is not

@@ -12,7 +12,7 @@ import (
 
 // duplicates finds rules with the conditions of one above.
 func duplicates(l *linter) {
-	l.told = map[int]bool{}
+	l.reported = map[int]bool{}
 	seen := map[string]int{}
 	l.each(func(i int, r *policy.Source) {
 		key := conditions(r)
@@ -25,7 +25,7 @@ func duplicates(l *linter) {
 			seen[key] = i
 			return
 		}
-		l.told[i] = true
+		l.reported[i] = true
 		above := &l.sources[first]
 		if r.From != "" {
 			l.repeated(above, r)
@@ -100,7 +100,7 @@ func unreachable(l *linter) {
 				l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
 			}
 			return
-		case l.told[i]:
+		case l.reported[i]:
 			return
 		case found.Status == prove.Reached && !found.Perhaps:
 			return
@@ -113,7 +113,7 @@ func unreachable(l *linter) {
 				return
 			}
 		}
-		l.told[i] = true
+		l.reported[i] = true
 		l.superfluous(i, r, by, found)
 	})
 }
@@ -221,12 +221,12 @@ func them(by []int) string {
 // a wider one is the ground on which the allow is an exception.
 func denials(l *linter) {
 	l.each(func(j int, deny *policy.Source) {
-		if deny.Action != policy.Deny || l.told[j] {
+		if deny.Action != policy.Deny || l.reported[j] {
 			return
 		}
 		for i := range j {
 			allow := &l.sources[i]
-			if !opens(allow) || l.told[i] || allow.Subject != deny.Subject || allow.From != "" || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
+			if !opens(allow) || l.reported[i] || allow.Subject != deny.Subject || allow.From != "" || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
 				continue
 			}
 			c := l.proof.Both(i, j)

@@ -123,7 +123,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 				if l.policy.Decide(deep).Action != policy.Allow {
 					continue
 				}
-				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.says(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.message(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
 				if !strings.HasSuffix(g, "/*") {
 					f.Fix = fmt.Sprintf("write %q", s.wide)
 					f.Why = "* stops at a slash, so the rule does not match a text that has one."
@@ -162,8 +162,8 @@ func (s *stop) texts(folder string) []string {
 	return out
 }
 
-// says what is wrong with the glob.
-func (s *stop) says(g string) string {
+// message says what is wrong with the glob.
+func (s *stop) message(g string) string {
 	switch {
 	case s.literal:
 		return "is a relative path, and the same name in a folder is allowed"

@@ -12,15 +12,15 @@ import (
 	"github.com/clawai/clawai/policy/check/report"
 )
 
-// Told are the findings that weigh least or more.
-func (r *Report) Told(least check.Severity) []check.Finding {
+// AtLeast are the findings that weigh least or more.
+func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
 // Failed says whether some finding weighs as much as a severity.
 func (r *Report) Failed(least check.Severity) bool {
-	return len(r.Told(least)) > 0
+	return len(r.AtLeast(least)) > 0
 }
 
 // fewUndecided bounds the rules of which people are told that nothing is known.
@@ -30,7 +30,7 @@ const fewUndecided = 10
 // with its line, and a summary.
 func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
-	told := r.Told(least)
+	told := r.AtLeast(least)
 	for _, f := range told {
 		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", policy.FileName(f.Pos.File), f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
 		if f.Text != "" {

@@ -21,8 +21,8 @@ const (
 	baseDoubtful
 )
 
-// tells are the characters that tell relative paths from others.
-func (l *lang) tells() string {
+// distinguishing are the characters that tell relative paths from others.
+func (l *lang) distinguishing() string {
 	if l.relative {
 		return `/.~$:%`
 	}

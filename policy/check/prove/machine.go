@@ -126,7 +126,7 @@ func alphabet(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
 	var known [128]bool // of those, the ASCII ones
 	for _, l := range langs {
-		for _, r := range l.tells() {
+		for _, r := range l.distinguishing() {
 			seen[r] = true
 		}
 		for i := range l.steps {

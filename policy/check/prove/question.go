@@ -240,15 +240,15 @@ func (a *asked) readings(key string) []reading {
 		}
 	}
 	var rs []reading
-	for how := 0; how < 256; how++ {
-		if uint8(how)&^effects != 0 {
+	for transforms := 0; transforms < 256; transforms++ {
+		if uint8(transforms)&^effects != 0 {
 			continue
 		}
-		if how != 0 {
-			rs = append(rs, reading{how: uint8(how)})
+		if transforms != 0 {
+			rs = append(rs, reading{transforms: uint8(transforms)})
 		}
 		if like && unlike {
-			rs = append(rs, reading{how: uint8(how), plain: true})
+			rs = append(rs, reading{transforms: uint8(transforms), plain: true})
 		}
 	}
 	return rs

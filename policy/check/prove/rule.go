@@ -219,10 +219,10 @@ func strictness(r *policy.Rule) int {
 }
 
 // form is the form of a glob for readings made by a set of transformations.
-func (s *shape) form(how uint8) *policy.Form {
-	how &= s.effects
+func (s *shape) form(transforms uint8) *policy.Form {
+	transforms &= s.effects
 	for i := range s.Forms.Forms {
-		if s.Forms.Forms[i].Transforms == how {
+		if s.Forms.Forms[i].Transforms == transforms {
 			return &s.Forms.Forms[i]
 		}
 	}
@@ -233,8 +233,8 @@ func (s *shape) form(how uint8) *policy.Form {
 // transformations made. A plain text, which is no path, is seen as sent by globs
 // that are about no paths, and only by the others as transformed.
 type reading struct {
-	how   uint8
-	plain bool
+	transforms uint8
+	plain      bool
 }
 
 // surely is the language of the texts that an argument's condition matches.
@@ -244,16 +244,16 @@ func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
 	u := union{}
 	for i := range a.globs {
 		s := &a.globs[i]
-		how := r.how
+		transforms := r.transforms
 		if r.plain && s.PathLike != paths {
 			if s.Forms.Forms[0].Globs[0] != "**" {
 				continue
 			}
-			how = 0
+			transforms = 0
 		} else if r.plain && !paths {
-			how = 0
+			transforms = 0
 		}
-		f := s.form(how)
+		f := s.form(transforms)
 		if f.Odd && asked {
 			continue
 		}
@@ -281,7 +281,7 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 		if r.plain && s.PathLike != paths {
 			continue
 		}
-		if rest := s.form(r.how).Rest; rest != "" {
+		if rest := s.form(r.transforms).Rest; rest != "" {
 			u = append(u, pr.made(rest, true))
 		}
 		if s.Absolute {
@@ -294,7 +294,7 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 			u = append(u, pr.lang(word))
 		}
 		for _, f := range s.Forms.Forms {
-			if closes && f.Transforms&^r.how == 0 {
+			if closes && f.Transforms&^r.transforms == 0 {
 				for _, g := range f.Also {
 					u = append(u, pr.lang(g))
 				}

@@ -71,7 +71,7 @@ func (s *search) run(branch []*lang) (whole bool) {
 			if !s.work.spend(s.machine.words) {
 				return false
 			}
-			s.visit(int32(at), i)
+			s.follow(int32(at), i)
 		}
 	}
 	return whole
@@ -140,8 +140,8 @@ func (s *search) collect(branch []*lang) {
 	}
 }
 
-// visit follows one of the characters from a node.
-func (s *search) visit(parent int32, rune int) {
+// follow follows one of the characters from a node.
+func (s *search) follow(parent int32, rune int) {
 	r := s.machine.runes[rune]
 	from := &s.nodes[parent]
 	n := node{shape: from.shape.next(s.manner, r), parent: parent, char: r, row: s.row}

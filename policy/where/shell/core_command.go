@@ -53,7 +53,7 @@ func (c *core) simple() bool {
 				return false
 			}
 		case b == '&' && c.after(1) == '>' && len(words) > 0:
-			if !c.both() {
+			if !c.redirectBoth() {
 				return false
 			}
 		case isDelimiter(b):
@@ -150,9 +150,9 @@ func (c *core) target() bool {
 	return ok
 }
 
-// both reads `&> file`, which to dash is the end of a command and an empty one:
+// redirectBoth reads `&> file`, which to dash is the end of a command and an empty one:
 // the same commands as long as no word follows.
-func (c *core) both() bool {
+func (c *core) redirectBoth() bool {
 	c.at += len("&>")
 	if c.takes(">"); !c.target() || !c.gap(false) {
 		return false

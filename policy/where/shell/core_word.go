@@ -46,7 +46,7 @@ func (c *core) word() (word, bool) {
 			r.put(c.text[c.at+1:c.at+2], true)
 			c.at += 2
 			continue
-		case b == '#' && c.at == start, b == '!' && !c.quiet():
+		case b == '#' && c.at == start, b == '!' && !c.literalBang():
 			return word{}, false
 		}
 		r.put(c.text[c.at:c.at+1], false)
@@ -75,8 +75,8 @@ func isPlain(s string) bool {
 	return s != ""
 }
 
-// quiet says whether the "!" that comes next fetches no earlier command.
-func (c *core) quiet() bool { return strings.IndexByte("\x00 \t\n=\"", c.after(1)) >= 0 }
+// literalBang says whether the "!" that comes next fetches no earlier command.
+func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.after(1)) >= 0 }
 
 // single reads a text in single quotes. fish knows \' and \\ there.
 func (c *core) single(r *reading) bool {
@@ -107,7 +107,7 @@ func (c *core) double(r *reading) bool {
 				return false
 			}
 			continue
-		case b == '\\' && c.after(1) == '\n', b == '\n' && c.mark != "", b == '!' && !c.quiet():
+		case b == '\\' && c.after(1) == '\n', b == '\n' && c.mark != "", b == '!' && !c.literalBang():
 			return false
 		case b == '\\' && strings.IndexByte("$`\"\\", c.after(1)) >= 0:
 			c.at++

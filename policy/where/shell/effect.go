@@ -32,9 +32,9 @@ type effect struct {
 	assigned bool
 }
 
-// trusts says whether a pattern that matches the words was also written for
+// covers says whether a pattern that matches the words was also written for
 // what they do.
-func (e *effect) trusts(p *pattern, words []word) bool {
+func (e *effect) covers(p *pattern, words []word) bool {
 	if e.assigned || e.hidden && !p.exact() || e.strange && !p.spells(words) {
 		return false
 	}

@@ -132,7 +132,7 @@ func (j *judge) allowed(words []word, depth int) where.Verdict {
 	v := where.No
 	for _, p := range j.patterns {
 		got := p.match(words)
-		if got == where.Yes && !e.trusts(p, words) {
+		if got == where.Yes && !e.covers(p, words) {
 			got = where.Maybe
 		}
 		v = max(v, got)
@@ -153,14 +153,14 @@ func (j *judge) some(p *program, depth int) where.Verdict {
 		v = where.Maybe
 	}
 	for i := range p.commands {
-		v = max(v, j.met(p.commands[i].words, depth))
+		v = max(v, j.mayMatch(p.commands[i].words, depth))
 	}
 	return v
 }
 
-// met judges one command, and every command it would run, generously: by the
+// mayMatch judges one command, and every command it would run, generously: by the
 // name of a program wherever it is kept, and with options in between.
-func (j *judge) met(words []word, depth int) where.Verdict {
+func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 	if depth > maxDepth || !words[0].known {
 		return where.Maybe
 	}
@@ -179,7 +179,7 @@ func (j *judge) met(words []word, depth int) where.Verdict {
 		v = max(v, where.Maybe)
 	}
 	for _, inner := range e.inner {
-		v = max(v, j.met(inner, depth+1))
+		v = max(v, j.mayMatch(inner, depth+1))
 	}
 	for _, text := range e.texts {
 		v = max(v, j.text(text, depth+1))
@@ -200,7 +200,7 @@ func (p *pattern) past(words []word) bool {
 				return false
 			}
 			w := &words[at]
-			if !w.known || g.Match(w.text) || g.HasWildcard() && climbs(w.text) {
+			if !w.known || g.Match(w.text) || g.HasWildcard() && goesUp(w.text) {
 				break
 			}
 			if !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[at-1].text, "-") {

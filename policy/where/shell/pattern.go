@@ -112,10 +112,10 @@ func (p *pattern) match(words []word) where.Verdict {
 		case w.many:
 			return where.Maybe
 		case !w.known:
-			certain = certain && deep(g)
+			certain = certain && matchesAll(g)
 		case g.Match(w.text):
-			certain = certain && (!g.HasWildcard() || bare(g) || !climbs(w.text))
-		case g.HasWildcard() && climbs(w.text):
+			certain = certain && (!g.HasWildcard() || bare(g) || !goesUp(w.text))
+		case g.HasWildcard() && goesUp(w.text):
 			certain = false
 		default:
 			return where.No
@@ -166,12 +166,15 @@ func (p *pattern) exact() bool {
 // bare says whether a glob holds nothing but wildcards.
 func bare(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
 
-// deep says whether a glob matches every text.
-func deep(g *glob.Pattern) bool { s := g.String(); return len(s) > 1 && strings.Trim(s, "*") == "" }
+// matchesAll says whether a glob matches every text.
+func matchesAll(g *glob.Pattern) bool {
+	s := g.String()
+	return len(s) > 1 && strings.Trim(s, "*") == ""
+}
 
-// climbs says whether a path in the text goes up: `src/**` matches the letters
+// goesUp says whether a path in the text goes up: `src/**` matches the letters
 // of src/../../etc and was not written for it.
-func climbs(text string) bool {
+func goesUp(text string) bool {
 	return strings.Contains(text, "..") &&
 		slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/\\=:,", r) }), "..")
 }

@@ -64,11 +64,11 @@ func (s *statement) field(i int) bool {
 	}
 	open := i - 2 + int(s.toks[i-2].match)
 	call := open + 2
-	return s.is(call, "(") && call+int(s.toks[call].match) == i-3 && s.gives(call-1, s.name(i))
+	return s.is(call, "(") && call+int(s.toks[call].match) == i-3 && s.hasColumn(call-1, s.name(i))
 }
 
-// gives says that the function at i is known to give rows with a column.
-func (s *statement) gives(i int, column string) bool {
+// hasColumn says that the function at i is known to give rows with a column.
+func (s *statement) hasColumn(i int, column string) bool {
 	return strings.Contains(s.postgres.columns(s.word(i)), " "+column+" ")
 }
 
@@ -103,7 +103,7 @@ func (s *statement) column(i int, column string) bool {
 		if alias == 0 || !sameName(s.text(alias), s.text(i)) && !sameName(s.text(name), s.text(i)) {
 			continue
 		}
-		if sameName(column, s.text(i)) || s.listed(alias+1, column) || s.gives(name, column) {
+		if sameName(column, s.text(i)) || s.listed(alias+1, column) || s.hasColumn(name, column) {
 			continue
 		}
 		if column == "ordinality" && (s.word(alias-1) == column || s.word(alias-2) == column) {

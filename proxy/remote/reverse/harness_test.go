@@ -89,7 +89,7 @@ func (p *person) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	p.asked <- q
 	select {
 	case r := <-p.answers:
-		return gate.Answer{Reply: r, Digest: q.Digest, Rung: "test"}, nil
+		return gate.Answer{Reply: r, Digest: q.Digest, Channel: "test"}, nil
 	case <-ctx.Done():
 		return gate.Answer{}, context.Cause(ctx)
 	}

@@ -33,7 +33,7 @@ func (formApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, erro
 	if err != nil || got.Action != "accept" {
 		return gate.Answer{}, fmt.Errorf("no answer: %w", err)
 	}
-	return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Rung: "form"}, nil
+	return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Channel: "form"}, nil
 }
 
 func forms(o *reverse.Options) {

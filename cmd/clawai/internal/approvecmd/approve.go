@@ -79,7 +79,7 @@ func runApprove(c *cli.Context) error {
 	case c.Bool("list") || c.Bool("json"):
 		return printPending(c, q, dirs)
 	}
-	_, err = attend(c, q, dirs, "")
+	_, err = openConsole(c, q, dirs, "")
 	return err
 }
 
@@ -151,21 +151,21 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	case c.Bool("list"):
 		return printRequest(c.App.Writer, &r, cmdline.View(dirs))
 	case r.Status != queue.Pending:
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(r))}
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(r))}
 	}
-	result, err := attend(c, q, dirs, r.ID)
+	result, err := openConsole(c, q, dirs, r.ID)
 	if err != nil || result.Answered {
 		return err
 	}
 	if result.Request.ID == "" {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("left without an answer; the call still waits")}
 	}
-	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(result.Request))}
+	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// attend is the console: of all requests, when it counts as somebody who looks
+// openConsole is the console: of all requests, when it counts as somebody who looks
 // at the queue, or of one.
-func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
+func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	o := console.Options{
@@ -173,25 +173,25 @@ func attend(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (c
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
 	}
 	if only == "" {
-		here, err := q.Attend("console")
+		here, err := q.AddAnswerer("console")
 		if err != nil {
 			return console.Result{}, err
 		}
 		defer func() { _ = here.Close() }()
 	}
-	r, err := converse(ctx, c, filepath.Join(dirs.State, "terminal.lock"), o)
+	r, err := runConsole(ctx, c, filepath.Join(dirs.State, "terminal.lock"), o)
 	if errors.Is(err, console.ErrInterrupted) || ctx.Err() != nil {
 		return r, &cmdline.ExitError{Code: cmdline.ExitInterrupted}
 	}
 	if err == nil && r.Answered {
-		fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r.Request, o.View).Title, console.Said(r.Request.Answer))
+		fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r.Request, o.View).Title, console.AnswerText(r.Request.Answer))
 	}
 	return r, err
 }
 
-// converse opens the terminal, on its whole screen where that can be painted,
+// runConsole opens the terminal, on its whole screen where that can be painted,
 // line by line where it cannot, and without one reads standard input.
-func converse(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
+func runConsole(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
 	if !choose.Terminal(os.Stdin, os.Stdout) {
 		return console.Plain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
 	}

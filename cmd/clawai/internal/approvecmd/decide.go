@@ -60,13 +60,13 @@ func runDecide(c *cli.Context) error {
 		return err
 	}
 	if r.Status == queue.Pending {
-		if err := suits(&a, &r); err != nil {
+		if err := checkAnswer(&a, &r); err != nil {
 			return err
 		}
 	}
-	now, err := console.Give(c.Context, q, r.ID, a)
-	if settled, ok := errors.AsType[*queue.Settled](err); ok {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLate(settled.Request))}
+	now, err := console.SendAnswer(c.Context, q, r.ID, a)
+	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(settled.Request))}
 	}
 	if err != nil {
 		return idError(err)
@@ -74,9 +74,9 @@ func runDecide(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&now, cmdline.View(dirs)))
 	} else {
-		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, view.Options{Home: dirs.Home}).Title, console.Told(now))
+		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, view.Options{Home: dirs.Home}).Title, console.ResultText(now))
 	}
-	if err == nil && !console.Obeyed(now) {
+	if err == nil && !console.TookEffect(now) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return err
@@ -84,7 +84,7 @@ func runDecide(c *cli.Context) error {
 
 // answerOf reads the answer from the command line.
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
-	a := queue.Answer{Rung: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
+	a := queue.Answer{Channel: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
 		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
@@ -116,9 +116,9 @@ const maxNote = 4096
 // exactScope is the scope that nobody has to name: it reaches no other call.
 var exactScope = policy.Exact.String()
 
-// suits checks that an answer can be given to this request, and fills in the
+// checkAnswer checks that an answer can be given to this request, and fills in the
 // scope that goes without saying.
-func suits(a *queue.Answer, r *queue.Request) error {
+func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	f := console.FactsOf(r, view.Options{})
 	if f.Err != nil && a.Reply != gate.DenyOnce {
 		return fmt.Errorf("this call cannot be shown, so it can only be denied: %w", f.Err)
@@ -129,7 +129,7 @@ func suits(a *queue.Answer, r *queue.Request) error {
 			return errors.New("an answer for the session cannot hold for this call; without --for session it is allowed once")
 		}
 	case gate.AllowAlways, gate.DenyAlways:
-		offers := console.Offered(r, a.Reply)
+		offers := console.OffersFor(r, a.Reply)
 		if len(offers) == 0 {
 			why := r.NoOffer
 			if why == "" {

@@ -61,11 +61,11 @@ type offerJSON struct {
 }
 
 type answerJSON struct {
-	Reply string `json:"reply"` // "once", "session", "always", "deny", "deny always"
-	Scope string `json:"scope,omitempty"`
-	Rung  string `json:"rung"`
-	By    string `json:"by,omitempty"`
-	Note  string `json:"note,omitempty"`
+	Reply   string `json:"reply"` // "once", "session", "always", "deny", "deny always"
+	Scope   string `json:"scope,omitempty"`
+	Channel string `json:"rung"`
+	By      string `json:"by,omitempty"`
+	Note    string `json:"note,omitempty"`
 }
 
 type grantJSON struct {
@@ -108,7 +108,7 @@ func requestDoc(r *queue.Request, o view.Options) requestJSON {
 	}
 	if r.Status == queue.Approved || r.Status == queue.Denied {
 		a := r.Answer
-		doc.Answer = &answerJSON{a.Reply.String(), a.Scope, a.Rung, a.By, a.Words}
+		doc.Answer = &answerJSON{a.Reply.String(), a.Scope, a.Channel, a.By, a.Words}
 	}
 	return doc
 }

@@ -36,7 +36,7 @@ func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 	}
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c, r, cmdline.View(dirs), console.Left(r, time.Now())+" left"); err != nil {
+		if err := printLine(c, r, cmdline.View(dirs), console.TimeLeft(r, time.Now())+" left"); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 		if err := printLine(c, r, cmdline.View(dirs), r.Decided.Local().Format(time.DateTime)); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.App.Writer, "          %s\n", console.Fate(*r)); err != nil {
+		if _, err := fmt.Fprintf(c.App.Writer, "          %s\n", console.StatusText(*r)); err != nil {
 			return err
 		}
 	}

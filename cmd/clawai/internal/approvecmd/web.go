@@ -48,7 +48,7 @@ func approveWeb(c *cli.Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	tellLink(ctx, c, s)
+	printLink(ctx, c, s)
 	if err := s.Serve(ctx); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func approveWeb(c *cli.Context) error {
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	return web.Options{
 		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read, Opened: opened,
-		Attend: func() (io.Closer, error) {
-			a, err := q.Attend(web.Rung)
+		AddAnswerer: func() (io.Closer, error) {
+			a, err := q.AddAnswerer(web.Channel)
 			if err != nil {
 				return nil, err
 			}
@@ -73,9 +73,9 @@ func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options 
 	}
 }
 
-// tellLink prints the link, opens it when that is wanted, and makes a new one for
+// printLink prints the link, opens it when that is wanted, and makes a new one for
 // each line that comes from the terminal.
-func tellLink(ctx context.Context, c *cli.Context, s *web.Server) {
+func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	out := c.App.Writer
 	link := s.Link()
 	fmt.Fprintf(out, "Open this link in your browser. It works once:\n\n  %s\n\n", link)

@@ -143,7 +143,7 @@ func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 		return nil, err
 	}
 	resp := posted
-	if remote.MayBeOlder(resp.StatusCode) { // a server of 2024-11-05 may ask where its stream is opened
+	if remote.MayBeLegacySSE(resp.StatusCode) { // a server of 2024-11-05 may ask where its stream is opened
 		if resp, err = ask(http.MethodGet, ""); err != nil {
 			return nil, err
 		}

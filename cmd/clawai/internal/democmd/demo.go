@@ -63,7 +63,7 @@ func runDemo(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := tell(ctx, c.App.Writer, folder); err != nil {
+	if err := play(ctx, c.App.Writer, folder); err != nil {
 		if ctx.Err() != nil {
 			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("interrupted")}
 		}
@@ -83,9 +83,9 @@ func cleanUp(c *cli.Context, f demo.Folder) error {
 	return f.Remove()
 }
 
-// tell plays the story: the agent behind the real proxy, as it happens, and the
+// play plays the story: the agent behind the real proxy, as it happens, and the
 // record at the end.
-func tell(ctx context.Context, w io.Writer, f demo.Folder) error {
+func play(ctx context.Context, w io.Writer, f demo.Folder) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, st
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "   %s: %s\n", strings.ToUpper(entry.Decision), why(entry))
+		fmt.Fprintf(w, "   %s: %s\n", strings.ToUpper(entry.Decision), decidedBy(entry))
 	}
 	for line := range strings.Lines(strings.TrimSpace(got.Text)) {
 		fmt.Fprintf(w, "   | %s\n", f.Short(strings.TrimRight(line, "\n")))
@@ -134,8 +134,8 @@ func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, st
 	return nil
 }
 
-// why is the rule that decided, or the reason when none did.
-func why(e event.Entry) string {
+// decidedBy is the rule that decided, or the reason when none did.
+func decidedBy(e event.Entry) string {
 	if e.RuleFile == "" {
 		return e.Reason
 	}

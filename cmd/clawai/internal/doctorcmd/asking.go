@@ -29,15 +29,15 @@ func checkAsking(p *machine) []finding {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
 			Fix: "correct the setting (docs/approvals.md)"}}
 	}
-	all := told(ask)
+	all := settings(ask)
 	if len(ask.Order.Is) == 0 {
 		return append(all, finding{Health: doubtful, Text: "nobody is ever asked: a prompt rule denies",
 			Fix: "name ways of asking: order in " + p.folders.SettingsFile()})
 	}
 	form, open := false, false
 	for _, name := range ask.Order.Is {
-		d := rungDoc{Name: name}
-		switch why := p.rung(name); {
+		d := channelDoc{Name: name}
+		switch why := p.channel(name); {
 		case name == "elicitation":
 			form, d.Why = true, "where the client offers a form of its own"
 		case why != nil:
@@ -45,9 +45,9 @@ func checkAsking(p *machine) []finding {
 		default:
 			open, d.Available = true, true
 		}
-		all = append(all, finding{Health: healthy, Text: d.String(), Rung: &d})
+		all = append(all, finding{Health: healthy, Text: d.String(), Channel: &d})
 	}
-	all = append(all, fine("desktop notification: %s", switched(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
+	all = append(all, fine("desktop notification: %s", onOff(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
 	if open {
 		return all
 	}
@@ -70,14 +70,14 @@ type settingDoc struct {
 	Origin string `json:"origin"`
 }
 
-// rungDoc is one way of asking, as it stands now.
-type rungDoc struct {
+// channelDoc is one channel, as it stands now.
+type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
 	Why       string `json:"why,omitempty"` // why not, or that only a session knows
 }
 
-func (d rungDoc) String() string {
+func (d channelDoc) String() string {
 	switch {
 	case d.Available:
 		return d.Name + ": could be asked now"
@@ -87,8 +87,8 @@ func (d rungDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// told is each setting with where it comes from.
-func told(a config.Ask) (all []finding) {
+// settings is each setting with where it comes from.
+func settings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {
 		order = config.Never
@@ -106,7 +106,7 @@ func told(a config.Ask) (all []finding) {
 	return all
 }
 
-func switched(on bool, why error) string {
+func onOff(on bool, why error) string {
 	switch {
 	case !on:
 		return "off"
@@ -116,22 +116,22 @@ func switched(on bool, why error) string {
 	return "on"
 }
 
-// rung says why a way of asking is not available here now. It leaves nothing
+// channel says why a channel is not available here now. It leaves nothing
 // behind.
-func (p *machine) rung(name string) error {
+func (p *machine) channel(name string) error {
 	switch name {
 	case "terminal":
 		return p.terminal()
 	case "popup":
 		return approve.NewPopup(approve.PopupOptions{Getenv: os.Getenv}).Open(p.ctx)
 	case "console", "web":
-		return approve.NewAttended(name, p.attended).Open()
+		return approve.NewQueueChannel(name, p.answerers).Open()
 	}
 	return nil
 }
 
-// attended asks the queue, which a doctor does not make.
-func (p *machine) attended() ([]string, error) {
+// answerers asks the queue, which a doctor does not make.
+func (p *machine) answerers() ([]string, error) {
 	dir := filepath.Join(p.folders.State, "queue")
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -141,7 +141,7 @@ func (p *machine) attended() ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = q.Close() }()
-	return q.Attended()
+	return q.Answerers()
 }
 
 // terminal tries what a question would need here.

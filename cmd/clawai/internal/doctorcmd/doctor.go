@@ -45,7 +45,7 @@ type finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
 
 	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
-	Rung    *rungDoc    `json:"rung,omitempty"`    // or of one way of asking
+	Channel *channelDoc `json:"rung,omitempty"`    // or of one channel
 }
 
 // diagnosis is what --json prints.
@@ -72,7 +72,7 @@ func runDoctor(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, d)
 	} else {
-		err = d.tell(c.App.Writer)
+		err = d.print(c.App.Writer)
 	}
 	if err == nil && !d.OK {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}
@@ -80,8 +80,8 @@ func runDoctor(c *cli.Context) error {
 	return err
 }
 
-// tell prints a line for each finding and one below it for what to do.
-func (d diagnosis) tell(w io.Writer) error {
+// print prints a line for each finding and one below it for what to do.
+func (d diagnosis) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range d.Findings {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Health, f.Check, term.Text(f.Text))

@@ -39,13 +39,13 @@ func explainCommand() *cli.Command {
 	}
 }
 
-// recalled is a recorded decision beside what a policy says of it now.
-type recalled struct {
+// comparison is a recorded decision beside what a policy says of it now.
+type comparison struct {
 	Record   string            `json:"record"`
 	Time     time.Time         `json:"time"`
 	Was      string            `json:"was"`      // what the rules said: allow, deny, prompt
 	Decided  string            `json:"decided"`  // what was done: allow, deny
-	OldRule  *recalledRule     `json:"old_rule"` // null: no rule
+	OldRule  *ruleDoc          `json:"old_rule"` // null: no rule
 	Reason   string            `json:"old_reason,omitempty"`
 	Revision string            `json:"old_policy_revision,omitempty"`
 	Policy   string            `json:"policy"`           // the file that is asked now
@@ -53,13 +53,13 @@ type recalled struct {
 	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
 	Same     bool              `json:"same"`
 	Why      replay.Why        `json:"unknown,omitempty"`        // why it is unknown
-	LeftOut  []recalledRule    `json:"rules_left_out,omitempty"` // for looking at what is not recorded
+	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // for looking at what is not recorded
 	Explains *explain.Document `json:"explanation"`
 
 	became string
 }
 
-type recalledRule struct {
+type ruleDoc struct {
 	File        string `json:"file"`
 	Line        int    `json:"line"`
 	Description string `json:"description,omitempty"`
@@ -102,28 +102,28 @@ func logExplain(c *cli.Context) error {
 	rest, left, _ := j.Certain(&call)
 	e := explain.Calls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
-	r := recalled{
+	r := comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
-		Revision: revisionThen(dir, entry), became: became(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
+		Revision: revisionThen(dir, entry), became: outcomeText(entry), Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
 		r.Now = "unknown"
 	}
 	if entry.RuleLine > 0 {
-		r.OldRule = &recalledRule{entry.RuleFile, entry.RuleLine, entry.RuleText}
+		r.OldRule = &ruleDoc{entry.RuleFile, entry.RuleLine, entry.RuleText}
 	}
 	for _, layer := range j.Policy().Layers() {
 		r.Layers = append(r.Layers, layer.File())
 	}
 	for i := range left {
-		r.LeftOut = append(r.LeftOut, recalledRule{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
+		r.LeftOut = append(r.LeftOut, ruleDoc{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
 	}
 	if c.Bool("json") {
 		doc := e.Document()
 		r.Explains = &doc
 		return cmdline.WriteJSON(c.App.Writer, r)
 	}
-	return r.tell(c.App.Writer, e, c.Bool("all"))
+	return r.print(c.App.Writer, e, c.Bool("all"))
 }
 
 // recordedDecision finds the decision that an id names, or that the record of
@@ -191,7 +191,7 @@ func revisionThen(dir string, entry *event.Entry) string {
 	return revision
 }
 
-func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
+func (r *comparison) print(w io.Writer, e *explain.Explanation, all bool) error {
 	fmt.Fprintf(w, "record %s of %s\n", term.Text(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + record.Short(r.Was, record.MaxText)
 	if r.OldRule != nil {
@@ -225,8 +225,8 @@ func (r *recalled) tell(w io.Writer, e *explain.Explanation, all bool) error {
 	return err
 }
 
-// became says what was done with a call, where the rules alone do not tell.
-func became(e *event.Entry) string {
+// outcomeText says what was done with a call, where the rules alone do not tell.
+func outcomeText(e *event.Entry) string {
 	reason := record.Short(e.Reason, 2*record.MaxText)
 	switch {
 	case e.Stage == string(gate.StageRate) && e.Decision == "deny":
@@ -242,7 +242,7 @@ func became(e *event.Entry) string {
 }
 
 // asked says what is asked now.
-func (r *recalled) asked() string {
+func (r *comparison) asked() string {
 	if len(r.Layers) == 0 {
 		return "which alone is asked now"
 	}
@@ -250,7 +250,7 @@ func (r *recalled) asked() string {
 }
 
 // compared says whether the answer would be the same.
-func (r *recalled) compared() string {
+func (r *comparison) compared() string {
 	switch {
 	case r.Why != "":
 		return "now: not certain, because " + r.Why.String()
@@ -264,7 +264,7 @@ func (r *recalled) compared() string {
 	return "now: " + r.Now + "; it was " + term.Text(r.Was)
 }
 
-func (r *recalledRule) text() string {
+func (r *ruleDoc) text() string {
 	s := fmt.Sprintf("%s:%d", term.Text(r.File), r.Line)
 	if r.Description != "" {
 		s += fmt.Sprintf(" %q", record.Short(r.Description, record.MaxText))

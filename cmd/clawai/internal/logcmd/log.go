@@ -64,13 +64,13 @@ func showLog(c *cli.Context) error {
 		return err
 	}
 	if n == 0 {
-		fmt.Fprintln(c.App.ErrWriter, nothing(dir))
+		fmt.Fprintln(c.App.ErrWriter, noMatch(dir))
 	}
 	return nil
 }
 
-// nothing is what is said when no record matches.
-func nothing(dir string) string {
+// noMatch is what is said when no record matches.
+func noMatch(dir string) string {
 	for _, err := range audit.Read(dir, audit.Filter{}) {
 		if err == nil {
 			return "No record matches."

@@ -70,7 +70,7 @@ func formatFile(c *cli.Context, path string) (changed bool, err error) {
 		}
 	case c.Bool("write") && path != "-":
 		if changed {
-			return true, atomicfile.Write(path, out, atomicfile.Options{Was: src})
+			return true, atomicfile.Write(path, out, atomicfile.Options{Old: src})
 		}
 	default:
 		_, err = c.App.Writer.Write(out)

@@ -94,7 +94,7 @@ func (r *learnRun) options() error {
 		return err
 	}
 	r.o = learn.Options{
-		Place: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
+		ParseOptions: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
 		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust, Links: c.Bool("links"),
 	}
 	if path := c.String("policy"); path != "" {
@@ -180,11 +180,11 @@ func (r *learnRun) check() error {
 	if r.o.Policy == nil {
 		return nil // Propose has done it
 	}
-	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.Place)
+	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.ParseOptions)
 	if err != nil {
 		return err
 	}
-	after, err := replay.NewJudge(r.o.File, r.text, r.o.Place)
+	after, err := replay.NewJudge(r.o.File, r.text, r.o.ParseOptions)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (r *learnRun) write() error {
 		if !bytes.Equal(there, r.o.Policy) {
 			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s has changed meanwhile; nothing is written", out)}
 		}
-		if err := atomicfile.Write(out, r.text, atomicfile.Options{Was: there}); err != nil {
+		if err := atomicfile.Write(out, r.text, atomicfile.Options{Old: there}); err != nil {
 			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 		}
 		return nil

@@ -112,7 +112,7 @@ func writeLinted(format string, all []lint.Linted, least check.Severity) func(io
 	}
 	var findings []check.Finding
 	for _, l := range all {
-		findings = append(findings, l.Told(least)...)
+		findings = append(findings, l.AtLeast(least)...)
 	}
 	return writeFindings(format, lint.Tool(cmdline.Version), findings)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/session"
@@ -30,9 +30,9 @@ import (
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
-// listening is one run of clawai proxy --listen: the reverse proxy for clients
+// listenRun is one run of clawai proxy --listen: the reverse proxy for clients
 // that speak HTTP themselves.
-type listening struct {
+type listenRun struct {
 	run       *proxyRun
 	out       io.Writer
 	address   string
@@ -49,7 +49,7 @@ func runListen(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return cmdline.Usagef("--listen takes its servers from --upstream; nothing follows --")
 	}
-	l := &listening{
+	l := &listenRun{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
 	}
@@ -74,7 +74,7 @@ func runListen(c *cli.Context) error {
 	}
 	upstreams := c.StringSlice("upstream")
 	if c.Bool("wrapped") {
-		led, err := front.Upstreams(l.run.folders.State)
+		led, err := httpproxy.Upstreams(l.run.folders.State)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func runListen(c *cli.Context) error {
 	return nil
 }
 
-func (l *listening) readCertificate(cert, key string) error {
+func (l *listenRun) readCertificate(cert, key string) error {
 	if cert == "" && key == "" {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (l *listening) readCertificate(cert, key string) error {
 	return nil
 }
 
-func (l *listening) serve(ctx context.Context) error {
+func (l *listenRun) serve(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
@@ -134,13 +134,13 @@ func (l *listening) serve(ctx context.Context) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	front, err := l.front(in.Addr())
+	handler, err := l.newServer(in.Addr())
 	if err != nil {
 		return err
 	}
-	defer front.Close()
+	defer handler.Close()
 	server := &http.Server{
-		Handler: front, ConnState: front.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: handler, ConnState: handler.ConnState, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off; nothing of it is ours
 	}
 	if l.cert != nil {
@@ -155,13 +155,13 @@ func (l *listening) serve(ctx context.Context) error {
 		l.sessions.Watch(watching)
 	}()
 	defer func() { unwatch(); <-watched }()
-	if err := l.announce(front, in.Addr()); err != nil {
+	if err := l.announce(handler, in.Addr()); err != nil {
 		return err
 	}
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		front.Close() // first: streams would keep the server from ending
+		handler.Close() // first: streams would keep the server from ending
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {
@@ -175,20 +175,20 @@ func (l *listening) serve(ctx context.Context) error {
 }
 
 // checkAddress keeps this machine's servers from others that could listen in.
-func (l *listening) checkAddress(secured bool) error {
+func (l *listenRun) checkAddress(secured bool) error {
 	host, _, err := net.SplitHostPort(l.address)
 	if err != nil {
 		return cmdline.Usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
 	}
-	if !secured && !front.Loopback(host) {
+	if !secured && !httpproxy.Loopback(host) {
 		return cmdline.Usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
 	}
 	return nil
 }
 
-// front is the handler with a gate for each agent session.
-func (l *listening) front(at net.Addr) (*reverse.Server, error) {
-	secret, err := front.Secret(l.run.folders.State)
+// newServer is the handler with a gate for each agent session.
+func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
+	secret, err := httpproxy.Secret(l.run.folders.State)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (l *listening) front(at net.Addr) (*reverse.Server, error) {
 		return nil, err
 	}
 	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
-	if front.Loopback(host) {
+	if httpproxy.Loopback(host) {
 		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
 	return reverse.New(reverse.Options{
@@ -212,7 +212,7 @@ func (l *listening) front(at net.Addr) (*reverse.Server, error) {
 }
 
 // gate makes the gate of one agent session at one server.
-func (l *listening) gate(name string) (reverse.Gate, error) {
+func (l *listenRun) gate(name string) (reverse.Gate, error) {
 	at := &remoteServer{url: l.upstreams[name].URL}
 	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named()})
 	if err != nil {
@@ -225,7 +225,7 @@ func (l *listening) gate(name string) (reverse.Gate, error) {
 }
 
 // announce says where each server is reached.
-func (l *listening) announce(front *reverse.Server, at net.Addr) error {
+func (l *listenRun) announce(handler *reverse.Server, at net.Addr) error {
 	scheme := "http"
 	if l.cert != nil {
 		scheme = "https"
@@ -238,7 +238,7 @@ func (l *listening) announce(front *reverse.Server, at net.Addr) error {
 	base := url.URL{Scheme: scheme, Host: at.String()}
 	found := map[string]string{}
 	for _, name := range names {
-		found[name] = base.JoinPath(front.Path(name)).String()
+		found[name] = base.JoinPath(handler.Path(name)).String()
 	}
 	src, err := json.Marshal(found)
 	if err != nil {

@@ -159,15 +159,15 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	if len(p.command) > 0 { // whose client started us in its project; --listen was started by hand
 		layers.Dir, _ = os.Getwd() // without one there is no project
 	}
-	if p.policy, err = layers.Load(path, p.governed()); err != nil {
+	if p.policy, err = layers.Load(path, p.policyOptions()); err != nil {
 		return proxyError(err)
 	}
 	return nil
 }
 
-// governed is the place that the policy governs. The disk is that of a server we
+// policyOptions is the place that the policy governs. The disk is that of a server we
 // start, in our own directory; where a remote server's paths lead we cannot know.
-func (p *proxyRun) governed() policy.Options {
+func (p *proxyRun) policyOptions() policy.Options {
 	o := policyfile.Options(p.folders.Home)
 	if len(p.command) > 0 && p.remote == nil {
 		dir, _ := os.Getwd() // without one, relative paths are undecided

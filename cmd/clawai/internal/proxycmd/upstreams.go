@@ -12,7 +12,7 @@ import (
 )
 
 // readUpstreams reads NAME=URL; the name of an address alone is its host's.
-func (l *listening) readUpstreams(texts, headerFiles []string) error {
+func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	l.upstreams = make(map[string]remote.Options, len(texts))
 	for _, text := range texts {
 		name, address, named := cutName(text)
@@ -47,7 +47,7 @@ func (l *listening) readUpstreams(texts, headerFiles []string) error {
 // headerFiles are the files of each server, by its name, and those of all by "".
 // One of a server that is not there is a mistake: its secrets were meant for
 // somebody.
-func (l *listening) headerFiles(texts []string) (map[string][]string, error) {
+func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {
 		name, file, _ := cutName(text)

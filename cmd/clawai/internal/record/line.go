@@ -151,9 +151,9 @@ func tilde(text, home string) string {
 // answerer is where and by whom an answer was given.
 func answerer(e *event.Entry) string {
 	if e.By == "" {
-		return Short(e.Rung, MaxText)
+		return Short(e.Channel, MaxText)
 	}
-	return Short(e.Rung, MaxText) + ", by " + Short(e.By, MaxText)
+	return Short(e.Channel, MaxText) + ", by " + Short(e.By, MaxText)
 }
 
 // Observed says that the session of a record enforced nothing, so that its

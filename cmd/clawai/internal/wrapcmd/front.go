@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -29,27 +29,27 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--observe is for clawai proxy --listen, which serves all its servers alike; leave it out here")
 	}
 	host, _, err := net.SplitHostPort(c.String("listen"))
-	if err != nil || !front.Loopback(host) {
+	if err != nil || !httpproxy.Loopback(host) {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
-	if r.Judge.Front.Secret == "" {
-		r.Judge.Front.Secret = rand.Text() // kept when something is written
+	if r.Judge.HTTPProxy.Secret == "" {
+		r.Judge.HTTPProxy.Secret = rand.Text() // kept when something is written
 	}
-	r.Judge.Front.Listen(c.String("listen"))
+	r.Judge.HTTPProxy.Listen(c.String("listen"))
 	return nil
 }
 
 // led notes, before any file is written, where the proxy has to lead.
 func (r *wrapRun) led(changes []wrap.Change) error {
-	if r.Judge.Front.Base == "" || !anyLed(changes) {
+	if r.Judge.HTTPProxy.Base == "" || !anyLed(changes) {
 		return nil
 	}
-	_, err := front.ReadSecret(r.folders.State)
+	_, err := httpproxy.ReadSecret(r.folders.State)
 	if errors.Is(err, os.ErrNotExist) {
-		err = front.KeepSecret(r.folders.State, r.Judge.Front.Secret)
+		err = httpproxy.KeepSecret(r.folders.State, r.Judge.HTTPProxy.Secret)
 	}
 	if err == nil {
-		err = r.Judge.Front.Save(r.folders.State)
+		err = r.Judge.HTTPProxy.Save(r.folders.State)
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was written, as the proxy would not know where to lead: %w", err)
@@ -59,7 +59,7 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 
 // start tells of the proxy that the clients' urls lead to by now.
 func (r *wrapRun) start(changes []wrap.Change) {
-	if r.Judge.Front.Base != "" && anyLed(changes) {
+	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		fmt.Fprintf(r.out, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }

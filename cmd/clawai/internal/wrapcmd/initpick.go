@@ -82,10 +82,10 @@ func (r *initRun) ask(question string) (string, error) {
 // choose asks which servers; what others share through git is left out unless
 // chosen.
 func (r *initRun) choose() error {
-	slices.SortStableFunc(r.targets, func(a, b wrap.Target) int { return strings.Compare(a.Place.Row.Client, b.Place.Row.Client) })
+	slices.SortStableFunc(r.targets, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(r.targets))
 	for i, t := range r.targets {
-		options[i] = choose.Option{Label: r.where(t), Chosen: !t.Place.Tracked}
+		options[i] = choose.Option{Label: r.where(t), Chosen: !t.File.Tracked}
 	}
 	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout,
 		"Put clawai in front of which servers? Space chooses, Return goes on, Esc leaves.", options)
@@ -108,11 +108,11 @@ func (r *initRun) choose() error {
 // narrow is choose where nobody is asked.
 func (r *initRun) narrow() error {
 	all := len(r.targets)
-	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.Place.Tracked })
+	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.File.Tracked })
 	r.shared = all - len(r.targets)
 	var clients []string
 	for _, t := range r.targets {
-		clients = append(clients, t.Place.Row.Client)
+		clients = append(clients, t.File.Row.Client)
 	}
 	slices.Sort(clients)
 	if clients = slices.Compact(clients); len(clients) > 1 && r.c.String("client") == "" && !r.dryRun {

@@ -48,7 +48,7 @@ func TestProfileOfACommandLine(t *testing.T) {
 func targetsOf(entries ...client.Entry) []wrap.Target {
 	var all []wrap.Target
 	for _, e := range entries {
-		all = append(all, wrap.Target{Place: &wrap.Place{}, Entry: e})
+		all = append(all, wrap.Target{File: &wrap.ConfigFile{}, Entry: e})
 	}
 	return all
 }

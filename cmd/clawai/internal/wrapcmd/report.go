@@ -14,7 +14,7 @@ import (
 )
 
 // meant says that a place is within what was asked for.
-func (r *wrapRun) meant(p *wrap.Place) bool {
+func (r *wrapRun) meant(p *wrap.ConfigFile) bool {
 	s := r.selection
 	return (s.Client == "" || s.Client == p.Row.Client) && (s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
@@ -168,7 +168,7 @@ func NameWords(names []string) (words []string) {
 func (r *wrapRun) uncovered() {
 	var lines []string
 	for _, t := range wrap.Select(r.Places, r.selection) {
-		if state, why := r.Judge.State(t.Place, t.Entry); state == wrap.Uncovered {
+		if state, why := r.Judge.State(t.File, t.Entry); state == wrap.Uncovered {
 			lines = append(lines, r.where(t)+": "+term.Text(why))
 		}
 	}

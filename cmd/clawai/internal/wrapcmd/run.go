@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/front"
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
@@ -40,8 +40,8 @@ type Found struct {
 	folders config.Folders
 	env     client.Env
 	rows    []client.Row
-	Places  []wrap.Place
-	Judge   wrap.Judge
+	Places  []wrap.ConfigFile
+	Judge   wrap.Planner
 }
 
 // Find reads the catalogue, the files and the journal.
@@ -63,10 +63,10 @@ func Find() (f Found, err error) {
 	if f.rows, err = client.Catalogue(own...); err != nil {
 		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
 	}
-	if f.Judge.Front, err = front.Read(f.folders.State); err != nil {
+	if f.Judge.HTTPProxy, err = httpproxy.Read(f.folders.State); err != nil {
 		return f, err
 	}
-	f.Places = wrap.Survey(f.env, f.rows)
+	f.Places = wrap.FindConfigFiles(f.env, f.rows)
 	f.Judge.Program, f.Judge.Getenv = wrap.FindProgram(), os.Getenv
 	if f.Judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
 		return f, fmt.Errorf("the journal cannot be read: %w", err)
@@ -123,7 +123,7 @@ func (f *Found) sources(of string) []client.Uncoverable {
 		if len(u.Paths.All)+len(u.Paths.Linux)+len(u.Paths.MacOS)+len(u.Paths.Windows) > 0 {
 			return len(u.Found(f.env)) == 0
 		}
-		return !slices.ContainsFunc(f.Places, func(p wrap.Place) bool { return p.Row.Client == u.Client })
+		return !slices.ContainsFunc(f.Places, func(p wrap.ConfigFile) bool { return p.Row.Client == u.Client })
 	})
 }
 

@@ -55,18 +55,18 @@ func (f *Found) file(s *wrap.Selection, path string) (err error) {
 	if _, err := os.Lstat(s.File); err != nil {
 		return cmdline.Usagef("--file %s: there is no such file", path)
 	}
-	if slices.ContainsFunc(f.Places, func(p wrap.Place) bool { return p.Path == s.File || p.Real == s.File }) {
+	if slices.ContainsFunc(f.Places, func(p wrap.ConfigFile) bool { return p.Path == s.File || p.Real == s.File }) {
 		return nil
 	}
 	if s.Client == "" {
 		return cmdline.Usagef("--file %s: no client in the catalogue keeps servers there; name the client whose form it has with --client", path)
 	}
-	var best *wrap.Place
+	var best *wrap.ConfigFile
 	for _, row := range f.rows {
 		if row.Client != s.Client || s.Scope != "" && row.Scope != s.Scope {
 			continue
 		}
-		if p := wrap.Look(row, s.File); best == nil || len(p.Entries) > len(best.Entries) {
+		if p := wrap.ReadConfigFile(row, s.File); best == nil || len(p.Entries) > len(best.Entries) {
 			best = &p
 		}
 	}

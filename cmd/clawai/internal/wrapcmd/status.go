@@ -119,7 +119,7 @@ func (f *Found) Status() Status {
 		for _, e := range p.Entries {
 			state, why := f.Judge.State(p, e)
 			doc.Counts[state]++
-			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.Differs(p, e), e.Kind == client.Remote, project(wrap.Target{Place: p, Entry: e})})
+			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.Differs(p, e), e.Kind == client.Remote, project(wrap.Target{File: p, Entry: e})})
 		}
 		if p.Err != nil || len(p.Entries) > 0 {
 			doc.Files = append(doc.Files, file)

@@ -83,7 +83,7 @@ func (r *wrapRun) nothing() error {
 	}
 	done, failed := 0, false
 	for _, t := range wrap.Select(r.Places, r.selection) {
-		state, why := r.Judge.State(t.Place, t.Entry)
+		state, why := r.Judge.State(t.File, t.Entry)
 		line := fmt.Sprintf("%s: %s", r.where(t), state)
 		if why != "" {
 			line += ": " + term.Text(why)
@@ -104,7 +104,7 @@ func (r *wrapRun) nothing() error {
 
 // where names one server and its file.
 func (r *wrapRun) where(t wrap.Target) string {
-	s := fmt.Sprintf("%s  %s  %s", term.Visible(t.Entry.Name), t.Place.Row.Name, r.Short(t.Place.Path))
+	s := fmt.Sprintf("%s  %s  %s", term.Visible(t.Entry.Name), t.File.Row.Name, r.Short(t.File.Path))
 	if p := project(t); p != "" {
 		s += "  for " + r.Short(p)
 	}
@@ -114,7 +114,7 @@ func (r *wrapRun) where(t wrap.Target) string {
 // project is what a "*" of the key path stood for: the folder whose servers
 // these are.
 func project(t wrap.Target) string {
-	i := slices.Index(t.Place.Row.KeyPath, "*")
+	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
 		return ""
 	}
@@ -131,7 +131,7 @@ func (r *wrapRun) choices(pending []wrap.Target) string {
 	}
 	for _, t := range pending {
 		fmt.Fprintf(&b, "\n  %s --client %s --scope %s --file %s", term.Text(cmdline.Quote([]string{t.Entry.Name})),
-			t.Place.Row.Client, t.Place.Row.Scope, term.Text(cmdline.Quote([]string{t.Place.Path})))
+			t.File.Row.Client, t.File.Row.Scope, term.Text(cmdline.Quote([]string{t.File.Path})))
 		if p := project(t); p != "" {
 			b.WriteString("  (for " + r.Short(p) + ")")
 		}
@@ -140,7 +140,7 @@ func (r *wrapRun) choices(pending []wrap.Target) string {
 }
 
 func (r *wrapRun) choose(ctx context.Context, pending []wrap.Target) ([]wrap.Target, error) {
-	slices.SortStableFunc(pending, func(a, b wrap.Target) int { return strings.Compare(a.Place.Row.Client, b.Place.Row.Client) })
+	slices.SortStableFunc(pending, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(pending))
 	for i, t := range pending {
 		options[i] = choose.Option{Label: r.where(t), Chosen: len(r.selection.Names) > 0}

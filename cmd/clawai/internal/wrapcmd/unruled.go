@@ -56,7 +56,7 @@ func (r *wrapRun) unruled(changes []wrap.Change) {
 		}
 	}
 	watch := "clawai wrap " + strings.Join(compact(again), " ") + " --observe"
-	if r.Judge.Front.Base != "" && anyLed(changes) {
+	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
 	}
 	fmt.Fprintf(r.out, "  Or watch first: %s; then clawai policy learn\n", watch)

@@ -10,23 +10,23 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// historyLength is how many settled requests a page shows.
+// historyLength is how many resolved requests a page shows.
 const historyLength = 50
 
-// board knows what one page has been told, and tells it what changed.
-type board struct {
+// pageState knows what one page has been told, and tells it what changed.
+type pageState struct {
 	s     *Server
 	in    *session
 	out   *events
 	rows  map[string]*row // pending, nil before the first event
-	past  map[string]*settled
+	past  map[string]*resolvedRow
 	sent  map[string][]byte // the newest data of an event that is sent whole
 	alone string            // trouble that lasts as long as the stream
 	words string            // the trouble that stands on the page
 }
 
-func newBoard(s *Server, in *session, out *events) *board {
-	return &board{s: s, in: in, out: out, past: map[string]*settled{}, sent: map[string][]byte{}}
+func newPageState(s *Server, in *session, out *events) *pageState {
+	return &pageState{s: s, in: in, out: out, past: map[string]*resolvedRow{}, sent: map[string][]byte{}}
 }
 
 // pendingEvent is a change of the list of what waits.
@@ -43,7 +43,7 @@ type gone struct {
 }
 
 // update looks at the queue. The error is one of writing: the page has left.
-func (b *board) update(ctx context.Context) error {
+func (b *pageState) update(ctx context.Context) error {
 	pending, err := b.s.o.Queue.Pending(ctx)
 	if err != nil {
 		return b.trouble("The queue cannot be read: " + term.Text(err.Error()))
@@ -68,7 +68,7 @@ func (b *board) update(ctx context.Context) error {
 	return b.trouble("")
 }
 
-func (b *board) pending(ctx context.Context, list []queue.Request) error {
+func (b *pageState) pending(ctx context.Context, list []queue.Request) error {
 	ev := pendingEvent{Fresh: b.rows == nil, Now: time.Now().UnixMilli(), Added: []*row{}, Gone: []gone{}}
 	rows := make(map[string]*row, len(list))
 	for i := range list {
@@ -86,14 +86,14 @@ func (b *board) pending(ctx context.Context, list []queue.Request) error {
 		}
 	}
 	b.rows = rows
-	b.in.see(rows, time.Now())
+	b.in.setPending(rows, time.Now())
 	if !ev.Fresh && len(ev.Added) == 0 && len(ev.Gone) == 0 {
 		return nil
 	}
 	return b.out.send("pending", ev)
 }
 
-func (b *board) ending(ctx context.Context, id string) string {
+func (b *pageState) ending(ctx context.Context, id string) string {
 	r, err := b.s.o.Queue.Get(ctx, id)
 	if err != nil {
 		return "It is no longer in the queue; nothing was executed that waited for it."
@@ -101,13 +101,13 @@ func (b *board) ending(ctx context.Context, id string) string {
 	return ending(&r)
 }
 
-func (b *board) history(list []queue.Request) []*settled {
-	past, out := make(map[string]*settled, len(list)), make([]*settled, 0, len(list))
+func (b *pageState) history(list []queue.Request) []*resolvedRow {
+	past, out := make(map[string]*resolvedRow, len(list)), make([]*resolvedRow, 0, len(list))
 	for i := range list {
 		r := &list[i]
 		known := b.past[r.ID]
 		if known == nil {
-			known = b.s.settled(r)
+			known = b.s.resolvedRow(r)
 		}
 		known.Text = ending(r) // the outcome comes later than the answer
 		past[r.ID] = known
@@ -118,7 +118,7 @@ func (b *board) history(list []queue.Request) []*settled {
 }
 
 // whole sends an event that replaces what the page had, when it differs.
-func (b *board) whole(name string, v any) error {
+func (b *pageState) whole(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil || bytes.Equal(data, b.sent[name]) {
 		return err
@@ -129,7 +129,7 @@ func (b *board) whole(name string, v any) error {
 
 // trouble shows a line on the page until it is called with another; "" takes it
 // away.
-func (b *board) trouble(text string) error {
+func (b *pageState) trouble(text string) error {
 	if text == "" {
 		text = b.alone
 	}

@@ -7,41 +7,41 @@ import (
 	"strings"
 )
 
-// Attendance says that somebody looks at the queue. It ends with the process,
+// Answerer says that somebody looks at the queue. It ends with the process,
 // however that ends.
-type Attendance struct {
-	q    *Queue
-	here *presence
+type Answerer struct {
+	q        *Queue
+	presence *presence
 }
 
 func isKind(s string) bool {
 	return s != "" && len(s) <= 20 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// Attend says that somebody looks at the queue, until Close. Kind is a word such
+// AddAnswerer says that somebody looks at the queue, until Close. Kind is a word such
 // as "console" or "web".
-func (q *Queue) Attend(kind string) (*Attendance, error) {
+func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
 	}
-	here, err := appear(q.path(attending, kind+"."+newID()))
+	p, err := claim(q.path(attending, kind+"."+newID()))
 	if err != nil {
 		return nil, fmt.Errorf("the queue in %q: %w", q.dir, err)
 	}
-	q.changed()
-	return &Attendance{q, here}, nil
+	q.notifyAll()
+	return &Answerer{q, p}, nil
 }
 
-// Close ends the attendance.
-func (a *Attendance) Close() error {
-	err := a.here.leave()
-	a.q.changed()
+// Close ends it: nobody looks any more.
+func (a *Answerer) Close() error {
+	err := a.presence.release()
+	a.q.notifyAll()
 	return err
 }
 
-// Attended lists the kinds of those who look at the queue now, each once. It
+// Answerers lists the kinds of those who look at the queue now, each once. It
 // costs a few system calls and does not open the database.
-func (q *Queue) Attended() ([]string, error) {
+func (q *Queue) Answerers() ([]string, error) {
 	names, err := namesIn(q.path(attending))
 	if err != nil {
 		return nil, err
@@ -53,14 +53,14 @@ func (q *Queue) Attended() ([]string, error) {
 			continue
 		}
 		path := filepath.Join(q.path(attending), name)
-		there, err := present(path)
-		if err == nil && !there {
-			err = clearAway(path)
+		claimed, err := isClaimed(path)
+		if err == nil && !claimed {
+			err = removeStale(path)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if claimed {
 			kinds = append(kinds, kind)
 		}
 	}

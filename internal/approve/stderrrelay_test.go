@@ -34,10 +34,10 @@ func (p *paper) len() int {
 	return p.all.Len()
 }
 
-func aside(t *testing.T) (*Aside, *os.File, *paper) {
+func aside(t *testing.T) (*StderrRelay, *os.File, *paper) {
 	t.Helper()
 	p := &paper{}
-	a, err := newAside(p, filepath.Join(t.TempDir(), "lock"))
+	a, err := newStderrRelay(p, filepath.Join(t.TempDir(), "lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestWhatAServerSaysMeanwhileIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Repeat("0123456789abcdef", (maxAside+1<<20)/16)
+	text := strings.Repeat("0123456789abcdef", (maxKept+1<<20)/16)
 	wrote := make(chan error, 1)
 	go func() {
 		_, err := server.WriteString(text)
@@ -76,7 +76,7 @@ func TestWhatAServerSaysMeanwhileIsKept(t *testing.T) {
 	comes(t, "as much is kept as there is room for", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return len(a.kept) > maxAside
+		return len(a.kept) > maxKept
 	})
 	if p.len() > 0 || len(wrote) > 0 {
 		t.Errorf("%d bytes came meanwhile", p.len())
@@ -128,7 +128,7 @@ func TestNoAsideForOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := NewAside(f, "lock")
+	a, err := NewStderrRelay(f, "lock")
 	if a != nil || err != nil {
 		t.Error(a, err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Keeper writes rules into one policy file. It is safe for concurrent use, also
-// by several processes. A nil Keeper offers nothing.
-type Keeper struct {
+// Writer writes rules into one policy file. It is safe for concurrent use, also
+// by several processes. A nil Writer offers nothing.
+type Writer struct {
 	Policy  string // path of the policy file
 	Options policy.Options
 	Denied  Denied                     // what must stay denied; needed
@@ -26,15 +26,15 @@ type Keeper struct {
 
 	writing sync.Mutex // one rule after the other
 
-	mu    sync.Mutex
-	last  *file             // as last read
-	grown map[string]growth // by the revision before: what this Keeper has written
+	mu     sync.Mutex
+	last   *file               // as last read
+	writes map[string]ownWrite // by the revision before: what this Writer has written
 }
 
 // Offers lists the rules that an answer to q could write, narrowest first. When
 // there is none, whyNot says so in one harmless line; it is empty when nobody
 // wants to know. It reads the policy file and neither waits nor writes.
-func (k *Keeper) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
+func (k *Writer) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
 	}
@@ -49,7 +49,7 @@ func (k *Keeper) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
 // allows for gate.AllowAlways and denies for gate.DenyAlways. note says for the
 // record what was written, or that the policy says so already. An error is one
 // harmless line for the person; nothing is written then.
-func (k *Keeper) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
+func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
 	if k == nil {
 		return "", errors.New("no rule can be written here")
 	}
@@ -70,7 +70,7 @@ var (
 // offers narrows the rule that asked to each scope. A scope that says nothing
 // new is left out, and so is one that cannot be written; if none can, the error
 // is about the narrowest.
-func (k *Keeper) offers(q gate.Question) (offers []queue.Offer, err error) {
+func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 	f, err := k.asked(q)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func first(err error) error {
 }
 
 // asked reads the policy that a question is about.
-func (k *Keeper) asked(q gate.Question) (*file, error) {
+func (k *Writer) asked(q gate.Question) (*file, error) {
 	if len(q.Calls) != 1 {
 		return nil, errSeveral
 	}
@@ -134,10 +134,10 @@ func (k *Keeper) asked(q gate.Question) (*file, error) {
 }
 
 // find gives the rule of the file that asked, and what the file says of the call
-// now; the rule is sought where the Keeper's own writing has moved it.
-func (k *Keeper) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
+// now; the rule is sought where the Writer's own writing has moved it.
+func (k *Writer) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
-	rule, followed := k.follow(q.Rule, q.Revision, f.policy.Revision())
+	rule, followed := k.relocate(q.Rule, q.Revision, f.policy.Revision())
 	if !followed || d.Action != policy.Prompt || d.Rule == nil || !same(*d.Rule, rule) {
 		return policy.Rule{}, d, errChanged
 	}
@@ -152,7 +152,7 @@ func same(a, b policy.Rule) bool {
 }
 
 // comment tells the owner of the file where a rule comes from.
-func (k *Keeper) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
+func (k *Writer) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
 	now := time.Now
 	if k.Now != nil {
 		now = k.Now

@@ -16,8 +16,8 @@ import (
 // at tens of megabytes.
 const maxFile = 256 << 20
 
-// Place is one file of a client and the servers in it.
-type Place struct {
+// ConfigFile is one file of a client and the servers in it.
+type ConfigFile struct {
 	Row     client.Row
 	Path    string // where the client looks
 	Real    string // what is edited: Path with its symlinks resolved; "" when Err
@@ -51,32 +51,34 @@ func System() (client.Env, error) {
 	}, nil
 }
 
-// Survey reads every file of the rows that exists here. A file that two rows
+// FindConfigFiles reads every file of the rows that exists here. A file that two rows
 // read at the same keys is listed once, for the first of them.
-func Survey(e client.Env, rows []client.Row) []Place {
-	var places []Place
+func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
+	var places []ConfigFile
 	files := map[string]file{}
 	for _, row := range rows {
 		for _, path := range row.Files(e) {
-			same := func(p Place) bool { return p.Path == path && slices.Equal(p.Row.KeyPath, row.KeyPath) }
+			same := func(p ConfigFile) bool { return p.Path == path && slices.Equal(p.Row.KeyPath, row.KeyPath) }
 			if !slices.ContainsFunc(places, same) {
-				places = append(places, look(row, path, files))
+				places = append(places, readConfigFile(row, path, files))
 			}
 		}
 	}
 	return places
 }
 
-// Look reads one file as a row says, wherever it is.
-func Look(row client.Row, path string) Place { return look(row, path, map[string]file{}) }
+// ReadConfigFile reads one file as a row says, wherever it is.
+func ReadConfigFile(row client.Row, path string) ConfigFile {
+	return readConfigFile(row, path, map[string]file{})
+}
 
 type file struct {
 	src []byte
 	err error
 }
 
-func look(row client.Row, path string, files map[string]file) Place {
-	p := Place{Row: row, Path: path}
+func readConfigFile(row client.Row, path string, files map[string]file) ConfigFile {
+	p := ConfigFile{Row: row, Path: path}
 	real, err := resolve(path)
 	if err != nil {
 		p.Err = err

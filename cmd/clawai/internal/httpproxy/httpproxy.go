@@ -1,6 +1,6 @@
-// Package front is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
+// Package httpproxy is what "clawai wrap --remote=proxy" and "clawai proxy --listen" agree
 // on: the servers that clients were led away from, and the secret of their urls.
-package front
+package httpproxy
 
 import (
 	"crypto/rand"
@@ -19,7 +19,7 @@ import (
 )
 
 // Read is the owner's proxy as far as there is one already.
-func Read(state string) (f wrap.Front, err error) {
+func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
 	}

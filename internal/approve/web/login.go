@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// door lets one browser in: a token opens it once, and whoever opened it shows
+// login lets one browser in: a token opens it once, and whoever opened it shows
 // a key from then on. Only hashes are kept.
 //
 // No cookie is set and none is looked at, for cookies know no ports (RFC 6265,
@@ -18,10 +18,10 @@ import (
 // them, and can overwrite, double or drop them. The key is kept by the page in
 // storage that other ports cannot reach, and travels in a header of its own, which
 // no other site can send without being asked.
-type door struct {
-	mu    sync.Mutex
-	token *[32]byte
-	in    *session
+type login struct {
+	mu      sync.Mutex
+	token   *[32]byte
+	session *session
 }
 
 // session is one browser that came in by a link.
@@ -63,7 +63,7 @@ func same(hash [32]byte, text string) bool {
 	return subtle.ConstantTimeCompare(hash[:], h[:]) == 1
 }
 
-func (d *door) newToken() string {
+func (d *login) newToken() string {
 	text, hash := secret()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,47 +71,47 @@ func (d *door) newToken() string {
 	return text
 }
 
-// enter exchanges the token for a key, once. Who was in before is out. A wrong
+// exchange exchanges the token for a key, once. Who was in before is out. A wrong
 // token changes nothing.
-func (d *door) enter(token string) (key string, ok bool) {
+func (d *login) exchange(token string) (key string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.token == nil || !same(*d.token, token) {
 		return "", false
 	}
 	d.token = nil
-	if d.in != nil {
-		close(d.in.ended)
+	if d.session != nil {
+		close(d.session.ended)
 	}
 	in := &session{ended: make(chan struct{}), sent: map[string]sent{}}
 	key, in.key = secret()
-	d.in = in
+	d.session = in
 	return key, true
 }
 
-// end lets nobody in any more.
-func (d *door) end() {
+// close lets nobody in any more.
+func (d *login) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.in != nil {
-		close(d.in.ended)
+	if d.session != nil {
+		close(d.session.ended)
 	}
-	d.in, d.token = nil, nil
+	d.session, d.token = nil, nil
 }
 
 // session is who sent the request; nil for a stranger.
 func (s *Server) session(r *http.Request) *session {
-	s.door.mu.Lock()
-	in := s.door.in
-	s.door.mu.Unlock()
+	s.login.mu.Lock()
+	in := s.login.session
+	s.login.mu.Unlock()
 	if in == nil || len(r.Header.Values(keyHeader)) != 1 || !same(in.key, r.Header.Get(keyHeader)) {
 		return nil
 	}
 	return in
 }
 
-// see notes the pending requests that were sent, and forgets the others.
-func (in *session) see(pending map[string]*row, now time.Time) {
+// setPending notes the pending requests that were sent, and forgets the others.
+func (in *session) setPending(pending map[string]*row, now time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for id := range in.sent {
@@ -126,9 +126,9 @@ func (in *session) see(pending map[string]*row, now time.Time) {
 	}
 }
 
-// opened notes that the details of a request were sent, which may have told more
+// addDetails notes that the details of a request were sent, which may have told more
 // than its row.
-func (in *session) opened(id string, c care) {
+func (in *session) addDetails(id string, c care) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if was, ok := in.sent[id]; ok {
@@ -136,8 +136,8 @@ func (in *session) opened(id string, c care) {
 	}
 }
 
-// shown is what the page knows of a request; the zero value when it does not.
-func (in *session) shown(id string) sent {
+// sentOf is what the page knows of a request; the zero value when it does not.
+func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.sent[id]

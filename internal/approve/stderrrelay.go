@@ -10,24 +10,24 @@ import (
 	"github.com/clawai/clawai/internal/term"
 )
 
-// Bounds of an Aside.
+// Bounds of a StderrRelay.
 const (
-	// maxAside is how much is kept, in bytes, while a question is open. A server
+	// maxKept is how much is kept, in bytes, while a question is open. A server
 	// that writes more waits with the rest, at the longest until the question's
 	// deadline: nothing is left out.
-	maxAside = 8 << 20
-	// asideChunk is how much is written in one turn.
-	asideChunk = 32 << 10
-	// asideEnd is how long what is left may take when all is over: a program that
+	maxKept = 8 << 20
+	// chunkSize is how much is written in one turn.
+	chunkSize = 32 << 10
+	// closeTimeout is how long what is left may take when all is over: a program that
 	// the server started may still hold the pipe.
-	asideEnd = 200 * time.Millisecond
+	closeTimeout = 200 * time.Millisecond
 )
 
-// Aside carries what a server writes to its stderr to the terminal that it shares
+// StderrRelay carries what a server writes to its stderr to the terminal that it shares
 // with us, except while a question is open there, ours or that of another clawai:
-// then it keeps the text until the question is answered. A nil Aside holds nothing
+// then it keeps the text until the question is answered. A nil StderrRelay holds nothing
 // back.
-type Aside struct {
+type StderrRelay struct {
 	out    io.Writer
 	lock   string
 	theirs *os.File // the server's end, ours to close once it was started
@@ -44,21 +44,21 @@ type Aside struct {
 	ended   bool // nothing more comes
 }
 
-// NewAside gives an Aside when out is the terminal on which questions are asked,
+// NewStderrRelay gives a StderrRelay when out is the terminal on which questions are asked,
 // and nil when it is anything else. Lock is that of Options.
-func NewAside(out *os.File, lock string) (*Aside, error) {
+func NewStderrRelay(out *os.File, lock string) (*StderrRelay, error) {
 	if !term.Controls(out) {
-		return nil, nil //nolint:nilnil // a nil Aside is one that holds nothing back
+		return nil, nil //nolint:nilnil // a nil StderrRelay is one that holds nothing back
 	}
-	return newAside(out, lock)
+	return newStderrRelay(out, lock)
 }
 
-func newAside(out io.Writer, lock string) (*Aside, error) {
+func newStderrRelay(out io.Writer, lock string) (*StderrRelay, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	a := &Aside{
+	a := &StderrRelay{
 		out: out, lock: lock, ours: ours, theirs: theirs,
 		stage: make(chan struct{}, 1), done: make(chan struct{}),
 	}
@@ -70,18 +70,18 @@ func newAside(out io.Writer, lock string) (*Aside, error) {
 }
 
 // Stderr is what the server is to be started with.
-func (a *Aside) Stderr() *os.File { return a.theirs }
+func (a *StderrRelay) Stderr() *os.File { return a.theirs }
 
 // Started gives up the server's end of the pipe: the server has it by now, or
 // could not be started.
-func (a *Aside) Started() {
+func (a *StderrRelay) Started() {
 	if a != nil {
 		_ = a.theirs.Close()
 	}
 }
 
 // hold keeps the terminal free until release is called.
-func (a *Aside) hold(ctx context.Context) (release func(), err error) {
+func (a *StderrRelay) hold(ctx context.Context) (release func(), err error) {
 	if a == nil {
 		return func() {}, nil
 	}
@@ -95,25 +95,25 @@ func (a *Aside) hold(ctx context.Context) (release func(), err error) {
 
 // Close writes what is left, and waits for the terminal only so long. The server
 // has ended and no question is open any more.
-func (a *Aside) Close() {
+func (a *StderrRelay) Close() {
 	if a == nil {
 		return
 	}
 	a.over()
-	_ = a.ours.SetReadDeadline(time.Now().Add(asideEnd / 2)) // what was written is read by then
+	_ = a.ours.SetReadDeadline(time.Now().Add(closeTimeout / 2)) // what was written is read by then
 	select {
 	case <-a.done:
-	case <-time.After(asideEnd):
+	case <-time.After(closeTimeout):
 	}
 	_ = a.ours.Close()
 }
 
-func (a *Aside) read() {
-	buf := make([]byte, asideChunk)
+func (a *StderrRelay) read() {
+	buf := make([]byte, chunkSize)
 	for {
 		n, err := a.ours.Read(buf)
 		a.mu.Lock()
-		for len(a.kept) > maxAside {
+		for len(a.kept) > maxKept {
 			a.changed.Wait()
 		}
 		a.kept = append(a.kept, buf[:n]...)
@@ -127,20 +127,20 @@ func (a *Aside) read() {
 }
 
 // write writes what is kept whenever the terminal is free.
-func (a *Aside) write() {
+func (a *StderrRelay) write() {
 	defer close(a.done)
 	for {
 		a.mu.Lock()
 		for len(a.kept) == 0 && !a.ended {
 			a.changed.Wait()
 		}
-		n := min(len(a.kept), asideChunk)
+		n := min(len(a.kept), chunkSize)
 		chunk := a.kept[:n:n]
 		a.mu.Unlock()
 		if n == 0 {
 			return
 		}
-		a.turn(chunk)
+		a.writeChunk(chunk)
 		a.mu.Lock()
 		if a.kept = a.kept[n:]; len(a.kept) == 0 {
 			a.kept = nil
@@ -150,9 +150,9 @@ func (a *Aside) write() {
 	}
 }
 
-// turn writes one chunk while nobody asks. When the terminal is gone it is lost, as
+// writeChunk writes one chunk while nobody asks. When the terminal is gone it is lost, as
 // it would be to the server itself, which must not wait for it.
-func (a *Aside) turn(chunk []byte) {
+func (a *StderrRelay) writeChunk(chunk []byte) {
 	// What is left at the end is written, whoever asks.
 	if release, err := a.hold(a.open); err == nil {
 		defer release()

@@ -19,20 +19,20 @@ const owner = "/home/user"
 
 func day() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
 
-// ask gives a Keeper of the policy text and the question that its rules ask
+// ask gives a Writer of the policy text and the question that its rules ask
 // about the call.
-func ask(t testing.TB, src string, c policy.Call) (*Keeper, gate.Question) {
+func ask(t testing.TB, src string, c policy.Call) (*Writer, gate.Question) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policy.toml")
 	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := &Keeper{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil), Now: day}
+	k := &Writer{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil), Now: day}
 	return k, question(t, k, c)
 }
 
 // question is what the policy file asks about a call now.
-func question(t testing.TB, k *Keeper, c policy.Call) gate.Question {
+func question(t testing.TB, k *Writer, c policy.Call) gate.Question {
 	t.Helper()
 	p, err := policy.Parse(k.Policy, []byte(holds(t, k.Policy)), k.Options)
 	if err != nil {
@@ -225,22 +225,22 @@ func TestOffersAreHarmless(t *testing.T) {
 func TestNothingIsOffered(t *testing.T) {
 	call := tool("write_file", `{"path":"/home/user/a","content":"a*b","o":"?"}`)
 	for name, c := range map[string]struct {
-		change func(*Keeper, *gate.Question)
+		change func(*Writer, *gate.Question)
 		want   string
 	}{
-		"several calls":     {func(_ *Keeper, q *gate.Question) { q.Calls = append(q.Calls, q.Calls...) }, "several requests"},
-		"no call":           {func(_ *Keeper, q *gate.Question) { q.Calls = nil }, "several requests"},
-		"no record":         {func(k *Keeper, _ *gate.Question) { k.Denied = nil }, "no record"},
-		"no file":           {func(k *Keeper, _ *gate.Question) { os.Remove(k.Policy) }, "no such file"},
-		"a broken file":     {func(k *Keeper, _ *gate.Question) { rewrite(t, k, "x") }, "does not load"},
-		"an edited file":    {func(k *Keeper, _ *gate.Question) { rewrite(t, k, homePolicy+"# more\n") }, "has changed since the rule asked"},
-		"another rule":      {func(_ *Keeper, q *gate.Question) { q.Rule.Index++ }, "has changed since the rule asked"},
-		"another revision":  {func(_ *Keeper, q *gate.Question) { q.Revision = "0123456789ab" }, "has changed since the rule asked"},
-		"a read-only file":  {func(k *Keeper, _ *gate.Question) { os.Chmod(k.Policy, 0o400) }, "is read-only"},
-		"a symlinked file":  {func(k *Keeper, _ *gate.Question) { behindLink(t, k) }, "is a symlink"},
-		"a folder":          {func(k *Keeper, _ *gate.Question) { k.Policy = filepath.Dir(k.Policy) }, "is not a regular file"},
-		"a call of no rule": {func(_ *Keeper, q *gate.Question) { q.Calls[0].Names = []string{"read"} }, "has changed since the rule asked"},
-		"an unknown server": {func(k *Keeper, q *gate.Question) {
+		"several calls":     {func(_ *Writer, q *gate.Question) { q.Calls = append(q.Calls, q.Calls...) }, "several requests"},
+		"no call":           {func(_ *Writer, q *gate.Question) { q.Calls = nil }, "several requests"},
+		"no record":         {func(k *Writer, _ *gate.Question) { k.Denied = nil }, "no record"},
+		"no file":           {func(k *Writer, _ *gate.Question) { os.Remove(k.Policy) }, "no such file"},
+		"a broken file":     {func(k *Writer, _ *gate.Question) { rewrite(t, k, "x") }, "does not load"},
+		"an edited file":    {func(k *Writer, _ *gate.Question) { rewrite(t, k, homePolicy+"# more\n") }, "has changed since the rule asked"},
+		"another rule":      {func(_ *Writer, q *gate.Question) { q.Rule.Index++ }, "has changed since the rule asked"},
+		"another revision":  {func(_ *Writer, q *gate.Question) { q.Revision = "0123456789ab" }, "has changed since the rule asked"},
+		"a read-only file":  {func(k *Writer, _ *gate.Question) { os.Chmod(k.Policy, 0o400) }, "is read-only"},
+		"a symlinked file":  {func(k *Writer, _ *gate.Question) { behindLink(t, k) }, "is a symlink"},
+		"a folder":          {func(k *Writer, _ *gate.Question) { k.Policy = filepath.Dir(k.Policy) }, "is not a regular file"},
+		"a call of no rule": {func(_ *Writer, q *gate.Question) { q.Calls[0].Names = []string{"read"} }, "has changed since the rule asked"},
+		"an unknown server": {func(k *Writer, q *gate.Question) {
 			rewrite(t, k, "[[rule]]\naction='prompt'\ntool='*'\nserver='x'\n[[rule]]\naction='allow'\ntool='*'\n")
 			q.Calls[0].Server = ""
 			*q = question(t, k, q.Calls[0])
@@ -259,16 +259,16 @@ func TestNothingIsOffered(t *testing.T) {
 			}
 		})
 	}
-	var none *Keeper
+	var none *Writer
 	if offers, whyNot := none.Offers(gate.Question{}); offers != nil || whyNot != "" {
-		t.Errorf("no Keeper offers %+v %q", offers, whyNot)
+		t.Errorf("no Writer offers %+v %q", offers, whyNot)
 	}
 	if _, err := none.Write(t.Context(), gate.Question{}, "exact", gate.AllowAlways); err == nil {
-		t.Error("no Keeper writes")
+		t.Error("no Writer writes")
 	}
 }
 
-func rewrite(t testing.TB, k *Keeper, src string) {
+func rewrite(t testing.TB, k *Writer, src string) {
 	t.Helper()
 	if err := os.WriteFile(k.Policy, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func rewrite(t testing.TB, k *Keeper, src string) {
 }
 
 // behindLink moves the policy file and leaves a symlink.
-func behindLink(t testing.TB, k *Keeper) {
+func behindLink(t testing.TB, k *Writer) {
 	t.Helper()
 	real := filepath.Join(t.TempDir(), "real.toml")
 	if err := os.Rename(k.Policy, real); err != nil {

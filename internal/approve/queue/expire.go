@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// reap ends what proxies left that died. Where that cannot be stored the next
-// one who looks does it; unburied says whose it is, for the caller to leave out.
-func (q *Queue) reap(ctx context.Context) (unburied []string, err error) {
-	sessions, err := q.words(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
+// expireDead ends what proxies left that died. Where that cannot be stored the next
+// one who looks does it; left says whose it is, for the caller to leave out.
+func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
+	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
 	for _, s := range sessions {
 		if q.alive(s) {
 			continue
 		}
-		if unburied != nil || q.bury(ctx, s) != nil { // one failure is enough to wait for
-			unburied = append(unburied, s)
+		if left != nil || q.expireSession(ctx, s) != nil { // one failure is enough to wait for
+			left = append(left, s)
 		}
 	}
-	return unburied, err
+	return left, err
 }
 
-// sweep is reap, and removes the files of sessions that left nothing.
-func (q *Queue) sweep(ctx context.Context) error {
-	unburied, err := q.reap(ctx)
+// removeDead is expireDead, and removes the files of sessions that left nothing.
+func (q *Queue) removeDead(ctx context.Context) error {
+	left, err := q.expireDead(ctx)
 	if err != nil {
 		return err
 	}
 	names, err := namesIn(q.path(proxies))
 	for _, name := range names {
-		if !slices.Contains(unburied, name) {
-			err = errors.Join(err, clearAway(q.path(proxies, name)))
+		if !slices.Contains(left, name) {
+			err = errors.Join(err, removeStale(q.path(proxies, name)))
 		}
 	}
 	return err
@@ -42,8 +42,8 @@ const (
 	untold        = "its proxy ended before it said what became of the call"
 )
 
-// bury ends everything of a session whose proxy is gone.
-func (q *Queue) bury(ctx context.Context, session string) error {
+// expireSession ends everything of a session whose proxy is gone.
+func (q *Queue) expireSession(ctx context.Context, session string) error {
 	waiting, err := q.list(ctx, "WHERE session = ? AND status = 'pending'", session)
 	if err != nil {
 		return err
@@ -67,9 +67,9 @@ func (q *Queue) bury(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	q.untidy()
+	q.scheduleTidy()
 	if isSession(session) {
-		_ = clearAway(q.path(proxies, session)) // nothing depends on it any more
+		_ = removeStale(q.path(proxies, session)) // nothing depends on it any more
 	}
 	return nil
 }
