@@ -22,7 +22,7 @@ type rule struct {
 // compile prepares rules for deciding. It reports every glob that is none.
 func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
-		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1), options: o},
+		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
 		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[patternKey]*pattern{},
@@ -56,6 +56,12 @@ func knownHome(home string) string {
 // resourceSlot stands for the URI of a resource; arguments have the slots after
 // it, and 0 is none.
 const resourceSlot int32 = 1
+
+// argReader reads the values of one argument name.
+type argReader struct {
+	reader
+	typed bool // some constraint is on the name
+}
 
 type compiler struct {
 	policy   *Policy
@@ -108,7 +114,7 @@ func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
 	r.further.named = append(r.further.named, n)
 	if n.slot == 0 {
 		n.slot = int32(len(c.policy.readers))
-		c.policy.readers = append(c.policy.readers, reader{})
+		c.policy.readers = append(c.policy.readers, argReader{})
 	}
 	return n.slot
 }

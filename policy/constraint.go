@@ -35,15 +35,6 @@ func (c *constraint) match(r *reading, a Action, left *effort) verdict {
 	return m
 }
 
-// path is the text of a reading as a path of a disk: whether case counts there is
-// for the disk to say.
-func (r *reading) path() string {
-	if r.unfolded != "" {
-		return r.unfolded
-	}
-	return r.s
-}
-
 // trimmed is a text without the breaks and blanks around it, which programs drop,
 // when one line is left.
 func trimmed(s string) string {
@@ -75,6 +66,9 @@ type asked struct {
 
 // maxAsked bounds the answers that are kept; beyond, the question is put again.
 const maxAsked = 1 << 12
+
+// askEffort is the work to find what a constraint said before.
+const askEffort = 64
 
 // answer is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.

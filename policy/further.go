@@ -204,6 +204,9 @@ func (sc *scanner) outer(name string) (why suspicion, ok bool) {
 	return sc.suspect(name)
 }
 
+// furtherEffort is the work to look at an argument that a rule may not name.
+const furtherEffort = 32
+
 // suspect reads a value, and says what is suspicious of it under a name: a text in
 // it, in its lists, in its objects under the names of their members, and in JSON
 // that stands in a text.

@@ -17,7 +17,7 @@ func heldFor(p, q *pattern, value string) string {
 	rd := reader{home: home, effects: p.effects | q.effects, paths: p.pathLike || q.pathLike}
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
 	left := maxEffort
-	for _, r := range rd.read(nil, value, &view{left: maxEffort}) {
+	for _, r := range rd.read(nil, value, new(folder), &left) {
 		if inner.match(&r, Allow, &left) == yes && outer.match(&r, Prompt, &left) != yes {
 			return fmt.Sprintf("%q made by %08b of %q", r.s, r.transforms, r.raw)
 		}

@@ -41,12 +41,12 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		return nil, err
 	}
 	p := &pattern{
-		effects:  effects(text, home),
+		effects:  effectsOn(text, home),
 		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/") || inFolder(text),
 		absolute: absolute(text),
 		homeless: home == "" && text[0] == '~',
 		spells:   spellsJSON(text),
-		boolean:  booleans[text] != nil,
+		boolean:  text == "true" || text == "false",
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
@@ -54,7 +54,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		if h&^p.effects != 0 {
 			continue
 		}
-		g, _ = glob.Compile(guiseText(text, h, home)) // no stage empties a pattern
+		g, _ = glob.Compile(transformGlob(text, h, home)) // no stage empties a pattern
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
 	return p, nil
@@ -66,42 +66,15 @@ func inFolder(text string) bool {
 	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !spellsJSON(text)
 }
 
-func guiseText(text string, h transforms, home string) string {
-	for _, stage := range stages {
-		if h&stage != 0 {
-			text = transformPattern(text, stage, home)
-		}
-	}
-	return text
-}
-
-// effects collects the stages that change the pattern, alone or after others.
-func effects(text, home string) transforms {
-	var h transforms
-	if shapeOf(text)&(unplain|hasUpper) == 0 {
-		return h
-	}
-	seen := []string{text}
-	for _, stage := range stages {
-		for _, t := range seen {
-			if u := transformPattern(t, stage, home); u != t {
-				h |= stage
-				seen = append(seen, u)
-			}
-		}
-	}
-	return h
-}
-
 func (p *pattern) newGuise(g *glob.Pattern, text, home string, h transforms, closes bool) guise {
 	f := guise{
 		transforms: h,
 		glob:       g,
 		quoted:     strings.ContainsAny(g.String(), quoted),
-		file:       h&located != 0 && isFile(guiseText(text, h&^located, home)),
+		file:       h&located != 0 && isFile(transformGlob(text, h&^located, home)),
 	}
 	if text[0] == '~' && h&located == 0 && p.effects&located != 0 {
-		f.home, _ = glob.Compile(guiseText(text, h|located, home))
+		f.home, _ = glob.Compile(transformGlob(text, h|located, home))
 	}
 	if rest, found := strings.CutPrefix(g.String(), "**/"); found && rest != "" {
 		f.rest, _ = glob.Compile(rest)
@@ -136,7 +109,7 @@ func (f *guise) text(s string) (string, bool) {
 		return "", false
 	}
 	if f.quoted {
-		s = quoteWildcards.Replace(s)
+		s = quoteWildcards(s)
 	}
 	return s, true
 }
@@ -159,6 +132,9 @@ const (
 	maybe
 	yes
 )
+
+// patternEffort is the work to look at one pattern of a condition.
+const patternEffort = 8
 
 // match compares one reading with the pattern.
 func (p *pattern) match(r *reading, left *effort) verdict {

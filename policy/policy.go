@@ -34,7 +34,7 @@ type Policy struct {
 	rules    []rule
 	subjects [MethodSubject + 1]index
 	args     [MethodSubject + 1]*argNames // of tools and of prompts
-	readers  []reader                     // by slot
+	readers  []argReader                  // by slot
 	file     string
 	revision string
 	timed    bool // some rule has a when

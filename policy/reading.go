@@ -31,6 +31,15 @@ type reading struct {
 	rooted      bool
 }
 
+// path is the text of a reading as a path of a disk: whether case counts there is
+// for the disk to say.
+func (r *reading) path() string {
+	if r.unfolded != "" {
+		return r.unfolded
+	}
+	return r.s
+}
+
 type kind uint8
 
 const (
@@ -50,11 +59,10 @@ type reader struct {
 	home    string
 	effects transforms // the transformations that change some pattern on the name
 	paths   bool       // some pattern on the name is about paths
-	typed   bool       // some constraint is on the name
 }
 
 // read appends the readings of a value to rs.
-func (rd *reader) read(rs []reading, v string, w *view) []reading {
+func (rd *reader) read(rs []reading, v string, fold *folder, left *effort) []reading {
 	if len(v) > maxValue {
 		return append(rs, reading{s: v[:64], raw: v[:64], kind: refused, refusal: "value longer than 1 MiB"})
 	}
@@ -65,16 +73,16 @@ func (rd *reader) read(rs []reading, v string, w *view) []reading {
 	}
 	switch {
 	case shape&hasBreak != 0:
-		return rd.readLines(rs, v, path, w)
+		return rd.readLines(rs, v, path, fold, left)
 	case shape&unplain != 0 && isBlankedURL(v):
-		return rd.readBlanked(rs, v, w)
+		return rd.readBlanked(rs, v, fold, left)
 	case !path && !rd.paths:
 		return append(rs, reading{s: v, raw: v})
 	case shape&unplain == 0:
-		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, &w.fold)
+		return rd.readPlain(rs, reading{s: v, raw: v, pathOnly: !path}, shape, fold)
 	}
 	climbs := path && shape&hasSpace != 0 && !startsLikePath(v)
-	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path, climbs: climbs}, &w.left)
+	return rd.readPath(rs, reading{s: v, raw: v, pathOnly: !path, climbs: climbs}, left)
 }
 
 // folder folds ASCII without an allocation for each text. What it gives is
@@ -135,7 +143,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
-			if left.transform(before.s, stage); *left <= 0 {
+			if pay(left, before.s, stage); *left <= 0 {
 				return append(rs[:first+1], refusedFor(r, tooMuch))
 			}
 			if stage == located {

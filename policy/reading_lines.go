@@ -11,17 +11,17 @@ import (
 // paths. In a URL breaks are dropped wherever they stand (WHATWG URL, basic URL
 // parser): then it opens nothing there either, and is also read without them. What
 // has breaks around it alone is also read without them, as programs do.
-func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
+func (rd *reader) readLines(rs []reading, v string, path bool, fold *folder, left *effort) []reading {
 	url := schemeLen(v) > 0 || isURL(joined(v, 64))
 	r := reading{s: v, raw: v, pathOnly: path || url}
 	rs = append(rs, r)
 	if r.pathOnly {
 		rs = append(rs, refusedFor(r, "control character in a path"))
 	} else {
-		rs = rd.readClimb(rs, r, &w.left)
+		rs = rd.readClimb(rs, r, left)
 	}
 	if url {
-		w.left.spend(len(v))
+		left.spend(len(v))
 		whole := joined(v, len(v))
 		rs = append(rs, reading{s: whole, raw: whole})
 		if why, text := urlRefusal(whole); why != "" && !text && !proseLike(whole) {
@@ -32,7 +32,7 @@ func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []readin
 	if line == "" || strings.ContainsAny(line, "\n\r\t") {
 		return rs
 	}
-	rs = rd.read(rs, line, w)
+	rs = rd.read(rs, line, fold, left)
 	for i := range rs[first:] {
 		rs[first+i].raw = v
 	}
@@ -109,10 +109,10 @@ func isURL(s string) bool {
 }
 
 // readBlanked reads a URL with blanks around it as it is and without them.
-func (rd *reader) readBlanked(rs []reading, v string, w *view) []reading {
+func (rd *reader) readBlanked(rs []reading, v string, fold *folder, left *effort) []reading {
 	first := len(rs)
 	rs = append(rs, reading{s: v, raw: v, pathOnly: true}, refusedFor(reading{s: v, raw: v, pathOnly: true}, "blanks around a URL"))
-	rs = rd.read(rs, strings.TrimFunc(v, blank), w)
+	rs = rd.read(rs, strings.TrimFunc(v, blank), fold, left)
 	for i := range rs[first:] {
 		rs[first+i].raw = v
 	}

@@ -15,7 +15,10 @@ import (
 // carry a noncharacter instead, which no text may hold.
 const quoted = "\uFDD0\uFDD1"
 
-var quoteWildcards = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+
+// quoteWildcards gives a text as a pattern with quoted wildcards is compared with it.
+func quoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
 // unescape replaces percent escapes once. An invalid escape stays as it is, and
 // so do bytes that are not UTF-8 when decoded: both sides of a match must stay
@@ -101,7 +104,7 @@ func decodePattern(p string) string {
 			if n < 0 {
 				n = len(rest)
 			}
-			b.WriteString(quoteWildcards.Replace(unescape(rest[:n])))
+			b.WriteString(quoteWildcards(unescape(rest[:n])))
 			rest = rest[n:]
 			wild := len(rest) - len(strings.TrimLeft(rest, "*?"))
 			b.WriteString(rest[:wild])
@@ -142,6 +145,14 @@ func fold(s string) string {
 }
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
+
+// lower folds a byte of ASCII.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
 
 // foldInto is fold without an allocation for ASCII.
 func foldInto(b []byte, s string) []byte {

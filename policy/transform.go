@@ -65,6 +65,34 @@ func transformPattern(p string, stage transforms, home string) string {
 	return transform(p, stage, home)
 }
 
+// transformGlob puts a glob through all stages of a set.
+func transformGlob(text string, h transforms, home string) string {
+	for _, stage := range stages {
+		if h&stage != 0 {
+			text = transformPattern(text, stage, home)
+		}
+	}
+	return text
+}
+
+// effectsOn collects the stages that change a glob, alone or after others.
+func effectsOn(text, home string) transforms {
+	var h transforms
+	if shapeOf(text)&(unplain|hasUpper) == 0 {
+		return h
+	}
+	seen := []string{text}
+	for _, stage := range stages {
+		for _, t := range seen {
+			if u := transformPattern(t, stage, home); u != t {
+				h |= stage
+				seen = append(seen, u)
+			}
+		}
+	}
+	return h
+}
+
 // join avoids a copy when nothing changed; head and tail are cut from the same
 // string as path was.
 func join(head, path, tail string) string {
@@ -72,4 +100,22 @@ func join(head, path, tail string) string {
 		return path
 	}
 	return head + path + tail
+}
+
+// Work, in units of effort, to put one byte through a stage.
+const (
+	namesEffort = 48 // to take the names of a path apart
+	wideEffort  = 80 // to normalise or fold what is not ASCII
+)
+
+// pay spends what it costs to put s through a stage.
+func pay(left *effort, s string, stage transforms) {
+	weight := 3
+	switch {
+	case stage == named && strings.ContainsAny(s, ". :"):
+		weight = namesEffort
+	case stage&(composed|compat|folded) != 0 && !ascii(s):
+		weight = wideEffort
+	}
+	left.spend(weight * len(s))
 }

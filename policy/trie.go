@@ -16,14 +16,6 @@ type node struct {
 	ids   []int32 // ascending
 }
 
-// lower is the byte that stands for c in the trie.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
 func (t *trie) key(s string) string {
 	if !t.backward && !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
 		return s

@@ -136,7 +136,7 @@ func (v *view) readValue(val *value) {
 			v.readings = append(v.readings, reading{s: plain, raw: val.s})
 		}
 	default:
-		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
+		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, &v.fold, &v.left)
 	}
 	if !v.policy.readers[val.slot].typed && val.within == "" {
 		return
@@ -225,6 +225,9 @@ func (v *view) step(main int) bool {
 	}
 	return false
 }
+
+// ruleEffort is the work to look at a rule.
+const ruleEffort = 32
 
 // walk goes down the rules with the readings of one unit, all undecided. A rule
 // decides those that match it and they leave; where it may match, its action is
