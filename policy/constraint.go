@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 
+	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -17,7 +18,7 @@ type constraint struct {
 
 // match judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
-func (c *constraint) match(r *reading, a Action, left *effort) verdict {
+func (c *constraint) match(r *reading, a Action, left *effort.Left) verdict {
 	switch {
 	case c.whole && r.whole != r.json:
 		return c.ask(where.Value{Kind: r.whole}, a, left)
@@ -49,8 +50,8 @@ func trimmed(s string) string {
 }
 
 // ask pays for an answer and gets it.
-func (c *constraint) ask(v where.Value, a Action, left *effort) verdict {
-	if left.spend(c.Cost(len(v.Text))); *left <= 0 {
+func (c *constraint) ask(v where.Value, a Action, left *effort.Left) verdict {
+	if left.Spend(c.Cost(len(v.Text))); *left <= 0 {
 		return maybe
 	}
 	return verdict(c.Holds(v, a == Allow))
@@ -86,7 +87,7 @@ func (v *view) answer(c *condition, r *reading, a Action) verdict {
 	case r.json == where.Number:
 		q.text = r.s
 	}
-	if v.left.spend(askEffort + len(q.text)/8); v.left <= 0 {
+	if v.left.Spend(askEffort + len(q.text)/8); v.left <= 0 {
 		return maybe
 	}
 	if m, known := v.answers[q]; known {

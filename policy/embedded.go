@@ -83,7 +83,7 @@ type spelling struct {
 // whole, and what it holds needs no rule of its own.
 func (v *view) spells(c *condition, text string) bool {
 	q := spelling{c, unsafe.StringData(text), len(text)}
-	v.left.spend(askEffort)
+	v.left.Spend(askEffort)
 	answer, known := v.spelled[q]
 	if known {
 		return answer

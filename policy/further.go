@@ -97,7 +97,7 @@ func (v *view) suspicious(b *beyond) bool {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
 		b.why, _ = v.look(b.node) // it has been read before
-		v.left.spend(v.weighed - before)
+		v.left.Spend(v.weighed - before)
 	}
 	return b.why != innocent
 }
@@ -106,7 +106,7 @@ func (v *view) suspicious(b *beyond) bool {
 // held against the call.
 func (v *view) beyond(r *rule) (m verdict, at *beyond) {
 	m = yes
-	v.left.spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
+	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
 	for i := range v.found {
 		if s := v.says(&r.further, &v.found[i]); s < m {
 			m, at = s, &v.found[i]

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // and adds members to the arguments of a call.
@@ -221,8 +223,8 @@ func TestManyFurtherArguments(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&args, `,"m%d":"x"`, i)
 	}
-	_, before := p.own(toolCall("t", `{"path":"/p/a"}`), maxEffort)
-	_, left := p.own(toolCall("t", args.String()+"}"), maxEffort)
+	_, before := p.own(toolCall("t", `{"path":"/p/a"}`), effort.Max)
+	_, left := p.own(toolCall("t", args.String()+"}"), effort.Max)
 	if before-left < 300_000*furtherEffort {
 		t.Errorf("they cost %d", before-left)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // heldFor says in which reading of a value p, which holds q, does not match
@@ -16,7 +17,7 @@ import (
 func heldFor(p, q *pattern, value string) string {
 	rd := reader{home: home, effects: p.effects | q.effects, paths: p.pathLike || q.pathLike}
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
-	left := maxEffort
+	left := effort.Max
 	for _, r := range rd.read(nil, value, new(folder), &left) {
 		if inner.match(&r, Allow, &left) == yes && outer.match(&r, Prompt, &left) != yes {
 			return fmt.Sprintf("%q made by %08b of %q", r.s, r.transforms, r.raw)

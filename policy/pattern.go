@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // pattern is a glob on an argument or a URI, with the forms it takes when it is
@@ -98,9 +99,9 @@ func (p *pattern) under(h transforms) *guise {
 	return &p.asWritten
 }
 
-func (f *guise) match(s string, left *effort) bool {
+func (f *guise) match(s string, left *effort.Left) bool {
 	s, ok := f.text(s)
-	return ok && (left.match(f.glob, s) || f.home != nil && left.match(f.home, s))
+	return ok && (left.Match(f.glob, s) || f.home != nil && left.Match(f.home, s))
 }
 
 // text is what a reading is compared as; false for one that is not.
@@ -115,13 +116,13 @@ func (f *guise) text(s string) (string, bool) {
 }
 
 // mayMean says whether a reading may be what the guise means by another name.
-func (f *guise) mayMean(s string, left *effort) bool {
+func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
 	}
-	left.spend(patternEffort * len(f.also))
+	left.Spend(patternEffort * len(f.also))
 	s, ok := f.text(s)
-	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.match(g, s) })
+	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.Match(g, s) })
 }
 
 // verdict is what a condition says of a reading, or of all readings of a value.
@@ -137,7 +138,7 @@ const (
 const patternEffort = 8
 
 // match compares one reading with the pattern.
-func (p *pattern) match(r *reading, left *effort) verdict {
+func (p *pattern) match(r *reading, left *effort.Left) verdict {
 	if (r.pathOnly || r.climbs && p.blank) && !p.pathLike {
 		return certain(p.asWritten.match(r.raw, left))
 	}
@@ -151,14 +152,14 @@ func (p *pattern) match(r *reading, left *effort) verdict {
 		return maybe
 	case p.boolean && meant(r.s) == p.asWritten.glob.String():
 		return maybe
-	case r.relative && f.rest != nil && (left.match(f.rest, r.s) || r.unslashed != "" && left.match(f.rest, r.unslashed)):
+	case r.relative && f.rest != nil && (left.Match(f.rest, r.s) || r.unslashed != "" && left.Match(f.rest, r.unslashed)):
 		return maybe
 	}
 	return no
 }
 
 // mayMean says whether a reading may be what the pattern means by another name.
-func (p *pattern) mayMean(r *reading, left *effort) bool {
+func (p *pattern) mayMean(r *reading, left *effort.Left) bool {
 	f := p.under(r.transforms)
 	return f.mayMean(r.s, left) || f.mayMean(r.unslashed, left) || p.under(r.transforms|located).mayMean(r.normal, left)
 }
@@ -181,7 +182,7 @@ type condition struct {
 // match judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything; one that was read out of a text (a document,
 // perhaps, with an odd URL in it) does so under path patterns alone.
-func (c *condition) match(r *reading, a Action, left *effort) verdict {
+func (c *condition) match(r *reading, a Action, left *effort.Left) verdict {
 	switch {
 	case r.kind == refused && (!r.pathOnly && r.within == "" || c.pathLike()):
 		return certain(a != Allow)
@@ -190,7 +191,7 @@ func (c *condition) match(r *reading, a Action, left *effort) verdict {
 	case r.kind == absent:
 		return no
 	}
-	left.spend(patternEffort * len(c.patterns))
+	left.Spend(patternEffort * len(c.patterns))
 	best := no
 	for _, p := range c.patterns {
 		if best = max(best, p.match(r, left)); best == yes {

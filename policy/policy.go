@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -78,13 +79,13 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
-	d, _ := p.decide(c, maxEffort)
+	d, _ := p.decide(c, effort.Max)
 	return d
 }
 
 // own is the policy's own answer, without its layers'. It is given the effort that
 // is left, and says what remains.
-func (p *Policy) own(c *Call, left effort) (Decision, effort) {
+func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
@@ -114,7 +115,7 @@ func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	var rates []Charge
-	left := maxEffort // for all of them: they came in one frame
+	left := effort.Max // for all of them: they came in one frame
 	for i := range cs {
 		d, left = p.decide(&cs[i], left)
 		for _, c := range d.Rates {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -62,7 +63,7 @@ type reader struct {
 }
 
 // read appends the readings of a value to rs.
-func (rd *reader) read(rs []reading, v string, fold *folder, left *effort) []reading {
+func (rd *reader) read(rs []reading, v string, fold *folder, left *effort.Left) []reading {
 	if len(v) > maxValue {
 		return append(rs, reading{s: v[:64], raw: v[:64], kind: refused, refusal: "value longer than 1 MiB"})
 	}
@@ -134,7 +135,7 @@ func (rd *reader) readPlain(rs []reading, r reading, shape shape, fold *folder) 
 // readPath puts a value through every stage, on and off, and keeps each result
 // that differs. A stage that leaves a value as it is may still change a
 // pattern: then the same text is a reading with it, too.
-func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
+func (rd *reader) readPath(rs []reading, r reading, left *effort.Left) []reading {
 	first := len(rs)
 	rs = append(rs, r)
 	free := []transforms{0}
@@ -144,7 +145,7 @@ func (rd *reader) readPath(rs []reading, r reading, left *effort) []reading {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
 			if pay(left, before.s, stage); *left <= 0 {
-				return append(rs[:first+1], refusedFor(r, tooMuch))
+				return append(rs[:first+1], refusedFor(r, effort.TooMuch))
 			}
 			if stage == located {
 				before.address(rd.home)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // readLines reads a value with breaks. It is text; but if it starts like a path, as
@@ -11,7 +13,7 @@ import (
 // paths. In a URL breaks are dropped wherever they stand (WHATWG URL, basic URL
 // parser): then it opens nothing there either, and is also read without them. What
 // has breaks around it alone is also read without them, as programs do.
-func (rd *reader) readLines(rs []reading, v string, path bool, fold *folder, left *effort) []reading {
+func (rd *reader) readLines(rs []reading, v string, path bool, fold *folder, left *effort.Left) []reading {
 	url := schemeLen(v) > 0 || isURL(joined(v, 64))
 	r := reading{s: v, raw: v, pathOnly: path || url}
 	rs = append(rs, r)
@@ -21,7 +23,7 @@ func (rd *reader) readLines(rs []reading, v string, path bool, fold *folder, lef
 		rs = rd.readClimb(rs, r, left)
 	}
 	if url {
-		left.spend(len(v))
+		left.Spend(len(v))
 		whole := joined(v, len(v))
 		rs = append(rs, reading{s: whole, raw: whole})
 		if why, text := urlRefusal(whole); why != "" && !text && !proseLike(whole) {
@@ -70,10 +72,10 @@ func blank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r)
 
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
-func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
+func (rd *reader) readClimb(rs []reading, r reading, left *effort.Left) []reading {
 	r.transforms, r.climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
-		left.spend(len(r.s))
+		left.Spend(len(r.s))
 		if climbs(r.s) {
 			c := r
 			c.s = clean(strings.ReplaceAll(r.s, `\`, "/"))
@@ -109,7 +111,7 @@ func isURL(s string) bool {
 }
 
 // readBlanked reads a URL with blanks around it as it is and without them.
-func (rd *reader) readBlanked(rs []reading, v string, fold *folder, left *effort) []reading {
+func (rd *reader) readBlanked(rs []reading, v string, fold *folder, left *effort.Left) []reading {
 	first := len(rs)
 	rs = append(rs, reading{s: v, raw: v, pathOnly: true}, refusedFor(reading{s: v, raw: v, pathOnly: true}, "blanks around a URL"))
 	rs = rd.read(rs, strings.TrimFunc(v, blank), fold, left)

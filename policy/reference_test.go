@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/policy/glob"
-
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // The reference: plain first match, no index, own matcher. It knows calls whose
@@ -443,7 +443,7 @@ func readingsOf(p *Policy, name, v string) []reading {
 			return nil
 		}
 	}
-	seen := view{policy: p, left: maxEffort}
+	seen := view{policy: p, left: effort.Max}
 	seen.scan([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
 	for i := range seen.values {
 		if seen.values[i].slot == n.slot {
@@ -508,7 +508,7 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			if one == nil {
 				one = &missing
 			}
-			alone := view{policy: p, left: maxEffort}
+			alone := view{policy: p, left: effort.Max}
 			v = min(v, alone.answer(&cond, one, r.action))
 		}
 		v = min(v, refFurther(&p.sources[i], c))

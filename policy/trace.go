@@ -1,6 +1,10 @@
 package policy
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+)
 
 // Trace is what every rule says of a call, and why. It is for people and
 // analyses, takes far longer than Decide and asks every rule.
@@ -88,7 +92,7 @@ func (t *Trace) Reached() []int {
 
 // traceEffort bounds a trace: it asks rules that the index spares Decide, and
 // goes on behind what has decided.
-const traceEffort = 4 * maxEffort
+const traceEffort = 4 * effort.Max
 
 // Trace judges a call as Decide does, by a walk through all rules, and keeps
 // what each of them said. Every reading is walked to the last rule, also where
@@ -96,12 +100,12 @@ const traceEffort = 4 * maxEffort
 func (p *Policy) Trace(c *Call) Trace {
 	t, _ := p.trace(c, traceEffort)
 	t.Decision = p.Decide(c)
-	t.Cut = t.Cut || t.Decision.Reason == tooMuch
+	t.Cut = t.Cut || t.Decision.Reason == effort.TooMuch
 	return t
 }
 
 // trace gives, beside the trace, the answer that its own walk came to.
-func (p *Policy) trace(c *Call, left effort) (Trace, Decision) {
+func (p *Policy) trace(c *Call, left effort.Left) (Trace, Decision) {
 	t := Trace{Steps: make([]Step, len(p.sources))}
 	for i := range t.Steps {
 		t.Steps[i].Rule = i
@@ -145,7 +149,7 @@ func (t *tracer) begin(v *view, name string) {
 			continue
 		}
 		t.all = append(t.all, int32(i))
-		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.match(g, name) {
+		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.Match(g, name) {
 			*at = Condition{Kind: NameGlob, Want: []string{src.pattern}, Got: name}
 		}
 	}

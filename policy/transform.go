@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+)
 
 // transforms is a set of transformations a server may put a value through. A reading
 // made by some of them is compared with the pattern put through the same ones,
@@ -109,7 +113,7 @@ const (
 )
 
 // pay spends what it costs to put s through a stage.
-func pay(left *effort, s string, stage transforms) {
+func pay(left *effort.Left, s string, stage transforms) {
 	weight := 3
 	switch {
 	case stage == named && strings.ContainsAny(s, ". :"):
@@ -117,5 +121,5 @@ func pay(left *effort, s string, stage transforms) {
 	case stage&(composed|compat|folded) != 0 && !ascii(s):
 		weight = wideEffort
 	}
-	left.spend(weight * len(s))
+	left.Spend(weight * len(s))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -19,7 +20,7 @@ type view struct {
 	buckets  []*bucket
 	lists    [][]int32
 	fold     folder
-	left     effort
+	left     effort.Left
 	answers  map[asked]verdict // of constraints
 	spelled  map[spelling]bool // of conditions, about texts that hold JSON
 	charged  []int32           // rules whose limits count the call
@@ -93,7 +94,7 @@ func (v *view) judge(name string) outcome {
 		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
-		v.left.spend(v.weighed)
+		v.left.Spend(v.weighed)
 	}
 	v.read()
 	return v.walkAll(name)
@@ -242,10 +243,10 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	v.candidates(main, u)
 	for id := v.next(); id >= 0; id = v.next() {
 		r := &v.policy.rules[id]
-		if v.left.spend(ruleEffort + len(v.lists)); v.left <= 0 {
-			return outcome{rule: -1, reason: tooMuch}
+		if v.left.Spend(ruleEffort + len(v.lists)); v.left <= 0 {
+			return outcome{rule: -1, reason: effort.TooMuch}
 		}
-		if r.name != nil && !v.left.match(r.name, name) {
+		if r.name != nil && !v.left.Match(r.name, name) {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
@@ -253,7 +254,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 			v.trace.saw(v, id, main, readings, pending, sure, perhaps)
 		}
 		if v.left <= 0 {
-			return outcome{rule: -1, reason: tooMuch}
+			return outcome{rule: -1, reason: effort.TooMuch}
 		}
 		hit := sure | perhaps
 		if hit != 0 && r.limited && !slices.Contains(v.charged, id) {
