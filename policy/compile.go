@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // rule is a compiled rule.
@@ -35,7 +36,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		return nil, c.errs
 	}
 	for i := range c.policy.readers {
-		c.policy.readers[i].home = c.home
+		c.policy.readers[i].Home = c.home
 	}
 	for s := range c.policy.subjects {
 		c.policy.subjects[s].build(c.policy, Subject(s))
@@ -47,7 +48,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 // absolute path that a glob can name.
 func knownHome(home string) string {
 	home = strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/")
-	if !(strings.HasPrefix(home, "/") || hasDrive(home)) || !utf8.ValidString(home) || strings.ContainsAny(home, "*?") {
+	if !(strings.HasPrefix(home, "/") || reading.HasDrive(home)) || !utf8.ValidString(home) || strings.ContainsAny(home, "*?") {
 		return ""
 	}
 	return home
@@ -59,7 +60,7 @@ const resourceSlot int32 = 1
 
 // argReader reads the values of one argument name.
 type argReader struct {
-	reader
+	reading.Reader
 	typed bool // some constraint is on the name
 }
 
@@ -97,7 +98,7 @@ func (c *compiler) rule(src *ruleSource) rule {
 		w := &src.where[i]
 		slot := c.slot(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
-		rd.paths, rd.typed = rd.paths || w.key.path, true
+		rd.Paths, rd.typed = rd.Paths || w.key.path, true
 		c.policy.asksDisk = c.policy.asksDisk || w.key.path
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
@@ -133,8 +134,8 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 			}
 			c.patterns[key] = p
 		}
-		rd.effects |= p.effects
-		rd.paths = rd.paths || p.pathLike
+		rd.Effects |= p.effects
+		rd.Paths = rd.Paths || p.pathLike
 		cond.patterns = append(cond.patterns, p)
 	}
 	return cond

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -18,19 +19,19 @@ type constraint struct {
 
 // match judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
-func (c *constraint) match(r *reading, a Action, left *effort.Left) verdict {
+func (c *constraint) match(r *reading.Reading, a Action, left *effort.Left) verdict {
 	switch {
-	case c.whole && r.whole != r.json:
-		return c.ask(where.Value{Kind: r.whole}, a, left)
-	case r.kind == absent && !c.whole:
+	case c.whole && r.Whole != r.Type:
+		return c.ask(where.Value{Kind: r.Whole}, a, left)
+	case r.Kind == reading.Absent && !c.whole:
 		return no
 	case c.path:
-		return c.ask(where.Value{Kind: r.json, Text: r.path(), Raw: r.raw}, a, left)
-	case r.json == where.Number:
-		return c.ask(where.Value{Kind: r.json, Text: r.s, Raw: r.raw}, a, left)
+		return c.ask(where.Value{Kind: r.Type, Text: r.Path(), Raw: r.Raw}, a, left)
+	case r.Type == where.Number:
+		return c.ask(where.Value{Kind: r.Type, Text: r.Text, Raw: r.Raw}, a, left)
 	}
-	m := c.ask(where.Value{Kind: r.json, Text: r.raw}, a, left)
-	if line := trimmed(r.raw); line != r.raw && c.ask(where.Value{Kind: r.json, Text: line, Raw: r.raw}, a, left) != m {
+	m := c.ask(where.Value{Kind: r.Type, Text: r.Raw}, a, left)
+	if line := trimmed(r.Raw); line != r.Raw && c.ask(where.Value{Kind: r.Type, Text: line, Raw: r.Raw}, a, left) != m {
 		return maybe
 	}
 	return m
@@ -73,19 +74,19 @@ const askEffort = 64
 
 // answer is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
-func (v *view) answer(c *condition, r *reading, a Action) verdict {
-	if r.within != "" && v.spells(c, r.within) {
+func (v *view) answer(c *condition, r *reading.Reading, a Action) verdict {
+	if r.Within != "" && v.spells(c, r.Within) {
 		return yes
 	}
-	if c.typed == nil || r.kind == refused {
+	if c.typed == nil || r.Kind == reading.Refused {
 		return c.match(r, a, &v.left)
 	}
-	q := asked{c, r.raw, r.json, r.whole}
+	q := asked{c, r.Raw, r.Type, r.Whole}
 	switch {
 	case c.typed.path:
-		q.text = r.path()
-	case r.json == where.Number:
-		q.text = r.s
+		q.text = r.Path()
+	case r.Type == where.Number:
+		q.text = r.Text
 	}
 	if v.left.Spend(askEffort + len(q.text)/8); v.left <= 0 {
 		return maybe

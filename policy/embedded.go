@@ -100,9 +100,3 @@ func (v *view) spells(c *condition, text string) bool {
 	v.spelled[q] = answer
 	return answer
 }
-
-// spellsJSON says whether a glob begins as the text of an array or object does.
-func spellsJSON(glob string) bool {
-	glob = strings.TrimLeft(glob, " \t\r\n")
-	return glob != "" && (glob[0] == '[' || glob[0] == '{')
-}

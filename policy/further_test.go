@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // and adds members to the arguments of a call.
@@ -177,11 +178,11 @@ func TestTraceFurther(t *testing.T) {
 		path, got  string
 		want       string
 	}{
-		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, Perhaps, "o.url", byName.String(), ""},
-		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, Perhaps, "x", asPath.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, Perhaps, "o.url", reading.ByName.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, Perhaps, "x", reading.AsPath.String(), ""},
 		{"args_only=true\n", `{"path":"/p/a","o":{"n":1},"q":1}`, NoMatch, "q", "", "true"},
 		{"args_only=['x','y']\n", `{"path":"/p/a","o":{"n":1,"q":1}}`, NoMatch, "o.q", "", `["x", "y"]`},
-		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, Perhaps, "z", asCommand.String(), ""},
+		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, Perhaps, "z", reading.AsCommand.String(), ""},
 		{"", `{"path":"/p/a","o":{"n":2},"x":"/y"}`, NoMatch, "o.n", "", ""},
 	} {
 		p := mustLoad(t, beside+c.more)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -144,12 +145,12 @@ func malformed(c *Call) string {
 	}
 	if c.Subject == ToolSubject || c.Subject == PromptSubject || c.Subject == MethodSubject {
 		for _, name := range c.Names {
-			if why := unnameable(name); why != "" {
+			if why := reading.Unnameable(name); why != "" {
 				return why
 			}
 		}
 	}
-	return unnameable(c.Server)
+	return reading.Unnameable(c.Server)
 }
 
 // decision puts an outcome into the words of the room's door.
@@ -159,11 +160,11 @@ func (v *view) decision(o outcome) Decision {
 		d.Rule = &v.policy.sources[o.rule].Rule
 	}
 	if o.reading != nil {
-		if o.reading.s != o.reading.raw {
-			d.Reading = strings.Clone(o.reading.s)
+		if o.reading.Text != o.reading.Raw {
+			d.Reading = strings.Clone(o.reading.Text)
 		}
-		if o.reading.kind == refused && o.reason == "" {
-			d.Reason = o.reading.refusal
+		if o.reading.Kind == reading.Refused && o.reason == "" {
+			d.Reason = o.reading.Refusal
 		}
 	}
 	return d

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // Trace is what every rule says of a call, and why. It is for people and
@@ -157,7 +158,7 @@ func (t *tracer) begin(v *view, name string) {
 
 // saw is told of every rule whose name fits: which of the pending readings it
 // matches, and which it may.
-func (t *tracer) saw(v *view, id int32, main *span, readings []reading, pending, sure, perhaps uint64) {
+func (t *tracer) saw(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
 	everything := uint64(1)
 	if main != nil {
@@ -211,13 +212,13 @@ func (r *rule) reads(slot int32) bool {
 type obstacle struct {
 	kind  ConditionKind // Unasked: there was none
 	index int           // of a condition on an argument, or on the call
-	got   *reading
+	got   *reading.Reading
 	found *beyond // of a further argument
 	depth int     // one more than the conditions met before it
 }
 
 // closest finds the condition that a rule failed at, or that left it a maybe.
-func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, m Match) obstacle {
+func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending uint64, m Match) obstacle {
 	at := obstacle{depth: 1}
 	if m == Matches {
 		return at
@@ -254,7 +255,7 @@ func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, 
 
 // one is the reading that this walk is about of an argument other than the main
 // one; the first where it is about all.
-func (v *view) one(slot int32) *reading {
+func (v *view) one(slot int32) *reading.Reading {
 	s := v.span(slot)
 	if s == nil {
 		return nil

@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // Value is one value of an argument, or the URI of a resource, that a rule in
 // reach has a condition on.
@@ -22,17 +26,17 @@ type Reading struct {
 const maxTraced = 1 << 10
 
 // reading copies a reading out of the view.
-func (p *Policy) reading(r *reading) *Reading {
-	out := Reading{Text: strings.Clone(r.s), Sent: strings.Clone(r.raw), Absent: r.kind == absent}
-	if r.kind == refused {
-		out.Refused = r.refusal
+func (p *Policy) reading(r *reading.Reading) *Reading {
+	out := Reading{Text: strings.Clone(r.Text), Sent: strings.Clone(r.Raw), Absent: r.Kind == reading.Absent}
+	if r.Kind == reading.Refused {
+		out.Refused = r.Refusal
 	}
-	if r.within != "" {
-		out.Sent = strings.Clone(r.within)
+	if r.Within != "" {
+		out.Sent = strings.Clone(r.Within)
 		out.How = []string{"out of the JSON in it"}
 	}
-	if r.s != r.raw && !out.Absent {
-		out.How = append(out.How, r.madeBy(p.home())...)
+	if r.Text != r.Raw && !out.Absent {
+		out.How = append(out.How, r.MadeBy(p.home())...)
 	}
 	return &out
 }

@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"strings"
@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// transforms is a set of transformations a server may put a value through. A reading
+// Transforms is a set of transformations a server may put a value through. A reading
 // made by some of them is compared with the pattern put through the same ones,
 // so that a pattern and a value written in the same way always meet.
-type transforms uint8
+type Transforms uint8
 
 const (
-	decoded  transforms = 1 << iota // percent escapes
+	decoded  Transforms = 1 << iota // percent escapes
 	slashed                         // backslashes as slashes
-	located                         // file: URI as path, ~ as the home, URL host and scheme in one form
+	Located                         // file: URI as path, ~ as the home, URL host and scheme in one form
 	named                           // what Windows drops from names
 	cleaned                         // dot segments and doubled slashes
 	composed                        // NFC
@@ -23,18 +23,18 @@ const (
 )
 
 // stages are applied in this order, each on or off, to values and to patterns.
-var stages = [...]transforms{decoded, slashed, located, named, cleaned, composed, compat, folded}
+var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
 // transform puts a value through one stage. A value the stage does not concern
 // comes back as it is.
-func transform(s string, stage transforms, home string) string {
+func transform(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
 		head, path, tail := split(s)
 		return join(head, unescape(path), tail)
 	case slashed:
 		return strings.ReplaceAll(s, `\`, "/")
-	case located:
+	case Located:
 		return locate(s, home)
 	case named:
 		return dropNames(s)
@@ -47,16 +47,16 @@ func transform(s string, stage transforms, home string) string {
 	case composed, compat:
 		return normalise(s, stage)
 	}
-	return fold(s)
+	return Fold(s)
 }
 
 // transformPattern is transform for a glob. Wildcards pass through untouched;
 // one that decoding brings to light is marked as literal.
-func transformPattern(p string, stage transforms, home string) string {
+func transformPattern(p string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
 		return decodePattern(p)
-	case located:
+	case Located:
 		return locatePattern(p, home)
 	case named:
 		return p
@@ -69,8 +69,8 @@ func transformPattern(p string, stage transforms, home string) string {
 	return transform(p, stage, home)
 }
 
-// transformGlob puts a glob through all stages of a set.
-func transformGlob(text string, h transforms, home string) string {
+// TransformGlob puts a glob through all stages of a set.
+func TransformGlob(text string, h Transforms, home string) string {
 	for _, stage := range stages {
 		if h&stage != 0 {
 			text = transformPattern(text, stage, home)
@@ -79,9 +79,9 @@ func transformGlob(text string, h transforms, home string) string {
 	return text
 }
 
-// effectsOn collects the stages that change a glob, alone or after others.
-func effectsOn(text, home string) transforms {
-	var h transforms
+// Effects collects the stages that change a glob, alone or after others.
+func Effects(text, home string) Transforms {
+	var h Transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
 		return h
 	}
@@ -113,12 +113,12 @@ const (
 )
 
 // pay spends what it costs to put s through a stage.
-func pay(left *effort.Left, s string, stage transforms) {
+func pay(left *effort.Left, s string, stage Transforms) {
 	weight := 3
 	switch {
 	case stage == named && strings.ContainsAny(s, ". :"):
 		weight = namesEffort
-	case stage&(composed|compat|folded) != 0 && !ascii(s):
+	case stage&(composed|compat|folded) != 0 && !IsASCII(s):
 		weight = wideEffort
 	}
 	left.Spend(weight * len(s))

@@ -1,12 +1,12 @@
-package policy
+package reading
 
 import "strings"
 
 // words for the stages, as people know them.
-var words = map[transforms]string{
+var words = map[Transforms]string{
 	decoded:  "percent-decoded",
 	slashed:  "backslashes as slashes",
-	located:  "host in its plain form",
+	Located:  "host in its plain form",
 	named:    "as Windows trims names",
 	cleaned:  "cleaned",
 	composed: "accents composed",
@@ -14,25 +14,25 @@ var words = map[transforms]string{
 	folded:   "case folded",
 }
 
-// madeBy gives the stages that made a reading of what was sent, in words. It is
+// MadeBy gives the stages that made a reading of what was sent, in words. It is
 // marked with those too that change its pattern alone.
-func (r *reading) madeBy(home string) []string {
+func (r *Reading) MadeBy(home string) []string {
 	for decodings := 1; decodings <= maxDecodings; decodings++ {
-		for _, text := range []string{r.raw, strings.TrimSpace(r.raw)} {
+		for _, text := range []string{r.Raw, strings.TrimSpace(r.Raw)} {
 			var made []string
-			if text != r.raw {
+			if text != r.Raw {
 				made = append(made, "blanks around it dropped")
 			}
 			for _, stage := range stages {
 				before := text
-				for n := 0; r.transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
+				for n := 0; r.Transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
 					text = transform(text, stage, home)
 				}
 				if text != before {
 					made = append(made, word(stage, before))
 				}
 			}
-			if text == r.s {
+			if text == r.Text {
 				return made
 			}
 		}
@@ -40,12 +40,12 @@ func (r *reading) madeBy(home string) []string {
 	return []string{"number in plain digits"}
 }
 
-func word(stage transforms, text string) string {
-	if stage == located {
+func word(stage Transforms, text string) string {
+	if stage == Located {
 		switch {
 		case text[0] == '~':
 			return "~ as home"
-		case isFile(text):
+		case IsFile(text):
 			return "file: URI as path"
 		}
 	}
