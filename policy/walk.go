@@ -23,7 +23,7 @@ type view struct {
 	fold     reading.CaseFolder
 	left     effort.Left
 	answers  map[asked]verdict // of constraints
-	spelled  map[spelling]bool // of conditions, about texts that hold JSON
+	spelled  map[textAsked]bool // of conditions, about texts that hold JSON
 	charged  []int32           // rules whose limits count the call
 	trace    *tracer           // nil: nobody listens
 }
