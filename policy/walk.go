@@ -22,10 +22,10 @@ type view struct {
 	lists    [][]int32
 	fold     reading.CaseFolder
 	left     effort.Left
-	answers  map[asked]verdict // of constraints
+	answers  map[asked]verdict  // of constraints
 	spelled  map[textAsked]bool // of conditions, about texts that hold JSON
-	charged  []int32           // rules whose limits count the call
-	trace    *tracer           // nil: nobody listens
+	charged  []int32            // rules whose limits count the call
+	trace    *tracer            // nil: nobody listens
 }
 
 // unit is the readings of one string: they go through the rules together.
