@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// IsFile says whether a value is a file: URI.
 func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
 // filePath is the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host

@@ -23,6 +23,7 @@ func StartsLikePath(s string) bool {
 	return HasDrive(s) || SchemeLen(s) > 0
 }
 
+// HasDrive says whether a value begins with a drive of Windows.
 func HasDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && isLetter(s[0]) && (len(s) == 2 || s[2] != ' ')
 }

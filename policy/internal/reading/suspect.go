@@ -5,6 +5,7 @@ import "strings"
 // Suspicion is what speaks for it that an argument names a place or a command.
 type Suspicion uint8
 
+// What speaks for it, the least telling first.
 const (
 	Innocent Suspicion = iota
 	ByName
@@ -28,6 +29,7 @@ func Suspect(name, text string) string { return SuspectText(ClassOf(name), text)
 // NameClass is what the name of an argument says of the text under it.
 type NameClass uint8
 
+// The classes of names.
 const (
 	plainName NameClass = iota
 	placeName           // it names a place or a command, whatever it is

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 )
 
-// Decoding a pattern can bring a star or a question mark to light that its
-// author did not mean as a wildcard. A glob cannot quote one, so both sides
-// carry a noncharacter instead, which no text may hold.
+// Quoted are the marks of wildcards that are none: decoding a pattern can bring a star
+// or a question mark to light that its author did not mean as a wildcard. A glob cannot
+// quote one, so both sides carry a noncharacter instead, which no text may hold.
 const Quoted = "\uFDD0\uFDD1"
 
 var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
@@ -126,6 +126,7 @@ func normalise(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
+// IsASCII says whether a text has no other characters.
 func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {

@@ -11,6 +11,7 @@ import (
 // so that a pattern and a value written in the same way always meet.
 type Transforms uint8
 
+// The transformations, as stages apply them.
 const (
 	decoded  Transforms = 1 << iota // percent escapes
 	slashed                         // backslashes as slashes

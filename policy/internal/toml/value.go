@@ -14,11 +14,19 @@ type Value struct {
 	node *unstable.Node
 }
 
-// IsString and the like say what TOML calls the value.
+// IsString says whether the value is a string.
 func (v Value) IsString() bool { return v.node.Kind == unstable.String }
-func (v Value) IsList() bool   { return v.node.Kind == unstable.Array }
-func (v Value) IsTable() bool  { return v.node.Kind == unstable.InlineTable }
-func (v Value) IsBool() bool   { return v.node.Kind == unstable.Bool }
+
+// IsList says whether the value is a list.
+func (v Value) IsList() bool { return v.node.Kind == unstable.Array }
+
+// IsTable says whether the value is an inline table.
+func (v Value) IsTable() bool { return v.node.Kind == unstable.InlineTable }
+
+// IsBool says whether the value is a boolean.
+func (v Value) IsBool() bool { return v.node.Kind == unstable.Bool }
+
+// IsNumber says whether the value is an integer or a float.
 func (v Value) IsNumber() bool {
 	return v.node.Kind == unstable.Integer || v.node.Kind == unstable.Float
 }
