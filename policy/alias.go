@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // sameDirectories are pairs of names under which systems know one directory: by a
@@ -29,7 +30,7 @@ func aliases(own *glob.Pattern) (all []*glob.Pattern) {
 	for _, s := range otherURLs(text) {
 		add(s)
 	}
-	if text[0] != '/' && !hasDrive(text) {
+	if text[0] != '/' && !reading.HasDrive(text) {
 		return all
 	}
 	for _, pair := range sameDirectories {
@@ -64,7 +65,7 @@ func after(text, begin string) (rests []string) {
 				if at = include(at, k+stars); stars > 1 || begin[i] != '/' {
 					next = include(next, k)
 				}
-			case text[k] == '?', lower(text[k]) == lower(begin[i]):
+			case text[k] == '?', reading.Lower(text[k]) == reading.Lower(begin[i]):
 				next = include(next, k+1)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -43,7 +44,7 @@ func (n *argNames) reach(path []string) *argNames {
 			root.nodes++
 			next = &argNames{id: root.nodes, name: name, up: n}
 			n.flat[name] = next
-			folded := fold(name)
+			folded := reading.Fold(name)
 			i, known := n.place[folded]
 			if !known {
 				i, n.kids = len(n.kids), append(n.kids, kids{folded: folded})
@@ -61,7 +62,7 @@ const fewNames = 8
 
 // find gives the names that fold to the same text as a key.
 func (n *argNames) find(key string) []kid {
-	if len(n.kids) <= fewNames && ascii(key) {
+	if len(n.kids) <= fewNames && reading.IsASCII(key) {
 		for i := range n.kids {
 			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
 				return k.all
@@ -70,7 +71,7 @@ func (n *argNames) find(key string) []kid {
 		return nil
 	}
 	var room [64]byte
-	if i, known := n.place[string(foldInto(room[:0], key))]; known {
+	if i, known := n.place[string(reading.FoldInto(room[:0], key))]; known {
 		return n.kids[i].all
 	}
 	return nil
@@ -79,7 +80,7 @@ func (n *argNames) find(key string) []kid {
 // foldsASCII says whether an ASCII text is folded to one of the same length.
 func foldsASCII(s, folded string) bool {
 	for i := range len(s) {
-		if lower(s[i]) != folded[i] {
+		if reading.Lower(s[i]) != folded[i] {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // maxLiteral is the longest value, in bytes, that is worth a line of a policy.
@@ -65,7 +66,7 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 	ok = sc.Skip()
 	number := sc.Src[start:sc.At]
 	a.exact, a.kind = []string{number}, "number"
-	if plain := decimal(number); plain != number {
+	if plain := reading.PlainNumber(number); plain != number {
 		a.exact = append(a.exact, plain)
 	}
 	return a, ok
@@ -110,7 +111,7 @@ func suspectsIn(src []byte) (all []suspectArgument) {
 		case '"':
 			start := sc.At
 			why, ok := sc.suspect(path[len(path)-1])
-			if !ok || why == innocent {
+			if !ok || why == reading.Innocent {
 				return ok
 			}
 			sc.At = start

@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // CallKey is what is known of a key of a rule that is a condition on the call as a
@@ -82,9 +83,9 @@ func callRow(row key) key {
 }
 
 // globOf reads a key that takes a glob on a text of the call.
-func globOf(text func(*Call) string) func(*parser, ruleKey, expression) {
-	return func(p *parser, k ruleKey, e expression) {
-		s, ok := p.pattern(label{key: k}, e.key, e.value)
+func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
+	return func(p *parser, k ruleKey, e toml.Expression) {
+		s, ok := p.pattern(label{key: k}, e.Key, e.Value)
 		if !ok {
 			return
 		}

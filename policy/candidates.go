@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/clawai/clawai/policy/internal/reading"
+
 // candidates lists the rules that the readings of u, and the other arguments,
 // leave possible; all about the subject when somebody listens.
 func (v *view) candidates(main *span, u *unit) {
@@ -32,47 +34,47 @@ func (v *view) candidates(main *span, u *unit) {
 
 // collect appends the rules that some reading could match. Readings that match
 // by other means than their text get all rules.
-func (x *argIndex) collect(readings []reading, lists [][]int32) [][]int32 {
+func (x *argIndex) collect(readings []reading.Reading, lists [][]int32) [][]int32 {
 	for i := range readings {
-		if r := &readings[i]; r.kind == refused || r.unknownBase {
+		if r := &readings[i]; r.Kind == reading.Refused || r.UnknownBase {
 			return append(lists, x.all)
 		}
 	}
 	for i := range readings {
 		r := &readings[i]
-		if r.kind == absent || i > 0 && sameText(r, &readings[i-1]) {
+		if r.Kind == reading.Absent || i > 0 && sameText(r, &readings[i-1]) {
 			continue
 		}
-		lists = x.ends.collect(r.s, x.starts.collect(r.s, lists))
-		if r.unslashed != "" {
-			lists = x.ends.collect(r.unslashed, lists)
+		lists = x.ends.collect(r.Text, x.starts.collect(r.Text, lists))
+		if r.Unslashed != "" {
+			lists = x.ends.collect(r.Unslashed, lists)
 		}
-		if word := meant(r.s); word != "" && word != r.s {
+		if word := reading.Boolean(r.Text); word != "" && word != r.Text {
 			lists = x.ends.collect(word, x.starts.collect(word, lists))
 		}
-		if (r.pathOnly || r.climbs) && r.transforms != 0 {
-			lists = x.ends.collect(r.raw, x.starts.collect(r.raw, lists))
+		if (r.PathOnly || r.Climbs) && r.Transforms != 0 {
+			lists = x.ends.collect(r.Raw, x.starts.collect(r.Raw, lists))
 		}
-		if r.normal != "" {
-			lists = x.ends.collect(r.normal, x.starts.collect(r.normal, lists))
+		if r.Normal != "" {
+			lists = x.ends.collect(r.Normal, x.starts.collect(r.Normal, lists))
 		}
-		if r.within != "" {
-			lists = x.ends.collect(r.within, x.starts.collect(r.within, lists))
+		if r.Within != "" {
+			lists = x.ends.collect(r.Within, x.starts.collect(r.Within, lists))
 		}
 	}
 	return lists
 }
 
 // sameText says whether the index cannot tell two readings apart.
-func sameText(a, b *reading) bool {
-	if len(a.s) != len(b.s) || a.unslashed != b.unslashed || a.normal != b.normal || a.within != b.within {
+func sameText(a, b *reading.Reading) bool {
+	if len(a.Text) != len(b.Text) || a.Unslashed != b.Unslashed || a.Normal != b.Normal || a.Within != b.Within {
 		return false
 	}
-	if a.s == b.s {
+	if a.Text == b.Text {
 		return true
 	}
-	for i := range len(a.s) {
-		if lower(a.s[i]) != lower(b.s[i]) {
+	for i := range len(a.Text) {
+		if reading.Lower(a.Text[i]) != reading.Lower(b.Text[i]) {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // rule is a compiled rule.
@@ -22,7 +23,7 @@ type rule struct {
 // compile prepares rules for deciding. It reports every glob that is none.
 func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
-		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]reader, resourceSlot+1), options: o},
+		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
 		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[patternKey]*pattern{},
@@ -35,7 +36,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		return nil, c.errs
 	}
 	for i := range c.policy.readers {
-		c.policy.readers[i].home = c.home
+		c.policy.readers[i].Home = c.home
 	}
 	for s := range c.policy.subjects {
 		c.policy.subjects[s].build(c.policy, Subject(s))
@@ -47,7 +48,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 // absolute path that a glob can name.
 func knownHome(home string) string {
 	home = strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/")
-	if !(strings.HasPrefix(home, "/") || hasDrive(home)) || !utf8.ValidString(home) || strings.ContainsAny(home, "*?") {
+	if !(strings.HasPrefix(home, "/") || reading.HasDrive(home)) || !utf8.ValidString(home) || strings.ContainsAny(home, "*?") {
 		return ""
 	}
 	return home
@@ -56,6 +57,12 @@ func knownHome(home string) string {
 // resourceSlot stands for the URI of a resource; arguments have the slots after
 // it, and 0 is none.
 const resourceSlot int32 = 1
+
+// argReader reads the values of one argument name.
+type argReader struct {
+	reading.Reader
+	typed bool // some constraint is on the name
+}
 
 type compiler struct {
 	policy   *Policy
@@ -91,7 +98,7 @@ func (c *compiler) rule(src *ruleSource) rule {
 		w := &src.where[i]
 		slot := c.slot(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
-		rd.paths, rd.typed = rd.paths || w.key.path, true
+		rd.Paths, rd.typed = rd.Paths || w.key.path, true
 		c.policy.asksDisk = c.policy.asksDisk || w.key.path
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
@@ -108,7 +115,7 @@ func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
 	r.further.named = append(r.further.named, n)
 	if n.slot == 0 {
 		n.slot = int32(len(c.policy.readers))
-		c.policy.readers = append(c.policy.readers, reader{})
+		c.policy.readers = append(c.policy.readers, argReader{})
 	}
 	return n.slot
 }
@@ -127,8 +134,8 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 			}
 			c.patterns[key] = p
 		}
-		rd.effects |= p.effects
-		rd.paths = rd.paths || p.pathLike
+		rd.Effects |= p.effects
+		rd.Paths = rd.Paths || p.pathLike
 		cond.patterns = append(cond.patterns, p)
 	}
 	return cond

@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -17,31 +19,22 @@ type constraint struct {
 
 // match judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
-func (c *constraint) match(r *reading, a Action, left *effort) verdict {
+func (c *constraint) match(r *reading.Reading, a Action, left *effort.Left) verdict {
 	switch {
-	case c.whole && r.whole != r.json:
-		return c.ask(where.Value{Kind: r.whole}, a, left)
-	case r.kind == absent && !c.whole:
+	case c.whole && r.Whole != r.Type:
+		return c.ask(where.Value{Kind: r.Whole}, a, left)
+	case r.Kind == reading.Absent && !c.whole:
 		return no
 	case c.path:
-		return c.ask(where.Value{Kind: r.json, Text: r.path(), Raw: r.raw}, a, left)
-	case r.json == where.Number:
-		return c.ask(where.Value{Kind: r.json, Text: r.s, Raw: r.raw}, a, left)
+		return c.ask(where.Value{Kind: r.Type, Text: r.Path(), Raw: r.Raw}, a, left)
+	case r.Type == where.Number:
+		return c.ask(where.Value{Kind: r.Type, Text: r.Text, Raw: r.Raw}, a, left)
 	}
-	m := c.ask(where.Value{Kind: r.json, Text: r.raw}, a, left)
-	if line := trimmed(r.raw); line != r.raw && c.ask(where.Value{Kind: r.json, Text: line, Raw: r.raw}, a, left) != m {
+	m := c.ask(where.Value{Kind: r.Type, Text: r.Raw}, a, left)
+	if line := trimmed(r.Raw); line != r.Raw && c.ask(where.Value{Kind: r.Type, Text: line, Raw: r.Raw}, a, left) != m {
 		return maybe
 	}
 	return m
-}
-
-// path is the text of a reading as a path of a disk: whether case counts there is
-// for the disk to say.
-func (r *reading) path() string {
-	if r.unfolded != "" {
-		return r.unfolded
-	}
-	return r.s
 }
 
 // trimmed is a text without the breaks and blanks around it, which programs drop,
@@ -58,8 +51,8 @@ func trimmed(s string) string {
 }
 
 // ask pays for an answer and gets it.
-func (c *constraint) ask(v where.Value, a Action, left *effort) verdict {
-	if left.spend(c.Cost(len(v.Text))); *left <= 0 {
+func (c *constraint) ask(v where.Value, a Action, left *effort.Left) verdict {
+	if left.Spend(c.Cost(len(v.Text))); *left <= 0 {
 		return maybe
 	}
 	return verdict(c.Holds(v, a == Allow))
@@ -76,23 +69,26 @@ type asked struct {
 // maxAsked bounds the answers that are kept; beyond, the question is put again.
 const maxAsked = 1 << 12
 
+// askEffort is the work to find what a constraint said before.
+const askEffort = 64
+
 // answer is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
-func (v *view) answer(c *condition, r *reading, a Action) verdict {
-	if r.within != "" && v.spells(c, r.within) {
+func (v *view) answer(c *condition, r *reading.Reading, a Action) verdict {
+	if r.Within != "" && v.spells(c, r.Within) {
 		return yes
 	}
-	if c.typed == nil || r.kind == refused {
+	if c.typed == nil || r.Kind == reading.Refused {
 		return c.match(r, a, &v.left)
 	}
-	q := asked{c, r.raw, r.json, r.whole}
+	q := asked{c, r.Raw, r.Type, r.Whole}
 	switch {
 	case c.typed.path:
-		q.text = r.path()
-	case r.json == where.Number:
-		q.text = r.s
+		q.text = r.Path()
+	case r.Type == where.Number:
+		q.text = r.Text
 	}
-	if v.left.spend(askEffort + len(q.text)/8); v.left <= 0 {
+	if v.left.Spend(askEffort + len(q.text)/8); v.left <= 0 {
 		return maybe
 	}
 	if m, known := v.answers[q]; known {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // Whatever pattern and value are: deciding ends, an allow holds for the value
@@ -37,7 +38,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		value = strings.ToValidUTF8(value, "\uFFFD")
 		sent := g.Match(value)
-		if one(Allow) == Allow && !sent && pattern[0] != '~' && schemeLen(pattern) == 0 {
+		if one(Allow) == Allow && !sent && pattern[0] != '~' && reading.SchemeLen(pattern) == 0 {
 			t.Errorf("%q was allowed under %q, which does not match it", value, pattern)
 		}
 		if one(Deny) != Deny && sent {

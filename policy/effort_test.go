@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 func laborious(t *testing.T) *Policy {
@@ -56,10 +57,10 @@ func TestNoCallTakesLong(t *testing.T) {
 		call   *Call
 		reason string
 	}{
-		"two lists of long texts": {toolCall("move", `{"from":`+wide+`,"to":`+wide+`}`), tooMuch},
-		"marks to compose":        {toolCall("x", `{"path":`+long("e\u0301\u0323")+`}`), tooMuch},
-		"forms that expand":       {toolCall("x", `{"path":`+long("\ufdfa")+`}`), tooMuch},
-		"names to take apart":     {toolCall("x", `{"path":`+long("a:$. /")+`}`), tooMuch},
+		"two lists of long texts": {toolCall("move", `{"from":`+wide+`,"to":`+wide+`}`), effort.TooMuch},
+		"marks to compose":        {toolCall("x", `{"path":`+long("e\u0301\u0323")+`}`), effort.TooMuch},
+		"forms that expand":       {toolCall("x", `{"path":`+long("\ufdfa")+`}`), effort.TooMuch},
+		"names to take apart":     {toolCall("x", `{"path":`+long("a:$. /")+`}`), effort.TooMuch},
 		"numbers with exponents":  {toolCall("x", `{"path":`+listOf(maxAll, "1e399")+`}`), "arguments that can be read in too many ways"},
 		"lists in lists": {
 			toolCall("x", `{"deep":`+strings.Repeat("[", 55)+listOf(maxValues, `{"a":"x"}`)+strings.Repeat("]", 55)+`}`),
@@ -69,7 +70,7 @@ func TestNoCallTakesLong(t *testing.T) {
 			toolCall("x", `{"path":`+listOf(maxValues+2, "1")+`}`), "arguments with more values than the rules read",
 		},
 		"a text without end": {
-			&Call{Method: "sampling/createMessage", Subject: SamplingSubject, Names: []string{strings.Repeat("ab/c", 64<<20)}}, tooMuch,
+			&Call{Method: "sampling/createMessage", Subject: SamplingSubject, Names: []string{strings.Repeat("ab/c", 64<<20)}}, effort.TooMuch,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestABatchSharesItsEffort(t *testing.T) {
 	if d := p.Decide(&one); d.Action != Allow {
 		t.Fatalf("one alone: %v, %q", d.Action, d.Reason)
 	}
-	if d := p.DecideAll([]Call{one, one, one, one, one, one}); d.Action != Deny || d.Reason != tooMuch {
+	if d := p.DecideAll([]Call{one, one, one, one, one, one}); d.Action != Deny || d.Reason != effort.TooMuch {
 		t.Errorf("six: %v, %q", d.Action, d.Reason)
 	}
 }

@@ -69,10 +69,10 @@ func (sc *scanner) embeddedMember(n *argNames) bool {
 	return true
 }
 
-// spelling is a question to a condition: whether it spells a text that holds JSON.
+// textAsked is a question to a condition: whether it spells a text that holds JSON.
 // The text is known by its place in memory: it may be long, and each of the many
 // values in it asks.
-type spelling struct {
+type textAsked struct {
 	about *condition
 	text  *byte
 	size  int
@@ -82,8 +82,8 @@ type spelling struct {
 // value stands in. Then it matches the value too: the owner has seen the text as a
 // whole, and what it holds needs no rule of its own.
 func (v *view) spells(c *condition, text string) bool {
-	q := spelling{c, unsafe.StringData(text), len(text)}
-	v.left.spend(askEffort)
+	q := textAsked{c, unsafe.StringData(text), len(text)}
+	v.left.Spend(askEffort)
 	answer, known := v.spelled[q]
 	if known {
 		return answer
@@ -95,14 +95,8 @@ func (v *view) spells(c *condition, text string) bool {
 		answer = answer || p.spells && p.asWritten.match(text, &v.left)
 	}
 	if v.spelled == nil {
-		v.spelled = map[spelling]bool{}
+		v.spelled = map[textAsked]bool{}
 	}
 	v.spelled[q] = answer
 	return answer
-}
-
-// spellsJSON says whether a glob begins as the text of an array or object does.
-func spellsJSON(glob string) bool {
-	glob = strings.TrimLeft(glob, " \t\r\n")
-	return glob != "" && (glob[0] == '[' || glob[0] == '{')
 }

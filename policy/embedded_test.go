@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 func TestEmbeddedValues(t *testing.T) {
@@ -55,7 +56,7 @@ func TestEmbeddedValues(t *testing.T) {
 // A text that holds JSON is judged no more kindly than what it holds, unless a
 // rule is about such texts.
 func TestLawTextOpensNoMoreThanItsJSON(t *testing.T) {
-	globs := slices.DeleteFunc(slices.Clone(hostilePatterns), spellsJSON)
+	globs := slices.DeleteFunc(slices.Clone(hostilePatterns), reading.SpellsJSON)
 	rapid.Check(t, func(t *rapid.T) {
 		p := compileRules(t, drawTyped(globs).Draw(t, "policy"))
 		name := rapid.SampledFrom(toolNames).Draw(t, "name")

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // AddClient puts a condition into the language that only tests have: client, on what
@@ -12,7 +14,7 @@ func AddClient(glob, recorded bool) (takeBack func()) {
 	before := slices.Clip(keys)
 	row := key{name: "client", behind: "server", early: true, call: &CallKey{
 		Glob: glob, Is: "the client is", Unknown: "the client is not known", Hint: "no fixture says it", Recorded: recorded, got: clientOf}}
-	row.field = func(p *parser, k ruleKey, e expression) {
+	row.field = func(p *parser, k ruleKey, e toml.Expression) {
 		globOf(clientOf)(p, k, e)
 		r := p.rule()
 		for i := range r.calls {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // Extension is one entry of a policy's extends: a starter policy by its name, or
@@ -18,11 +20,11 @@ type Extension struct {
 const profilePrefix = "profile:"
 
 // extends reads the entries of the key, which stands above every rule.
-func (p *parser) readExtends(e expression) {
+func (p *parser) readExtends(e toml.Expression) {
 	const form = `write extends = ["profile:filesystem"], or [{ file = "team.toml", sha256 = "..." }]`
-	start, end := e.key[0].start, e.key[len(e.key)-1].end
+	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
 	switch {
-	case len(e.key) > 1:
+	case len(e.Key) > 1:
 		p.fail(start, end, "extends must be a list, not a table", form)
 		return
 	case p.extended:
@@ -30,24 +32,24 @@ func (p *parser) readExtends(e expression) {
 		return
 	}
 	p.extended = true
-	if !e.value.isList() {
-		p.fail(start, end, "extends must be a list, not "+e.value.describe(), form)
+	if !e.Value.IsList() {
+		p.fail(start, end, "extends must be a list, not "+e.Value.Describe(), form)
 		return
 	}
-	e.value.elements(func(v tomlValue) {
-		x := Extension{Pos: p.doc.position(start)}
-		if from, to, known := v.span(); known {
+	e.Value.Elements(func(v toml.Value) {
+		x := Extension{Pos: p.position(start)}
+		if from, to, known := v.Span(); known {
 			start, end = from, to
-			x.Pos = p.doc.position(from)
+			x.Pos = p.position(from)
 		}
-		name, found := strings.CutPrefix(v.text(), profilePrefix)
+		name, found := strings.CutPrefix(v.Text(), profilePrefix)
 		switch {
-		case v.isString() && found && name != "":
+		case v.IsString() && found && name != "":
 			x.Profile = name
-		case v.isString():
-			p.fail(start, end, fmt.Sprintf("%q is no profile", v.text()), form)
+		case v.IsString():
+			p.fail(start, end, fmt.Sprintf("%q is no profile", v.Text()), form)
 			return
-		case v.isTable() && p.pinnedFile(v, &x):
+		case v.IsTable() && p.pinnedFile(v, &x):
 		default:
 			p.fail(start, end, "an entry of extends is a profile, or a file with its hash", form)
 			return
@@ -57,15 +59,15 @@ func (p *parser) readExtends(e expression) {
 }
 
 // pinnedFile reads { file = "...", sha256 = "..." }.
-func (p *parser) pinnedFile(v tomlValue, x *Extension) bool {
+func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 	whole := true
-	v.pairs(func(key []keyPart, value tomlValue) {
-		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[string(key[0].name)]
-		if len(key) > 1 || to == nil || *to != "" || !value.isString() {
+	v.Pairs(func(key []toml.KeyPart, value toml.Value) {
+		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[string(key[0].Name)]
+		if len(key) > 1 || to == nil || *to != "" || !value.IsString() {
 			whole = false
 			return
 		}
-		*to = value.text()
+		*to = value.Text()
 	})
 	x.SHA256 = strings.ToLower(x.SHA256)
 	hexadecimal := strings.Trim(x.SHA256, "0123456789abcdef") == ""

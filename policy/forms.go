@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/clawai/clawai/policy/glob"
+import (
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // Forms is what a glob on an argument or a URI is compared as: for analyses,
 // which have to know every text that it matches or may match.
@@ -38,7 +41,7 @@ func (p *Policy) Forms(text string) (Forms, error) {
 		home = p.home()
 	}
 	pat, _ := newPattern(text, home, true) // checked above
-	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Spells: pat.spells, Perhaps: spellings(text), Forms: []Form{pat.asWritten.form()}}
+	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.form()}}
 	for i := range pat.others {
 		f.Forms = append(f.Forms, pat.others[i].form())
 	}

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // Further is what a rule says of the arguments that it does not name. A condition
@@ -32,11 +34,11 @@ type further struct {
 // that do not name it.
 type beyond struct {
 	node  *argNames
-	there bool      // the argument itself
-	any   bool      // members below it that no rule names
-	why   suspicion // the most telling of what is there
-	name  string    // of a member that no rule names: of the suspicious one, or else of the first
-	at    int       // where the argument's value begins, plus 1, until it has been looked at; else 0
+	there bool              // the argument itself
+	any   bool              // members below it that no rule names
+	why   reading.Suspicion // the most telling of what is there
+	name  string            // of a member that no rule names: of the suspicious one, or else of the first
+	at    int               // where the argument's value begins, plus 1, until it has been looked at; else 0
 }
 
 // path leads to what speaks against the call.
@@ -93,20 +95,20 @@ func (v *view) says(f *further, b *beyond) verdict {
 
 // suspicious looks at the value of an argument when a rule asks that does not name it.
 func (v *view) suspicious(b *beyond) bool {
-	if b.at > 0 && b.why == innocent {
+	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
 		b.why, _ = v.look(b.node) // it has been read before
-		v.left.spend(v.weighed - before)
+		v.left.Spend(v.weighed - before)
 	}
-	return b.why != innocent
+	return b.why != reading.Innocent
 }
 
 // beyond judges all that a call has and a rule does not name, and gives what was
 // held against the call.
 func (v *view) beyond(r *rule) (m verdict, at *beyond) {
 	m = yes
-	v.left.spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
+	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
 	for i := range v.found {
 		if s := v.says(&r.further, &v.found[i]); s < m {
 			m, at = s, &v.found[i]
@@ -148,11 +150,11 @@ func (sc *scanner) beyondAt(n *argNames) *beyond {
 // unnamed reads a member of n that no rule names.
 func (sc *scanner) unnamed(n *argNames, name string) bool {
 	why, ok := sc.suspect(name)
-	if why == innocent && !sc.only {
+	if why == reading.Innocent && !sc.only {
 		return ok
 	}
 	b := sc.beyondAt(n)
-	if !b.any || b.why == innocent && why != innocent {
+	if !b.any || b.why == reading.Innocent && why != reading.Innocent {
 		b.name = name
 	}
 	b.any, b.why = true, max(b.why, why)
@@ -175,7 +177,7 @@ func (sc *scanner) known(n *argNames, start int) bool {
 }
 
 // look is suspect for an argument that some rule names.
-func (sc *scanner) look(n *argNames) (suspicion, bool) {
+func (sc *scanner) look(n *argNames) (reading.Suspicion, bool) {
 	if len(n.kids) > 0 {
 		return sc.outer(n.name)
 	}
@@ -183,10 +185,10 @@ func (sc *scanner) look(n *argNames) (suspicion, bool) {
 }
 
 // outer is suspect for what is in no object.
-func (sc *scanner) outer(name string) (why suspicion, ok bool) {
+func (sc *scanner) outer(name string) (why reading.Suspicion, ok bool) {
 	switch sc.Peek() {
 	case '{':
-		return innocent, sc.Skip()
+		return reading.Innocent, sc.Skip()
 	case '[':
 		ok = sc.Elements(func() bool {
 			w, ok := sc.outer(name)
@@ -197,30 +199,33 @@ func (sc *scanner) outer(name string) (why suspicion, ok bool) {
 	case '"':
 		start := sc.At
 		if text, ok := sc.Text(); !ok || holdsJSON(text) {
-			return innocent, ok
+			return reading.Innocent, ok
 		}
 		sc.At = start
 	}
 	return sc.suspect(name)
 }
 
+// furtherEffort is the work to look at an argument that a rule may not name.
+const furtherEffort = 32
+
 // suspect reads a value, and says what is suspicious of it under a name: a text in
 // it, in its lists, in its objects under the names of their members, and in JSON
 // that stands in a text.
-func (sc *scanner) suspect(name string) (why suspicion, ok bool) {
+func (sc *scanner) suspect(name string) (why reading.Suspicion, ok bool) {
 	sc.weighed += furtherEffort
 	switch sc.Peek() {
 	case '"':
-		class := classOf(name)
-		if class == textName {
-			return innocent, sc.Skip()
+		class := reading.ClassOf(name)
+		if class == reading.TextName {
+			return reading.Innocent, sc.Skip()
 		}
 		text, ok := sc.Text()
 		if !ok {
-			return innocent, false
+			return reading.Innocent, false
 		}
 		sc.weighed += len(text)
-		if why = suspectText(class, text); why == innocent && holdsJSON(text) {
+		if why = reading.SuspectText(class, text); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)
 		}
 		return why, ok
@@ -239,11 +244,11 @@ func (sc *scanner) suspect(name string) (why suspicion, ok bool) {
 		})
 		return why, ok
 	}
-	return innocent, sc.Skip()
+	return reading.Innocent, sc.Skip()
 }
 
 // suspectJSON is suspect for what stands in a text.
-func (sc *scanner) suspectJSON(name, text string) (why suspicion, ok bool) {
+func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
 	ok = sc.embedded(text, func() bool {
 		w, ok := sc.suspect(name)
@@ -251,7 +256,7 @@ func (sc *scanner) suspectJSON(name, text string) (why suspicion, ok bool) {
 		return ok
 	})
 	if !whole {
-		why = innocent
+		why = reading.Innocent
 	}
 	return why, ok
 }

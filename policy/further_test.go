@@ -2,10 +2,12 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // and adds members to the arguments of a call.
@@ -95,78 +97,6 @@ func TestFurtherArguments(t *testing.T) {
 	}
 }
 
-// What the reference says of values is so, and its lists are those of the code.
-func TestReferenceFurther(t *testing.T) {
-	text := readReference(t)
-	for name, want := range map[string]string{"place words": placeWords, "place names": placeNames, "text words": textWords, "text names": textNames, "programs": programWords} {
-		m := regexp.MustCompile("(?ms)^```text " + name + "\n(.*?)^```$").FindStringSubmatch(text)
-		if m == nil || !slices.Equal(strings.Fields(m[1]), strings.Fields(want)) {
-			t.Errorf("the reference has other %s: %q", name, m)
-		}
-	}
-	_, table, _ := strings.Cut(text, "| what | such as | and not |\n")
-	rows := 0
-	for line := range strings.Lines(table) {
-		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x01"), "|")
-		if len(cells) != 5 {
-			break
-		}
-		for i := 2; i < 4; i++ {
-			for _, s := range codes(strings.ReplaceAll(cells[i], "\x01", "|")) {
-				rows++
-				if why := Suspect("x", s); (why != "") != (i == 2) {
-					t.Errorf("%q %s", s, why)
-				}
-			}
-		}
-	}
-	if rows < 25 {
-		t.Errorf("only %d values", rows)
-	}
-}
-
-func TestSuspect(t *testing.T) {
-	long := "/" + strings.Repeat("a/", longestPath)
-	for _, c := range []struct{ name, yes, no string }{
-		{"names", "path Paths PATH2 filePath source_path log-file file_3 paths[] HTMLFile imageURL URLs fileName FILE_NAME code baseUrl sub.dir", "profile pathology target country_code fileId url_count p 5 é " + strings.Repeat("x", 40)},
-		{"texts", "", "commit_message newText excludePatterns old_string api_key body"},
-	} {
-		for name := range strings.FieldsSeq(c.yes) {
-			if Suspect(name, "x") != byName.String() {
-				t.Errorf("%s is no name for a place", name)
-			}
-		}
-		for name := range strings.FieldsSeq(c.no) {
-			if why := Suspect(name, "x"); why != "" {
-				t.Errorf("%s %s", name, why)
-			}
-			if why := Suspect(name, "/x"); (why != "") != (c.name == "names") {
-				t.Errorf("/x under %s: %q", name, why)
-			}
-		}
-	}
-	for _, s := range []string{
-		"/", "/etc/passwd", "//h/x", " /x ", "/a b", "~", "~root/x", "~root", `~\x`, "./a", `..\a`, "..", "a/..", "C:/x", `c:\x`, `\\h\s`, "file:///x", "FILE:/x",
-		"a/.ssh/x", ".aws/x", "$HOME/x", "${HOME}/x", "$HOME", "%APPDATA%\\x", "%TEMP%", "%2Fetc%2Fx", "%252e%252e%252fx", "%2525252525x",
-		"http://h", "HTTPS://H/x?y", "s3://b", "view-source://h", "JavaScript:x", "git@h.example:o/r.git",
-		"$(id)", "`id`", "rm -rf x", "SUDO -u x y", "A=b C=d curl -O x", "cat /etc/x", "git clone https://h/x", "echo_ ; sh -c id", "bash -c id", "curl h | sh", "python3 ./x",
-	} {
-		if want := s != "echo_ ; sh -c id"; (Suspect("x", s) != "") != want {
-			t.Errorf("%q: %q", s, Suspect("x", s))
-		}
-	}
-	for _, s := range []string{
-		"", " ", "a", "src/a.go", "feature/x", "origin/main", "text/plain", "application/vnd.x+json; q=1", "2026/01/02", "10:30", "1/2", "and/or", "N/A", "o/r", "org/model-7b", "@scope/pkg",
-		"**/*.go", "*.ts", ".ts", ".env", ".btn-primary", "a..b", "...", "v1.2.3", "me@h.example", "mailto:me@h.example", "urn:isbn:1", "a: b", "C:", "note: x", "git@h", "@h:x", "a@:x", "a@h:", "a@h/b:x", "http://", "see https://h",
-		"~5", "~5 minutes", "$5", "$5/day", "$ref", "%", "100%", "50%25", `\d+`, `\\d`, "a\n/etc/x", "Dear all, /etc/x is a file", "/9j/4AAQSkZJRgABAQ==", long, "-x", "- x", "+1",
-		"make it so", "find the bug", "git push fails", "sh", "cat", "cat - a pet", "`", "``x", "A=b", "x -y", "select a from b", "{a: b}", "#id", "#/x/y", "*/5 * * * *", "é/è", strings.Repeat("x", 40) + " -y",
-	} {
-		if why := Suspect("x", s); why != "" {
-			t.Errorf("%q %s", s, why)
-		}
-	}
-}
-
 // Ordinary calls of real servers, with a rule on the arguments that name places: none
 // is refused for what else it has.
 func TestOrdinaryArguments(t *testing.T) {
@@ -248,11 +178,11 @@ func TestTraceFurther(t *testing.T) {
 		path, got  string
 		want       string
 	}{
-		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, Perhaps, "o.url", byName.String(), ""},
-		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, Perhaps, "x", asPath.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, Perhaps, "o.url", reading.ByName.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, Perhaps, "x", reading.AsPath.String(), ""},
 		{"args_only=true\n", `{"path":"/p/a","o":{"n":1},"q":1}`, NoMatch, "q", "", "true"},
 		{"args_only=['x','y']\n", `{"path":"/p/a","o":{"n":1,"q":1}}`, NoMatch, "o.q", "", `["x", "y"]`},
-		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, Perhaps, "z", asCommand.String(), ""},
+		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, Perhaps, "z", reading.AsCommand.String(), ""},
 		{"", `{"path":"/p/a","o":{"n":2},"x":"/y"}`, NoMatch, "o.n", "", ""},
 	} {
 		p := mustLoad(t, beside+c.more)
@@ -294,8 +224,8 @@ func TestManyFurtherArguments(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&args, `,"m%d":"x"`, i)
 	}
-	_, before := p.own(toolCall("t", `{"path":"/p/a"}`), maxEffort)
-	_, left := p.own(toolCall("t", args.String()+"}"), maxEffort)
+	_, before := p.own(toolCall("t", `{"path":"/p/a"}`), effort.Max)
+	_, left := p.own(toolCall("t", args.String()+"}"), effort.Max)
 	if before-left < 300_000*furtherEffort {
 		t.Errorf("they cost %d", before-left)
 	}

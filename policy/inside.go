@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // holds says that p surely matches whatever q surely matches, in every reading
@@ -17,7 +18,7 @@ func (p *pattern) holds(q *pattern) bool {
 		return false // one is compared with a text that the other never sees
 	}
 	either := p.effects | q.effects
-	for h := transforms(0); ; h++ {
+	for h := reading.Transforms(0); ; h++ {
 		if h&^either == 0 && !p.under(h).holds(q.under(h)) {
 			return false
 		}

@@ -9,17 +9,19 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // heldFor says in which reading of a value p, which holds q, does not match
 // although q does; "" when there is none.
 func heldFor(p, q *pattern, value string) string {
-	rd := reader{home: home, effects: p.effects | q.effects, paths: p.pathLike || q.pathLike}
+	rd := reading.Reader{Home: home, Effects: p.effects | q.effects, Paths: p.pathLike || q.pathLike}
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
-	left := maxEffort
-	for _, r := range rd.read(nil, value, &view{left: maxEffort}) {
+	left := effort.Max
+	for _, r := range rd.Read(nil, value, new(reading.CaseFolder), &left) {
 		if inner.match(&r, Allow, &left) == yes && outer.match(&r, Prompt, &left) != yes {
-			return fmt.Sprintf("%q made by %08b of %q", r.s, r.transforms, r.raw)
+			return fmt.Sprintf("%q made by %08b of %q", r.Text, r.Transforms, r.Raw)
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // key is one key of a rule, with all that the rooms which read, judge, compare and
@@ -15,8 +16,8 @@ type key struct {
 	early  bool   // a written rule has it behind the subject
 
 	table scope                                            // of a key that takes a table, and which
-	pair  func(p *parser, e expression)                    // reads a pair of such a key
-	field func(p *parser, k ruleKey, e expression)         // reads the value of another
+	pair  func(p *parser, e toml.Expression)               // reads a pair of such a key
+	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of another
 	check func(p *parser, r *ruleSource)                   // reports what only a whole rule tells; may be nil
 	write func(r *ruleSource, line func(key, toml string)) // writes it, where the rule says it
 

@@ -3,6 +3,8 @@ package policy
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // A policy may stand under others: an organisation's, a project's. Each of them
@@ -11,7 +13,7 @@ import (
 // nothing, and if the policy itself does not allow a call, nothing does.
 
 // decide is the answer of a policy and of the layers above it.
-func (p *Policy) decide(c *Call, left effort) (Decision, effort) {
+func (p *Policy) decide(c *Call, left effort.Left) (Decision, effort.Left) {
 	if len(p.options.Above) == 0 {
 		return p.own(c, left)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // Narrowed is a rule that a person's answer writes above the rule that asked.
@@ -85,7 +86,7 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	return out, nil
 }
 
-func (p *Policy) home() string { return p.readers[resourceSlot].home }
+func (p *Policy) home() string { return p.readers[resourceSlot].Home }
 
 // try is the policy with the text above rule r, if it answers a call with a.
 func (p *Policy) try(text string, r Rule, c *Call, a Action) (*Policy, error) {
@@ -186,7 +187,7 @@ func (n *narrower) resource(uri string) error {
 		}
 	case Folder:
 		var found bool
-		if wanted, found = folderOf(uri, n.home, true); !found {
+		if wanted, found = n.folder(uri, true); !found {
 			return errors.New("the resource names no folder")
 		}
 	default:
@@ -307,7 +308,7 @@ func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
 		return a.exact, a.inexact
 	case Folder:
 		for _, text := range a.texts {
-			glob, found := folderOf(text, n.home, named)
+			glob, found := n.folder(text, named)
 			if !found {
 				return nil, nil
 			}
@@ -317,4 +318,13 @@ func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
 		}
 	}
 	return globs, nil
+}
+
+// folder is the glob of the folder that a text names; false when it names none for
+// certain, or one too long for a rule.
+func (n *narrower) folder(text string, named bool) (glob string, found bool) {
+	if len(text) > maxLiteral {
+		return "", false
+	}
+	return reading.FolderGlob(text, n.home, named)
 }

@@ -304,57 +304,12 @@ func TestScopeWords(t *testing.T) {
 	}
 }
 
-func TestFolderOf(t *testing.T) {
-	for value, want := range map[string]string{
-		"/srv/p/x":               "/srv/p/**",
-		"/srv/p/":                "/srv/p/**",
-		"/srv/p q/x y":           "/srv/p q/**",
-		"/srv/p/a*b":             "/srv/p/**",
-		"~/p/x":                  "~/p/**",
-		"src/a.go":               "src/**",
-		`C:\Users\me\x`:          `C:\Users\me\**`,
-		"C:/Users/me/x":          "C:/Users/me/**",
-		"file:///srv/p/x":        "file:///srv/p/**",
-		"https://h":              "",
-		"https://h/":             "https://h/**",
-		"https://h/a/b?c=/d#e/f": "https://h/a/**",
-		"note://a/b":             "note://a/**",
-
-		// What would open too much opens its own folder only.
-		"/x":               "/*",
-		"/etc/passwd":      "/etc/*",
-		"/home/x":          "/home/*",
-		"/home/user/x":     "/home/user/*",
-		"/HOME/User/x":     "/HOME/User/*",
-		"~/x":              "~/*",
-		`C:\x`:             `C:\*`,
-		"C:/Users/x":       "C:/Users/*",
-		"file:///etc/x":    "file:///etc/*",
-		"file:/etc/x":      "file:/etc/*",
-		"/home/username/x": "/home/username/**",
-
-		// No folder, or none for certain.
-		"": "", "plain": "", "x.txt": "", "~": "", "/a*b/x": "", "/a/../b": "", "//a/b": "", "./x": "", "../a/b": "", ".ssh/id": "",
-		"$HOME/x": "", "%41/x": "", "a b/c": "", "https://h/a b": "", "and/or maybe": "", "/a\n/b": "", "/a\u200b/b": "", `\\host\a\b`: "",
-		"/a/" + strings.Repeat("b", maxLiteral): "",
-	} {
-		if got, found := folderOf(value, home, true); got != want || found != (want != "") {
-			t.Errorf("%q: %q, %v, want %q", value, got, found, want)
+func TestNarrowNamesNoLongFolder(t *testing.T) {
+	n := narrower{home: home}
+	for size, want := range map[int]bool{maxLiteral: true, maxLiteral + 1: false} {
+		if got, found := n.folder("/a/"+strings.Repeat("b", size-len("/a/")), true); found != want {
+			t.Errorf("%d bytes: %q", size, got)
 		}
-	}
-	for value, want := range map[string]string{"~/x": "~/*", "~/p/x": "~/p/**"} {
-		if got, _ := folderOf(value, "", true); got != want {
-			t.Errorf("without a home %q: %q, want %q", value, got, want)
-		}
-	}
-	for value, want := range map[string]bool{"/srv/p/x": true, "~/p/x": true, "https://h/a": true, "C:/p/x": true,
-		"<b>x</b>": false, "and/or": false, "src/a.go": false, "/help me/now": false} {
-		if got, found := folderOf(value, home, false); found != want {
-			t.Errorf("%q that no rule names: %q", value, got)
-		}
-	}
-	if got, _ := folderOf("C:/Users/Me/x", "C:/users/me", true); got != "C:/Users/Me/*" {
-		t.Errorf("a home on a drive: %q", got)
 	}
 }
 

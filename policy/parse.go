@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // parseSource reads the rules of a policy. It reports everything that is wrong
@@ -19,11 +20,11 @@ func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 
 // parseFile reads what a policy extends as well.
 func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
-	p := parser{doc: newDocument(file, src), given: make([]int, len(keys)), whole: make([]bool, len(keys))}
+	p := parser{file: file, doc: toml.New(src), given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
-		p.doc.restart(3)
+		p.doc.Restart(3)
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
 		return nil, nil, p.errs
@@ -38,7 +39,8 @@ func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
 
 // parser holds what is known of a policy while it is read.
 type parser struct {
-	doc   *document
+	file  string // as positions call it
+	doc   *toml.Document
 	errs  Errors
 	rules []ruleSource
 	scope scope
@@ -77,27 +79,27 @@ const (
 // goes on at the next rule.
 func (p *parser) read() {
 	for {
-		if e, ok := p.doc.next(); ok {
+		if e, ok := p.doc.Next(); ok {
 			p.expression(e)
 			continue
 		}
-		offset, msg, found := p.doc.syntaxError()
+		offset, msg, found := p.doc.SyntaxError()
 		if !found {
 			break
 		}
 		p.syntax(offset, msg)
-		next := nextRule(p.doc.src, offset)
+		next := nextRule(p.doc.Src, offset)
 		if next < 0 {
 			break
 		}
-		p.doc.restart(next)
+		p.doc.Restart(next)
 	}
 	p.closeRule()
 	if !p.tables || len(p.errs) > 0 {
 		return
 	}
-	if pos, msg, found := p.doc.tableConflict(); found {
-		p.errs = append(p.errs, &Error{Pos: pos, Msg: "invalid TOML: " + msg})
+	if offset, msg, found := p.doc.TableConflict(); found {
+		p.errs = append(p.errs, &Error{Pos: p.position(offset), Msg: "invalid TOML: " + msg})
 	}
 }
 
@@ -116,24 +118,24 @@ func nextRule(src []byte, offset int) int {
 	}
 }
 
-func (p *parser) expression(e expression) {
+func (p *parser) expression(e toml.Expression) {
 	switch {
-	case e.form != pairForm:
+	case e.Form != toml.Pair:
 		p.header(e)
 	case p.scope == fileScope:
 		p.filePair(e)
 	case p.scope == ruleScope:
 		p.rulePair(e)
-		p.rule().end = e.end
+		p.rule().end = e.End
 	case p.scope == argsScope:
-		p.argument(argPath(p.prefix, e.key), e.key, e.value)
-		p.rule().end = e.end
+		p.argument(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.rule().end = e.End
 	case p.scope == whereScope:
-		p.constraint(argPath(p.prefix, e.key), e.key, e.value)
-		p.rule().end = e.end
+		p.constraint(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.rule().end = e.End
 	case p.scope == partsScope:
-		p.part(p.table, e.key, e.value)
-		p.rule().end = e.end
+		p.part(p.table, e.Key, e.Value)
+		p.rule().end = e.End
 	}
 }
 
@@ -141,18 +143,18 @@ func (p *parser) expression(e expression) {
 func (p *parser) rule() *ruleSource { return &p.rules[len(p.rules)-1] }
 
 // pattern reads a glob, or reports why it is none.
-func (p *parser) pattern(name label, at []keyPart, v tomlValue) (string, bool) {
-	if !v.isString() {
+func (p *parser) pattern(name label, at []toml.KeyPart, v toml.Value) (string, bool) {
+	if !v.IsString() {
 		hint := ""
-		if v.isList() {
+		if v.IsList() {
 			hint = "write one rule for each"
 		}
 		p.wrongType(name, "a string", at, v, hint)
 		return "", false
 	}
-	s := v.text()
+	s := v.Text()
 	if err := glob.Check(s); err != nil {
-		start, end, _ := v.span()
+		start, end, _ := v.Span()
 		p.fail(start, end, fmt.Sprintf("%s: %v", name, err), `"*" is any text without a "/", "**" any text`)
 		return "", false
 	}
@@ -160,28 +162,34 @@ func (p *parser) pattern(name label, at []keyPart, v tomlValue) (string, bool) {
 }
 
 // wrongType reports a value that is not what its key takes.
-func (p *parser) wrongType(name label, want string, at []keyPart, v tomlValue, hint string) {
-	start, end, known := v.span()
+func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Value, hint string) {
+	start, end, known := v.Span()
 	if !known {
-		start, end = at[0].start, at[len(at)-1].end
+		start, end = at[0].Start, at[len(at)-1].End
 	}
-	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.describe()), hint)
+	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.Describe()), hint)
 }
 
 // fail reports a finding about the bytes from start to end.
 func (p *parser) fail(start, end int, msg, hint string) {
-	text := p.doc.src[start:end]
+	text := p.doc.Src[start:end]
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
 	}
-	p.errs = append(p.errs, &Error{Pos: p.doc.position(start), Text: string(text), Msg: msg, Hint: hint})
+	p.errs = append(p.errs, &Error{Pos: p.position(start), Text: string(text), Msg: msg, Hint: hint})
+}
+
+// position is the place of an offset in the text.
+func (p *parser) position(offset int) Position {
+	line, column := p.doc.Position(offset)
+	return Position{File: p.file, Line: line, Column: column}
 }
 
 // syntax reports text that is no TOML. The rule it stands in cannot be judged
 // as a whole.
 func (p *parser) syntax(offset int, msg string) {
 	p.broken = true
-	r, size := utf8.DecodeRune(p.doc.src[offset:])
+	r, size := utf8.DecodeRune(p.doc.Src[offset:])
 	hint := ""
 	switch {
 	case strings.Contains(msg, "escape"):

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // maxArgDepth is how far below args a condition may reach: as deep as a frame
@@ -12,40 +13,40 @@ import (
 const maxArgDepth = 64
 
 // args takes a pair whose key begins with args.
-func (p *parser) args(e expression) {
-	p.give(argsKey, e.key[0])
-	if len(e.key) > 1 {
-		p.argument(argPath(nil, e.key[1:]), e.key, e.value)
+func (p *parser) args(e toml.Expression) {
+	p.give(argsKey, e.Key[0])
+	if len(e.Key) > 1 {
+		p.argument(argPath(nil, e.Key[1:]), e.Key, e.Value)
 		return
 	}
-	if !e.value.isTable() {
+	if !e.Value.IsTable() {
 		p.arguments++
-		p.wrongType(label{key: argsKey}, "a table", e.key, e.value, `write args.path = "/some/**"`)
+		p.wrongType(label{key: argsKey}, "a table", e.Key, e.Value, `write args.path = "/some/**"`)
 		return
 	}
-	p.argumentTable(nil, e.value)
+	p.argumentTable(nil, e.Value)
 }
 
 // argumentTable takes the pairs of an inline table.
-func (p *parser) argumentTable(prefix []string, v tomlValue) {
+func (p *parser) argumentTable(prefix []string, v toml.Value) {
 	p.tables = true
-	v.pairs(func(key []keyPart, inner tomlValue) {
+	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
 		p.argument(argPath(prefix, key), key, inner)
 	})
 }
 
 // argument takes the condition on one argument, or a table of such.
-func (p *parser) argument(path []string, at []keyPart, v tomlValue) {
+func (p *parser) argument(path []string, at []toml.KeyPart, v toml.Value) {
 	p.arguments++
 	if len(path) > maxArgDepth {
-		p.fail(at[0].start, at[len(at)-1].end, fmt.Sprintf("args nest more than %d deep", maxArgDepth), "")
+		p.fail(at[0].Start, at[len(at)-1].End, fmt.Sprintf("args nest more than %d deep", maxArgDepth), "")
 		return
 	}
-	if v.isTable() {
+	if v.IsTable() {
 		before := p.arguments
 		p.argumentTable(path, v)
 		if p.arguments == before {
-			p.fail(at[0].start, at[len(at)-1].end, argName(path)+" is empty", "")
+			p.fail(at[0].Start, at[len(at)-1].End, argName(path)+" is empty", "")
 		}
 		return
 	}
@@ -54,31 +55,31 @@ func (p *parser) argument(path []string, at []keyPart, v tomlValue) {
 		return
 	}
 	r := p.rule()
-	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.doc.position(at[0].start)})
+	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.position(at[0].Start)})
 }
 
 // globs reads one glob or a list of them; nil when something is wrong.
-func (p *parser) globs(name label, at []keyPart, v tomlValue) []string {
-	if v.isString() {
+func (p *parser) globs(name label, at []toml.KeyPart, v toml.Value) []string {
+	if v.IsString() {
 		if s, ok := p.pattern(name, at, v); ok {
 			return []string{s}
 		}
 		return nil
 	}
-	if !v.isList() {
-		p.wrongType(name, "a glob or a list of globs", at, v, fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.source()))
+	if !v.IsList() {
+		p.wrongType(name, "a glob or a list of globs", at, v, fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.Source()))
 		return nil
 	}
 	var globs []string
 	before, elements := len(p.errs), 0
-	v.elements(func(element tomlValue) {
+	v.Elements(func(element toml.Value) {
 		elements++
 		if s, ok := p.pattern(name, at, element); ok {
 			globs = append(globs, s)
 		}
 	})
 	if elements == 0 {
-		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "no value would match")
+		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
 	}
 	if len(p.errs) > before {
 		return nil
@@ -117,11 +118,11 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 }
 
 // argPath is a path of names below args.
-func argPath(prefix []string, key []keyPart) []string {
+func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)
 	for _, part := range key {
-		path = append(path, string(part.name))
+		path = append(path, string(part.Name))
 	}
 	return path
 }

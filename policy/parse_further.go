@@ -4,36 +4,37 @@ import (
 	"fmt"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // argsOnly takes true, or a list of names.
-func (p *parser) argsOnly(k ruleKey, e expression) {
+func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 	r, name, want := p.rule(), label{key: k}, "true or a list of names"
 	r.further.Only = true
-	switch v := e.value; {
-	case v.isBool() && v.text() == "true":
-	case v.isList():
+	switch v := e.Value; {
+	case v.IsBool() && v.Text() == "true":
+	case v.IsList():
 		elements := 0
-		v.elements(func(element tomlValue) {
+		v.Elements(func(element toml.Value) {
 			elements++
-			if !element.isString() {
-				p.wrongType(name, want, e.key, element, `write args_only = ["limit", "offset"]`)
+			if !element.IsString() {
+				p.wrongType(name, want, e.Key, element, `write args_only = ["limit", "offset"]`)
 				return
 			}
-			r.further.Names = append(r.further.Names, element.text())
+			r.further.Names = append(r.further.Names, element.Text())
 		})
 		if elements == 0 {
-			p.fail(e.key[0].start, e.key[0].end, "args_only is an empty list", "for no further arguments at all write args_only = true")
+			p.fail(e.Key[0].Start, e.Key[0].End, "args_only is an empty list", "for no further arguments at all write args_only = true")
 		}
 	default:
-		p.wrongType(name, want, e.key, v, `write args_only = true, or args_only = ["limit", "offset"]`)
+		p.wrongType(name, want, e.Key, v, `write args_only = true, or args_only = ["limit", "offset"]`)
 	}
 }
 
-func (p *parser) argsOpen(k ruleKey, e expression) {
+func (p *parser) argsOpen(k ruleKey, e toml.Expression) {
 	p.rule().further.Open = true
-	if !e.value.isBool() || e.value.text() != "true" {
-		p.wrongType(label{key: k}, "true", e.key, e.value, "leave it out where further arguments are not accepted")
+	if !e.Value.IsBool() || e.Value.Text() != "true" {
+		p.wrongType(label{key: k}, "true", e.Key, e.Value, "leave it out where further arguments are not accepted")
 	}
 }
 

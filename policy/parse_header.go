@@ -1,17 +1,21 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/policy/internal/toml"
+)
 
 // header takes a [table] or [[list of tables]].
-func (p *parser) header(e expression) {
+func (p *parser) header(e toml.Expression) {
 	p.scope = refusedScope
-	first := e.key[0]
-	name := string(first.name)
-	alone := len(e.key) == 1
+	first := e.Key[0]
+	name := string(first.Name)
+	alone := len(e.Key) == 1
 	switch {
 	case name == "rule" && alone:
-		if e.form == tableForm {
-			p.fail(e.start, e.end, "[rule] must be [[rule]]", "a policy is a list of rules")
+		if e.Form == toml.Table {
+			p.fail(e.Start, e.End, "[rule] must be [[rule]]", "a policy is a list of rules")
 		}
 		p.openRule(e)
 	case name == "rule":
@@ -19,71 +23,71 @@ func (p *parser) header(e expression) {
 	case name == "server":
 		p.later(first)
 	case name == "extends":
-		p.fail(e.start, e.end, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
+		p.fail(e.Start, e.End, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
 	case alone && nearest(name, []string{"rule"}) != "":
-		p.fail(e.start, e.end, fmt.Sprintf("unknown table %q", name), "did you mean [[rule]]?")
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), "did you mean [[rule]]?")
 		p.openRule(e)
 	default:
-		p.fail(e.start, e.end, fmt.Sprintf("unknown table %q", name), "a policy holds only [[rule]] tables")
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), "a policy holds only [[rule]] tables")
 	}
 }
 
 // ruleTable takes a table inside the current rule: [rule.args] and below.
-func (p *parser) ruleTable(e expression) {
-	second := e.key[1]
-	name := string(second.name)
-	k := findKey(second.name)
+func (p *parser) ruleTable(e toml.Expression) {
+	second := e.Key[1]
+	name := string(second.Name)
+	k := findKey(second.Name)
 	switch {
 	case !p.open:
-		p.fail(e.start, e.end, "table of a rule above every [[rule]]", "put [[rule]] on a line before it")
+		p.fail(e.Start, e.End, "table of a rule above every [[rule]]", "put [[rule]] on a line before it")
 	case k == noKey:
 		p.unknownKey(second)
 	case keys[k].table == fileScope:
-		p.fail(second.start, second.end, name+" must be a string, not a table", "")
+		p.fail(second.Start, second.End, name+" must be a string, not a table", "")
 		p.give(k, second)
-	case e.form == tableArrayForm:
-		p.fail(e.start, e.end, fmt.Sprintf("[[rule.%s]] must be [rule.%s]", name, name), "")
+	case e.Form == toml.TableArray:
+		p.fail(e.Start, e.End, fmt.Sprintf("[[rule.%s]] must be [rule.%s]", name, name), "")
 		p.give(k, second)
 		p.arguments++
 		p.typed++
-	case keys[k].table == partsScope && len(e.key) > 2:
-		p.tableless(k, e.start, e.end)
+	case keys[k].table == partsScope && len(e.Key) > 2:
+		p.tableless(k, e.Start, e.End)
 		p.give(k, second)
 	default:
 		p.give(k, second)
-		p.scope, p.table, p.prefix, p.tables = keys[k].table, k, argPath(nil, e.key[2:]), true
-		p.rule().end = e.end
+		p.scope, p.table, p.prefix, p.tables = keys[k].table, k, argPath(nil, e.Key[2:]), true
+		p.rule().end = e.End
 	}
 }
 
 // filePair takes a pair that stands in no table.
-func (p *parser) filePair(e expression) {
-	first := e.key[0]
-	name := string(first.name)
+func (p *parser) filePair(e toml.Expression) {
+	first := e.Key[0]
+	name := string(first.Name)
 	switch {
 	case name == "extends":
 		p.readExtends(e)
 	case name == "server":
 		p.later(first)
 	case name == "rule":
-		p.fail(first.start, first.end, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
-	case findKey(first.name) != noKey:
-		p.fail(first.start, first.end, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
+		p.fail(first.Start, first.End, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
+	case findKey(first.Name) != noKey:
+		p.fail(first.Start, first.End, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
 	default:
-		p.fail(first.start, first.end, fmt.Sprintf("unknown key %q", name), "a policy holds only [[rule]] tables")
+		p.fail(first.Start, first.End, fmt.Sprintf("unknown key %q", name), "a policy holds only [[rule]] tables")
 	}
 }
 
 // openRule starts a rule at its header.
-func (p *parser) openRule(e expression) {
+func (p *parser) openRule(e toml.Expression) {
 	p.closeRule()
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
 	clear(p.given)
 	clear(p.whole)
 	p.arguments, p.typed, p.when, p.limit = 0, 0, &whenParts{}, limitParts{}
-	p.rules = append(p.rules, ruleSource{start: e.start, end: e.end})
+	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End})
 	r := p.rule()
-	r.Pos, r.Index = p.doc.position(e.start), len(p.rules)-1
+	r.Pos, r.Index = p.position(e.Start), len(p.rules)-1
 }
 
 // closeRule checks what only a whole rule can tell.
@@ -126,6 +130,6 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 // failRule reports a finding at the current rule's header.
 func (p *parser) failRule(msg, hint string) {
 	start := p.rule().start
-	end := min(start+len("[[rule]]"), len(p.doc.src)) // a misspelt header may be shorter
+	end := min(start+len("[[rule]]"), len(p.doc.Src)) // a misspelt header may be shorter
 	p.fail(start, end, msg, hint)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // maxRate bounds the calls that a limit counts: each is remembered.
@@ -32,17 +33,17 @@ type limitParts struct {
 }
 
 // limitPart takes one part of a limit that is a table.
-func (p *parser) limitPart(word string, name label, at []keyPart, v tomlValue) {
-	if !v.isString() {
+func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Value) {
+	if !v.IsString() {
 		p.keep(word, "")
 		p.wrongType(name, "a string", at, v, "")
 		return
 	}
 	choose := func(words []string) int {
-		i := slices.Index(words, v.text())
+		i := slices.Index(words, v.Text())
 		if i < 0 {
-			start, end, _ := v.span()
-			p.fail(start, end, fmt.Sprintf("unknown %s %q", name, v.text()), suggest(v.text(), words, "one of "+listWords(words)))
+			start, end, _ := v.Span()
+			p.fail(start, end, fmt.Sprintf("unknown %s %q", name, v.Text()), suggest(v.Text(), words, "one of "+listWords(words)))
 		}
 		return max(i, 0)
 	}
@@ -55,7 +56,7 @@ func (p *parser) limitPart(word string, name label, at []keyPart, v tomlValue) {
 	default:
 		p.limit.Over = []Action{Deny, Prompt}[choose([]string{"deny", "prompt"})]
 	}
-	p.keep(word, v.text())
+	p.keep(word, v.Text())
 }
 
 func (p *parser) keep(word, text string) {
@@ -66,10 +67,10 @@ func (p *parser) keep(word, text string) {
 }
 
 // rate reads "20/min".
-func (p *parser) rate(name label, v tomlValue) {
-	s := v.text()
+func (p *parser) rate(name label, v toml.Value) {
+	s := v.Text()
 	p.keep("rate", s)
-	start, end, _ := v.span()
+	start, end, _ := v.Span()
 	number, unit, _ := strings.Cut(s, "/")
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	unit = strings.TrimSpace(unit)

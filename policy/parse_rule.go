@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 var (
@@ -21,9 +22,9 @@ type label struct {
 func (l label) String() string { return policytext.Key(ruleKeys[l.key], l.path...) }
 
 // give notes that the current rule has a key.
-func (p *parser) give(k ruleKey, at keyPart) {
+func (p *parser) give(k ruleKey, at toml.KeyPart) {
 	if p.given[k] == 0 {
-		p.given[k] = at.start + 1
+		p.given[k] = at.Start + 1
 	}
 	if r := p.rule(); k.isSubject() && r.subject == NoSubject {
 		r.subject = Subject(k)
@@ -31,23 +32,23 @@ func (p *parser) give(k ruleKey, at keyPart) {
 }
 
 // rulePair takes one pair of a [[rule]].
-func (p *parser) rulePair(e expression) {
-	first := e.key[0]
-	k := findKey(first.name)
+func (p *parser) rulePair(e toml.Expression) {
+	first := e.Key[0]
+	k := findKey(first.Name)
 	switch {
 	case k == noKey:
 		p.unknownKey(first)
 	case keys[k].pair != nil:
 		keys[k].pair(p, e)
-	case len(e.key) > 1:
-		p.fail(first.start, e.key[len(e.key)-1].end, ruleKeys[k]+" must be a string, not a table", "")
+	case len(e.Key) > 1:
+		p.fail(first.Start, e.Key[len(e.Key)-1].End, ruleKeys[k]+" must be a string, not a table", "")
 		p.give(k, first)
 	case p.given[k] > 0:
-		p.fail(first.start, first.end, ruleKeys[k]+" is given twice",
+		p.fail(first.Start, first.End, ruleKeys[k]+" is given twice",
 			fmt.Sprintf("the first is on line %d", p.lineOf(k)))
 	case k.isSubject() && p.rule().subject != NoSubject:
 		other := ruleKey(p.rule().subject)
-		p.fail(first.start, first.end, fmt.Sprintf("%s beside %s: a rule has one subject", ruleKeys[k], ruleKeys[other]),
+		p.fail(first.Start, first.End, fmt.Sprintf("%s beside %s: a rule has one subject", ruleKeys[k], ruleKeys[other]),
 			fmt.Sprintf("%s is on line %d; write two rules", ruleKeys[other], p.lineOf(other)))
 	default:
 		p.give(k, first)
@@ -55,34 +56,34 @@ func (p *parser) rulePair(e expression) {
 	}
 }
 
-func (p *parser) lineOf(k ruleKey) int { return p.doc.position(p.given[k] - 1).Line }
+func (p *parser) lineOf(k ruleKey) int { return p.position(p.given[k] - 1).Line }
 
-func (p *parser) description(k ruleKey, e expression) {
-	if !e.value.isString() {
-		p.wrongType(label{key: k}, "a string", e.key, e.value, "")
+func (p *parser) description(k ruleKey, e toml.Expression) {
+	if !e.Value.IsString() {
+		p.wrongType(label{key: k}, "a string", e.Key, e.Value, "")
 		return
 	}
-	p.rule().Description = e.value.text()
+	p.rule().Description = e.Value.Text()
 }
 
-func (p *parser) pinned(k ruleKey, e expression) {
-	if !e.value.isBool() {
-		p.wrongType(label{key: k}, "true or false", e.key, e.value, "")
+func (p *parser) pinned(k ruleKey, e toml.Expression) {
+	if !e.Value.IsBool() {
+		p.wrongType(label{key: k}, "true or false", e.Key, e.Value, "")
 		return
 	}
-	p.rule().Pinned = e.value.text() == "true"
+	p.rule().Pinned = e.Value.Text() == "true"
 }
 
-func (p *parser) action(k ruleKey, e expression) {
+func (p *parser) action(k ruleKey, e toml.Expression) {
 	r, choice := p.rule(), "one of "+listWords(actionWords)
-	if !e.value.isString() {
-		p.wrongType(label{key: k}, "a string", e.key, e.value, choice)
+	if !e.Value.IsString() {
+		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
 		return
 	}
-	word := e.value.text()
+	word := e.Value.Text()
 	action, err := ParseAction(word)
 	if err != nil {
-		start, end, _ := e.value.span()
+		start, end, _ := e.Value.Span()
 		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, actionWords, choice))
 	}
 	r.Action, p.acts = action, err == nil
@@ -90,14 +91,14 @@ func (p *parser) action(k ruleKey, e expression) {
 
 // ask takes the demand that a person be asked by clawai itself, not through the
 // client, whose form an agent might fill in.
-func (p *parser) ask(k ruleKey, e expression) {
+func (p *parser) ask(k ruleKey, e toml.Expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
-	if !e.value.isString() {
-		p.wrongType(label{key: k}, "a string", e.key, e.value, choice)
+	if !e.Value.IsString() {
+		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
 		return
 	}
-	if word := e.value.text(); word != askWords[0] {
-		start, end, _ := e.value.span()
+	if word := e.Value.Text(); word != askWords[0] {
+		start, end, _ := e.Value.Span()
 		p.fail(start, end, fmt.Sprintf("unknown ask %q", word), suggest(word, askWords, choice))
 	}
 	p.rule().OutOfBand = true
@@ -110,9 +111,9 @@ func (p *parser) checkAsk(r *ruleSource) {
 	}
 }
 
-func (p *parser) subject(k ruleKey, e expression) {
+func (p *parser) subject(k ruleKey, e toml.Expression) {
 	r := p.rule()
-	pattern, ok := p.pattern(label{key: k}, e.key, e.value)
+	pattern, ok := p.pattern(label{key: k}, e.Key, e.Value)
 	if !ok {
 		return
 	}
@@ -121,25 +122,25 @@ func (p *parser) subject(k ruleKey, e expression) {
 		return
 	}
 	if msg, hint := refuseMethod(pattern); msg != "" {
-		start, end, _ := e.value.span()
+		start, end, _ := e.Value.Span()
 		p.fail(start, end, msg, hint)
 	}
 }
 
 // unknownKey reports a key that rules do not have. A near spelling counts as
 // given, so that one slip is one finding.
-func (p *parser) unknownKey(at keyPart) {
-	name := string(at.name)
+func (p *parser) unknownKey(at toml.KeyPart) {
+	name := string(at.Name)
 	if k := findKey([]byte(nearest(name, ruleKeys))); k < argsKey {
 		p.give(k, at)
 	}
-	p.fail(at.start, at.end, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
+	p.fail(at.Start, at.End, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
 }
 
 // later reports a part of the language that this version does not know: to
 // skip a condition would widen the rule.
-func (p *parser) later(at keyPart) {
-	p.fail(at.start, at.end, fmt.Sprintf("%q is known but not supported by this version", at.name), "")
+func (p *parser) later(at toml.KeyPart) {
+	p.fail(at.Start, at.End, fmt.Sprintf("%q is known but not supported by this version", at.Name), "")
 }
 
 func listWords(words []string) string { return strings.Join(words, ", ") }

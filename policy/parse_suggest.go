@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"strings"
+
+	"github.com/clawai/clawai/internal/spelling"
 )
 
 // maxSuggest is the longest word worth comparing.
@@ -24,7 +26,7 @@ func nearest(word string, words []string) string {
 	}
 	best, found := 3, ""
 	for _, w := range words {
-		d := distance(word, w)
+		d := spelling.Distance(word, w)
 		if len(word) > 2 && strings.HasPrefix(w, word) {
 			d = min(d, 1)
 		}
@@ -33,29 +35,4 @@ func nearest(word string, words []string) string {
 		}
 	}
 	return found
-}
-
-// distance counts the letters to insert, drop, change or swap with a neighbour
-// to turn a into b.
-func distance(a, b string) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 )
 
 // valueForm is what a constraint takes.
@@ -29,14 +28,14 @@ var formWords = [...]string{
 }
 
 // value reads the value of a constraint, and writes it as TOML.
-func (p *parser) value(key *constraintKey, name label, at []keyPart, v tomlValue) (value any, text string) {
+func (p *parser) value(key *constraintKey, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
 	form := key.form
-	wrong := func(v tomlValue, want string) { p.wrongType(name, want, at, v, "") }
+	wrong := func(v toml.Value, want string) { p.wrongType(name, want, at, v, "") }
 	switch {
-	case form == textsForm && v.isList(), form == scalarsForm && v.isList():
+	case form == textsForm && v.IsList(), form == scalarsForm && v.IsList():
 		return p.list(form, name, at, v)
-	case v.isString() && (form == textForm || form == textsForm || form == settingsForm):
-		s := v.text()
+	case v.IsString() && (form == textForm || form == textsForm || form == settingsForm):
+		s := v.Text()
 		switch form {
 		case textsForm:
 			return []string{s}, policytext.Quote(s)
@@ -44,23 +43,23 @@ func (p *parser) value(key *constraintKey, name label, at []keyPart, v tomlValue
 			return map[string]string{key.settings[0]: s}, policytext.Quote(s)
 		}
 		return s, policytext.Quote(s)
-	case form == booleanForm && v.isBool():
-		return v.text() == "true", v.text()
-	case form == numberForm && v.isNumber():
-		n, err := v.number()
+	case form == booleanForm && v.IsBool():
+		return v.Text() == "true", v.Text()
+	case form == numberForm && v.IsNumber():
+		n, err := v.Number()
 		if err != nil {
 			wrong(v, "a finite number")
 		}
-		return n, v.source()
-	case form == countForm && v.isNumber():
-		n, err := v.number()
+		return n, v.Source()
+	case form == countForm && v.IsNumber():
+		n, err := v.Number()
 		if i, whole := n.(int64); err == nil && whole && 0 <= i && i <= math.MaxInt32 {
-			return int(i), v.source()
+			return int(i), v.Source()
 		}
-		start, end, _ := v.span()
-		p.fail(start, end, fmt.Sprintf("%s must be a whole number, not %s", name, v.source()), "")
+		start, end, _ := v.Span()
+		p.fail(start, end, fmt.Sprintf("%s must be a whole number, not %s", name, v.Source()), "")
 		return 0, ""
-	case form == settingsForm && v.isTable():
+	case form == settingsForm && v.IsTable():
 		return p.settings(key.settings, name, at, v)
 	}
 	wrong(v, formWords[form])
@@ -68,11 +67,11 @@ func (p *parser) value(key *constraintKey, name label, at []keyPart, v tomlValue
 }
 
 // list reads a list of plain values.
-func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (value any, text string) {
+func (p *parser) list(form valueForm, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
 	var strs []string
 	var all []any
 	var texts []string
-	v.elements(func(e tomlValue) {
+	v.Elements(func(e toml.Value) {
 		one, text := p.element(form, name, at, e)
 		if s, ok := one.(string); ok {
 			strs = append(strs, s)
@@ -80,7 +79,7 @@ func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (va
 		all, texts = append(all, one), append(texts, text)
 	})
 	if len(all) == 0 {
-		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "no value would match")
+		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
 	}
 	text = policytext.List(texts)
 	if form == textsForm {
@@ -89,17 +88,17 @@ func (p *parser) list(form valueForm, name label, at []keyPart, v tomlValue) (va
 	return all, text
 }
 
-func (p *parser) element(form valueForm, name label, at []keyPart, v tomlValue) (one any, text string) {
+func (p *parser) element(form valueForm, name label, at []toml.KeyPart, v toml.Value) (one any, text string) {
 	switch {
-	case v.isString():
-		return v.text(), policytext.Quote(v.text())
+	case v.IsString():
+		return v.Text(), policytext.Quote(v.Text())
 	case form == textsForm:
 		p.wrongType(name, "a list of strings", at, v, "")
-	case v.isBool():
-		return v.text() == "true", v.text()
-	case v.isNumber():
-		if n, err := v.number(); err == nil {
-			return n, v.source()
+	case v.IsBool():
+		return v.Text() == "true", v.Text()
+	case v.IsNumber():
+		if n, err := v.Number(); err == nil {
+			return n, v.Source()
 		}
 		p.wrongType(name, "a list of finite numbers", at, v, "")
 	default:
@@ -109,45 +108,26 @@ func (p *parser) element(form valueForm, name label, at []keyPart, v tomlValue) 
 }
 
 // settings reads a table of strings.
-func (p *parser) settings(known []string, name label, at []keyPart, v tomlValue) (value any, text string) {
+func (p *parser) settings(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
 	p.tables = true
 	all := map[string]string{}
 	var texts []policytext.Pair
 	given := 0
-	v.pairs(func(key []keyPart, inner tomlValue) {
-		word := string(key[0].name)
+	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
+		word := string(key[0].Name)
 		given++
 		switch {
 		case !slices.Contains(known, word):
-			p.fail(key[0].start, key[0].end, fmt.Sprintf("unknown key %q in %s", word, name), suggest(word, known, "it has "+listWords(known)))
-		case !inner.isString():
+			p.fail(key[0].Start, key[0].End, fmt.Sprintf("unknown key %q in %s", word, name), suggest(word, known, "it has "+listWords(known)))
+		case !inner.IsString():
 			p.wrongType(label{whereKey, append(argPath(name.path, nil), word)}, "a string", key, inner, "")
 		default:
-			all[word] = inner.text()
-			texts = append(texts, policytext.Pair{Key: word, Value: policytext.Quote(inner.text())})
+			all[word] = inner.Text()
+			texts = append(texts, policytext.Pair{Key: word, Value: policytext.Quote(inner.Text())})
 		}
 	})
 	if given == 0 {
-		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is empty", "")
+		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is empty", "")
 	}
 	return all, policytext.Table(texts)
-}
-
-// number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
-func (v tomlValue) number() (any, error) {
-	s := strings.ReplaceAll(v.source(), "_", "")
-	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
-		return n, nil
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err == nil && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		err = strconv.ErrRange
-	}
-	return f, err
-}
-
-// nests says whether a table holds a table.
-func (v tomlValue) nests() (nests bool) {
-	v.pairs(func(key []keyPart, inner tomlValue) { nests = nests || len(key) > 1 || inner.isTable() })
-	return nests
 }

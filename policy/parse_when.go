@@ -6,10 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // a zone must mean the same where the system has no table of zones
+
+	"github.com/clawai/clawai/policy/internal/toml"
+
+	_ "time/tzdata"
 
 	"github.com/clawai/clawai/internal/policytext"
 )
+
+// a zone must mean the same where the system has no table of zones
 
 var (
 	whenNames  = []string{"from", "to", "days", "zone", "after", "before"}
@@ -25,34 +30,34 @@ type whenParts struct {
 	tried bool              // something was given, good or bad
 }
 
-func (p *parser) whenPair(e expression)  { p.parts(whenKey, e) }
-func (p *parser) limitPair(e expression) { p.parts(limitKey, e) }
+func (p *parser) whenPair(e toml.Expression)  { p.parts(whenKey, e) }
+func (p *parser) limitPair(e toml.Expression) { p.parts(limitKey, e) }
 
 // parts takes a pair whose key begins with when or limit: a table of parts.
-func (p *parser) parts(k ruleKey, e expression) {
+func (p *parser) parts(k ruleKey, e toml.Expression) {
 	name := ruleKeys[k]
-	first := e.key[0]
-	again := p.given[k] > 0 && (len(e.key) == 1 || p.whole[k])
-	p.whole[k] = p.whole[k] || len(e.key) == 1
+	first := e.Key[0]
+	again := p.given[k] > 0 && (len(e.Key) == 1 || p.whole[k])
+	p.whole[k] = p.whole[k] || len(e.Key) == 1
 	switch {
 	case again:
-		p.fail(first.start, first.end, name+" is given twice", fmt.Sprintf("the first is on line %d", p.lineOf(k)))
+		p.fail(first.Start, first.End, name+" is given twice", fmt.Sprintf("the first is on line %d", p.lineOf(k)))
 		return
-	case len(e.key) > 2:
-		p.tableless(k, first.start, e.key[len(e.key)-1].end)
-	case len(e.key) == 2:
-		p.part(k, e.key[1:], e.value)
-	case e.value.isTable():
+	case len(e.Key) > 2:
+		p.tableless(k, first.Start, e.Key[len(e.Key)-1].End)
+	case len(e.Key) == 2:
+		p.part(k, e.Key[1:], e.Value)
+	case e.Value.IsTable():
 		p.tables = true
-		e.value.pairs(func(key []keyPart, v tomlValue) { p.part(k, key, v) })
-	case k == limitKey && e.value.isString():
-		p.rate(label{key: k}, e.value)
+		e.Value.Pairs(func(key []toml.KeyPart, v toml.Value) { p.part(k, key, v) })
+	case k == limitKey && e.Value.IsString():
+		p.rate(label{key: k}, e.Value)
 	case k == limitKey:
 		p.keep("rate", "")
-		p.wrongType(label{key: k}, "a rate or a table", e.key, e.value, `write limit = "20/min"`)
+		p.wrongType(label{key: k}, "a rate or a table", e.Key, e.Value, `write limit = "20/min"`)
 	default:
 		p.when.tried = true
-		p.wrongType(label{key: k}, "a table", e.key, e.value, `write when = { from = "09:00", to = "17:00" }`)
+		p.wrongType(label{key: k}, "a table", e.Key, e.Value, `write when = { from = "09:00", to = "17:00" }`)
 	}
 	p.give(k, first)
 }
@@ -65,14 +70,14 @@ func (p *parser) tableless(k ruleKey, start, end int) {
 }
 
 // part takes one part of when or limit.
-func (p *parser) part(k ruleKey, key []keyPart, v tomlValue) {
-	word := string(key[0].name)
+func (p *parser) part(k ruleKey, key []toml.KeyPart, v toml.Value) {
+	word := string(key[0].Name)
 	names, known := whenNames, p.when.texts
 	if k == limitKey {
 		names, known = limitNames, p.limit.texts
 	}
 	name := label{k, argPath(nil, key)}
-	start, end := key[0].start, key[len(key)-1].end
+	start, end := key[0].Start, key[len(key)-1].End
 	p.when.tried = p.when.tried || k == whenKey
 	switch {
 	case !slices.Contains(names, word) || len(key) > 1:
@@ -90,7 +95,7 @@ func (p *parser) part(k ruleKey, key []keyPart, v tomlValue) {
 }
 
 // whenPart reads one part and writes it as TOML; "" when it is wrong.
-func (p *parser) whenPart(word string, name label, at []keyPart, v tomlValue) string {
+func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Value) string {
 	w := &p.when.When
 	switch word {
 	case "days":
@@ -101,12 +106,12 @@ func (p *parser) whenPart(word string, name label, at []keyPart, v tomlValue) st
 	case "before":
 		return p.instant(&w.Before, name, at, v)
 	}
-	if !v.isString() {
+	if !v.IsString() {
 		p.wrongType(name, "a string", at, v, "")
 		return ""
 	}
-	s := v.text()
-	start, end, _ := v.span()
+	s := v.Text()
+	start, end, _ := v.Span()
 	switch word {
 	case "zone":
 		zone, err := zoneOf(s)
@@ -151,16 +156,16 @@ func minuteOf(s string) (int, bool) {
 
 // instant reads a date and time with its offset (RFC 3339), in quotes or as TOML
 // has it.
-func (p *parser) instant(to *time.Time, name label, at []keyPart, v tomlValue) string {
-	s := v.source()
-	if v.isString() {
-		s = v.text()
+func (p *parser) instant(to *time.Time, name label, at []toml.KeyPart, v toml.Value) string {
+	s := v.Source()
+	if v.IsString() {
+		s = v.Text()
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		start, end, known := v.span()
+		start, end, known := v.Span()
 		if !known {
-			start, end = at[0].start, at[len(at)-1].end
+			start, end = at[0].Start, at[len(at)-1].End
 		}
 		p.fail(start, end, name.String()+" must be a date and time with its offset", `write "2026-01-31T17:00:00+01:00"`)
 		return ""
@@ -170,33 +175,33 @@ func (p *parser) instant(to *time.Time, name label, at []keyPart, v tomlValue) s
 }
 
 // days reads a day, a stretch of days such as "mon-fri", or a list of these.
-func (p *parser) days(name label, at []keyPart, v tomlValue) string {
-	if v.isString() {
+func (p *parser) days(name label, at []toml.KeyPart, v toml.Value) string {
+	if v.IsString() {
 		return p.dayRange(name, v)
 	}
-	if !v.isList() {
+	if !v.IsList() {
 		p.wrongType(name, "a list of days", at, v, `write ["mon-fri"]`)
 		return ""
 	}
 	var texts []string
 	elements := 0
-	v.elements(func(e tomlValue) {
+	v.Elements(func(e toml.Value) {
 		elements++
-		if !e.isString() {
+		if !e.IsString() {
 			p.wrongType(name, "a list of days", at, e, `write ["mon-fri"]`)
 			return
 		}
 		texts = append(texts, p.dayRange(name, e))
 	})
 	if elements == 0 {
-		p.fail(at[0].start, at[len(at)-1].end, name.String()+" is an empty list", "leave it out for every day")
+		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "leave it out for every day")
 		return ""
 	}
 	return policytext.List(texts)
 }
 
-func (p *parser) dayRange(name label, v tomlValue) string {
-	from, to, stretch := strings.Cut(v.text(), "-")
+func (p *parser) dayRange(name label, v toml.Value) string {
+	from, to, stretch := strings.Cut(v.Text(), "-")
 	if !stretch {
 		to = from
 	}
@@ -206,14 +211,14 @@ func (p *parser) dayRange(name label, v tomlValue) string {
 		if first >= 0 {
 			word = to
 		}
-		start, end, _ := v.span()
+		start, end, _ := v.Span()
 		p.fail(start, end, fmt.Sprintf("%s: unknown day %q", name, word), suggest(word, dayNames, "write "+listWords(dayNames)+`, or "mon-fri"`))
 		return ""
 	}
 	for day := first; ; day = (day + 1) % 7 {
 		p.when.Days[day] = true
 		if day == last {
-			return policytext.Quote(v.text())
+			return policytext.Quote(v.Text())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/policy/where/scalar"
@@ -88,23 +89,23 @@ func findConstraint(name string) *constraintKey {
 func whereName(path []string) string { return policytext.Key("where", path...) }
 
 // where takes a pair whose key begins with where.
-func (p *parser) where(e expression) {
-	p.give(whereKey, e.key[0])
+func (p *parser) where(e toml.Expression) {
+	p.give(whereKey, e.Key[0])
 	switch {
-	case len(e.key) > 1:
-		p.constraint(argPath(nil, e.key[1:]), e.key, e.value)
-	case !e.value.isTable():
+	case len(e.Key) > 1:
+		p.constraint(argPath(nil, e.Key[1:]), e.Key, e.Value)
+	case !e.Value.IsTable():
 		p.typed++
-		p.wrongType(label{key: whereKey}, "a table", e.key, e.value, `write where.path = { under = ["~/some"] }`)
+		p.wrongType(label{key: whereKey}, "a table", e.Key, e.Value, `write where.path = { under = ["~/some"] }`)
 	default:
-		p.constraintTable(nil, e.value)
+		p.constraintTable(nil, e.Value)
 	}
 }
 
 // constraintTable takes the pairs of an inline table.
-func (p *parser) constraintTable(prefix []string, v tomlValue) {
+func (p *parser) constraintTable(prefix []string, v toml.Value) {
 	p.tables = true
-	v.pairs(func(key []keyPart, inner tomlValue) {
+	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
 		p.constraint(argPath(prefix, key), key, inner)
 	})
 }
@@ -112,16 +113,16 @@ func (p *parser) constraintTable(prefix []string, v tomlValue) {
 // constraint takes a pair below where: the last name is that of the constraint,
 // those before it lead to the argument. A table is one more step of the way,
 // unless the constraint is one that takes a table of texts.
-func (p *parser) constraint(path []string, at []keyPart, v tomlValue) {
+func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
 	p.typed++
-	start, end := at[0].start, at[len(at)-1].end
+	start, end := at[0].Start, at[len(at)-1].End
 	name := label{whereKey, path}
 	last := len(path) - 1
 	key := findConstraint(path[last])
 	switch {
 	case last > maxArgDepth:
 		p.fail(start, end, fmt.Sprintf("where nests more than %d deep", maxArgDepth), "")
-	case v.isTable() && (last == 0 || key == nil || key.form != settingsForm || v.nests()):
+	case v.IsTable() && (last == 0 || key == nil || key.form != settingsForm || v.Nests()):
 		before := p.typed
 		p.constraintTable(path, v)
 		if p.typed == before {
@@ -134,19 +135,19 @@ func (p *parser) constraint(path []string, at []keyPart, v tomlValue) {
 	case key == nil:
 		p.unknownConstraint(path, at)
 	default:
-		p.constrain(whereSource{path: path[:last], key: key, pos: p.doc.position(start)}, name, at, v)
+		p.constrain(whereSource{path: path[:last], key: key, pos: p.position(start)}, name, at, v)
 	}
 }
 
-func (p *parser) unknownConstraint(path []string, at []keyPart) {
+func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
-	p.fail(part.start, part.end, fmt.Sprintf("unknown constraint %q on %s", last, argName(path[:len(path)-1])),
+	p.fail(part.Start, part.End, fmt.Sprintf("unknown constraint %q on %s", last, argName(path[:len(path)-1])),
 		suggest(last, constraintNames, "there are "+listWords(constraintNames)))
 }
 
 // constrain reads the value of a constraint and builds it.
-func (p *parser) constrain(w whereSource, name label, at []keyPart, v tomlValue) {
+func (p *parser) constrain(w whereSource, name label, at []toml.KeyPart, v toml.Value) {
 	before := len(p.errs)
 	w.value, w.text = p.value(w.key, name, at, v)
 	if len(p.errs) > before {
@@ -154,9 +155,9 @@ func (p *parser) constrain(w whereSource, name label, at []keyPart, v tomlValue)
 	}
 	var err error
 	if w.made, err = w.key.make(w.value, Options{}); err != nil {
-		start, end, known := v.span()
+		start, end, known := v.Span()
 		if !known {
-			start, end = at[0].start, at[len(at)-1].end
+			start, end = at[0].Start, at[len(at)-1].End
 		}
 		p.fail(start, end, fmt.Sprintf("%s: %v", name, err), "")
 		return

@@ -6,26 +6,28 @@ import (
 	"unicode"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // pattern is a glob on an argument or a URI, with the forms it takes when it is
 // put through the same transformations as a value.
 type pattern struct {
 	asWritten guise
-	others    []guise    // one for each set of transformations that changes it
-	effects   transforms // the transformations that change it
-	pathLike  bool       // values are read as paths under it
-	absolute  bool       // a path from an unknown base could lie under it
-	homeless  bool       // begins at a home that is not known
-	spells    bool       // is about texts that hold JSON
-	blank     bool       // has blanks in it
-	boolean   bool       // is a boolean, which a server may read out of other words
-	aliased   bool       // has guises that may mean more
+	others    []guise            // one for each set of transformations that changes it
+	effects   reading.Transforms // the transformations that change it
+	pathLike  bool               // values are read as paths under it
+	absolute  bool               // a path from an unknown base could lie under it
+	homeless  bool               // begins at a home that is not known
+	spells    bool               // is about texts that hold JSON
+	blank     bool               // has blanks in it
+	boolean   bool               // is a boolean, which a server may read out of other words
+	aliased   bool               // has guises that may mean more
 }
 
 // guise is a pattern put through a set of transformations.
 type guise struct {
-	transforms transforms
+	transforms reading.Transforms
 	glob       *glob.Pattern
 	home       *glob.Pattern   // for a pattern at ~: the same below the owner's home
 	rest       *glob.Pattern   // for a pattern at **/: what follows
@@ -41,20 +43,20 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		return nil, err
 	}
 	p := &pattern{
-		effects:  effects(text, home),
-		pathLike: startsLikePath(text) || strings.HasPrefix(text, "**/") || inFolder(text),
-		absolute: absolute(text),
+		effects:  reading.Effects(text, home),
+		pathLike: reading.StartsLikePath(text) || strings.HasPrefix(text, "**/") || inFolder(text),
+		absolute: reading.Absolute(text),
 		homeless: home == "" && text[0] == '~',
-		spells:   spellsJSON(text),
-		boolean:  booleans[text] != nil,
+		spells:   reading.SpellsJSON(text),
+		boolean:  text == "true" || text == "false",
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := transforms(1); p.effects != 0 && h != 0; h++ {
+	for h := reading.Transforms(1); p.effects != 0 && h != 0; h++ {
 		if h&^p.effects != 0 {
 			continue
 		}
-		g, _ = glob.Compile(guiseText(text, h, home)) // no stage empties a pattern
+		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no stage empties a pattern
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
 	return p, nil
@@ -63,45 +65,18 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 // inFolder says whether a glob is a relative path with a folder in it: src/**.
 func inFolder(text string) bool {
 	folder, _, found := strings.Cut(text, "/")
-	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !spellsJSON(text)
+	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !reading.SpellsJSON(text)
 }
 
-func guiseText(text string, h transforms, home string) string {
-	for _, stage := range stages {
-		if h&stage != 0 {
-			text = transformPattern(text, stage, home)
-		}
-	}
-	return text
-}
-
-// effects collects the stages that change the pattern, alone or after others.
-func effects(text, home string) transforms {
-	var h transforms
-	if shapeOf(text)&(unplain|hasUpper) == 0 {
-		return h
-	}
-	seen := []string{text}
-	for _, stage := range stages {
-		for _, t := range seen {
-			if u := transformPattern(t, stage, home); u != t {
-				h |= stage
-				seen = append(seen, u)
-			}
-		}
-	}
-	return h
-}
-
-func (p *pattern) newGuise(g *glob.Pattern, text, home string, h transforms, closes bool) guise {
+func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transforms, closes bool) guise {
 	f := guise{
 		transforms: h,
 		glob:       g,
-		quoted:     strings.ContainsAny(g.String(), quoted),
-		file:       h&located != 0 && isFile(guiseText(text, h&^located, home)),
+		quoted:     strings.ContainsAny(g.String(), reading.Quoted),
+		file:       h&reading.Located != 0 && reading.IsFile(reading.TransformGlob(text, h&^reading.Located, home)),
 	}
-	if text[0] == '~' && h&located == 0 && p.effects&located != 0 {
-		f.home, _ = glob.Compile(guiseText(text, h|located, home))
+	if text[0] == '~' && h&reading.Located == 0 && p.effects&reading.Located != 0 {
+		f.home, _ = glob.Compile(reading.TransformGlob(text, h|reading.Located, home))
 	}
 	if rest, found := strings.CutPrefix(g.String(), "**/"); found && rest != "" {
 		f.rest, _ = glob.Compile(rest)
@@ -114,7 +89,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h transforms, clo
 }
 
 // under is the guise of the pattern for a reading made by h.
-func (p *pattern) under(h transforms) *guise {
+func (p *pattern) under(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
 			if p.others[i].transforms == h {
@@ -125,30 +100,30 @@ func (p *pattern) under(h transforms) *guise {
 	return &p.asWritten
 }
 
-func (f *guise) match(s string, left *effort) bool {
+func (f *guise) match(s string, left *effort.Left) bool {
 	s, ok := f.text(s)
-	return ok && (left.match(f.glob, s) || f.home != nil && left.match(f.home, s))
+	return ok && (left.Match(f.glob, s) || f.home != nil && left.Match(f.home, s))
 }
 
 // text is what a reading is compared as; false for one that is not.
 func (f *guise) text(s string) (string, bool) {
-	if f.file && !(strings.HasPrefix(s, "/") || hasDrive(s)) {
+	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
 	}
 	if f.quoted {
-		s = quoteWildcards.Replace(s)
+		s = reading.QuoteWildcards(s)
 	}
 	return s, true
 }
 
 // mayMean says whether a reading may be what the guise means by another name.
-func (f *guise) mayMean(s string, left *effort) bool {
+func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
 	}
-	left.spend(patternEffort * len(f.also))
+	left.Spend(patternEffort * len(f.also))
 	s, ok := f.text(s)
-	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.match(g, s) })
+	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.Match(g, s) })
 }
 
 // verdict is what a condition says of a reading, or of all readings of a value.
@@ -160,31 +135,34 @@ const (
 	yes
 )
 
+// patternEffort is the work to look at one pattern of a condition.
+const patternEffort = 8
+
 // match compares one reading with the pattern.
-func (p *pattern) match(r *reading, left *effort) verdict {
-	if (r.pathOnly || r.climbs && p.blank) && !p.pathLike {
-		return certain(p.asWritten.match(r.raw, left))
+func (p *pattern) match(r *reading.Reading, left *effort.Left) verdict {
+	if (r.PathOnly || r.Climbs && p.blank) && !p.pathLike {
+		return certain(p.asWritten.match(r.Raw, left))
 	}
-	f := p.under(r.transforms)
+	f := p.under(r.Transforms)
 	switch {
-	case f.match(r.s, left), r.unslashed != "" && f.match(r.unslashed, left), r.normal != "" && p.under(r.transforms|located).match(r.normal, left):
+	case f.match(r.Text, left), r.Unslashed != "" && f.match(r.Unslashed, left), r.Normal != "" && p.under(r.Transforms|reading.Located).match(r.Normal, left):
 		return yes
-	case r.unknownBase && p.absolute, p.homeless && r.rooted:
+	case r.UnknownBase && p.absolute, p.homeless && r.Rooted:
 		return maybe
 	case p.aliased && p.mayMean(r, left):
 		return maybe
-	case p.boolean && meant(r.s) == p.asWritten.glob.String():
+	case p.boolean && reading.Boolean(r.Text) == p.asWritten.glob.String():
 		return maybe
-	case r.relative && f.rest != nil && (left.match(f.rest, r.s) || r.unslashed != "" && left.match(f.rest, r.unslashed)):
+	case r.Relative && f.rest != nil && (left.Match(f.rest, r.Text) || r.Unslashed != "" && left.Match(f.rest, r.Unslashed)):
 		return maybe
 	}
 	return no
 }
 
 // mayMean says whether a reading may be what the pattern means by another name.
-func (p *pattern) mayMean(r *reading, left *effort) bool {
-	f := p.under(r.transforms)
-	return f.mayMean(r.s, left) || f.mayMean(r.unslashed, left) || p.under(r.transforms|located).mayMean(r.normal, left)
+func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
+	f := p.under(r.Transforms)
+	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.under(r.Transforms|reading.Located).mayMean(r.Normal, left)
 }
 
 func certain(b bool) verdict {
@@ -205,16 +183,16 @@ type condition struct {
 // match judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything; one that was read out of a text (a document,
 // perhaps, with an odd URL in it) does so under path patterns alone.
-func (c *condition) match(r *reading, a Action, left *effort) verdict {
+func (c *condition) match(r *reading.Reading, a Action, left *effort.Left) verdict {
 	switch {
-	case r.kind == refused && (!r.pathOnly && r.within == "" || c.pathLike()):
+	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
 		return certain(a != Allow)
 	case c.typed != nil:
 		return c.typed.match(r, a, left)
-	case r.kind == absent:
+	case r.Kind == reading.Absent:
 		return no
 	}
-	left.spend(patternEffort * len(c.patterns))
+	left.Spend(patternEffort * len(c.patterns))
 	best := no
 	for _, p := range c.patterns {
 		if best = max(best, p.match(r, left)); best == yes {

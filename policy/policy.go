@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -34,7 +36,7 @@ type Policy struct {
 	rules    []rule
 	subjects [MethodSubject + 1]index
 	args     [MethodSubject + 1]*argNames // of tools and of prompts
-	readers  []reader                     // by slot
+	readers  []argReader                  // by slot
 	file     string
 	revision string
 	timed    bool // some rule has a when
@@ -78,13 +80,13 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
-	d, _ := p.decide(c, maxEffort)
+	d, _ := p.decide(c, effort.Max)
 	return d
 }
 
 // own is the policy's own answer, without its layers'. It is given the effort that
 // is left, and says what remains.
-func (p *Policy) own(c *Call, left effort) (Decision, effort) {
+func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
@@ -114,7 +116,7 @@ func (p *Policy) own(c *Call, left effort) (Decision, effort) {
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	var rates []Charge
-	left := maxEffort // for all of them: they came in one frame
+	left := effort.Max // for all of them: they came in one frame
 	for i := range cs {
 		d, left = p.decide(&cs[i], left)
 		for _, c := range d.Rates {
@@ -143,12 +145,12 @@ func malformed(c *Call) string {
 	}
 	if c.Subject == ToolSubject || c.Subject == PromptSubject || c.Subject == MethodSubject {
 		for _, name := range c.Names {
-			if why := unnameable(name); why != "" {
+			if why := reading.Unnameable(name); why != "" {
 				return why
 			}
 		}
 	}
-	return unnameable(c.Server)
+	return reading.Unnameable(c.Server)
 }
 
 // decision puts an outcome into the words of the room's door.
@@ -158,11 +160,11 @@ func (v *view) decision(o outcome) Decision {
 		d.Rule = &v.policy.sources[o.rule].Rule
 	}
 	if o.reading != nil {
-		if o.reading.s != o.reading.raw {
-			d.Reading = strings.Clone(o.reading.s)
+		if o.reading.Text != o.reading.Raw {
+			d.Reading = strings.Clone(o.reading.Text)
 		}
-		if o.reading.kind == refused && o.reason == "" {
-			d.Reason = o.reading.refusal
+		if o.reading.Kind == reading.Refused && o.reason == "" {
+			d.Reason = o.reading.Refusal
 		}
 	}
 	return d

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/policy/glob"
-
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // The reference: plain first match, no index, own matcher. It knows calls whose
@@ -149,7 +150,7 @@ func refFurther(r *ruleSource, c refCall) verdict {
 		case named:
 		case r.further.Only:
 			return no
-		case last == "path" && v != "", suspectText(plainName, v) != innocent:
+		case last == "path" && v != "", reading.Suspect("x", v) != "":
 			return maybe
 		case holdsJSON(v) && refSuspicious(last, v):
 			return maybe
@@ -168,7 +169,7 @@ func refSuspicious(name, v string) bool {
 	look = func(name string, x any) bool {
 		switch x := x.(type) {
 		case string:
-			return Suspect(name, x) != "" || holdsJSON(x) && refSuspicious(name, x)
+			return reading.Suspect(name, x) != "" || holdsJSON(x) && refSuspicious(name, x)
 		case []any:
 			return slices.ContainsFunc(x, func(e any) bool { return look(name, e) })
 		case map[string]any:
@@ -436,14 +437,14 @@ func TestLawManyCombinationsAreStricter(t *testing.T) {
 	})
 }
 
-func readingsOf(p *Policy, name, v string) []reading {
+func readingsOf(p *Policy, name, v string) []reading.Reading {
 	n := p.args[ToolSubject]
 	for _, key := range strings.Split(name, ".") {
 		if n = n.flat[key]; n == nil {
 			return nil
 		}
 	}
-	seen := view{policy: p, left: maxEffort}
+	seen := view{policy: p, left: effort.Max}
 	seen.scan([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
 	for i := range seen.values {
 		if seen.values[i].slot == n.slot {
@@ -455,13 +456,13 @@ func readingsOf(p *Policy, name, v string) []reading {
 
 // loop judges every combination of readings by walking all rules.
 func loop(p *Policy, c refCall) Action {
-	combinations := []map[int32]*reading{{}}
+	combinations := []map[int32]*reading.Reading{{}}
 	for name, v := range c.args {
 		rs := readingsOf(p, name, v)
-		var next []map[int32]*reading
+		var next []map[int32]*reading.Reading
 		for _, base := range combinations {
 			for i := range rs {
-				one := map[int32]*reading{p.slotOf(name): &rs[i]}
+				one := map[int32]*reading.Reading{p.slotOf(name): &rs[i]}
 				for k, r := range base {
 					one[k] = r
 				}
@@ -487,7 +488,7 @@ func (p *Policy) slotOf(name string) int32 {
 	return n.slot
 }
 
-func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
+func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 	worst := Allow
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -508,7 +509,7 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading) Action {
 			if one == nil {
 				one = &missing
 			}
-			alone := view{policy: p, left: maxEffort}
+			alone := view{policy: p, left: effort.Max}
 			v = min(v, alone.answer(&cond, one, r.action))
 		}
 		v = min(v, refFurther(&p.sources[i], c))

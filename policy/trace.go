@@ -1,6 +1,11 @@
 package policy
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // Trace is what every rule says of a call, and why. It is for people and
 // analyses, takes far longer than Decide and asks every rule.
@@ -88,7 +93,7 @@ func (t *Trace) Reached() []int {
 
 // traceEffort bounds a trace: it asks rules that the index spares Decide, and
 // goes on behind what has decided.
-const traceEffort = 4 * maxEffort
+const traceEffort = 4 * effort.Max
 
 // Trace judges a call as Decide does, by a walk through all rules, and keeps
 // what each of them said. Every reading is walked to the last rule, also where
@@ -96,12 +101,12 @@ const traceEffort = 4 * maxEffort
 func (p *Policy) Trace(c *Call) Trace {
 	t, _ := p.trace(c, traceEffort)
 	t.Decision = p.Decide(c)
-	t.Cut = t.Cut || t.Decision.Reason == tooMuch
+	t.Cut = t.Cut || t.Decision.Reason == effort.TooMuch
 	return t
 }
 
 // trace gives, beside the trace, the answer that its own walk came to.
-func (p *Policy) trace(c *Call, left effort) (Trace, Decision) {
+func (p *Policy) trace(c *Call, left effort.Left) (Trace, Decision) {
 	t := Trace{Steps: make([]Step, len(p.sources))}
 	for i := range t.Steps {
 		t.Steps[i].Rule = i
@@ -145,7 +150,7 @@ func (t *tracer) begin(v *view, name string) {
 			continue
 		}
 		t.all = append(t.all, int32(i))
-		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.match(g, name) {
+		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.Match(g, name) {
 			*at = Condition{Kind: NameGlob, Want: []string{src.pattern}, Got: name}
 		}
 	}
@@ -153,7 +158,7 @@ func (t *tracer) begin(v *view, name string) {
 
 // saw is told of every rule whose name fits: which of the pending readings it
 // matches, and which it may.
-func (t *tracer) saw(v *view, id int32, main *span, readings []reading, pending, sure, perhaps uint64) {
+func (t *tracer) saw(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
 	everything := uint64(1)
 	if main != nil {
@@ -207,13 +212,13 @@ func (r *rule) reads(slot int32) bool {
 type obstacle struct {
 	kind  ConditionKind // Unasked: there was none
 	index int           // of a condition on an argument, or on the call
-	got   *reading
+	got   *reading.Reading
 	found *beyond // of a further argument
 	depth int     // one more than the conditions met before it
 }
 
 // closest finds the condition that a rule failed at, or that left it a maybe.
-func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, m Match) obstacle {
+func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending uint64, m Match) obstacle {
 	at := obstacle{depth: 1}
 	if m == Matches {
 		return at
@@ -250,7 +255,7 @@ func (v *view) closest(r *rule, main *span, readings []reading, pending uint64, 
 
 // one is the reading that this walk is about of an argument other than the main
 // one; the first where it is about all.
-func (v *view) one(slot int32) *reading {
+func (v *view) one(slot int32) *reading.Reading {
 	s := v.span(slot)
 	if s == nil {
 		return nil

@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // Value is one value of an argument, or the URI of a resource, that a rule in
 // reach has a condition on.
@@ -21,70 +25,20 @@ type Reading struct {
 // maxTraced bounds the readings a trace shows of one call.
 const maxTraced = 1 << 10
 
-// words for the stages, as people know them.
-var words = map[transforms]string{
-	decoded:  "percent-decoded",
-	slashed:  "backslashes as slashes",
-	located:  "host in its plain form",
-	named:    "as Windows trims names",
-	cleaned:  "cleaned",
-	composed: "accents composed",
-	compat:   "compatibility forms replaced",
-	folded:   "case folded",
-}
-
 // reading copies a reading out of the view.
-func (p *Policy) reading(r *reading) *Reading {
-	out := Reading{Text: strings.Clone(r.s), Sent: strings.Clone(r.raw), Absent: r.kind == absent}
-	if r.kind == refused {
-		out.Refused = r.refusal
+func (p *Policy) reading(r *reading.Reading) *Reading {
+	out := Reading{Text: strings.Clone(r.Text), Sent: strings.Clone(r.Raw), Absent: r.Kind == reading.Absent}
+	if r.Kind == reading.Refused {
+		out.Refused = r.Refusal
 	}
-	if r.within != "" {
-		out.Sent = strings.Clone(r.within)
+	if r.Within != "" {
+		out.Sent = strings.Clone(r.Within)
 		out.How = []string{"out of the JSON in it"}
 	}
-	if r.s != r.raw && !out.Absent {
-		out.How = append(out.How, p.madeBy(r)...)
+	if r.Text != r.Raw && !out.Absent {
+		out.How = append(out.How, r.MadeBy(p.home())...)
 	}
 	return &out
-}
-
-// madeBy finds the stages that made a reading of what was sent. A reading is
-// marked with those too that change its pattern alone.
-func (p *Policy) madeBy(r *reading) []string {
-	for decodings := 1; decodings <= maxDecodings; decodings++ {
-		for _, text := range []string{r.raw, strings.TrimSpace(r.raw)} {
-			var made []string
-			if text != r.raw {
-				made = append(made, "blanks around it dropped")
-			}
-			for _, stage := range stages {
-				before := text
-				for n := 0; r.transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
-					text = transform(text, stage, p.home())
-				}
-				if text != before {
-					made = append(made, word(stage, before))
-				}
-			}
-			if text == r.s {
-				return made
-			}
-		}
-	}
-	return []string{"number in plain digits"}
-}
-
-func word(stage transforms, text string) string {
-	if stage == located {
-		switch {
-		case text[0] == '~':
-			return "~ as home"
-		case isFile(text):
-			return "file: URI as path"
-		}
-	}
-	return words[stage]
 }
 
 // values notes the readings that a view made for one of the call's names.

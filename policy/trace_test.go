@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // sameAnswer says whether two decisions are one: action, rule, reading, reason.
@@ -23,7 +24,7 @@ func checkTrace(t rapid.TB, p *Policy, c *Call) Trace {
 	t.Helper()
 	want := p.Decide(c)
 	got, walked := p.trace(c, traceEffort)
-	if want.Reason != tooMuch && !got.Cut && !sameAnswer(walked, want) {
+	if want.Reason != effort.TooMuch && !got.Cut && !sameAnswer(walked, want) {
 		t.Fatalf("%s%s: the trace comes to %+v by %+v, Decide to %+v by %+v", c.Names, c.Args, walked, walked.Rule, want, want.Rule)
 	}
 	got = p.Trace(c)
@@ -305,7 +306,7 @@ func TestTraceIsCut(t *testing.T) {
 	p := mustCompile(t, 200, func(i int) ruleSource { return toolRule(Allow, "read", arg("path", fmt.Sprintf("/a/%d", i))) })
 	c := toolCall("read", `{"path":["/a/1","/a/2","/a/b"]}`)
 	tr, walked := p.trace(c, 10_000)
-	if !tr.Cut || walked.Action != Deny || walked.Reason != tooMuch || tr.Steps[1].Match != Matches {
+	if !tr.Cut || walked.Action != Deny || walked.Reason != effort.TooMuch || tr.Steps[1].Match != Matches {
 		t.Errorf("%v, %+v, %v", tr.Cut, walked, tr.Reached())
 	}
 	if tr := checkTrace(t, p, c); tr.Cut || len(tr.Reached()) != 2 {

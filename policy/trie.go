@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // trie maps literal text, read from its start or from its end, to lists of
 // numbers (rules or buckets). Letters that differ in ASCII case alone are one.
@@ -16,14 +20,6 @@ type node struct {
 	ids   []int32 // ascending
 }
 
-// lower is the byte that stands for c in the trie.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
 func (t *trie) key(s string) string {
 	if !t.backward && !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
 		return s
@@ -31,9 +27,9 @@ func (t *trie) key(s string) string {
 	b := make([]byte, len(s))
 	for i := range b {
 		if t.backward {
-			b[i] = lower(s[len(s)-1-i])
+			b[i] = reading.Lower(s[len(s)-1-i])
 		} else {
-			b[i] = lower(s[i])
+			b[i] = reading.Lower(s[i])
 		}
 	}
 	return string(b)
@@ -123,5 +119,5 @@ func (t *trie) byteAt(s string, i int) byte {
 	if t.backward {
 		i = len(s) - 1 - i
 	}
-	return lower(s[i])
+	return reading.Lower(s[i])
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -14,16 +16,16 @@ type view struct {
 	call   *Call
 	scanner
 	units    []unit
-	readings []reading
+	readings []reading.Reading
 	spans    []span
 	buckets  []*bucket
 	lists    [][]int32
-	fold     folder
-	left     effort
-	answers  map[asked]verdict // of constraints
-	spelled  map[spelling]bool // of conditions, about texts that hold JSON
-	charged  []int32           // rules whose limits count the call
-	trace    *tracer           // nil: nobody listens
+	fold     reading.CaseFolder
+	left     effort.Left
+	answers  map[asked]verdict  // of constraints
+	spelled  map[textAsked]bool // of conditions, about texts that hold JSON
+	charged  []int32            // rules whose limits count the call
+	trace    *tracer            // nil: nobody listens
 }
 
 // unit is the readings of one string: they go through the rules together.
@@ -43,7 +45,7 @@ func (s *span) size() int { return s.hi - s.lo }
 type outcome struct {
 	rank    rank
 	rule    int // -1: no rule
-	reading *reading
+	reading *reading.Reading
 	reason  string
 }
 
@@ -83,7 +85,7 @@ func (v *view) judge(name string) outcome {
 	p, subject := v.policy, v.call.Subject
 	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
 	v.buckets = v.buckets[:0]
-	v.fold.reset()
+	v.fold.Reset()
 	p.subjects[subject].lookup(name, v)
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
@@ -93,7 +95,7 @@ func (v *view) judge(name string) outcome {
 		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
-		v.left.spend(v.weighed)
+		v.left.Spend(v.weighed)
 	}
 	v.read()
 	return v.walkAll(name)
@@ -129,21 +131,21 @@ func (v *view) readValue(val *value) {
 	first := len(v.readings)
 	switch {
 	case val.absent():
-		v.readings = append(v.readings, reading{kind: absent})
+		v.readings = append(v.readings, reading.Reading{Kind: reading.Absent})
 	case val.kind == where.Number:
-		v.readings = append(v.readings, reading{s: val.s, raw: val.s})
-		if plain := decimal(val.s); plain != val.s {
-			v.readings = append(v.readings, reading{s: plain, raw: val.s})
+		v.readings = append(v.readings, reading.Reading{Text: val.s, Raw: val.s})
+		if plain := reading.PlainNumber(val.s); plain != val.s {
+			v.readings = append(v.readings, reading.Reading{Text: plain, Raw: val.s})
 		}
 	default:
-		v.readings = v.policy.readers[val.slot].read(v.readings, val.s, v)
+		v.readings = v.policy.readers[val.slot].Read(v.readings, val.s, &v.fold, &v.left)
 	}
 	if !v.policy.readers[val.slot].typed && val.within == "" {
 		return
 	}
 	for i := range v.readings[first:] {
 		r := &v.readings[first+i]
-		r.json, r.whole, r.within = val.kind, val.whole, val.within
+		r.Type, r.Whole, r.Within = val.kind, val.whole, val.within
 	}
 }
 
@@ -226,11 +228,14 @@ func (v *view) step(main int) bool {
 	return false
 }
 
+// ruleEffort is the work to look at a rule.
+const ruleEffort = 32
+
 // walk goes down the rules with the readings of one unit, all undecided. A rule
 // decides those that match it and they leave; where it may match, its action is
 // collected and they stay. What is left at the end met no rule.
 func (v *view) walk(name string, main *span, u *unit) outcome {
-	pending, readings := uint64(1), []reading(nil)
+	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
 		readings = v.readings[u.lo:u.hi]
 		pending = 1<<len(readings) - 1
@@ -239,10 +244,10 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	v.candidates(main, u)
 	for id := v.next(); id >= 0; id = v.next() {
 		r := &v.policy.rules[id]
-		if v.left.spend(ruleEffort + len(v.lists)); v.left <= 0 {
-			return outcome{rule: -1, reason: tooMuch}
+		if v.left.Spend(ruleEffort + len(v.lists)); v.left <= 0 {
+			return outcome{rule: -1, reason: effort.TooMuch}
 		}
-		if r.name != nil && !v.left.match(r.name, name) {
+		if r.name != nil && !v.left.Match(r.name, name) {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
@@ -250,7 +255,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 			v.trace.saw(v, id, main, readings, pending, sure, perhaps)
 		}
 		if v.left <= 0 {
-			return outcome{rule: -1, reason: tooMuch}
+			return outcome{rule: -1, reason: effort.TooMuch}
 		}
 		hit := sure | perhaps
 		if hit != 0 && r.limited && !slices.Contains(v.charged, id) {
@@ -283,7 +288,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 }
 
 // match says which of the pending readings a rule matches, and which it may.
-func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (sure, perhaps uint64) {
+func (v *view) match(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
 	whole := yes
 	for _, t := range r.calls {
 		if whole = min(whole, t.holds(v.call)); whole == no {
@@ -316,12 +321,12 @@ func (v *view) match(r *rule, main *span, readings []reading, pending uint64) (s
 
 // among narrows the readings a rule matches, or may match, to those its
 // condition lets pass.
-func (v *view) among(c *condition, readings []reading, sure, perhaps uint64, a Action) (uint64, uint64) {
+func (v *view) among(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
 		var m verdict
-		if c.typed == nil && readings[i].within == "" {
+		if c.typed == nil && readings[i].Within == "" {
 			m = c.match(&readings[i], a, &v.left)
 		} else {
 			m = v.answer(c, &readings[i], a)
@@ -358,7 +363,7 @@ func (v *view) whole(c *condition, a Action) verdict {
 }
 
 // missing is the reading of an argument that the call does not have.
-var missing = reading{kind: absent}
+var missing = reading.Reading{Kind: reading.Absent}
 
 func (v *view) span(slot int32) *span {
 	for i := range v.spans {

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/policy/where"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/where"
 )
 
 func TestConditionsAreRefused(t *testing.T) {
@@ -196,7 +198,7 @@ type costly struct{ cost int }
 func (c costly) Cost(int) int { return c.cost }
 
 func (c costly) Holds(where.Value, bool) where.Verdict {
-	if c.cost > int(maxEffort) {
+	if c.cost > int(effort.Max) {
 		panic("asked all the same")
 	}
 	return where.Yes
@@ -211,13 +213,13 @@ func TestCostlyConstraintsRefuse(t *testing.T) {
 		{1 << 20, `{"a":"x"}`, Allow},
 		{1 << 31, `{"a":"x"}`, Deny},
 		{1 << 31, `{"a":1}`, Deny},
-		{int(maxEffort) - 160, `{"a":["x","y"]}`, Deny},
+		{int(effort.Max) - 160, `{"a":["x","y"]}`, Deny},
 		{1 << 26, `{"a":["1","2","3","4","5","6","7","8","9","a","b","c","d","e","f","g","h"]}`, Deny},
 		{1 << 26, `{"a":["1","1","1","1","1","1","1","1","1","1","1","1","1","1","1","1","1"]}`, Allow}, // one question
 	} {
 		p := mustLoad(t, ruleWith("where.a.min = 1"))
 		p.rules[0].conditions[0].typed.Constraint = costly{c.cost}
-		if d := p.Decide(toolCall("t", c.args)); d.Action != c.want || d.Action == Deny && d.Reason != tooMuch {
+		if d := p.Decide(toolCall("t", c.args)); d.Action != c.want || d.Action == Deny && d.Reason != effort.TooMuch {
 			t.Errorf("%+v: %v, %q", c, d.Action, d.Reason)
 		}
 	}

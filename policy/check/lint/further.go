@@ -7,6 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // beyond are the calls that rules which watch for further arguments do not take.
@@ -66,7 +67,7 @@ func (l *linter) shut(r *policy.Source) {
 			continue
 		}
 		for _, name := range all {
-			counts := r.Further.Only || policy.Suspect(name, "x") != ""
+			counts := r.Further.Only || reading.Suspect(name, "x") != ""
 			if counts && !slices.Contains(named, name) {
 				names = append(names, policytext.Key("args", name))
 			}

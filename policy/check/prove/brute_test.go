@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/prove"
+	readings "github.com/clawai/clawai/policy/internal/reading"
 )
 
 // maxPolicies is how many policies the property tests generate; the full run is
@@ -230,7 +231,7 @@ func suspicious(c *policy.Call) bool {
 		return false
 	}
 	for name, v := range args {
-		if policy.Suspect(name, v) != "" {
+		if readings.Suspect(name, v) != "" {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
+	readings "github.com/clawai/clawai/policy/internal/reading"
 )
 
 // An allow with conditions on arguments is a maybe for a call that has an argument
@@ -93,7 +94,7 @@ func (a *asked) strange() bool {
 // textual says that no text makes an argument suspicious.
 func textual(path []string) bool {
 	name := path[len(path)-1]
-	return policy.Suspect(name, "x") == "" && policy.Suspect(name, "/x") == ""
+	return readings.Suspect(name, "x") == "" && readings.Suspect(name, "/x") == ""
 }
 
 // innocent is the language of texts that surely are, under a name; nil where all are.
@@ -102,7 +103,7 @@ func innocent(path []string) union {
 	switch {
 	case textual(path):
 		return nil
-	case policy.Suspect(name, "x") != "":
+	case readings.Suspect(name, "x") != "":
 		return union{none}
 	}
 	return union{none, harmless}

@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // Missing is what the record does not keep of a call. What is missing may have
@@ -176,7 +177,7 @@ func (m *Missing) beyond(s *policy.Source) Why {
 		}
 		// Some names say all there is to know.
 		name := g.path[len(g.path)-1]
-		if policy.Suspect(name, "x") == "" && policy.Suspect(name, "/x") != "" {
+		if reading.Suspect(name, "x") == "" && reading.Suspect(name, "/x") != "" {
 			return g.why
 		}
 	}

@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"strings"
@@ -61,7 +61,7 @@ func leadsAnywhere(s string) bool {
 // leads says whether a place of elsewhere lies at or below a name at the root.
 func leads(name string) bool {
 	for _, place := range elsewhere {
-		if (len(place[0]) == len(name) || !ascii(name)) && strings.EqualFold(place[0], name) {
+		if (len(place[0]) == len(name) || !IsASCII(name)) && strings.EqualFold(place[0], name) {
 			return true
 		}
 	}

@@ -1,50 +1,52 @@
-package policy
+package reading
 
 import "strings"
 
-// suspicion is what speaks for it that an argument names a place or a command.
-type suspicion uint8
+// Suspicion is what speaks for it that an argument names a place or a command.
+type Suspicion uint8
 
+// What speaks for it, the least telling first.
 const (
-	innocent suspicion = iota
-	byName
-	asPath
-	asURL
-	asCommand
+	Innocent Suspicion = iota
+	ByName
+	AsPath
+	AsURL
+	AsCommand
 )
 
 var suspicionWords = [...]string{
-	byName: "is called as what names a path, a URL or a command", asPath: "looks like a path",
-	asURL: "looks like a URL", asCommand: "looks like a command",
+	ByName: "is called as what names a path, a URL or a command", AsPath: "looks like a path",
+	AsURL: "looks like a URL", AsCommand: "looks like a command",
 }
 
-func (s suspicion) String() string { return suspicionWords[s] }
+func (s Suspicion) String() string { return suspicionWords[s] }
 
 // Suspect says why an argument that no condition names keeps an allow shut which
 // has conditions on others: what it is called, or what the whole of its text looks
 // like. "" where it does not. The tables are published in docs/policy.md.
-func Suspect(name, text string) string { return suspectText(classOf(name), text).String() }
+func Suspect(name, text string) string { return SuspectText(ClassOf(name), text).String() }
 
-// nameClass is what the name of an argument says of the text under it.
-type nameClass uint8
+// NameClass is what the name of an argument says of the text under it.
+type NameClass uint8
 
+// The classes of names.
 const (
-	plainName nameClass = iota
+	plainName NameClass = iota
 	placeName           // it names a place or a command, whatever it is
-	textName            // it is what is written, sought or shown
+	TextName            // it is what is written, sought or shown
 )
 
 // nameWords are whole names, and the last words of names: filePath, source_path and
 // PATH end in path.
 var nameWords, wholeNames = classes(placeWords, textWords), classes(placeWords+placeNames, textWords+textNames)
 
-func classes(place, text string) map[string]nameClass {
-	all := map[string]nameClass{}
+func classes(place, text string) map[string]NameClass {
+	all := map[string]NameClass{}
 	for word := range strings.FieldsSeq(place) {
 		all[word] = placeName
 	}
 	for word := range strings.FieldsSeq(text) {
-		all[word] = textName
+		all[word] = TextName
 	}
 	return all
 }
@@ -64,7 +66,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 
 // hold says whether a word may be among them, in any case.
 func (t *wordSizes) hold(word string) bool {
-	return word != "" && t[lower(word[0])]&(1<<len(word)) != 0 || !ascii(word)
+	return word != "" && t[Lower(word[0])]&(1<<len(word)) != 0 || !IsASCII(word)
 }
 
 const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath
@@ -90,8 +92,8 @@ const (
 // maxWord is the length of the longest of the words, and room.
 const maxWord = 32
 
-// classOf looks at a name, and at its last word, without the digits and signs behind.
-func classOf(name string) nameClass {
+// ClassOf looks at a name, and at its last word, without the digits and signs behind.
+func ClassOf(name string) NameClass {
 	if class := classIn(wholeNames, name); class != plainName {
 		return class
 	}
@@ -123,35 +125,35 @@ func classOf(name string) nameClass {
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-func classIn(names map[string]nameClass, word string) nameClass {
+func classIn(names map[string]NameClass, word string) NameClass {
 	if len(word) > maxWord || !nameSizes.hold(word) {
 		return plainName
 	}
 	var room [maxWord]byte
-	return names[string(foldInto(room[:0], word))]
+	return names[string(FoldInto(room[:0], word))]
 }
 
-// suspectText says what is suspicious of a text under a name of a class.
-func suspectText(class nameClass, s string) suspicion {
+// SuspectText says what is suspicious of a text under a name of a class.
+func SuspectText(class NameClass, s string) Suspicion {
 	switch {
-	case class == textName || s == "":
-		return innocent
+	case class == TextName || s == "":
+		return Innocent
 	case class == placeName:
-		return byName
+		return ByName
 	}
 	if !telling(s) {
-		return innocent
+		return Innocent
 	}
 	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
-		return innocent // a text of several lines may hold a path and is none
+		return Innocent // a text of several lines may hold a path and is none
 	}
 	for range maxDecodings + 1 {
-		if why := suspectShape(s); why != innocent || !hasEscape(s) {
+		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why
 		}
 		s = unescape(s)
 	}
-	return asPath // in more layers than a text has for any other reason
+	return AsPath // in more layers than a text has for any other reason
 }
 
 // telling says whether a text has a sign without which it is suspicious to nobody.
@@ -172,16 +174,16 @@ var tells = func() (t [256]bool) {
 }()
 
 // suspectShape is about the whole of one line.
-func suspectShape(s string) suspicion {
+func suspectShape(s string) Suspicion {
 	switch {
 	case isAddress(s):
-		return asURL
+		return AsURL
 	case isPath(s):
-		return asPath
+		return AsPath
 	case isCommand(s):
-		return asCommand
+		return AsCommand
 	}
-	return innocent
+	return Innocent
 }
 
 // isAddress says whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
@@ -192,7 +194,7 @@ func isAddress(s string) bool {
 		return false
 	}
 	scheme, rest := s[:i], s[i+1:]
-	if n := schemeLen(s); n == i {
+	if n := SchemeLen(s); n == i {
 		return strings.HasPrefix(rest, "//") && len(rest) > 2 || strings.EqualFold(scheme, "javascript")
 	}
 	user, host, found := strings.Cut(scheme, "@")
@@ -219,13 +221,13 @@ func isPath(s string) bool {
 	case '\\':
 		return len(s) > 2 && s[1] == '\\' && strings.IndexByte(s[2:], '\\') > 0 // \\host\share
 	case '.':
-		if startsLikePath(s) {
+		if StartsLikePath(s) {
 			return true
 		}
 	case '$', '%':
 		return variable(s)
 	}
-	return hasDrive(s) && len(s) > 2 && isSlash(s[2]) || isFile(s) ||
+	return HasDrive(s) && len(s) > 2 && isSlash(s[2]) || IsFile(s) ||
 		strings.IndexByte(s, '.') >= 0 && (climbs(s) || hidden(s))
 }
 

@@ -1,13 +1,13 @@
-package policy
+package reading
 
 import "strings"
 
 // maxDigits bounds the plain form of a number.
 const maxDigits = 400
 
-// decimal writes a JSON number without an exponent and without zeros that mean
+// PlainNumber writes a JSON number without an exponent and without zeros that mean
 // nothing. One that would grow too long stays as it is.
-func decimal(s string) string {
+func PlainNumber(s string) string {
 	digits, sign := s, ""
 	if strings.HasPrefix(s, "-") {
 		digits, sign = s[1:], "-"

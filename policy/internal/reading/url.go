@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"net/netip"
@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// schemeLen is the length of the scheme a value begins with (RFC 3986, section
+// SchemeLen is the length of the scheme a value begins with (RFC 3986, section
 // 3.1), colon excluded; 0 when there is none. One letter is a drive, and words
 // such as "Note: see below" are prose.
-func schemeLen(s string) int {
+func SchemeLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -57,10 +57,10 @@ func wrapsURL(rest string) bool {
 // split cuts a value into what stands before its path (drive, or scheme and
 // authority), the path, and what follows it in a URI (query and fragment).
 func split(s string) (head, path, tail string) {
-	if hasDrive(s) {
+	if HasDrive(s) {
 		return s[:2], s[2:], ""
 	}
-	n := schemeLen(s)
+	n := SchemeLen(s)
 	if n == 0 {
 		return "", s, ""
 	}
@@ -84,11 +84,11 @@ func split(s string) (head, path, tail string) {
 // as its path, ~ as the home, another URL with scheme and host normalised.
 func locate(s, home string) string {
 	s = unwrap(s)
-	if isFile(s) {
+	if IsFile(s) {
 		head, path, _ := split(s)
 		return filePath(drivePath(head) + path)
 	}
-	if n := schemeLen(s); n > 0 {
+	if n := SchemeLen(s); n > 0 {
 		return normaliseHost(s, n, `/\?#`)
 	}
 	return expandHome(s, home)
@@ -97,7 +97,7 @@ func locate(s, home string) string {
 // locatePattern is locate for a glob, where ? is a wildcard and no query.
 func locatePattern(p, home string) string {
 	p = unwrap(p)
-	if isFile(p) {
+	if IsFile(p) {
 		rest := p[5:]
 		if strings.HasPrefix(rest, "//") {
 			rest = rest[2:]
@@ -109,7 +109,7 @@ func locatePattern(p, home string) string {
 		}
 		return filePath(rest)
 	}
-	if n := schemeLen(p); n > 0 {
+	if n := SchemeLen(p); n > 0 {
 		return normaliseHost(p, n, "/")
 	}
 	return expandHome(p, home)
@@ -123,9 +123,9 @@ func unwrap(s string) string {
 	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
 		t = t[1 : len(t)-1]
 	}
-	for n := schemeLen(t); n > 0; n = schemeLen(t) {
+	for n := SchemeLen(t); n > 0; n = SchemeLen(t) {
 		switch {
-		case isWeb(t), isFile(t):
+		case isWeb(t), IsFile(t):
 			return t
 		case strings.HasPrefix(t[n+1:], "//"):
 			n = strings.LastIndexByte(t[:n], '+')
@@ -164,7 +164,7 @@ func withoutFragment(s string) string {
 // isWeb says whether a value is a URL whose scheme and host every parser reads
 // in the same way, whatever their case: one that WHATWG calls special.
 func isWeb(s string) bool {
-	_, special := authority.DefaultPort(strings.ToLower(s[:schemeLen(s)]))
+	_, special := authority.DefaultPort(strings.ToLower(s[:SchemeLen(s)]))
 	return special
 }
 
@@ -213,8 +213,8 @@ func plainAddress(host string) string {
 // as https://{host}/x have odd hosts. Behind a scheme that connects to nothing a host
 // may be any name.
 func urlRefusal(s string) (why string, text bool) {
-	n := schemeLen(s)
-	if n == 0 || isFile(s) {
+	n := SchemeLen(s)
+	if n == 0 || IsFile(s) {
 		return "", false
 	}
 	special, rest := isWeb(s), s[n+1:]
@@ -236,7 +236,7 @@ func urlRefusal(s string) (why string, text bool) {
 		return string(authority.Odd), false
 	case authority.Connects(strings.ToLower(s[:n])):
 		return string(doubt), doubt == authority.Odd
-	case !ascii(host) && !norm.NFKC.IsNormalString(host):
+	case !IsASCII(host) && !norm.NFKC.IsNormalString(host):
 		return string(authority.Odd), true
 	}
 	return "", false

@@ -1,11 +1,12 @@
-package policy
+package reading
 
 import (
 	"cmp"
 	"strings"
 )
 
-func isFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
+// IsFile says whether a value is a file: URI.
+func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
 // filePath is the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host
 // alone is its root.
@@ -21,7 +22,7 @@ func filePath(p string) string {
 // bareFile is what is left of file://~/x or file://../x to a program that cuts
 // file:// off; "" where a host stands.
 func bareFile(s string) string {
-	if !isFile(s) {
+	if !IsFile(s) {
 		return ""
 	}
 	if path, found := strings.CutPrefix(s[5:], "//"); found && path != "" && strings.IndexByte(".~$%", path[0]) >= 0 {

@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"strings"
@@ -10,12 +10,15 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 )
 
-// Decoding a pattern can bring a star or a question mark to light that its
-// author did not mean as a wildcard. A glob cannot quote one, so both sides
-// carry a noncharacter instead, which no text may hold.
-const quoted = "\uFDD0\uFDD1"
+// Quoted are the marks of wildcards that are none: decoding a pattern can bring a star
+// or a question mark to light that its author did not mean as a wildcard. A glob cannot
+// quote one, so both sides carry a noncharacter instead, which no text may hold.
+const Quoted = "\uFDD0\uFDD1"
 
-var quoteWildcards = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+
+// QuoteWildcards gives a text as a pattern with quoted wildcards is compared with it.
+func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
 // unescape replaces percent escapes once. An invalid escape stays as it is, and
 // so do bytes that are not UTF-8 when decoded: both sides of a match must stay
@@ -101,7 +104,7 @@ func decodePattern(p string) string {
 			if n < 0 {
 				n = len(rest)
 			}
-			b.WriteString(quoteWildcards.Replace(unescape(rest[:n])))
+			b.WriteString(QuoteWildcards(unescape(rest[:n])))
 			rest = rest[n:]
 			wild := len(rest) - len(strings.TrimLeft(rest, "*?"))
 			b.WriteString(rest[:wild])
@@ -113,8 +116,8 @@ func decodePattern(p string) string {
 }
 
 // normalise is NFC for the stage composed and NFKC for compat.
-func normalise(s string, stage transforms) string {
-	if ascii(s) {
+func normalise(s string, stage Transforms) string {
+	if IsASCII(s) {
 		return s
 	}
 	if stage == composed {
@@ -123,7 +126,8 @@ func normalise(s string, stage transforms) string {
 	return norm.NFKC.String(s)
 }
 
-func ascii(s string) bool {
+// IsASCII says whether a text has no other characters.
+func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -132,10 +136,10 @@ func ascii(s string) bool {
 	return true
 }
 
-// fold makes letters that differ in case alone equal, by Unicode's simple
+// Fold makes letters that differ in case alone equal, by Unicode's simple
 // folding; and ß is ss, as in the full folding of APFS and ext4.
-func fold(s string) string {
-	if ascii(s) {
+func Fold(s string) string {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return strings.Map(foldRune, sharpS.Replace(s))
@@ -143,12 +147,20 @@ func fold(s string) string {
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// foldInto is fold without an allocation for ASCII.
-func foldInto(b []byte, s string) []byte {
+// Lower folds a byte of ASCII.
+func Lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// FoldInto is fold without an allocation for ASCII.
+func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			return append(b[:0], fold(s)...)
+			return append(b[:0], Fold(s)...)
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
@@ -200,9 +212,9 @@ func fullWidth(r rune) bool {
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
 }
 
-// unnameable says why a name that is compared exactly cannot be shown exactly,
+// Unnameable says why a name that is compared exactly cannot be shown exactly,
 // or "".
-func unnameable(s string) string {
+func Unnameable(s string) string {
 	if printable(s) {
 		return ""
 	}
@@ -229,4 +241,10 @@ func unnameableText(s string) string {
 		}
 	}
 	return ""
+}
+
+// SpellsJSON says whether a glob begins as the text of an array or object does.
+func SpellsJSON(glob string) bool {
+	glob = strings.TrimLeft(glob, " \t\r\n")
+	return glob != "" && (glob[0] == '[' || glob[0] == '{')
 }

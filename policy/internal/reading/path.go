@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"path"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// startsLikePath says whether a value or a pattern begins as only a path or a
+// StartsLikePath says whether a value or a pattern begins as only a path or a
 // URI does.
-func startsLikePath(s string) bool {
+func StartsLikePath(s string) bool {
 	if s == "" {
 		return false
 	}
@@ -20,19 +20,20 @@ func startsLikePath(s string) bool {
 		return s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") ||
 			strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
 	}
-	return hasDrive(s) || schemeLen(s) > 0
+	return HasDrive(s) || SchemeLen(s) > 0
 }
 
-func hasDrive(s string) bool {
+// HasDrive says whether a value begins with a drive of Windows.
+func HasDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && isLetter(s[0]) && (len(s) == 2 || s[2] != ' ')
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// absolute says whether a pattern names places from the root, so that a path
+// Absolute says whether a pattern names places from the root, so that a path
 // from an unknown base could lie there.
-func absolute(p string) bool {
-	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || hasDrive(p) || isFile(p)
+func Absolute(p string) bool {
+	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
 // unknownBase says whether a path starts where a policy cannot know: above the
@@ -52,13 +53,13 @@ func unknownBase(s, home string) bool {
 		end := strings.IndexByte(s[1:], '%')
 		return end > 0 && isLetter(s[1]) && strings.IndexByte(s[1:end+1], ' ') < 0
 	}
-	return hasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
+	return HasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
 // relative says whether a path has no root: it starts at the server's working
 // directory, unless its base is unknown.
 func relative(s string) bool {
-	return s != "" && s[0] != '/' && s[0] != '~' && !hasDrive(s) && schemeLen(s) == 0
+	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
 }
 
 // clean resolves dot segments and doubled slashes by text alone. A trailing
@@ -109,7 +110,7 @@ func expandHome(s, home string) string {
 // the end of a name, and the name of the default data stream; and the blanks
 // and quotes around a value, which tools trim.
 func dropNames(s string) string {
-	if schemeLen(s) > 0 {
+	if SchemeLen(s) > 0 {
 		return s
 	}
 	t := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
@@ -118,7 +119,7 @@ func dropNames(s string) string {
 	}
 	t = sharedDrive(t)
 	drive := ""
-	if hasDrive(t) {
+	if HasDrive(t) {
 		drive, t = t[:2], t[2:]
 	}
 	if !strings.ContainsAny(t, ". :") {
@@ -160,4 +161,4 @@ func shortName(name string) bool {
 }
 
 // windowsShaped says whether a value is written as only Windows paths are.
-func windowsShaped(s string) bool { return hasDrive(s) || strings.IndexByte(s, '\\') >= 0 }
+func windowsShaped(s string) bool { return HasDrive(s) || strings.IndexByte(s, '\\') >= 0 }

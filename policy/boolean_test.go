@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"testing"
+
+	"github.com/clawai/clawai/policy/internal/reading"
 )
 
 // What a server may take for a boolean is a maybe: a deny holds, an allow does not.
@@ -18,8 +20,8 @@ func TestBooleanSpellings(t *testing.T) {
 			t.Errorf("%q: %q", word, f.Perhaps)
 		}
 		for _, s := range f.Perhaps {
-			if meant(s) != word {
-				t.Errorf("%q is meant as %q, want %q", s, meant(s), word)
+			if reading.Boolean(s) != word {
+				t.Errorf("%q is meant as %q, want %q", s, reading.Boolean(s), word)
 			}
 			for _, c := range []struct {
 				rules string

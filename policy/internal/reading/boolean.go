@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ var booleans = map[string][]string{
 	"false": {"false", "f", "no", "n", "off", "0"},
 }
 
-// meant is the boolean that a text may be taken for; "" for none.
-func meant(s string) string {
+// Boolean is the boolean that a text may be taken for; "" for none.
+func Boolean(s string) string {
 	if len(s) > len("false") {
 		return ""
 	}
@@ -26,8 +26,8 @@ func meant(s string) string {
 	return ""
 }
 
-// spellings are all texts that are meant as a boolean; nil for another word.
-func spellings(word string) (all []string) {
+// BooleanSpellings are all texts that are meant as a boolean; nil for another word.
+func BooleanSpellings(word string) (all []string) {
 	for _, s := range booleans[word] {
 		cased := []string{""}
 		for i := range s {

@@ -1,9 +1,11 @@
-package policy
+package reading
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/internal/effort"
 )
 
 // readLines reads a value with breaks. It is text; but if it starts like a path, as
@@ -11,30 +13,30 @@ import (
 // paths. In a URL breaks are dropped wherever they stand (WHATWG URL, basic URL
 // parser): then it opens nothing there either, and is also read without them. What
 // has breaks around it alone is also read without them, as programs do.
-func (rd *reader) readLines(rs []reading, v string, path bool, w *view) []reading {
-	url := schemeLen(v) > 0 || isURL(joined(v, 64))
-	r := reading{s: v, raw: v, pathOnly: path || url}
+func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
+	url := SchemeLen(v) > 0 || isURL(joined(v, 64))
+	r := Reading{Text: v, Raw: v, PathOnly: path || url}
 	rs = append(rs, r)
-	if r.pathOnly {
+	if r.PathOnly {
 		rs = append(rs, refusedFor(r, "control character in a path"))
 	} else {
-		rs = rd.readClimb(rs, r, &w.left)
+		rs = rd.readClimb(rs, r, left)
 	}
 	if url {
-		w.left.spend(len(v))
+		left.Spend(len(v))
 		whole := joined(v, len(v))
-		rs = append(rs, reading{s: whole, raw: whole})
+		rs = append(rs, Reading{Text: whole, Raw: whole})
 		if why, text := urlRefusal(whole); why != "" && !text && !proseLike(whole) {
-			rs = append(rs, refusedFor(reading{s: v, raw: v}, why))
+			rs = append(rs, refusedFor(Reading{Text: v, Raw: v}, why))
 		}
 	}
 	line, first := strings.TrimSpace(v), len(rs)
 	if line == "" || strings.ContainsAny(line, "\n\r\t") {
 		return rs
 	}
-	rs = rd.read(rs, line, w)
+	rs = rd.Read(rs, line, fold, left)
 	for i := range rs[first:] {
-		rs[first+i].raw = v
+		rs[first+i].Raw = v
 	}
 	return rs
 }
@@ -70,21 +72,21 @@ func blank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r)
 
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
-func (rd *reader) readClimb(rs []reading, r reading, left *effort) []reading {
-	r.transforms, r.climbs = slashed|cleaned, true
+func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Reading {
+	r.Transforms, r.Climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
-		left.spend(len(r.s))
-		if climbs(r.s) {
+		left.Spend(len(r.Text))
+		if climbs(r.Text) {
 			c := r
-			c.s = clean(strings.ReplaceAll(r.s, `\`, "/"))
-			c.place(rd.home)
+			c.Text = clean(strings.ReplaceAll(r.Text, `\`, "/"))
+			c.findRoot(rd.Home)
 			rs = append(rs, c)
 		}
-		next := unescape(r.s)
-		if next == r.s {
+		next := unescape(r.Text)
+		if next == r.Text {
 			break
 		}
-		r.s, r.transforms = next, r.transforms|decoded
+		r.Text, r.Transforms = next, r.Transforms|decoded
 	}
 	return rs
 }
@@ -105,16 +107,16 @@ func isTrimmedURL(v string) bool {
 // isURL says whether a text is a URL that programs open, or holds one; see unwrap.
 func isURL(s string) bool {
 	s = unwrap(s)
-	return isWeb(s) || isFile(s)
+	return isWeb(s) || IsFile(s)
 }
 
 // readBlanked reads a URL with blanks around it as it is and without them.
-func (rd *reader) readBlanked(rs []reading, v string, w *view) []reading {
+func (rd *Reader) readBlanked(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	first := len(rs)
-	rs = append(rs, reading{s: v, raw: v, pathOnly: true}, refusedFor(reading{s: v, raw: v, pathOnly: true}, "blanks around a URL"))
-	rs = rd.read(rs, strings.TrimFunc(v, blank), w)
+	rs = append(rs, Reading{Text: v, Raw: v, PathOnly: true}, refusedFor(Reading{Text: v, Raw: v, PathOnly: true}, "blanks around a URL"))
+	rs = rd.Read(rs, strings.TrimFunc(v, blank), fold, left)
 	for i := range rs[first:] {
-		rs[first+i].raw = v
+		rs[first+i].Raw = v
 	}
 	return rs
 }

@@ -1,4 +1,4 @@
-package policy
+package reading
 
 import (
 	"strings"
@@ -111,7 +111,7 @@ func oddShape(v string, i int) shape {
 
 // pathLike says whether a value can as a whole be one path or URI.
 func pathLike(v string, sh shape) bool {
-	if startsLikePath(v) {
+	if StartsLikePath(v) {
 		return true
 	}
 	if sh&hasBreak != 0 {
@@ -146,7 +146,7 @@ func decodesToPath(v string) bool {
 		if u == v {
 			return false
 		}
-		if v = u; startsLikePath(v) || climbs(v) {
+		if v = u; StartsLikePath(v) || climbs(v) {
 			return true
 		}
 	}

@@ -1,0 +1,280 @@
+package reading
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Reading is one way in which a server could understand a value.
+type Reading struct {
+	Text       string // as it is compared
+	Raw        string // the value as sent
+	Transforms Transforms
+	Kind       Kind
+
+	Type   where.Kind // of the value
+	Whole  where.Kind // of the argument that the value stands in
+	Within string     // the text as sent whose JSON the value was read out of
+
+	unfolded  string // Text before its case was folded; "" when it was not
+	Unslashed string // Text without its last slash, or its fragment: what matches if Text does not
+	Normal    string // of a web URL: Text with scheme, host and root normalised, which matches as well
+	Refusal   string // of a refused reading: why
+	PathOnly  bool   // holds under path patterns; under others the value is text
+	Climbs    bool   // a path by its dot-dot alone: under patterns with blanks, such as commands, the value is text
+
+	// Where a path starts: nobody knows, the server's working directory, a root.
+	UnknownBase, Relative, Rooted bool
+}
+
+// Path is the text of a reading as a path of a disk: whether case counts there is
+// for the disk to say.
+func (r *Reading) Path() string {
+	if r.unfolded != "" {
+		return r.unfolded
+	}
+	return r.Text
+}
+
+// Kind says what a reading is good for.
+type Kind uint8
+
+// The kinds of readings.
+const (
+	Ordinary Kind = iota
+	Absent        // matches nothing: null, an empty list, no such member
+	Refused       // opens nothing and trips everything
+)
+
+const (
+	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
+	maxReadings = 64      // of one value; more are refused. The walk keeps them in one word
+	maxWork     = 4 << 20 // bytes of all readings of one value together
+)
+
+// Reader makes the readings of values for one argument name.
+type Reader struct {
+	Home    string     // for ~; "" when it is not known
+	Effects Transforms // the transformations that change some pattern on the name
+	Paths   bool       // some pattern on the name is about paths
+}
+
+// Read appends the readings of a value to rs, at least one. What takes more than is
+// left is refused.
+func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
+	if len(v) > maxValue {
+		return append(rs, Reading{Text: v[:64], Raw: v[:64], Kind: Refused, Refusal: "value longer than 1 MiB"})
+	}
+	shape := shapeOf(v)
+	path := shape&hasNUL == 0 && pathLike(v, shape)
+	if shape&hasNUL != 0 {
+		rs = append(rs, Reading{Text: v, Raw: v, Kind: Refused, Refusal: "NUL in a value"})
+	}
+	switch {
+	case shape&hasBreak != 0:
+		return rd.readLines(rs, v, path, fold, left)
+	case shape&unplain != 0 && isBlankedURL(v):
+		return rd.readBlanked(rs, v, fold, left)
+	case !path && !rd.Paths:
+		return append(rs, Reading{Text: v, Raw: v})
+	case shape&unplain == 0:
+		return rd.readPlain(rs, Reading{Text: v, Raw: v, PathOnly: !path}, shape, fold)
+	}
+	climbs := path && shape&hasSpace != 0 && !StartsLikePath(v)
+	return rd.readPath(rs, Reading{Text: v, Raw: v, PathOnly: !path, Climbs: climbs}, left)
+}
+
+// CaseFolder folds ASCII without an allocation for each text. What it gives is
+// overwritten after Reset.
+type CaseFolder struct{ room []byte }
+
+// Reset makes room for the readings of the next call.
+func (f *CaseFolder) Reset() { f.room = f.room[:0] }
+
+func (f *CaseFolder) ascii(s string) string {
+	start := len(f.room)
+	f.room = slices.Grow(f.room, len(s))
+	for i := 0; i < len(s); i++ {
+		f.room = append(f.room, Lower(s[i]))
+	}
+	return unsafe.String(&f.room[start], len(s))
+}
+
+// readPlain is readPath for a value that no stage but folding can change.
+func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFolder) []Reading {
+	r.Rooted = r.Text != "" && r.Text[0] == '/'
+	r.Relative = !r.Rooted && r.Text != ""
+	if mayLeadAnywhere(r.Text) && leadsAnywhere(r.Text) {
+		rs = append(rs, r)
+		r.PathOnly = true
+		return append(rs, refusedFor(r, refusedLink))
+	}
+	free := rd.Effects
+	if shape&hasUpper != 0 {
+		free &^= folded
+	}
+	rs = append(rs, r)
+	if free != 0 {
+		rs = append(rs, r)
+		rs[len(rs)-1].Transforms = free
+	}
+	if shape&hasUpper == 0 {
+		return rs
+	}
+	f := r
+	f.Text, f.Transforms, f.unfolded = fold.ascii(r.Text), folded, r.Text
+	rs = append(rs, f)
+	if free != 0 {
+		f.Transforms |= free
+		rs = append(rs, f)
+	}
+	return rs
+}
+
+// readPath puts a value through every stage, on and off, and keeps each result
+// that differs. A stage that leaves a value as it is may still change a
+// pattern: then the same text is a reading with it, too.
+func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
+	first := len(rs)
+	rs = append(rs, r)
+	free := []Transforms{0}
+	var why string
+	text := false // what is refused as a path may be a text that begins like one
+	for _, stage := range stages {
+		for i, n := 0, len(rs)-first; i < n; i++ {
+			before := rs[first+i]
+			if pay(left, before.Text, stage); *left <= 0 {
+				return append(rs[:first+1], refusedFor(r, effort.TooMuch))
+			}
+			if stage == Located {
+				before.address(rd.Home)
+				rs[first+i] = before
+			}
+			after, reason := rd.through(before, stage)
+			if reason != "" {
+				why = reason
+			}
+			if len(after) == 0 {
+				free[i] |= stage
+			}
+			for _, a := range after {
+				rs, free = append(rs, a), append(free, free[i])
+			}
+			if len(rs)-first >= maxReadings/2 {
+				return append(rs[:first+1], refusedFor(r, "value that can be read in too many ways"))
+			}
+		}
+	}
+	for i, n := 0, len(rs)-first; i < n; i++ {
+		at := &rs[first+i]
+		at.findRoot(rd.Home)
+		if why == "" {
+			why, text = unreadableAs(at.Text)
+		}
+		if twin := *at; free[i]&rd.Effects != 0 {
+			twin.Transforms |= free[i] & rd.Effects
+			rs = append(rs, twin)
+		}
+	}
+	if len(r.Text)*(len(rs)-first) > maxWork {
+		why, text, rs = "value that can be read in too many ways", false, rs[:first+1]
+	}
+	if why != "" {
+		r.PathOnly = r.PathOnly || text
+		rs = append(rs, refusedFor(r, why))
+	}
+	return rs
+}
+
+// address notes what a web URL matches beside its text.
+func (r *Reading) address(home string) {
+	if isWeb(r.Text) {
+		r.Normal = rooted(locate(r.Text, home))
+		r.Unslashed = withoutFragment(r.Text)
+	}
+}
+
+func refusedFor(r Reading, why string) Reading {
+	r.Kind, r.Refusal = Refused, why
+	return r
+}
+
+// through gives the readings one stage makes of another, and a reason to refuse
+// the value.
+func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal string) {
+	s := r.Text
+	for n := 0; ; n++ {
+		t := transform(s, stage, rd.Home)
+		if t == s {
+			break
+		}
+		if n == maxDecodings {
+			return made, "percent escapes in too many layers"
+		}
+		next := r
+		next.Text, next.Transforms = t, r.Transforms|stage
+		switch stage {
+		case folded:
+			next.unfolded = r.Text
+		case Located:
+			next.address(rd.Home)
+		}
+		if r.Unslashed != "" {
+			next.Unslashed = transform(r.Unslashed, stage, rd.Home)
+		}
+		if r.Normal != "" {
+			next.Normal = transform(r.Normal, stage, rd.Home)
+		}
+		made, s = append(made, next), t
+		if stage != decoded {
+			break
+		}
+	}
+	if path := bareFile(r.Text); stage == Located && path != "" {
+		next := r
+		next.Text, next.Transforms = expandHome(path, rd.Home), r.Transforms|stage
+		made = append(made, next)
+	}
+	if stage == cleaned {
+		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
+			next := r
+			next.Text, next.Unslashed = s, head+path[:len(path)-1]
+			next.Transforms |= stage
+			made = append(made, next)
+		}
+	}
+	return made, ""
+}
+
+// findRoot notes where the path of a reading starts.
+func (r *Reading) findRoot(home string) {
+	r.UnknownBase = unknownBase(r.Text, home)
+	r.Relative = !r.UnknownBase && relative(r.Text)
+	r.Rooted = !r.Relative && !r.UnknownBase
+}
+
+// unreadableAs says why this spelling of a value is refused, or ""; and whether it
+// may be text, so that only patterns about paths refuse it.
+func unreadableAs(s string) (why string, text bool) {
+	if why = unreadable(s); why != "" {
+		return why, proseLike(s)
+	}
+	if why, text = urlRefusal(s); why != "" {
+		return why, text || proseLike(s)
+	}
+	if leadsAnywhere(s) {
+		return refusedLink, true
+	}
+	if windowsShaped(s) {
+		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if shortName(name) {
+				return "generated short name, which stands for another", proseLike(s)
+			}
+		}
+	}
+	return "", false
+}

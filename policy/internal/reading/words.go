@@ -1,0 +1,53 @@
+package reading
+
+import "strings"
+
+// words for the stages, as people know them.
+var words = map[Transforms]string{
+	decoded:  "percent-decoded",
+	slashed:  "backslashes as slashes",
+	Located:  "host in its plain form",
+	named:    "as Windows trims names",
+	cleaned:  "cleaned",
+	composed: "accents composed",
+	compat:   "compatibility forms replaced",
+	folded:   "case folded",
+}
+
+// MadeBy gives the stages that made a reading of what was sent, in words. It is
+// marked with those too that change its pattern alone.
+func (r *Reading) MadeBy(home string) []string {
+	for decodings := 1; decodings <= maxDecodings; decodings++ {
+		for _, text := range []string{r.Raw, strings.TrimSpace(r.Raw)} {
+			var made []string
+			if text != r.Raw {
+				made = append(made, "blanks around it dropped")
+			}
+			for _, stage := range stages {
+				before := text
+				for n := 0; r.Transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
+					text = transform(text, stage, home)
+				}
+				if text != before {
+					made = append(made, word(stage, before))
+				}
+			}
+			if text == r.Text {
+				return made
+			}
+		}
+	}
+	return []string{"number in plain digits"}
+}
+
+func word(stage Transforms, text string) string {
+	if stage == Located {
+		switch {
+		case text[0] == '~':
+			return "~ as home"
+		case IsFile(text):
+			return "file: URI as path"
+		}
+	}
+	return words[stage]
+}

@@ -1,0 +1,164 @@
+// Package toml reads TOML with the places at which everything stands. It is the only
+// door to go-toml's unstable parser, which gives syntax alone: what a key means, and
+// whether it may stand there twice, is the caller's.
+//
+// The room is pure.
+package toml
+
+import (
+	"bytes"
+	"errors"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Document reads the expressions of a TOML text.
+type Document struct {
+	Src []byte // the text
+
+	base  int   // where the parser was started
+	lines []int // offset of the first byte of each line
+
+	line, column, offset int // the last position asked for
+
+	parser unstable.Parser
+	key    []KeyPart // of the current expression, reused
+}
+
+// New begins to read at the start of src, which nobody may change from then on.
+func New(src []byte) *Document {
+	d := &Document{Src: src, lines: make([]int, 1, bytes.Count(src, []byte{'\n'})+1)}
+	for i := 0; ; {
+		n := bytes.IndexByte(src[i:], '\n')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		d.lines = append(d.lines, i)
+	}
+	d.parser.Reset(src)
+	return d
+}
+
+// Restart goes on reading at an offset.
+func (d *Document) Restart(offset int) {
+	d.base = offset
+	d.parser.Reset(d.Src[offset:])
+}
+
+// Position counts from 1, and columns in characters, as editors do. It counts on from the
+// place it was last asked for when that is on the same line: lines can be long.
+func (d *Document) Position(offset int) (line, column int) {
+	line = sort.SearchInts(d.lines, offset+1)
+	from := d.lines[line-1]
+	column = 1
+	if d.line == line && d.offset <= offset {
+		from, column = d.offset, d.column
+	}
+	column += utf8.RuneCount(d.Src[from:offset])
+	d.line, d.column, d.offset = line, column, offset
+	return line, column
+}
+
+// Form is what an expression of a document is.
+type Form uint8
+
+// The forms of expressions.
+const (
+	Pair       Form = iota // key = value
+	Table                  // [key]
+	TableArray             // [[key]]
+)
+
+// Expression is one statement of a document; Start and End are byte offsets.
+// Its parts are valid until the next one is read.
+type Expression struct {
+	Form       Form
+	Key        []KeyPart
+	Value      Value // of a pair
+	Start, End int
+}
+
+// KeyPart is one name of a dotted key.
+type KeyPart struct {
+	Name       []byte // decoded
+	Start, End int
+}
+
+// Next reads one expression; false at the end and at a syntax error.
+func (d *Document) Next() (Expression, bool) {
+	if !d.parser.NextExpression() {
+		return Expression{}, false
+	}
+	n := d.parser.Expression()
+	switch n.Kind {
+	case unstable.KeyValue:
+		start, end := d.spanOf(n)
+		return Expression{Form: Pair, Key: d.parts(n), Value: Value{d, n.Value()}, Start: start, End: end}, true
+	default:
+		return d.header(n), true
+	}
+}
+
+// header finds the brackets around the key: the parser does not say where they
+// stand.
+func (d *Document) header(n *unstable.Node) Expression {
+	e := Expression{Form: Table, Key: d.parts(n)}
+	brackets := 1
+	if n.Kind == unstable.ArrayTable {
+		e.Form, brackets = TableArray, 2
+	}
+	first, last := e.Key[0].Start, e.Key[len(e.Key)-1].End
+	e.Start = bytes.LastIndexByte(d.Src[:first], '[') + 1 - brackets
+	e.End = last + bytes.IndexByte(d.Src[last:], ']') + brackets
+	return e
+}
+
+// parts lists the names of a node's key in the document's own buffer.
+func (d *Document) parts(n *unstable.Node) []KeyPart {
+	d.key = appendParts(d.key[:0], d, n)
+	return d.key
+}
+
+func appendParts(parts []KeyPart, d *Document, n *unstable.Node) []KeyPart {
+	for it := n.Key(); it.Next(); {
+		start, end := d.spanOf(it.Node())
+		parts = append(parts, KeyPart{Name: it.Node().Data, Start: start, End: end})
+	}
+	return parts
+}
+
+func (d *Document) spanOf(n *unstable.Node) (start, end int) {
+	start = d.base + int(n.Raw.Offset)
+	return start, start + int(n.Raw.Length)
+}
+
+// SyntaxError is where and why reading stopped; false when the text is whole.
+func (d *Document) SyntaxError() (offset int, msg string, found bool) {
+	var failure *unstable.ParserError
+	if !errors.As(d.parser.Error(), &failure) {
+		return 0, "", false
+	}
+	offset = d.base + int(d.parser.Range(failure.Highlight).Offset)
+	if offset == len(d.Src)-1 { // the parser points at the last byte
+		_, size := utf8.DecodeLastRune(d.Src)
+		offset = len(d.Src) - size
+	}
+	return offset, failure.Message, true
+}
+
+// TableConflict decodes the whole text to find what a parser of expressions
+// cannot see: a table that is defined in two ways.
+func (d *Document) TableConflict() (offset int, msg string, found bool) {
+	var sink map[string]any
+	var failure *toml.DecodeError
+	if !errors.As(toml.Unmarshal(d.Src, &sink), &failure) {
+		return 0, "", false
+	}
+	line, column := failure.Position()
+	return d.lines[line-1] + column - 1, strings.TrimPrefix(failure.Error(), "toml: "), true
+}

@@ -1,0 +1,176 @@
+package toml
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// outline lists the expressions of a text, the values below them, and why it ended.
+func outline(src string) (all []string) {
+	d := New([]byte(src))
+	for {
+		e, ok := d.Next()
+		if !ok {
+			break
+		}
+		line, column := d.Position(e.Start)
+		all = append(all, fmt.Sprintf("%d:%d %s %s: %s", line, column, forms[e.Form], key(e.Key), src[e.Start:e.End]))
+		if e.Form == Pair {
+			all = append(all, values(e.Value)...)
+		}
+	}
+	if at, msg, found := d.SyntaxError(); found {
+		line, column := d.Position(at)
+		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
+	} else if at, msg, found := d.TableConflict(); found {
+		line, column := d.Position(at)
+		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
+	}
+	return all
+}
+
+var forms = map[Form]string{Pair: "pair", Table: "table", TableArray: "tables"}
+
+func key(parts []KeyPart) string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, string(p.Name))
+	}
+	return strings.Join(names, "/")
+}
+
+// values lists a value and what is in it.
+func values(v Value) []string {
+	is := map[bool]int{true: 1}
+	all := []string{fmt.Sprintf("%s %q %q", v.Describe(), v.Text(), v.Source())}
+	if n := is[v.IsString()] + is[v.IsList()] + is[v.IsTable()] + is[v.IsBool()] + is[v.IsNumber()]; n > 1 || n == 0 && v.Describe() != "a date or time" {
+		all = append(all, fmt.Sprint("is of ", n, " kinds"))
+	}
+	switch {
+	case v.IsNumber():
+		n, err := v.Number()
+		all = append(all, fmt.Sprintf("%T %v %v", n, n, err))
+	case v.IsList():
+		v.Elements(func(v Value) { all = append(all, values(v)...) })
+	case v.IsTable():
+		if v.Nests() {
+			all = append(all, "nests")
+		}
+		v.Pairs(func(k []KeyPart, v Value) { all = append(append(all, key(k)), values(v)...) })
+	}
+	return all
+}
+
+// Expressions, keys and values stand where the text has them, and what is wrong with a text
+// is found at its place.
+func TestDocument(t *testing.T) {
+	for src, want := range map[string][]string{
+		"a = 'x' # c\n\"b\".c = \"\\u00e4\"\n": {
+			"1:1 pair a: a = 'x'",
+			"a string \"x\" \"'x'\"",
+			"2:1 pair b/c: \"b\".c = \"\\u00e4\"",
+			"a string \"ä\" \"\\\"\\\\u00e4\\\"\"",
+		},
+		"[ a ]\n  [[b . c]]\n": {
+			"1:1 table a: [ a ]",
+			"2:3 tables b/c: [[b . c]]",
+		},
+		"a = [true, 1, 2026-01-02]\n": {
+			"1:1 pair a: a = [true, 1, 2026-01-02]",
+			"a list \"\" \"\"",
+			"a boolean \"true\" \"true\"",
+			"a number \"1\" \"1\"",
+			"int64 1 <nil>",
+			"a date or time \"2026-01-02\" \"2026-01-02\"",
+		},
+		"a = [-1_000, 0x1F, 1.5, inf]": {
+			"1:1 pair a: a = [-1_000, 0x1F, 1.5, inf]",
+			"a list \"\" \"\"",
+			"a number \"-1_000\" \"-1_000\"",
+			"int64 -1000 <nil>",
+			"a number \"0x1F\" \"0x1F\"",
+			"int64 31 <nil>",
+			"a number \"1.5\" \"1.5\"",
+			"float64 1.5 <nil>",
+			"a number \"inf\" \"inf\"",
+			"float64 +Inf value out of range",
+		},
+		"a = {b = 1, c.d = 'x'}\n": {
+			"1:1 pair a: a = {b = 1, c.d = 'x'}",
+			"a table \"\" \"{\"",
+			"nests",
+			"b",
+			"a number \"1\" \"1\"",
+			"int64 1 <nil>",
+			"c/d",
+			"a string \"x\" \"'x'\"",
+		},
+		"a = {b = {c = 1}}": {
+			"1:1 pair a: a = {b = {c = 1}}",
+			"a table \"\" \"{\"",
+			"nests",
+			"b",
+			"a table \"\" \"{\"",
+			"c",
+			"a number \"1\" \"1\"",
+			"int64 1 <nil>",
+		},
+		"a = {b = 1}": {
+			"1:1 pair a: a = {b = 1}",
+			"a table \"\" \"{\"",
+			"b",
+			"a number \"1\" \"1\"",
+			"int64 1 <nil>",
+		},
+		"'\u00e4' = 1 2\n": {
+			"1:9 expected newline but got U+0032 '2'",
+		},
+		"a = \u00e4": {
+			"1:5 unexpected character U+00C3 'Ã' at start of value",
+		},
+		"'\u00e4\u00e4', = 1": {
+			"1:5 expected '=' after key",
+		},
+		"a = \"\u00e4": {
+			"1:6 unterminated basic string",
+		},
+		"[a]\nb = 1\n[a]\n": {
+			"1:1 table a: [a]",
+			"2:1 pair b: b = 1",
+			"a number \"1\" \"1\"",
+			"int64 1 <nil>",
+			"3:1 table a: [a]",
+			"3:2 table a already exists",
+		},
+	} {
+		if got := outline(src); !slices.Equal(got, want) {
+			t.Errorf("%q is\n%s\nwant\n%s", src, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// After a mistake reading goes on where it is told to; positions are those of the whole text.
+func TestRestart(t *testing.T) {
+	src := "a = = 1\n\u00e4 \n[b]\n"
+	d := New([]byte(src))
+	if e, ok := d.Next(); ok {
+		t.Fatalf("read %+v", e)
+	}
+	d.Restart(strings.Index(src, "[b]"))
+	e, ok := d.Next()
+	if line, column := d.Position(e.Start); !ok || line != 3 || column != 1 || key(e.Key) != "b" {
+		t.Errorf("%v, %d:%d %s", ok, line, column, key(e.Key))
+	}
+	if _, _, found := d.SyntaxError(); found {
+		t.Error("an old mistake is reported again")
+	}
+	// On one line, in any order, in characters.
+	at := strings.Index(src, "\u00e4")
+	for _, c := range [][2]int{{at, 1}, {at + 2, 2}, {at + 3, 3}, {at + 2, 2}} {
+		if line, column := d.Position(c[0]); line != 2 || column != c[1] {
+			t.Errorf("offset %d is %d:%d", c[0], line, column)
+		}
+	}
+}

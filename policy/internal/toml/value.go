@@ -1,0 +1,99 @@
+package toml
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Value is the right side of a pair.
+type Value struct {
+	doc  *Document
+	node *unstable.Node
+}
+
+// IsString says whether the value is a string.
+func (v Value) IsString() bool { return v.node.Kind == unstable.String }
+
+// IsList says whether the value is a list.
+func (v Value) IsList() bool { return v.node.Kind == unstable.Array }
+
+// IsTable says whether the value is an inline table.
+func (v Value) IsTable() bool { return v.node.Kind == unstable.InlineTable }
+
+// IsBool says whether the value is a boolean.
+func (v Value) IsBool() bool { return v.node.Kind == unstable.Bool }
+
+// IsNumber says whether the value is an integer or a float.
+func (v Value) IsNumber() bool {
+	return v.node.Kind == unstable.Integer || v.node.Kind == unstable.Float
+}
+
+// Text is a string's content; of a number or a boolean what the file has.
+func (v Value) Text() string { return string(v.node.Data) }
+
+// Span is where the value stands; false for a list, which the parser does not
+// place.
+func (v Value) Span() (start, end int, known bool) {
+	start, end = v.doc.spanOf(v.node)
+	return start, end, end > start
+}
+
+// Elements calls f with each element of a list.
+func (v Value) Elements(f func(Value)) {
+	for it := v.node.Children(); it.Next(); {
+		f(Value{v.doc, it.Node()})
+	}
+}
+
+// Pairs calls f with each pair of an inline table.
+func (v Value) Pairs(f func([]KeyPart, Value)) {
+	for it := v.node.Children(); it.Next(); {
+		f(appendParts(nil, v.doc, it.Node()), Value{v.doc, it.Node().Value()})
+	}
+}
+
+// Describe names the kind of a value as a person would.
+func (v Value) Describe() string {
+	switch v.node.Kind {
+	case unstable.String:
+		return "a string"
+	case unstable.Bool:
+		return "a boolean"
+	case unstable.Integer, unstable.Float:
+		return "a number"
+	case unstable.Array:
+		return "a list"
+	case unstable.InlineTable:
+		return "a table"
+	default:
+		return "a date or time"
+	}
+}
+
+// Source is the value as the file has it; "" for a list.
+func (v Value) Source() string {
+	start, end, _ := v.Span()
+	return string(v.doc.Src[start:end])
+}
+
+// Number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+func (v Value) Number() (any, error) {
+	s := strings.ReplaceAll(v.Source(), "_", "")
+	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err == nil && (math.IsInf(f, 0) || math.IsNaN(f)) {
+		err = strconv.ErrRange
+	}
+	return f, err
+}
+
+// Nests says whether a table holds a table.
+func (v Value) Nests() (nests bool) {
+	v.Pairs(func(key []KeyPart, inner Value) { nests = nests || len(key) > 1 || inner.IsTable() })
+	return nests
+}
