@@ -3,13 +3,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -142,16 +146,41 @@ func TestTheScreenBehindAList(t *testing.T) {
 	}
 }
 
+// A terminal that goes away without a signal ends the list too.
 func TestAListEndsWithItsTerminal(t *testing.T) {
-	w := watchAs(t, homeWithServers(t), colorful, 24, 80, "wrap")
-	w.sees(chooserKeys)
-	if err := w.pty.Close(); err != nil {
+	screen, tty, err := pty.Open()
+	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-w.ended:
-	case <-time.After(20 * time.Second):
-		t.Error("it waits for keys that cannot come")
+	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath("clawai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := homeWithServers(t)
+	cmd := exec.Command(path, "wrap")
+	cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TMPDIR=" + home + "/tmp"}
+	cmd.Stdin, cmd.Stdout = tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal does not control it
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	buf, seen := make([]byte, 4096), ""
+	for !strings.Contains(seen, "Esc leaves") {
+		n, err := screen.Read(buf)
+		if seen += string(buf[:n]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(tty.Close(), screen.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if !late.Stop() {
+		t.Error("it waited for keys that cannot come")
 	}
 }
 
