@@ -130,6 +130,23 @@ func TestTheScreenOfLearn(t *testing.T) {
 	})
 }
 
+func TestTheScreenOfTrust(t *testing.T) {
+	sizes(t, func(t *testing.T, rows, cols int) {
+		home := newcomer(t)
+		if err := os.MkdirAll(filepath.Join(home, "app", ".clawai"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, "app", ".clawai", "policy.toml"), []byte("[[rule]]\naction = \"deny\"\ntool = \"w*\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := watchAs(t, home, colorful, rows, cols, "policy", "trust", "app")
+		w.sees("  [[rule]]\n  action = \"deny\"\n  tool = \"w*\"\n/", "\nTrust it? [y/N]\n")
+		w.types("\r")
+		w.sees("\nTrust it? [y/N]\nNothing was trusted.\n")
+		w.leaves(1)
+	})
+}
+
 // However a list is left, the terminal is as it was.
 func TestTheScreenBehindAList(t *testing.T) {
 	slow.Test(t)
