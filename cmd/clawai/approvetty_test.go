@@ -56,7 +56,8 @@ func watchAs(t *testing.T, home string, env []string, rows, cols int, args ...st
 	if w.before, err = xterm.GetState(int(w.tty.Fd())); err != nil {
 		t.Fatal(err)
 	}
-	w.cmd.Env = append([]string{"HOME=" + home, "PATH=" + filepath.Dir(path) + ":/usr/bin:/bin"}, env...)
+	w.cmd.Dir = home
+	w.cmd.Env = append([]string{"HOME=" + home, "PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "TMPDIR=" + home + "/tmp"}, env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = w.tty, w.tty, w.tty
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := w.cmd.Start(); err != nil {

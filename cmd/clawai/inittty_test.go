@@ -27,7 +27,7 @@ func TestInitAsksAtATerminal(t *testing.T) {
 	slow.Test(t)
 	home := newcomer(t)
 	p := sit(t, home, "init")
-	p.sees("How to start?", "Mode [ask]: ")
+	p.sees("How to start?", "Mode [ask]:")
 	p.types("\r")
 	p.sees("Put clawai in front of which servers?", "one  Claude Code  ~/.claude.json", "two  Cursor")
 	p.types(" ") // all are chosen to begin with; not the first
@@ -52,11 +52,11 @@ func TestLeavingInitWritesNothing(t *testing.T) {
 		answers [][2]string // what is seen, what is typed
 		code    int
 	}{
-		"at the mode":       {[][2]string{{"Mode [ask]: ", "\x03"}}, -1},
-		"with no such mode": {[][2]string{{"Mode [ask]: ", "lenient\r"}}, 2},
-		"end of input":      {[][2]string{{"Mode [ask]: ", "\x04"}}, 130},
-		"at the servers":    {[][2]string{{"Mode [ask]: ", "o\r"}, {"two  Cursor", "\x1b"}}, 130},
-		"at the last word":  {[][2]string{{"Mode [ask]: ", "strict\r"}, {"two  Cursor", "\r"}, {"[y/N] ", "\r"}}, 0},
+		"at the mode":       {[][2]string{{"Mode [ask]:", "\x03"}}, -1},
+		"with no such mode": {[][2]string{{"Mode [ask]:", "lenient\r"}}, 2},
+		"end of input":      {[][2]string{{"Mode [ask]:", "\x04"}}, 130},
+		"at the servers":    {[][2]string{{"Mode [ask]:", "o\r"}, {"two  Cursor", "\x1b"}}, 130},
+		"at the last word":  {[][2]string{{"Mode [ask]:", "strict\r"}, {"two  Cursor", "\r"}, {"[y/N]", "\r"}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := newcomer(t)

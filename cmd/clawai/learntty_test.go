@@ -48,7 +48,6 @@ func dayWatched(t *testing.T) string {
 func TestLearnIsReviewedAtATerminal(t *testing.T) {
 	slow.Test(t)
 	home := dayWatched(t)
-	const down = "\x1b[B"
 	p := sit(t, home, "policy", "learn", "--interactive", "--out", "learned.toml")
 	p.sees("Rule 1 of 4: allow tool list_folder on files", "from 3 calls in 1 session", "also lets through: path = /srv/app/site/any/other/file", "> Drop it")
 	p.types("\r")

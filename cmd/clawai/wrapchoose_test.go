@@ -3,103 +3,18 @@
 package main
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/creack/pty"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// person is somebody at a terminal on which clawai was started.
-type person struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	tty  *os.File
-	mu   sync.Mutex
-	seen strings.Builder
-	done chan struct{}
-}
-
-var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]`)
-
-// sit starts clawai on a terminal of 80 columns and 24 rows.
-func sit(t *testing.T, home string, args ...string) *person {
+// sit starts clawai on a terminal, which has room for whatever is compared.
+func sit(t *testing.T, home string, args ...string) *watcher {
 	t.Helper()
-	path, err := exec.LookPath("clawai")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, args...)
-	cmd.Dir = home
-	cmd.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "TMPDIR=" + home + "/tmp", "TERM=xterm-256color"}
-	p := &person{t: t, cmd: cmd, done: make(chan struct{})}
-	if p.tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.done)
-		buf := make([]byte, 4096)
-		for {
-			n, err := p.tty.Read(buf)
-			p.mu.Lock()
-			p.seen.Write(buf[:n])
-			p.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-p.done
-		_ = p.tty.Close()
-	})
-	return p
-}
-
-func (p *person) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return escapes.ReplaceAllString(p.seen.String(), "")
-}
-
-// sees waits for text, and forgets what was on the screen before.
-func (p *person) sees(want ...string) {
-	p.t.Helper()
-	for _, w := range want {
-		for end := time.Now().Add(20 * time.Second); !strings.Contains(p.text(), w); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				p.t.Fatalf("%q is not to be seen:\n%s", w, p.text())
-			}
-		}
-	}
-}
-
-func (p *person) types(keys string) {
-	p.t.Helper()
-	p.mu.Lock()
-	p.seen.Reset()
-	p.mu.Unlock()
-	if _, err := io.WriteString(p.tty, keys); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *person) leaves(code int) {
-	p.t.Helper()
-	<-p.done
-	_ = p.cmd.Wait()
-	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		p.t.Errorf("exit code %d, want %d\n%s", got, code, p.text())
-	}
+	return watchAs(t, home, []string{"TERM=xterm-256color"}, 50, 200, args...)
 }
 
 const twoServers = `{"mcpServers":{
@@ -141,7 +56,7 @@ func TestChoosingAtATerminal(t *testing.T) {
 	p := sit(t, home, "wrap")
 	p.sees("Which servers to wrap?", "one  Claude Code  ~/.claude.json", "two  Cursor  ~/.cursor/mcp.json")
 	p.types("\x1b[B ") // the second line: two of Claude Code
-	p.sees("•")
+	p.sees("> [x] two  Claude Code")
 	p.types("\r")
 	p.sees("+++ ~/.claude.json", `"--server", "two"`, "Write this file? [y/N]")
 	p.types("y\r")

@@ -6,13 +6,15 @@ package choose
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
 )
 
@@ -59,20 +61,17 @@ func One(ctx context.Context, in, out *os.File, title, description string, answe
 
 // ask shows the list until it is answered or left.
 func ask(ctx context.Context, in, out *os.File, l *list) error {
-	width, height, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		return err
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer stop()
+	profile := colorprofile.Ascii
+	if name := os.Getenv("TERM"); os.Getenv("NO_COLOR") == "" && name != "" && name != "dumb" {
+		profile = colorprofile.ANSI
 	}
-	was, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = term.Restore(int(in.Fd()), was) }()
 	keyboard := newKeys(in)
 	defer keyboard.stop()
-	_, err = tea.NewProgram(l, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithWindowSize(width, height),
-		tea.WithEnvironment([]string{"TERM=vt100", "NO_COLOR=1"})).Run()
-	if errors.Is(err, tea.ErrInterrupted) || err == nil && !l.answered {
+	_, err := tea.NewProgram(l, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithoutSignalHandler(),
+		tea.WithColorProfile(profile), tea.WithEnvironment([]string{"TERM=vt100"})).Run()
+	if ctx.Err() != nil || err == nil && !l.answered {
 		return ErrLeft
 	}
 	return err
@@ -84,12 +83,11 @@ var terminalQueries = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
 })
 
-// screen is the terminal without those queries, and no file to bubbletea, which
-// would ask a file for its size while it draws.
-type screen struct{ tty io.Writer }
+// screen is the terminal without those queries.
+type screen struct{ *os.File }
 
 func (s screen) Write(p []byte) (int, error) {
-	if _, err := s.tty.Write(terminalQueries().ReplaceAll(p, nil)); err != nil {
+	if _, err := s.File.Write(terminalQueries().ReplaceAll(p, nil)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,8 +23,8 @@ type list struct {
 	left     bool
 }
 
-// rim is what the screen needs besides the options: the lines above and below.
-const rim = 4
+// foot is what the screen needs below the options: a rule, and what keys do.
+const foot = 2
 
 func (l *list) Init() tea.Cmd { return nil }
 
@@ -31,6 +32,7 @@ func (l *list) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		l.width, l.height = msg.Width, msg.Height
+		l.move("")
 	case tea.KeyPressMsg:
 		return l, l.press(msg)
 	}
@@ -109,7 +111,7 @@ func (l *list) move(key string) {
 		l.at = last
 	}
 	l.at = max(0, min(l.at, last))
-	l.top = max(min(l.top, l.at), l.at-l.rows()+1)
+	l.top = max(0, min(l.top, l.at, last-l.rows()+1), l.at-l.rows()+1)
 }
 
 // step is the position beside the cursor's; a short list of answers is a ring.
@@ -133,65 +135,118 @@ func (l *list) shown() []int {
 
 func (l *list) filterable() bool { return l.several && len(l.options) > l.height }
 
-// rows is how many options are in sight.
+// rows is how many options are in sight: all where answers are few, as their
+// description gives way.
 func (l *list) rows() int {
-	head := lipgloss.Height(lipgloss.NewStyle().Width(l.width - 2).Render(l.head()))
-	return max(1, min(len(l.options), l.height-rim-head))
+	return max(1, min(len(l.options), l.height-foot-len(l.head())))
 }
 
-func (l *list) head() string {
-	head := l.title
-	switch {
-	case l.typing:
-		head = "/" + l.filter
-	case l.filter != "":
-		head += "/" + l.filter
+// head is the lines above the options, of which one at least is in sight.
+func (l *list) head() []string {
+	title := lipgloss.NewStyle().Bold(true).Render(l.title)
+	if l.typing || l.filter != "" {
+		title += "  /" + l.filter
 	}
+	text := title
 	if l.description != "" {
-		head += "\n" + l.description
+		text += "\n" + l.description
 	}
-	return head
+	lines := append(strings.Split(lipgloss.NewStyle().Width(l.width).Render(text), "\n"), "")
+	room := l.height - foot - 1
+	if !l.several {
+		room = l.height - foot - len(l.options)
+	}
+	if room = max(1, room); len(lines) > room {
+		lines = append(lines[:room-1], "…")
+	}
+	return lines
 }
 
 func (l *list) View() tea.View {
 	if l.answered || l.left || l.width == 0 {
-		return tea.NewView("")
+		return tea.View{AltScreen: true}
 	}
-	lines := []string{l.head()}
+	lines := l.head()
 	shown := l.shown()
-	for n := l.top; n < min(l.top+l.rows(), len(shown)); n++ {
+	end := min(l.top+l.rows(), len(shown))
+	for n := l.top; n < end; n++ {
 		lines = append(lines, l.line(l.options[shown[n]], n == l.at))
 	}
-	box := lipgloss.NewStyle().PaddingLeft(1).BorderStyle(lipgloss.ThickBorder()).BorderLeft(true).Width(l.width)
-	return tea.NewView(box.Render(strings.Join(lines, "\n")) + "\n\n" + lipgloss.NewStyle().MaxWidth(l.width).Render(l.help()))
+	lines = append(lines, l.rule(len(shown), end), l.help())
+	return tea.View{AltScreen: true, Content: strings.Join(lines, "\n")}
 }
 
-// line is an option; where several are to be chosen, no longer than the screen is wide.
+// line is an option, no longer than the screen is wide.
 func (l *list) line(o Option, cursor bool) string {
-	line := "  "
+	mark, style := "", lipgloss.NewStyle()
+	switch {
+	case o.Chosen:
+		mark = "[x] "
+	case l.several:
+		mark = "[ ] "
+	}
 	if cursor {
-		line = "> "
+		mark, style = "> "+mark, style.Foreground(lipgloss.Cyan)
+	} else {
+		mark = "  " + mark
 	}
-	if !l.several {
-		return line + o.Label
-	}
-	box := "[ ] "
-	if o.Chosen {
-		box = "[•] "
-	}
-	return lipgloss.NewStyle().MaxWidth(l.width - 2).Render(line + box + o.Label)
+	return style.Render(mark + cut(o.Label, l.width-len(mark)))
 }
 
-func (l *list) help() string {
-	if l.typing {
-		return "enter set filter • esc leave"
-	}
-	help := "↑ up • ↓ down • "
-	if l.filterable() {
-		help += "/ filter • "
-	}
+// rule ends the options, and says which of them are in sight where others are not.
+func (l *list) rule(shown, end int) string {
+	text := ""
 	if l.several {
-		help = "x toggle • " + help + "ctrl+a all or none • "
+		chosen := 0
+		for _, o := range l.options {
+			if o.Chosen {
+				chosen++
+			}
+		}
+		text = fmt.Sprintf("%d of %d chosen ", chosen, len(l.options))
 	}
-	return help + "enter submit • esc leave"
+	if end-l.top < shown {
+		text += fmt.Sprintf("· lines %d to %d of %d ", l.top+1, end, shown)
+	}
+	return cut(text+strings.Repeat("─", max(0, l.width-lipgloss.Width(text))), l.width)
+}
+
+// help is what keys do, the needed ones first: as many as there is room for.
+func (l *list) help() string {
+	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
+	switch {
+	case l.typing:
+		keys = []string{"Return sets the filter", "Esc leaves"}
+	case l.several:
+		keys = append([]string{"Space chooses"}, append(keys, "Ctrl-A all")...)
+	}
+	if l.filterable() && !l.typing {
+		keys = append(keys, "/ filter")
+	}
+	for len(keys) > 1 && lipgloss.Width(strings.Join(keys, " · ")) > l.width {
+		keys = keys[:len(keys)-1]
+	}
+	return strings.Join(keys, " · ")
+}
+
+// cut takes out the middle of what is too wide: a path is known by its end.
+func cut(s string, width int) string {
+	if lipgloss.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	head, tail := 0, len(runes)
+	for room := width - 1; head < tail; {
+		w := lipgloss.Width(string(runes[tail-1]))
+		if room -= w; room < 0 {
+			break
+		}
+		tail--
+		w = lipgloss.Width(string(runes[head]))
+		if room -= w; room < 0 {
+			break
+		}
+		head++
+	}
+	return string(runes[:head]) + "…" + string(runes[tail:])
 }

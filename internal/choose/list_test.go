@@ -2,6 +2,7 @@ package choose
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,6 +72,24 @@ func TestChoosing(t *testing.T) {
 		l := ofMany(30).types(c.keys...)
 		if got := l.chosen(); fmt.Sprint(got) != fmt.Sprint(c.want) || l.answered != c.done {
 			t.Errorf("%v: %v, answered %v", c.keys, got, l.answered)
+		}
+	}
+}
+
+// In a window that is too low the description gives way, and says so; the title, the
+// answers and the keys stay.
+func TestALowWindowKeepsTheAnswers(t *testing.T) {
+	l := &list{title: "Rule 1", description: "from\nthere\nto here", options: []Option{{Label: "Drop"}, {Label: "Take"}, {Label: "Ask"}}}
+	for height, want := range map[int]string{
+		7: "Rule 1|…|> Drop|  Take|  Ask", 8: "Rule 1|from|…|> Drop|  Take|  Ask", 10: "Rule 1|from|there|to here||> Drop|  Take|  Ask",
+	} {
+		l.Update(tea.WindowSizeMsg{Width: 40, Height: height})
+		lines := strings.Split(regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(l.View().Content, ""), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " ")
+		}
+		if got := strings.Join(lines[:len(lines)-foot], "|"); got != want || len(lines) != height {
+			t.Errorf("%d rows: %d, %s; want %s", height, len(lines), got, want)
 		}
 	}
 }

@@ -34,11 +34,12 @@ type Emulator struct {
 	top      int // of the scrolling region, and its end
 	bottom   int
 	styles   map[string]bool
+	modes    map[string]bool // those that are not as a shell expects them
 }
 
 // New makes a blank screen.
 func New(rows, cols int) *Emulator {
-	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, changed: make(chan struct{})}
+	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, modes: map[string]bool{}, changed: make(chan struct{})}
 	e.cells, e.bottom = blank(rows, cols), rows
 	return e
 }
@@ -105,14 +106,17 @@ func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 }
 
 // Complaint is what was done that must not be; the alternate screen must have
-// been left.
+// been left, with the cursor in sight.
 func (e *Emulator) Complaint() error {
 	// What a process wrote last may still be on its way.
-	e.Wait(5*time.Second, func(string) bool { return !e.alt })
+	e.Wait(5*time.Second, func(string) bool { return !e.alt && len(e.modes) == 0 })
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.alt {
 		e.problems = append(e.problems, "left on the alternate screen")
+	}
+	for m := range e.modes {
+		e.problems = append(e.problems, "left with mode "+m+" changed")
 	}
 	if len(e.problems) > 0 {
 		return fmt.Errorf("terminal: %s", strings.Join(e.problems, "; "))
@@ -125,6 +129,7 @@ func (e *Emulator) HangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.alt = false
+	clear(e.modes)
 }
 
 // Write draws p.

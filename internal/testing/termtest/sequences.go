@@ -75,7 +75,7 @@ func (e *Emulator) csi(params string, final byte) {
 		e.shift(n, final == '@')
 	case 'm': // bold and its end; colour would show here
 		for p := range strings.SplitSeq(params, ";") {
-			if !slices.Contains([]string{"", "0", "1", "22"}, p) && (!e.Colors || !slices.Contains([]string{"31", "39"}, p)) {
+			if !slices.Contains([]string{"", "0", "1", "22"}, p) && (!e.Colors || !slices.Contains([]string{"31", "36", "39"}, p)) {
 				e.problems = append(e.problems, "style "+params)
 			}
 			e.styles[p] = true
@@ -103,6 +103,9 @@ func (e *Emulator) shift(n int, in bool) {
 func (e *Emulator) mode(m string, on bool) {
 	switch m {
 	case "25", "2004", "7": // cursor, bracketed paste, wrap
+		if delete(e.modes, m); on == (m == "2004") {
+			e.modes[m] = true
+		}
 	case "1049":
 		if on && !e.alt {
 			e.main, e.mainX, e.mainY = e.cells, e.x, e.y

@@ -87,8 +87,7 @@ func (r *initRun) choose() error {
 	for i, t := range r.targets {
 		options[i] = choose.Option{Label: r.where(t), Chosen: !t.File.Tracked}
 	}
-	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout,
-		"Put clawai in front of which servers? Space chooses, Return goes on, Esc leaves.", options)
+	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout, "Put clawai in front of which servers?", options)
 	if errors.Is(err, choose.ErrLeft) {
 		return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
 	}

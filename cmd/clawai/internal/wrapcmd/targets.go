@@ -145,8 +145,7 @@ func (r *wrapRun) choose(ctx context.Context, pending []wrap.Target) ([]wrap.Tar
 	for i, t := range pending {
 		options[i] = choose.Option{Label: r.where(t), Chosen: len(r.selection.Names) > 0}
 	}
-	title := fmt.Sprintf("Which servers to %s? Space chooses, Return goes on, Esc leaves.", r.op)
-	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, title, options)
+	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, fmt.Sprintf("Which servers to %s?", r.op), options)
 	if errors.Is(err, choose.ErrLeft) {
 		return nil, &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
 	}
