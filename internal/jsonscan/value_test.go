@@ -96,6 +96,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 func FuzzValue(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"x"}`, `[1,"\u0041",[true,false,null],{}]`, `{"b":{"a":[-1.5e3]},"a":true}`, `"\ud83d\ude00"`, `"\ud83d"`, `{`, `{"a":1,"b`, `[1,,2]`, `"\`, `{"\x":1}`,
+		`[1e09000]`, // no float64
 	} {
 		f.Add(s)
 	}
@@ -157,8 +158,7 @@ func same(t *testing.T, v Value) {
 			t.Fatalf("%d members of %s, want %d", len(got), v, len(want))
 		}
 	case Null, Boolean, Number:
-		var want any
-		if json.Unmarshal(v.Bytes(), &want) != nil || IsNumber(v.Bytes()) != (v.Kind() == Number) {
+		if !json.Valid(v.Bytes()) || IsNumber(v.Bytes()) != (v.Kind() == Number) {
 			t.Fatalf("%s is no value", v)
 		}
 	default:
