@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -128,10 +127,9 @@ func (req *request) Forward(x *gate.Exchange) error {
 
 // dropFrame lets go of the frame of a request that has been judged, and keeps what the
 // answer may need. What may become a task keeps its arguments: whoever polls the task is
-// judged by them. Of versions before 2026-07-28 that is a request that asks for one (MCP
-// 2025-11-25 basic/utilities/tasks); another that is answered with a task has none.
+// judged by them.
 func (req *request) dropFrame() {
-	if req.modern || slices.ContainsFunc(req.calls, func(c policy.Call) bool { return jsonscan.Of(c.Extra).Member("task").Kind() != jsonscan.Absent }) {
+	if req.modern || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return
 	}
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)

@@ -20,6 +20,12 @@ func Created(result []byte) (ids []string) {
 	return ids
 }
 
+// AsksForTask says that a call may be answered with a task: before 2026-07-28 one that
+// asks for it, and no other (MCP 2025-11-25 basic/utilities/tasks).
+func AsksForTask(c policy.Call) bool {
+	return jsonscan.Of(c.Extra).Member("task").Kind() != jsonscan.Absent
+}
+
 // readTasks notes the tasks that a message is about: whoever sends it must have
 // made the calls that became them.
 func (m *Message) readTasks(fs *fields) {

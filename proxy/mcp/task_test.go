@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
 )
@@ -73,6 +74,17 @@ func TestTasksOfAMessage(t *testing.T) {
 		}
 		if c.malformed == "" && len(why) > 0 || c.malformed != "" && !slices.Contains(why, c.malformed) {
 			t.Errorf("%s %s is malformed: %q, want %q", c.method, c.params, why, c.malformed)
+		}
+	}
+}
+
+func TestAsksForTask(t *testing.T) {
+	for extra, want := range map[string]bool{
+		`{"task":{"ttl":60}}`: true, `{"\u0074ask":{}}`: true, `{"task":null}`: true,
+		`{"cwd":"/task"}`: false, `{}`: false, "": false,
+	} {
+		if got := mcp.AsksForTask(policy.Call{Extra: []byte(extra)}); got != want {
+			t.Errorf("%s: %v", extra, got)
 		}
 	}
 }
