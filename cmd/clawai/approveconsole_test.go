@@ -119,10 +119,8 @@ func TestConsoleConfirmsDangerousOnes(t *testing.T) {
 	if !w.screen.Styled("31") {
 		t.Error("no colour says so")
 	}
-	w.answers("a")
-	w.sees("Really allow it once?")
-	w.types("yyyy") // at once
-	w.sees("One moment")
+	w.answers("ayyyy") // in one go: no y comes later than the grace lasts
+	w.sees("Really allow it once?", "One moment")
 	a.pends(ticket)
 	w.answers("n")
 	w.sees("nothing was done")

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
@@ -56,7 +55,7 @@ func TestAHangUpEndsTheConsole(t *testing.T) {
 	w := watch(t, home, "approve")
 	w.sees("Nothing waits")
 	_ = w.tty.Close()
-	_ = w.pty.SetReadDeadline(time.Now())
+	w.blind.Store(true)
 	<-w.read
 	_ = w.pty.Close() // the terminal goes away
 	<-w.ended

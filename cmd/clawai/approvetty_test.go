@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type watcher struct {
 	screen *termtest.Emulator
 	read   chan struct{}
 	ended  chan struct{}
+	blind  atomic.Bool // to what is written from now on
 	before *xterm.State
 }
 
@@ -77,16 +79,18 @@ func watchAs(t *testing.T, home string, env []string, rows, cols int, args ...st
 func (w *watcher) pump() {
 	defer close(w.read)
 	var picture []byte
-	fd := int32(w.pty.Fd())
+	fd := int32(w.pty.Fd()) // from here on a read waits, whatever its deadline
 	for buf := make([]byte, 4096); ; {
-		n, err := w.pty.Read(buf)
-		picture = append(picture, buf[:n]...)
-		more, _ := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLIN}}, 20)
-		if err == nil && more > 0 {
-			continue
+		var err error
+		if ready, _ := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLIN}}, 20); ready > 0 {
+			var n int
+			n, err = w.pty.Read(buf)
+			if picture = append(picture, buf[:n]...); err == nil {
+				continue
+			}
 		}
 		w.screen.Write(picture)
-		if picture = nil; err != nil {
+		if picture = nil; err != nil || w.blind.Load() {
 			return
 		}
 	}
