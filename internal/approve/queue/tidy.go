@@ -14,6 +14,7 @@ import (
 type tidying struct {
 	mu    sync.Mutex
 	timer *time.Timer // nil when there is nothing to do
+	due   bool        // the last run could not do all of it
 	over  bool
 	runs  sync.WaitGroup
 }
@@ -37,12 +38,23 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.mu.Lock()
 		t.timer = nil
 		t.mu.Unlock()
-		if q.tidyUp(context.Background()) != nil {
+		err := q.tidyUp(context.Background())
+		t.mu.Lock()
+		t.due = err != nil
+		t.mu.Unlock()
+		if err != nil {
 			// Another process may be at it too: not both again at the same time.
 			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
 		}
 	})
 }
+
+// At the end it is tried a few times: whoever reads the queue at that moment is done with
+// it soon, and what others must not find would stay until the next run of another.
+const (
+	lastTries = 5
+	lastPause = 20 * time.Millisecond
+)
 
 // stopTidying runs what is due at once, and nothing from then on.
 func (q *Queue) stopTidying() {
@@ -52,10 +64,12 @@ func (q *Queue) stopTidying() {
 	t.timer, t.over = nil, true
 	t.mu.Unlock()
 	if due {
-		_ = q.tidyUp(context.Background())
 		t.runs.Done()
 	}
 	t.runs.Wait()
+	for try := 0; (due || t.due) && try < lastTries && q.tidyUp(context.Background()) != nil; try++ {
+		time.Sleep(lastPause)
+	}
 }
 
 // tidyUp ends what dead proxies left, prunes, and empties the log, in which
