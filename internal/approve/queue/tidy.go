@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -86,7 +87,10 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 		}
 	}
 	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		err := emptyLog(ctx, conn, q.o.patience)
+		// What SQLite deletes it overwrites with zeros, but not what it leaves behind in a
+		// page whose rows it moves to another: only a database written anew has none of that.
+		_, err := conn.ExecContext(ctx, "VACUUM")
+		err = errors.Join(err, emptyLog(ctx, conn, q.o.patience))
 		q.o.step("emptied")
 		return err
 	})
