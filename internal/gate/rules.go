@@ -97,8 +97,9 @@ func (v *Verdict) decide(d *policy.Decision) {
 // owner: a record full of allows must not pass for one of a policy at work.
 const notEnforced = "OBSERVE ONLY: nothing is enforced in this session; every call passes, whatever the policy says"
 
-// observe lifts the rules' verdict in a session that enforces nothing. What the rules said stays beside it (Policy, Rule), and
-// the reason for a denial, which nobody is told, goes to the owner.
+// observe lifts the rules' verdict in a session that enforces nothing. What the rules said
+// stays beside it (Policy, Rule), and the reason for a denial, which nobody is told, goes
+// to the owner.
 func observe(v *Verdict) {
 	if v.owner == "" {
 		v.owner = v.Reason

@@ -50,10 +50,10 @@ func (q *Queue) tidyIn(d time.Duration) {
 	})
 }
 
-// At the end it is tried a few times: whoever reads the queue at that moment is done with
+// At the end it is tried again for a moment: whoever reads the queue just then is done with
 // it soon, and what others must not find would stay until the next run of another.
 const (
-	lastTries = 5
+	lastTries = 100 * time.Millisecond
 	lastPause = 20 * time.Millisecond
 )
 
@@ -68,7 +68,10 @@ func (q *Queue) stopTidying() {
 		t.runs.Done()
 	}
 	t.runs.Wait()
-	for try := 0; (due || t.due) && try < lastTries && q.tidyUp(context.Background()) != nil; try++ {
+	if !due && !t.due {
+		return
+	}
+	for late := time.Now().Add(lastTries); q.tidyUp(context.Background()) != nil && time.Now().Before(late); {
 		time.Sleep(lastPause)
 	}
 }
@@ -87,10 +90,7 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 		}
 	}
 	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		// What SQLite deletes it overwrites with zeros, but not what it leaves behind in a
-		// page whose rows it moves to another: only a database written anew has none of that.
-		_, err := conn.ExecContext(ctx, "VACUUM")
-		err = errors.Join(err, emptyLog(ctx, conn, q.o.patience))
+		err := emptyLog(ctx, conn, q.o.patience)
 		q.o.step("emptied")
 		return err
 	})
@@ -120,14 +120,16 @@ func (q *Queue) prune(ctx context.Context, conn *sql.Conn) (more bool, err error
 	return more, nil
 }
 
-// emptyLog copies the log into the database and cuts it off, without waiting
-// for those who read: it is tried again.
+// emptyLog writes the database anew, copies the log into it and cuts that off, without
+// waiting for those who read: it is tried again. What SQLite deletes it overwrites with
+// zeros, but not what it leaves behind in a page whose rows it moves to another.
 func emptyLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err
 	}
+	_, err := conn.ExecContext(ctx, "VACUUM")
 	var busy, frames, copied int
-	err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
+	err = errors.Join(err, conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied))
 	if _, e := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", patience.Milliseconds())); e != nil {
 		return e
 	}
