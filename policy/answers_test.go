@@ -113,9 +113,21 @@ func (a *answers) answer(r Rule, call *Call, s Scope, action Action, others []*C
 	if from := asked.server(); from != nil && (wrote.server() == nil || *wrote.server() != *from && (*wrote.server() != call.Server || !refGlob(*from, call.Server))) {
 		fail("which is about another server")
 	}
+	granted := after
+	if action == Allow { // what is written nowhere is held to the same
+		g, err := a.old.Grant(r, call, s)
+		if err != nil || g.Text != n.Text {
+			fail("which is not what is granted: %v", err)
+			return
+		}
+		granted = g.Policy
+	}
 	for _, other := range others {
 		a.compared++
 		was, is := a.old.Decide(other), after.Decide(other)
+		if d := granted.Decide(other); d.Action != is.Action {
+			fail("and %s%s of server %q: %+v where it is granted, %+v where it is written", other.Names, other.Args, other.Server, d, is)
+		}
 		if is.Action != was.Action {
 			a.changed++
 		}

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
@@ -111,11 +113,13 @@ type scanner struct {
 	within string // the text that Src is, when it is not the call's own
 	values []value
 
-	watch   bool     // whether a rule looks at arguments that it does not name
-	only    bool     // whether one asks for more than what is suspicious of them
-	found   []beyond // for such rules
-	marks   []int32  // by node: its place in found, plus 1
-	weighed int      // what it took to find them, as effort
+	tool    builtin.Tool // what is known of the tool whose arguments these are
+	all     bool         // whether a rule in reach looks at any argument
+	watch   bool         // whether a rule looks at arguments that it does not name
+	only    bool         // whether one asks for more than what is suspicious of them
+	found   []beyond     // for such rules
+	marks   []int32      // by node: its place in found, plus 1
+	weighed int          // what it took to find them, as effort
 }
 
 // maxValues is how many values one call's arguments may hold for the rules.
@@ -139,9 +143,9 @@ func (sc *scanner) scan(src []byte, names *argNames) bool {
 		return true
 	}
 	// The view lives no longer than the decision, and nobody writes to src.
-	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.Of(src))}, ""
+	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.Of(src)), Room: sc.Room}, ""
 	sc.Blanks()
-	if sc.Peek() != '{' || !sc.object(names) {
+	if sc.Peek() != '{' || sc.all && !sc.everything(names.slot) || !sc.object(names) {
 		return false
 	}
 	sc.Blanks()
@@ -156,29 +160,50 @@ func (sc *scanner) object(names *argNames) bool {
 		if !found {
 			return false
 		}
-		kids := names.find(key)
-		start, exact := sc.At, false
-		for _, k := range kids {
-			sc.At = start
-			same := k.name == key
-			if !sc.member(k.node) || same && sc.watch && !sc.known(k.node, start) {
-				return false
-			}
-			if exact = exact || same; !same {
-				k.node.absent(sc)
-			}
+		shared := ""
+		if names.up == nil && sc.within == "" {
+			shared = sc.tool.Shared(key)
 		}
-		switch {
-		case !exact && sc.watch:
-			if sc.At = start; !sc.unnamed(names, key) {
-				return false
-			}
-		case len(kids) == 0 && !sc.Skip():
+		if !sc.named(names, key, shared) {
 			return false
 		}
 		more, ok = sc.After('}')
 	}
 	return ok
+}
+
+// named reads a member of an object: for the rules that name it, and, where it is an
+// argument to which the tool's class gives a name, for those that name it so.
+func (sc *scanner) named(names *argNames, key, shared string) bool {
+	start, read := sc.At, false
+	var exact [2]*argNames
+	for i, name := range [...]string{key, shared} {
+		if i > 0 && name == "" {
+			break
+		}
+		for _, k := range names.find(name) {
+			sc.At, read = start, true
+			same := k.name == name
+			if !sc.member(k.node) || same && sc.watch && !sc.known(k.node, cmp.Or(shared, key), start) {
+				return false
+			}
+			if same {
+				exact[i] = k.node
+			} else {
+				k.node.absent(sc)
+			}
+		}
+	}
+	switch {
+	case exact[0] == nil && exact[1] == nil && sc.watch:
+		sc.At = start
+		return sc.unnamed(names, cmp.Or(shared, key))
+	case !read:
+		return sc.Skip()
+	case exact[0] != nil && exact[1] != nil && sc.watch:
+		sc.beyondAt(exact[0]).twin, sc.beyondAt(exact[1]).twin = exact[1], exact[0]
+	}
+	return true
 }
 
 // absent notes, for every condition at or below n, that nothing may be found.

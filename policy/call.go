@@ -1,6 +1,10 @@
 package policy
 
-import "time"
+import (
+	"time"
+
+	"github.com/clawai/clawai/policy/internal/reading"
+)
 
 // Subject says which rule key governs a call. The zero value governs nothing
 // and is denied.
@@ -20,7 +24,7 @@ const (
 // Call is what a policy judges: one request, seen as the rules see it.
 type Call struct {
 	Server  string  // the server's name as the client's configuration calls it; "" when unknown
-	Method  string  // the JSON-RPC method, decoded
+	Method  string  // the JSON-RPC method, decoded; builtin.Method of a tool that the client, Server, brings along
 	Subject Subject // which rule key governs it
 
 	// Names is what the subject's glob is matched against: the tool or prompt
@@ -30,7 +34,8 @@ type Call struct {
 	Names []string
 
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as
-	// received, already admitted by proxy/frame; nil when there is none.
+	// received, already admitted by proxy/frame; nil when there is none. To those of a
+	// built-in tool builtin.Complete has added.
 	Args []byte
 
 	// Extra is a JSON object of what else the message carries in its params, as
@@ -45,7 +50,50 @@ type Call struct {
 	// known, and then such a rule is a maybe.
 	At time.Time
 
+	// Cwd is the folder at which relative paths start, absolute or below ~/: the one that
+	// the server was started in. "" when it is not known; then an absolute glob allows
+	// no relative path. URIs of resources start nowhere.
+	Cwd string
+
+	// Elsewhere says that relative paths may start at other folders than Cwd: the server
+	// was given some as arguments, or as the client's roots.
+	Elsewhere bool
+
+	// Assurances are what the tool's server says to its good; zero where it was not listed.
+	Assurances Assurances
+
+	// Finds are the kinds of what was found in the arguments of a tool or a prompt, or in
+	// the texts of sampling and elicitation (Kinds). Screened says that all was looked for
+	// that rules ask about (Screens); without, each find is a maybe.
+	Finds    []string
+	Screened bool
+
+	// Session is the id of its session that the client put into the message; "" for none.
+	// It lies in the message.
+	Session string
+
+	// Seen is what the call's session has seen before it.
+	Seen Seen
+
+	// OS is Windows where the server is known to run there; then paths are compared as
+	// Windows does. "" for all others: nothing is taken for granted of their system.
+	OS string
+
 	// Malformed, when not empty, says why no rule may allow this call (a name
 	// with invisible characters, params of the wrong shape). It is denied.
 	Malformed string
 }
+
+// Texts are what a server asks of the client's model or user in words; nil of other calls.
+func (c *Call) Texts() []string {
+	if c.Subject == SamplingSubject || c.Subject == ElicitationSubject {
+		return c.Names
+	}
+	return nil
+}
+
+// Windows is the OS of a Call whose server runs there.
+const Windows = "windows"
+
+// IsFolder says whether a text can be a Call's Cwd.
+func IsFolder(dir string) bool { return reading.NewBase(dir, "/home/user", false) != nil }

@@ -15,7 +15,7 @@ import (
 // what is written, and leaves every other question about it open.
 type CallKey struct {
 	Name    string // in a policy
-	Glob    bool   // it takes a glob on a text of the call
+	Glob    bool   // it takes globs on a text of the call, of which one must match
 	Is      string // what people read before what the call has: "the server is"
 	Unknown string // and where it is not known: "the server's name is not known"
 	Hint    string // what would decide it for a fixture; "" where nothing is to be said
@@ -37,14 +37,16 @@ type Proof uint8
 // written alike; what else it holds is never proved, and so remains undecided.
 const (
 	NoSet       Proof = iota
-	ServerNames       // a glob on Call.Server
+	ServerNames       // globs on Call.Server
+	FoundKinds        // kinds, of which one must be among Call.Finds (Source.Finds)
+	Tightening        // one that holds perhaps at the most, so that not even the same below is covered
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.
 type Stated struct {
-	Key  string // as in a policy
-	Text string // its value as TOML
-	Glob string // the glob, of a key that takes one
+	Key   string   // as in a policy
+	Text  string   // its value as TOML
+	Globs []string // the globs, of a key that takes such
 
 	test callTest
 }
@@ -54,6 +56,14 @@ type callTest interface{ holds(c *Call) verdict }
 
 // example is a callTest that can say what would meet it.
 type example interface{ meet(c *Call) }
+
+// Miss changes a call to one that does not meet the condition, where that is known. Like
+// Meet it proves nothing.
+func (s *Stated) Miss(c *Call) {
+	if e, can := s.test.(interface{ miss(c *Call) }); can {
+		e.miss(c)
+	}
+}
 
 // Meet changes a call to one that may meet the condition, where that is known. It
 // proves nothing: the policy is to be asked.
@@ -82,29 +92,48 @@ func callRow(row key) key {
 	return row
 }
 
-// globOf reads a key that takes a glob on a text of the call.
+// globOf reads a key that takes globs on a text of the call.
 func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	return func(p *parser, k ruleKey, e toml.Expression) {
-		s, ok := p.pattern(label{key: k}, e.Key, e.Value)
-		if !ok {
-			return
+		if globs := p.globs(label{key: k}, e.Key, e.Value); globs != nil {
+			p.rule().state(k, statedGlobs(globs, text))
 		}
-		g, _ := glob.Compile(s) // pattern has checked it
-		p.rule().state(k, Stated{Text: policytext.Quote(s), Glob: s, test: &callGlob{g, text}})
 	}
+}
+
+// statedGlobs is the condition that one of these globs, which load, matches a text.
+func statedGlobs(globs []string, text func(*Call) string) Stated {
+	test := callGlob{text: text}
+	for _, s := range globs {
+		g, _ := glob.Compile(s)
+		test.globs = append(test.globs, g)
+	}
+	return Stated{Text: policytext.OneOrList(policytext.QuoteAll(globs)), Globs: globs, test: &test}
 }
 
 // callGlob compares a text of the call; "" is one that is not known.
 type callGlob struct {
-	glob *glob.Pattern
-	text func(*Call) string
+	globs anyOf
+	text  func(*Call) string
+}
+
+// anyOf are globs of which one must match.
+type anyOf []*glob.Pattern
+
+func (a anyOf) match(s string) bool {
+	for _, g := range a {
+		if g.Match(s) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *callGlob) holds(c *Call) verdict {
 	switch s := g.text(c); {
 	case s == "":
 		return maybe
-	case g.glob.Match(s):
+	case g.globs.match(s):
 		return yes
 	}
 	return no

@@ -25,12 +25,17 @@ func (v *view) candidates(main *span, u *unit) {
 				v.lists = x.collect(v.readings[u.lo:u.hi], v.lists)
 			case s.at >= 0:
 				v.lists = x.collect(v.readings[s.at:s.at+1], v.lists)
+			case s.slot == v.everySlot && s.size() <= fewReadings:
+				v.lists = x.collect(v.readings[s.lo:s.hi], v.lists)
 			default:
 				v.lists = append(v.lists, x.all)
 			}
 		}
 	}
 }
+
+// fewReadings is how many are worth looking up; of more, all rules are asked.
+const fewReadings = 64
 
 // collect appends the rules that some reading could match. Readings that match
 // by other means than their text get all rules.
@@ -42,7 +47,7 @@ func (x *argIndex) collect(readings []reading.Reading, lists [][]int32) [][]int3
 	}
 	for i := range readings {
 		r := &readings[i]
-		if r.Kind == reading.Absent || i > 0 && sameText(r, &readings[i-1]) {
+		if r.Kind == reading.Absent || i > 0 && len(r.Places) == 0 && sameText(r, &readings[i-1]) {
 			continue
 		}
 		lists = x.ends.collect(r.Text, x.starts.collect(r.Text, lists))
@@ -57,6 +62,13 @@ func (x *argIndex) collect(readings []reading.Reading, lists [][]int32) [][]int3
 		}
 		if r.Normal != "" {
 			lists = x.ends.collect(r.Normal, x.starts.collect(r.Normal, lists))
+		}
+		for i := range r.Places {
+			text := r.Places[i].Text
+			lists = x.ends.collect(text, x.starts.collect(text, lists))
+			if r.Places[i].Slashed {
+				lists = x.ends.collect(text+"/", x.starts.collect(text+"/", lists))
+			}
 		}
 		if r.Within != "" {
 			lists = x.ends.collect(r.Within, x.starts.collect(r.Within, lists))

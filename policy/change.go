@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Change is what an edit of a policy does to its answers, as far as its rules show
 // it without a proof. The zero value loosens nothing.
 type Change struct {
@@ -7,7 +9,7 @@ type Change struct {
 	// stricter one.
 	Loosens bool
 	// Lost is how many rules are gone that made answers stricter: those that deny or
-	// ask, and those with a limit.
+	// ask, those with a limit, and limits by themselves.
 	Lost int
 }
 
@@ -29,7 +31,14 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 			c.Lost++
 		}
 	}
-	c.Loosens = c.Lost > 0 || p.loosenedBy(next, old, now, known)
+	for _, l := range p.limits {
+		if !slices.ContainsFunc(next.limits, func(n LimitTable) bool { return n.Rate.Key == l.Rate.Key }) {
+			c.Lost++
+		}
+	}
+	lost, same := p.trusted(next)
+	c.Lost += lost
+	c.Loosens = c.Lost > 0 || !same || p.loosenedBy(next, old, now, known)
 	return c
 }
 

@@ -17,6 +17,7 @@ func TestChangeTo(t *testing.T) {
 		allowB = rule("allow", `tool = "b*"`)
 		askC   = rule("prompt", `tool = "c"`)
 		few    = rule("allow", "tool = \"d\"\nlimit = \"2/min\"")
+		all    = "[[limit]]\nrate = \"9/min\"\n"
 		narrow = rule("allow", "tool = \"run\"\nargs.path = \"/p/**\"")
 		wide   = rule("allow", `tool = "run"`)
 		said   = rule("deny", "tool = \"a\"\ndescription = \"No\"")
@@ -44,6 +45,9 @@ func TestChangeTo(t *testing.T) {
 		{"a deny moves up", []string{allowA, denyA}, []string{denyA, allowA}, Change{Loosens: true}}, // not seen
 		{"a question goes", []string{askC, allowA}, []string{allowA}, Change{Loosens: true, Lost: 1}},
 		{"a limit goes", []string{few}, []string{rule("allow", `tool = "d"`)}, Change{Loosens: true, Lost: 1}},
+		{"a limit over all tools goes", []string{allowA, all}, []string{allowA}, Change{Loosens: true, Lost: 1}},
+		{"it is another one", []string{allowA, all}, []string{allowA, strings.Replace(all, "9", "8", 1)}, Change{Loosens: true, Lost: 1}},
+		{"it comes, or says why", []string{allowA, all}, []string{allowA, all + "description = \"Why\"", all + "tool = \"a\""}, Change{}},
 		{"a condition goes", []string{narrow}, []string{wide}, Change{Loosens: true}},
 		{"a condition comes", []string{wide}, []string{narrow}, Change{Loosens: true}}, // not seen
 	} {

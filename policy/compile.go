@@ -7,15 +7,17 @@ import (
 
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/where/shell"
 )
 
 // rule is a compiled rule.
 type rule struct {
 	action     Action
 	rank       rank
-	name       *glob.Pattern // nil for a resource: its URI is a condition
-	calls      []callTest    // on the call as a whole
-	limited    bool
+	names      anyOf      // nil for a resource: its URI is a condition
+	notNames   anyOf      // exceptions
+	calls      []callTest // on the call as a whole
+	noted      bool       // it has a limit, or alters what goes on
 	conditions []condition
 	further    further
 }
@@ -25,18 +27,28 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
+		windows:  o.windows,
 		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[patternKey]*pattern{},
 	}
+	if c.windows {
+		c.home = reading.WindowsForm(c.home)
+	}
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
 	for i := range sources {
-		c.policy.rules[i] = c.rule(&sources[i])
+		if sources[i].On == o.judges {
+			c.policy.rules[i] = c.rule(&sources[i])
+		}
+	}
+	if o.judges == OnCall && !o.windows {
+		c.errs = append(c.errs, c.policy.screen()...)
 	}
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
+	c.policy.readers[resourceSlot].URIs = true
 	for i := range c.policy.readers {
-		c.policy.readers[i].Home = c.home
+		c.policy.readers[i].Home, c.policy.readers[i].Windows = c.home, c.windows
 	}
 	for s := range c.policy.subjects {
 		c.policy.subjects[s].build(c.policy, Subject(s))
@@ -62,11 +74,14 @@ const resourceSlot int32 = 1
 type argReader struct {
 	reading.Reader
 	typed bool // some constraint is on the name
+	based bool // one of them judges relative paths that stand in a text
+	local bool // some glob on the name begins at the folder where relative paths start
 }
 
 type compiler struct {
 	policy   *Policy
 	home     string
+	windows  bool // for servers that run there
 	options  Options
 	patterns map[patternKey]*pattern // rules repeat themselves
 	errs     Errors
@@ -78,17 +93,23 @@ type patternKey struct {
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action, rank: src.rank(), limited: src.Rate.Limited()}
-	for _, s := range slices.Backward(src.calls) { // the time first: that costs less than a glob
+	r := rule{action: src.Action, rank: src.rank(), noted: src.Rate.Limited() || src.Action.Alters()}
+	for _, s := range slices.Backward(src.conditions()) { // the time first: that costs less than a glob
 		r.calls = append(r.calls, s.test)
 		c.policy.timed = c.policy.timed || s.Key == ruleKeys[whenKey]
-		k, _ := CallKeyOf(s.Key)
-		c.policy.hinted = c.policy.hinted || k.Hint != ""
+		c.policy.labelled = c.policy.labelled || s.Key == ruleKeys[afterKey]
+		c.hint(&s)
+	}
+	for _, s := range src.not.calls {
+		r.calls = append(r.calls, except{s.test})
+		c.hint(&s)
 	}
 	if src.subject == ResourceSubject {
-		r.conditions = append(r.conditions, c.condition(resourceSlot, []string{src.pattern}, src.Action, src.Pos))
+		r.conditions = append(r.conditions, c.condition(resourceSlot, src.patterns, src.Action, src.Pos))
 	} else {
-		r.name = c.glob(src.pattern, src.Pos)
+		for _, text := range src.patterns {
+			r.names = append(r.names, c.glob(text, src.Pos))
+		}
 	}
 	for _, a := range src.args {
 		slot := c.slot(&r, src.subject, a.path)
@@ -99,9 +120,11 @@ func (c *compiler) rule(src *ruleSource) rule {
 		slot := c.slot(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
 		rd.Paths, rd.typed = rd.Paths || w.key.path, true
-		c.policy.asksDisk = c.policy.asksDisk || w.key.path
+		rd.based = rd.based || shell.AsksDisk(w.made)
+		c.policy.asksDisk = c.policy.asksDisk || w.key.path || rd.based
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
+	c.exceptions(&r, src)
 	r.further.watches, r.further.only = src.watches(), src.further.Only
 	for _, name := range src.further.Names {
 		r.further.named = append(r.further.named, c.policy.args[src.subject].reach([]string{name}))
@@ -109,10 +132,19 @@ func (c *compiler) rule(src *ruleSource) rule {
 	return r
 }
 
+// hint notes a condition that a fixture may leave open.
+func (c *compiler) hint(s *Stated) {
+	k, _ := CallKeyOf(s.Key)
+	c.policy.hinted = c.policy.hinted || k.Hint != ""
+}
+
 // slot is the number of an argument that a rule names.
 func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
-	n := c.policy.args[s].reach(path)
-	r.further.named = append(r.further.named, n)
+	n := c.policy.args[s]
+	if !EveryArgument(path) {
+		n = n.reach(path)
+		r.further.named = append(r.further.named, n)
+	}
 	if n.slot == 0 {
 		n.slot = int32(len(c.policy.readers))
 		c.policy.readers = append(c.policy.readers, argReader{})
@@ -128,13 +160,14 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 		p := c.patterns[key]
 		if p == nil {
 			var err error
-			if p, err = newPattern(text, c.home, key.closes); err != nil {
+			if p, err = c.pattern(text, key.closes); err != nil {
 				c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
 				continue
 			}
 			c.patterns[key] = p
 		}
 		rd.Effects |= p.effects
+		rd.local = rd.local || p.local
 		rd.Paths = rd.Paths || p.pathLike
 		cond.patterns = append(cond.patterns, p)
 	}

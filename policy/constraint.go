@@ -20,18 +20,22 @@ type constraint struct {
 // match judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
 func (c *constraint) match(r *reading.Reading, a Action, left *effort.Left) verdict {
+	base := r.Base
+	if r.DoubtfulBase && a == Allow {
+		base = ""
+	}
 	switch {
 	case c.whole && r.Whole != r.Type:
 		return c.ask(where.Value{Kind: r.Whole}, a, left)
 	case r.Kind == reading.Absent && !c.whole:
 		return no
 	case c.path:
-		return c.ask(where.Value{Kind: r.Type, Text: r.Path(), Raw: r.Raw}, a, left)
+		return c.ask(where.Value{Kind: r.Type, Text: r.Path(), Raw: r.Raw, Base: base}, a, left)
 	case r.Type == where.Number:
 		return c.ask(where.Value{Kind: r.Type, Text: r.Text, Raw: r.Raw}, a, left)
 	}
-	m := c.ask(where.Value{Kind: r.Type, Text: r.Raw}, a, left)
-	if line := trimmed(r.Raw); line != r.Raw && c.ask(where.Value{Kind: r.Type, Text: line, Raw: r.Raw}, a, left) != m {
+	m := c.ask(where.Value{Kind: r.Type, Text: r.Raw, Base: base}, a, left)
+	if line := trimmed(r.Raw); line != r.Raw && c.ask(where.Value{Kind: r.Type, Text: line, Raw: r.Raw, Base: base}, a, left) != m {
 		return maybe
 	}
 	return m
@@ -72,10 +76,22 @@ const maxAsked = 1 << 12
 // askEffort is the work to find what a constraint said before.
 const askEffort = 64
 
+// holds judges one reading. An exception of an allow is judged as a deny is, and one
+// of a deny or a prompt as an allow: in doubt the rule is the stricter for it.
+func (v *view) holds(c *condition, r *reading.Reading, a Action) verdict {
+	switch {
+	case c.not:
+		return yes - v.answer(c, r, opposite(a))
+	case c.typed == nil && r.Within == "":
+		return c.match(r, a, &v.left)
+	}
+	return v.answer(c, r, a)
+}
+
 // answer is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
 func (v *view) answer(c *condition, r *reading.Reading, a Action) verdict {
-	if r.Within != "" && v.spells(c, r.Within) {
+	if r.Within != "" && !(c.not && a == Allow) && v.spells(c, r.Within) {
 		return yes
 	}
 	if c.typed == nil || r.Kind == reading.Refused {

@@ -26,7 +26,7 @@ func mustCompile(tb testing.TB, n int, rule func(i int) ruleSource) *Policy {
 }
 
 func toolRule(a Action, tool string, args ...argSource) ruleSource {
-	return ruleSource{Rule: Rule{Action: a}, subject: ToolSubject, pattern: tool, args: args}
+	return ruleSource{Rule: Rule{Action: a}, subject: ToolSubject, patterns: []string{tool}, args: args}
 }
 
 func arg(name string, globs ...string) argSource {
@@ -79,6 +79,14 @@ var shapes = []struct {
 	}},
 	{"names", toolCall("tool99999", `{"text":"Dear all, 50% of a/b.","n":12}`), func(n int) func(i int) ruleSource {
 		return func(i int) ruleSource { return toolRule(Allow, fmt.Sprintf("tool%d", 100_000-n+i)) }
+	}},
+	{"lists", toolCall("tool99999_c", `{"path":"/home/user/projects/a.go"}`), func(n int) func(i int) ruleSource {
+		return func(i int) ruleSource {
+			name := fmt.Sprintf("tool%d_", 100_000-n+i)
+			r := toolRule(Allow, name+"a", arg("path", "/home/user/projects/**"))
+			r.patterns = append(r.patterns, name+"b*", name+"c")
+			return r
+		}
 	}},
 	{"text", toolCall("say", `{"text":"Dear all, 50% of a/b."}`), func(n int) func(i int) ruleSource {
 		return func(i int) ruleSource {

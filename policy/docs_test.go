@@ -57,7 +57,7 @@ func TestReferenceSays(t *testing.T) {
 	}{
 		{first, "read_file", `{"path":"~/projects/app/main.go"}`, Allow},
 		{first, "read_file", `{"path":"/home/user/projects/a"}`, Allow},
-		{first, "read_file", `{"path":"file:///home/user/projects/a"}`, Deny},
+		{first, "read_file", `{"path":"file:///home/user/projects/a"}`, Allow},
 		{"[[rule]]\naction='allow'\ntool='*'\nargs.path=['~/**', 'file:///home/user/**']", "t", `{"path":"file:///home/user/a"}`, Allow},
 		{"[[rule]]\naction='allow'\ntool='*'\nargs.path='file:///srv/**'", "t", `{"path":"file:///srv/a"}`, Allow},
 		{first, "read_file", `{"path":"~/projects/app/.env"}`, Deny},
@@ -122,4 +122,30 @@ func codes(cell string) []string {
 		}
 	}
 	return out
+}
+
+// The page about replies has examples that load and names every kind.
+func TestRepliesPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/replies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := 0
+	for _, b := range regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		switch b[1] {
+		case "toml":
+			loaded++
+			if _, err := Parse("policy.toml", []byte(b[2]), Options{Home: home}); err != nil {
+				t.Errorf("does not load: %v\n%s", err, b[2])
+			}
+		case "text kinds":
+			if got, want := strings.Join(strings.Fields(b[2]), " "), strings.Join(Kinds(), " "); got != want {
+				t.Errorf("names %s\nwant %s", got, want)
+			}
+			loaded++
+		}
+	}
+	if loaded < 4 {
+		t.Errorf("found %d examples", loaded)
+	}
 }

@@ -96,6 +96,7 @@ func TestABatchSharesItsEffort(t *testing.T) {
 }
 
 func TestLargeOrdinaryCallsAreJudged(t *testing.T) {
+	slow.Test(t)
 	p := laborious(t)
 	var names []string
 	for i := range 20_000 {

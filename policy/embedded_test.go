@@ -10,6 +10,8 @@ import (
 
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/internal/reading"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestEmbeddedValues(t *testing.T) {
@@ -127,6 +129,7 @@ func TestAllowOfJSONTexts(t *testing.T) {
 // A long document is judged in one look at the whole of it, not one for each of
 // its values.
 func TestLongDocumentIsAffordable(t *testing.T) {
+	slow.Test(t)
 	long := `{"a":` + jsonText("["+strings.TrimSuffix(strings.Repeat(`"some words",`, 20_000), ",")+"]") + `}`
 	for _, rule := range []string{`args.a = "**"`, `args.a = "[**"`, `where.a = { type = "string" }`, `where.a = { regex = '\[.*' }`} {
 		p, err := Parse("", []byte("[[rule]]\naction = \"deny\"\ntool = \"t\"\nargs.a = \"**secret**\"\n[[rule]]\naction = \"allow\"\ntool = \"t\"\n"+rule), Options{})

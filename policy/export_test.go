@@ -25,7 +25,7 @@ func AddClient(glob, recorded bool) (takeBack func()) {
 			if glob {
 				s.test = onClient{s.test.(*callGlob)}
 			} else {
-				s.Glob = ""
+				s.Globs = nil
 			}
 		}
 	}
@@ -44,7 +44,7 @@ type onClient struct{ *callGlob }
 
 func (o onClient) meet(c *Call) {
 	server, _, _ := strings.Cut(c.Server, "@")
-	c.Server = server + "@" + strings.ReplaceAll(o.glob.String(), "*", "")
+	c.Server = server + "@" + strings.ReplaceAll(o.globs[0].String(), "*", "")
 }
 
 func clientOf(c *Call) string {

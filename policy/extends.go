@@ -75,41 +75,53 @@ func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 }
 
 // extend puts the rules that a policy extends below its own, in the order in which
-// they are named. It gives the texts, which the revision is about too.
+// they are named, and takes over the limits. It gives the texts, which the revision is about too.
 //
 // A layer leaves to others what none of its rules matches, so there a rule that
 // closed one of the texts closes all of them.
-func extend(rules []ruleSource, names []Extension, o Options) ([]ruleSource, [][]byte, Errors) {
+func (f *fileSource) extend(o Options) ([][]byte, Errors) {
 	var texts [][]byte
 	var closing []ruleSource
 	var closes Extension
 	add := func(r ruleSource, from Extension) {
-		r.Index, r.from = len(rules), from.String()
-		rules = append(rules, r)
+		r.Index, r.from = len(f.rules), from.String()
+		f.rules = append(f.rules, r)
 	}
-	for _, x := range names {
+	for _, x := range f.extends {
 		fail := func(format string, a ...any) Errors {
 			return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
 		}
 		if o.Extend == nil {
-			return nil, nil, fail("extends cannot be followed here")
+			return nil, fail("extends cannot be followed here")
 		}
 		name, src, err := o.Extend(x)
 		if err != nil {
-			return nil, nil, fail("%v", err)
+			return nil, fail("%v", err)
 		}
-		more, nested, errs := parseFile(name, src)
+		all, errs := parseFile(name, src)
 		if len(errs) > 0 {
-			return nil, nil, append(fail("what it extends does not load"), errs...)
+			return nil, append(fail("what it extends does not load"), errs...)
 		}
-		if len(nested) > 0 {
-			return nil, nil, fail("what it extends extends %s in turn, and only one step is followed", nested[0])
+		if len(all.extends) > 0 {
+			return nil, fail("what it extends extends %s in turn, and only one step is followed", all.extends[0])
 		}
-		kept := withoutClosing(more)
+		if len(all.packFiles) > 0 {
+			return nil, fail("what it extends has packs, and those of a policy are its own: name %s here", all.packFiles[0].File)
+		}
+		for _, l := range all.limits {
+			l.From = x.String()
+			f.limits = append(f.limits, l)
+		}
+		for _, t := range all.trusts {
+			t.From = x.String()
+			f.trusts = append(f.trusts, t)
+		}
+		f.level = max(f.level, all.level)
+		kept := withoutClosing(all.rules)
 		for _, r := range kept {
 			add(r, x)
 		}
-		if rest := more[len(kept):]; o.Layer != "" && len(rest) > 0 {
+		if rest := all.rules[len(kept):]; o.Layer != "" && len(rest) > 0 {
 			closing, closes = rest, x
 		}
 		texts = append(texts, src)
@@ -117,7 +129,7 @@ func extend(rules []ruleSource, names []Extension, o Options) ([]ruleSource, [][
 	for _, r := range closing {
 		add(r, closes)
 	}
-	return rules, texts, nil
+	return texts, nil
 }
 
 // withoutClosing drops a last rule that denies every tool: what is behind would
@@ -128,8 +140,8 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 		return nil
 	}
 	last := &rules[n-1]
-	everything := slices.Contains([]string{"*", "**"}, last.pattern) && !last.conditional()
-	if last.Action == Deny && last.subject == ToolSubject && everything {
+	everything := slices.ContainsFunc(last.patterns, func(g string) bool { return g == "*" || g == "**" }) && !last.conditional()
+	if last.Action == Deny && last.On == OnCall && last.subject == ToolSubject && everything {
 		return rules[:n-1]
 	}
 	return rules

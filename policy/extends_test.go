@@ -147,6 +147,10 @@ func TestWhatIsExtendedIsNotTheFilesOwn(t *testing.T) {
 	if _, err := p.Narrow(p.Rules()[1], c, policy.Exact, policy.Allow); err == nil || !strings.Contains(err.Error(), "comes from profile:ask") {
 		t.Error(err)
 	}
+	// What is written nowhere may answer for it.
+	if n, err := p.Grant(p.Rules()[1], c, policy.Exact); err != nil || n.Policy.Decide(c).Action != policy.Allow {
+		t.Error(n, err)
+	}
 }
 
 // A last rule that denies every tool is dropped, and one that wants more is not.

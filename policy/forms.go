@@ -10,7 +10,7 @@ import (
 type Forms struct {
 	PathLike bool // values that are no paths are compared with it as paths, too
 	Absolute bool // a path from an unknown base may lie under it
-	Homeless bool // lies at a home that is not known: any rooted path may lie there
+	Homeless bool // lies at a home, or a working directory, that is not known: any path may lie there
 	Spells   bool // is about texts that hold JSON, and all that they hold
 	// Perhaps are further texts that it may match: other spellings of a boolean.
 	Perhaps []string
@@ -41,9 +41,14 @@ func (p *Policy) Forms(text string) (Forms, error) {
 		home = p.home()
 	}
 	pat, _ := newPattern(text, home, true) // checked above
-	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.form()}}
+	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless || pat.local, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.form()}}
 	for i := range pat.others {
 		f.Forms = append(f.Forms, pat.others[i].form())
+	}
+	for i := range f.Forms {
+		if pat.local { // it may match any path, and is sure of none
+			f.Forms[i].Globs, f.Forms[i].Odd = append(f.Forms[i].Globs, "**"), true
+		}
 	}
 	return f, nil
 }

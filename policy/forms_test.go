@@ -18,6 +18,7 @@ func TestForms(t *testing.T) {
 	}
 	for _, c := range []struct{ glob, want string }{
 		{"a*", "false false false [a*] | "},
+		{"${cwd}/a", "true true true [${cwd}/a **] | "},
 		{"**/.env", "true false false [**/.env] | .env"},
 		{"~/p/*", "true true false [~/p/* /home/u/p/*] | "},
 		{"file:///p/**", "true true false [file:///p/**] | "},

@@ -19,9 +19,10 @@ type Further struct {
 	Names []string // of args_only that is a list; nil when it is true
 }
 
-// watches says whether a rule looks at the arguments that it does not name.
-func (f *Further) watches(a Action, conditions int) bool {
-	return f.Only || !f.Open && a == Allow && conditions > 0
+// watches says whether a rule with conditions on some arguments looks at those that it
+// does not name.
+func (f *Further) watches(a Action, on [][]string) bool {
+	return f.Only || !f.Open && a == Allow && len(on) > 0 && !slices.ContainsFunc(on, EveryArgument)
 }
 
 // further is Further, compiled. The zero value looks at nothing.
@@ -33,12 +34,14 @@ type further struct {
 // beyond is what a call has at one place of the tree of argument names, for rules
 // that do not name it.
 type beyond struct {
-	node  *argNames
-	there bool              // the argument itself
-	any   bool              // members below it that no rule names
-	why   reading.Suspicion // the most telling of what is there
-	name  string            // of a member that no rule names: of the suspicious one, or else of the first
-	at    int               // where the argument's value begins, plus 1, until it has been looked at; else 0
+	node   *argNames
+	twin   *argNames         // the same argument under its other name, of a built-in tool; nil when rules name one only
+	there  bool              // the argument itself
+	any    bool              // members below it that no rule names
+	why    reading.Suspicion // the most telling of what is there
+	name   string            // of a member that no rule names: of the suspicious one, or else of the first
+	called string            // what its value is called
+	at     int               // where the argument's value begins, plus 1, until it has been looked at; else 0
 }
 
 // path leads to what speaks against the call.
@@ -81,7 +84,7 @@ func (n *argNames) is(m *argNames) bool { return n.id == m.id }
 
 // says judges what a call has at one place.
 func (v *view) says(f *further, b *beyond) verdict {
-	if f.bears(b.node) || b.there && !b.any && f.only && f.leads(b.node) && !v.suspicious(b) {
+	if f.bears(b.node) || b.twin != nil && f.bears(b.twin) || b.there && !b.any && f.only && f.leads(b.node) && !v.suspicious(b) {
 		return yes
 	}
 	switch {
@@ -98,7 +101,7 @@ func (v *view) suspicious(b *beyond) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
-		b.why, _ = v.look(b.node) // it has been read before
+		b.why, _ = v.look(b.node, b.called) // it has been read before
 		v.left.Spend(v.weighed - before)
 	}
 	return b.why != reading.Innocent
@@ -161,27 +164,29 @@ func (sc *scanner) unnamed(n *argNames, name string) bool {
 	return ok
 }
 
-// known notes an argument that some rule names, for those that do not. Its value
+// known notes an argument that some rule names, for those that do not. It is called as
+// said, which for a built-in tool's is the name of its class. Its value
 // begins at start, and has been read; its members are seen to by object.
-func (sc *scanner) known(n *argNames, start int) bool {
+func (sc *scanner) known(n *argNames, called string, start int) bool {
 	b := sc.beyondAt(n)
+	b.called = called
 	if !b.there && sc.within == "" {
 		b.there, b.at = true, start+1
 		return true
 	}
 	sc.At, b.there = start, true
-	why, ok := sc.look(n)
+	why, ok := sc.look(n, called)
 	b = sc.beyondAt(n)
 	b.why = max(b.why, why)
 	return ok
 }
 
 // look is suspect for an argument that some rule names.
-func (sc *scanner) look(n *argNames) (reading.Suspicion, bool) {
+func (sc *scanner) look(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.kids) > 0 {
-		return sc.outer(n.name)
+		return sc.outer(called)
 	}
-	return sc.suspect(n.name)
+	return sc.suspect(called)
 }
 
 // outer is suspect for what is in no object.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/internal/reading"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // and adds members to the arguments of a call.
@@ -210,6 +212,7 @@ func TestFurtherIsWritten(t *testing.T) {
 
 // A million arguments cost what they weigh, and many that rules name no more.
 func TestManyFurtherArguments(t *testing.T) {
+	slow.Test(t)
 	var src, args strings.Builder
 	src.WriteString("[[rule]]\naction='allow'\ntool='t'\nargs.path='/p/**'\n")
 	args.WriteString(`{"path":"/p/a"`)

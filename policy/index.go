@@ -46,23 +46,29 @@ func (x *index) build(p *Policy, s Subject) {
 	var mine []int32
 	inner := 0
 	for i := range p.sources {
-		if p.sources[i].subject == s {
+		if p.sources[i].subject == s && p.sources[i].On == p.options.judges {
 			mine = append(mine, int32(i))
-			if innerLiteral(p.sources[i].pattern) != "" {
-				inner++
+			for _, text := range p.sources[i].patterns {
+				if innerLiteral(text) != "" {
+					inner++
+				}
 			}
 		}
 	}
 	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
 	x.buckets = make([]bucket, 1, 1+len(mine)/4)
 	starts, ends := map[string]int32{}, map[string]int32{}
+	last := map[int32]int32{} // by bucket: the rule that was put in, plus 1
 	for _, id := range mine {
 		r := &p.rules[id]
-		b := x.rest
-		if r.name != nil {
-			prefix, suffix := r.name.LiteralPrefix(), r.name.LiteralSuffix()
-			switch key := innerLiteral(r.name.String()); {
-			case !r.name.HasWildcard():
+		if r.names == nil {
+			x.buckets[x.rest].add(id, r)
+		}
+		for _, name := range r.names {
+			b := x.rest
+			prefix, suffix := name.LiteralPrefix(), name.LiteralSuffix()
+			switch key := innerLiteral(name.String()); {
+			case !name.HasWildcard():
 				b = x.bucketOf(x.literal, prefix, nil)
 			case len(prefix) >= len(suffix) && prefix != "":
 				b = x.bucketOf(starts, prefix, &x.starts)
@@ -74,8 +80,11 @@ func (x *index) build(p *Policy, s Subject) {
 					x.sizes = append(x.sizes, len(key))
 				}
 			}
+			if last[b] != id+1 { // a rule stands in a bucket once
+				last[b] = id + 1
+				x.buckets[b].add(id, r)
+			}
 		}
-		x.buckets[b].add(id, r)
 	}
 	for i := range x.buckets {
 		slices.Sort(x.buckets[i].slots)
@@ -156,7 +165,7 @@ func (b *bucket) add(id int32, r *rule) {
 	for i := range r.conditions {
 		c := &r.conditions[i]
 		b.slots = append(b.slots, c.slot)
-		if e := c.end(); c.typed == nil && e.size > best.size {
+		if e := c.end(); c.typed == nil && !c.not && e.size > best.size {
 			at, best = c, e
 		}
 	}
@@ -219,7 +228,7 @@ func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 				suffix = suffix[1:]
 			}
 		}
-		if p.homeless {
+		if p.homeless || p.local {
 			prefix, suffix = "", ""
 		}
 		visit(prefix, strings.TrimPrefix(suffix, "/"))

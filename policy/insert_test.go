@@ -50,7 +50,7 @@ func insert(t *testing.T, src string, index int) string {
 		t.Fatal(err)
 	}
 	after, errs := parseSource("p.toml", out)
-	if errs != nil || len(after) != len(rules)+1 || after[index].pattern != "n" {
+	if errs != nil || len(after) != len(rules)+1 || after[index].patterns[0] != "n" {
 		t.Fatalf("%q reads as %v, %v", out, summarise(after), errs)
 	}
 	return string(out)

@@ -14,7 +14,7 @@ func (p *pattern) holds(q *pattern) bool {
 	if len(written) > 1 && strings.Trim(written, "*") == "" {
 		return true
 	}
-	if p.pathLike != q.pathLike || q.spells && !p.spells {
+	if p.pathLike != q.pathLike || p.local != q.local || q.spells && !p.spells {
 		return false // one is compared with a text that the other never sees
 	}
 	either := p.effects | q.effects

@@ -9,14 +9,19 @@ import (
 // Source is a rule as its author wrote it: what analyses of a policy read.
 type Source struct {
 	Rule
+	// Subject is that of the calls which the rule decides: NoSubject of one that decides
+	// none, for it judges what comes back (On) or alters what goes on.
 	Subject Subject
-	Name    string // the subject's glob
-	Server  string // glob; "" when the rule is about every server
+	About   Subject  // of the calls that it is about in any case
+	Names   []string // the subject's globs, of which one must match
+	Servers []string // globs, of which one must match; nil when the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
 	Calls   []Stated // conditions on the call as a whole, Server and When among them
+	Not     Exceptions
 	Further Further  // what it says of arguments that these do not name
 	When    *When    // nil when the rule holds at any time
+	Finds   []string // kinds, of which one must be found, or "*"; nil without a find
 	// From is the entry of extends that the rule comes from, in whose text Start and
 	// End count; "" for a rule of the file itself.
 	From string
@@ -24,6 +29,17 @@ type Source struct {
 	// [[rule]] header included.
 	Start, End int
 }
+
+// Exceptions are what a rule does not match although its conditions hold: a call that
+// meets any of them.
+type Exceptions struct {
+	Names []string    // globs on what the subject's are on
+	Calls []Stated    // globs on the call as a whole
+	Args  []ArgSource // globs on arguments
+}
+
+// Any says whether there are some.
+func (e *Exceptions) Any() bool { return len(e.Names)+len(e.Calls)+len(e.Args) > 0 }
 
 // ArgSource is one args.<name> condition.
 type ArgSource struct {
@@ -46,6 +62,10 @@ func (p *Policy) Sources() []Source {
 	out := make([]Source, len(p.sources))
 	for i := range p.sources {
 		out[i] = p.sources[i].source()
+		if out[i].On != p.options.judges {
+			out[i].Subject = NoSubject
+			continue
+		}
 		for j := range out[i].Where {
 			typed := p.rules[i].conditions[len(out[i].Args)+j].typed
 			out[i].Where[j].Constraint = typed.Constraint
@@ -55,16 +75,18 @@ func (p *Policy) Sources() []Source {
 }
 
 func (r *ruleSource) source() Source {
-	s := Source{Rule: r.Rule, Subject: r.subject, Name: r.pattern, Start: r.start, End: r.end, From: r.from}
+	s := Source{Rule: r.Rule, Subject: r.subject, About: r.subject, Names: slices.Clone(r.patterns), Start: r.start, End: r.end, From: r.from}
 	for _, c := range r.calls {
 		s.Calls = append(s.Calls, c)
 		switch test := c.test.(type) {
 		case *When:
 			w := *test
 			s.When = &w
+		case *found:
+			s.Finds = slices.Clone(test.words)
 		default:
 			if c.Key == ruleKeys[serverKey] {
-				s.Server = c.Glob
+				s.Servers = slices.Clone(c.Globs)
 			}
 		}
 	}
@@ -75,13 +97,34 @@ func (r *ruleSource) source() Source {
 		w := &r.where[i]
 		s.Where = append(s.Where, WhereSource{slices.Clone(w.path), w.key.name, w.text, w.pos, nil})
 	}
+	s.Not.Names, s.Not.Calls = slices.Clone(r.not.patterns), slices.Clone(r.not.calls)
+	for _, a := range r.not.args {
+		s.Not.Args = append(s.Not.Args, ArgSource{slices.Clone(a.path), slices.Clone(a.globs), a.pos})
+	}
+	if r.Action.Alters() {
+		s.Subject = NoSubject
+	}
 	s.Further = r.further
 	s.Further.Names = slices.Clone(r.further.Names)
 	return s
 }
 
 // Watches says whether the rule looks at arguments that it does not name (Further).
-func (s *Source) Watches() bool { return s.Further.watches(s.Action, len(s.Args)+len(s.Where)) }
+func (s *Source) Watches() bool { return s.Further.watches(s.Action, s.Paths()) }
+
+// Paths are the arguments that conditions and exceptions are on (EveryArgument).
+func (s *Source) Paths() (paths [][]string) {
+	for _, a := range s.Args {
+		paths = append(paths, a.Path)
+	}
+	for _, w := range s.Where {
+		paths = append(paths, w.Path)
+	}
+	for _, a := range s.Not.Args {
+		paths = append(paths, a.Path)
+	}
+	return paths
+}
 
 // Key is the rule key of a subject: "tool", "resource", and so on; "" for none.
 func (s Subject) Key() string {

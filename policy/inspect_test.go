@@ -9,17 +9,17 @@ import (
 )
 
 func TestSources(t *testing.T) {
-	src := "# notes\n[[rule]]\naction = \"allow\"\ntool = \"read\"\nserver = \"files\"\nargs.a.b = [\"x\", \"y*\"]\n\n[[rule]]\naction = \"deny\"\nresource = \"**\"\n"
+	src := "# notes\n[[rule]]\naction = \"allow\"\ntool = [\"read\", \"list\"]\nserver = \"files\"\nargs.a.b = [\"x\", \"y*\"]\n\n[[rule]]\naction = \"deny\"\nresource = \"**\"\n"
 	p, err := policy.Parse("p.toml", []byte(src), policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := p.Sources()
 	want := []policy.Source{
-		{Subject: policy.ToolSubject, Name: "read", Server: "files", Args: []policy.ArgSource{{
+		{About: policy.ToolSubject, Subject: policy.ToolSubject, Names: []string{"read", "list"}, Servers: []string{"files"}, Args: []policy.ArgSource{{
 			Path: []string{"a", "b"}, Globs: []string{"x", "y*"}, Pos: policy.Position{File: "p.toml", Line: 6, Column: 1}}},
-			Calls: []policy.Stated{{Key: "server", Text: `"files"`, Glob: "files"}}},
-		{Subject: policy.ResourceSubject, Name: "**"},
+			Calls: []policy.Stated{{Key: "server", Text: `"files"`, Globs: []string{"files"}}}},
+		{Subject: policy.ResourceSubject, About: policy.ResourceSubject, Names: []string{"**"}},
 	}
 	for i, r := range p.Rules() {
 		want[i].Rule = r
@@ -38,5 +38,23 @@ func TestSources(t *testing.T) {
 		if back := policy.SubjectOf(key); key != "" && back != s || key == "" && back != policy.NoSubject {
 			t.Errorf("%q is the key of %d", key, back)
 		}
+	}
+}
+
+// Exceptions are as written, and their arguments among those that a rule names.
+func TestSourcesHaveExceptions(t *testing.T) {
+	src := "[[rule]]\naction = 'allow'\ntool = '*'\nargs.a = 'x'\nwhere.b.min = 1\n[rule.not]\ntool = 't'\nserver = 's'\nargs = { c = ['y', 'z'] }\n"
+	p, err := policy.Parse("p.toml", []byte(src), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Sources()[0]
+	want := policy.Exceptions{Names: []string{"t"}, Calls: []policy.Stated{{Key: "server", Text: `"s"`, Globs: []string{"s"}}},
+		Args: []policy.ArgSource{{Path: []string{"c"}, Globs: []string{"y", "z"}, Pos: policy.Position{File: "p.toml", Line: 9, Column: 10}}}}
+	if d := cmp.Diff(want, s.Not, cmpopts.IgnoreUnexported(policy.Stated{})); d != "" || !s.Not.Any() || !s.Watches() {
+		t.Error(d)
+	}
+	if d := cmp.Diff([][]string{{"a"}, {"b"}, {"c"}}, s.Paths()); d != "" {
+		t.Error(d)
 	}
 }

@@ -19,7 +19,7 @@ type key struct {
 	pair  func(p *parser, e toml.Expression)               // reads a pair of such a key
 	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of another
 	check func(p *parser, r *ruleSource)                   // reports what only a whole rule tells; may be nil
-	write func(r *ruleSource, line func(key, toml string)) // writes it, where the rule says it
+	write func(r *ruleSource, line func(key, toml string)) // writes it, where the rule says it; nil of one that its action writes
 
 	// narrow changes it for the rule that a person's answer writes; nil keeps it as
 	// the rule has it that asked. Nothing is left out unless it says so here.
@@ -44,12 +44,17 @@ const (
 	whereKey
 	argsOnlyKey
 	argsOpenKey
+	notKey
 	serverKey
 	whenKey
+	annotationsKey
+	foundKey
 	limitKey
 	askKey
 	pinnedKey
 	descriptionKey
+	onKey
+	afterKey
 
 	noKey ruleKey = 1<<8 - 1
 )
@@ -77,18 +82,28 @@ func init() {
 		key{name: "where", table: whereScope, pair: (*parser).where, check: (*parser).checkWhere, write: (*ruleSource).writeWhere},
 		key{name: "args_only", field: (*parser).argsOnly, check: checkFurther(argsOnlyKey), write: (*ruleSource).writeOnly},
 		key{name: "args_open", field: (*parser).argsOpen, check: checkFurther(argsOpenKey), write: (*ruleSource).writeOpen},
+		key{name: "not", table: notScope, pair: (*parser).not, check: (*parser).checkNot, write: (*ruleSource).writeNot},
 		callRow(key{name: "server", early: true, field: globOf(func(c *Call) string { return c.Server }), narrow: (*narrower).server,
 			call: &CallKey{Glob: true, Is: "the server is", Unknown: "the server's name is not known", Proof: ServerNames, Recorded: true,
 				got: func(c *Call) string { return c.Server }}}),
 		callRow(key{name: "when", table: partsScope, pair: (*parser).whenPair, check: (*parser).closeWhen,
 			call: &CallKey{Is: "it is", Unknown: "the time is not known", Hint: "--at TIME says what time it is", Recorded: true,
 				got: gotTime}}),
+		callRow(key{name: "annotations", field: (*parser).annotations, check: (*parser).checkAnnotations, narrow: (*narrower).unannotated,
+			call: &CallKey{Is: "the server annotates the tool as", Unknown: "what a server says of its tools tightens what the rules below say, and opens nothing",
+				Proof: Tightening, Recorded: true, got: gotAnnotations}}),
+		callRow(key{name: "find", field: (*parser).find, check: (*parser).checkFind, narrow: (*narrower).unfound,
+			call: &CallKey{Is: "what was found is", Unknown: "nothing has looked for what it carries", Proof: FoundKinds, got: gotFinds}}),
 		key{name: "limit", table: partsScope, pair: (*parser).limitPair, check: (*parser).closeLimit, write: (*ruleSource).writeLimit,
 			narrow: (*narrower).limited},
 		key{name: "ask", behind: "server", field: (*parser).ask, check: (*parser).checkAsk, write: (*ruleSource).writeAsk,
 			narrow: (*narrower).unasked},
 		key{name: "pinned", field: (*parser).pinned, write: (*ruleSource).writePinned},
-		key{name: "description", field: (*parser).description, write: (*ruleSource).writeDescription, narrow: (*narrower).description},
+		key{name: "description", field: (*parser).description, write: (*ruleSource).writeDescription, narrow: (*narrower).undescribed},
+		key{name: "on", behind: "action", field: (*parser).on, check: (*parser).checkOn},
+		callRow(key{name: "after", behind: "annotations", field: (*parser).readAfter, check: (*parser).checkAfter, narrow: (*narrower).unlabelled,
+			call: &CallKey{Is: "the session has seen", Unknown: "what the session has seen before is not known", Hint: "\"session\" in the fixture says what it has seen",
+				Proof: Tightening, Fill: func(c, like *Call) { c.Seen = like.Seen }, got: gotSeen}}),
 	)
 }
 
@@ -141,7 +156,7 @@ func subjectRow(name string, k ruleKey) key {
 		name: name, field: (*parser).subject,
 		write: func(r *ruleSource, line func(key, toml string)) {
 			if mine(r) {
-				line(name, policytext.Quote(r.pattern))
+				line(name, policytext.OneOrList(policytext.QuoteAll(r.patterns)))
 			}
 		},
 		narrow: func(n *narrower) error {

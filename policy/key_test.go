@@ -73,11 +73,14 @@ func writeFrom(server string) policy.Call {
 
 func clientParse(t *testing.T, glob bool) {
 	s := clientPolicy(t, askCursor).Sources()[0]
-	if len(s.Calls) != 1 || s.Calls[0].Key != "client" || s.Calls[0].Text != `"cursor*"` || (s.Calls[0].Glob != "") != glob {
+	if len(s.Calls) != 1 || s.Calls[0].Key != "client" || s.Calls[0].Text != `"cursor*"` || (s.Calls[0].Globs != nil) != glob {
 		t.Errorf("%+v", s.Calls)
 	}
+	if _, err := policy.Parse("p", []byte(askCursor+"not.client = 'cursor-*'\n"), policy.Options{}); (err == nil) != glob {
+		t.Errorf("an exception by client: %v", err)
+	}
 	for line, want := range map[string]string{
-		"client = 1": "client must be a string, not", "client = ''": "client: empty pattern", "client.x = 'a'": "client must be a string, not a table",
+		"client = 1": "client must be a glob or a list of globs, not", "client = ''": "client: empty pattern", "client.x = 'a'": "client must be a string, not a table",
 		"client = 'a'\nclient = 'b'": "client is given twice", "clint = 'a'": `did you mean "client"?`,
 	} {
 		_, err := policy.Parse("p", []byte("[[rule]]\naction = 'deny'\ntool = 'x'\n"+line+"\n"), policy.Options{})

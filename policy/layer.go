@@ -21,12 +21,12 @@ func (p *Policy) decide(c *Call, left effort.Left) (Decision, effort.Left) {
 	for _, layer := range p.options.Above {
 		var e Decision
 		e, left = layer.own(c, left)
-		rates := append(d.Rates, e.Rates...)
+		rates, alters := append(d.Rates, e.Rates...), append(d.Alters, e.Alters...)
 		if e.overrules(&d) {
 			d = e
 		}
-		if d.Rates = rates; d.Action == Deny {
-			d.Rates = nil
+		if d.Rates, d.Alters = rates, alters; d.Action == Deny {
+			d.Rates, d.Alters = nil, nil
 		}
 	}
 	return d, left

@@ -19,7 +19,16 @@ type Narrowed struct {
 	Name   string   // the subject's glob
 	Server string   // "" when the rule is about every server
 	Limits []Limit  // what it says of arguments
+	Not    []string // its exceptions, as in a policy: those of the rule that asked
 	Open   []string // arguments of the call that it says nothing of
+
+	rule ruleSource
+}
+
+// Describe gives the rule its description; without, it has none.
+func (n *Narrowed) Describe(text string) {
+	n.rule.Description = text
+	n.Text = n.rule.toml()
 }
 
 // Limit is a condition on one argument.
@@ -39,7 +48,8 @@ func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
 // scope to say:
 //
 //   - Exact: every argument, as the call has it, and in a rule that allows its JSON type;
-//   - Folder: every argument that is a path or URL, by its folder, or the URI;
+//   - File: every argument that is a path or URL, as the call has it, or the URI;
+//   - Folder: every argument that is a path or URL, by its folder, or the URI's;
 //   - Tool: nothing more.
 //
 // An argument that would keep an allow with conditions shut (Suspect) is named in
@@ -52,6 +62,19 @@ func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
 // name a star, a question mark, an empty text, a list, an object or null, and
 // not that two globs on one argument must both match.
 func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
+	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" {
+		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", p.sources[r.Index].from)
+	}
+	return p.narrow(r, c, s, a)
+}
+
+// Grant is the rule that Narrow would write to allow, for an answer that is written
+// nowhere: the rule that asked may also be one that the policy extends.
+func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
+	return p.narrow(r, c, s, Allow)
+}
+
+func (p *Policy) narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
 		return nil, errors.New("the rule is not one of this policy")
 	}
@@ -65,19 +88,17 @@ func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if a == Prompt {
 		return nil, errors.New("an answer allows or denies")
 	}
-	if asked.from != "" {
-		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", asked.from)
-	}
 	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
 	n.rule = *asked
 	n.rule.Action = a
 	if err := n.narrow(); err != nil {
 		return nil, err
 	}
-	out := &Narrowed{Text: n.rule.toml(), Name: n.rule.pattern, Limits: n.limits, Open: n.open}
+	out := &Narrowed{rule: n.rule, Text: n.rule.toml(), Name: n.rule.patterns[0], Limits: n.limits, Open: n.open}
 	if s := n.rule.stated(ruleKeys[serverKey]); s != nil {
-		out.Server = s.Glob
+		out.Server = listWords(s.Globs)
 	}
+	n.rule.writeNot(func(key, toml string) { out.Not = append(out.Not, key+" = "+toml) })
 	var err error
 	out.Policy, err = p.try(out.Text, r, c, a)
 	if err != nil {
@@ -136,10 +157,9 @@ func (n *narrower) narrow() error {
 	return nil
 }
 
-func (n *narrower) description() error {
-	if n.asked.Description != "" {
-		n.rule.Description = map[Action]string{Allow: "Always: ", Deny: "Never: "}[n.rule.Action] + n.asked.Description
-	}
+// undescribed takes the description of the rule that asked from one that answers.
+func (n *narrower) undescribed() error {
+	n.rule.Description = ""
 	return nil
 }
 
@@ -164,8 +184,8 @@ func (n *narrower) name() error {
 	switch n.call.Subject {
 	case ToolSubject:
 	case PromptSubject:
-		if n.scope == Folder {
-			return errors.New("a prompt lies in no folder")
+		if n.scope == File || n.scope == Folder {
+			return fmt.Errorf("a prompt lies in no %s", n.scope)
 		}
 	case ResourceSubject:
 		return n.resource(name)
@@ -174,14 +194,14 @@ func (n *narrower) name() error {
 			return fmt.Errorf("there is no %s to widen %s to", n.scope, key)
 		}
 	}
-	n.rule.pattern = name
+	n.rule.patterns = []string{name}
 	return inexact("the "+key, name)
 }
 
 func (n *narrower) resource(uri string) error {
 	wanted := uri
 	switch n.scope {
-	case Exact:
+	case Exact, File:
 		if err := inexact("the resource", uri); err != nil {
 			return err
 		}
@@ -193,11 +213,11 @@ func (n *narrower) resource(uri string) error {
 	default:
 		return errors.New("a resource belongs to no tool")
 	}
-	both := meet([]string{n.asked.pattern}, []string{wanted}, n.home)
+	both := meet(n.asked.patterns, []string{wanted}, n.home)
 	if len(both) != 1 {
-		return fmt.Errorf("no one pattern keeps to %q and to the rule's %q", wanted, n.asked.pattern)
+		return fmt.Errorf("no one pattern keeps to %q and to the rule's %s", wanted, listWords(policytext.QuoteAll(n.asked.patterns)))
 	}
-	n.rule.pattern = both[0]
+	n.rule.patterns = both
 	return nil
 }
 
@@ -205,7 +225,7 @@ func (n *narrower) resource(uri string) error {
 func (n *narrower) server() error {
 	switch {
 	case n.call.Server != "":
-		n.rule.state(serverKey, Stated{Text: policytext.Quote(n.call.Server), Glob: n.call.Server})
+		n.rule.state(serverKey, Stated{Text: policytext.Quote(n.call.Server), Globs: []string{n.call.Server}})
 		return inexact("the server's name", n.call.Server)
 	case n.asked.stated(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
 		return errors.New("the rule that asked is about a server, and this server's name is not known")
@@ -228,6 +248,9 @@ func (n *narrower) arguments() error {
 	wants := false
 	for i := range args {
 		path := []string{args[i].name}
+		if EveryArgument(path) {
+			return errStar
+		}
 		own := slices.IndexFunc(n.asked.args, func(a argSource) bool { return slices.Equal(a.path, path) })
 		globs, err := n.wanted(&args[i], own >= 0)
 		if err != nil {
@@ -252,8 +275,8 @@ func (n *narrower) arguments() error {
 			wants, taken[own] = true, true
 		}
 	}
-	if n.scope == Folder && !wants {
-		return errors.New("no argument names a folder")
+	if (n.scope == File || n.scope == Folder) && !wants {
+		return fmt.Errorf("no argument names a %s", n.scope)
 	}
 	for i, a := range n.asked.args {
 		if !taken[i] {
@@ -262,6 +285,9 @@ func (n *narrower) arguments() error {
 	}
 	return n.beyond()
 }
+
+// errStar is about an argument that a rule cannot name.
+var errStar = fmt.Errorf("the call has an argument called %q, which in a rule stands for any", everyName)
 
 // beyond names the arguments that would keep the rule shut for this very call, as
 // they are.
@@ -272,6 +298,9 @@ func (n *narrower) beyond() error {
 	for _, s := range suspectsIn(n.call.Args) {
 		if n.rule.names(s.path) {
 			continue
+		}
+		if slices.Contains(s.path, everyName) {
+			return errStar
 		}
 		for _, text := range s.texts {
 			if err := inexact(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
@@ -293,7 +322,7 @@ func (n *narrower) limit(path, globs []string, kept bool) {
 // the same. A rule that denies stays wide.
 func (n *narrower) typed(path []string, kind string) {
 	key := findConstraint("type")
-	if n.scope != Exact || n.rule.Action != Allow ||
+	if n.scope > File || n.rule.Action != Allow || kind == "" ||
 		slices.ContainsFunc(n.rule.where, func(w whereSource) bool { return w.key == key && slices.Equal(w.path, path) }) {
 		return
 	}
@@ -306,11 +335,17 @@ func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:
 		return a.exact, a.inexact
-	case Folder:
+	case File, Folder:
 		for _, text := range a.texts {
 			glob, found := n.folder(text, named)
 			if !found {
 				return nil, nil
+			}
+			if n.scope == File {
+				if err := inexact(fmt.Sprintf("argument %q", a.name), text); err != nil {
+					return nil, err
+				}
+				glob = text
 			}
 			if !slices.Contains(globs, glob) {
 				globs = append(globs, glob)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 const home = "/home/user"
@@ -47,7 +48,6 @@ where.n.type = "number"
 where.m.type = "number"
 where.ok.type = "boolean"
 where."a.b".type = "string"
-description = "Always: Ask \"first\""
 `},
 		{"conditions are kept in the exact values", "tool = '**'\nargs.path = ['/q/**', '/p/**']", Exact, tool(`{"path":"/p/x"}`), head + "args.path = \"/p/x\"\nwhere.path.type = \"string\"\n"},
 		{"a type that is kept", "tool = '**'\nwhere.n.type = 'integer'", Exact, tool(`{"n":1}`), head + "args.n = \"1\"\nwhere.n.type = \"integer\"\n"},
@@ -65,6 +65,12 @@ description = "Always: Ask \"first\""
 			"action = \"allow\"\nsampling = \"hello\"\n"},
 		{"a folder", "tool = '**'", Folder, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":1}}`), head + "args.path = \"/srv/p/**\"\n"},
 		{"two folders", "tool = '**'", Folder, tool(`{"from":"~/p/x","to":"https://h/a/b?c"}`), head + "args.from = \"~/p/**\"\nargs.to = \"https://h/a/**\"\n"},
+		{"a file", "tool = '**'", File, tool(`{"path":"/srv/p/x","content":"y","n":["a"],"o":{"p":1}}`), head + "args.path = \"/srv/p/x\"\nwhere.path.type = \"string\"\n"},
+		{"two files", "tool = '**'\nargs.to = '/srv/**'", File, tool(`{"from":"~/p/x","to":"/srv/a"}`),
+			head + "args.from = \"~/p/x\"\nargs.to = \"/srv/a\"\nwhere.from.type = \"string\"\nwhere.to.type = \"string\"\n"},
+		{"a list of files", "tool = '**'", File, tool(`{"paths":["/srv/p/x","/srv/q/y"]}`), head + "args.paths = [\"/srv/p/x\", \"/srv/q/y\"]\n"},
+		{"a resource's file", "resource = '**'", File, Call{Subject: ResourceSubject, Names: []string{"file:///p/x"}},
+			"action = \"allow\"\nresource = \"file:///p/x\"\n"},
 		{"a relative path", "tool = '**'\nargs.path = 'src/**'", Folder, tool(`{"path":"src/p/x","content":"</b>"}`), head + "args.path = \"src/p/**\"\n"},
 		{"a list of paths", "tool = '**'", Folder, tool(`{"paths":["/srv/p/x","/srv/q/y","/srv/p/z"]}`), head + "args.paths = [\"/srv/p/**\", \"/srv/q/**\"]\n"},
 		{"a folder inside the rule's", "tool='**'\nargs.path='~/**'\nargs.mode=['a','b']", Folder, tool(`{"path":"/home/user/p/x","mode":"b"}`),
@@ -87,7 +93,7 @@ description = "Always: Ask \"first\""
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := strings.Replace(strings.Replace(n.Text, "allow", "deny", 1), "Always:", "Never:", 1)
+			want := strings.Replace(n.Text, "allow", "deny", 1)
 			if !strings.Contains(c.rule, "where") { // a deny is not kept to one type
 				want = typeLine.ReplaceAllString(want, "")
 			}
@@ -200,7 +206,7 @@ func TestNarrowTells(t *testing.T) {
 			{[]string{"path"}, []string{"/srv/q/**"}, false}, {[]string{"dir"}, []string{"/srv/a/*"}, true},
 			{[]string{"mode"}, []string{"x"}, true}, {[]string{"o", "p"}, []string{"1"}, true},
 		},
-	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b })); diff != "" {
+	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b }), cmpopts.IgnoreUnexported(Narrowed{})); diff != "" {
 		t.Error(diff)
 	}
 	if got := n.Limits[3].Name(); got != "o.p" {
@@ -240,10 +246,14 @@ func TestNarrowRefuses(t *testing.T) {
 		{"no method rule opens", "method='x/*'", Exact, Call{Subject: MethodSubject, Names: []string{"x/y"}, Malformed: "why"}, `no such rule allows: why`},
 		{"a wider text", "sampling='**'", Tool, Call{Subject: SamplingSubject, Names: []string{"a"}}, `there is no tool to widen sampling to`},
 		{"a prompt's folder", "prompt='**'", Folder, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt lies in no folder`},
+		{"a prompt's file", "prompt='**'", File, Call{Subject: PromptSubject, Names: []string{"a/b"}}, `a prompt lies in no file`},
+		{"no file", "tool='**'", File, args(`{"q":"a","n":1}`), `no argument names a file`},
+		{"a file no pattern names", "tool='**'", File, args(`{"p":"/srv/p/a*b"}`), `argument "p" holds "*"`},
 		{"a resource's tool", "resource='**'", Tool, resource("file:///p/x"), `a resource belongs to no tool`},
 		{"a resource's star", "resource='**'", Exact, resource("file:///p/*"), `the resource holds "*"`},
 		{"a resource without a folder", "resource='**'", Folder, resource("note:x"), `the resource names no folder`},
 		{"a resource beside the rule", "resource='**/x'", Folder, resource("/srv/p/x"), `no one pattern keeps to "/srv/p/**" and to the rule's "**/x"`},
+		{"a resource beside a list", "resource=['/srv/p/a', '/srv/p/b']", Folder, resource("/srv/p/a"), `no one pattern keeps to "/srv/p/**" and to the rule's "/srv/p/a", "/srv/p/b"`},
 		{"no folder", "tool='**'", Folder, args(`{"q":"a","paths":["/p/x",1],"list":[]}`), `no argument names a folder`},
 		{"a folder beside the rule", "tool='**'\nargs.p='**/x'", Folder, args(`{"p":"/srv/p/x"}`), `no pattern keeps argument "p" to ["/srv/p/**"] and to what the rule says of it`},
 	} {
@@ -296,7 +306,7 @@ func TestScopeWords(t *testing.T) {
 			t.Errorf("%v, %v, want %v", got, err, s)
 		}
 	}
-	if s, err := ParseScope("all"); err == nil || s != Exact || !strings.Contains(err.Error(), "exact, folder, tool") {
+	if s, err := ParseScope("all"); err == nil || s != Exact || !strings.Contains(err.Error(), "exact, file, folder, tool") {
 		t.Errorf("%v, %v", s, err)
 	}
 	if got := Scope(7).String(); got != "Scope(7)" {
@@ -310,6 +320,21 @@ func TestNarrowNamesNoLongFolder(t *testing.T) {
 		if got, found := n.folder("/a/"+strings.Repeat("b", size-len("/a/")), true); found != want {
 			t.Errorf("%d bytes: %q", size, got)
 		}
+	}
+}
+
+// A rule about several names asked; the one that is written is about the call's own.
+func TestNarrowTakesTheNameOutOfAList(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool=['a', 'b*']\nserver=['s', 't-*']\n[[rule]]\naction='allow'\ntool='*'")
+	call := Call{Server: "t-1", Subject: ToolSubject, Names: []string{"b2"}}
+	n, err := p.Narrow(p.Rules()[0], &call, Exact, Allow)
+	if err != nil || n.Name != "b2" || n.Server != "t-1" || !strings.Contains(n.Text, "tool = \"b2\"\nserver = \"t-1\"\n") {
+		t.Errorf("%+v, %v", n, err)
+	}
+	call.Server = ""
+	n, err = p.Narrow(p.Rules()[0], &call, Exact, Deny)
+	if err != nil || n.Server != "s, t-*" || !strings.Contains(n.Text, "server = [\"s\", \"t-*\"]\n") {
+		t.Errorf("%+v, %v", n, err)
 	}
 }
 
@@ -346,5 +371,53 @@ func TestNarrowRefusesPinned(t *testing.T) {
 		if err == nil || err.Error() != "the rule on line 1 is pinned: it asks every time, and no answer is kept as a rule" {
 			t.Errorf("%v: %v", s, err)
 		}
+	}
+}
+
+// "This file, any content" is this file in every reading of a call, and no other.
+func TestNarrowToAFileIsThatFile(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'")
+	n, err := p.Narrow(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x","content":"y"}`), File, Allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]Action{
+		`{"path":"/srv/p/x","content":"z"}`:            Allow,
+		`{"path":"/srv/p/x","content":"z","dry":true}`: Allow,
+		`{"path":"/srv/p/x"}`:                          Allow,
+		`{"path":"/srv/p/y","content":"y"}`:            Prompt,
+		`{"path":"/srv/p/x/","content":"y"}`:           Prompt,
+		`{"path":"/srv/p/x/../y","content":"y"}`:       Prompt,
+		`{"path":"/srv/p/y/../x","content":"y"}`:       Prompt,
+		`{"path":"/SRV/p/X","content":"y"}`:            Prompt,
+		`{"path":"/srv/p/%78","content":"y"}`:          Prompt,
+		`{"path":"file:///srv/p/x","content":"y"}`:     Allow, // the same file
+		`{"path":"file://h/srv/p/x","content":"y"}`:    Prompt,
+		`{"path":["/srv/p/x"],"content":"y"}`:          Prompt,
+		`{"path":"[\"/srv/p/x\"]","content":"y"}`:      Prompt,
+		`{"path":"/srv/p/x\u0000","content":"y"}`:      Prompt,
+		`{"Path":"/srv/p/x","content":"y"}`:            Prompt,
+		`{"path":"/srv/p/x","destination":"/srv/p/y"}`: Prompt,
+		`{"content":"y"}`:                              Prompt,
+	} {
+		if got := n.Policy.Decide(toolCall("w", args)); got.Action != want {
+			t.Errorf("%s: %v (%s %s)", args, got.Action, got.Reason, got.Reading)
+		}
+	}
+}
+
+// A rule that was described by another, or by nobody, says what it allows.
+func TestNarrowedIsDescribed(t *testing.T) {
+	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\ndescription='Ask'")
+	n, err := p.Narrow(p.Rules()[0], toolCall("w", `{}`), Tool, Allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bare = "[[rule]]\naction = \"allow\"\ntool = \"w\"\n"
+	if n.Text != bare {
+		t.Error(n.Text)
+	}
+	if n.Describe("Call \"w\""); n.Text != bare+"description = \"Call \\\"w\\\"\"\n" {
+		t.Error(n.Text)
 	}
 }

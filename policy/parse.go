@@ -14,12 +14,23 @@ import (
 // parseSource reads the rules of a policy. It reports everything that is wrong
 // with the text and then returns no rules: a policy loads whole or not at all.
 func parseSource(file string, src []byte) ([]ruleSource, Errors) {
-	rules, _, errs := parseFile(file, src)
-	return rules, errs
+	f, errs := parseFile(file, src)
+	return f.rules, errs
 }
 
-// parseFile reads what a policy extends as well.
-func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
+// fileSource is all that stands in a policy's file.
+type fileSource struct {
+	rules   []ruleSource
+	limits  []LimitTable
+	extends []Extension
+	trusts  []TrustTable
+	level   Level
+
+	packFiles []PackFile
+}
+
+// parseFile reads limits and what a policy extends as well.
+func parseFile(file string, src []byte) (fileSource, Errors) {
 	p := parser{file: file, doc: toml.New(src), given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
@@ -27,27 +38,28 @@ func parseFile(file string, src []byte) ([]ruleSource, []Extension, Errors) {
 		p.doc.Restart(3)
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
-		return nil, nil, p.errs
+		return fileSource{}, p.errs
 	}
+	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]"))) // a rule is large to copy
 	p.read()
 	if len(p.errs) > 0 {
 		p.errs.sort()
-		return nil, nil, p.errs
+		return fileSource{}, p.errs
 	}
-	return p.rules, p.extends, nil
+	return p.fileSource, nil
 }
 
 // parser holds what is known of a policy while it is read.
 type parser struct {
-	file  string // as positions call it
-	doc   *toml.Document
-	errs  Errors
-	rules []ruleSource
+	file string // as positions call it
+	doc  *toml.Document
+	errs Errors
+	fileSource
 	scope scope
 
-	extends  []Extension
 	extended bool     // the key is given
-	prefix   []string // of the keys in an argsScope or whereScope, below args or where
+	packed   bool     // the same of packs
+	prefix   []string // of the keys in an argsScope, whereScope or notScope, below args, where or not
 	table    ruleKey  // of a partsScope
 	tables   bool     // some argument stands in a table of its own
 
@@ -60,7 +72,13 @@ type parser struct {
 	typed     int        // the same of where
 	whole     []bool     // when and limit: given as one value
 	when      *whenParts // a rule keeps what is in it
-	limit     limitParts
+	limit     limitParts // of a [[limit]] as well
+
+	limiting bool // the last of limits is open
+
+	named    []string // keys of the last of trusts
+	flowing  int      // offset of [flow], plus 1
+	levelled bool     // it has a level
 }
 
 // scope is what the pairs below a header belong to.
@@ -72,6 +90,10 @@ const (
 	argsScope          // [rule.args] and below
 	whereScope         // [rule.where] and below
 	partsScope         // [rule.when], [rule.limit]
+	notScope           // [rule.not] and below
+	limitScope         // [[limit]]
+	trustScope         // [server.NAME] and below
+	flowScope          // [flow]
 	refusedScope       // a header that was reported: its pairs are not
 )
 
@@ -94,11 +116,12 @@ func (p *parser) read() {
 		}
 		p.doc.Restart(next)
 	}
-	p.closeRule()
+	p.close()
+	p.closeFlow()
 	if !p.tables || len(p.errs) > 0 {
 		return
 	}
-	if offset, msg, found := p.doc.TableConflict(); found {
+	if offset, msg, found := p.doc.Conflict(); found {
 		p.errs = append(p.errs, &Error{Pos: p.position(offset), Msg: "invalid TOML: " + msg})
 	}
 }
@@ -124,6 +147,12 @@ func (p *parser) expression(e toml.Expression) {
 		p.header(e)
 	case p.scope == fileScope:
 		p.filePair(e)
+	case p.scope == limitScope:
+		p.limitField(e)
+	case p.scope == trustScope:
+		p.trustField(e)
+	case p.scope == flowScope:
+		p.flowField(e)
 	case p.scope == ruleScope:
 		p.rulePair(e)
 		p.rule().end = e.End
@@ -132,6 +161,9 @@ func (p *parser) expression(e toml.Expression) {
 		p.rule().end = e.End
 	case p.scope == whereScope:
 		p.constraint(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.rule().end = e.End
+	case p.scope == notScope:
+		p.exception(argPath(p.prefix, e.Key), e.Key, e.Value)
 		p.rule().end = e.End
 	case p.scope == partsScope:
 		p.part(p.table, e.Key, e.Value)
@@ -145,11 +177,7 @@ func (p *parser) rule() *ruleSource { return &p.rules[len(p.rules)-1] }
 // pattern reads a glob, or reports why it is none.
 func (p *parser) pattern(name label, at []toml.KeyPart, v toml.Value) (string, bool) {
 	if !v.IsString() {
-		hint := ""
-		if v.IsList() {
-			hint = "write one rule for each"
-		}
-		p.wrongType(name, "a string", at, v, hint)
+		p.wrongType(name, "a string", at, v, "")
 		return "", false
 	}
 	s := v.Text()

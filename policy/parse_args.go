@@ -42,6 +42,10 @@ func (p *parser) argument(path []string, at []toml.KeyPart, v toml.Value) {
 		p.fail(at[0].Start, at[len(at)-1].End, fmt.Sprintf("args nest more than %d deep", maxArgDepth), "")
 		return
 	}
+	if strayStar(path) {
+		p.fail(at[0].Start, at[len(at)-1].End, argName(path)+` has a "*" beside other names`, strayHint)
+		return
+	}
 	if v.IsTable() {
 		before := p.arguments
 		p.argumentTable(path, v)
@@ -67,7 +71,11 @@ func (p *parser) globs(name label, at []toml.KeyPart, v toml.Value) []string {
 		return nil
 	}
 	if !v.IsList() {
-		p.wrongType(name, "a glob or a list of globs", at, v, fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.Source()))
+		hint := ""
+		if !v.IsTable() {
+			hint = fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.Source())
+		}
+		p.wrongType(name, "a glob or a list of globs", at, v, hint)
 		return nil
 	}
 	var globs []string

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
@@ -20,6 +21,9 @@ func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 			if !element.IsString() {
 				p.wrongType(name, want, e.Key, element, `write args_only = ["limit", "offset"]`)
 				return
+			}
+			if element.Text() == everyName {
+				p.fail(e.Key[0].Start, e.Key[0].End, fmt.Sprintf("args_only has %q, which is no name of an argument", everyName), "list names, or leave args_only out")
 			}
 			r.further.Names = append(r.further.Names, element.Text())
 		})
@@ -54,7 +58,9 @@ func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 			fail("args_open beside args_only", "a rule accepts further arguments, or it does not")
 		case p.acts && r.Action != Allow:
 			fail(fmt.Sprintf("args_open beside action %q", r.Action), "only an allow is shut by further arguments")
-		case p.arguments+p.typed == 0:
+		case slices.ContainsFunc(r.paths(), EveryArgument):
+			fail(`args_open beside args."*"`, `args."*" is about every argument`)
+		case p.arguments+p.typed+len(r.not.args) == 0:
 			fail("args_open names no argument", "an allow without args and where is open to all arguments")
 		}
 	}

@@ -6,6 +6,11 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
+// fileTables are the tables of a policy.
+var fileTables = []string{"rule", "limit", "server", "flow"}
+
+const onlyTables = "a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow]"
+
 // header takes a [table] or [[list of tables]].
 func (p *parser) header(e toml.Expression) {
 	p.scope = refusedScope
@@ -20,15 +25,23 @@ func (p *parser) header(e toml.Expression) {
 		p.openRule(e)
 	case name == "rule":
 		p.ruleTable(e)
+	case name == "limit" && alone:
+		p.openLimit(e)
+	case name == "limit":
+		p.fail(e.Start, e.End, "a table in a limit", "its keys stand below [[limit]]")
 	case name == "server":
-		p.later(first)
+		p.openTrust(e)
+	case name == "flow":
+		p.openFlow(e)
 	case name == "extends":
 		p.fail(e.Start, e.End, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
+	case name == "packs":
+		p.fail(e.Start, e.End, "packs is a list above every [[rule]]", packsForm)
 	case alone && nearest(name, []string{"rule"}) != "":
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), "did you mean [[rule]]?")
 		p.openRule(e)
 	default:
-		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), "a policy holds only [[rule]] tables")
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), suggest(name, fileTables[1:], onlyTables))
 	}
 }
 
@@ -67,20 +80,26 @@ func (p *parser) filePair(e toml.Expression) {
 	switch {
 	case name == "extends":
 		p.readExtends(e)
+	case name == "packs":
+		p.readPacks(e)
 	case name == "server":
-		p.later(first)
+		p.fail(first.Start, e.Key[len(e.Key)-1].End, "server is a table", serverForm)
+	case name == "flow":
+		p.fail(first.Start, e.Key[len(e.Key)-1].End, "flow is a table", flowForm)
 	case name == "rule":
 		p.fail(first.Start, first.End, "rules must be written as [[rule]] tables", "put [[rule]] above the keys of each")
+	case findKey(first.Name) == limitKey:
+		p.fail(first.Start, first.End, `"limit" stands above every [[rule]]`, "one over all tools is a table: write [[limit]]")
 	case findKey(first.Name) != noKey:
 		p.fail(first.Start, first.End, fmt.Sprintf("%q stands above every [[rule]]", name), "put [[rule]] on a line before it")
 	default:
-		p.fail(first.Start, first.End, fmt.Sprintf("unknown key %q", name), "a policy holds only [[rule]] tables")
+		p.fail(first.Start, first.End, fmt.Sprintf("unknown key %q", name), onlyTables)
 	}
 }
 
 // openRule starts a rule at its header.
 func (p *parser) openRule(e toml.Expression) {
-	p.closeRule()
+	p.close()
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
 	clear(p.given)
 	clear(p.whole)
@@ -88,6 +107,12 @@ func (p *parser) openRule(e toml.Expression) {
 	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End})
 	r := p.rule()
 	r.Pos, r.Index = p.position(e.Start), len(p.rules)-1
+}
+
+// close ends the table that is being read.
+func (p *parser) close() {
+	p.closeRule()
+	p.closeTable()
 }
 
 // closeRule checks what only a whole rule can tell.

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/policytext"
@@ -30,6 +32,7 @@ var rateUnits = []struct {
 type limitParts struct {
 	Rate
 	texts map[string]string // TOML by name
+	check func()            // of the rate; nil without one that could be read
 }
 
 // limitPart takes one part of a limit that is a table.
@@ -51,8 +54,15 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	case "rate":
 		p.rate(name, v)
 		return
+	case "sum":
+		p.sum(name, v)
+		return
 	case "per":
-		p.limit.Per = Per(choose(perWords))
+		words := perWords
+		if p.limiting {
+			words = words[PerTool:] // without it all are counted together
+		}
+		p.limit.Per = Per(len(perWords) - len(words) + choose(words))
 	default:
 		p.limit.Over = []Action{Deny, Prompt}[choose([]string{"deny", "prompt"})]
 	}
@@ -72,21 +82,51 @@ func (p *parser) rate(name label, v toml.Value) {
 	p.keep("rate", s)
 	start, end, _ := v.Span()
 	number, unit, _ := strings.Cut(s, "/")
-	n, err := strconv.Atoi(strings.TrimSpace(number))
-	unit = strings.TrimSpace(unit)
+	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
+	n, err := strconv.Atoi(number)
+	p.limit.Count, p.limit.Max = n, readAmount(number)
 	for _, u := range rateUnits {
 		if u.name == unit {
 			p.limit.Every = u.long
 		}
 	}
-	switch {
-	case err != nil || p.limit.Every == 0:
+	noRate := func() {
 		p.fail(start, end, fmt.Sprintf("%s: %q is no rate", name, s), `write a number and a unit: "20/min"; units are s, min, hour, day`)
-	case n < 1 || n > maxRate:
-		p.fail(start, end, fmt.Sprintf("%s: %d is not between 1 and %d", name, n, maxRate), `to allow nothing, write action = "deny"`)
 	}
-	p.limit.Count = n
+	if p.limit.Every == 0 {
+		noRate()
+		return
+	}
+	p.limit.check = func() { // when it is known what is counted
+		const nothing = `to allow nothing, write action = "deny"`
+		l := &p.limit
+		switch {
+		case l.Sum != "" && l.Max <= 0:
+			p.fail(start, end, fmt.Sprintf("%s: %q is no sum above 0 of at most %d digits and %d decimals", name, number, maxWhole, maxFraction), nothing)
+		case l.Sum != "":
+			l.Count = 0
+			return
+		case err != nil:
+			noRate()
+		case n < 1 || n > maxRate:
+			p.fail(start, end, fmt.Sprintf("%s: %d is not between 1 and %d", name, n, maxRate), nothing)
+		}
+		l.Max = 0
+	}
 }
+
+// sum reads "args.amount".
+func (p *parser) sum(name label, v toml.Value) {
+	s := v.Text()
+	p.keep("sum", s)
+	if !sumPath().MatchString(s) {
+		start, end, _ := v.Span()
+		p.fail(start, end, fmt.Sprintf("%s: %q names no argument", name, s), `write it as "args.amount" or "args.order.total"`)
+	}
+	p.limit.Sum = s
+}
+
+var sumPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^args(\.[A-Za-z0-9_-]+){1,8}$`) })
 
 // closeLimit checks the limit of a rule, and gives it its name.
 func (p *parser) closeLimit(r *ruleSource) {
@@ -104,10 +144,15 @@ func (p *parser) closeLimit(r *ruleSource) {
 		fail(`over = "prompt" beside action "prompt"`, "a person is asked anyway; leave over out to deny what is beyond")
 	case l.Per == PerTool && r.subject != ToolSubject && r.subject != NoSubject:
 		fail(`per = "tool" beside `+subjectKey(r.subject), "only tool rules have tools")
+	case l.Sum != "" && r.subject != ToolSubject && r.subject != PromptSubject && r.subject != NoSubject:
+		fail(`sum beside `+subjectKey(r.subject), "only tool and prompt rules have arguments")
 	case l.texts["rate"] == "":
 		fail("limit without a rate", `write limit = { rate = "20/min" }`)
 	}
-	if r.limit = l.texts["rate"]; l.texts["per"] != "" || l.texts["over"] != "" {
+	if l.check != nil {
+		l.check()
+	}
+	if r.limit = l.texts["rate"]; l.texts["sum"] != "" || l.texts["per"] != "" || l.texts["over"] != "" {
 		r.limit = tableOf(limitNames, l.texts)
 	}
 	r.Rate = l.Rate
@@ -130,6 +175,11 @@ func tableOf(names []string, texts map[string]string) string {
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""
-	sum := sha256.Sum256([]byte(bare.toml()))
+	return named(bare.toml())
+}
+
+// named is a short name of a text.
+func named(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])
 }

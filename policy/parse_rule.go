@@ -2,16 +2,14 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-var (
-	actionWords = []string{"allow", "deny", "prompt"}
-	askWords    = []string{"out-of-band"}
-)
+var askWords = []string{"out-of-band"}
 
 // label names a key in a finding.
 type label struct {
@@ -75,18 +73,20 @@ func (p *parser) pinned(k ruleKey, e toml.Expression) {
 }
 
 func (p *parser) action(k ruleKey, e toml.Expression) {
-	r, choice := p.rule(), "one of "+listWords(actionWords)
+	r := p.rule()
+	choice := "one of " + listWords(r.On.actionWords())
 	if !e.Value.IsString() {
 		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
 		return
 	}
 	word := e.Value.Text()
-	action, err := ParseAction(word)
-	if err != nil {
+	a := slices.Index(allActions, word)
+	if p.acts = a >= 0; !p.acts {
 		start, end, _ := e.Value.Span()
-		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, actionWords, choice))
+		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, allActions, choice))
+		return
 	}
-	r.Action, p.acts = action, err == nil
+	r.Action = Action(a)
 }
 
 // ask takes the demand that a person be asked by clawai itself, not through the
@@ -113,17 +113,18 @@ func (p *parser) checkAsk(r *ruleSource) {
 
 func (p *parser) subject(k ruleKey, e toml.Expression) {
 	r := p.rule()
-	pattern, ok := p.pattern(label{key: k}, e.Key, e.Value)
-	if !ok {
-		return
-	}
-	r.pattern = pattern
+	r.patterns = p.globs(label{key: k}, e.Key, e.Value)
 	if r.subject != MethodSubject {
 		return
 	}
-	if msg, hint := refuseMethod(pattern); msg != "" {
-		start, end, _ := e.Value.Span()
-		p.fail(start, end, msg, hint)
+	for _, pattern := range r.patterns {
+		if msg, hint := refuseMethod(pattern); msg != "" {
+			start, end, known := e.Value.Span()
+			if !known {
+				start, end = e.Key[0].Start, e.Key[0].End
+			}
+			p.fail(start, end, msg, hint)
+		}
 	}
 }
 
@@ -135,12 +136,6 @@ func (p *parser) unknownKey(at toml.KeyPart) {
 		p.give(k, at)
 	}
 	p.fail(at.Start, at.End, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
-}
-
-// later reports a part of the language that this version does not know: to
-// skip a condition would widen the rule.
-func (p *parser) later(at toml.KeyPart) {
-	p.fail(at.Start, at.End, fmt.Sprintf("%q is known but not supported by this version", at.Name), "")
 }
 
 func listWords(words []string) string { return strings.Join(words, ", ") }

@@ -24,7 +24,7 @@ type summary struct {
 func summarise(rules []ruleSource) []summary {
 	var out []summary
 	for _, r := range rules {
-		s := summary{r.Action, r.Description, r.subject, r.pattern, r.server(), nil}
+		s := summary{r.Action, r.Description, r.subject, strings.Join(r.patterns, " "), r.server(), nil}
 		for _, a := range r.args {
 			if s.Args == nil {
 				s.Args = map[string][]string{}
@@ -157,17 +157,39 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"key of another case", ruleWith(`Tool = "x"`), `4:1: unknown key "Tool" (did you mean "tool"?)`},
 		{"swapped letters", ruleWith(`agrs.path = "x"`), `4:1: unknown key "agrs" (did you mean "args"?)`},
 		{"shortened key", ruleWith(`desc = "x"`), `4:1: unknown key "desc" (did you mean "description"?)`},
-		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, server, when, limit, ask, pinned, description)`},
-		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, server, when, limit, ask, pinned, description)`},
+		{"far key", ruleWith(`"x\u202ey" = "x"`), `4:1: unknown key "x\u202ey" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after)`},
+		{"empty key", ruleWith(`"" = "x"`), `4:1: unknown key "" (a rule has action, tool, resource, prompt, sampling, elicitation, method, args, where, args_only, args_open, not, server, when, annotations, find, limit, ask, pinned, description, on, after)`},
 		{"one slip is one finding", "[[rule]]\nactoin='allow'\ntol='x'", "2:1: unknown key \"actoin\" (did you mean \"action\"?)\n3:1: unknown key \"tol\" (did you mean \"tool\"?)"},
 		{"unknown action", "[[rule]]\naction = \"Alow\"\ntool='t'", `2:10: unknown action "Alow" (did you mean "allow"?)`},
 		{"far action", "[[rule]]\naction = \"yes\"\ntool='t'", `2:10: unknown action "yes" (one of allow, deny, prompt)`},
 		{"action of a wrong type", "[[rule]]\naction = true\ntool='t'", `2:10: action must be a string, not a boolean (one of allow, deny, prompt)`},
 		{"action is a table", "[[rule]]\naction.x = 'allow'\ntool='t'", `2:1: action must be a string, not a table`},
 		{"tool is a table", "[[rule]]\ntool.x = 'y'\naction='allow'", `2:1: tool must be a string, not a table`},
-		{"tool is an inline table", "[[rule]]\ntool = {x='y'}\naction='allow'", `2:8: tool must be a string, not a table`},
-		{"tool is a list", "[[rule]]\ntool = ['x']\naction='allow'", `2:1: tool must be a string, not a list (write one rule for each)`},
-		{"server is a number", ruleWith("server = 1"), `4:10: server must be a string, not a number`},
+		{"tool is an inline table", "[[rule]]\ntool = {x='y'}\naction='allow'", `2:8: tool must be a glob or a list of globs, not a table`},
+		{"tool is an empty list", "[[rule]]\ntool = []\naction='allow'", `2:1: tool is an empty list (no value would match)`},
+		{"tool is a list of other things", "[[rule]]\ntool = ['x', 1, ['y'], '']\naction='allow'", "2:1: tool must be a string, not a list\n2:14: tool must be a string, not a number\n2:24: tool: empty pattern (\"*\" is any text without a \"/\", \"**\" any text)"},
+		{"server is a number", ruleWith("server = 1"), `4:10: server must be a glob or a list of globs, not a number (a number or boolean is matched by its text: server = "1")`},
+		{"a star below an argument", ruleWith("args.o.'*' = 'x'"), "4:1: args.o.\"*\" has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write args.\"*\")"},
+		{"a member of any argument", ruleWith("args.'*' = { x = 'y' }"), "4:14: args.\"*\".x has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write args.\"*\")"},
+		{"a constraint below a star", ruleWith("where.'*'.x.min = 1"), "4:1: where.\"*\".x.min has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write where.\"*\")"},
+		{"the type of any argument", ruleWith("where.'*'.type = 'string'"), "4:1: type is about one argument, and \"*\" names any (name the argument that it is about)"},
+		{"a star among further arguments", ruleWith("args_only = ['*']"), "4:1: args_only has \"*\", which is no name of an argument (list names, or leave args_only out)"},
+		{"open beside any argument", ruleWith("args.'*' = 'x'\nargs_open = true"), "5:1: args_open beside args.\"*\" (args.\"*\" is about every argument)"},
+		{"not is a text", ruleWith("not = 'x'"), "4:7: not must be a table, not a string (write not.args.path = \"**/.git/**\")"},
+		{"not is empty", ruleWith("not = {}"), "4:1: not is empty (write not.args.path = \"**/.git/**\")"},
+		{"an empty table of exceptions", ruleWith("[rule.not]"), "4:7: not excepts nothing (write not.args.path = \"**/.git/**\")"},
+		{"args of not is a text", ruleWith("not.args = 'x'"), "4:12: not.args must be a table, not a string (write not.args.path = \"**/.git/**\")"},
+		{"an exception of an empty list", ruleWith("not.tool = []"), "4:1: not.tool is an empty list (no value would match)"},
+		{"an exception of another kind", ruleWith("not.where.x = 'x'"), "4:1: unknown key \"not.where.x\" (not has tool, resource, prompt, sampling, elicitation, method, args, server)"},
+		{"an exception below a tool", ruleWith("[rule.not]\ntool.x = 'x'"), "5:1: unknown key \"not.tool.x\" (did you mean \"tool\"?)"},
+		{"an exception by a misspelt key", ruleWith("not.servre = 'x'"), "4:1: unknown key \"not.servre\" (did you mean \"server\"?)"},
+		{"an exception twice", ruleWith("not.server = 'x'\nnot.server = 'y'\nnot.args.p = 'a'\nnot.args.p = 'b'"), "5:1: not.server is given twice (a list of globs is an exception for each)\n7:1: not.args.p is given twice (the first is on line 6; a list of globs is an exception for each)"},
+		{"an exception of another subject", ruleWith("not.resource = 'x'"), "4:1: not.resource beside tool (write not.tool)"},
+		{"arguments of a resource", "[[rule]]\naction='deny'\nresource='x'\nnot.args.p = 'x'", "4:1: not.args beside resource (only tools and prompts have arguments)"},
+		{"a star below an exception", ruleWith("not.args.o.'*' = 'x'"), "4:1: not.args.o.\"*\" has a \"*\" beside other names (\"*\" stands for any argument at any depth and is no part of a path: write args.\"*\")"},
+		{"exceptions too deep", ruleWith("not.args." + strings.Repeat("a.", 70) + "b = 'x'"), "4:1: not nests more than 64 deep"},
+		{"server is an empty list", ruleWith("server = []"), `4:1: server is an empty list (no value would match)`},
+		{"a method of another key in a list", "[[rule]]\naction='deny'\nmethod = ['logging/*', 'tools/call']", `3:1: method "tools/call" is covered by the key "tool" (write tool = ... instead)`},
 		{"description is a date", ruleWith("description = 2026-01-01"), `4:15: description must be a string, not a date or time`},
 		{"empty glob", "[[rule]]\ntool = ''\naction='allow'", `2:8: tool: empty pattern ("*" is any text without a "/", "**" any text)`},
 		{"empty server", ruleWith("server = ''"), `4:10: server: empty pattern ("*" is any text without a "/", "**" any text)`},
@@ -188,24 +210,24 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"argument is an empty glob", ruleWith("args.x = ''"), `4:10: args.x: empty pattern ("*" is any text without a "/", "**" any text)`},
 		{"list is empty", ruleWith("args.x = []"), `4:1: args.x is an empty list (no value would match)`},
 		{"list of numbers", ruleWith("args.x = ['a', 1.5, true]"), "4:16: args.x must be a string, not a number\n4:21: args.x must be a string, not a boolean"},
-		{"list of lists", ruleWith("args.x = [['a']]"), `4:1: args.x must be a string, not a list (write one rule for each)`},
+		{"list of lists", ruleWith("args.x = [['a']]"), `4:1: args.x must be a string, not a list`},
 		{"list of empty globs", ruleWith("args.x = ['']"), `4:11: args.x: empty pattern ("*" is any text without a "/", "**" any text)`},
 		{"argument twice", ruleWith("args.x = 'a'\nargs.y='b'\nargs.x = 'b'"), `6:1: args.x is given twice (args.x is on line 4; a list of globs says that one must match)`},
 		{"argument beside its member", ruleWith("args.x.y = 'a'\nargs.x = 'b'"), `4:1: args.x.y beside args.x (args.x is on line 5; a list of globs says that one must match)`},
 		{"args too deep", ruleWith("args" + strings.Repeat(".x", 65) + " = 'a'"), `4:1: args nest more than 64 deep`},
-		{"table defined twice", ruleWith("args.x = 'a'\n[rule.args]\ny = 'b'"), `5:2: invalid TOML: table args already exists as defined by a dotted key`},
+		{"table defined twice", ruleWith("args.x = 'a'\n[rule.args]\ny = 'b'"), `5:7: invalid TOML: args is already defined, as a table by a dotted key`},
 		{"rule is not a list", "[rule]\naction='deny'\ntool='*'", `1:1: [rule] must be [[rule]] (a policy is a list of rules)`},
 		{"rules", "[[rules]]\naction='deny'\ntool='*'", `1:1: unknown table "rules" (did you mean [[rule]]?)`},
 		{"Rule", "[[Rule]]\ntol='*'", "1:1: unknown table \"Rule\" (did you mean [[rule]]?)\n1:1: rule without an action (add action = \"allow\", \"deny\" or \"prompt\")\n2:1: unknown key \"tol\" (did you mean \"tool\"?)"},
-		{"another table", "[policy]\nx=1\n", `1:1: unknown table "policy" (a policy holds only [[rule]] tables)`},
+		{"another table", "[policy]\nx=1\n", `1:1: unknown table "policy" (a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow])`},
 		{"a table inside", ruleWith("[rule.tol]\nx='y'"), `4:7: unknown key "tol" (did you mean "tool"?)`},
 		{"a string as a table", ruleWith("[rule.server]\nx='y'"), `4:7: server must be a string, not a table`},
 		{"args as a list", ruleWith("[[rule.args]]\nx='y'"), `4:1: [[rule.args]] must be [rule.args]`},
 		{"table above the rules", "[rule.args]\nx='y'", `1:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
 		{"rule inline", "rule = [{action='allow', tool='*'}]", `1:1: rules must be written as [[rule]] tables (put [[rule]] above the keys of each)`},
-		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] tables)"},
-		{"later tables", "server.y=1\n[server.x]\ntrust=true\n", `1:1: "server" is known but not supported by this version
-2:2: "server" is known but not supported by this version`},
+		{"keys above the rules", "action='allow'\nwhere.x='y'\nfoo=1\n", "1:1: \"action\" stands above every [[rule]] (put [[rule]] on a line before it)\n2:1: \"where\" stands above every [[rule]] (put [[rule]] on a line before it)\n3:1: unknown key \"foo\" (a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow])"},
+		{"a key in the place of a table", "server.y=1\nflow='ask'\n", `1:1: server is a table (write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools)
+2:1: flow is a table (write [flow], and below it level = "ask")`},
 		{"ask beside allow", ruleWith("ask='out-of-band'"), `4:1: ask beside action "allow" (only action = "prompt" asks)`},
 		{"ask beside deny", "[[rule]]\nask='out-of-band'\naction='deny'\ntool='t'", `2:1: ask beside action "deny" (only action = "prompt" asks)`},
 		{"ask beside no action", "[[rule]]\nask='out-of-band'\ntool='t'", `1:1: rule without an action (add action = "allow", "deny" or "prompt")`},
@@ -216,6 +238,27 @@ func TestParseSourceRefuses(t *testing.T) {
 		{"ask is a table", "[[rule]]\naction='prompt'\nask.x='out-of-band'\ntool='t'", `3:1: ask must be a string, not a table`},
 		{"ask twice", "[[rule]]\naction='prompt'\nask='out-of-band'\nask='out-of-band'\ntool='t'", `4:1: ask is given twice (the first is on line 3)`},
 		{"a misspelt ask", "[[rule]]\naction='prompt'\naks='out-of-band'\ntool='t'", `3:1: unknown key "aks" (did you mean "ask"?)`},
+		{"limit above the rules", "limit='9/min'", `1:1: "limit" stands above every [[rule]] (one over all tools is a table: write [[limit]])`},
+		{"limit as one table", "[limit]\nrate='9/min'", `1:1: [limit] must be [[limit]] (a policy may have several)`},
+		{"a misspelt [[limit]]", "[[limits]]\nrate='9/min'", `1:1: unknown table "limits" (did you mean "limit"?)`},
+		{"a table in [[limit]]", "[limit.tool]\nx='y'", `1:1: a table in a limit (its keys stand below [[limit]])`},
+		{"[[limit]] without a rate", "[[limit]]\ntool='x'\n[[limit]]\nsum='args.a'", "1:1: limit without a rate (write rate = \"100/min\")\n3:1: limit without a rate (write rate = \"100/min\")"},
+		{"[[limit]] of everything", "[[limit]]\nrate='9/min'\nrate='8/min'\nper='tools'\nover='prompt'\ntool=1\nserver=['a','']\nserver='b'\ndescription=1\ndescription='x'\ntool.x='a'\nrat.e=1\n",
+			"3:1: rate is given twice\n4:5: unknown limit.per \"tools\" (did you mean \"tool\"?)\n5:1: unknown key \"over\" in [[limit]] (it has rate, sum, per, tool, server, description)\n" +
+				"6:6: tool must be a glob or a list of globs, not a number (a number or boolean is matched by its text: tool = \"1\")\n7:13: server: empty pattern (\"*\" is any text without a \"/\", \"**\" any text)\n8:1: server is given twice\n" +
+				"9:13: description must be a string, not a number\n10:1: description is given twice\n11:1: tool must be a string, not a table\n12:1: unknown key \"rat.e\" in [[limit]] (did you mean \"rate\"?)"},
+		{"[[limit]] for each rule", "[[limit]]\nrate='9/min'\nper='rule'", `3:5: unknown limit.per "rule" (one of tool, server)`},
+		{"[[limit]] of nothing", "[[limit]]\nrate='0/min'", `2:6: limit.rate: 0 is not between 1 and 10000 (to allow nothing, write action = "deny")`},
+		{"[[limit]] on a sum over all", "[[limit]]\nrate='9/min'\nsum='args.a'", `1:1: sum without tool (a call in which the argument is missing is denied: name the tools that have it)`},
+		{"[[limit]] that is no TOML", "[[limit]]\nrate=9/min\n[[rule]]\nacton='x'\ntool='t'", "2:7: invalid TOML: expected newline but got U+002F '/'\n4:1: unknown key \"acton\" (did you mean \"action\"?)"},
+		{"a table of a rule behind [[limit]]", ruleWith("[[limit]]\nrate='9/min'\n[rule.args]\nx='y'"), `6:1: table of a rule above every [[rule]] (put [[rule]] on a line before it)`},
+		{"annotations beside allow", ruleWith("annotations='destructive'"), `4:1: annotations beside action "allow" (a server writes them itself, so they may close and open nothing: write a deny or a prompt above the allow)`},
+		{"annotations of a resource", "[[rule]]\naction='deny'\nresource='**'\nannotations='destructive'", `4:1: annotations beside resource (only tools have them)`},
+		{"annotations of no words", "[[rule]]\naction='deny'\ntool='*'\nannotations=[]", `4:1: annotations is an empty list (some of not-read-only, destructive, not-idempotent, open-world)`},
+		{"annotations of other words", "[[rule]]\naction='deny'\ntool='*'\nannotations=['destructiv','read-only',1]", "4:14: unknown annotation \"destructiv\" (did you mean \"destructive\"?)\n4:27: unknown annotation \"read-only\" (some of not-read-only, destructive, not-idempotent, open-world)\n4:39: annotations must be a string or a list of strings, not a number (some of not-read-only, destructive, not-idempotent, open-world)"},
+		{"annotations of another type", "[[rule]]\naction='deny'\ntool='*'\nannotations=true", `4:13: annotations must be a string or a list of strings, not a boolean (some of not-read-only, destructive, not-idempotent, open-world)`},
+		{"an exception by annotations", "[[rule]]\naction='deny'\ntool='*'\nnot.annotations='destructive'", `4:1: unknown key "not.annotations" (not has tool, resource, prompt, sampling, elicitation, method, args, server)`},
+		{"annotations of nothing", "[[rule]]\nannotations='destructive'", "1:1: rule without an action (add action = \"allow\", \"deny\" or \"prompt\")\n1:1: rule without a subject (add one of tool, resource, prompt, sampling, elicitation, method)"},
 		{"byte order mark", "\xef\xbb\xbf[[rule]]\nactoin='allow'\ntool='t'", "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n2:1: unknown key \"actoin\" (did you mean \"action\"?)"},
 		{"UTF-16", "\xff\xfe[\x00[\x00", `1:1: the file is UTF-16 (save it as UTF-8)`},
 		{"UTF-16, big end first", "\xfe\xff\x00[\x00[", `1:1: the file is UTF-16 (save it as UTF-8)`},
@@ -306,5 +349,43 @@ func TestErrorsUnwrap(t *testing.T) {
 	var first *Error
 	if !errors.As(errs, &first) || first != errs[0] || len(errs.Unwrap()) != 2 {
 		t.Errorf("unwrapped to %v", errs.Unwrap())
+	}
+}
+
+// What means nothing for what a rule judges, or would never match, does not load.
+func TestParseRefusesOfReplies(t *testing.T) {
+	for rule, want := range map[string]string{
+		"on = 'repl'\naction = 'deny'\ntool = 'x'":                             `unknown on "repl" (did you mean "reply"?)`,
+		"on = 'replies'\naction = 'deny'\ntool = 'x'":                          `unknown on "replies" (one of call, reply, list)`,
+		"on = 'back'\naction = 'deny'\ntool = 'x'":                             `unknown on "back" (one of call, reply, list)`,
+		"on = 1\naction = 'deny'\ntool = 'x'":                                  "on must be a string",
+		"action = 'fence'\ntool = 'x'":                                         `action "fence" beside on = "call" (it can be allow, deny, prompt; warn and fence are for on = "reply")`,
+		"action = 'warn'\non = 'list'\ntool = 'x'":                             `action "warn" beside on = "list" (it can be allow, redact, prompt, deny)`,
+		"action = 'redact'\ntool = 'x'\nfind = 'secret'":                       `action "redact" of a call`,
+		"action = 'redact'\non = 'reply'\ntool = 'x'":                          `action "redact" without a find`,
+		"action = 'deny'\non = 'reply'\nsampling = '**'":                       `sampling beside on = "reply"`,
+		"action = 'deny'\non = 'list'\nmethod = 'a/b'":                         `method beside on = "list"`,
+		"action = 'allow'\non = 'reply'\ntool = 'x'\nlimit = '1/min'":          `limit beside on = "reply"`,
+		"action = 'prompt'\non = 'reply'\ntool = 'x'\npinned = true":           `pinned beside on = "reply"`,
+		"action = 'deny'\non = 'list'\ntool = 'x'\nargs.a = 'b'":               `args beside on = "list"`,
+		"action = 'deny'\non = 'list'\ntool = 'x'\nwhere.a.present = true":     `where beside on = "list"`,
+		"action = 'deny'\non = 'list'\ntool = 'x'\nargs_only = true":           `args_only beside on = "list"`,
+		"action = 'deny'\non = 'list'\ntool = 'x'\nnot.args.a = 'b'":           `not.args beside on = "list"`,
+		"action = 'deny'\ntool = 'x'\nfind = 'link'":                           `nothing finds "link" on a call (it is found on a reply and on a list)`,
+		"action = 'deny'\non = 'list'\ntool = 'x'\nfind = 'schema'":            `nothing finds "schema" on a list (it is found on a call and on a reply)`,
+		"action = 'allow'\ntool = 'x'\nfind = 'secret'":                        `find beside action "allow"`,
+		"action = 'deny'\nresource = '**'\nfind = 'secret'":                    "find beside resource",
+		"action = 'deny'\nmethod = 'a/b'\nfind = 'secret'":                     "find beside method",
+		"action = 'deny'\ntool = 'x'\nfind = []":                               "find is an empty list",
+		"action = 'deny'\ntool = 'x'\nfind = [7]":                              "find must be a string or a list of strings",
+		"action = 'deny'\ntool = 'x'\nfind = 'secrets'":                        `unknown kind "secrets" (did you mean "secret"?)`,
+		"action = 'deny'\ntool = 'x'\nfind = 'lookalike'":                      `nothing in this version finds "lookalike" (one of hidden, control`,
+		"action = 'deny'\non = 'reply'\ntool = 'x'\nfind = ['personal:names']": `nothing in this version finds "personal:names"`,
+		"action = 'denied'\non = 'reply'\ntool = 'x'":                          `unknown action "denied"`,
+	} {
+		_, errs := parseSource("p", []byte("[[rule]]\n"+rule+"\n"))
+		if len(errs) == 0 || !strings.Contains(errs.Error(), want) {
+			t.Errorf("%s\nsays %v, want %s", rule, errs, want)
+		}
 	}
 }

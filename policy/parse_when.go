@@ -9,16 +9,12 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 
-	_ "time/tzdata"
-
 	"github.com/clawai/clawai/internal/policytext"
 )
 
-// a zone must mean the same where the system has no table of zones
-
 var (
 	whenNames  = []string{"from", "to", "days", "zone", "after", "before"}
-	limitNames = []string{"rate", "per", "over"}
+	limitNames = []string{"rate", "sum", "per", "over"}
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 

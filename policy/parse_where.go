@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/clawai/clawai/internal/policytext"
@@ -30,7 +31,7 @@ type whereSource struct {
 type constraintKey struct {
 	name     string
 	form     valueForm
-	settings []string // the keys of a settingsForm that is a table; a string alone is the first
+	settings []string // the keys of a form that is a table; a value alone is the first
 	// make builds the constraint. A local one depends on the place that is
 	// governed, and is built again for it.
 	make        func(value any, o Options) (where.Constraint, error)
@@ -45,7 +46,7 @@ var constraintKeys = []constraintKey{
 	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
 	{name: "public", form: booleanForm, make: boolean(web.Public)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
-	{name: "command", form: textsForm, make: texts(shell.New)},
+	{name: "command", form: listsForm, settings: shell.Settings, local: true, make: command},
 	{name: "regex", form: textForm, make: text(scalar.Regex)},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
 	{name: "min", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Min(v) }},
@@ -72,6 +73,15 @@ func readOnly(v any, _ Options) (where.Constraint, error) {
 	return sql.New(settings["mode"], settings["dialect"])
 }
 
+func command(v any, o Options) (where.Constraint, error) {
+	return shell.New(v.(map[string][]string), shell.Ports{
+		Place: func(path, base string) (stands, leads string, known bool) {
+			return disk.Place(path, o.Home, base, o.Disk)
+		},
+		Hosts: web.Host,
+	})
+}
+
 var constraintNames = func() (names []string) {
 	for _, k := range constraintKeys {
 		names = append(names, k.name)
@@ -84,6 +94,19 @@ func findConstraint(name string) *constraintKey {
 		return &constraintKeys[i]
 	}
 	return nil
+}
+
+// tabular says whether a table is the value of a constraint, and not one more step
+// to an argument of its name.
+func (k *constraintKey) tabular(v toml.Value) bool {
+	if k == nil || k.form != listsForm {
+		return k != nil && k.form == settingsForm && !v.Nests()
+	}
+	ours := false
+	v.Pairs(func(key []toml.KeyPart, _ toml.Value) {
+		ours = ours || len(key) == 1 && slices.Contains(k.settings, string(key[0].Name))
+	})
+	return ours
 }
 
 func whereName(path []string) string { return policytext.Key("where", path...) }
@@ -120,9 +143,13 @@ func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
 	last := len(path) - 1
 	key := findConstraint(path[last])
 	switch {
+	case strayStar(path[:last]):
+		p.fail(start, end, name.String()+` has a "*" beside other names`, strings.ReplaceAll(strayHint, "args", "where"))
+	case key != nil && key.whole && EveryArgument(path[:last]):
+		p.fail(start, end, fmt.Sprintf("%s is about one argument, and %q names any", key.name, everyName), "name the argument that it is about")
 	case last > maxArgDepth:
 		p.fail(start, end, fmt.Sprintf("where nests more than %d deep", maxArgDepth), "")
-	case v.IsTable() && (last == 0 || key == nil || key.form != settingsForm || v.Nests()):
+	case v.IsTable() && (last == 0 || !key.tabular(v)):
 		before := p.typed
 		p.constraintTable(path, v)
 		if p.typed == before {
@@ -142,6 +169,16 @@ func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
 func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
+	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is rather host
+		of := slices.Clone(path[:len(path)-1])
+		name := of
+		if len(of) == 1 || of[len(of)-1] != command.name {
+			name = append(name, command.name)
+		}
+		p.fail(part.Start, part.End, fmt.Sprintf("%q on %s is of the table of command", last, argName(of)),
+			fmt.Sprintf("write %s = { run = [...], %s = [...] }", whereName(name), last))
+		return
+	}
 	p.fail(part.Start, part.End, fmt.Sprintf("unknown constraint %q on %s", last, argName(path[:len(path)-1])),
 		suggest(last, constraintNames, "there are "+listWords(constraintNames)))
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,6 +24,8 @@ type pattern struct {
 	blank     bool               // has blanks in it
 	boolean   bool               // is a boolean, which a server may read out of other words
 	aliased   bool               // has guises that may mean more
+	closes    bool               // is one of a deny or a prompt
+	local     bool               // begins at the folder where relative paths start
 }
 
 // guise is a pattern put through a set of transformations.
@@ -36,11 +39,16 @@ type guise struct {
 	file       bool            // was a file: URI and is now a path: only paths match
 }
 
+var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
+
 // newPattern compiles a glob; closes says that it is one of a deny or a prompt.
 func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
 		return nil, err
+	}
+	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
+		return nil, errBaseWord
 	}
 	p := &pattern{
 		effects:  reading.Effects(text, home),
@@ -49,8 +57,11 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		homeless: home == "" && text[0] == '~',
 		spells:   reading.SpellsJSON(text),
 		boolean:  text == "true" || text == "false",
+		closes:   closes,
+		local:    reading.FromBase(text),
 		blank:    strings.ContainsFunc(text, unicode.IsSpace),
 	}
+	p.pathLike, p.absolute = p.pathLike || p.local, p.absolute || p.local
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
 	for h := reading.Transforms(1); p.effects != 0 && h != 0; h++ {
 		if h&^p.effects != 0 {
@@ -140,20 +151,63 @@ const patternEffort = 8
 
 // match compares one reading with the pattern.
 func (p *pattern) match(r *reading.Reading, left *effort.Left) verdict {
-	if (r.PathOnly || r.Climbs && p.blank) && !p.pathLike {
-		return certain(p.asWritten.match(r.Raw, left))
+	if r.Recast && !p.pathLike {
+		return p.recast(*r, left)
 	}
-	f := p.under(r.Transforms)
+	if (r.PathOnly || r.Climbs && p.blank) && !p.pathLike {
+		return max(certain(p.asWritten.match(r.Raw, left)), p.placed(r, left))
+	}
+	f, placed := p.under(r.Transforms), p.placed(r, left)
 	switch {
+	case p.local && (r.Base == "" || r.UnknownBase && len(r.Places) == 0):
+		return maybe
+	case p.local, placed == yes:
+		return placed
 	case f.match(r.Text, left), r.Unslashed != "" && f.match(r.Unslashed, left), r.Normal != "" && p.under(r.Transforms|reading.Located).match(r.Normal, left):
 		return yes
-	case r.UnknownBase && p.absolute, p.homeless && r.Rooted:
+	case placed == maybe, r.UnknownBase && p.absolute && len(r.Places) == 0, p.homeless && (r.Rooted || len(r.Places) > 0):
 		return maybe
 	case p.aliased && p.mayMean(r, left):
 		return maybe
 	case p.boolean && reading.Boolean(r.Text) == p.asWritten.glob.String():
 		return maybe
 	case r.Relative && f.rest != nil && (left.Match(f.rest, r.Text) || r.Unslashed != "" && left.Match(f.rest, r.Unslashed)):
+		return maybe
+	}
+	return no
+}
+
+// placed compares the places to which a relative path or a file: URI leads with the
+// pattern: in all spellings of the folder that it starts at.
+func (p *pattern) placed(r *reading.Reading, left *effort.Left) verdict {
+	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
+		return no
+	}
+	least, most := yes, no
+	for i := range r.Places {
+		m := p.at(&r.Places[i], left)
+		least, most = min(least, m), max(most, m)
+	}
+	if least < most {
+		return maybe
+	}
+	return least
+}
+
+func (p *pattern) at(place *reading.Place, left *effort.Left) verdict {
+	f, text := p.under(place.Transforms), place.Text
+	if p.local {
+		text = place.Local
+	}
+	switch {
+	case text == "":
+		return no
+	case f.match(text, left), place.Slashed && f.match(text+"/", left):
+		if place.Doubtful {
+			return maybe
+		}
+		return yes
+	case p.aliased && f.mayMean(text, left):
 		return maybe
 	}
 	return no
@@ -178,6 +232,7 @@ type condition struct {
 	slot     int32
 	patterns []*pattern
 	typed    *constraint
+	not      bool // an exception: holds where none of the patterns matches
 }
 
 // match judges one reading for a rule with the given action. A refused reading

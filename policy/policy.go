@@ -18,15 +18,29 @@ type Options struct {
 	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
 	Disk disk.Disk // what where.<name>.under asks; nil: each is a maybe
 
+	// OS is the system of the machine that the policy is for: what is proved of its
+	// rules leaves Windows out. Calls say themselves where their server runs.
+	OS string
+
 	// Extend follows an entry of extends: it gives a text and what that is called in
 	// positions. It has compared the hash. nil: extends refuses the file.
 	Extend func(Extension) (name string, src []byte, err error)
+
+	// Pack reads an entry of packs. It has tried the pack. nil: packs refuses the file.
+	Pack func(PackFile) (Pack, error)
 
 	// Layer is the name of a policy that can only tighten others ("organisation",
 	// "project"); what none of its rules matches it leaves to them. A policy
 	// without a name denies that.
 	Layer string
 	Above []*Policy // layers that this policy stands under, from the outermost in
+
+	// HideDenied has an entry of a list left out when no call of it could be allowed or
+	// asked about (Offers), as a rule with on = "list" would.
+	HideDenied bool
+
+	windows bool // judges calls to servers on Windows; see on
+	judges  On   // what is judged
 }
 
 // Policy is a compiled policy. It is immutable and safe for concurrent use. The
@@ -34,34 +48,55 @@ type Options struct {
 type Policy struct {
 	sources  []ruleSource
 	rules    []rule
+	limits   []LimitTable
+	trusts   []TrustTable
+	level    Level
+	packs    []Pack
 	subjects [MethodSubject + 1]index
 	args     [MethodSubject + 1]*argNames // of tools and of prompts
 	readers  []argReader                  // by slot
 	file     string
 	revision string
 	timed    bool // some rule has a when
+	labelled bool // some rule has an after
 	hinted   bool // some rule has a condition on the call that a fixture may leave open
 	asksDisk bool // some rule has an under
 	options  Options
+	windows  lazy                // the same for servers on Windows
+	screens  [OnList + 1]*Policy // the same about what comes back; nil where no rule is about it
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions.
 // The error is Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
-	rules, extends, errs := parseFile(file, src)
+	all, errs := parseFile(file, src)
 	var texts [][]byte
 	if len(errs) == 0 {
-		rules, texts, errs = extend(rules, extends, o)
+		texts, errs = all.extend(o)
+	}
+	var packs []Pack
+	if len(errs) == 0 {
+		packs, errs = all.loadPacks(o)
 	}
 	var p *Policy
 	if len(errs) == 0 {
-		p, errs = compile(rules, o)
+		p, errs = compile(all.rules, o)
 	}
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	p.file = file
+	p.limit(all.limits)
+	p.trusts, p.level = all.trusts, all.level
+	p.packs, p.file = packs, file
+	for _, pack := range packs {
+		texts = append(texts, pack.Text())
+	}
 	p.revise(append([][]byte{src}, texts...))
+	for _, q := range p.screens {
+		if q != nil {
+			q.file, q.revision = p.file, p.revision
+		}
+	}
 	return p, nil
 }
 
@@ -87,11 +122,17 @@ func (p *Policy) Decide(c *Call) Decision {
 // own is the policy's own answer, without its layers'. It is given the effort that
 // is left, and says what remains.
 func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
+	if c.Subject == NoSubject && c.Malformed == "" && p.options.judges != OnCall {
+		return p.unknown(c), left
+	}
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
+	if c.OS != "" {
+		p = p.on(c.OS)
+	}
 	v := views.Get().(*view)
-	v.policy, v.call, v.left = p, c, left
+	v.policy, v.call, v.left, v.Room = p, c, left, &v.room
 	var d Decision
 	worst := none
 	for _, name := range c.Names {
@@ -103,8 +144,12 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 		}
 	}
 	left = v.left
-	if len(v.charged) > 0 && d.Action != Deny {
+	if worst == none && p.passes() {
+		d.Action = Allow
+	}
+	if d.Action != Deny && len(v.noted)+len(p.limits) > 0 {
 		d.Rates = v.charges()
+		v.alter(&d)
 	}
 	v.release()
 	views.Put(v)
@@ -116,6 +161,7 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	var rates []Charge
+	var alters []Alteration
 	left := effort.Max // for all of them: they came in one frame
 	for i := range cs {
 		d, left = p.decide(&cs[i], left)
@@ -123,12 +169,16 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 			c.Call = i
 			rates = append(rates, c)
 		}
+		for _, a := range d.Alters {
+			a.Call = i
+			alters = append(alters, a)
+		}
 		if i == 0 || d.stricter(&worst) {
 			worst = d
 		}
 	}
-	if worst.Rates = rates; worst.Action == Deny {
-		worst.Rates = nil
+	if worst.Rates, worst.Alters = rates, alters; worst.Action == Deny {
+		worst.Rates, worst.Alters = nil, nil
 	}
 	return worst
 }
@@ -155,12 +205,18 @@ func malformed(c *Call) string {
 
 // decision puts an outcome into the words of the room's door.
 func (v *view) decision(o outcome) Decision {
+	if o.rank == none && v.policy.passes() {
+		return Decision{Action: Allow}
+	}
 	d := Decision{Action: o.rank.action(), Reason: o.reason}
 	if o.rule >= 0 && o.rule < len(v.policy.sources) {
 		d.Rule = &v.policy.sources[o.rule].Rule
 	}
 	if o.reading != nil {
-		if o.reading.Text != o.reading.Raw {
+		switch {
+		case len(o.reading.Places) > 0 && !o.reading.Places[0].Own:
+			d.Reading = strings.Clone(o.reading.Places[0].Text)
+		case o.reading.Text != o.reading.Raw && !o.reading.AsForm:
 			d.Reading = strings.Clone(o.reading.Text)
 		}
 		if o.reading.Kind == reading.Refused && o.reason == "" {

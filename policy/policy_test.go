@@ -88,8 +88,8 @@ func TestParseReportsEverything(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	// The shape was checked before; a glob that is none is reported all the same.
-	bad := ruleSource{subject: ToolSubject, pattern: "", args: []argSource{arg("a", "ok", "", "\xff")}}
-	if _, errs = compile([]ruleSource{bad, {subject: ResourceSubject, pattern: ""}}, Options{}); len(errs) != 4 {
+	bad := ruleSource{subject: ToolSubject, patterns: []string{""}, args: []argSource{arg("a", "ok", "", "\xff")}}
+	if _, errs = compile([]ruleSource{bad, {subject: ResourceSubject, patterns: []string{""}}}, Options{}); len(errs) != 4 {
 		t.Errorf("%d findings: %v", len(errs), errs)
 	}
 }
@@ -151,6 +151,10 @@ method = "vendor/late"
 	} {
 		if d := p.Decide(&c.call); d.Action != c.want {
 			t.Errorf("%+v: %v by %+v, want %v", c.call, d.Action, d.Rule, c.want)
+		}
+		words := c.call.Subject == SamplingSubject || c.call.Subject == ElicitationSubject
+		if texts := c.call.Texts(); words != (len(texts) == len(c.call.Names)) {
+			t.Errorf("%+v: texts %q", c.call, texts)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -11,9 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/internal/reading"
 )
@@ -51,40 +50,41 @@ func refGlob(pattern, s string) bool {
 // sides of every comparison are put through.
 type refCall struct {
 	name, server string
+	cwd          string // at which relative paths start; "" when that is not known
 	args         map[string]string
 	alike        func(string) string
 }
 
-// server is the glob of a rule on servers; nil when it has none.
+// server is the globs of a rule on servers; nil when it has none.
 func (r *ruleSource) server() *string {
 	if s := r.stated("server"); s != nil {
-		return &s.Glob
+		all := strings.Join(s.Globs, " ")
+		return &all
 	}
 	return nil
 }
 
-// onServer gives a rule such a glob.
-func (r *ruleSource) onServer(text string) {
-	g, err := glob.Compile(text)
-	if err != nil {
-		panic(err)
-	}
-	r.state(serverKey, Stated{Text: policytext.Quote(text), Glob: text, test: &callGlob{g, func(c *Call) string { return c.Server }}})
+// onServer gives a rule such globs.
+func (r *ruleSource) onServer(globs ...string) {
+	r.state(serverKey, statedGlobs(globs, func(c *Call) string { return c.Server }))
+}
+
+func refAny(globs []string, text string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { return refGlob(g, text) })
 }
 
 func refMatches(r *ruleSource, c refCall) bool {
-	if !refGlob(r.pattern, c.name) || r.server() != nil && !refGlob(*r.server(), c.server) {
+	if s := r.stated("server"); !refAny(r.patterns, c.name) || s != nil && !refAny(s.Globs, c.server) {
 		return false
 	}
 	for _, a := range r.args {
-		v, found := c.args[strings.Join(a.path, ".")]
-		hit := false
-		for _, g := range a.globs {
-			hit = hit || found && refGlob(c.alike(g), v)
-		}
-		if !hit {
+		if !refArgument(a, c, r.Action == Allow) {
 			return false
 		}
+	}
+	if refAny(r.not.patterns, c.name) || slices.ContainsFunc(r.not.calls, func(s Stated) bool { return refAny(s.Globs, c.server) }) ||
+		slices.ContainsFunc(r.not.args, func(a argSource) bool { return refArgument(a, c, r.Action != Allow) }) {
+		return false
 	}
 	for _, w := range r.where {
 		v, found := c.args[strings.Join(w.path, ".")]
@@ -93,6 +93,20 @@ func refMatches(r *ruleSource, c refCall) bool {
 		}
 	}
 	return true
+}
+
+// refArgument says whether an argument matches; of any of them all or one.
+func refArgument(a argSource, c refCall, all bool) bool {
+	hits := 0
+	for name, v := range c.args {
+		if a.path[0] != "*" && name != strings.Join(a.path, ".") {
+			continue
+		}
+		if slices.ContainsFunc(a.globs, func(g string) bool { return refGlob(c.alike(g), v) }) {
+			hits++
+		}
+	}
+	return hits > 0 && (a.path[0] != "*" || !all || hits == len(c.args))
 }
 
 // refHolds knows the constraints that drawTyped draws.
@@ -134,7 +148,7 @@ func drawTyped(patterns []string) *rapid.Generator[[]ruleSource] {
 
 // refFurther says what a rule makes of the arguments that it does not name.
 func refFurther(r *ruleSource, c refCall) verdict {
-	if r.further.Open || !r.further.Only && (r.Action != Allow || len(r.args)+len(r.where) == 0) {
+	if r.further.Open || !r.further.Only && (r.Action != Allow || len(r.conditioned()) == 0 || slices.Contains(r.conditioned(), "*")) {
 		return yes
 	}
 	for name, v := range c.args {
@@ -191,6 +205,9 @@ func (r *ruleSource) conditioned() (names []string) {
 	for _, w := range r.where {
 		names = append(names, strings.Join(w.path, "."))
 	}
+	for _, a := range r.not.args {
+		names = append(names, strings.Join(a.path, "."))
+	}
 	return names
 }
 
@@ -226,7 +243,7 @@ func drawTool() *rapid.Generator[string] {
 var plainPatterns = []string{"/p/**", "/p/*", "/p/a", "**/a", "**/.env", "/**", "**", "*", "/p/?/a", "/q/**", "p/*", "a", "**a**", "/p/.env", "/p/a/**"}
 var plainValues = []string{"/p/a", "/p/b", "/p/a/b", "/q/a", "/p/.env", "a", ".env", "p/a", "b c", "/", "/p", "some text", "a/.env"}
 
-var hostilePatterns = append([]string{"/P/**", "~/a/**", "file:///p/**", `\p\**`, "/p/%61/*", "**/A", "https://h/a/**", "./p/**", "/home/u/**", "**/é", "[**]", "{*"}, plainPatterns...)
+var hostilePatterns = append([]string{"/P/**", "${cwd}/**", "${cwd}", "~/a/**", "file:///p/**", `\p\**`, "/p/%61/*", "**/A", "https://h/a/**", "./p/**", "/home/u/**", "**/é", "[**]", "{*"}, plainPatterns...)
 var hostilePieces = []string{"/", "/p", "/q", "..", ".", "a", "A", ".env", "%2e", "%2f", "%252e", `\`, "~", "file:", "//", "é", "é", " ", "https://h", "%00", "\u200b", "C:"}
 
 func drawHostile() *rapid.Generator[string] {
@@ -248,27 +265,47 @@ func drawRules(patterns []string) *rapid.Generator[[]ruleSource] {
 		rules := make([]ruleSource, n)
 		for i := range rules {
 			r := &rules[i]
-			*r = toolRule(rapid.SampledFrom([]Action{Deny, Prompt, Allow, Allow}).Draw(t, "action"), drawTool().Draw(t, "tool"))
+			*r = toolRule(rapid.SampledFrom([]Action{Deny, Prompt, Allow, Allow}).Draw(t, "action"), "")
+			r.patterns = rapid.SliceOfN(drawTool(), 1, 3).Draw(t, "tools")
 			r.Index = i
 			if rapid.IntRange(0, 5).Draw(t, "server") == 0 {
-				r.onServer(rapid.SampledFrom([]string{"s", "t*", "*"}).Draw(t, "server"))
+				r.onServer(rapid.SliceOfN(rapid.SampledFrom([]string{"s", "t*", "*", "u"}), 1, 2).Draw(t, "server")...)
 			}
 			for _, name := range []string{"path", "to", "o.k"} {
 				if rapid.IntRange(0, 2).Draw(t, name) == 0 {
 					r.args = append(r.args, arg(name, rapid.SliceOfN(rapid.SampledFrom(patterns), 1, 2).Draw(t, "globs")...))
 				}
 			}
+			drawExceptions(t, r, patterns)
 			switch rapid.IntRange(0, 5).Draw(t, "further") {
 			case 0:
 				r.further.Only = true
 			case 1:
 				r.further = Further{Only: true, Names: []string{rapid.SampledFrom([]string{"path", "to", "o"}).Draw(t, "further name")}}
 			case 2, 3:
-				r.further.Open = r.Action == Allow
+				r.further.Open = r.Action == Allow && !slices.Contains(r.conditioned(), "*")
 			}
 		}
 		return rules
 	})
+}
+
+// drawExceptions gives some rules exceptions, and some a condition on any argument.
+func drawExceptions(t *rapid.T, r *ruleSource, patterns []string) {
+	globs := rapid.SliceOfN(rapid.SampledFrom(patterns), 1, 2)
+	switch rapid.IntRange(0, 9).Draw(t, "exception") {
+	case 0:
+		r.not.subject, r.not.patterns = toolKey, rapid.SliceOfN(drawTool(), 1, 2).Draw(t, "not tool")
+	case 1:
+		s := statedGlobs([]string{rapid.SampledFrom([]string{"s", "t*", "u"}).Draw(t, "not server")}, func(c *Call) string { return c.Server })
+		s.Key = "server"
+		r.not.calls = append(r.not.calls, s)
+	case 2, 3:
+		name := rapid.SampledFrom([]string{"path", "to", "o.k", "*"}).Draw(t, "not argument")
+		r.not.args = append(r.not.args, arg(name, globs.Draw(t, "not globs")...))
+	case 4:
+		r.args = append(r.args, arg("*", globs.Draw(t, "any argument")...))
+	}
 }
 
 func jsonText(s string) string {
@@ -339,6 +376,8 @@ func TestLawOneReadingIsFirstMatch(t *testing.T) {
 		// A relative value may lie under a "**/" pattern: that is a second way
 		// to read it, and then only the strictness is known.
 		maybes := c.args["path"] == "b c" || c.args["to"] == "b c" || c.args["o.k"] == "b c"
+		// So it is where a prompt is about any argument, and not every value is such.
+		maybes = maybes || slices.ContainsFunc(rules, func(r ruleSource) bool { return r.Action == Prompt && slices.Contains(r.conditioned(), "*") })
 		got := decideCall(t, rules, c)
 		if got.Action != want && !(maybes && got.Action < want) {
 			t.Fatalf("%v by %+v, first match says %v by rule %d", got.Action, got.Rule, want, index)
@@ -401,9 +440,10 @@ func TestLawIndexKeepsNothingBack(t *testing.T) {
 		rules := drawTyped(hostilePatterns).Draw(t, "policy")
 		c := drawCall(t, drawHostile())
 		c.server = rapid.SampledFrom([]string{"s", "tt", ""}).Draw(t, "server name")
+		c.cwd = rapid.SampledFrom([]string{"", "/", "/p", "/P/a", "/home/u/p", `C:\p`}).Draw(t, "cwd")
 		p := compileRules(t, rules)
 		call := toolCall(c.name, argsJSON(c.args))
-		call.Server = c.server
+		call.Server, call.Cwd = c.server, c.cwd
 		got, want := p.Decide(call), loop(p, c)
 		if got.Action != want {
 			t.Fatalf("%+v by %+v, the loop says %v", got, got.Rule, want)
@@ -437,14 +477,14 @@ func TestLawManyCombinationsAreStricter(t *testing.T) {
 	})
 }
 
-func readingsOf(p *Policy, name, v string) []reading.Reading {
+func readingsOf(p *Policy, name, v, cwd string) []reading.Reading {
 	n := p.args[ToolSubject]
 	for _, key := range strings.Split(name, ".") {
 		if n = n.flat[key]; n == nil {
 			return nil
 		}
 	}
-	seen := view{policy: p, left: effort.Max}
+	seen := view{policy: p, call: &Call{Cwd: cwd}, left: effort.Max}
 	seen.scan([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
 	for i := range seen.values {
 		if seen.values[i].slot == n.slot {
@@ -458,14 +498,12 @@ func readingsOf(p *Policy, name, v string) []reading.Reading {
 func loop(p *Policy, c refCall) Action {
 	combinations := []map[int32]*reading.Reading{{}}
 	for name, v := range c.args {
-		rs := readingsOf(p, name, v)
+		rs := readingsOf(p, name, v, c.cwd)
 		var next []map[int32]*reading.Reading
 		for _, base := range combinations {
 			for i := range rs {
 				one := map[int32]*reading.Reading{p.slotOf(name): &rs[i]}
-				for k, r := range base {
-					one[k] = r
-				}
+				maps.Copy(one, base)
 				next = append(next, one)
 			}
 		}
@@ -492,15 +530,24 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 	worst := Allow
 	for i := range p.rules {
 		r := &p.rules[i]
-		if !refGlob(p.sources[i].pattern, c.name) {
+		not := &p.sources[i].not
+		if !refAny(p.sources[i].patterns, c.name) || refAny(not.patterns, c.name) {
 			continue
 		}
 		v := yes
-		if server := p.sources[i].server(); server != nil {
+		for _, s := range not.calls {
 			switch {
 			case c.server == "":
-				v = maybe
-			case !refGlob(*server, c.server):
+				v = min(v, maybe)
+			case refAny(s.Globs, c.server):
+				v = no
+			}
+		}
+		if server := p.sources[i].stated("server"); server != nil {
+			switch {
+			case c.server == "":
+				v = min(v, maybe)
+			case !refAny(server.Globs, c.server):
 				v = no
 			}
 		}
@@ -510,7 +557,11 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 				one = &missing
 			}
 			alone := view{policy: p, left: effort.Max}
-			v = min(v, alone.answer(&cond, one, r.action))
+			if cond.slot == p.args[ToolSubject].slot {
+				v = min(v, loopAll(p, c, &cond, r.action))
+				continue
+			}
+			v = min(v, alone.holds(&cond, one, r.action))
 		}
 		v = min(v, refFurther(&p.sources[i], c))
 		switch v {
@@ -521,6 +572,42 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 		}
 	}
 	return Deny
+}
+
+// loopAll judges a condition on any argument by each of its values, as every does.
+func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
+	if len(c.args) == 0 {
+		return (&view{policy: p, left: effort.Max}).holds(cond, &missing, a)
+	}
+	var all []verdict
+	for name, text := range c.args {
+		seen := view{policy: p, call: &Call{Cwd: c.cwd}, left: effort.Max}
+		seen.all = true
+		seen.scan([]byte(argsJSON(map[string]string{name: text})), p.args[ToolSubject])
+		for i := range seen.values {
+			if seen.values[i].slot != cond.slot {
+				continue
+			}
+			seen.readings = nil
+			seen.readValue(&seen.values[i])
+			var each []verdict
+			for j := range seen.readings {
+				each = append(each, seen.holds(cond, &seen.readings[j], a))
+			}
+			m := slices.Min(each)
+			if m != slices.Max(each) {
+				m = maybe
+			}
+			all = append(all, m)
+		}
+	}
+	switch least, most := slices.Min(all), slices.Max(all); {
+	case a == Allow:
+		return least
+	case a == Deny || least == most:
+		return most
+	}
+	return maybe
 }
 
 // A deny put anywhere never weakens a decision.

@@ -10,6 +10,7 @@ type Position struct {
 // Rule is one [[rule]] as its author wrote it. The compiled form is inside.
 type Rule struct {
 	Action      Action
+	On          On // what it judges: calls, or what comes back
 	Pos         Position
 	Description string
 	Index       int  // place in the policy, from 0
@@ -26,8 +27,21 @@ type Decision struct {
 	Reason  string // why, when no rule says it: malformed call, refused reading
 
 	// Rates are the limits that the calls count against, when they are not denied:
-	// of every rule that decided a reading of one, or may have.
+	// of every rule that decided a reading of one, or may have, and the policy's.
 	Rates []Charge
+
+	Kind string // of a reply: of the findings that decided; "" for the reply as a whole
+
+	// Alters are what rules change of what goes on, when it is not denied: of the texts of
+	// a call that a server makes, or of a reply.
+	Alters []Alteration
+}
+
+// Alteration is what one rule changes of a reply, or of a call that a server makes.
+type Alteration struct {
+	Rule *Rule  // its Action says how
+	Kind string // of the findings that are changed, all of them; "" for the reply as a whole
+	Call int    // the place of the call among those that were judged together
 }
 
 // rank is how strict an outcome is: an action, and of two questions the one that
@@ -48,6 +62,8 @@ func (r *Rule) rank() rank {
 		return denies
 	case r.Action == Allow:
 		return allows
+	case r.Action.Alters():
+		return none // it is noted, and says nothing of whether it goes on
 	case r.OutOfBand:
 		return asksOutOfBand
 	}

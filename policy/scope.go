@@ -11,14 +11,15 @@ type Scope uint8
 // The scopes, narrowest first.
 const (
 	Exact  Scope = iota // this call
+	File                // the same on the files and addresses that the call names, whatever else it holds
 	Folder              // the same in the folder that the call is about
 	Tool                // the same tool or prompt, as far as the rule goes that asked
 )
 
-var scopeWords = []string{"exact", "folder", "tool"}
+var scopeWords = []string{"exact", "file", "folder", "tool"}
 
 // Scopes lists all scopes, narrowest first.
-func Scopes() []Scope { return []Scope{Exact, Folder, Tool} }
+func Scopes() []Scope { return []Scope{Exact, File, Folder, Tool} }
 
 // String gives the word that people type.
 func (s Scope) String() string {

@@ -6,11 +6,12 @@ import "slices"
 type ruleSource struct {
 	Rule
 	subject    Subject
-	pattern    string   // the subject's glob
+	patterns   []string // the subject's globs, of which one must match; never empty
 	calls      []Stated // conditions on the call as a whole, by the order of the keys
 	args       []argSource
 	where      []whereSource
 	further    Further
+	not        exceptions
 	limit      string // TOML of the limit; "" without one
 	start, end int    // byte span in the file of the whole [[rule]] table
 	from       string // the entry of extends that it comes from; "" for the file's own
@@ -18,19 +19,31 @@ type ruleSource struct {
 
 // conditional says whether the rule wants more of a call than its subject.
 func (r *ruleSource) conditional() bool {
-	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only
+	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.any()
 }
 
 // watches says whether the rule looks at arguments that it does not name.
 func (r *ruleSource) watches() bool {
-	return r.further.watches(r.Action, len(r.args)+len(r.where))
+	return r.further.watches(r.Action, r.paths())
+}
+
+// paths are the arguments that conditions and exceptions are on.
+func (r *ruleSource) paths() (paths [][]string) {
+	for _, a := range r.args {
+		paths = append(paths, a.path)
+	}
+	for i := range r.where {
+		paths = append(paths, r.where[i].path)
+	}
+	for _, a := range r.not.args {
+		paths = append(paths, a.path)
+	}
+	return paths
 }
 
 // names says whether the rule has a condition on an argument, or on what it lies in.
 func (r *ruleSource) names(path []string) bool {
-	leads := func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) }
-	return slices.ContainsFunc(r.args, func(a argSource) bool { return leads(a.path) }) ||
-		slices.ContainsFunc(r.where, func(w whereSource) bool { return leads(w.path) })
+	return slices.ContainsFunc(r.paths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }
 
 // argSource is one args.<name> condition: of the globs at least one must match.

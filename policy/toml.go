@@ -6,13 +6,18 @@ import "github.com/clawai/clawai/internal/policytext"
 func (r *ruleSource) toml() string {
 	var pairs []policytext.Pair
 	for _, k := range written {
-		keys[k].write(r, func(key, toml string) { pairs = append(pairs, policytext.Pair{Key: key, Value: toml}) })
+		if write := keys[k].write; write != nil {
+			write(r, func(key, toml string) { pairs = append(pairs, policytext.Pair{Key: key, Value: toml}) })
+		}
 	}
 	return policytext.WriteRule(pairs...)
 }
 
 func (r *ruleSource) writeAction(line func(key, toml string)) {
 	line("action", policytext.Quote(r.Action.String()))
+	if r.On != OnCall {
+		line("on", policytext.Quote(r.On.String()))
+	}
 }
 
 func (r *ruleSource) writeArgs(line func(key, toml string)) {

@@ -63,11 +63,13 @@ const (
 	ArgumentGlob                  // args.<name> = "..."
 	Constraint                    // where.<name>.<key> = ...
 	FurtherArgument               // one that no condition names, and args_only
+	OtherOn                       // the rule is about replies, say, and a call is judged
 )
 
 // Condition is one condition of a rule, and what it was compared with.
 type Condition struct {
 	Kind ConditionKind
+	Not  bool     // it is an exception: Want are globs of which none may match
 	Key  string   // of a CallCondition
 	Path []string // of an argument: the names below args, or below where
 	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint, an args_only, or a key of the call that takes no glob
@@ -114,6 +116,7 @@ func (p *Policy) trace(c *Call, left effort.Left) (Trace, Decision) {
 	if why := malformed(c); why != "" {
 		return t, Decision{Reason: why}
 	}
+	p = p.on(c.OS)
 	tr := &tracer{policy: p, call: c, trace: &t, depth: make([]int, len(p.sources))}
 	v := &view{policy: p, call: c, left: left, trace: tr}
 	var d Decision
@@ -142,18 +145,33 @@ type tracer struct {
 // begin notes what holds before any rule is walked to: which rules are about
 // other subjects and other names.
 func (t *tracer) begin(v *view, name string) {
-	t.name, t.all = name, t.all[:0]
+	t.name, t.all, v.tool = name, t.all[:0], builtinOf(t.call, name)
 	for i := range t.trace.Steps {
 		at, src := &t.trace.Steps[i].At, &t.policy.sources[i]
+		if on := t.policy.options.judges; src.On != on {
+			*at = Condition{Kind: OtherOn, Want: []string{src.On.String()}, Got: on.String()}
+			continue
+		}
 		if src.subject != t.call.Subject {
 			*at = Condition{Kind: SubjectKind, Want: []string{src.subject.Key()}, Got: t.call.Subject.Key()}
 			continue
 		}
 		t.all = append(t.all, int32(i))
-		if g := t.policy.rules[i].name; g != nil && t.depth[i] == 0 && !v.left.Match(g, name) {
-			*at = Condition{Kind: NameGlob, Want: []string{src.pattern}, Got: name}
+		if r := &t.policy.rules[i]; t.depth[i] == 0 && !v.named(r, name) {
+			*at = Condition{Kind: NameGlob, Want: src.patterns, Got: bothNames(name, v.tool.Class)}
+			if v.oneOf(r.names, name) {
+				at.Not, at.Want = true, src.not.patterns
+			}
 		}
 	}
+}
+
+// bothNames are a tool's own and that of its class, for people.
+func bothNames(own, class string) string {
+	if class == "" {
+		return own
+	}
+	return own + " (" + class + ")"
 }
 
 // saw is told of every rule whose name fits: which of the pending readings it
@@ -225,7 +243,7 @@ func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending 
 	}
 	for i, t := range r.calls {
 		if holds := t.holds(v.call); holds == no || holds == maybe && m == Perhaps {
-			at.kind, at.index = CallCondition, len(r.calls)-1-i // as they were compiled
+			at.kind, at.index = CallCondition, i
 			return at
 		}
 	}
@@ -239,7 +257,7 @@ func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending 
 				holds = verdict(min(perhaps, uint64(maybe)))
 			}
 		} else {
-			holds, at.got = v.whole(c, r.action), v.one(c.slot)
+			holds, at.got = v.whole(c, r.action), v.one(c, r.action)
 		}
 		if holds == no || holds == maybe && m == Perhaps {
 			return at
@@ -254,13 +272,29 @@ func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending 
 }
 
 // one is the reading that this walk is about of an argument other than the main
-// one; the first where it is about all.
-func (v *view) one(slot int32) *reading.Reading {
-	s := v.span(slot)
+// one; where it is about all, the first that does not match, if there is one.
+func (v *view) one(c *condition, a Action) *reading.Reading {
+	s := v.span(c.slot)
 	if s == nil {
 		return nil
 	}
+	if s.at < 0 {
+		for i := s.lo; i < s.hi; i++ {
+			if v.holds(c, &v.readings[i], a) != yes {
+				return &v.readings[i]
+			}
+		}
+	}
 	return &v.readings[max(s.lo, s.at)]
+}
+
+// compiled is the condition on the call as a whole in that place of the compiled rule.
+func (r *ruleSource) compiled(i int) (s *Stated, not bool) {
+	all := r.conditions()
+	if n := len(all); i < n {
+		return &all[n-1-i], false
+	}
+	return &r.not.calls[i-len(all)], true
 }
 
 // condition describes what a rule failed at as its author wrote it.
@@ -269,22 +303,31 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 	c := Condition{Kind: at.kind}
 	switch {
 	case at.kind == CallCondition:
-		s := &src.calls[at.index]
+		s, not := src.compiled(at.index)
 		k, _ := CallKeyOf(s.Key)
+		c.Not = not
 		c.Key, c.Want, c.Got = s.Key, []string{s.Text}, k.got(t.call)
 		if k.Glob {
-			c.Want[0] = s.Glob
+			c.Want = s.Globs
 		}
 	case at.kind == FurtherArgument:
 		c.Path, c.Got = at.found.path(), at.found.why.String()
 		if src.further.Only {
 			c.Want = []string{src.further.only()}
 		}
+	case at.kind == ArgumentGlob && t.policy.rules[rule].conditions[at.index].not:
+		c.Not = true
+		if src.subject == ResourceSubject {
+			c.Kind, c.Want, c.Got = NameGlob, src.not.patterns, t.name
+			break
+		}
+		e := &src.not.args[at.index-len(src.args)-len(src.where)]
+		c.Path, c.Want = e.path, e.globs
 	case at.kind == ArgumentGlob && at.index >= len(src.args) && src.subject != ResourceSubject:
 		w := &src.where[at.index-len(src.args)]
 		c.Kind, c.Path, c.Want = Constraint, w.path, []string{w.key.name + " = " + w.text}
 	case at.kind == ArgumentGlob && src.subject == ResourceSubject:
-		c.Kind, c.Want, c.Got = NameGlob, []string{src.pattern}, t.name
+		c.Kind, c.Want, c.Got = NameGlob, src.patterns, t.name
 	case at.kind == ArgumentGlob:
 		c.Path, c.Want = src.args[at.index].path, src.args[at.index].globs
 	}

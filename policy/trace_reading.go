@@ -38,6 +38,13 @@ func (p *Policy) reading(r *reading.Reading) *Reading {
 	if r.Text != r.Raw && !out.Absent {
 		out.How = append(out.How, r.MadeBy(p.home())...)
 	}
+	switch {
+	case len(r.Places) == 0 || r.Places[0].Own:
+	case reading.IsFile(r.Text):
+		out.How = append(out.How, "as the path "+r.Places[0].Text)
+	default:
+		out.How = append(out.How, "from the server's folder, "+r.Places[0].Text)
+	}
 	return &out
 }
 
@@ -72,6 +79,9 @@ func (t *tracer) values(v *view) {
 func (n *argNames) paths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above
+		if n.up == nil {
+			bySlot[n.slot] = []string{everyName}
+		}
 	}
 	for name, kid := range n.flat {
 		kid.paths(append(above[:len(above):len(above)], name), bySlot)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/internal/reading"
@@ -21,11 +22,19 @@ type view struct {
 	buckets  []*bucket
 	lists    [][]int32
 	fold     reading.CaseFolder
+	base     *reading.Base // of cwd; nil where it is not known
+	started  bool          // whether base is in doubt has been found out
+	cwd      string        // of the last call in which a path was read
+	home     string        // and of its policy
+	os       string        // and of its server
+	room     []byte        // of the texts that had escapes
 	left     effort.Left
 	answers  map[asked]verdict  // of constraints
 	spelled  map[textAsked]bool // of conditions, about texts that hold JSON
-	charged  []int32            // rules whose limits count the call
-	trace    *tracer            // nil: nobody listens
+	noted    []int32            // rules whose limits count the call, or which alter what goes on
+	// everySlot is that of the conditions on any argument; 0 when none is in reach.
+	everySlot int32
+	trace     *tracer // nil: nobody listens
 }
 
 // unit is the readings of one string: they go through the rules together.
@@ -56,6 +65,9 @@ const (
 	maxAll   = 1 << 18
 )
 
+// usualRoom is how many bytes a view keeps for the texts of the next call.
+const usualRoom = 64 << 10
+
 // release lets go of the call and of the policy: whoever takes the view next judges
 // another call, perhaps by other rules.
 func (v *view) release() {
@@ -76,23 +88,34 @@ func (v *view) release() {
 	if len(v.found) > 0 {
 		v.forget()
 	}
-	v.charged = v.charged[:0]
-	v.policy, v.call, v.Cursor, v.within = nil, nil, jsonscan.Cursor{}, ""
+	v.noted = v.noted[:0]
+	if v.room = v.room[:0]; cap(v.room) > usualRoom {
+		v.room = nil
+	}
+	v.policy, v.call, v.started, v.Cursor, v.within, v.tool = nil, nil, false, jsonscan.Cursor{}, "", builtin.Tool{}
 }
 
 // judge decides the call under one of its names.
 func (v *view) judge(name string) outcome {
 	p, subject := v.policy, v.call.Subject
+	v.tool = builtinOf(v.call, name)
 	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
+	v.everySlot = 0
 	v.buckets = v.buckets[:0]
 	v.fold.Reset()
 	p.subjects[subject].lookup(name, v)
+	if v.tool.Class != "" {
+		p.subjects[subject].lookup(v.tool.Class, v)
+	}
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
 		v.weighed = 0
 		v.forget()
-		if (v.watched() || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
+		if v.all = names.slot != 0 && v.asked(names.slot); v.all {
+			v.everySlot = names.slot
+		}
+		if (v.watched() || v.all || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
 			return outcome{rule: -1, reason: v.failure()}
 		}
 		v.left.Spend(v.weighed)
@@ -138,7 +161,15 @@ func (v *view) readValue(val *value) {
 			v.readings = append(v.readings, reading.Reading{Text: plain, Raw: val.s})
 		}
 	default:
-		v.readings = v.policy.readers[val.slot].Read(v.readings, val.s, &v.fold, &v.left)
+		rd := &v.policy.readers[val.slot]
+		v.readings = rd.Read(v.readings, val.s, &v.fold, &v.left)
+		if rd.Paths && val.slot != resourceSlot {
+			rd.Join(v.readings[first:], v.start(), rd.local, &v.left)
+		} else if rd.based {
+			for i := range v.readings[first:] {
+				v.readings[first+i].From(v.start())
+			}
+		}
 	}
 	if !v.policy.readers[val.slot].typed && val.within == "" {
 		return
@@ -147,6 +178,40 @@ func (v *view) readValue(val *value) {
 		r := &v.readings[first+i]
 		r.Type, r.Whole, r.Within = val.kind, val.whole, val.within
 	}
+}
+
+// start is the folder at which the call's relative paths start; nil where it is not
+// known.
+func (v *view) start() *reading.Base {
+	if home := v.policy.home(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
+		v.base, v.cwd, v.home, v.os = nil, v.call.Cwd, home, v.call.OS
+		if v.cwd != "" {
+			v.base = reading.NewBase(v.cwd, home, v.os == Windows)
+		}
+	}
+	if v.base != nil && !v.started {
+		v.started = true
+		v.base.Doubtful = v.call.Elsewhere || sent(v.call.Args, v.base, v.home, v.os == Windows)
+	}
+	return v.base
+}
+
+// sent says whether an argument may send the call to another folder than the base: relative
+// paths may start at either then.
+func sent(args []byte, base *reading.Base, home string, windows bool) bool {
+	for name, value := range jsonscan.Of(args).Members() {
+		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
+			continue
+		}
+		dir := value.Text()
+		if to := reading.NewBase(dir, home, windows); to != nil && to.Dir == base.Dir {
+			continue
+		}
+		if value.Kind() != jsonscan.String || dir != "" && dir != "." && dir != "./" {
+			return true
+		}
+	}
+	return false
 }
 
 func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
@@ -170,25 +235,30 @@ func (v *view) asked(slot int32) bool {
 // walkAll walks the rules for every combination of readings: one argument, the
 // one with the most, is taken a unit at a time, the others a reading at a time.
 // Where there are too many combinations the arguments are judged as wholes, by
-// one walk in which a condition may be a maybe; that can only be stricter.
+// one walk in which a condition may be a maybe; that can only be stricter. Those on
+// any argument are about all values at once in any case.
 func (v *view) walkAll(name string) outcome {
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
 	}
-	if len(v.spans) == 0 {
-		return v.walk(name, nil, nil)
-	}
-	main, combinations, several := 0, 1, 0
+	main, combinations, several := -1, 1, 0
 	for i := range v.spans {
 		s := &v.spans[i]
+		if s.slot == v.everySlot {
+			s.at = -1
+			continue
+		}
 		s.at = s.lo
-		if s.size() > v.spans[main].size() {
+		if main < 0 || s.size() > v.spans[main].size() {
 			main = i
 		}
 		if s.size() > 1 {
 			several++
 		}
 		combinations = min(combinations*s.size(), maxExact+1)
+	}
+	if main < 0 {
+		return v.walk(name, nil, nil)
 	}
 	if several > 1 && combinations > maxExact {
 		for i := range v.spans {
@@ -217,7 +287,7 @@ func (v *view) settled(o outcome) bool { return o.rank == denies && v.trace == n
 func (v *view) step(main int) bool {
 	for i := range v.spans {
 		s := &v.spans[i]
-		if i == main {
+		if i == main || s.at < 0 {
 			continue
 		}
 		if s.at++; s.at < s.hi {
@@ -247,7 +317,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 		if v.left.Spend(ruleEffort + len(v.lists)); v.left <= 0 {
 			return outcome{rule: -1, reason: effort.TooMuch}
 		}
-		if r.name != nil && !v.left.Match(r.name, name) {
+		if !v.named(r, name) {
 			continue
 		}
 		sure, perhaps := v.match(r, main, readings, pending)
@@ -258,8 +328,8 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 			return outcome{rule: -1, reason: effort.TooMuch}
 		}
 		hit := sure | perhaps
-		if hit != 0 && r.limited && !slices.Contains(v.charged, id) {
-			v.charged = append(v.charged, id)
+		if hit != 0 && r.noted && !slices.Contains(v.noted, id) {
+			v.noted = append(v.noted, id)
 		}
 		if hit != 0 && r.rank < worst.rank {
 			worst = outcome{rank: r.rank, rule: int(id)}
@@ -274,7 +344,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	if pending == 0 || worst.rank == denies {
 		return worst
 	}
-	if v.call.Subject == MethodSubject || v.policy.options.Layer != "" {
+	if v.call.Subject == MethodSubject || v.policy.passes() {
 		if worst.rank == none {
 			return outcome{rank: allows, rule: -1}
 		}
@@ -285,6 +355,35 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 		worst.reading = &readings[bits.TrailingZeros64(pending)]
 	}
 	return worst
+}
+
+// named says whether a rule is about a name. That of a resource is its URI, which is
+// read as arguments are.
+func (v *view) named(r *rule, name string) bool {
+	if n := len(r.names) + len(r.notNames); n > 1 {
+		v.left.Spend(patternEffort * n)
+	}
+	return (r.names == nil || v.oneOf(r.names, name)) && !v.oneOf(r.notNames, name)
+}
+
+// oneOf says whether one of some globs matches a name, or the class of the tool that it
+// names.
+func (v *view) oneOf(globs anyOf, name string) bool {
+	for _, g := range globs {
+		if v.left.Match(g, name) || v.tool.Class != "" && v.left.Match(g, v.tool.Class) {
+			return true
+		}
+	}
+	return false
+}
+
+// builtinOf is what is known of the tool that a call names, which is nothing unless its
+// client brought it along: no server's tool has a class, whatever it is called.
+func builtinOf(c *Call, name string) builtin.Tool {
+	if c.Subject != ToolSubject || c.Method != builtin.Method {
+		return builtin.Tool{}
+	}
+	return builtin.Of(c.Server, name)
 }
 
 // match says which of the pending readings a rule matches, and which it may.
@@ -325,13 +424,7 @@ func (v *view) among(c *condition, readings []reading.Reading, sure, perhaps uin
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		var m verdict
-		if c.typed == nil && readings[i].Within == "" {
-			m = c.match(&readings[i], a, &v.left)
-		} else {
-			m = v.answer(c, &readings[i], a)
-		}
-		switch m {
+		switch v.holds(c, &readings[i], a) {
 		case no:
 			sure, perhaps = sure&^bit, perhaps&^bit
 		case maybe:
@@ -339,37 +432,4 @@ func (v *view) among(c *condition, readings []reading.Reading, sure, perhaps uin
 		}
 	}
 	return sure, perhaps
-}
-
-// whole judges a condition on an argument other than the main one, by the
-// reading this walk is about, or by all: then it is yes when every reading
-// matches and no when none does.
-func (v *view) whole(c *condition, a Action) verdict {
-	s := v.span(c.slot)
-	if s == nil {
-		return v.answer(c, &missing, a)
-	}
-	if s.at >= 0 {
-		return v.answer(c, &v.readings[s.at], a)
-	}
-	least, most := yes, no
-	for i := s.lo; i < s.hi; i++ {
-		m := v.answer(c, &v.readings[i], a)
-		if least, most = min(least, m), max(most, m); least < most {
-			return maybe
-		}
-	}
-	return least
-}
-
-// missing is the reading of an argument that the call does not have.
-var missing = reading.Reading{Kind: reading.Absent}
-
-func (v *view) span(slot int32) *span {
-	for i := range v.spans {
-		if v.spans[i].slot == slot {
-			return &v.spans[i]
-		}
-	}
-	return nil
 }

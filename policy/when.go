@@ -29,16 +29,23 @@ func (w *When) Holds(t time.Time) bool {
 
 // AsksDisk says whether an answer may depend on Options.Disk.
 func (p *Policy) AsksDisk() bool {
-	return p.asksDisk || slices.ContainsFunc(p.options.Above, (*Policy).AsksDisk)
+	return p.any(func(q *Policy) bool { return q.asksDisk })
 }
 
 // Hinted says whether an answer may depend on what a fixture need not say of a call
 // (CallKey.Hint).
 func (p *Policy) Hinted() bool {
-	return p.hinted || slices.ContainsFunc(p.options.Above, (*Policy).Hinted)
+	return p.any(func(q *Policy) bool { return q.hinted })
 }
 
 // Timed says whether an answer may depend on Call.At.
 func (p *Policy) Timed() bool {
-	return p.timed || slices.ContainsFunc(p.options.Above, (*Policy).Timed)
+	return p.any(func(q *Policy) bool { return q.timed })
+}
+
+// any says whether something is so of the rules about calls or about what comes back, of
+// the policy or of a layer.
+func (p *Policy) any(is func(*Policy) bool) bool {
+	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.any(is) }) ||
+		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.any(is) })
 }

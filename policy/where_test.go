@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,12 @@ func TestWhere(t *testing.T) {
 		{`where.a.command = ["git status", "ls **"]`, `{"a":"git status | ls -l"}`, yes},
 		{`where.a.command = ["git status", "ls **"]`, `{"a":"rm -rf /"}`, no},
 		{`where.sql.mode.one_of = ["x"]`, `{"sql":{"mode":"x"}}`, yes},
+		{`where.a.command = { run = "git push **", options = ["-f"] }`, `{"a":"git push -f"}`, yes},
+		{`where.a.command = { run = "git push **", options = ["-f"] }`, `{"a":"git push"}`, no},
+		{`where.a.b.command = { run = ["ls"], redirect = ["/tmp/**"] }`, `{"a":{"b":"ls > /tmp/x"}}`, maybe}, // no disk
+		{`where.a.command = { run = "curl **", hosts = "a.example" }`, `{"a":"curl https://b.example/"}`, no},
+		{`where.command.command = { command = ["ls"] }`, `{"command":{"command":"ls"}}`, yes},
+		{`where.command.run.one_of = ["x"]`, `{"command":{"run":"x"}}`, yes},
 		{`where.a.sql = { mode = { one_of = ["x"] } }`, `{"a":{"sql":{"mode":"x"}}}`, yes},
 		{`where.a.regex = "/x"`, `{"a":"/x/z\ny"}`, no},  // text, not a path
 		{`where.a.regex = "/x"`, `{"a":"/x\ny"}`, maybe}, // a line of it
@@ -148,7 +155,7 @@ func TestWhereUnder(t *testing.T) {
 		"/home/u/Projects/../.ssh/id":     {policy.Deny, policy.Allow},
 		"/home/u/Projects/%2e%2e/.ssh/id": {policy.Deny, policy.Deny},
 		"/home/u/Projects/keys/id":        {policy.Deny, policy.Allow}, // it lies elsewhere
-		"file:///home/u/Projects/app":     {policy.Deny, policy.Deny},
+		"file:///home/u/Projects/app":     {policy.Allow, policy.Deny},
 		"../x":                            {policy.Deny, policy.Deny},
 		"/home/u/Projects/x\ny":           {policy.Deny, policy.Deny},
 	} {
@@ -278,5 +285,42 @@ tool = "free"
 	}
 	if d := p.DecideAll([]policy.Call{*callOf(`{"a":"/p/x"}`), *callOf(`{}`)}); d.Rates != nil {
 		t.Errorf("what is denied counts %+v", d.Rates)
+	}
+}
+
+// TestNetworks: a network opens nothing but addresses in it, and shuts what may be one,
+// of URLs and of commands.
+func TestNetworks(t *testing.T) {
+	p, err := policy.Parse("p.toml", []byte(`
+[[rule]]
+action = "deny"
+tool = "get"
+where.url.host = ["10.66.0.0/16"]
+
+[[rule]]
+action = "allow"
+tool = "get"
+where.url.host = ["10.0.0.0/8", "*.example.com"]
+
+[[rule]]
+action = "allow"
+tool = "run"
+where.c.command = { run = ["curl **"], hosts = ["10.0.0.0/8"] }
+`), policy.Options{Home: "/home/u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]policy.Action{
+		"http://10.1.2.3/": policy.Allow, "http://10.66.2.3/": policy.Deny, "http://11.1.2.3/": policy.Deny, "http://0xa.1/": policy.Deny,
+		"http://printer/": policy.Deny, "https://a.example.com/": policy.Allow, "http://10.66.0.1.example.com/": policy.Deny,
+		"curl http://10.1.2.3/x": policy.Allow, "curl http://11.1.2.3/x": policy.Deny, "curl http://printer/x": policy.Deny,
+	} {
+		c := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"get"}, Args: []byte(`{"url":"` + text + `"}`)}
+		if strings.HasPrefix(text, "curl") {
+			c.Names, c.Args = []string{"run"}, []byte(`{"c":"`+text+`"}`)
+		}
+		if d := p.Decide(&c); d.Action != want {
+			t.Errorf("%s: %s, want %s", text, d.Action, want)
+		}
 	}
 }

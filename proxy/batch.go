@@ -16,7 +16,7 @@ import (
 // It crosses whole or not at all: its bytes are never taken apart.
 type requestBatch struct {
 	rc       *receiver
-	burst    *burst
+	burst    uint64
 	x        gate.Exchange
 	requests []*request // the requests in it
 }
@@ -71,20 +71,19 @@ func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 	rc := b.rc
 	if f.Kind == frame.Request {
-		m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
-		if refusal == nil && rc.isRetry(&m) {
+		req, refusal := rc.newRequest(f)
+		if refusal == nil && rc.isRetry(&req.message) {
 			refusal = &frame.Refusal{Code: "late_form", Reason: "the answer to a form comes in a request of its own"}
 		}
+		if refusal == nil {
+			refusal = req.admit(f)
+		}
 		if refusal != nil {
 			return refusal
 		}
-		req, calls, refusal := rc.newRequest(f, &m)
-		if refusal != nil {
-			return refusal
-		}
-		req.waiting = &b.x
+		req.waiting, req.kept, req.work = &b.x, true, req.x.Work
 		b.requests = append(b.requests, req)
-		b.x.Calls, b.x.Work = append(b.x.Calls, calls...), append(b.x.Work, req.x.Work...)
+		b.x.Calls, b.x.Work = append(b.x.Calls, req.calls...), append(b.x.Work, req.x.Work...)
 		return nil
 	}
 	n := &notification{rc: rc}
@@ -93,6 +92,9 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 	}
 	if why := n.unrelated(f); why != "" {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
+	}
+	if n.x.Unasked && rc.s.o.Gate.Screens() {
+		return &frame.Refusal{Code: "unscreened_batch", Reason: "the owner's rules look at what a server sends; this must come in a message of its own"}
 	}
 	b.x.Calls, b.x.Work = append(b.x.Calls, n.x.Calls...), append(b.x.Work, n.x.Work...)
 	return nil
@@ -126,7 +128,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		if why := resp.read(e); why != nil {
 			refusal = why
 		}
-		b.x.Calls = append(b.x.Calls, resp.x.Calls...)
+		b.x.Calls, b.x.Replies = append(b.x.Calls, resp.x.Calls...), append(b.x.Replies, &resp.x)
 	}
 	if refusal == nil {
 		b.x.Event.Names = callNames(b.x.Calls)
@@ -193,7 +195,7 @@ func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 }
 
 // respondBatch sends several answers as one array.
-func (rc *receiver) respondBatch(b *burst, lines [][]byte) {
+func (rc *receiver) respondBatch(b uint64, lines [][]byte) {
 	if len(lines) > 0 {
 		rc.respond(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
 	}
@@ -202,7 +204,7 @@ func (rc *receiver) respondBatch(b *burst, lines [][]byte) {
 // responseBatch is an array of answers on its way.
 type responseBatch struct {
 	rc        *receiver
-	burst     *burst
+	burst     uint64
 	x         gate.Exchange
 	responses []*response
 }

@@ -68,7 +68,8 @@ func (c *manyCallers) line(line string) {
 	}
 	c.mu.Unlock()
 	if state != "" && v != nil {
-		c.back(id, state, v)
+		// Beside the reading: with both pipes full, the proxy reads on when it is read.
+		c.left.Go(func() { c.back(id, state, v) })
 	}
 }
 

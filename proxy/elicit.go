@@ -19,7 +19,7 @@ var (
 // Client is the caller's own form: of a request of 2026-07-28 what that says of
 // it, of anything older what the client said when it introduced itself.
 func (req *request) Client() gate.Client {
-	if !req.modern {
+	if !req.message.Modern {
 		return req.rc.legacyClient(req.x.Event.Digest)
 	}
 	f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits)
@@ -35,7 +35,7 @@ func (req *request) Client() gate.Client {
 // Named is how the client of the call calls itself.
 func (req *request) Named() (name, version string) {
 	who := req.rc.s.table.client()
-	if req.modern {
+	if req.message.Modern {
 		if f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits); err == nil {
 			who = mcp.Carried(req.method, f.Params)
 		}
@@ -53,7 +53,7 @@ func (req *request) Back() <-chan struct{} {
 
 // Client is the form of the client that a legacy server's answer is for.
 func (resp *response) Client() gate.Client {
-	if resp.request.modern {
+	if resp.request.message.Modern {
 		return nil // it waits for the answer itself
 	}
 	return resp.rc.legacyClient(resp.x.Event.Digest)

@@ -58,6 +58,7 @@ type harness struct {
 	record   *record
 	person   *person
 	gate     *gate.Session
+	told     *os.File // what the client is told is written here
 	cancel   context.CancelFunc
 	ended    chan error
 }
@@ -72,6 +73,7 @@ func newHarness(t *testing.T, settings ...setting) *harness {
 	fromProxy, clientOut := pipe(t)
 	serverIn, toServer := pipe(t)
 	fromServer, serverOut := pipe(t)
+	w.told = clientOut
 	w.client = end{t: t, name: "client", out: toProxy, in: fromProxy, lines: bufio.NewReaderSize(fromProxy, 1<<20)}
 	w.server = end{t: t, name: "server", out: serverOut, in: serverIn, lines: bufio.NewReaderSize(serverIn, 1<<20)}
 	w.upstream = &upstream{in: toServer, out: fromServer, server: serverOut, done: make(chan struct{}), status: "exit code 3"}

@@ -15,7 +15,7 @@ import (
 // notification is a notification on its way.
 type notification struct {
 	rc     *receiver
-	burst  *burst
+	burst  uint64
 	x      gate.Exchange
 	inputs mcp.Inputs // what a task's state asks of the client
 }
@@ -52,6 +52,7 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 	}
 	n.x.Calls = rc.attachTasks(&n.x, rc.opposite(), &m, m.Calls)
 	if rc.from == mcp.ServerToClient {
+		n.x.Unasked, n.x.Answered = tells(f.Method), n.x.Work
 		if n.inputs, refusal = mcp.InputCalls(f, rc.s.o.Name); refusal != nil {
 			return refusal
 		}
@@ -63,6 +64,16 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 		n.x.Event.Subject, n.x.Event.Names = n.x.Calls[0].Subject.Key(), callNames(n.x.Calls)
 	}
 	return nil
+}
+
+// tells says of a notification that it may have words for a reader, as all have of which
+// nothing is known.
+func tells(method string) bool {
+	switch method {
+	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		return false
+	}
+	return true
 }
 
 // Forward sends the notification on.
@@ -131,6 +142,8 @@ func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 // It runs on the reading goroutine and waits for no person.
 func (rc *receiver) cancel(key string) (why string) {
 	t := &rc.s.table
+	t.withdrawing.Add(1)
+	defer t.withdrawing.Add(-1)
 	// One step of the call (forwarded, answered) may come in between.
 	for range 3 {
 		req, waiting, st := t.withdraw(rc.from, key)

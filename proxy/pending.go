@@ -32,6 +32,8 @@ type table struct {
 
 	// batches: version 2025-03-26 was negotiated. Read for every frame.
 	batches atomic.Bool
+
+	withdrawing atomic.Int32 // how many look at an exchange that they found in here
 }
 
 // shrinkAbove is how many requests in flight are worth giving their memory back, and
@@ -89,12 +91,14 @@ func (t *table) markSent(req *request) bool {
 		return false
 	}
 	req.state = sent
-	if len(t.pending(req.from).requests) > shrinkAbove || len(req.x.Raw) > keptFrame {
+	p := t.pending(req.from)
+	if (len(p.requests) > shrinkAbove || len(req.x.Raw) > keptFrame) && p.requests[req.key] == req {
+		delete(p.requests, req.key)
 		req.dropFrame()
+		p.requests[req.key] = req
 	}
 	req.x, req.waiting = nil, nil
 	if req.progressKey != "" {
-		p := t.pending(req.from)
 		p.tokens[req.progressKey]++
 		p.renameToken(req, to)
 	}
@@ -246,9 +250,10 @@ func (t *table) cancel(from mcp.Direction, key string) bool {
 		return req != nil && req.state == cancelled
 	}
 	req.state = cancelled
-	if old := p.requests[p.cancelled.add(key)]; old != nil && old.state == cancelled {
+	if old := p.requests[string(p.cancelled.oldest())]; old != nil && old.state == cancelled {
 		t.remove(old)
 	}
+	p.cancelled.add(key)
 	return true
 }
 
@@ -265,6 +270,14 @@ func (t *table) isOpen(from mcp.Direction, key string) bool {
 	defer t.mu.Unlock()
 	req := t.pending(from).requests[key]
 	return req != nil && (req.state == sent || req.state == answering)
+}
+
+// awaits reports a request that was forwarded and whose answer has not come.
+func (t *table) awaits(from mcp.Direction, key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	req := t.pending(from).requests[key]
+	return req != nil && (req.state == sent || req.state == cancelled)
 }
 
 // onlyPending is the id of the one request that waits for an answer; "" when there are

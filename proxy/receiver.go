@@ -27,12 +27,14 @@ type receiver struct {
 
 	group     []*gate.Exchange // frames of one read, in order
 	responses bool             // the group is of replies
-	burst     *burst
-}
+	passed    []*response      // replies of this read that have gone on
+	frame     frame.Frame      // the one that is looked at
 
-// burst is one read's worth of frames: what the gate lets through at once is
-// written when all of it has been judged.
-type burst struct{ open atomic.Bool }
+	// A burst is one read's worth of frames: what the gate lets through at once is
+	// written when all of it has been judged.
+	burst uint64        // the number of the last one
+	open  atomic.Uint64 // the one whose frames are being judged; 0: none
+}
 
 func newReceiver(s *session, from mcp.Direction, in io.Reader, out, back Sink) *receiver {
 	return &receiver{
@@ -61,13 +63,13 @@ func (rc *receiver) run(ctx context.Context) {
 	rc.begin()
 	for {
 		line, err := rc.in.Next()
-		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
+		if err == nil {
+			rc.handleLine(ctx, line)
+		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			rc.unreadable(rc.in.Refused(), refusal)
-		} else if err != nil {
+		} else {
 			rc.flush(ctx)
 			return
-		} else {
-			rc.handleLine(ctx, line)
 		}
 		if !rc.in.Buffered() {
 			rc.flush(ctx)
@@ -77,18 +79,22 @@ func (rc *receiver) run(ctx context.Context) {
 }
 
 func (rc *receiver) begin() {
-	rc.burst = new(burst)
-	rc.burst.open.Store(true)
+	rc.burst++
+	rc.open.Store(rc.burst)
 }
 
 // flush judges what is left of this read and writes what may go on. The record
 // of plain replies comes last: whoever waits for them has them by then.
 func (rc *receiver) flush(ctx context.Context) {
 	rc.judge(ctx)
-	rc.burst.open.Store(false)
+	rc.open.Store(0)
 	rc.out.Flush()
 	rc.back.Flush()
-	_ = rc.s.o.Gate.Flush() // the gate refuses what comes after a failure
+	if rc.s.o.Gate.Flush() == nil { // or the gate refuses what comes
+		rc.reuse()
+	}
+	clear(rc.passed)
+	rc.passed, rc.frame = rc.passed[:0], frame.Frame{}
 }
 
 // handleLine reads one line and puts its exchange into the group.
@@ -96,14 +102,14 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
 	limits := rc.s.o.Limits
 	limits.AllowBatch = rc.s.table.batches.Load()
-	f, err := frame.Parse(line, limits)
-	if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
+	err := rc.frame.Parse(line, limits)
+	if err == nil {
+		rc.handleFrame(ctx, &rc.frame)
+	} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 		rc.unreadable(line, refusal)
-		return
-	} else if err != nil {
+	} else {
 		panic(err)
 	}
-	rc.handleFrame(ctx, &f)
 }
 
 // largeFrame is the size from which a frame's memory is given back to the system:
@@ -150,6 +156,7 @@ func (rc *receiver) judge(ctx context.Context) {
 		rc.s.o.Gate.Observe(ctx, rc.group...)
 	} else {
 		rc.s.o.Gate.Do(ctx, rc.group...)
+		rc.s.table.reuse(rc.group)
 	}
 	clear(rc.group)
 	rc.group = rc.group[:0]
@@ -157,22 +164,22 @@ func (rc *receiver) judge(ctx context.Context) {
 
 // send queues a line for the other side, and sends it at once if the read it
 // belongs to is over.
-func (rc *receiver) send(b *burst, line []byte) error { return rc.write(b, rc.out, line) }
+func (rc *receiver) send(b uint64, line []byte) error { return rc.write(b, rc.out, line) }
 
 // write queues a line for to, one of the receiver's own sinks or another's.
-func (rc *receiver) write(b *burst, to Sink, line []byte) error {
+func (rc *receiver) write(b uint64, to Sink, line []byte) error {
 	err := to.Add(line)
 	// The line is queued before the burst is looked at, and flush closes the
 	// burst before it writes: one of the two sends it. It writes to the receiver's
 	// own sinks only.
-	if !b.open.Load() || to != rc.out && to != rc.back {
+	if rc.open.Load() != b || to != rc.out && to != rc.back {
 		to.Flush()
 	}
 	return err
 }
 
 // respond sends a line of our own to the sender.
-func (rc *receiver) respond(b *burst, line []byte) {
+func (rc *receiver) respond(b uint64, line []byte) {
 	_ = rc.write(b, rc.back, line) // the sender is gone: there is nobody left to answer
 }
 

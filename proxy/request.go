@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -16,18 +17,20 @@ import (
 // request is one request in flight, and the gate's outlet for it.
 type request struct {
 	rc    *receiver
-	burst *burst
+	burst uint64
 	x     *gate.Exchange // nil when it has been forwarded; not filled in for an element of a batch
 
 	from          mcp.Direction
 	method        string
 	caller        // as the request has it, and the other side knows it
-	class         mcp.Class
-	modern        bool
+	message       mcp.Message
 	clientInfo    mcp.Client    // of initialize: who introduces itself
 	calls         []policy.Call // what the rules saw: for denials, and for a task that it may become
+	work          []policy.Call // what it goes on with: of a task, the call that became it
 	record        string        // of its decision, once it is forwarded
 	progressSteps int           // progress messages of ours
+	further       bool          // it asks for a page of a list behind another
+	kept          bool          // others may be looking at it, or at its calls: it is not used again
 	waiting       *gate.Exchange
 
 	// Guarded by the table:
@@ -60,39 +63,50 @@ func (rc *receiver) caller(f *frame.Frame, m *mcp.Message) caller {
 	return c
 }
 
-// newRequest takes in a request; a refusal means that it must not cross.
-func (rc *receiver) newRequest(f *frame.Frame, m *mcp.Message) (*request, []policy.Call, *frame.Refusal) {
+// newRequest reads a request; a refusal means that it must not cross.
+func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
+	req := requests.Get().(*request)
+	req.rc, req.burst, req.from, req.method = rc, rc.burst, rc.from, f.Method
+	if refusal := req.message.Read(f, rc.from, rc.s.o.Name); refusal != nil {
+		return nil, refusal
+	}
+	if m := req.message.Method; m != nil {
+		req.method = m.Name // the frame need not be kept for it
+	}
+	req.further = req.message.Class == mcp.List && mcp.Further(f.Params)
+	req.caller = rc.caller(f, &req.message)
+	return req, nil
+}
+
+// admit finds what the rules judge of a request; a refusal means that it must not cross.
+func (req *request) admit(f *frame.Frame) *frame.Refusal {
+	rc, m := req.rc, &req.message
 	calls := m.Calls
 	if m.InputResponses != nil {
 		answers, refusal := rc.s.table.inputResponses(f, m, rc.s.o.Name)
 		if refusal != nil {
-			return nil, nil, refusal
+			return refusal
 		}
+		rc.s.o.Gate.Roots(mcp.Roots(nil, m.InputResponses))
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
-	req := &request{
-		rc: rc, burst: rc.burst, from: rc.from, method: f.Method, caller: rc.caller(f, m),
-		class: m.Class, modern: m.Modern, x: &gate.Exchange{},
-	}
-	calls = rc.attachTasks(req.x, rc.from, m, calls)
-	req.calls = calls
+	req.x = exchanges.Get().(*gate.Exchange)
+	req.calls = rc.attachTasks(req.x, rc.from, m, calls)
 	if m.Initialize() {
 		req.clientInfo = mcp.Introduced(f.Params)
 	}
-	return req, calls, nil
+	return nil
 }
 
 // handleRequest reserves the id and puts the request into the group.
 func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
-	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
-	if refusal == nil && rc.isRetry(&m) {
-		rc.handleRetry(f, &m)
+	req, refusal := rc.newRequest(f)
+	if refusal == nil && rc.isRetry(&req.message) {
+		rc.handleRetry(f, &req.message)
 		return
 	}
-	var req *request
-	var calls []policy.Call
 	if refusal == nil {
-		req, calls, refusal = rc.newRequest(f, &m)
+		refusal = req.admit(f)
 	}
 	if refusal == nil && !rc.s.table.reserve(req) {
 		refusal = duplicateID(f)
@@ -102,8 +116,9 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	x := req.x
-	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, calls, req, req
-	rc.describe(&x.Event, f, calls)
+	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, req.calls, req, req
+	req.work = x.Work
+	rc.describe(&x.Event, f, req.calls)
 	req.waiting = x
 	rc.enqueue(ctx, x, false)
 }
@@ -114,31 +129,39 @@ func duplicateID(f *frame.Frame) *frame.Refusal {
 
 // Forward sends the request on.
 func (req *request) Forward(x *gate.Exchange) error {
-	req.record = x.Event.Record
-	if !req.rc.s.table.markSent(req) {
+	req.record, req.kept = x.Event.Record, x.Held() || req.from != mcp.ClientToServer
+	rc, b, kept := req.rc, req.burst, req.kept
+	if !rc.s.table.markSent(req) {
 		return errCallerAway
 	}
-	err := req.rc.send(req.burst, x.Raw)
+	err := rc.send(b, x.Raw)
+	if !kept { // it may be another one by now
+		return err
+	}
 	if line := req.clientGone(err); line != nil {
-		req.rc.respond(req.burst, line)
+		rc.respond(b, line)
 	}
 	return err
 }
 
 // dropFrame lets go of the frame of a request that has been judged, and keeps what the
 // answer may need. What may become a task keeps its arguments: whoever polls the task is
-// judged by them.
+// judged by them; and so does every call where rules look at answers.
 func (req *request) dropFrame() {
-	if req.modern || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
+	if req.message.Modern || req.rc.s.o.Gate.Screens() || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return
 	}
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
-	req.noTask = true
-	if len(req.calls) > 0 { // a denial tells of the first; the gate has its own
-		first := req.calls[0]
-		first.Args = nil
-		req.calls = []policy.Call{cloneCall(&first)}
+	req.key, req.progressKey = strings.Clone(req.key), strings.Clone(req.progressKey)
+	calls := make([]policy.Call, len(req.calls)) // whose answer it is; the gate has its own
+	for i := range calls {
+		named := req.calls[i]
+		named.Args = nil
+		calls[i] = cloneCall(&named)
 	}
+	req.calls = calls // they lay in the message
+	req.method, req.message = strings.Clone(req.method), mcp.Message{Class: req.message.Class}
+	req.noTask = true
 }
 
 // clientGone is what a server is told whose client has gone: its question may have
@@ -180,10 +203,30 @@ func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
 	return to, mcp.Progress(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
+// answered are the calls that an answer to the request answers.
+func (req *request) answered() []policy.Call {
+	if len(req.calls) == 0 {
+		return req.work
+	}
+	return req.calls
+}
+
 // denial is what the caller gets instead of the other side's answer.
 func (req *request) denial(to caller, what []policy.Call, v gate.Verdict) []byte {
+	d := req.refusal(what, v)
+	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+}
+
+// withheld is what the caller gets instead of an answer that has come.
+func (req *request) withheld(to caller, v gate.Verdict) []byte {
+	d := req.refusal(req.answered(), v)
+	d.Ran = true
+	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+}
+
+func (req *request) refusal(what []policy.Call, v gate.Verdict) mcp.Denial {
 	d := mcp.Denial{
-		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Record: v.Record,
+		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record,
 		AsError: req.rc.s.o.DenyAsError,
 	}
 	if len(what) > 0 {
@@ -200,5 +243,5 @@ func (req *request) denial(to caller, what []policy.Call, v gate.Verdict) []byte
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}
-	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.modern})
+	return d
 }

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -10,13 +9,12 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
-	"github.com/tidwall/gjson"
 )
 
 // response is an answer on its way to whoever made the call.
 type response struct {
 	rc      *receiver
-	burst   *burst
+	burst   uint64
 	x       gate.Exchange
 	request *request
 	inputs  mcp.Inputs // what a server's result asks of the client
@@ -28,7 +26,8 @@ type response struct {
 // handleResponse hands an answer to a request in flight to the gate, and drops every
 // other.
 func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
-	resp := &response{rc: rc, burst: rc.burst}
+	resp := responses.Get().(*response)
+	resp.rc, resp.burst = rc, rc.burst
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
 	if req == nil {
 		rc.dropUnsolicited(f, why)
@@ -47,6 +46,7 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	rc.enqueue(ctx, &resp.x, true)
+	rc.passed = append(rc.passed, resp)
 }
 
 // dropUnsolicited records an answer that nobody waits for.
@@ -65,25 +65,30 @@ func (rc *receiver) dropUnsolicited(f *frame.Frame, why string) {
 func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	rc, req := resp.rc, resp.request
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
+	resp.x.Answered, resp.x.Further = req.answered(), req.further
 	ev := &resp.x.Event
 	rc.describe(ev, f, nil)
-	ev.Method, ev.Ref, ev.IsError = req.method, req.record, isError(f)
-	if req.class == mcp.List && f.Result != nil {
+	ev.Method, ev.Ref = req.method, req.record
+	ev.IsError, resp.tasks = mcp.Outcome(f)
+	if req.message.Class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
 	}
 	if req.method == "initialize" && f.Result != nil {
 		resp.version = mcp.Negotiated(f.Result)
-	}
-	// A large result is not parsed for this. A member spelt with escapes is missed:
-	// then its handle is nobody's.
-	if bytes.Contains(f.Result, []byte(`"taskId"`)) {
-		resp.tasks = mcp.Created(f.Result)
+		kinds := mcp.ListsTold(f.Result)
+		rc.s.lists.Store(&kinds)
 	}
 	if req.token != nil && len(resp.tasks) > 0 {
 		rc.s.table.keepToken(req)
 	}
 	if rc.from != mcp.ServerToClient {
+		if req.method == "roots/list" && f.Result != nil {
+			rc.s.o.Gate.Roots(mcp.Roots(f.Result, nil))
+		}
 		return nil
+	}
+	if req.method == "tools/list" && f.Result != nil {
+		rc.s.o.Gate.Listed(rc.s.o.Name, mcp.Tools(f.Result))
 	}
 	inputs, refusal := mcp.InputCalls(f, rc.s.o.Name)
 	if refusal != nil || len(inputs.Calls) == 0 {
@@ -134,11 +139,13 @@ func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
-	what := resp.request.calls
-	if len(x.Calls) > 0 {
-		what = x.Calls
+	line := []byte(nil)
+	if len(x.Calls) > 0 { // what the server asks for; its work is not done
+		line = resp.request.denial(to, x.Calls, v)
+	} else {
+		line = resp.request.withheld(to, v)
 	}
-	_ = resp.send(to, resp.request.denial(to, what, v))
+	_ = resp.send(to, line)
 }
 
 // Waiting keeps the caller alive while a person looks at the answer.
@@ -146,16 +153,6 @@ func (resp *response) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	if to, line := resp.request.progress(elapsed); line != nil {
 		_ = resp.send(to, line)
 	}
-}
-
-// isError reports an error, or a tool result that says it is one.
-func isError(f *frame.Frame) bool {
-	if f.Error != nil {
-		return true
-	}
-	// For the record only: a member spelt with escapes may be missed, and a
-	// large result is not parsed for it.
-	return bytes.Contains(f.Result, []byte(`"isError"`)) && gjson.GetBytes(f.Result, "isError").Bool()
 }
 
 // callNames are the names of several calls.

@@ -158,6 +158,7 @@ func TestACallerThatDoesNotReturnIsGivenUp(t *testing.T) {
 // both asks the client and the test's own person; who is first wins.
 type both struct {
 	person *person
+	first  chan gate.Answer // what was taken
 }
 
 func (b *both) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
@@ -179,6 +180,7 @@ func (b *both) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	}()
 	select {
 	case a := <-got:
+		b.first <- a
 		cancel()
 		return a, nil
 	case <-ctx.Done():
@@ -186,28 +188,34 @@ func (b *both) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	}
 }
 
-func elsewhere(t *testing.T) (*harness, *person) {
+func elsewhere(t *testing.T, with ...setting) (*harness, *both) {
 	p := &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}
-	return newHarness(t, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} }), p
+	b := &both{p, make(chan gate.Answer, 100)}
+	return newHarness(t, append(with, func(_ *proxy.Options, g *gate.Options) { g.Approver = b })...), b
+}
+
+// answers gives a person's answer, and returns when it has been taken.
+func (b *both) answers(r gate.Reply) {
+	b.person.answers <- r
+	<-b.first
 }
 
 func TestAnAnswerElsewhereIsOfNoUseToACallerThatStaysAway(t *testing.T) {
-	p := &person{answers: make(chan gate.Reply), asked: make(chan gate.Question, 100)}
-	w := newHarness(t, shortly, func(_ *proxy.Options, g *gate.Options) { g.Approver = &both{p} })
+	w, b := elsewhere(t, func(_ *proxy.Options, g *gate.Options) { g.AskTimeout = time.Second })
 	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
-	p.answers <- gate.AllowOnce
+	b.answers(gate.AllowOnce)
 	w.record.has(t, event.Decision, gate.CodeCallerAway)
 	w.client.send(retry("2", state, "once", ""), tool("3", "ok"))
-	w.client.wantsLike(`"id":2`, "late_form")
+	w.client.wantsLike(`"id":2`, `"isError":true`) // too late, or away until now: nothing was done
 	w.server.wants(tool("3", "ok"))
 }
 
 func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
-	w, p := elsewhere(t)
+	w, b := elsewhere(t)
 	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
-	p.answers <- gate.AllowOnce
+	b.answers(gate.AllowOnce)
 	w.client.send(tool("9", "ok"))
 	w.server.wants(tool("9", "ok")) // the call itself waits
 	w.client.send(retry("2", state, "deny", ""))
@@ -218,7 +226,7 @@ func TestAnAnswerElsewhereWaitsForTheCaller(t *testing.T) {
 
 	w.client.send(modernCall("3", "", ""))
 	state = w.formFor("3")
-	p.answers <- gate.DenyOnce
+	b.answers(gate.DenyOnce)
 	w.client.send(retry("4", state, "once", ""))
 	w.client.wantsLike(`"id":4`, gate.CodeDeniedByPerson)
 }
@@ -246,7 +254,7 @@ func TestRulesThatChangeWhileTheCallerIsAway(t *testing.T) {
 }
 
 func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
-	w, p := elsewhere(t)
+	w, _ := elsewhere(t)
 	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")
 	w.client.send(cancel("1"), retry("2", state, "once", ""), tool("9", "ok"))
@@ -270,7 +278,6 @@ func TestCancellingACallerThatIsAwayOrBack(t *testing.T) {
 	state = w.formFor("5")
 	w.client.send(modernCall("6", `"inputResponses":{},"requestState":`+state+`,`, ""), cancel("6"), tool("11", "ok"))
 	w.server.wants(tool("11", "ok"))
-	_ = p
 }
 
 func TestProgressIsTheRetrys(t *testing.T) {
@@ -353,7 +360,7 @@ func TestEachCallerIsToldOnceThatTheServerEnded(t *testing.T) {
 		t.Errorf("told %s", got)
 	}
 	_ = w.end()
-	_ = w.client.in.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // for what must not come
+	_ = w.told.Close() // nothing more is written
 	if line, err := w.client.lines.ReadString('\n'); err == nil {
 		t.Errorf("and %s", line)
 	}

@@ -1,21 +1,22 @@
 package proxy
 
-// ring remembers the last few keys.
+// ring remembers the last few keys, in memory of its own.
 type ring struct {
-	keys [64]string
+	keys [64][]byte
 	next int
 }
 
-// add remembers a key and returns the one it pushed out.
-func (r *ring) add(key string) (old string) {
-	old, r.keys[r.next] = r.keys[r.next], key
+// oldest is the key that the next one pushes out.
+func (r *ring) oldest() []byte { return r.keys[r.next] }
+
+func (r *ring) add(key string) {
+	r.keys[r.next] = append(r.keys[r.next][:0], key...)
 	r.next = (r.next + 1) % len(r.keys)
-	return old
 }
 
 func (r *ring) has(key string) bool {
 	for _, k := range r.keys {
-		if k == key && key != "" {
+		if string(k) == key && key != "" {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -64,6 +65,7 @@ type session struct {
 	table     table
 	receivers [2]*receiver // by direction
 	failed    chan error
+	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before it is known
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the
@@ -77,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Limits = frame.DefaultLimits()
 	}
 	s := &session{o: o, failed: make(chan error, 2)}
-	toServer, toClient := newWriter(o.Server), newWriter(o.ClientOut)
+	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
 	s.receivers[index(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
@@ -85,13 +87,14 @@ func Run(ctx context.Context, o Options) error {
 	client, server := s.receivers[0], s.receivers[1]
 	go client.run(asking)
 	go server.run(asking)
+	go s.relist(asking, o.Gate.Superseded(), toClient, toServer)
 
 	var cause error
 	select {
 	case <-ctx.Done():
 	case <-client.ended:
 	case <-o.ClientGone:
-	case <-toClient.broken:
+	case <-toClient.Broken():
 	case <-server.ended:
 		cause = ErrServerEnded
 	case <-o.Server.Done():
@@ -104,7 +107,7 @@ func Run(ctx context.Context, o Options) error {
 
 // shutdown ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
-func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *writer) error {
+func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()
 	err := s.o.Server.Close(ctx)
@@ -119,7 +122,7 @@ func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), 
 		defer close(last)
 		s.o.Gate.Close()
 		s.failPending(cause)
-		_ = toClient.drain()
+		_ = toClient.Drain()
 	}()
 	waitFor(last, answerGrace)
 	if c, ok := s.o.ClientIn.(io.Closer); ok {

@@ -54,6 +54,12 @@ func (st *Stream) HandleFrame(ctx context.Context, f *frame.Frame) {
 	st.handle(ctx, func() { releaseLarge(f.Raw); st.rc.handleFrame(ctx, f) })
 }
 
+// Refuse deals with a line that a frame.Reader has refused: head is as much of it as was
+// kept.
+func (st *Stream) Refuse(ctx context.Context, head []byte, refusal *frame.Refusal) {
+	st.handle(ctx, func() { st.rc.unreadable(head, refusal) })
+}
+
 func (st *Stream) handle(ctx context.Context, handle func()) {
 	rc := st.rc
 	defer func() {
@@ -78,6 +84,12 @@ func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }
 
+// Awaits says that the request with this id token has crossed, and that its answer has not
+// come. One that has come may be at the gate: a person is looking at it.
+func (st *Stream) Awaits(id []byte) bool {
+	return st.rc.s.table.awaits(st.rc.from, st.rc.scopedKey(id))
+}
+
 // Scope is the scope of the one request with this id token that has crossed from
 // that side and has no answer; "" when there is none, or more than one. It is for
 // messages about a request of a client that has no session, which come by
@@ -89,14 +101,26 @@ func (x *Session) Scope(from mcp.Direction, id []byte) string {
 // Fail gives up on the other side's answer to the request with this id token, and
 // is what its caller is told instead; nil when nobody waits for one.
 func (st *Stream) Fail(id []byte, why string) (answer []byte) {
-	rc := st.rc
-	req, _ := rc.s.table.claim(rc.from, rc.scopedKey(id), &response{rc: rc})
-	if req == nil {
-		return nil
-	}
-	to, here := rc.s.table.release(req)
+	to, _, here := st.settle(id)
 	if !here {
 		return nil
 	}
 	return mcp.Unreached(to.id, why)
+}
+
+// Settle takes the request with this id token for answered. It is told which record its
+// decision has, and whether anybody waits for the answer.
+func (st *Stream) Settle(id []byte) (record string, here bool) {
+	_, record, here = st.settle(id)
+	return record, here
+}
+
+func (st *Stream) settle(id []byte) (to caller, record string, here bool) {
+	rc := st.rc
+	req, _ := rc.s.table.claim(rc.from, rc.scopedKey(id), &response{rc: rc})
+	if req == nil {
+		return caller{}, "", false
+	}
+	to, here = rc.s.table.release(req)
+	return to, req.record, here
 }

@@ -65,6 +65,7 @@ func (t *table) addTasks(req *request, ids []string) {
 // cloneCall is a copy of a call that does not keep its frame alive.
 func cloneCall(c *policy.Call) policy.Call {
 	k := *c
+	k.Method = strings.Clone(c.Method)
 	k.Names = make([]string, len(c.Names))
 	for i, name := range c.Names {
 		k.Names[i] = strings.Clone(name)

@@ -11,10 +11,10 @@ const (
 	keepLimit  = 64 << 10 // a larger buffer is left to the garbage collector
 )
 
-// writer puts whole lines on one stream for several senders. A sender that
+// Writer puts whole lines on one stream for several senders. A sender that
 // finds another inside the system call leaves its lines to that one, so that
 // lines never interleave and a burst costs one call. The first error stays.
-type writer struct {
+type Writer struct {
 	w io.Writer
 
 	mu     sync.Mutex
@@ -28,14 +28,18 @@ type writer struct {
 	broken chan struct{} // closed with err
 }
 
-func newWriter(w io.Writer) *writer {
-	o := &writer{w: w, broken: make(chan struct{})}
+// NewWriter makes one on w, which nobody else writes to.
+func NewWriter(w io.Writer) *Writer {
+	o := &Writer{w: w, broken: make(chan struct{})}
 	o.idle.L = &o.mu
 	return o
 }
 
+// Broken is closed when nothing can be written any more.
+func (o *Writer) Broken() <-chan struct{} { return o.broken }
+
 // Add queues one line; Flush sends it. It waits while too much is queued.
-func (o *writer) Add(line []byte) error {
+func (o *Writer) Add(line []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.queued > queueLimit && o.err == nil {
@@ -60,7 +64,7 @@ func (o *writer) Add(line []byte) error {
 }
 
 // Flush sends what is queued, unless somebody is at it.
-func (o *writer) Flush() {
+func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
 		o.write()
@@ -68,8 +72,8 @@ func (o *writer) Flush() {
 	o.mu.Unlock()
 }
 
-// drain returns when nothing is queued, or nothing can be sent any more.
-func (o *writer) drain() error {
+// Drain returns when nothing is queued, or nothing can be sent any more.
+func (o *Writer) Drain() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.busy {
@@ -81,7 +85,7 @@ func (o *writer) drain() error {
 
 // write sends until the queue is empty. It is called with the lock held and
 // gives it up during the system calls.
-func (o *writer) write() {
+func (o *Writer) write() {
 	o.busy = true
 	for o.queued > 0 && o.err == nil {
 		chunks, tail := o.chunks, o.tail
@@ -102,7 +106,7 @@ func (o *writer) write() {
 	o.idle.Broadcast()
 }
 
-func (o *writer) send(chunks [][]byte, tail []byte) error {
+func (o *Writer) send(chunks [][]byte, tail []byte) error {
 	for _, c := range chunks {
 		if len(c) == 0 {
 			continue

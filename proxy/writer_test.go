@@ -38,7 +38,7 @@ func (s *slow) Write(p []byte) (int, error) {
 
 func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 	out := &slow{}
-	w := newWriter(out)
+	w := NewWriter(out)
 	var senders sync.WaitGroup
 	const each = 50
 	for i := range 8 {
@@ -53,7 +53,7 @@ func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 		})
 	}
 	senders.Wait()
-	if err := w.drain(); err != nil {
+	if err := w.Drain(); err != nil {
 		t.Fatal(err)
 	}
 	var next [8]int
@@ -76,7 +76,7 @@ func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 
 func TestTheQueueIsBounded(t *testing.T) {
 	out := &slow{hold: make(chan struct{}), held: make(chan struct{}, 1000)}
-	w := newWriter(out)
+	w := NewWriter(out)
 	line := bytes.Repeat([]byte("x"), copyLimit)
 	_ = w.Add(line)
 	go w.Flush()

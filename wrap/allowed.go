@@ -18,8 +18,10 @@ func (o Options) allowed(c Change) error {
 	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
 	}
-	if err := writable(c.Real); err != nil {
-		return err
+	if !c.Absent {
+		if err := writable(c.Real); err != nil {
+			return err
+		}
 	}
 	return o.checkNotRunning(c)
 }
@@ -43,6 +45,9 @@ func writable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return withoutPath(err)
+	}
+	if err := notOurs(path); err != nil {
+		return err
 	}
 	if info.Mode().Perm()&0o222 == 0 || !mayWrite(path) {
 		return fmt.Errorf("it is read-only for you (%s); make it writable or edit it as its owner", info.Mode().Perm())

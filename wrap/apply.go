@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -121,19 +120,19 @@ func apply(ctx context.Context, c Change, o Options) error {
 // write journals first: after a crash the journal may tell of an edit that was
 // not made, never keep silent about one that was.
 func write(c Change, o Options) error {
-	if real, err := filepath.EvalSymlinks(c.Path); err != nil || real != c.Real {
-		return errors.New("its symlink leads elsewhere by now; nothing was written, run the command again")
+	if err := c.checkPlace(); err != nil {
+		return err
 	}
 	if err := appendJournal(c, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
-	err := atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
+	err := c.carryOut()
 	o.reach("written")
 	if err == nil {
 		return nil
 	}
-	if bytesOf(c.Real, c.Before) {
+	if c.Absent && !exists(c.Real) || !c.Absent && bytesOf(c.Real, c.Before) {
 		err = fmt.Errorf("nothing was changed: %w", plainWrite(err))
 	}
 	if errors.Is(err, atomicfile.ErrChanged) {

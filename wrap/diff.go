@@ -3,6 +3,7 @@ package wrap
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,8 +16,8 @@ const longLine = 240
 
 // Diff shows a change as a unified diff without context lines: what stands
 // around an edit may be an environment block, whose secrets belong on no screen
-// and in no log; headers and addresses with secrets, which an edit moves, are
-// covered. Each hunk is headed by its servers instead. Characters that a
+// and in no log; secrets among the words, headers and addresses, and variables on the
+// same line are covered. Each hunk is headed by its servers instead. Characters that a
 // terminal would act on are written \u{hex}.
 func (c Change) Diff(name string) string {
 	before, after := lines(c.masked(c.Before)), lines(c.masked(c.After))
@@ -36,14 +37,20 @@ func (c Change) Diff(name string) string {
 }
 
 func (c Change) masked(src []byte) []byte {
+	if c.Hook != nil {
+		return client.MaskHooks(*c.Hook, src)
+	}
 	for _, e := range c.Edits {
-		src = client.Mask(e.Row, src, e.Entry)
+		src = client.Mask(e.Row, src)
 	}
 	return src
 }
 
 // lines keep their ends, so that one without an end differs from one with.
 func lines(b []byte) [][]byte {
+	if len(b) == 0 {
+		return nil
+	}
 	all := bytes.SplitAfter(b, []byte{'\n'})
 	if last := len(all) - 1; len(all[last]) == 0 {
 		all = all[:last]
@@ -51,18 +58,30 @@ func lines(b []byte) [][]byte {
 	return all
 }
 
-// heading names the servers whose entry starts last before the hunk ends.
+// heading names the servers whose entries start within the hunk, or else the one whose
+// entry starts last before it.
 func (c Change) heading(h hunk) string {
-	best := -1
-	for i, e := range c.Edits {
-		if e.Entry.Line <= max(h.aEnd, h.a+1) && (best < 0 || e.Entry.Line > c.Edits[best].Entry.Line) {
-			best = i
+	if c.Hook != nil {
+		return " hooks of " + c.Hook.Name
+	}
+	var within []string
+	before := -1
+	for i, e := range slices.Backward(c.Edits) {
+		switch at := e.Entry.Line; {
+		case at > max(h.aEnd, h.a+1):
+		case at > h.a:
+			within = append(within, visible(e.Entry.Name))
+		case before < 0 || at > c.Edits[before].Entry.Line:
+			before = i
 		}
 	}
-	if best < 0 {
+	if len(within) == 0 && before >= 0 {
+		within = []string{visible(c.Edits[before].Entry.Name)}
+	}
+	if len(within) == 0 {
 		return ""
 	}
-	return " " + visible(c.Edits[best].Entry.Name)
+	return " " + strings.Join(within, ", ")
 }
 
 // hunk is the lines from a to aEnd that become those from b to bEnd, from 0.

@@ -32,6 +32,21 @@ func TestHunksLeadFromOneFileToTheOther(t *testing.T) {
 	})
 }
 
+// A hunk is headed by every server that begins in it, in the order of the file.
+func TestDiffHeadings(t *testing.T) {
+	entry := func(name string, line int) Edit { return Edit{Entry: client.Entry{Name: name, Line: line}} }
+	change := Change{
+		Before: []byte("{\nold one\nold two\nsame\nthree\nold three\n"), After: []byte("{\nnew one\nnew two\nsame\nthree\nnew three\n"),
+		Edits: []Edit{entry("three", 5), entry("two", 3), entry("one", 2)},
+	}
+	got := change.Diff("f")
+	for _, want := range []string{"@@ -2,2 +2,2 @@ one, two\n", "@@ -6 +6 @@ three\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestDiffOfWhatIsNotPlain(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, c := range []struct{ name, before, after, want string }{

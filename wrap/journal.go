@@ -39,6 +39,9 @@ func journalPath(state string) string { return filepath.Join(state, "wrap-journa
 func appendJournal(c Change, o Options, failed error) error {
 	var text []byte
 	for _, e := range c.Edits {
+		if len(e.Entry.KeyPath) == 0 {
+			continue // the hub's configuration, which no client reads
+		}
 		l := journalEntry{
 			Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
 			Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
@@ -54,6 +57,9 @@ func appendJournal(c Change, o Options, failed error) error {
 			return err
 		}
 		text = append(append(text, b...), '\n')
+	}
+	if len(text) == 0 {
+		return nil
 	}
 	return appendLines(journalPath(o.State), text)
 }

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,8 +61,14 @@ func (pl Planner) Pending(op Op, t Target) bool {
 	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
 	}
+	if w := t.Entry.Wrapped; w != nil && w.Hub {
+		return op == Unwrap && pl.Hub != nil && pl.Hub.find(t.File, t.Entry.KeyPath) >= 0
+	}
 	if op == Unwrap {
 		return t.Entry.Wrapped != nil
+	}
+	if pl.Hub != nil && pl.Hub.Into {
+		return true
 	}
 	if pl.HTTPProxy.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
 		return pl.HTTPProxy.stale(t)
@@ -69,7 +76,7 @@ func (pl Planner) Pending(op Op, t Target) bool {
 	if t.Entry.Problem != nil {
 		return t.Entry.Wrapped != nil || t.Entry.Unclear // Plan says why it cannot be done
 	}
-	return pl.stale(t.File, t.Entry)
+	return pl.stale(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
 }
 
 // Change is one file before and after.
@@ -81,6 +88,12 @@ type Change struct {
 	Before  []byte
 	After   []byte
 	Edits   []Edit // from the end of the file to its beginning
+
+	Hook    *client.HookRow // the edits are of hooks; nil: of servers
+	Absent  bool            // the file was not there
+	Notes   []string        // what its owner should know of others' hooks in it
+	Gone    bool            // it goes: wrap had made it, and nothing else came in
+	Program bool            // what is made is a program
 }
 
 // Edit is one server's part of a change.
@@ -123,11 +136,26 @@ func (pl Planner) plan(op Op, group []Target) (Change, []error) {
 		return cmp.Or(cmp.Compare(b.Entry.Line, a.Entry.Line), cmp.Compare(b.Entry.Column, a.Entry.Column))
 	})
 	group = slices.CompactFunc(group, func(a, b Target) bool { return slices.Equal(a.Entry.KeyPath, b.Entry.KeyPath) })
+	if op == Wrap && pl.Hub != nil && pl.Hub.Into {
+		return pl.planHub(change, group)
+	}
 	var errs []error
 	for _, t := range group {
+		if w := t.Entry.Wrapped; op == Unwrap && w != nil && w.Hub {
+			after, back, err := pl.back(t, change.After)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, t.Entry.Name, err))
+				continue
+			}
+			for _, e := range append(back, t.Entry) {
+				change.Edits = append(change.Edits, Edit{Row: t.File.Row, Entry: e})
+			}
+			change.After = after
+			continue
+		}
 		after, err := pl.edit(op, t, change.After)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, t.Entry.Name, err))
+			errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, cmp.Or(t.Entry.Name, `""`), err))
 			continue
 		}
 		if slices.Equal(after, change.After) {
@@ -141,9 +169,45 @@ func (pl Planner) plan(op Op, group []Target) (Change, []error) {
 	return change, errs
 }
 
+// planHub moves servers of one file into the hub, container by container.
+func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
+	var errs []error
+	for len(group) > 0 {
+		first := group[0]
+		same := func(t Target) bool {
+			return t.File.Row.ID == first.File.Row.ID && slices.Equal(t.Entry.KeyPath[:len(t.Entry.KeyPath)-1], first.Entry.KeyPath[:len(first.Entry.KeyPath)-1])
+		}
+		var one, rest []Target
+		for _, t := range group {
+			if same(t) {
+				one = append(one, t)
+			} else {
+				rest = append(rest, t)
+			}
+		}
+		after, moved, failed := pl.into(one, change.After)
+		errs = append(errs, failed...)
+		for _, e := range slices.Backward(moved) {
+			change.Edits = append(change.Edits, Edit{Row: first.File.Row, Entry: e})
+		}
+		change.After, group = after, rest
+	}
+	if slices.Equal(change.After, change.Before) {
+		change.Edits = nil // all of it was there already
+	}
+	return change, errs
+}
+
 func (pl Planner) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if op == Unwrap {
+		src, err := pl.give(t, src)
+		if err != nil {
+			return nil, err
+		}
 		return client.Unwrap(t.File.Row, src, t.Entry)
+	}
+	if t.Entry.Name == "" {
+		return nil, errors.New("its name is empty, and no rule can speak of it; give it a name")
 	}
 	if pl.HTTPProxy.redirects(t.Entry) {
 		return pl.HTTPProxy.redirect(t, src)
@@ -155,7 +219,11 @@ func (pl Planner) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if err := pl.unwrappable(t.File, t.Entry); err != nil {
 		return nil, err
 	}
-	return client.Wrap(t.File.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: pl.Observe})
+	after, err := client.Wrap(t.File.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: pl.Observe})
+	if err != nil {
+		return nil, err
+	}
+	return pl.take(t, after)
 }
 
 // Names are the servers of a change, in the order of the file.

@@ -102,6 +102,7 @@ func (m *machine) whole(rel, before string) (edited bool) {
 }
 
 func TestKilledAtEachStep(t *testing.T) {
+	slow.Test(t)
 	for point, want := range map[string]bool{"locked": false, "journaled": false, "written": true} {
 		m := newMachine(t)
 		m.write(".cursor/mcp.json", cursorFile)

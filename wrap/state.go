@@ -25,6 +25,8 @@ type Planner struct {
 	Journal   Journal
 	Observe   bool // Wrap puts in proxies that enforce nothing
 	HTTPProxy HTTPProxy
+	Hub       *Hub                     // nil: nothing is known of it
+	Secrets   Secrets                  // nil: Wrap leaves secrets in files, and Unwrap references
 	Getenv    func(name string) string // the owner's environment; nil: nothing is known of it
 }
 
@@ -45,10 +47,14 @@ func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
 			return Bare, err.Error()
 		}
 		return Bare, ""
-	case e.Wrapped.ProxyURL != "":
-		return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.ProxyURL, afterHost(e.Wrapped.ProxyURL))
 	case e.Wrapped.Observe:
 		return Observed, "NOTHING IS ENFORCED: every call passes"
+	case e.Wrapped.Hub && len(e.Wrapped.Only) > 0:
+		return Wrapped, "the hub, with " + strings.Join(e.Wrapped.Only, ", ")
+	case e.Wrapped.Hub:
+		return Wrapped, "the hub, with all its servers"
+	case e.Wrapped.ProxyURL != "":
+		return Wrapped, "through your proxy at " + strings.TrimSuffix(e.Wrapped.ProxyURL, afterHost(e.Wrapped.ProxyURL))
 	}
 	return Wrapped, ""
 }
@@ -76,6 +82,9 @@ func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
 	if err := pl.Program.startable(e.Wrapped.Path); err != nil {
 		all = append(all, err.Error())
 	}
+	if e.Wrapped.Hub && pl.Hub != nil {
+		all = append(all, pl.Hub.differs(p, e)...)
+	}
 	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(e, e.Wrapped.Path)...)
 }
 
@@ -97,7 +106,7 @@ func (pl Planner) stale(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
-	if e.Wrapped.ProxyURL != "" {
+	if e.Wrapped.ProxyURL != "" || e.Wrapped.Hub {
 		return false // in its other form
 	}
 	if len(pl.Differs(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {

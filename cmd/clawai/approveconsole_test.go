@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/approve/queue"
@@ -16,6 +15,7 @@ import (
 
 func TestConsoleAnswers(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	w := watch(t, home, "approve")
@@ -24,7 +24,7 @@ func TestConsoleAnswers(t *testing.T) {
 	w.types("aadd") // for nobody
 	for key, want := range map[string]gate.Reply{"a": gate.AllowOnce, "s": gate.AllowSession, "d": gate.DenyOnce} {
 		ticket := a.put(about("tool_"+key, `{"path":"`+home+`/x"}`))
-		w.sees(`"tool_`+key+`" on "files"`, `path = "`+home+`/x"`, "clawai asks: let this through?")
+		w.sees("files wants to call tool_"+key, `path = "`+home+`/x"`, "clawai asks: let it through?")
 		a.pends(ticket)
 		w.answers(key)
 		if got := a.gets(ticket, want); got.Channel != "console" || got.By != cmdline.Account() {
@@ -45,6 +45,7 @@ func TestConsoleAnswers(t *testing.T) {
 
 func TestConsoleTellsWhatVanished(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	first, second := a.put(about("first", `{}`)), a.put(about("second", `{}`))
@@ -69,6 +70,7 @@ func TestConsoleTellsWhatVanished(t *testing.T) {
 // Two people see the same question: one answers, the other is told.
 func TestTwoConsoles(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	one, two := watch(t, home, "approve"), watch(t, home, "approve")
@@ -85,14 +87,14 @@ func TestTwoConsoles(t *testing.T) {
 		name := "race_" + string(rune('a'+round))
 		ticket = a.put(about(name, `{}`))
 		for _, w := range both {
-			w.sees(`"` + name + `" on "files"`)
+			w.sees("files wants to call " + name)
 			w.types("\x1b[B")
 			w.sees(`tool       "` + name + `"`)
 			w.settles()
 		}
 		one.types("a")
 		two.types("d")
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		got, err := ticket.Wait(ctx)
 		cancel()
 		if err != nil {
@@ -109,6 +111,7 @@ func TestTwoConsoles(t *testing.T) {
 
 func TestConsoleConfirmsDangerousOnes(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	r := about("run", `{"command":"make"}`)
@@ -125,7 +128,7 @@ func TestConsoleConfirmsDangerousOnes(t *testing.T) {
 	w.answers("n")
 	w.sees("nothing was done")
 	w.answers("a")
-	w.sees("Really allow it once?", "y allow it once")
+	w.sees("Really allow it once?", "y  Yes, allow it once")
 	w.answers("y")
 	a.gets(ticket, gate.AllowOnce)
 }
@@ -147,6 +150,7 @@ func TestConsoleWithoutColour(t *testing.T) {
 
 func TestConsoleAnswersSeveral(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	one, two := a.put(about("one", `{}`)), a.put(about("two", `{}`))
@@ -158,14 +162,14 @@ func TestConsoleAnswersSeveral(t *testing.T) {
 	w.answers(" ")
 	w.sees("> [x]")
 	w.types("\x1b[B")
-	w.sees(`tool       "two"`)
+	w.sees(`tool       "one"`) // what needs care stands first
 	w.answers(" ")
 	w.sees("> [x]")
 	w.types("\x1b[B")
-	w.sees(`tool       "three"`)
+	w.sees(`tool       "two"`)
 	w.answers(" ")
 	w.sees("> [x]")
-	w.sees("esc no marks")
+	w.sees("Esc take the marks back")
 	w.answers("a")
 	w.sees("Allow these 2, each once?", "Left out: 1 dangerous")
 	w.answers("y")
@@ -176,6 +180,7 @@ func TestConsoleAnswersSeveral(t *testing.T) {
 
 func TestConsoleFiltersAndNotes(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	a.put(about("read_file", `{"path":"`+home+`/a"}`))
@@ -198,6 +203,7 @@ func TestConsoleFiltersAndNotes(t *testing.T) {
 
 func TestConsoleWritesRules(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	r := about("write_file", `{}`)
@@ -220,6 +226,7 @@ func TestConsoleWritesRules(t *testing.T) {
 
 func TestConsoleTabs(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	ticket := a.put(about("write_file", `{}`))

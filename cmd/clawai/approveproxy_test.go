@@ -23,6 +23,7 @@ import (
 // on another one, and its own screen stays untouched.
 func TestConsoleAnswersAProxyBehindAnInterface(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	config := filepath.Join(home, ".config", "clawai")
 	rules := "[[rule]]\naction = \"prompt\"\ntool = \"*\"\ndescription = \"Ask first\"\n"

@@ -34,7 +34,7 @@ func asksInScript(ts *testscript.TestScript, neg bool, args []string) {
 			}
 		case "-wide":
 			r.Offers = []queue.Offer{
-				{Scope: "folder", Title: "this tool in ~/work", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
+				{Scope: "folder", Session: "Edit files below ~/work", Title: "this tool in ~/work", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
 				{Scope: "tool", Title: "this tool on this server\x1b[2J", Allow: "[[rule]]\naction = \"allow\"\n"},
 			}
 		case "-once":

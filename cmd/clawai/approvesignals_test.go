@@ -15,13 +15,14 @@ import (
 
 func TestSignalsGiveTheTerminalBack(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for _, plain := range []string{"", "1"} {
 		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 			home := t.TempDir()
 			a := asks(t, home)
 			ticket := a.put(about("write_file", `{}`))
 			w := watchAs(t, home, []string{"TERM=xterm", "CLAWAI_ACCESSIBLE=" + plain}, 24, 80, "approve")
-			w.sees(`"write_file" on "files"`)
+			w.sees("files wants to call write_file")
 			a.attended("console")
 			if err := w.cmd.Process.Signal(s); err != nil {
 				t.Fatal(err)
@@ -50,6 +51,7 @@ func TestAKilledConsoleDoesNotAttend(t *testing.T) {
 
 func TestAHangUpEndsTheConsole(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	w := watch(t, home, "approve")
@@ -64,16 +66,17 @@ func TestAHangUpEndsTheConsole(t *testing.T) {
 
 func TestConsoleResizes(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	ticket := a.put(about("write_file", `{}`))
 	w := watch(t, home, "approve")
-	w.sees("clawai asks: let this through?")
+	w.sees("clawai asks: let it through?")
 	w.resize(8, 30)
 	w.sees("too small")
 	w.types("ad")
 	w.resize(40, 120)
-	w.sees("clawai asks: let this through?", "d deny · a allow once · s for the session · n note · space mark · ↑ ↓ choose")
+	w.sees("clawai asks: let it through?", "d deny · a allow once · s for the session · n note · space mark · ↑ ↓ move")
 	a.pends(ticket)
 	w.answers("a")
 	a.gets(ticket, gate.AllowOnce)
@@ -84,6 +87,7 @@ func TestConsoleResizes(t *testing.T) {
 // What the popup of tmux runs.
 func TestConsoleOfOneRequest(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for name, c := range map[string]struct {
 		do   func(a *asker, w *watcher, ticket *queue.Ticket)
 		code int
@@ -122,6 +126,7 @@ func TestConsoleOfOneRequest(t *testing.T) {
 
 func TestOnceOnATerminal(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	a := asks(t, home)
 	first, second := a.put(about("first", `{}`)), a.put(about("second", `{}`))
@@ -136,6 +141,7 @@ func TestOnceOnATerminal(t *testing.T) {
 
 func TestConsoleLineByLine(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1"} {
 		home := t.TempDir()
 		a := asks(t, home)
@@ -144,7 +150,7 @@ func TestConsoleLineByLine(t *testing.T) {
 		a.attended("console")
 		w.types("allow") // for the next question, which must not take it
 		ticket := a.put(about("write_file", `{"path":"x"}`))
-		w.sees("1 waiting:", `"write_file" on "files"`)
+		w.sees("1 waiting:", "files wants to")
 		prompts := func(n int) func(string) bool {
 			return func(s string) bool { return strings.Count(s, "q to leave:") >= n }
 		}

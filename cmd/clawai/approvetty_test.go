@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -62,6 +63,9 @@ func watchAs(t *testing.T, home string, env []string, rows, cols int, args ...st
 	w.cmd.Env = append([]string{"HOME=" + home, "PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "TMPDIR=" + home + "/tmp"}, env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = w.tty, w.tty, w.tty
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if signal.Ignored(os.Interrupt) { // so is ours, when a shell has started us in the background
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,7 @@ func (w *watcher) resize(rows, cols int) {
 func (w *watcher) sees(texts ...string) {
 	w.t.Helper()
 	for _, text := range texts {
-		if !w.screen.Wait(20*time.Second, func(shown string) bool { return strings.Contains(shown, text) }) {
+		if !w.screen.Wait(patience, func(shown string) bool { return strings.Contains(shown, text) }) {
 			w.t.Fatalf("%q is not to be seen:\n%s", text, w.screen.Text())
 		}
 	}
@@ -138,8 +142,8 @@ func (w *watcher) answers(key string) {
 // settles waits until keys are answers: what they do is on the screen again.
 func (w *watcher) settles() {
 	w.t.Helper()
-	if !w.screen.Wait(20*time.Second, func(shown string) bool {
-		return !strings.Contains(shown, "One moment") && strings.Contains(shown, "leave") || strings.Contains(shown, "goes back")
+	if !w.screen.Wait(patience, func(shown string) bool {
+		return !strings.Contains(shown, "One moment") && strings.Contains(shown, "leave") || strings.Contains(shown, "Esc go back")
 	}) {
 		w.t.Fatalf("keys are never answers:\n%s", w.screen.Text())
 	}
@@ -149,7 +153,11 @@ func (w *watcher) settles() {
 // done to it that must not be.
 func (w *watcher) leaves(code int) {
 	w.t.Helper()
-	<-w.ended
+	select {
+	case <-w.ended:
+	case <-time.After(patience):
+		w.t.Fatalf("it does not end\n%s", w.screen.Text())
+	}
 	if got := w.cmd.ProcessState.ExitCode(); got != code {
 		w.t.Errorf("exit code %d, want %d\n%s", got, code, w.screen.Text())
 	}
@@ -214,7 +222,7 @@ func (a *asker) put(r queue.Request) *queue.Ticket {
 // gets waits for the answer to a question.
 func (a *asker) gets(ticket *queue.Ticket, want gate.Reply) queue.Answer {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	got, err := ticket.Wait(ctx)
 	if err != nil || got.Reply != want {
@@ -233,7 +241,7 @@ func (a *asker) pends(ticket *queue.Ticket) {
 // attended waits until the queue is attended by want (a comma between kinds).
 func (a *asker) attended(want string) {
 	a.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		kinds, err := a.q.Answerers()
 		if err == nil && strings.Join(kinds, ",") == want {
 			return

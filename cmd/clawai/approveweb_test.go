@@ -136,7 +136,7 @@ func TestApproveWebOpensTheBrowserWithoutAShell(t *testing.T) {
 		return
 	}
 	var b []byte
-	for end := time.Now().Add(10 * time.Second); !bytes.HasSuffix(b, []byte(link+"\n")) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !bytes.HasSuffix(b, []byte(link+"\n")) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		b, _ = os.ReadFile(got)
 	}
 	if string(b) != "1\n"+link+"\n" {

@@ -31,6 +31,7 @@ touch "$1/stop"; wait`
 // the same terminal, and none of it is lost.
 func TestAServersWordsStayOffTheQuestion(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := t.TempDir()
 	config := filepath.Join(home, ".config", "clawai")
 	if err := os.MkdirAll(config, 0o700); err != nil {
@@ -48,6 +49,7 @@ func TestAServersWordsStayOffTheQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	emulator := termtest.New(24, 80)
+	emulator.Colors = true
 	var mu sync.Mutex
 	var all bytes.Buffer
 	go func() {
@@ -64,7 +66,7 @@ func TestAServersWordsStayOffTheQuestion(t *testing.T) {
 	}()
 	see := func(what string, shown func(string) bool) {
 		t.Helper()
-		if !emulator.Wait(20*time.Second, shown) {
+		if !emulator.Wait(patience, shown) {
 			t.Fatalf("not seen: %s\n%s", what, emulator.Text())
 		}
 	}
@@ -84,7 +86,7 @@ func TestAServersWordsStayOffTheQuestion(t *testing.T) {
 	see("the server's words", has("server line"))
 
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run","arguments":{"path":"/p"},"cwd":"/etc"}}`)
-	see("the question", has("↑ ↓ choose"))
+	see("the question", has("↑ ↓ move"))
 	count := func() (n int) {
 		b, _ := os.ReadFile(filepath.Join(home, "n"))
 		_, _ = fmt.Sscan(string(b), &n)

@@ -24,8 +24,14 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// waitingCalls is how many calls wait at once in BenchmarkThousandQuestions.
-const waitingCalls = 1000
+// waitingCalls is how many calls wait at once in BenchmarkThousandQuestions; a short run
+// only sees that it works.
+func waitingCalls() int {
+	if testing.Short() {
+		return 100
+	}
+	return 1000
+}
 
 // BenchmarkThousandQuestions puts a thousand calls that need an answer through a
 // real proxy before a server, and answers them from another process's side of the
@@ -67,7 +73,7 @@ type crowdedProxy struct {
 	done  chan struct{}
 
 	mu                sync.Mutex
-	arrived           [waitingCalls + 1]chan time.Time // the last is a ping
+	arrived           []chan time.Time // the last is a ping
 	replies           int
 	answers, forwards []time.Duration
 }
@@ -75,6 +81,7 @@ type crowdedProxy struct {
 func startCrowded(b *testing.B) *crowdedProxy {
 	home := b.TempDir()
 	p := &crowdedProxy{b: b, heard: filepath.Join(home, "heard"), done: make(chan struct{})}
+	p.arrived = make([]chan time.Time, waitingCalls()+1)
 	for i := range p.arrived {
 		p.arrived[i] = make(chan time.Time, 2)
 	}
@@ -123,11 +130,11 @@ func (p *crowdedProxy) read(out io.Reader) {
 
 // fill sends the calls and returns when all of them wait.
 func (p *crowdedProxy) fill() (pending []queue.Request) {
-	fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", waitingCalls)
-	<-p.arrived[waitingCalls]
+	fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", waitingCalls())
+	<-p.arrived[waitingCalls()]
 	before := p.resident()
 	var calls bytes.Buffer
-	for i := range waitingCalls {
+	for i := range waitingCalls() {
 		fmt.Fprintf(&calls, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"note","arguments":{"n":%d,"text":%q}}}`+"\n", i, i, strings.Repeat("word ", 40))
 	}
 	begun := time.Now()
@@ -138,11 +145,11 @@ func (p *crowdedProxy) fill() (pending []queue.Request) {
 	defer cancel()
 	for range p.q.Watch(ctx) {
 		var err error
-		if pending, err = p.q.Pending(ctx); err == nil && len(pending) == waitingCalls {
+		if pending, err = p.q.Pending(ctx); err == nil && len(pending) == waitingCalls() {
 			break
 		}
 	}
-	if len(pending) != waitingCalls {
+	if len(pending) != waitingCalls() {
 		p.b.Fatalf("only %d wait", len(pending))
 	}
 	p.b.ReportMetric(float64(time.Since(begun).Milliseconds()), "all-waiting-ms")
@@ -195,7 +202,7 @@ func (p *crowdedProxy) oneByOne(pending []queue.Request) {
 
 func (p *crowdedProxy) atOnce(pending []queue.Request) {
 	var clerks sync.WaitGroup
-	for part := range slices.Chunk(pending, waitingCalls/4) {
+	for part := range slices.Chunk(pending, waitingCalls()/4) {
 		clerks.Go(func() {
 			var replies sync.WaitGroup
 			for _, r := range part {
@@ -224,7 +231,7 @@ func (p *crowdedProxy) end() {
 	}
 	lines := strings.Split(strings.TrimSpace(string(heard)), "\n")
 	slices.Sort(lines)
-	if n := len(slices.Compact(slices.Clone(lines))); len(lines) != waitingCalls+1 || n != len(lines) || p.replies != len(lines) {
+	if n := len(slices.Compact(slices.Clone(lines))); len(lines) != waitingCalls()+1 || n != len(lines) || p.replies != len(lines) {
 		p.b.Errorf("%d calls executed, %d of them different, %d replies", len(lines), n, p.replies)
 	}
 }

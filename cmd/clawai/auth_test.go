@@ -175,6 +175,27 @@ func TestWithoutABrowser(t *testing.T) {
 }
 
 // Nobody signs in, or the server does not let them.
+// TestTheScreensOfSigningIn: what a person sees who signs in, looks, and signs out.
+func TestTheScreensOfSigningIn(t *testing.T) {
+	sizes(t, func(t *testing.T, rows, cols int) {
+		o := newOwner(t)
+		host := strings.TrimPrefix(o.server.URL, "http://")
+		for _, s := range []struct {
+			args []string
+			sees string
+		}{
+			{[]string{"auth", "login", o.server.Resource}, "\nSigned in at 127.0.0.1"},
+			{[]string{"auth", "list"}, host},
+			{[]string{"auth", "logout", o.server.Resource}, "Signed out"},
+			{[]string{"auth", "list"}, "Signed in nowhere"},
+		} {
+			w := watchAs(t, o.dir, append(append([]string{"TZ=UTC"}, colorful...), o.cmd.Env...), rows, cols, s.args...)
+			w.sees(s.sees)
+			w.leaves(0)
+		}
+	})
+}
+
 func TestAuthThatFails(t *testing.T) {
 	o := newOwner(t)
 	o.server.Change(func(*oauthtest.State) {

@@ -19,6 +19,7 @@ import (
 // nothing and reads nothing, whatever it is asked.
 func TestBorrowedPowersAreRefused(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can lend powers; CI is root")
 	}

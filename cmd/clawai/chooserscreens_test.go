@@ -30,7 +30,7 @@ func (w *watcher) shows(cols int, rows ...string) {
 		}
 	}
 	want := strings.Join(rows, "\n")
-	if !w.screen.Wait(20*time.Second, func(shown string) bool { return strings.TrimRight(shown, "\n") == want }) {
+	if !w.screen.Wait(patience, func(shown string) bool { return strings.TrimRight(shown, "\n") == want }) {
 		w.t.Fatalf("the screen is\n%s\nwant\n%s", strings.TrimRight(w.screen.Text(), "\n"), want)
 	}
 }
@@ -91,8 +91,8 @@ func TestTheScreenOfInit(t *testing.T) {
 	sizes(t, func(t *testing.T, rows, cols int) {
 		w := watchAs(t, newcomer(t), colorful, rows, cols, "init")
 		question := []string{"", "How to start?",
-			"  ask      known servers get a starter policy, others are asked for call by call",
-			"  strict   known servers get a starter policy, others are refused",
+			"  ask      known servers get their own rules, others are asked for call by call",
+			"  strict   known servers get their own rules, others are refused",
 			"  observe  nothing is enforced: watch first, enforce later",
 			"Mode [ask]:"}
 		w.shows(cols, question...)
@@ -140,7 +140,7 @@ func TestTheScreenOfTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := watchAs(t, home, colorful, rows, cols, "policy", "trust", "app")
-		w.sees("  [[rule]]\n  action = \"deny\"\n  tool = \"w*\"\n/", "\nTrust it? [y/N]\n")
+		w.sees("  [[rule]]\n  action = \"deny\"\n  tool = \"w*\"\n~/app/.clawai/policy.toml: 1 rule", "\nTrust it? [y/N]\n")
 		w.types("\r")
 		w.sees("\nTrust it? [y/N]\nNothing was trusted.\n")
 		w.leaves(1)
@@ -150,6 +150,7 @@ func TestTheScreenOfTrust(t *testing.T) {
 // However a list is left, the terminal is as it was.
 func TestTheScreenBehindAList(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		sizes(t, func(t *testing.T, rows, cols int) {
 			w := watchAs(t, homeWithServers(t), colorful, rows, cols, "wrap")
@@ -184,7 +185,7 @@ func TestAListEndsWithItsTerminal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	buf, seen := make([]byte, 4096), ""
 	for !strings.Contains(seen, "Esc leaves") {
 		n, err := screen.Read(buf)
@@ -205,6 +206,7 @@ func TestAListEndsWithItsTerminal(t *testing.T) {
 // what does not fit says so, also when the window changes under the list.
 func TestAListThatDoesNotFit(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := homeWithServers(t)
 	deep := filepath.Join(home, strings.Repeat("a-long-folder-name/", 5), "project")
 	if err := os.MkdirAll(deep, 0o700); err != nil {

@@ -128,6 +128,7 @@ func values(m map[string]string) (all []string) {
 // with a repository whose policy a commit has changed.
 func TestActionRuns(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the action runs in bash")
 	}

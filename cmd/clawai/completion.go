@@ -65,36 +65,86 @@ func complete(w io.Writer, cmds []*cli.Command, words []string) {
 	if slices.Contains(typed, "--") {
 		return
 	}
-	var cmd *cli.Command
+	// bash cuts --server=fi into three words.
+	if last == "=" {
+		typed, last = append(slices.Clone(typed), last), ""
+	}
+	inline := ""
+	if n := len(typed); n > 0 && typed[n-1] == "=" {
+		typed = typed[:n-1]
+	} else if name, value, found := strings.Cut(last, "="); found && strings.HasPrefix(name, "-") {
+		typed, last, inline = append(slices.Clone(typed), name), value, name+"="
+	}
+	at := stand(cmds, typed)
+	for _, word := range at.candidates(last) {
+		if strings.HasPrefix(word, last) {
+			fmt.Fprintln(w, inline+word)
+		}
+	}
+}
+
+// place is where on a command line a word stands.
+type place struct {
+	command     *cli.Command // nil: of clawai itself
+	path        string       // the words that lead to it
+	subcommands []*cli.Command
+	option      cli.DocGenerationFlag // whose value the word is; nil: of none
+	arguments   int                   // how many stand before it
+}
+
+// stand reads the words in front of a place.
+func stand(cmds []*cli.Command, typed []string) place {
+	at := place{subcommands: cmds}
 	for i, word := range typed {
+		if at.option != nil {
+			at.option = nil // its value
+			continue
+		}
 		if i == 0 && word == "help" {
 			continue // what follows are commands
 		}
-		if next := find(cmds, word); next != nil {
-			cmd, cmds = next, next.Subcommands
-		}
-	}
-	var found []string
-	if strings.HasPrefix(last, "-") {
-		if cmd != nil {
-			found = cmdline.FlagNames(cmd.Flags)
-		}
-		found = append(found, "--help")
-	} else {
-		for _, c := range cmds {
-			if !c.Hidden {
-				found = append(found, c.Name)
+		if strings.HasPrefix(word, "-") {
+			if flag := at.flag(word); flag != nil && flag.TakesValue() {
+				at.option = flag
 			}
+			continue
 		}
-		if cmd != nil && cmd.Name == "completion" {
-			found = append(found, completionShells...)
+		if next := find(at.subcommands, word); next != nil && (at.command == nil || at.arguments == 0) {
+			at.command, at.subcommands = next, next.Subcommands
+			at.path = strings.TrimSpace(at.path + " " + next.Name)
+			continue
+		}
+		at.arguments++
+	}
+	return at
+}
+
+// flag is the option that a word names, when it needs another word for its value.
+func (at *place) flag(word string) cli.DocGenerationFlag {
+	return cmdline.FlagNamed(at.flags(), strings.TrimLeft(word, "-"))
+}
+
+func (at *place) flags() []cli.Flag {
+	if at.command == nil {
+		return []cli.Flag{cmdline.ColorFlag()}
+	}
+	return at.command.Flags
+}
+
+// candidates are the words that may stand here.
+func (at *place) candidates(last string) (found []string) {
+	switch {
+	case at.option != nil:
+		return optionValues(at.path, at.option.Names()[0])
+	case strings.HasPrefix(last, "-"):
+		return append(cmdline.FlagNames(at.flags()), "--help")
+	}
+	if at.command == nil || at.arguments == 0 {
+		for _, c := range visible(at.subcommands) {
+			found = append(found, c.Name)
 		}
 	}
-	for _, name := range found {
-		if strings.HasPrefix(name, last) {
-			fmt.Fprintln(w, name)
-		}
-	}
+	return append(found, argumentValues(at.path, at.arguments)...)
 }
 
 func find(cmds []*cli.Command, name string) *cli.Command {

@@ -44,6 +44,7 @@ func (s *screen) has(text string) bool {
 // question, and what is answered is done and told.
 func TestDemoAsksAtTheTerminal(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for answer, want := range map[string][]string{
 		"allow": {"asked, and you said yes", "wrote 22 bytes", "Verified: "},
 		"deny":  {"asked, and you said no", "the owner denied it", "Verified: "},

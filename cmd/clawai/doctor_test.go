@@ -14,7 +14,7 @@ import (
 // TestDoctorFindsTheTerminal: where a question could be asked, doctor says so,
 // and leaves the terminal to the next program.
 func TestDoctorFindsTheTerminal(t *testing.T) {
-	cmd := exec.Command("clawai", "doctor")
+	cmd := exec.Command("clawai", "doctor", "--all")
 	cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 200})
 	if err != nil {

@@ -43,7 +43,8 @@ func overStdio(t *testing.T, j journey, _ wire) *traveller {
 	if err := os.WriteFile(script, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tr := piped(t, j, dir, "--server", j.name, "--", "parityserver", script)
+	// Its folder is as little known as that of a server behind an address.
+	tr := piped(t, j, dir, "--server", j.name, "--", "sh", "-c", `cd . && exec parityserver "$0"`, script)
 	tr.heard = func() ([]string, []string) {
 		src, _ := os.ReadFile(script + ".heard")
 		return without(strings.Split(strings.TrimSuffix(string(src), "\n"), "\n")), tr.lines.all()
@@ -120,7 +121,7 @@ func overReverse(t *testing.T, j journey, w wire) *traveller {
 		select {
 		case to := <-c.endpoint:
 			c.address = at.Scheme + "://" + at.Host + to
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("the stream has named no address for messages")
 		}
 	}
@@ -175,7 +176,7 @@ func (c *httpClient) send(method, body string) *http.Response {
 	}
 	client := http.Client{}
 	if method == http.MethodPost {
-		client.Timeout = 20 * time.Second
+		client.Timeout = patience
 	}
 	resp, err := client.Do(r)
 	if err != nil {
@@ -328,7 +329,7 @@ func without(lines []string) []string {
 
 func (s *lineSet) wait(t *testing.T, text string) {
 	t.Helper()
-	for late := time.After(20 * time.Second); ; {
+	for late := time.After(patience); ; {
 		s.mu.Lock()
 		there := slices.ContainsFunc(s.lines, func(line string) bool { return strings.Contains(line, text) })
 		s.mu.Unlock()

@@ -47,6 +47,7 @@ func dayWatched(t *testing.T) string {
 
 func TestLearnIsReviewedAtATerminal(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := dayWatched(t)
 	p := sit(t, home, "policy", "learn", "--interactive", "--out", "learned.toml")
 	p.sees("Rule 1 of 4: allow tool list_folder on files", "from 3 calls in 1 session", "also lets through: path = /srv/app/site/any/other/file", "> Drop it")
@@ -79,6 +80,7 @@ func TestLearnIsReviewedAtATerminal(t *testing.T) {
 // What is preset opens nothing, and who leaves has written nothing.
 func TestLeavingALearnedReviewWritesNothing(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for name, keys := range map[string][]string{"at the first": {"\x1b"}, "in the middle": {"\r", "\x03"}} {
 		t.Run(name, func(t *testing.T) {
 			home := dayWatched(t)

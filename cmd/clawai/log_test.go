@@ -112,6 +112,7 @@ func TestLogFilters(t *testing.T) {
 	old.Time = time.Now().Add(-48 * time.Hour)
 	web := call("fetch", `{}`, "deny")
 	web.Server = "web"
+	web.RuleText = "Only the web"
 	recorded(t, old, call("read_file", `{}`, "allow"), prompted, web, &event.Event{Kind: event.End, Server: "web"})
 	for _, tt := range []struct {
 		args []string
@@ -128,6 +129,13 @@ func TestLogFilters(t *testing.T) {
 		{[]string{"--since", "1d"}, "segment read_file write_file fetch end"},
 		{[]string{"--since", time.Now().Add(-time.Hour).Format(time.RFC3339)}, "segment read_file write_file fetch end"},
 		{[]string{"--kind", "end", "--kind", "segment"}, "segment end"},
+		{[]string{"--until", "1d"}, "old_tool"},
+		{[]string{"--since", "3d", "--until", time.Now().Add(-47 * time.Hour).Format(time.RFC3339)}, "old_tool"},
+		{[]string{"--rule", "policy.toml:7", "--until", "1d"}, "old_tool"},
+		{[]string{"--rule", "/p/policy.toml:7"}, "old_tool read_file write_file fetch"},
+		{[]string{"--rule", "policy.toml:8"}, ""},
+		{[]string{"--rule", "only projects"}, ""},
+		{[]string{"--rule", "* the web"}, "fetch"},
 		{[]string{"-n", "2"}, "fetch end"},
 		{[]string{"--record", prompted.Record}, "write_file"},
 		{[]string{"--session", prompted.Record[:4], "-n", "1"}, "end"},

@@ -12,17 +12,26 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	_ "time/tzdata" // a zone of a rule must mean the same where the system has no table of zones
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/approvecmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/attackcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/scancmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/vaultcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 )
 
@@ -34,6 +43,9 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) int {
 	if err := borrowed(); err != nil && !harmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
+		if len(args) > 1 && args[1] == "hook" {
+			return cmdline.ExitUsage // which a client takes for no
+		}
 		return proxycmd.ExitProxy
 	}
 	log.SetOutput(io.Discard) // net/http writes what a server says unasked there, for the person at the terminal to read
@@ -46,9 +58,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 		exit = &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
 	if exit.Err != nil {
-		fmt.Fprintf(stderr, "clawai: %v\n", exit.Err)
+		fmt.Fprintf(cmdline.Prose(stderr), "clawai: %v%s\n", exit.Err, wayOn(exit.Err))
 	}
 	return exit.Code
+}
+
+// wayOn is what to do about a file that a program on Windows keeps to itself
+// (ERROR_SHARING_VIOLATION), of which no other system knows.
+func wayOn(err error) string {
+	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {
+		return "; another program has it open: close it there and try again"
+	}
+	return ""
 }
 
 // harmless says that a command line reads and starts nothing.
@@ -60,15 +81,16 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	// -v is left free: to users it means "verbose" as often as "version".
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
 	cli.FlagStringer = describeFlag
+	cli.HelpPrinter = printHelp
 	app := &cli.App{
 		Name:                      "clawai",
 		Usage:                     "let an AI agent use MCP servers only as your rules allow",
-		Version:                   cmdline.Version,
+		Version:                   cmdline.Build(),
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		UsageText:                 "clawai COMMAND [options]",
-		HideHelpCommand:           true,                     // ours knows what is hidden, and exits 2
-		Flags:                     []cli.Flag{cli.HelpFlag}, // which the library adds with its own command only
+		HideHelpCommand:           true,                                          // ours knows what is hidden, and exits 2
+		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // which the library adds with its own command only
 		DisableSliceFlagSeparator: true,
 		Commands:                  commands(),
 		OnUsageError:              onUsageError,
@@ -91,15 +113,23 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 func commands() []*cli.Command {
 	return []*cli.Command{
 		wrapcmd.InitCommand(),
+		wrapcmd.ProtectCommand(),
 		wrapcmd.WrapCommand(),
 		wrapcmd.UnwrapCommand(),
 		wrapcmd.StatusCommand(),
 		proxycmd.Command(),
+		proxycmd.HubCommand(),
+		proxycmd.ServeCommand(),
+		hookcmd.Command(),
 		policycmd.Command(),
 		approvecmd.Command(),
 		approvecmd.DecideCommand(),
 		logcmd.Command(),
+		scancmd.Command(),
+		attackcmd.Command(),
+		lockcmd.Command(),
 		authcmd.Command(),
+		vaultcmd.Command(),
 		doctorcmd.Command(),
 		democmd.Command(),
 		democmd.ServerCommand(),
@@ -109,14 +139,17 @@ func commands() []*cli.Command {
 	}
 }
 
-// harden gives every command the same strictness, so that no file has to
-// remember it: usage errors go to stderr with exit 2, "help" is never taken for
+// harden gives every command --color, but the proxy and the hub, which have nothing to show, and the
+// same strictness, so that no file has to remember it: usage errors go to stderr with exit 2, "help" is never taken for
 // an argument, a bare group is a usage error, and a flag behind an argument is
 // refused instead of being read as one.
 func harden(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = onUsageError
 		c.HideHelpCommand = true
+		if !c.Hidden && !c.SkipFlagParsing && c.Name != "proxy" && c.Name != "hub" {
+			c.Flags = append(slices.Clone(c.Flags), cmdline.ColorFlag())
+		}
 		harden(c.Subcommands)
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {

@@ -14,17 +14,24 @@ import (
 // TestMain makes the test binary play clawai, so that the scripts run the real
 // command line in a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"clawai":       main,
-		"toyserver":    toyServer,
-		"parityserver": parityServer,
-		"browser":      browserProgram,
-	})
+	testscript.Main(tests{m}, programs)
 }
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+// programs are what the test binary plays, by the name it is started under.
+var programs = map[string]func(){
+	"clawai":       main,
+	"toyserver":    toyServer,
+	"parityserver": parityServer,
+	"listserver":   listServer,
+	"browser":      browserProgram,
+}
+
+func TestScripts(t *testing.T) { testscript.Run(t, scriptsIn("testdata/script")) }
+
+// scriptsIn are the scripts of a folder, with the commands that they have.
+func scriptsIn(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "asks": asksInScript, "grants": grantsInScript, "answers": answersInScript, "damages": damagesInScript, "recalls": recallsInScript,
@@ -37,9 +44,10 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("REPO", repo)
 			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("USERPROFILE", env.WorkDir+`\home`) // HOME on Windows
 			return os.MkdirAll(env.WorkDir+"/home", 0o700)
 		},
-	})
+	}
 }
 
 // exits runs a program and demands an exit code: exits CODE PROGRAM ARGS...

@@ -19,6 +19,7 @@ const asksAll = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\n"
 // clients send with every call is neither asked about nor in the way of an answer.
 func TestWhatComesBesideTheArgumentsIsAsked(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	r := prepare(t)
 	r.write("policy.toml", asksAll)
 	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)

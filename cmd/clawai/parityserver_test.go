@@ -35,5 +35,5 @@ func parityAnswer(line []byte) string {
 	if !ok || !bytes.Contains(line, []byte(`"method":`)) {
 		return ""
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, after[:bytes.IndexAny(after, ",}")])
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, after[:bytes.IndexAny(after, ",}")])
 }

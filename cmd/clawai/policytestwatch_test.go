@@ -20,6 +20,7 @@ import (
 // interrupt.
 func TestPolicyTestWatches(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()

@@ -74,6 +74,7 @@ func (s *serving) ends(by syscall.Signal) {
 // the path outlives the process, and a policy that changes reaches open gates.
 func TestListen(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	one, two := newBackServer(t), newBackServer(t)
 	one.Start()
 	two.Start()

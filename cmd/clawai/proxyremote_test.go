@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -82,7 +83,7 @@ func TestSecretsOfARemoteServer(t *testing.T) {
 	_ = r.in.Close()
 	r.code(inTime)
 	r.keeps(secrets, "headers")
-	doctor := exec.Command("clawai", "doctor")
+	doctor := exec.Command("clawai", "doctor", "--all")
 	doctor.Env = r.cmd.Env
 	if out, _ := doctor.CombinedOutput(); strings.Contains(string(out), "s3cr3t") {
 		t.Errorf("%s", out)
@@ -111,6 +112,7 @@ func TestAnAnswerBehindTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
+	left := make(chan struct{}, 100) // a connection that the proxy has given up
 	go func() {
 		for id := 1; ; id++ {
 			c, err := in.Accept()
@@ -118,17 +120,22 @@ func TestAnAnswerBehindTheAnswer(t *testing.T) {
 				return
 			}
 			_, _ = c.Read(make([]byte, 64<<10))
+			var both strings.Builder // in one piece: what comes later may meet the next call
 			for i := range 2 {
 				text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%d"}]}}`, id+i, i)
-				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+				fmt.Fprintf(&both, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 			}
-			defer c.Close()
+			_, _ = io.WriteString(c, both.String())
+			_, _ = c.Read(make([]byte, 1))
+			_ = c.Close()
+			left <- struct{}{}
 		}
 	}()
 	r := prepareClawai(t, "--", "http://"+in.Addr().String()+"/mcp").start()
 	for i := 1; i < 4; i++ {
 		r.call(fmt.Sprint(i), "hello")
 		r.wants(fmt.Sprintf(`"id":%d,`, i), `"text":"0"`)
+		<-left // a call that comes before that may take the connection, and what lies on it
 	}
 	_ = r.in.Close()
 	r.code(inTime)

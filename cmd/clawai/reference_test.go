@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/policy/check/lint"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
@@ -101,6 +102,48 @@ func TestCodesHaveTheirPage(t *testing.T) {
 		if strings.Contains(word, "_") && !strings.Contains(src, `"`+word+`"`) {
 			t.Errorf("docs/denials.md has %s, which is no code", word)
 		}
+	}
+}
+
+// TestExitCodesOfEveryCommand: the page has a row for each command that does something,
+// and none for another.
+func TestExitCodesOfEveryCommand(t *testing.T) {
+	var documented []string
+	for line := range strings.Lines(read(t, "docs/exit-codes.md")) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for _, name := range regexp.MustCompile("`([a-z][a-z ]*)").FindAllStringSubmatch(cells[1], -1) {
+				documented = append(documented, strings.TrimSpace(name[1]))
+			}
+		}
+	}
+	var all []string
+	var walk func(cmds []*cli.Command, path string)
+	walk = func(cmds []*cli.Command, path string) {
+		for _, c := range visible(cmds) {
+			name := strings.TrimSpace(path + " " + c.Name)
+			if c.Action != nil {
+				all = append(all, name)
+			}
+			walk(c.Subcommands, name)
+		}
+	}
+	walk(commands(), "")
+	for _, name := range all {
+		if !slices.Contains(documented, name) {
+			t.Errorf("docs/exit-codes.md has no row for clawai %s", name)
+		}
+		code, out, errs := clawai(t, append(strings.Fields(name), "--no-such-option")...)
+		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errs, "unknown option --no-such-option") {
+			t.Errorf("clawai %s with an unknown option: exit %d, %q, %q", name, code, out, errs)
+		}
+	}
+	for _, name := range documented {
+		if !slices.Contains(all, name) {
+			t.Errorf("docs/exit-codes.md has a row for clawai %s, which there is not", name)
+		}
+	}
+	if len(all) < 20 {
+		t.Errorf("only %d commands", len(all))
 	}
 }
 

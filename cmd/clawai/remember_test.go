@@ -33,6 +33,7 @@ args.path = "/srv/**"
 // rules cover is asked about no more, and what was denied still is.
 func TestRememberedThroughTheQueue(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	r := prepare(t)
 	r.write("policy.toml", rememberRules)
 	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)
@@ -71,6 +72,97 @@ func TestRememberedThroughTheQueue(t *testing.T) {
 	}
 	r.code(patience)
 	r.quiet()
+}
+
+// An answer for the session that reaches a folder lets the folder through and nothing
+// else, is listed and taken back, and writes no rule.
+func TestAFolderForTheSession(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	r := prepare(t)
+	r.write("policy.toml", rememberRules)
+	r.cmd.Args = append(append(r.cmd.Args[:1:1], "proxy", "--server", "files"), r.cmd.Args[2:]...)
+	r.start()
+	calls := 0
+	write := func(path string) {
+		calls++
+		fmt.Fprintf(r.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"path":%q}}}`+"\n", calls, path)
+	}
+	answered := func(denied bool) {
+		t.Helper()
+		if got := r.next(); strings.Contains(got, `"isError":true`) != denied {
+			t.Errorf("call %d: %s", calls, got)
+		}
+	}
+	write("/srv/p/a")
+	id := r.waiting(1)["/srv/p/a"]
+	if out, err := r.clawai("decide", id, "allow", "--for", "session", "--scope", "all"); err == nil || !strings.Contains(out, `--scope: "all" is not offered for this call and session (one of folder, exact, tool)`) {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := r.clawai("decide", id, "allow", "--for", "session", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed until the session ends (folder): went on to the server; for this session: Edit files below /srv/p") {
+		t.Errorf("%v: %s", err, out)
+	}
+	answered(false)
+	write("/srv/p/sub/b")
+	answered(false)
+	write("/srv/p/.env")
+	answered(true)
+	write("/srv/q/b")
+	other := r.waiting(1)["/srv/q/b"]
+	if out, err := r.clawai("decide", other, "deny"); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	answered(true)
+	granted := r.granted(1)
+	if granted[0].Reach != "Edit files below /srv/p" {
+		t.Errorf("%+v", granted)
+	}
+	if out, err := r.clawai("approve", "--revoke", granted[0].ID); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.granted(0)
+	came := make(chan string, 1)
+	for asked := false; !asked; { // until the proxy has heard of it
+		write("/srv/p/sub/b")
+		go func() {
+			line, _ := r.out.ReadString('\n')
+			came <- line
+		}()
+		select {
+		case line := <-came:
+			if strings.Contains(line, `"isError":true`) {
+				t.Fatal(line)
+			}
+		case <-time.After(time.Second):
+			r.waiting(1)
+			asked = true
+		}
+	}
+	if text := r.read("policy.toml"); text != rememberRules {
+		t.Errorf("the policy is\n%s", text)
+	}
+	if err := r.in.Close(); err != nil {
+		t.Error(err)
+	}
+	r.code(patience)
+}
+
+// grant is an answer that holds for a session, as scripts read it.
+type grant struct{ ID, Reach string }
+
+// granted waits until n answers hold for the session.
+func (r *running) granted(n int) []grant {
+	r.t.Helper()
+	for late := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		out, err := r.clawai("approve", "--granted", "--json")
+		var list struct{ Granted []grant }
+		if err == nil && json.Unmarshal([]byte(out), &list) == nil && len(list.Granted) == n {
+			return list.Granted
+		}
+		if time.Now().After(late) {
+			r.t.Fatalf("%v: %s", err, out)
+		}
+	}
 }
 
 // clawai runs a command on the proxy's folders.

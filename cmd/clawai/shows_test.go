@@ -15,6 +15,7 @@ var passing = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d(\.\d+)?`), "TIME"},
+	{regexp.MustCompile(`(done in|failed after) (<1 ms|\d+ ms|\d+\.\d s)`), "$1 SPAN"},
 	{regexp.MustCompile(`\b[0-9a-hjkmnp-tv-z]{10}-\d+\b`), "RECORD"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "REVISION"},
 }
@@ -29,7 +30,7 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	file := append(args, "stdout")[1]
 	page, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
-	text := lasting(strings.ReplaceAll(ts.ReadFile(file), ts.Getenv("HOME"), "/home/user"))
+	text := lasting(strings.NewReplacer(ts.Getenv("HOME"), "/home/user", ts.Getenv("WORK"), "/work").Replace(ts.ReadFile(file)))
 	for _, block := range regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		pattern := regexp.QuoteMeta(lasting(block[1]))
 		pattern = strings.ReplaceAll("\n"+pattern, "\n"+regexp.QuoteMeta("...")+"\n", "\n(?:.*\n)*")

@@ -1,14 +1,21 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // TestAProxyStartsWithoutOtherCommandsLuggage: what is linked is initialised before main,
 // at every start of every proxy (docs/benchmarks.md).
 func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		of     string
 		banned []string
@@ -33,6 +40,56 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 					t.Errorf("%s links %s", c.of, pkg)
 				}
 			}
+		}
+	}
+}
+
+// heavy are the packages whose initialisation makes more than most, and how much it may:
+// what is bought with it stands in docs/benchmarks.md.
+var heavy = map[string]struct{ allocs, bytes int }{
+	"github.com/dustin/go-humanize":                    {150, most.bytes},
+	"mvdan.cc/sh/v3/fileutil":                          {130, most.bytes},
+	"github.com/clawai/clawai/policy/internal/reading": {most.allocs, 45_000},
+	"github.com/charmbracelet/ultraviolet":             {most.allocs, 35_000},
+	"encoding/xml":                                     {most.allocs, 25_000},
+}
+
+var most = struct{ allocs, bytes int }{100, 17_000}
+
+// initTrace is a line of GODEBUG=inittrace=1.
+var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.*, (\d+) bytes, (\d+) allocs$`)
+
+// TestInitialisationIsLight: no package makes at each start what only some command needs; it
+// makes it at the first use (sync.OnceValue). Nothing is timed.
+func TestInitialisationIsLight(t *testing.T) {
+	slow.Test(t)
+	program := filepath.Join(t.TempDir(), "clawai.exe")
+	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "--version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	found := initTrace.FindAllStringSubmatch(string(out), -1)
+	if err != nil || len(found) < 100 {
+		t.Fatalf("%d packages, %v\n%s", len(found), err, out)
+	}
+	seen := map[string]bool{}
+	for _, f := range found {
+		limit, known := heavy[f[1]]
+		if !known {
+			limit = most
+		}
+		seen[f[1]] = true
+		bytes, _ := strconv.Atoi(f[2])
+		allocs, _ := strconv.Atoi(f[3])
+		if bytes > limit.bytes || allocs > limit.allocs {
+			t.Errorf("%s makes %d allocations of %d bytes before main, at most %d of %d", f[1], allocs, bytes, limit.allocs, limit.bytes)
+		}
+	}
+	for name := range heavy {
+		if !seen[name] {
+			t.Errorf("%s is not initialised; delete its row", name)
 		}
 	}
 }

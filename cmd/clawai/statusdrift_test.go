@@ -332,7 +332,7 @@ func TestStatusKnowsItsOwn(t *testing.T) {
 				theirs += form.entry(name, []string{"npx", "-y"}, nil)
 			}
 			h.write(form.path, form.file(ours+bare))
-			if out, errs, code := h.run("wrap", "--all"); code != 0 {
+			if out, errs, code := h.run("wrap", "--all", "--yes"); code != 0 {
 				t.Fatalf("wrap exits %d: %s%s", code, out, errs)
 			}
 			servers, code := h.status()
@@ -358,7 +358,7 @@ func TestStatusKnowsItsOwn(t *testing.T) {
 					t.Errorf("the way back does not work: %s", again)
 				}
 			}
-			if out, errs, code := h.run("unwrap", "--all"); code != 0 {
+			if out, errs, code := h.run("unwrap", "--all", "--yes"); code != 0 {
 				t.Errorf("unwrap --all exits %d: %s%s", code, out, errs)
 			}
 			after, err := os.ReadFile(filepath.Join(h.dir, form.path))

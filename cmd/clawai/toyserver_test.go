@@ -31,6 +31,7 @@ func toyServer() {
 	var held []string
 	out := bufio.NewWriter(os.Stdout)
 	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		line := lines.Bytes()
 		if *heard != "" {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,10 +21,24 @@ func describeFlag(f cli.Flag) string {
 	for _, nothing := range []string{" (default: false)", " (default: 0)"} {
 		line = strings.TrimSuffix(line, nothing)
 	}
+	if once, again, ok := strings.Cut(line, " [ "); ok { // --x X [ --x X ]
+		if _, usage, ok := strings.Cut(again, " ]"); ok && strings.HasPrefix(again, once+" ]") {
+			line = once + "..." + usage
+		}
+	}
 	return line
 }
 
 var plainFlag = cli.FlagStringer
+
+// printHelp is the library's help, folded to the terminal.
+func printHelp(w io.Writer, templ string, data any) {
+	var text bytes.Buffer
+	plainHelp(&text, templ, data)
+	_, _ = io.WriteString(cmdline.Prose(w), text.String())
+}
+
+var plainHelp = cli.HelpPrinter
 
 func helpCommand() *cli.Command {
 	return &cli.Command{

@@ -52,6 +52,7 @@ func readHome(t *testing.T, home, rel string) string {
 
 func TestChoosingAtATerminal(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	home := homeWithServers(t)
 	p := sit(t, home, "wrap")
 	p.sees("Which servers to wrap?", "one  Claude Code  ~/.claude.json", "two  Cursor  ~/.cursor/mcp.json")

@@ -99,7 +99,7 @@ func TestALedEntryRuns(t *testing.T) {
 	}
 	r.write(".cursor/mcp.json", file)
 	wrapAt := func(listen string) (at string) {
-		c := exec.Command(bin, "wrap", "--all", "--remote=proxy", "--listen", listen)
+		c := exec.Command(bin, "wrap", "--all", "--yes", "--remote=proxy", "--listen", listen)
 		c.Env, c.Dir = append(r.cmd.Env, "TMPDIR="+r.path("tmp"), "CLAWAI_STATE_DIR="+r.path("state")), r.dir
 		if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "s3cr3t") {
 			t.Fatalf("%v\n%s", err, out)

@@ -18,10 +18,7 @@ const wordWrite = "write"
 // and writes it. When it must not or cannot be written, the person is told and
 // may still answer this once.
 func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply gate.Reply) (gate.Answer, error) {
-	offers := h.offers
-	if reply == gate.DenyAlways {
-		offers = denying(offers)
-	}
+	offers := writing(h.offers, reply)
 	offer := offers[0]
 	if len(offers) > 1 {
 		word, err := t.show(ctx, tty, scopes(offers, reply, h.page.Hints))
@@ -48,10 +45,10 @@ func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply ga
 	return gate.Answer{}, err
 }
 
-// denying are the offers that have a rule that denies.
-func denying(offers []queue.Offer) (some []queue.Offer) {
+// writing are the offers that have a rule for an answer.
+func writing(offers []queue.Offer, reply gate.Reply) (some []queue.Offer) {
 	for _, o := range offers {
-		if o.Deny != "" {
+		if o.Rule(reply) != "" {
 			some = append(some, o)
 		}
 	}
@@ -61,8 +58,20 @@ func denying(offers []queue.Offer) (some []queue.Offer) {
 // scopeLabels are the words for the scopes where there is one line for each.
 var scopeLabels = map[string]string{
 	"exact":  "This exact call",
+	"file":   "This file, whatever else",
 	"folder": "Its folder",
 	"tool":   "All of it",
+}
+
+// reaches is the page on which the person picks how far an answer for the session goes.
+func reaches(offers []queue.Offer, foot []string) screen.Page {
+	all := make([]screen.Reach, len(offers))
+	for i, o := range offers {
+		all[i] = screen.Reach{Word: o.Scope, Label: term.Text(o.Session), Title: term.Text(o.Title)}
+	}
+	p := screen.Reaches(all)
+	p.Hints = foot
+	return p
 }
 
 // scopes is the page on which the person picks how far the rule goes.
@@ -70,7 +79,7 @@ func scopes(offers []queue.Offer, reply gate.Reply, foot []string) screen.Page {
 	p := screen.Page{Decision: "clawai asks: always allow how much?", Choices: []screen.Choice{deny("Deny, write nothing")}, Hints: foot}
 	if !reply.Allows() {
 		p.Decision = "clawai asks: always deny how much?"
-		p.Choices[0].Label = "Deny once, write nothing"
+		p.Choices[0] = deny("Deny once, write nothing")
 	}
 	var facts []string
 	for _, o := range offers {
@@ -95,7 +104,7 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot []string) s
 	if !reply.Allows() {
 		text, lets = o.Deny, "It denies"
 		p.Decision = "clawai asks: write this rule and deny?"
-		p.Choices[0].Label = "Deny once, write nothing"
+		p.Choices[0] = deny("Deny once, write nothing")
 		p.Choices[1].Label, p.Choices[1].Lets = "Write the rule and deny", false
 	}
 	for line := range strings.Lines(text) {
@@ -113,7 +122,7 @@ func confirmation(path string, o queue.Offer, reply gate.Reply, foot []string) s
 func refused(why error, foot []string) screen.Page {
 	return screen.Page{
 		Facts:    screen.Text("Nothing is written.", term.Text(why.Error())),
-		Decision: "clawai asks: let this call through?",
+		Decision: "clawai asks: let it through?",
 		Choices:  []screen.Choice{deny("Deny"), allow(screen.Allow, "Allow once")},
 		Hints:    foot,
 	}

@@ -145,14 +145,16 @@ func TestScopes(t *testing.T) {
 		want         gate.Reply
 		line, note   string
 	}{
-		{"its folder", 3, 2, []string{`args.path = "/home/user/*"`, `path directly in "/home/user/"`, `content = "something else"`}, gate.AllowAlways,
+		{"its folder", 3, 3, []string{`args.path = "/home/user/*"`, `path directly in "/home/user/"`, `content = "something else"`}, gate.AllowAlways,
 			`args.path = "/home/user/*"`, "wrote a rule to allow (folder) above policy.toml:9"},
-		{"all of it", 3, 3, []string{`args.path = "/home/user/**"`, "/home/user/.ssh/id_ed25519"}, gate.AllowAlways,
+		{"all of it", 3, 4, []string{`args.path = "/home/user/**"`, "/home/user/.bashrc"}, gate.AllowAlways,
 			`action = "allow"`, "wrote a rule to allow (tool) above policy.toml:9"},
 		{"deny the call", 4, 1, []string{`action = "deny"`, `args.content`, "write this rule and deny?", "> Deny once, write nothing"}, gate.DenyAlways,
 			`args.path = "/home/user/a.txt"`, "wrote a rule to deny (exact) above policy.toml:9"},
-		{"deny all of it", 4, 3, []string{`action = "deny"`, "It denies"}, gate.DenyAlways,
-			`description = "Never: Ask before writes"`, "wrote a rule to deny (tool) above policy.toml:9"},
+		{"its file", 3, 2, []string{`args.path = "/home/user/a.txt"`, `content = "something else"`}, gate.AllowAlways,
+			`description = "Edit ~/a.txt, any content"`, "wrote a rule to allow (file) above policy.toml:9"},
+		{"deny all of it", 4, 4, []string{`action = "deny"`, "It denies"}, gate.DenyAlways,
+			`description = "Never edit files below ~"`, "wrote a rule to deny (tool) above policy.toml:9"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o, path := asksFor(t, policyBefore, writeArgs)
@@ -357,5 +359,34 @@ func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
 	}
 	if read(t, path) != edited {
 		t.Error("the edit was lost")
+	}
+}
+
+// "For this session" asks how far, the folder first and Deny preset, and writes nothing.
+func TestSessionAsksHowFar(t *testing.T) {
+	slow.Test(t)
+	for entry, downs := range map[string]int{"Edit files below ~/p": 1, "This exact call": 2, "Edit ~/p/a.txt, any content": 3, "Edit files below ~": 4} {
+		o, path := asksFor(t, policyBefore, `{"path":"/home/user/p/a.txt","content":"hi"}`)
+		s := start(t, o, 40, 120)
+		s.see("Allow for this session… (shows how far)")
+		s.pick("Allow for this session… (shows how far)", 2)
+		s.see("allow how much, until the session ends?", "> Deny", "What a rule denies stays denied", "Edit files below ~/p", "This exact call", "Edit ~/p/a.txt, any content")
+		s.answer(strings.Repeat(down, downs))
+		s.see("> " + entry)
+		s.press(enter)
+		if out := s.end(); out.Reply != gate.AllowSession || out.Err != "" {
+			t.Errorf("%s: %+v", entry, out)
+		}
+		if read(t, path) != policyBefore {
+			t.Error("a rule was written")
+		}
+	}
+	o, _ := asksFor(t, policyBefore, `{"path":"/home/user/p/a.txt","content":"hi"}`)
+	s := start(t, o, 40, 120)
+	s.pick("Allow for this session… (shows how far)", 2)
+	s.see("allow how much, until the session ends?", "> Deny")
+	s.press(enter)
+	if out := s.end(); out.Reply != gate.DenyOnce {
+		t.Errorf("the preset: %+v", out)
 	}
 }

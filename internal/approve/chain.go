@@ -25,11 +25,14 @@ type ChainOptions struct {
 	OnError    func(err error)                  // hears what did not work beside the asking; nil: nobody does
 }
 
-// RuleWriter writes what is to be remembered for good; *remember.Writer is the one
+// RuleWriter knows how far answers can reach, and writes what is to be remembered for
+// good; *remember.Writer is the one
 // there is.
 type RuleWriter interface {
 	Offers(q gate.Question) (offers []queue.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
+	// Bound is how far an answer for the session reaches that names a scope.
+	Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error)
 }
 
 // Chain asks where a person is known to be looking: each question waits in the

@@ -502,3 +502,50 @@ func TestTheRequestIsTheQuestion(t *testing.T) {
 	k.cancel(gate.ErrClosed)
 	k.end(t)
 }
+
+// How far an answer for the session goes is made here, whoever gave it; when it cannot
+// be, the call is answered once and the giver reads why.
+func TestAnAnswerForTheSessionReaches(t *testing.T) {
+	gone := errors.New("the policy file has changed")
+	tests := []struct {
+		scope string
+		fails error
+		want  gate.Reply
+		note  string
+	}{
+		{"folder", nil, gate.AllowSession, "for this session: folder"},
+		{"exact", nil, gate.AllowSession, ""},
+		{"", gone, gate.AllowSession, ""},
+		{"folder", gone, gate.AllowOnce, "allowed once, and not for the session: the policy file has changed"},
+	}
+	for _, tt := range tests {
+		s := newMemQueue()
+		l := NewChain(ChainOptions{Queue: s.line(), Wait: true, RuleWriter: &fakeKeeper{fails: tt.fails}})
+		k := askOn(l)
+		ticket := <-s.came
+		ticket.end(queue.Approved, queue.Answer{Reply: gate.AllowSession, Scope: tt.scope, Channel: "console", By: "me"})
+		a := k.wants(t, tt.want, "console")
+		if a.Note != tt.note || (a.Bound != nil) != (tt.note == "for this session: folder") {
+			t.Errorf("%q: %+v", tt.scope, a)
+		}
+		l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
+		l.Close()
+	}
+	s := newMemQueue()
+	l := NewChain(ChainOptions{Channels: []Channel{scoped{newFakeChannel("elicitation")}}, Queue: s.line(), RuleWriter: &fakeKeeper{}})
+	defer l.Close()
+	k := askOn(l)
+	ticket := <-s.came
+	if a := k.wants(t, gate.AllowSession, "elicitation"); a.Bound == nil || a.Bound.Title() != "edit files below file" {
+		t.Errorf("from a channel: %+v", a)
+	}
+	within(t, func() bool { status, _ := ticket.fate(); return status == queue.Approved })
+	l.Concluded(k.q, gate.Verdict{Action: policy.Allow})
+}
+
+// scoped is a channel whose answer for the session is about the file.
+type scoped struct{ *fakeChannel }
+
+func (s scoped) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
+	return gate.Answer{Reply: gate.AllowSession, Scope: "file", Digest: q.Digest, Channel: s.name, By: "me"}, nil
+}

@@ -61,6 +61,8 @@ func (d *channel) Say(r gate.Reply) {
 		s.answer(down + enter)
 	case gate.AllowSession:
 		s.answer(down + down + enter)
+		s.see("until the session ends?", "> Deny")
+		s.answer(down + enter)
 	case gate.AllowAlways:
 		s.walkToAlways()
 		s.see("> Deny, write nothing")
@@ -87,7 +89,7 @@ func (d *channel) Read() {
 
 func (d *channel) Leave() {
 	s := <-d.asking
-	s.see("clawai asks: let this through?")
+	s.see("clawai asks: let it through?")
 	s.hangUp()
 }
 

@@ -25,10 +25,11 @@ type form struct {
 
 // askForm shows the page on tty and gives the word of the choice. Esc and
 // Ctrl-C choose to deny; every error denies.
-func askForm(ctx context.Context, tty *term.Tty, p screen.Page, grace time.Duration) (string, error) {
+func askForm(ctx context.Context, tty *term.Tty, p screen.Page, grace time.Duration, color bool) (string, error) {
+	p.Hints = append([]string{"Esc " + p.Choices[0].Brief}, p.Hints...)
 	f := &form{question: screen.Question{Page: p, Menu: true, Grace: &screen.Grace{For: grace, Now: time.Now}}}
 	var loop screen.Loop
-	if err := errors.Join(loop.Run(ctx, tty, f, false), f.err); err != nil {
+	if err := errors.Join(loop.Run(ctx, tty, f, color), f.err); err != nil {
 		return "", err
 	}
 	if f.answer == "" {

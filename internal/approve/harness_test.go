@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"os/exec"
@@ -45,8 +46,9 @@ type order struct {
 	Client   string // what starts the asking process; see client
 	Policy   string // the file an "always" rule goes into; "": none
 	Denied   []remember.DeniedCall
-	More     []gate.Question // asked with Question, all at once
-	Queue    string          // the folder of a queue in which they wait beside; "": none
+	More     []gate.Question   // asked with Question, all at once
+	Disk     map[string]string // the files that can be read; nil: none
+	Queue    string            // the folder of a queue in which they wait beside; "": none
 }
 
 // sent are the Options that a process can be told.
@@ -60,6 +62,14 @@ type sent struct {
 // options are those of the terminal, with the policy that "always" is written to.
 func (o order) options() Options {
 	to := Options{Lock: o.Options.Lock, By: o.Options.By, TTY: o.Options.TTY, View: o.Options.View, Grace: o.Options.Grace, Plain: o.Options.Plain}
+	if o.Disk != nil {
+		to.View.ReadFile = func(path string) ([]byte, error) {
+			if s, ok := o.Disk[path]; ok {
+				return []byte(s), nil
+			}
+			return nil, fs.ErrNotExist
+		}
+	}
 	if o.Policy != "" {
 		to.RuleWriter = &remember.Writer{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
 	}
@@ -230,6 +240,7 @@ func open(t testing.TB, rows, cols int) *session {
 		t.Fatal(err)
 	}
 	s := &session{t: t, pty: p, tty: tty, screen: termtest.New(rows, cols), read: make(chan struct{})}
+	s.screen.Colors = true
 	s.resize(rows, cols)
 	if s.before, err = xterm.GetState(int(tty.Fd())); err != nil {
 		t.Fatal(err)
@@ -297,7 +308,7 @@ func (s *session) prompt(texts ...string) {
 
 func (s *session) until(ready func(string) bool, texts []string) {
 	s.t.Helper()
-	if !s.screen.Wait(20*time.Second, func(shown string) bool {
+	if !s.screen.Wait(patience, func(shown string) bool {
 		if !ready(shown) {
 			return false
 		}
@@ -308,8 +319,18 @@ func (s *session) until(ready func(string) bool, texts []string) {
 		}
 		return true
 	}) {
-		s.t.Fatalf("not seen: %q\nscreen:\n%s\nstderr: %s", texts, s.screen.Text(), s.stderr.String())
+		s.t.Fatalf("not seen: %q\nscreen:\n%s\nstderr: %s", texts, s.screen.Text(), s.stacks())
 	}
+}
+
+// patience is how long a machine with other work may take to show something.
+const patience = time.Minute
+
+// stacks is what the asking process wrote, with what it is at.
+func (s *session) stacks() string {
+	_ = s.cmd.Process.Signal(syscall.SIGABRT) // the others end a question like a person
+	time.Sleep(time.Second)                   // for it to be written
+	return s.stderr.String()
 }
 
 // press types at once.
@@ -323,7 +344,7 @@ func (s *session) press(keys string) {
 // answer types as soon as keys are answers.
 func (s *session) answer(keys string) {
 	s.t.Helper()
-	s.see("Return answers")
+	s.see("Return answer")
 	s.press(keys)
 }
 

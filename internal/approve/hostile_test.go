@@ -5,7 +5,6 @@ package approve
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
@@ -34,7 +33,7 @@ func TestHostileCalls(t *testing.T) {
 					viewtest.Check(t, c, s.readPlain())
 					s.press("deny\n")
 				} else {
-					s.see("> Deny", "Return answers")
+					s.see("> Deny", "Return answer")
 					facts, _, _ := strings.Cut(s.screen.Text(), "\n────") // our own rows stand below
 					viewtest.Check(t, c, facts)
 					s.press(enter)
@@ -64,7 +63,7 @@ func room(t *testing.T, o order) int {
 func (s *session) readPlain() string {
 	s.t.Helper()
 	for n := 1; ; n++ {
-		if !s.screen.Wait(20*time.Second, func(shown string) bool {
+		if !s.screen.Wait(patience, func(shown string) bool {
 			return strings.Count(shown, "\n>") == n && strings.HasSuffix(strings.TrimSpace(shown), "\n>")
 		}) {
 			s.t.Fatalf("no prompt:\n%s", s.screen.Text())
@@ -98,7 +97,7 @@ func TestHostileNames(t *testing.T) {
 			s.prompt()
 		}
 		s.see("server     "+v, "method     "+v, "tool       "+v, "rule       "+term.Visible(evil)+":7 "+v,
-			`"k\u{1b}[2J\u{202e}" = 1`, `"a.b"."" = 3`, "(800 characters, SHA-256")
+			`"k\u{1b}[2J\u{202e}" = 1`, `"a.b"."" = 3`, "characters, SHA-256")
 		if env == "TERM=dumb" {
 			s.press("deny\n")
 		} else {

@@ -107,7 +107,7 @@ func TestAListOnTheTerminal(t *testing.T) {
 			"TERM=xterm": func(s *session, keys, _ string) { s.answer(keys) },
 			"TERM=dumb":  func(s *session, _, word string) { s.prompt(); s.press(word + "\n") },
 		}[env]
-		list := []string{`5 calls from server "files"`, "── call 1 of 5", "── call 5 of 5", `path = "/p/0"`, `path = "/p/4"`, "let all 5 calls through?", "Deny all", "Ask one by one"}
+		list := []string{"files wants 5 things at once", "1 of 5  wants to write /p/", "5 of 5  wants to write /p/", `path = "/p/0"`, `path = "/p/4"`, "let all 5 calls through?", "Deny all", "Ask one by one"}
 		alone := []string{`path = "/home/user/.ssh/authorized_keys"`, "DANGEROUS. clawai asks: let it through?"}
 		t.Run("deny "+env, func(t *testing.T) {
 			s := start(t, several(), 60, 80, env)
@@ -154,7 +154,7 @@ func TestAListOneByOneOnTheTerminal(t *testing.T) {
 		var path string
 		s.screen.Wait(20*time.Second, func(shown string) bool {
 			i := slices.IndexFunc(left, func(p string) bool { return strings.Contains(shown, `path = "`+p+`"`) })
-			if i < 0 || !strings.Contains(shown, "let this through?") || !strings.Contains(shown, "Return answers") {
+			if i < 0 || !strings.Contains(shown, "let it through?") || !strings.Contains(shown, "Return answer") {
 				return false
 			}
 			path = left[i]
@@ -187,7 +187,7 @@ func TestTheTerminalAndTheQueueRace(t *testing.T) {
 		o := writeCall(`{"path":"/p/0"}`)
 		o.Queue = dir
 		s := start(t, o, 24, 80)
-		s.see("Return answers")
+		s.see("Return answer")
 		pending, err := q.Pending(t.Context())
 		if err != nil || len(pending) != 1 || pending[0].Digest != o.Question.Digest {
 			t.Fatalf("%d wait in the queue: %v", len(pending), err)

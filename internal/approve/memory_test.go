@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
 )
 
 // memQueue is a queue in memory, which can fail.
@@ -146,6 +147,11 @@ func (s *fakeChannel) Ask(ctx context.Context, q gate.Question) (gate.Answer, er
 		if !ok {
 			return gate.Answer{}, errLeft
 		}
+		if ctx.Err() != nil { // it was said to the next question
+			s.says <- r
+			s.ended <- context.Cause(ctx)
+			return gate.Answer{}, context.Cause(ctx)
+		}
 		return gate.Answer{Reply: r, Digest: q.Digest, Channel: s.name, By: "somebody"}, nil
 	case <-ctx.Done():
 		s.ended <- context.Cause(ctx)
@@ -162,6 +168,19 @@ type fakeKeeper struct {
 
 func (p *fakeKeeper) Offers(gate.Question) ([]queue.Offer, string) {
 	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "allow", Deny: "deny"}}, ""
+}
+
+// bound is how far an answer reaches that a fakeKeeper made.
+type bound struct{ scope string }
+
+func (b bound) Covers([]policy.Call) bool { return false }
+func (b bound) Title() string             { return "edit files below " + b.scope }
+
+func (p *fakeKeeper) Bound(_ context.Context, _ gate.Question, scope string) (gate.Bound, string, error) {
+	if p.fails != nil {
+		return nil, "", p.fails
+	}
+	return bound{scope}, "for this session: " + scope, nil
 }
 
 func (p *fakeKeeper) Write(_ context.Context, _ gate.Question, scope string, r gate.Reply) (string, error) {

@@ -21,7 +21,7 @@ func TestPlainAnswers(t *testing.T) {
 	} {
 		for _, env := range []string{"TERM=dumb", "CLAWAI_ACCESSIBLE=1", "TERM="} {
 			s := start(t, writeCall(`{"path":"/p/a","n":1.50,"b":[true,null]}`), 24, 80, env)
-			s.see(`"files"`, `path = "/p/a"`, "n = 1.50", "b[0] = true", "b[1] = null", "clawai asks: let this through?", "deny", "session")
+			s.see(`"files"`, `path = "/p/a"`, "n = 1.50", "b[0] = true", "b[1] = null", "clawai asks: let it through?", "deny", "session")
 			s.prompt()
 			s.press(typed)
 			if out := s.end(); out.Reply != want || out.Err != "" {
@@ -67,7 +67,7 @@ func TestPlainTypeAheadIsNoAnswer(t *testing.T) {
 	s := open(t, 24, 80)
 	s.press("allow\n")
 	s.run(o, "TERM=dumb")
-	s.see("clawai asks: let this through?")
+	s.see("clawai asks: let it through?")
 	s.press("session\n")
 	s.prompt()
 	s.press("no\n")
@@ -80,7 +80,7 @@ func TestPlainMore(t *testing.T) {
 	t.Parallel()
 	args := `{"list":[` + strings.Repeat("0,", 80) + `"the end"]}`
 	s := start(t, writeCall(args), 60, 80, "TERM=dumb")
-	for _, rest := range []string{"46", "6"} {
+	for _, rest := range []string{"48", "8"} {
 		s.prompt("\n" + rest + ` more lines are not shown yet; type "more"`)
 		s.press("more\n")
 	}

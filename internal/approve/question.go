@@ -3,6 +3,7 @@ package approve
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
@@ -21,12 +22,13 @@ var errTooMany = errors.New("together the calls are too many to show")
 // whyNot, when not empty, says why.
 func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) screen.Page {
 	var more []string
-	if len(offers) == 0 && whyNot != "" {
+	if len(writing(offers, gate.AllowAlways)) == 0 && whyNot != "" {
 		more = []string{"always     not offered: " + whyNot}
 	}
 	p := screen.Asked{
-		Calls: len(q.Calls), Dangerous: len(v.Dangers) > 0,
-		Session: q.Session, Always: len(offers) > 0, Never: len(denying(offers)) > 0,
+		Calls: len(q.Calls), Reply: q.Reply, Dangerous: len(v.Dangers) > 0,
+		Session: q.Session, Further: len(queue.ForSession(offers)) > 1,
+		Always: len(writing(offers, gate.AllowAlways)) > 0, Never: len(writing(offers, gate.DenyAlways)) > 0,
 	}.Page(func(width int) ([]string, int) {
 		rows, need := v.Rows(width)
 		return append(rows, view.Wrap(more, width)...), need
@@ -35,22 +37,9 @@ func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) 
 	return p
 }
 
-// careful has an allow of something dangerous confirmed.
-func careful(dangers, foot []string) screen.Page {
-	facts := []string{"You are about to let this through although it needs care:"}
-	for _, d := range dangers {
-		facts = append(facts, "  "+d)
-	}
-	return screen.Page{
-		Facts:    screen.Text(facts...),
-		Decision: "DANGEROUS. Let it through all the same?",
-		Choices:  []screen.Choice{deny("Deny"), allow(screen.Allow, "Allow, I have read it")},
-		Hints:    foot,
-		Alarm:    true,
-	}
+func deny(label string) screen.Choice {
+	return screen.Choice{Word: screen.Deny, Label: label, Brief: strings.ToLower(label)}
 }
-
-func deny(label string) screen.Choice { return screen.Choice{Word: screen.Deny, Label: label} }
 
 func allow(word, label string) screen.Choice {
 	return screen.Choice{Word: word, Label: label, Lets: true}
@@ -58,7 +47,7 @@ func allow(word, label string) screen.Choice {
 
 // list is the page of several questions.
 func list(qs []gate.Question, vs []view.Question) (screen.Page, error) {
-	head := fmt.Sprintf("%d calls from server %s", len(qs), vs[0].Server)
+	head := fmt.Sprintf("%s wants %d things at once", vs[0].Who(), len(qs))
 	first := qs[0].Deadline
 	for i, q := range qs {
 		if q.Deadline.Before(first) {
@@ -69,11 +58,7 @@ func list(qs []gate.Question, vs []view.Question) (screen.Page, error) {
 		}
 	}
 	all := func(width int) ([]string, int) {
-		rows := view.Wrap([]string{head}, width)
-		for i, v := range vs {
-			call, _ := v.Rows(width)
-			rows = append(append(rows, fmt.Sprintf("── call %d of %d", i+1, len(vs))), call...)
-		}
+		rows := append(view.Wrap([]string{head, ""}, width), view.Several(vs, width)...)
 		return rows, len(rows)
 	}
 	if _, n := all(0); n > screen.MaxRows {
@@ -85,7 +70,8 @@ func list(qs []gate.Question, vs []view.Question) (screen.Page, error) {
 		Choices: []screen.Choice{
 			deny("Deny all"), allow(screen.Allow, "Allow all, each once"), {Word: wordEach, Label: "Ask one by one"},
 		},
-		Hints: footer(first),
+		Hints:  footer(first),
+		Headed: true,
 	}, nil
 }
 
@@ -93,5 +79,5 @@ func footer(deadline time.Time) []string {
 	if deadline.IsZero() {
 		return nil
 	}
-	return []string{"No answer by " + deadline.Local().Format(time.TimeOnly) + " denies."}
+	return []string{"no answer by " + deadline.Local().Format(time.TimeOnly) + " denies"}
 }

@@ -2,6 +2,7 @@ package approve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -144,7 +145,10 @@ func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
 func (l *Chain) request(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
-		Rule: q.Rule, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
+		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
+	}
+	if q.Reply {
+		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts always marshal
 	}
 	if l.o.Risk(q) {
 		r.Risk = "dangerous"

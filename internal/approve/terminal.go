@@ -38,8 +38,9 @@ type Options struct {
 
 // Terminal asks on the controlling terminal when this process may own it.
 type Terminal struct {
-	o    Options
-	turn chan struct{} // one question at a time
+	o     Options
+	color bool          // unless NO_COLOR is set
+	turn  chan struct{} // one question at a time
 }
 
 var _ BatchChannel = (*Terminal)(nil)
@@ -52,8 +53,8 @@ func NewTerminal(o Options) *Terminal {
 	case "", "dumb", "unknown":
 		o.Plain = true
 	}
-	o.Plain = o.Plain || os.Getenv("CLAWAI_ACCESSIBLE") != ""
-	return &Terminal{o: o, turn: make(chan struct{}, 1)}
+	o.Plain = o.Plain || !term.Screens || os.Getenv("CLAWAI_ACCESSIBLE") != ""
+	return &Terminal{o: o, color: os.Getenv("NO_COLOR") == "", turn: make(chan struct{}, 1)}
 }
 
 // Name is "terminal".
@@ -155,7 +156,7 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 		return answer, err
 	}
 	said, err := guarded(func() (gate.Answer, error) { return ask(ctx, tty) })
-	answer.Reply, answer.Note = said.Reply, said.Note
+	answer.Reply, answer.Scope, answer.Note = said.Reply, said.Scope, said.Note
 	return answer, errors.Join(err, tty.Close())
 }
 
@@ -174,25 +175,43 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 	}
 	offers, whyNot := t.o.RuleWriter.Offers(q)
 	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
-	word, err := t.show(ctx, tty, h.page)
-	if err != nil {
-		return answer, err
-	}
-	if word == screen.Always || word == screen.Never {
-		return t.always(ctx, tty, h, screen.Reply(word))
-	}
-	answer.Reply = screen.Reply(word)
-	if answer.Reply.Allows() && len(v.Dangers) > 0 {
-		if word, err = t.show(ctx, tty, careful(v.Dangers, h.page.Hints)); err != nil || word != screen.Allow {
+	for {
+		answer.Scope = ""
+		word, err := t.show(ctx, tty, h.page)
+		if err != nil {
+			return answer, err
+		}
+		if word == screen.Always || word == screen.Never {
+			return t.always(ctx, tty, h, screen.Reply(word))
+		}
+		answer.Reply = screen.Reply(word)
+		if far := queue.ForSession(offers); answer.Reply == gate.AllowSession && len(far) > 1 {
+			if word, err = t.show(ctx, tty, reaches(far, h.page.Hints)); err != nil || word == screen.Deny {
+				return gate.Answer{}, err
+			}
+			answer.Scope = word
+		}
+		if !answer.Reply.Allows() || len(v.Dangers) == 0 {
+			return answer, nil
+		}
+		what := screen.SureOnce
+		if answer.Reply == gate.AllowSession {
+			what = screen.SureSession
+		}
+		sure := screen.Sure(v.Headline(0), v.Dangers, what)
+		sure.Hints = h.page.Hints
+		switch word, err = t.show(ctx, tty, sure); {
+		case err != nil:
 			return gate.Answer{}, err
+		case word == screen.Yes:
+			return answer, nil
 		}
 	}
-	return answer, nil
 }
 
 func (t *Terminal) view(q gate.Question) (view.Question, error) {
 	o := t.o.View
-	o.Server, o.Rule = q.Server, q.Rule
+	o.Server, o.Rule, o.Why, o.Reply = q.Server, q.Rule, q.Why, q.Reply
 	return view.Of(q.Calls, o)
 }
 
@@ -200,5 +219,5 @@ func (t *Terminal) show(ctx context.Context, tty *term.Tty, p screen.Page) (stri
 	if t.o.Plain {
 		return askPlain(ctx, tty, p, t.o.Grace)
 	}
-	return askForm(ctx, tty, p, t.o.Grace)
+	return askForm(ctx, tty, p, t.o.Grace, t.color)
 }

@@ -36,7 +36,7 @@ func TestAnswers(t *testing.T) {
 			s := start(t, writeCall(`{"path":"/p/a.txt","content":"hi"}`), 24, 80)
 			s.see(`server     "files"`, "method     tools/call", `tool       "write_file"`,
 				`rule       policy.toml:7 "Ask before writes"`, "arguments  2",
-				`  path = "/p/a.txt"`, `  content = "hi"`, "clawai asks: let this through?", "> Deny", "Allow once")
+				`  path = "/p/a.txt"`, `  content = "hi"`, "clawai asks: let it through?", "> Deny", "Allow once")
 			s.answer(c.keys)
 			out := s.end()
 			if out.Reply != c.want || out.Err != "" || out.Channel != "terminal" || out.Digest != [32]byte{1, 2, 3} {
@@ -120,7 +120,7 @@ func TestHangUpDenies(t *testing.T) {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
 		s := start(t, o, 24, 80)
-		s.see("clawai asks: let this through?")
+		s.see("clawai asks: let it through?")
 		s.hangUp()
 		all := s.outcomes()
 		if len(all) != 1 || all[0].Reply != gate.DenyOnce || all[0].Err == "" {
@@ -136,7 +136,7 @@ func TestSignalDenies(t *testing.T) {
 		o := writeCall(`{}`)
 		o.Options.Plain = plain
 		s := start(t, o, 24, 80)
-		s.see("clawai asks: let this through?")
+		s.see("clawai asks: let it through?")
 		if err := s.cmd.Process.Signal(sigterm); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestResize(t *testing.T) {
 	s.see("> Allow once")
 	for _, size := range [][2]int{{40, 120}, {14, 50}, {24, 80}} {
 		s.resize(size[0], size[1])
-		s.see("path = ", "clawai asks: let this through?", "> Allow once", "Return answers")
+		s.see("path = ", "clawai asks: let it through?", "> Allow once", "Return answer")
 	}
 	s.press(enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
@@ -188,11 +188,11 @@ func TestManyArguments(t *testing.T) {
 		b.WriteString(`,"arg` + strings.Repeat("i", i) + `":"value"`)
 	}
 	s := start(t, writeCall(`{"first":1`+b.String()+`,"last":"the end"}`), 24, 80)
-	s.see("first = 1", "arguments  62", "read to the end to allow: lines", "clawai asks: let this through?", "> Deny", "Allow once")
+	s.see("first = 1", "arguments  62", "read to the end to allow: lines", "clawai asks: let it through?", "> Deny", "Allow once")
 	s.answer("\x1b[6~")
 	s.see("argiiiiiiiiiiiii = ", "> Deny")
 	s.press("\x1b[F")
-	s.see(`last = "the end"`, "clawai asks: let this through?", "> Deny")
+	s.see(`last = "the end"`, "clawai asks: let it through?", "> Deny")
 	s.press(down + enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
 		t.Errorf("got %+v", out)
@@ -213,7 +213,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 		s := start(t, writeCall(long), 24, 80)
 		s.answer(down)
 		s.see("> Allow once", "first = 1", "read to the end to allow: lines")
-		for _, shows := range []string{"argiiiiiiiiiiii = ", `last = "the end"`} {
+		for _, shows := range []string{"argiiiiiiiiiiiiiiiiiiii = ", `last = "the end"`} {
 			s.answer(enter)
 			s.see("── read on first: lines", shows, "> Allow once")
 		}
@@ -270,7 +270,7 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 		o := writeCall(`{"path":"/p/a.txt","content":"` + text + `"}`)
 		o.Options.View.Project = "/p"
 		s := start(t, o, 30, 80)
-		s.see("> Deny", "End show the rest", "let this through?")
+		s.see("> Deny", "End show the rest", "let it through?")
 		s.answer(down + enter)
 		if out := s.end(); out.Reply != gate.AllowOnce {
 			t.Errorf("got %+v", out)
@@ -284,7 +284,9 @@ func TestTheMiddleOfALongValue(t *testing.T) {
 		s.answer(down + enter)
 		s.see("── read on first: lines")
 		s.answer("\x1b[F" + enter)
-		s.see("although it needs care")
+		s.see("Really allow it once?", "> No, go back", "careful ")
+		s.answer(enter)
+		s.see("DANGEROUS. clawai asks")
 		s.answer(enter)
 		if out := s.end(); out.Reply != gate.DenyOnce {
 			t.Errorf("got %+v", out)
@@ -316,7 +318,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 		t.Error("an answer for the session is offered where it cannot hold")
 	}
 	s.answer(down + enter)
-	s.see("although it needs care", "Allow, I have read it")
+	s.see("Really allow it once?", "Yes, allow it once")
 	s.answer(down + enter)
 	if out := s.end(); out.Reply != gate.AllowOnce {
 		t.Errorf("got %+v", out)
@@ -333,11 +335,11 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 		pages = append(pages, scopes(offers, r, nil), confirmation("", offers[0], r, nil))
 	}
 	v := view.Question{Dangers: []string{"It writes outside the folder of the work."}}
-	many, err := list(make([]gate.Question, 1000), make([]view.Question, 1000))
+	many, err := list(make([]gate.Question, 300), make([]view.Question, 300))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(pages, many, ask(q, view.Question{}, offers, ""), ask(q, v, offers, ""), careful(v.Dangers, nil)) {
+	for _, p := range append(pages, many, ask(q, view.Question{}, offers, ""), ask(q, v, offers, ""), screen.Sure("", v.Dangers, screen.SureSession)) {
 		for _, c := range p.Choices {
 			if n := lipgloss.Width(c.Label); n > screen.MinWidth-6 {
 				t.Errorf("%q is %d wide", c.Label, n)
@@ -346,7 +348,7 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 		if n := lipgloss.Width(p.Decision); n > screen.MinWidth {
 			t.Errorf("%q is %d wide", p.Decision, n)
 		}
-		if p.Choices[0].Word != screen.Deny {
+		if w := p.Choices[0].Word; w != screen.Deny && w != screen.No {
 			t.Errorf("the preset is %q", p.Choices[0].Word)
 		}
 	}

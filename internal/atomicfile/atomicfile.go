@@ -52,7 +52,7 @@ func Write(path string, data []byte, o Options) error {
 			return fmt.Errorf("write %s: %w", path, err)
 		}
 	}
-	if err := os.Rename(tmp, target); err != nil {
+	if err := replace(tmp, target); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := syncDir(filepath.Dir(target)); err != nil {

@@ -38,3 +38,5 @@ func syncDir(dir string) error {
 	}
 	return nil
 }
+
+func replace(tmp, target string) error { return os.Rename(tmp, target) }

@@ -1,8 +1,13 @@
 package atomicfile
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
 )
 
 // keepOwner does nothing: a new file inherits its folder's access list.
@@ -10,3 +15,38 @@ func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
 // syncDir does nothing: a directory cannot be opened for that.
 func syncDir(string) error { return nil }
+
+// A file that was just written is often open for a moment: to the indexer, to what
+// looks for viruses.
+const (
+	patience = time.Second
+	pause    = 20 * time.Millisecond
+)
+
+// replace renames a file over another one, which Windows refuses while that is open.
+func replace(tmp, target string) error {
+	for late := time.Now().Add(patience); ; time.Sleep(pause) {
+		err := os.Rename(tmp, target)
+		if err == nil || !openElsewhere(target) {
+			return err
+		}
+		if time.Now().After(late) {
+			return fmt.Errorf("%w: it is open in another program; close it there and try again", errors.Unwrap(err))
+		}
+	}
+}
+
+// openElsewhere says whether somebody has the file open and lets nobody delete it.
+func openElsewhere(path string) bool {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return false
+	}
+	const others = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	h, err := windows.CreateFile(name, windows.DELETE, others, nil, windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+	}
+	_ = windows.CloseHandle(h)
+	return false
+}

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/redact"
-	"golang.org/x/sys/unix"
 )
 
 func BenchmarkRecord(b *testing.B) {
@@ -44,7 +45,7 @@ func BenchmarkRecord(b *testing.B) {
 
 // BenchmarkRecordSync waits for the disk on every record.
 func BenchmarkRecordSync(b *testing.B) {
-	l, err := Open(b.TempDir()+"/audit", Options{Sync: true})
+	l, err := Open(b.TempDir()+"/audit", Options{Sync: SyncEach})
 	if err != nil {
 		b.Fatal(err)
 	}

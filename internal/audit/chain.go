@@ -2,7 +2,9 @@ package audit
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"math/bits"
 	"strconv"
 	"time"
 )
@@ -61,8 +63,8 @@ func (c *chain) seal(dst []byte, start int) []byte {
 	dst = append(dst, c.prev[:]...)
 	dst = append(dst, '"')
 	sum := sha256.Sum256(dst[start:])
-	for i, b := range sum {
-		*(*[2]byte)(c.prev[2*i:]) = hexPairs[b]
+	for i := 0; i < len(sum); i += 4 {
+		binary.LittleEndian.PutUint64(c.prev[2*i:], hexDigits(binary.BigEndian.Uint32(sum[i:])))
 	}
 	c.next++
 	dst = append(dst, hashMember[1:]...)
@@ -80,13 +82,15 @@ func (c *chain) skip(lines []byte) {
 	}
 }
 
-// hexPairs are the two digits of each byte.
-var hexPairs = func() (t [256][2]byte) {
-	for b := range t {
-		hex.Encode(t[b][:], []byte{byte(b)})
-	}
-	return t
-}()
+// hexDigits are those of n, the first in the lowest byte.
+func hexDigits(n uint32) uint64 {
+	w := uint64(bits.ReverseBytes32(n))
+	w = (w | w<<16) & 0x0000FFFF0000FFFF
+	w = (w | w<<8) & 0x00FF00FF00FF00FF
+	w = (w>>4 | w<<8) & 0x0F0F0F0F0F0F0F0F
+	letters := (w + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return w + 0x3030303030303030 + letters*('a'-'0'-10)
+}
 
 // appendDate writes RFC 3339 in UTC up to the point behind the second. With all
 // nine digits of the nanosecond after it, times compare as text. By hand: AppendFormat reads

@@ -103,8 +103,24 @@ func closeIfCrashed(path string, o Options) error {
 				return err
 			}
 		}
+		if err := cutReserved(f, path); err != nil {
+			return err
+		}
 		return f.Chmod(closedMode)
 	})
+}
+
+// cutReserved gives back what a writer that is gone had reserved behind its records.
+func cutReserved(f *os.File, path string) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	end, _, err := lookBehind(f, 0)
+	if err != nil || end == fi.Size() {
+		return err
+	}
+	return os.Truncate(path, end)
 }
 
 // openFree opens a segment and takes its lock; nil when it has a writer, or is
@@ -127,8 +143,7 @@ func openFree(path string) (*os.File, error) {
 // markCrashed reads a segment without a writer.
 func markCrashed(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
-	s := newScanner(f)
-	err := s.each(func(it item) {
+	s, _, err := readSegment(f, func(it item) {
 		if it.raw == nil {
 			return
 		}

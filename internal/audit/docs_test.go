@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/redact"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // TestMembersAndTheirPage: docs/record.md has every member of a line and no other.
@@ -39,10 +40,7 @@ func TestMembersAndTheirPage(t *testing.T) {
 			t.Errorf("the sample has no %s", v.Type().Field(i).Name)
 		}
 	}
-	raw, err := os.ReadFile(l.seg.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := recorded(t, l.seg.path)
 	line := map[string]any{}
 	if err := json.Unmarshal([]byte(strings.Split(string(raw), "\n")[1]), &line); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/escape"
@@ -19,20 +20,47 @@ type encoder struct {
 	*redact.Redactor
 	session  string
 	unquoted []byte // scratch space
+	written  []byte // the next event's arguments, where they have been written already
+	said     [2]lately
+	last     *lately // of the two: that of replies, or that of all else
 }
 
-// event appends ev as a line without its closing members. Texts that are words
-// of ours are escaped; all others are redacted too.
+// lately is what the members of the last lines said that mostly say the same.
+type lately struct {
+	server, guess, direction, method, subject, name, cwd, policy, decision, stage, code, reason, ruleFile, rule said
+}
+
+// said is a value and the member as it was written.
+type said struct{ value, text []byte }
+
+// shortText is how long a value may be, in bytes, to be kept for the next line.
+const shortText = 256
+
+// event appends ev as a line without its closing members.
 func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
-	dst = e.begin(dst, c, ev.Time, ev.Kind)
-	dst = e.member(dst, "server", ev.Server)
-	dst = e.member(dst, "server_guess", ev.ServerGuess)
-	dst = word(dst, "direction", ev.Direction)
-	dst = e.member(dst, "method", ev.Method)
+	e.last = &e.said[0]
+	if ev.Ref != "" {
+		e.last = &e.said[1]
+	}
+	dst = e.begin(dst, c, ev.Time, ev.Kind, ev.Record)
+	dst = e.text(dst, &e.last.server, `,"server":"`, ev.Server, theirs)
+	dst = e.text(dst, &e.last.guess, `,"server_guess":"`, ev.ServerGuess, theirs)
+	dst = e.text(dst, &e.last.direction, `,"direction":"`, ev.Direction, ours)
+	dst = e.text(dst, &e.last.method, `,"method":"`, ev.Method, theirs)
 	dst = e.id(dst, ev.ID)
-	dst = word(dst, "subject", ev.Subject)
-	dst = e.list(dst, "names", ev.Names)
+	dst = e.text(dst, &e.last.subject, `,"subject":"`, ev.Subject, ours)
+	if len(ev.Names) == 1 && ev.Names[0] != "" {
+		dst = append(e.text(dst, &e.last.name, `,"names":["`, ev.Names[0], theirs), ']')
+	} else {
+		dst = e.list(dst, "names", ev.Names, 0)
+	}
 	dst = e.args(dst, ev.Args)
+	dst = e.text(dst, &e.last.cwd, `,"cwd":"`, ev.Cwd, theirs)
+	dst = word(dst, "os", ev.OS)
+	if ev.Elsewhere {
+		dst = append(dst, `,"elsewhere":true`...)
+	}
+	dst = e.list(dst, "annotations", ev.Annotations, 0)
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(key(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
 	}
@@ -41,14 +69,21 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(e.AppendDigest(dst, &ev.Digest), '"')
 	}
 	dst = number(dst, "bytes", int64(ev.Bytes))
-	dst = word(dst, "policy", ev.Policy)
-	dst = word(dst, "decision", ev.Decision)
-	dst = word(dst, "stage", ev.Stage)
-	dst = word(dst, "code", ev.Code)
-	dst = e.member(dst, "reason", ev.Reason)
-	dst = word(dst, "rule_file", ev.RuleFile)
+	if ev.Sent != [sha256.Size]byte{} {
+		dst = append(dst, `,"sent":"`...)
+		dst = append(e.AppendDigest(dst, &ev.Sent), '"')
+	}
+	dst = e.list(dst, "finds", ev.Finds, 2)
+	dst = e.list(dst, "looked", ev.Looked, 1)
+	dst = e.list(dst, "altered", ev.Altered, 0)
+	dst = e.text(dst, &e.last.policy, `,"policy":"`, ev.Policy, ours)
+	dst = e.text(dst, &e.last.decision, `,"decision":"`, ev.Decision, ours)
+	dst = e.text(dst, &e.last.stage, `,"stage":"`, ev.Stage, ours)
+	dst = e.text(dst, &e.last.code, `,"code":"`, ev.Code, ours)
+	dst = e.text(dst, &e.last.reason, `,"reason":"`, ev.Reason, theirs)
+	dst = e.text(dst, &e.last.ruleFile, `,"rule_file":"`, ev.RuleFile, ours)
 	dst = number(dst, "rule_line", int64(ev.RuleLine))
-	dst = e.member(dst, "rule", ev.RuleText)
+	dst = e.text(dst, &e.last.rule, `,"rule":"`, ev.RuleText, theirs)
 	dst = word(dst, "ref", ev.Ref)
 	dst = word(dst, "rung", ev.Channel)
 	dst = word(dst, "answer", ev.Answer)
@@ -58,21 +93,18 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	if ev.IsError {
 		dst = append(dst, `,"is_error":true`...)
 	}
-	dst = e.list(dst, "declared", ev.Declared)
+	dst = e.list(dst, "declared", ev.Declared, 0)
 	return e.member(dst, "detail", ev.Detail)
 }
 
-// begin appends the members that every line of a segment has.
-func (e *encoder) begin(dst []byte, c *chain, at time.Time, kind event.Kind) []byte {
-	seq := c.next
+// begin appends the members that every line of a segment has; id is the record's.
+func (e *encoder) begin(dst []byte, c *chain, at time.Time, of event.Kind, id string) []byte {
 	dst = c.open(dst, at)
 	dst = append(dst, `,"session":"`...)
 	dst = append(dst, e.session...)
 	dst = append(dst, `","record":"`...)
-	dst = e.record(dst, seq)
-	dst = append(dst, `","kind":"`...)
-	dst = escape.Append(dst, []byte(kind))
-	return append(dst, '"')
+	dst = append(append(dst, id...), `","kind":"`...)
+	return append(escape.Append(dst, string(of)), '"')
 }
 
 // record appends the id of a line: what a denial quotes to the owner.
@@ -86,7 +118,7 @@ func (e *encoder) record(dst []byte, seq uint64) []byte {
 // two cannot be swapped.
 func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, event.Segment)
+	dst = e.begin(dst, c, at, event.Segment, string(e.record(nil, c.next)))
 	dst = number(dst, "format", format)
 	dst = append(dst, `,"file":"`...)
 	dst = append(dst, file...)
@@ -99,19 +131,42 @@ func (e *encoder) header(dst []byte, c *chain, at time.Time, file string) []byte
 // left behind, when there is one, and how many records were refused.
 func (e *encoder) recovery(dst []byte, c *chain, at time.Time, f *failure) []byte {
 	start := len(dst)
-	dst = e.begin(dst, c, at, event.Recovery)
+	dst = e.begin(dst, c, at, event.Recovery, string(e.record(nil, c.next)))
 	dst = f.append(dst)
 	return c.seal(dst, start)
+}
+
+// Whose words a text is: ours are escaped, but neither redacted nor cut.
+const ours, theirs = true, false
+
+// text appends a member that often says what it said last, unless it is empty; key is how
+// it begins, up to the quote before its value.
+func (e *encoder) text(dst []byte, last *said, key, value string, our bool) []byte {
+	if value == "" {
+		return dst
+	}
+	if string(last.value) == value {
+		return append(dst, last.text...)
+	}
+	start := len(dst)
+	if dst = append(dst, key...); our {
+		dst = escape.Append(dst, value)
+	} else {
+		dst = e.AppendString(dst, value)
+	}
+	dst = append(dst, '"')
+	if len(value) <= shortText {
+		last.value, last.text = append(last.value[:0], value...), append(last.text[:0], dst[start:]...)
+	}
+	return dst
 }
 
 func (e *encoder) member(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
 	}
-	dst = key(dst, name)
-	dst = append(dst, '"')
-	dst = e.AppendString(dst, value)
-	return append(dst, '"')
+	dst = append(key(dst, name), '"')
+	return append(e.AppendString(dst, value), '"')
 }
 
 // id appends a JSON-RPC id token, keeping whether it is a number or a string.
@@ -134,7 +189,9 @@ func (e *encoder) id(dst, token []byte) []byte {
 
 // list appends names. Beyond the cap one last element says how many there are
 // and, with their digest, which.
-func (e *encoder) list(dst []byte, name string, values []string) []byte {
+// list appends texts, of each of which the first words are our own: kinds of findings look
+// like a name with its value.
+func (e *encoder) list(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst
 	}
@@ -150,10 +207,24 @@ func (e *encoder) list(dst []byte, name string, values []string) []byte {
 			dst = append(dst, '"')
 			break
 		}
-		dst = e.AppendString(dst, v)
+		said := words(v, own)
+		dst = e.AppendString(escape.Append(dst, v[:said]), v[said:])
 		dst = append(dst, '"')
 	}
 	return append(dst, ']')
+}
+
+// words is how many bytes so many words of a text take, with the blank behind each.
+func words(s string, n int) int {
+	at := 0
+	for range n {
+		end := strings.IndexByte(s[at:], ' ')
+		if end < 0 {
+			return len(s)
+		}
+		at += end + 1
+	}
+	return at
 }
 
 // args appends the arguments. When members were left out, their whole length
@@ -161,6 +232,9 @@ func (e *encoder) list(dst []byte, name string, values []string) []byte {
 func (e *encoder) args(dst, args []byte) []byte {
 	if len(args) == 0 {
 		return dst
+	}
+	if e.written != nil {
+		return append(dst, e.written...)
 	}
 	dst, cut := e.AppendJSON(key(dst, "args"), args)
 	if !cut {

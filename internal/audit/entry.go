@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +28,17 @@ type stored struct {
 	Names       []string        `json:"names"`
 	Args        json.RawMessage `json:"args"`
 	ArgsBytes   int64           `json:"args_bytes"`
+	Cwd         string          `json:"cwd"`
+	Elsewhere   bool            `json:"elsewhere"`
+	Annotations []string        `json:"annotations"`
+	OS          string          `json:"os"`
 	Extra       json.RawMessage `json:"extra"`
 	Digest      string          `json:"digest"`
 	Bytes       int             `json:"bytes"`
+	Sent        string          `json:"sent"`
+	Finds       []string        `json:"finds"`
+	Looked      []string        `json:"looked"`
+	Altered     []string        `json:"altered"`
 	Policy      string          `json:"policy"`
 	Decision    string          `json:"decision"`
 	Stage       string          `json:"stage"`
@@ -62,8 +71,8 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	e := event.Entry{
 		Event: event.Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
-			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Extra: w.Extra,
-			Bytes: w.Bytes, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
+			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Cwd: w.Cwd, OS: w.OS, Elsewhere: w.Elsewhere, Annotations: w.Annotations, Extra: w.Extra,
+			Bytes: w.Bytes, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
@@ -71,6 +80,9 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	}
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // what is no digest stays zero
+	}
+	if plain, ok := strings.CutPrefix(w.Sent, "sha256:"); ok && len(plain) == hashLen {
+		_, _ = hex.Decode(e.Sent[:], []byte(plain))
 	}
 	return e, nil
 }
@@ -84,13 +96,36 @@ type Filter struct {
 	Session  string            // or its beginning
 	Record   string            // this record and those that refer to it
 	Kinds    []event.Kind
+	Rule     func(*event.Entry) bool // of a record that a rule decided
+	Find     string                  // of a message in which this kind was found; "*" is any
 	Since    time.Time
-	Last     int  // only the last so many; 0 means all
-	Headers  bool // also the first line of each segment, where Kinds names none
+	Until    time.Time // before it; zero means no end
+	Last     int       // only the last so many; 0 means all
+	Replies  bool      // also every reply within the times and the session, which Last does not count: for whoever asks which call it belongs to
+	Headers  bool      // also the first line of each segment, where Kinds names none
 }
 
-func (f *Filter) match(e *event.Entry) bool {
-	if e.Time.Before(f.Since) || !strings.HasPrefix(e.Session, f.Session) || !f.matchKind(e.Kind) {
+// match says that a reader wants a record.
+func (f *Filter) match(e *event.Entry) bool { return f.Replies && f.reply(e) || f.Takes(e) }
+
+// reply says that a record tells how another went on, within the times and the session.
+func (f *Filter) reply(e *event.Entry) bool {
+	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed) && f.within(e)
+}
+
+func (f *Filter) within(e *event.Entry) bool {
+	return !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) && strings.HasPrefix(e.Session, f.Session)
+}
+
+// Takes says that a record is what the filter asks for; Replies aside.
+func (f *Filter) Takes(e *event.Entry) bool {
+	if !f.within(e) || !f.matchKind(e.Kind) {
+		return false
+	}
+	if f.Rule != nil && (e.RuleLine == 0 || !f.Rule(e)) {
+		return false
+	}
+	if f.Find != "" && !f.matchFind(e) {
 		return false
 	}
 	if f.Record != "" && e.Record != f.Record && e.Ref != f.Record {
@@ -112,24 +147,26 @@ func (f *Filter) match(e *event.Entry) bool {
 }
 
 func (f *Filter) matchKind(k event.Kind) bool {
-	for _, want := range f.Kinds {
-		if k == want {
+	if slices.Contains(f.Kinds, k) {
+		return true
+	}
+	return len(f.Kinds) == 0 && (k != event.Segment || f.Headers)
+}
+
+func (f *Filter) matchFind(e *event.Entry) bool {
+	for _, line := range e.Finds {
+		if kind, _, _ := strings.Cut(line, " "); f.Find == "*" || kind == f.Find {
 			return true
 		}
 	}
-	return len(f.Kinds) == 0 && (k != event.Segment || f.Headers)
+	return false
 }
 
 func (f *Filter) matchTool(e *event.Entry) bool {
 	if e.Subject != "tool" {
 		return false
 	}
-	for _, name := range e.Names {
-		if f.Tool(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Names, f.Tool)
 }
 
 func serverOf(e *event.Entry) string {

@@ -10,8 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/clawai/clawai/internal/event"
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/event"
 )
 
 // smallDisk is a directory on a file system of size bytes, or, where none may
@@ -87,6 +88,40 @@ func TestFullDisk(t *testing.T) {
 	}
 	if read < recorded {
 		t.Fatalf("%d of %d records are read back", read, recorded)
+	}
+}
+
+// What is being recorded keeps its file system writable, so that no call goes on without its
+// record; what was made read-only begins no session, says so, and is read and verified.
+func TestReadOnlyRemount(t *testing.T) {
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "mode=0700,size=8m"); errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		t.Skip("nothing may be mounted here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir := filepath.Join(disk, "audit")
+	l, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	readOnly := func() error { return unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, "") }
+	if err := readOnly(); !errors.Is(err, unix.EBUSY) {
+		t.Fatalf("read-only under a session: %v", err)
+	}
+	if err := errors.Join(l.Record(sample()), l.Close(), readOnly()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a session on a read-only disk: %v", err)
+	}
+	if r := verify(t, dir); !r.Intact() || r.Records < 2 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/clawai/clawai/internal/event"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/event"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -50,6 +52,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 			rt.Fatal(err)
 		}
 		l.cleanups.Wait()
+		l.nextCheck = time.Now().Add(time.Hour) // or go test notes the look in a file of its own, under our limit
 		acknowledged := map[string]bool{}
 		record := func() error {
 			batch := []*event.Event{usual(1), usual(2), {Kind: event.End}}
@@ -116,8 +119,13 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 func TestRecoverySaysWhatWasRefused(t *testing.T) {
 	l := openLog(t, t.TempDir()+"/audit", Options{})
 	l.cleanups.Wait()
+	l.nextCheck = time.Now().Add(time.Hour)
 	lift := limitFiles(t, l.seg.size+10)
-	err := l.Record(usual(1), usual(2))
+	batch := make([]*event.Event, 1000) // more than is reserved at once
+	for i := range batch {
+		batch[i] = usual(i)
+	}
+	err := l.Record(batch...)
 	lift()
 	if err == nil {
 		t.Fatal("recorded beyond the limit")
@@ -126,7 +134,11 @@ func TestRecoverySaysWhatWasRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for e, err := range Read(l.dir, Filter{Kinds: []event.Kind{event.Recovery}}) {
-		if err != nil || e.Bytes != 10 || !strings.Contains(e.Detail, "file too large") || !strings.Contains(string(e.Raw), `"refused":2`) {
+		left := 10
+		if l.seg.mem != nil {
+			left = 0 // nothing is stored for which there is no room
+		}
+		if err != nil || e.Bytes != left || !strings.Contains(e.Detail, "file too large") || !strings.Contains(string(e.Raw), `"refused":1000`) {
 			t.Fatalf("%v: %s", err, e.Raw)
 		}
 		return

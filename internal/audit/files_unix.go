@@ -16,9 +16,6 @@ import (
 // (Go adds O_CLOEXEC).
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// checksModes: permission bits mean what they say.
-const checksModes = true
-
 // tryLock takes the lock on f, or reports that somebody else has it.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	flags := unix.LOCK_EX | unix.LOCK_NB
@@ -54,11 +51,11 @@ func unlock(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// unlinked reports a file that has no name any more: nobody will read what is
-// written to it.
-func unlinked(f *os.File) bool {
+// spoiled reports a file that has no name any more, or fewer bytes than it had: nobody
+// will read what is written to it.
+func spoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink == 0
+	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
 }
 
 // checkPrivate refuses what another user owns or may write.

@@ -6,12 +6,11 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/clawai/clawai/internal/access"
 )
 
-const (
-	openFlags   = 0
-	checksModes = false
-)
+const openFlags = 0
 
 // lockAt is far behind the end of every file, because a lock on Windows keeps
 // readers out of the bytes it covers.
@@ -35,8 +34,12 @@ func unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }
 
-// unlinked is never so: Windows keeps a file that is open here.
-func unlinked(*os.File) bool { return false }
+// spoiled reports a file that has fewer bytes than it had. It cannot be removed: Windows
+// keeps a file that is open.
+func spoiled(f *os.File, size int64) bool {
+	fi, err := f.Stat()
+	return err == nil && fi.Size() < size
+}
 
-// checkPrivate leaves access to the directory's ACL, which is the profile's.
-func checkPrivate(string, fs.FileInfo) error { return nil }
+// checkPrivate refuses what another user owns or may write.
+func checkPrivate(path string, _ fs.FileInfo) error { return access.CheckWrite(path) }

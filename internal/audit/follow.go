@@ -8,9 +8,11 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/clawai/clawai/internal/event"
-	"github.com/fsnotify/fsnotify"
 )
 
 // Follow is Read that does not end: after what there is come the records that
@@ -28,7 +30,7 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 			yield(event.Entry{}, fmt.Errorf("watch %q: %w", dir, err))
 			return
 		}
-		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}}
+		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
 		defer fl.close()
 		if err := fl.begin(yield); err != nil {
 			if !errors.Is(err, errStopped) {
@@ -58,9 +60,15 @@ type follower struct {
 	f       Filter
 	sources map[string]*source
 	dirty   map[string]bool
+	poll    *time.Ticker
 }
 
+// pollEvery is how often segments are looked at whose writers live: that something is
+// stored into a mapped file, no watch tells.
+const pollEvery = 100 * time.Millisecond
+
 func (fl *follower) close() {
+	fl.poll.Stop()
 	for _, s := range fl.sources {
 		s.close()
 	}
@@ -115,6 +123,13 @@ func (fl *follower) wait(ctx context.Context, watch *fsnotify.Watcher) error {
 			return errStopped
 		}
 		return fl.changed(ev)
+	case <-fl.poll.C:
+		for name, s := range fl.sources {
+			if !s.done {
+				fl.dirty[name] = true
+			}
+		}
+		return nil
 	case err := <-watch.Errors:
 		if errors.Is(err, fsnotify.ErrEventOverflow) {
 			return fl.changedAll()

@@ -10,13 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/event"
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/event"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A follower sees every record once, of sessions that run, begin and rotate,
 // from the first line or from where the last ones begin.
 func TestFollowMissesNothing(t *testing.T) {
+	slow.Test(t)
 	defer goleak.VerifyNone(t)
 	dir := t.TempDir() + "/audit"
 	const writers, each = 4, 300
@@ -27,7 +31,7 @@ func TestFollowMissesNothing(t *testing.T) {
 		}
 	}
 	for _, last := range []int{0, 3} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		seen := make(chan string)
 		go func() {
 			defer close(seen)
@@ -97,6 +101,34 @@ func TestFollowMissesNothing(t *testing.T) {
 			t.Fatalf("%s came from nowhere", id)
 		}
 	}
+}
+
+// What is stored into a mapped segment makes no noise in its folder.
+func TestFollowSeesTheNextRecord(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	l := openLog(t, dir, Options{})
+	l.cleanups.Wait()
+	if err := l.Record(usual(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	next := 0
+	for e, err := range Follow(ctx, dir, Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == event.Decision {
+			next++
+		}
+		if next == 3 {
+			return
+		}
+		if err := l.Record(usual(next)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("%d records came", next)
 }
 
 func TestFollowEndsWhenTheDirectoryGoes(t *testing.T) {

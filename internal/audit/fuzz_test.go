@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/redact"
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // FuzzReader: no bytes make a reader panic or stop short, and what it takes for

@@ -19,10 +19,7 @@ func TestTheChainCanBeCheckedByHand(t *testing.T) {
 	if err := l.Record(&event.Event{Kind: event.Passed, Method: "ping", Digest: sha256.Sum256(frame)}); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(l.seg.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := recorded(t, l.seg.path)
 	end := regexp.MustCompile(`,"hash":"([0-9a-f]*)"}$`)
 	prev := strings.Repeat("0", 64)
 	for _, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {

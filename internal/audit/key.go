@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/clawai/clawai/internal/access"
 	"github.com/clawai/clawai/internal/atomicfile"
 )
 
@@ -33,8 +34,8 @@ func loadKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fi.Mode().Perm()&0o077 != 0 && checksModes {
-		return nil, fmt.Errorf("%q can be read by other users (mode %04o); run: chmod 600 %q", path, fi.Mode().Perm(), path)
+	if err := access.CheckOpen(path, fi); err != nil {
+		return nil, err
 	}
 	k, err := io.ReadAll(io.LimitReader(f, keyLen+1))
 	if err != nil {

@@ -72,9 +72,10 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 	return do(l)
 }
 
-// lock waits for the lock on f, but not for ever: a stopped process may hold it.
+// lock waits for the lock on f, but not for ever: a stopped process may hold it. Many
+// may wait, and who looks seldom loses to those who have just come.
 func lock(f *os.File, shared bool) error {
-	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
+	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
 		ok, err := tryLock(f, shared)
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", f.Name(), err)

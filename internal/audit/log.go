@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/redact"
 )
 
 // ErrClosed is returned by Record after Close.
@@ -17,6 +19,12 @@ type Log struct {
 	dir string
 	o   Options
 
+	// long writes arguments that take long, so that other records need not wait for it.
+	long struct {
+		sync.Mutex
+		enc encoder
+	}
+
 	mu        sync.Mutex
 	enc       encoder
 	chain     chain
@@ -25,7 +33,9 @@ type Log struct {
 	buf       []byte
 	ids       []byte
 	failed    failure   // reset by the next write that succeeds
-	nextCheck time.Time // when to see again whether the file is still in its place
+	unsynced  bool      // the disk failed beside the calls; no record before it works again
+	nextLook  time.Time // when to see again whether the file is still whole
+	nextCheck time.Time // and whether it is still in its place
 
 	cleanups  sync.WaitGroup
 	cleanupMu sync.Mutex    // one at a time
@@ -36,12 +46,24 @@ type Log struct {
 // Session is the id that every record of this log begins with.
 func (l *Log) Session() string { return l.enc.session }
 
+// Hide keeps values that are known to be secret out of what is written from now on.
+func (l *Log) Hide(k *redact.Known) {
+	l.long.Lock()
+	defer l.long.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.enc.Hide(k)
+	l.long.enc.Hide(k)
+	l.enc.said = [2]lately{} // as it was written before
+}
+
 // Record writes events in order with one write and fills in their ids. On an
 // error none of them may be acted on; their ids are empty.
 func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
+	long := l.longArgs(events)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seg == nil {
@@ -51,40 +73,63 @@ func (l *Log) Record(events ...*event.Event) error {
 	if err := l.reopenIfMoved(now); err != nil {
 		return fmt.Errorf("the record: %w", err)
 	}
+	if l.unsynced {
+		if err := l.seg.file.Sync(); err != nil {
+			return fmt.Errorf("the record: %w", err)
+		}
+		l.unsynced = false
+	}
 	if l.seg.size >= l.rotateAt {
 		l.rotate(now)
 	}
 	// Worked on a copy, so that a panic below leaves the log as it was.
 	c := l.chain
-	first := c.next
 	l.buf = l.buf[:0]
 	if l.failed.refused > 0 {
 		l.buf = l.enc.recovery(l.failed.separator(l.buf), &c, now, &l.failed)
-		first = c.next
 	}
 	for _, ev := range events {
 		if ev.Time.IsZero() {
 			ev.Time = now
 		}
+		ev.Record = l.id(c.next)
 		start := len(l.buf)
+		l.enc.written = long[ev]
 		l.buf = l.enc.event(l.buf, &c, ev)
 		l.buf = c.seal(l.buf, start)
 	}
 	if err := l.write(c, events); err != nil {
 		return err
 	}
-	l.name(events, first)
 	l.spare()
 	return nil
 }
 
+// longArgs are the arguments of those events whose arguments are long, as they are
+// recorded: 64 MiB take 50 ms to redact and to digest.
+func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
+	const long = 256 << 10
+	for _, ev := range events {
+		if len(ev.Args) <= long {
+			continue
+		}
+		if written == nil {
+			written = make(map[*event.Event][]byte)
+			l.long.Lock()
+			defer l.long.Unlock()
+		}
+		written[ev] = l.long.enc.args(nil, ev.Args)
+		l.long.enc.Spare(long)
+	}
+	return written
+}
+
 // write puts l.buf into the file and moves the chain to c.
 func (l *Log) write(c chain, events []*event.Event) error {
-	n, err := l.seg.file.Write(l.buf)
-	if err == nil && l.o.Sync {
+	n, err := l.seg.append(l.buf)
+	if err == nil && l.o.Sync == SyncEach {
 		err = l.seg.file.Sync()
 	}
-	l.seg.size += int64(n)
 	if err == nil {
 		l.chain, l.failed = c, failure{}
 		return nil
@@ -97,18 +142,15 @@ func (l *Log) write(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
-// name fills in the ids of events whose first is the line first; they share one
-// string.
-func (l *Log) name(events []*event.Event, first uint64) {
-	l.ids = l.ids[:0]
-	for i := range events {
-		l.ids = l.enc.record(l.ids, first+uint64(i))
+// id is that of the line seq. Many ids share memory that nobody writes to again.
+func (l *Log) id(seq uint64) string {
+	const longest, many = 32, 64
+	if cap(l.ids)-len(l.ids) < longest {
+		l.ids = make([]byte, 0, longest*many)
 	}
-	all := string(l.ids)
-	for i, ev := range events {
-		n := len(l.enc.record(l.ids[:0], first+uint64(i)))
-		ev.Record, all = all[:n], all[n:]
-	}
+	start := len(l.ids)
+	l.ids = l.enc.record(l.ids, seq)
+	return unsafe.String(&l.ids[start], len(l.ids)-start)
 }
 
 // spare gives the memory of an unusually large batch back.
@@ -148,6 +190,9 @@ func (l *Log) close() error {
 	}
 	seg := l.seg
 	err := l.heal()
+	if err == nil && l.o.Sync == SyncInterval {
+		err = seg.file.Sync() // what was recorded since the last time
+	}
 	if err == nil {
 		err = withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.append(seg.closing(&l.chain))
@@ -157,7 +202,7 @@ func (l *Log) close() error {
 		err = seg.retire()
 	}
 	l.seg = nil
-	return errors.Join(err, seg.file.Close())
+	return errors.Join(err, seg.close())
 }
 
 // heal writes the account of an earlier failure alone.

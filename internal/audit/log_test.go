@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,30 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 )
+
+// recorded is what stands in a segment in front of what its writer has reserved.
+func recorded(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return text
+}
+
+// abandon lets go of a log as a crash does.
+func abandon(t *testing.T, l *Log) {
+	t.Helper()
+	l.cleanups.Wait()
+	if l.seg.mem != nil {
+		l.seg.mem.unmap() // it would keep the lock, as a process that lives does
+	}
+	if err := l.seg.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.seg = nil
+}
 
 func openLog(t *testing.T, dir string, o Options) *Log {
 	t.Helper()
@@ -31,8 +56,8 @@ func sample() *event.Event {
 	return &event.Event{
 		Kind: event.Decision, Server: "files", ServerGuess: "server-filesystem", Direction: "client",
 		Method: "tools/call", ID: []byte(`7`), Subject: "tool", Names: []string{"read_file"},
-		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3},
-		Bytes: 155, Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
+		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3}, Cwd: "/home/user/projects", OS: "windows", Elsewhere: true, Annotations: []string{"read-only"},
+		Bytes: 155, Sent: [32]byte{4, 5, 6}, Finds: []string{"secret 1 /result/content/0/text"}, Looked: []string{"secret"}, Altered: []string{"redact secret"}, Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
 		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
 		RuleText: "Ask before reading", Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
 		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail",
@@ -49,10 +74,7 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 	if a.Record != l.Session()+"-2" || b.Record != l.Session()+"-3" || a.Time.IsZero() {
 		t.Fatalf("ids %q %q, time %v", a.Record, b.Record, a.Time)
 	}
-	raw, err := os.ReadFile(l.seg.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := recorded(t, l.seg.path)
 	lines := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines:\n%s", len(lines), raw)

@@ -16,9 +16,12 @@ type Options struct {
 	Redact   redact.Mode
 	MaxBytes int64 // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
 	Retention
-	Sync    bool   // wait for the disk on every Record
+	Sync
 	KeyFile string // key of the keyed digests; "" means record.key beside dir
 	Now     func() time.Time
+	// Brief is for a record of one call: room for more is not reserved, and the other
+	// segments are left to those who have more time, Open and Close look at none of them.
+	Brief bool
 }
 
 func (o Options) withDefaults(dir string) Options {
@@ -47,7 +50,12 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
 	}
-	l.cleanUp()
+	if !l.o.Brief {
+		l.cleanUp()
+	}
+	if l.o.Sync == SyncInterval {
+		l.syncOften()
+	}
 	return l, nil
 }
 
@@ -70,7 +78,8 @@ func (l *Log) open() error {
 			}
 		}
 		l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
-		seg, err := newSegment(l.dir, &l.enc, &l.chain, l.o.Now())
+		l.long.enc = encoder{Redactor: redact.New(l.o.Redact, key)}
+		seg, err := newSegment(l.dir, &l.enc, &l.chain, l.o.Now(), l.o.Brief)
 		if err != nil {
 			return err
 		}

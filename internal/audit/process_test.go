@@ -5,6 +5,7 @@ package audit
 import (
 	"bufio"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,14 +105,16 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 	if len(want) != processes*each {
 		t.Fatalf("%d ids", len(want))
 	}
-	r := verify(t, dir)
-	if !r.Intact() || len(r.Notes) > 0 || r.Records != uint64(processes*each+r.Segments) || r.Segments < 2*processes {
-		t.Fatalf("%+v", r)
-	}
 	var last time.Time
+	upkeep := 0
 	for e, err := range Read(dir, Filter{}) {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if e.Kind == event.Upkeep { // what a session could not clean up on a busy machine
+			t.Log(e.Detail)
+			upkeep++
+			continue
 		}
 		if e.Time.Before(last) || !want[e.Record] {
 			t.Fatalf("%s at %v after %v", e.Record, e.Time, last)
@@ -119,15 +122,27 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 		last = e.Time
 		delete(want, e.Record)
 	}
+	r := verify(t, dir)
+	if !r.Intact() || len(r.Notes) > 0 || r.Records != uint64(processes*each+r.Segments+upkeep) || r.Segments < 2*processes {
+		t.Fatalf("%+v", r)
+	}
 	if len(want) > 0 {
 		t.Fatalf("%d records are not read back", len(want))
 	}
 }
 
 // A proxy is killed in the middle of its work: what it had acknowledged is
-// there, the record verifies, and the next session closes the segment.
+// there, the record verifies, and the next session closes the segment. CLAWAI_SOAK=full
+// kills ten thousand.
 func TestKilledInTheMiddle(t *testing.T) {
-	for i := range 5 {
+	kills := 50
+	if testing.Short() {
+		kills = 5
+	}
+	if os.Getenv("CLAWAI_SOAK") == "full" {
+		kills = 10_000
+	}
+	for range kills {
 		dir := filepath.Join(t.TempDir(), "audit")
 		cmd := command(t, dir, -1)
 		out, err := cmd.StdoutPipe()
@@ -139,7 +154,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		}
 		acknowledged := bufio.NewScanner(out)
 		last := ""
-		for range 100 * (i + 1) {
+		for range 1 + rand.IntN(500) {
 			if !acknowledged.Scan() {
 				t.Fatal("the child died by itself")
 			}
@@ -183,10 +198,7 @@ func TestTornTailIsAccountedFor(t *testing.T) {
 	}
 	path := l.seg.path
 	abandon(t, l)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := recorded(t, path)
 	torn := whole[:len(whole)-100]
 	if err := os.WriteFile(path, torn, 0o600); err != nil {
 		t.Fatal(err)
@@ -211,14 +223,4 @@ func TestTornTailIsAccountedFor(t *testing.T) {
 			t.Fatalf("%d bytes of the fragment gone and nothing found", cut+1)
 		}
 	}
-}
-
-// abandon lets go of a log as a crash does.
-func abandon(t *testing.T, l *Log) {
-	t.Helper()
-	l.cleanups.Wait()
-	if err := l.seg.file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l.seg = nil
 }

@@ -156,8 +156,10 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.En
 		newest := slices.Clone(list)
 		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
 		var kept []event.Entry
+		limit := 2*f.Last + 64
+		calls := map[string]bool{} // whose replies are kept
 		for _, s := range newest {
-			if len(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
+			if f.counted(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
 				break
 			}
 			m := merger{f: f, yield: yield, drained: drained}
@@ -169,12 +171,17 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.En
 				if !ok {
 					break
 				}
-				kept = append(kept, s.head)
-				if len(kept) >= 2*f.Last+64 {
-					kept = trim(kept, f.Last)
+				if f.counts(&s.head) {
+					calls[s.head.Record] = f.Replies
+				} else if !calls[s.head.Ref] {
+					continue
+				}
+				if kept = append(kept, s.head); len(kept) >= limit {
+					kept = f.trim(kept, calls)
+					limit = 2*len(kept) + 64
 				}
 			}
-			kept = trim(kept, f.Last)
+			kept = f.trim(kept, calls)
 		}
 		for _, e := range kept {
 			if !yield(e, nil) {
@@ -184,11 +191,29 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.En
 	}
 }
 
-// trim sorts and keeps the last n.
-func trim(kept []event.Entry, n int) []event.Entry {
+// trim sorts and keeps the last f.Last, with the replies behind them.
+func (f *Filter) trim(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
-	if len(kept) > n {
-		kept = slices.Delete(kept, 0, len(kept)-n)
+	first, n := len(kept), 0
+	for first > 0 && n < f.Last {
+		if first--; f.counts(&kept[first]) {
+			n++
+		}
 	}
-	return kept
+	for i := range first {
+		delete(calls, kept[i].Record)
+	}
+	return slices.Delete(kept, 0, first)
+}
+
+// counts says that Last counts a record.
+func (f *Filter) counts(e *event.Entry) bool { return !f.Replies || !f.reply(e) }
+
+func (f *Filter) counted(kept []event.Entry) (n int) {
+	for i := range kept {
+		if f.counts(&kept[i]) {
+			n++
+		}
+	}
+	return n
 }

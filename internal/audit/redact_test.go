@@ -3,13 +3,15 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/redact"
-	"pgregory.net/rapid"
 )
 
 // testKey is the key of every redactor in these tests.
@@ -224,6 +226,30 @@ func TestAnyEventIsAHarmlessLine(t *testing.T) {
 	})
 }
 
+// A line does not depend on what was written before it.
+func TestALineSaysWhatItsEventSays(t *testing.T) {
+	long := strings.Repeat("x", shortText+1)
+	rapid.Check(t, func(rt *rapid.T) {
+		mode := redact.Mode(rapid.IntRange(0, 2).Draw(rt, "mode"))
+		used := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}
+		word := rapid.SampledFrom([]string{"", "a", "b", "é", "token=abcdefgh1", long, long + "y"})
+		for range rapid.IntRange(2, 8).Draw(rt, "lines") {
+			s := func(name string) string { return word.Draw(rt, name) }
+			ev := event.Event{
+				Record: "abcdefghij-1", Kind: event.Decision, Server: s("server"), ServerGuess: s("guess"), Direction: s("direction"),
+				Method: s("method"), Subject: s("subject"), Names: []string{s("name")}, Cwd: s("cwd"), Policy: s("policy"), Decision: s("decision"),
+				Stage: s("stage"), Code: s("code"), Reason: s("reason"), RuleFile: s("file"), RuleText: s("rule"), Ref: s("ref"),
+				Channel: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"), Detail: s("detail"),
+			}
+			fresh, c := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}, newChain()
+			want := string(fresh.event(nil, &c, &ev))
+			if got := string(used.event(nil, &c, &ev)); got != want {
+				rt.Fatalf("after other lines\n%s\nalone\n%s", got, want)
+			}
+		}
+	})
+}
+
 // In full mode what is valid text comes back as it was.
 func TestTextSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -238,4 +264,14 @@ func TestTextSurvives(t *testing.T) {
 			rt.Fatalf("%q came back as %q, %q, %q and %q (%v)", s, e.Detail, e.By, e.Words, e.Args, err)
 		}
 	})
+}
+
+// Kinds of findings are words of our own, whatever they look like; the places are not.
+func TestKindsOfFindingsAreKept(t *testing.T) {
+	raw, e := line(t, redact.Redacted, event.Event{Kind: event.Decision, Looked: []string{"card", "secret:likely"},
+		Finds: []string{"secret:likely 2 /params/" + github, "and 3 more"}})
+	if strings.Contains(raw, github) || !slices.Equal(e.Looked, []string{"card", "secret:likely"}) ||
+		len(e.Finds) != 2 || !strings.HasPrefix(e.Finds[0], "secret:likely 2 /params/[redacted:") || e.Finds[1] != "and 3 more" {
+		t.Errorf("%s", raw)
+	}
 }

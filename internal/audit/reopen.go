@@ -9,21 +9,33 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
+// look is how long a file that is stored into may have been removed or cut short
+// before it shows: a system call for each record would double what a record costs.
+const look = time.Millisecond
+
 // reopenIfMoved begins anew when the file is not where readers look for it: what is
-// written to one that was removed or moved, nobody will read. That it was removed
-// shows at once; that it, or a folder above it, was moved, within a second, as that
-// costs a walk of the path.
+// written to one that was removed, cut short or moved, nobody will read. The first two
+// show at once, or within look; that it, or a folder above it, was moved, within a
+// second, as that costs a walk of the path.
 func (l *Log) reopenIfMoved(now time.Time) error {
-	gone := unlinked(l.seg.file)
+	size, lost := l.seg.size, false
+	if mem := l.seg.mem; mem != nil {
+		if !mem.lost && now.Before(l.nextLook) {
+			return nil
+		}
+		size, lost = mem.reserved(), mem.lost
+	}
+	gone := lost || spoiled(l.seg.file, size)
 	if !gone && now.Before(l.nextCheck) {
+		l.nextLook = now.Add(look)
 		return nil
 	}
-	l.nextCheck = now.Add(time.Second)
 	if !gone && l.seg.atPath() {
+		l.nextLook, l.nextCheck = now.Add(look), now.Add(time.Second)
 		return nil
 	}
 	if err := l.reopen(now); err != nil {
-		return fmt.Errorf("%q was removed or moved while it was in use, and no other can be begun: %w; see to the folder, or start the client again", l.seg.path, err)
+		return fmt.Errorf("%q was removed, moved or cut short while it was in use, and no other can be begun: %w; see to the folder, or start the client again", l.seg.path, err)
 	}
 	return nil
 }
@@ -51,7 +63,7 @@ func (l *Log) reopen(now time.Time) error {
 	lost, c := l.seg, l.chain
 	var next *segment
 	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
-		if next, err = newSegment(l.dir, &l.enc, &c, now); err != nil {
+		if next, err = newSegment(l.dir, &l.enc, &c, now, l.o.Brief); err != nil {
 			return err
 		}
 		if err := led.append(next.opening()); err != nil {
@@ -62,7 +74,7 @@ func (l *Log) reopen(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	lost.file.Close()
+	_ = lost.close()
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.failed.fragment, l.failed.unended = nil, false // what a failed write left is gone as well
 	l.buf, c = l.buf[:0], l.chain
@@ -71,7 +83,7 @@ func (l *Log) reopen(now time.Time) error {
 	}
 	start := len(l.buf)
 	ev := &event.Event{Time: now, Kind: event.Upkeep, Detail: fmt.Sprintf(
-		"the file of this session, %q, was removed or moved while it was in use; its records before number %d are not here", lost.path, next.begin)}
+		"the file of this session, %q, was removed, moved or cut short while it was in use; its records before number %d are not here", lost.path, next.begin)}
 	l.buf = c.seal(l.enc.event(l.buf, &c, ev), start)
 	return l.write(c, nil)
 }

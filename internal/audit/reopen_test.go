@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A record whose file is taken away goes on in another, and says so; what was in it
 // is missed.
 func TestARecordThatIsTakenAway(t *testing.T) {
+	slow.Test(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a file that is open")
 	}
@@ -33,6 +36,8 @@ func TestARecordThatIsTakenAway(t *testing.T) {
 			text, err := os.ReadFile(path)
 			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
 		},
+		"the segment cut short": func(_, path string) error { return os.Truncate(path, 700) },
+		"the segment emptied":   func(_, path string) error { return os.Truncate(path, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state")
@@ -88,15 +93,17 @@ func TestARecordThatCannotBeBegunAnew(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(state), os.WriteFile(state, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(2 * look)
 	for range 2 {
 		ev := usual(1)
-		if err := l.Record(ev); err == nil || ev.Record != "" || !strings.Contains(err.Error(), "was removed or moved while it was in use, and no other can be begun") {
+		if err := l.Record(ev); err == nil || ev.Record != "" || !strings.Contains(err.Error(), "was removed, moved or cut short while it was in use, and no other can be begun") {
 			t.Fatalf("%v, %q", err, ev.Record)
 		}
 	}
 	if err := os.Remove(state); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(2 * look)
 	if err := l.Record(usual(2)); err != nil {
 		t.Fatal(err)
 	}

@@ -163,6 +163,15 @@ func (s *scanner) rest() (int, string) {
 	return s.gap.size, s.gap.digest()
 }
 
+// more adds to what is behind the last good line what could not be read as lines.
+func (s *scanner) more(r io.Reader) error {
+	s.gap.write(s.buf[s.at:], s.line+1)
+	s.at = len(s.buf)
+	n, err := io.Copy(s.gap.sum, r)
+	s.gap.size += int(n)
+	return err
+}
+
 // readLine returns one line without its LF, or nil when an over-long one ended.
 func (s *scanner) readLine() ([]byte, error) {
 	searched := s.at

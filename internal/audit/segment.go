@@ -14,9 +14,10 @@ import (
 type segment struct {
 	path  string
 	file  *os.File
-	size  int64
-	begin uint64 // number of its first line
-	first string // hash of its first line
+	mem   *mapping // nil where each record is written
+	size  int64    // of what was recorded
+	begin uint64   // number of its first line
+	first string   // hash of its first line
 }
 
 const (
@@ -44,11 +45,12 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 }
 
 // newSegment makes the next file of the session and writes its first line. The
-// caller holds the ledger's lock and moves on to c only when that succeeds.
-func newSegment(dir string, e *encoder, c *chain, now time.Time) (*segment, error) {
+// caller holds the ledger's lock and moves on to c only when that succeeds. brief is of
+// few records: to write them costs less than to reserve room and to give it back.
+func newSegment(dir string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	name := segmentName(now, e.session)
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
-	f, err := openPrivate(s.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL)
+	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, err
 	}
@@ -56,19 +58,42 @@ func newSegment(dir string, e *encoder, c *chain, now time.Time) (*segment, erro
 	if err := lock(f, false); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
+	if !brief {
+		if s.mem, err = newMapping(f); err != nil {
+			return nil, errors.Join(err, s.discard())
+		}
+	}
 	next := *c
-	line := e.header(nil, &next, now, name)
-	n, err := f.Write(line)
-	if err != nil {
+	if _, err := s.append(e.header(nil, &next, now, name)); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
-	*c, s.size, s.first = next, int64(n), string(next.prev[:])
+	*c, s.first = next, string(next.prev[:])
 	return s, nil
+}
+
+// append records lines, and says how many bytes of them are in the file.
+func (s *segment) append(lines []byte) (n int, err error) {
+	if s.mem != nil {
+		n, err = s.mem.append(lines)
+	} else {
+		n, err = s.file.Write(lines)
+	}
+	s.size += int64(n)
+	return n, err
+}
+
+// close leaves the file, with what was recorded and nothing else.
+func (s *segment) close() error {
+	var err error
+	if s.mem != nil {
+		err = s.mem.give()
+	}
+	return errors.Join(err, s.file.Close())
 }
 
 // discard removes a segment that holds no event.
 func (s *segment) discard() error {
-	return errors.Join(s.file.Close(), os.Remove(s.path))
+	return errors.Join(s.close(), os.Remove(s.path))
 }
 
 func (s *segment) name() string { return filepath.Base(s.path) }
@@ -97,7 +122,7 @@ func (l *Log) rotate(now time.Time) {
 	var next *segment
 	c := l.chain
 	_ = withLedger(l.dir, l.o.Now, func(led *ledger) error {
-		begun, err := newSegment(l.dir, &l.enc, &c, now)
+		begun, err := newSegment(l.dir, &l.enc, &c, now, l.o.Brief)
 		if err != nil {
 			return err
 		}
@@ -111,8 +136,11 @@ func (l *Log) rotate(now time.Time) {
 		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
 		return
 	}
+	if l.o.Sync != SyncNone {
+		_ = l.seg.file.Sync() // it has been, but for the last second of SyncInterval
+	}
 	_ = l.seg.retire() // the ledger has closed it; the mode is only a hint
-	l.seg.file.Close()
+	_ = l.seg.close()
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()
 }

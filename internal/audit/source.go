@@ -17,6 +17,7 @@ type source struct {
 	began time.Time
 	wrote time.Time // when it was last written to, as listed
 	file  *os.File  // nil until the first next, and when closed
+	bytes written
 	scan  *scanner
 	limit int64 // bytes to read before io.EOF
 	ended bool  // nobody writes to it any more, as listed
@@ -40,8 +41,11 @@ func sources(dir string, limited bool) ([]*source, error) {
 	for i, fi := range all {
 		list[i] = newSource(filepath.Join(dir, fi.Name()))
 		list[i].wrote, list[i].ended = fi.ModTime(), isClosed(fi)
+		if !list[i].ended {
+			list[i].wrote = time.Now() // what is stored in memory does not count as a change
+		}
 		if limited {
-			list[i].limit = fi.Size()
+			list[i].limit = recordedSize(list[i].path, fi)
 		}
 	}
 	return list, nil
@@ -58,7 +62,7 @@ func (s *source) Read(p []byte) (int, error) {
 	if left <= 0 {
 		return 0, io.EOF
 	}
-	n, err := s.file.Read(p[:min(int64(len(p)), left)])
+	n, err := s.bytes.Read(p[:min(int64(len(p)), left)])
 	s.scan.taken += int64(n)
 	return n, err
 }
@@ -78,7 +82,7 @@ func (s *source) next(f *Filter) (event.Entry, error) {
 		if err != nil {
 			return event.Entry{}, err
 		}
-		s.file, s.scan = file, newScanner(s)
+		s.file, s.bytes, s.scan = file, written{file: file}, newScanner(s)
 	}
 	for {
 		it, err := s.scan.next()
@@ -109,7 +113,7 @@ func (s *source) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.file, s.scan, s.done = nil, nil, true
+	s.file, s.bytes, s.scan, s.done = nil, written{}, nil, true
 }
 
 // finished reports that nobody will write to the file any more.

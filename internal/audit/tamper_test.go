@@ -30,9 +30,7 @@ func newTampered(t *testing.T) *tampered {
 	must(t, one.Close())
 	two := openLog(t, r.dir, Options{})
 	must(t, two.Record(usual(1)))
-	two.cleanups.Wait()
-	must(t, two.seg.file.Close()) // killed
-	two.seg = nil
+	abandon(t, two)
 	three, err := Open(r.dir, Options{})
 	must(t, err)
 	must(t, three.Record(usual(1)))

@@ -66,8 +66,7 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 // this one; known is false when nothing is known of one.
 func (v *verifier) lines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
-	s := newScanner(f)
-	err := s.each(func(it item) {
+	s, broken, err := readSegment(f, func(it item) {
 		v.line(name, it)
 		if it.raw == nil {
 			return
@@ -81,7 +80,7 @@ func (v *verifier) lines(f *os.File, name, session, before string, known bool) (
 	if err != nil {
 		return t, err
 	}
-	t.restBroken = s.gap.sum != nil
+	t.restBroken = broken
 	t.rest, t.restDigest = s.rest()
 	t.restLine = s.gap.line
 	free, err := tryLock(f, true)

@@ -43,7 +43,11 @@ func LoadAsk(path string, getenv func(string) string) (Ask, error) {
 
 // settingsFile is the shape of config.toml.
 type settingsFile struct {
-	Ask struct {
+	List     *string                  `toml:"list"`
+	Hub      hubTable                 `toml:"hub"`
+	Serve    serveTable               `toml:"serve"`
+	Upstream map[string]upstreamTable `toml:"upstream"`
+	Ask      struct {
 		Order     *[]string `toml:"order"`
 		Timeout   *string   `toml:"timeout"`
 		Nobody    *string   `toml:"nobody"`
@@ -54,11 +58,9 @@ type settingsFile struct {
 }
 
 func (a *Ask) file(path string, src []byte) error {
-	var f settingsFile
-	d := toml.NewDecoder(bytes.NewReader(src))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return wrong(path, err)
+	f, err := readSettings(path, src)
+	if err != nil {
+		return err
 	}
 	texts := map[string]string{}
 	if p := f.Ask.Order; p != nil {
@@ -93,17 +95,33 @@ func (a *Ask) file(path string, src []byte) error {
 	return nil
 }
 
+func readSettings(path string, src []byte) (f settingsFile, err error) {
+	d := toml.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return f, wrong(path, err)
+	}
+	return f, nil
+}
+
 // wrong says where a file is no config.toml: file:line:column.
 func wrong(path string, err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		line, column := strict.Errors[0].Position()
 		key := []string(strict.Errors[0].Key())
-		known := []string{"ask"}
-		if len(key) > 1 && key[0] == "ask" {
+		known := []string{"ask", "hub", "list", "serve", "upstream"}
+		switch {
+		case len(key) > 1 && key[0] == "ask":
 			known = nil
 			for _, s := range settings() {
 				known = append(known, s.key)
 			}
+		case len(key) > 1 && key[0] == "hub":
+			known = tomlKeys[hubTable]()
+		case len(key) > 1 && key[0] == "serve":
+			known = tomlKeys[serveTable]()
+		case len(key) > 2 && key[0] == "upstream":
+			known = tomlKeys[upstreamTable]()
 		}
 		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), suggest(key[len(key)-1], known))
 	}

@@ -1,12 +1,13 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/accesstest"
 )
 
 func none(string) string { return "" }
@@ -122,10 +123,10 @@ func TestAskRefusals(t *testing.T) {
 func TestAskRefusesAFileOfOthers(t *testing.T) {
 	path := filepath.Join(folder(t), "config.toml")
 	write(t, path, "[ask]\nnobody = \"deny\"\n")
-	if err := os.Chmod(path, 0o666); err != nil {
+	if err := accesstest.Share(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadAsk(path, none); err == nil || !strings.Contains(err.Error(), "other users can write it") {
+	if _, err := LoadAsk(path, none); err == nil || !strings.Contains(err.Error(), "can write it") {
 		t.Errorf("a file everybody can write: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 )
 
 // ReadFile reads a file of clawai's own, and refuses it when somebody other than
@@ -13,6 +14,22 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	return readFile(t.file)
+}
+
+// Beside is the path of a file that another names: below the home folder, or relative to the
+// folder of that one.
+func Beside(named, path string) (string, error) {
+	switch rest, home := strings.CutPrefix(path, "~/"); {
+	case home:
+		folders, err := Dirs()
+		if err != nil || folders.Home == "" {
+			return "", fmt.Errorf("%s: your home folder is not known", path)
+		}
+		return filepath.Join(folders.Home, rest), nil
+	case !filepath.IsAbs(path):
+		return filepath.Join(filepath.Dir(named), path), nil
+	}
+	return path, nil
 }
 
 // ClientsFile is the users' own part of the catalogue of clients' files.

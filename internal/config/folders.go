@@ -64,7 +64,11 @@ func (f finder) folder(own, xdg, windows, below string) (string, error) {
 		return filepath.Join(dir, s.under), nil
 	}
 	if f.home == "" {
-		return "", fmt.Errorf("no home folder is known (HOME is not set, or relative); set HOME or %s in the environment clawai is started with", own)
+		variable := "HOME"
+		if f.goos == "windows" {
+			variable = "USERPROFILE"
+		}
+		return "", fmt.Errorf("no home folder is known (%s is not set, or relative); set it or %s in the environment clawai is started with", variable, own)
 	}
 	return filepath.Join(f.home, below, "clawai"), nil
 }

@@ -56,6 +56,7 @@ const project = "project"
 type layer struct {
 	name, path string
 	src        []byte
+	packs      packTexts
 	rules      *policy.Policy // nil before it is compiled
 }
 
@@ -63,7 +64,7 @@ type layer struct {
 func (s *layerStack) sum() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, l := range s.sources {
-		fmt.Fprintf(h, "%q %q %x\n", l.name, l.path, sha256.Sum256(l.src))
+		fmt.Fprintf(h, "%q %q %x %q\n", l.name, l.path, sha256.Sum256(l.src), l.packs)
 	}
 	h.Sum(sum[:0])
 	return sum
@@ -73,7 +74,13 @@ func (s *layerStack) sum() (sum [sha256.Size]byte) {
 // error.
 func (l Layers) read() (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
-		s.sources = append(s.sources, layer{name: name, path: path, src: src})
+		l := layer{name: name, path: path, src: src}
+		if name != project { // it has none
+			var t resolvedPath
+			l.packs, t = readPacks(path, src)
+			s.paths = append(s.paths, t)
+		}
+		s.sources = append(s.sources, l)
 	}
 	if l.Org != "" {
 		src, t, err := read(l.Org)
@@ -144,6 +151,9 @@ func (s *layerStack) compile(o policy.Options) (policy.Options, error) {
 
 func (l *layer) compile(o policy.Options) (err error) {
 	o.Layer, o.Above = l.name, nil
+	if l.name == project {
+		o.Pack = nil // a file that is no part of what was trusted
+	}
 	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
 		return broken(l.path, err)
 	}

@@ -109,6 +109,7 @@ func TestWhichProject(t *testing.T) {
 		}
 	}
 	t.Setenv("HOME", root)
+	t.Setenv("USERPROFILE", root)
 	if p, err := FindProject(h.layers.State, root); err != nil || p.Path != "" {
 		t.Errorf("the home folder is the project %q, %v", p.Path, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/clawai/clawai/internal/access"
 )
 
 // resolvedPath is the way from a path to the file it means.
@@ -67,7 +69,7 @@ func resolvePath(path string) (t resolvedPath, err error) {
 			t.entries, t.file = append(t.entries, entry), entry
 			return t, nil
 		case info.IsDir():
-			at, err = entry, checkOwner(entry, info)
+			at, err = entry, access.CheckChange(entry, info)
 		default:
 			at = entry // not a folder: the next step says so
 		}
@@ -87,12 +89,12 @@ func splitRoot(path string) (at, rest string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return at, rest, checkOwner(at, info)
+	return at, rest, access.CheckChange(at, info)
 }
 
 // followLink continues the walk at the target of a symlink.
 func followLink(link string, info fs.FileInfo, at, rest string) (string, string, error) {
-	if err := checkOwner(link, info); err != nil {
+	if err := access.CheckChange(link, info); err != nil {
 		return "", "", err
 	}
 	target, err := os.Readlink(link)
@@ -124,7 +126,7 @@ func PrivateFolder(path string) error {
 		return fmt.Errorf("%s is not a folder", path)
 	}
 	if info.Mode()&fs.ModeSticky != 0 {
-		return errors.Join(checkOwner(t.file, info), fmt.Errorf("%s is shared by several users; name a folder of your own", path))
+		return errors.Join(access.CheckChange(t.file, info), fmt.Errorf("%s is shared by several users; name a folder of your own", path))
 	}
-	return checkOwner(t.file, info)
+	return access.CheckChange(t.file, info)
 }

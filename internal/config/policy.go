@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/clawai/clawai/internal/access"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -30,7 +32,8 @@ type Loaded struct {
 	options policy.Options // with the layers above
 	layers  Layers
 	sum     [sha256.Size]byte // of Source
-	above   layerStack        // the layers in force
+	packs   packTexts
+	above   layerStack // the layers in force
 }
 
 // Options are those the policy was parsed with, its layers among them.
@@ -61,13 +64,14 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above layerStac
 	if err != nil {
 		return nil, err
 	}
+	packs, _ := readPacks(path, src) // before they are parsed: what comes in between is seen
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, broken(path, err)
 	}
 	return &Loaded{
 		Policy: p, Path: path, Source: src, Notes: above.notes,
-		options: o, layers: l, sum: sha256.Sum256(src), above: above,
+		options: o, layers: l, sum: sha256.Sum256(src), packs: packs, above: above,
 	}, nil
 }
 
@@ -118,13 +122,15 @@ func readFile(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	if err := checkOwner(path, info); err != nil {
+	if err := access.CheckChange(path, info); err != nil {
 		return nil, err
 	}
 	if info.Size() > maxPolicy {
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxPolicy>>20)
 	}
-	return io.ReadAll(io.LimitReader(f, maxPolicy)) // it may grow meanwhile
+	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // it may grow meanwhile
+	return text.Bytes(), err
 }
 
 // broken puts a policy's findings on one line.

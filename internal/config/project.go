@@ -208,6 +208,15 @@ func Trust(state, path string, text []byte, now time.Time) error {
 	})
 }
 
+// TrustedText is the text that is in force of a file; nil when it was never trusted.
+func TrustedText(state, path string) ([]byte, error) {
+	known, _, err := readTrust(state)
+	if e, there := known[path]; err == nil && there {
+		return []byte(e.Text), nil
+	}
+	return nil, err
+}
+
 // Distrust ends that, for running proxies too. It says whether there was anything to
 // end.
 func Distrust(state, path string) (ended bool, err error) {

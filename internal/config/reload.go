@@ -75,7 +75,8 @@ func (l *Loaded) reload(src []byte, above layerStack, own *Edits) (next *Loaded,
 		return nil, false, err
 	}
 	sum := sha256.Sum256(src)
-	if sum == l.sum && above.sum() == l.above.sum() {
+	packs, _ := readPacks(l.Path, src)
+	if sum == l.sum && packs == l.packs && above.sum() == l.above.sum() {
 		same := *l
 		same.Notes, same.above = above.notes, above
 		return &same, false, nil
@@ -86,6 +87,7 @@ func (l *Loaded) reload(src []byte, above layerStack, own *Edits) (next *Loaded,
 	if sum != l.sum && !hasEndMark(src) && !above.confirmed.holds(l.Path, src) && !own.explain(l.sum, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
+	loosens = loosens || packs != l.packs // it may find less
 	return next, loosens, nil
 }
 
@@ -106,7 +108,11 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 		}
 		now := &s.sources[at]
 		if bytes.Equal(now.src, old.src) {
-			now.rules = old.rules
+			if now.packs == old.packs {
+				now.rules = old.rules
+			} else {
+				unsure = true
+			}
 			continue
 		}
 		if now.name == project { // what is in force of it was looked at

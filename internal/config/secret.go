@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"os"
-	"runtime"
+
+	"github.com/clawai/clawai/internal/access"
 )
 
-// ReadSecret is ReadFile for a file that nobody but its owner may read.
+// ReadSecret is ReadFile for a file that nobody but its owner may open.
 func ReadSecret(path string) ([]byte, error) {
 	src, err := ReadFile(path)
 	if err != nil {
@@ -16,11 +16,15 @@ func ReadSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others; allow only yourself: chmod 600 %s", path, path)
+	if err := access.CheckOpen(path, info); err != nil {
+		return nil, err
 	}
 	return src, nil
 }
 
 // SignIns is where sign-ins at remote servers are kept, and their lock.
 func (f Folders) SignIns() string { return f.State + string(os.PathSeparator) + "oauth" }
+
+// Vault is the folder of the vault: the encrypted file, or the names of what is in the
+// keychain.
+func (f Folders) Vault() string { return f.State + string(os.PathSeparator) + "vault" }

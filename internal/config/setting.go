@@ -28,7 +28,7 @@ type Ask struct {
 	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
 	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
-	PerMinute Value[int]           // questions of one server before it is muted; at least 1
+	PerMinute Value[int]           // questions within a minute before nobody is asked; at least 1
 	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
 	Notify    Value[bool]          // a desktop notification when none is available
 }

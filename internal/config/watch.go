@@ -32,6 +32,11 @@ const (
 // edits of own were written whole, and are taken up at once; it may be nil.
 func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: from, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
+	w.watch(ctx)
+}
+
+// watch looks until ctx ends.
+func (w *watcher) watch(ctx context.Context) {
 	notes, err := fsnotify.NewWatcher()
 	if err == nil {
 		w.fs = notes
@@ -52,6 +57,8 @@ type watcher struct {
 	tell      func(*Loaded, error)
 
 	widenDelay, pollWatched, pollUnwatched time.Duration
+
+	look func() time.Duration // in place of poll; nil: none
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -82,7 +89,12 @@ func (w *watcher) run(ctx context.Context) {
 // poll reads the file, tells what changed, and says when to look again if
 // nothing happens.
 func (w *watcher) poll() time.Duration {
+	if w.look != nil {
+		return w.look()
+	}
 	src, t, err := read(w.good.Path)
+	packs, way := readPacks(w.good.Path, src)
+	t.entries = append(t.entries, way.entries...)
 	above, failed := w.good.layers.read()
 	if err == nil {
 		err = failed
@@ -90,7 +102,7 @@ func (w *watcher) poll() time.Duration {
 	for _, other := range above.paths {
 		t.entries = append(t.entries, other.entries...)
 	}
-	now := fmt.Sprintf("%x %x %v", sha256.Sum256(src), above.sum(), above.confirmed)
+	now := fmt.Sprintf("%x %q %x %v", sha256.Sum256(src), packs, above.sum(), above.confirmed)
 	if err != nil {
 		now = err.Error()
 	}

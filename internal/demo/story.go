@@ -94,6 +94,11 @@ func (f Folder) Steps() []Step {
 	}
 }
 
+// Trial is one step that changes something.
+func (f Folder) Trial() Step {
+	return Step{"writes a file", "write_file", arguments{Path: f.path("hello.txt"), Content: "Hello.\n"}}
+}
+
 // ArgsJSON is a step's arguments as the wire carries them.
 func (s Step) ArgsJSON() string {
 	b, err := json.Marshal(s.Args)

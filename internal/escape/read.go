@@ -3,6 +3,7 @@ package escape
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -15,19 +16,8 @@ func Read(s []byte) (r rune, n int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
 	}
-	switch c := s[1]; c {
-	case '"', '\\', '/':
+	if c := short[s[1]]; c > 0 {
 		return rune(c), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
 	}
 	r, ok := unit(s)
 	if !ok {
@@ -61,6 +51,9 @@ func unit(s []byte) (r rune, ok bool) {
 	return r, true
 }
 
+// short are the escapes of two bytes.
+var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
 // Undo appends what the inside of a JSON string says. A backslash that begins no
 // escape, and half of a surrogate pair, stay as the characters they are written with.
 func Undo(dst, s []byte) []byte {
@@ -78,19 +71,25 @@ func Undo(dst, s []byte) []byte {
 	}
 }
 
-// Decode is what the inside of a JSON string says; false when a backslash in it begins
-// no escape. Half of a surrogate pair says U+FFFD.
-func Decode(inside string) (string, bool) {
+// Decode appends what the inside of a JSON string says; false when a backslash in it
+// begins no escape. Half of a surrogate pair says U+FFFD.
+func Decode(dst []byte, inside string) ([]byte, bool) {
 	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // and nobody writes to it
-	dst := make([]byte, 0, len(s))
+	if len(s) > cap(dst)-len(dst) {
+		dst = slices.Grow(dst, len(s)) // it says no more than it is long
+	}
 	for {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
-			return string(append(dst, s...)), true
+			return append(dst, s...), true
+		}
+		if i+1 < len(s) && short[s[i+1]] > 0 { // most of any text
+			dst, s = append(append(dst, s[:i]...), short[s[i+1]]), s[i+2:]
+			continue
 		}
 		r, n := Read(s[i:])
 		if n == 0 {
-			return "", false
+			return dst, false
 		}
 		dst, s = utf8.AppendRune(append(dst, s[:i]...), r), s[i+n:]
 	}

@@ -13,8 +13,12 @@ import (
 func (s *Session) rejudge(q *question) Verdict {
 	q.under = s.policy.Load()
 	v := *s.judge(q.x)
-	if v.Policy == policy.Prompt {
+	q.labels = v.labels
+	switch {
+	case v.Policy == policy.Prompt:
 		q.now, q.over = v.Rule, ""
+	case v.labels != "":
+		q.now = v.Rule
 	}
 	if v.Stage == StageRate {
 		limit, _, _ := strings.Cut(v.Reason, ";")
@@ -63,9 +67,9 @@ func resolvedCause(v *Verdict) error {
 // have changed while the person thought, and only a prompt can be lifted.
 func (s *Session) resolve(q *question, r reply) Verdict {
 	switch {
-	case r.Digest != q.digest || r.Reply > DenyAlways:
+	case r.Digest != q.digest || r.Reply > HandOver:
 		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
-	case sha256.Sum256(q.x.Raw) != q.digest:
+	case sha256.Sum256(q.x.Came()) != q.digest:
 		return q.refusal(CodeChanged, "it changed while a person was asked", "")
 	}
 	v := s.rejudge(q)
@@ -76,17 +80,33 @@ func (s *Session) resolve(q *question, r reply) Verdict {
 	switch {
 	case v.Action != policy.Prompt:
 		return v
+	case q.labels != q.shown:
+		return q.refusal(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
+	case q.now != nil && q.now.OutOfBand && r.Reply == HandOver:
+		return q.refusal(CodeWrongAnswer, "the client must not be asked", "")
 	case q.now != nil && q.now.OutOfBand && !(q.rule != nil && q.rule.OutOfBand):
 		return q.refusal(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
 	}
 	// An "always" holds here until its rule is loaded, which ends all grants.
-	if r.Reply != AllowOnce && q.now == q.rule && q.grantable() {
-		s.rememberAllow(q)
+	if r.Reply != AllowOnce && r.Reply != HandOver && q.now == q.rule && q.grantable() {
+		s.rememberAllow(q, r.bound())
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson
+	if r.Reply == HandOver {
+		v.Code = CodeHandedOver
+	}
+	v.endorsed = q.labels != "" && r.Reply != HandOver
 	v.owner = ""
 	q.x.note(&v)
 	return v
+}
+
+// bound is how far an answer for the session goes; nil is no further than its calls.
+func (r *reply) bound() Bound {
+	if r.Reply != AllowSession { // an "always" has its rule
+		return nil
+	}
+	return r.Bound
 }
 
 // conclusion is how one question ended, kept apart from the exchange, which the

@@ -11,6 +11,7 @@ import (
 
 // hold starts the asking for x, about which rule asks, and returns at once.
 func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
+	x.held = true
 	q := &question{
 		x: x, rule: rule, frame: len(x.Raw), digest: x.Event.Digest, value: valueOf(x.Calls), start: time.Now(),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -121,7 +122,7 @@ func (s *Session) put(ctx context.Context, q *question) {
 	deadline, _ := ctx.Deadline()
 	caller := q.x.caller()
 	q.asked = Question{
-		Number: q.number, Calls: timed(*q.under, q.x.Calls), Digest: q.digest, Asked: q.start, Deadline: deadline,
+		Number: q.number, Calls: s.timed(*q.under, q.x.shownCalls()), Reply: q.x.asks != "", Digest: q.digest, Asked: q.start, Deadline: deadline,
 		Session: q.grantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
 	}
 	if q.asked.Server == "" {
@@ -130,6 +131,13 @@ func (s *Session) put(ctx context.Context, q *question) {
 	if q.rule != nil {
 		q.asked.Rule = *q.rule
 		q.asked.Rule.Description = strings.TrimSpace(q.rule.Description + q.over)
+	}
+	if q.labels != "" { // whatever a rule says, this asks
+		q.asked.Why, q.asked.Rule.Pinned = q.labels, true
+	}
+	q.shown = q.labels
+	if q.x.asks != "" {
+		q.asked.Why, q.asked.Finds = q.x.asks, q.x.Event.Finds
 	}
 	answers := make(chan reply, 1)
 	q.answers = answers

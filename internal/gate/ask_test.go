@@ -109,6 +109,9 @@ func TestCallsAreAskedAboutAtOnceEachWithItsOwnDeadline(t *testing.T) {
 		began := time.Now()
 		s.Do(t.Context(), xs...)
 		j.expect(t, xs[3], "forward") // nobody queues behind a person
+		if !xs[0].Held() || xs[3].Held() {
+			t.Error("held is what waits for a person, and nothing else")
+		}
 		s.askers.Wait()
 		if most.Load() != 3 {
 			t.Errorf("%d questions were open at once", most.Load())

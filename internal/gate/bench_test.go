@@ -25,8 +25,16 @@ func (sink) Waiting(*Exchange, time.Duration)              {}
 type fixed policy.Decision
 
 func (f *fixed) DecideAll([]policy.Call) policy.Decision { return policy.Decision(*f) }
+func (*fixed) Hint([]policy.Call) string                 { return "" }
 func (*fixed) Timed() bool                               { return false }
+func (*fixed) Labelled() bool                            { return false }
+func (*fixed) Packs() []policy.Pack                      { return nil }
+func (*fixed) Pin(string) policy.Pin                     { return 0 }
 func (*fixed) Revision() string                          { return "" }
+func (*fixed) Screens(policy.On) ([]string, bool)        { return nil, false }
+func (*fixed) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
+	return policy.Decision{Action: policy.Allow}
+}
 
 func bench(b *testing.B, r *policy.Rule, calls, n int) {
 	s, err := New(alone(Options{Policy: &fixed{Action: r.Action, Rule: r}, Recorder: sink{}, Approver: sink{}}))

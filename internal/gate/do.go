@@ -40,6 +40,8 @@ func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 // record writes what is pending and then events, before anything goes on; a panic
 // is a failed record.
 func (s *Session) record(events []*event.Event) (err error) {
+	s.pending.recording.Lock()
+	defer s.pending.recording.Unlock()
 	all := s.pending.take()
 	n := len(all)
 	if n == 0 {

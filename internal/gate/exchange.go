@@ -12,14 +12,22 @@ import (
 // in, hands it to Session.Do or Session.Observe, and touches neither it nor
 // the bytes behind it until the Outlet's Forward or Refuse is called. The Event
 // of a plain reply, and the bytes it names, stay the gate's until it is recorded.
-// What Calls hold is never overwritten: an Approver that was told to stop may
-// still be reading it.
+// What Calls hold of one that is Held is never overwritten: an Approver that was told to
+// stop may still be reading it.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
 	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
 	Event event.Event   // what the transport knows of it, the server first of all; the gate adds the verdict
 	Out   Outlet        // where it goes
+
+	// Answered are, of a reply, the calls that it answers; Replies, of an array of replies,
+	// one for each. Unasked says of a message that it tells the user something, and answers
+	// no call. Further says of a page of a list that one before it was asked for.
+	Answered []policy.Call
+	Replies  []*Exchange
+	Unasked  bool
+	Further  bool
 
 	// Caller is who is told or asked, Principal who it is that calls. Of both the zero
 	// value is nobody.
@@ -31,7 +39,15 @@ type Exchange struct {
 	charges []policy.Charge // of the rules that judged it, until it is counted
 	paid    Receipt         // what it counts as against limits, until it is out
 	before  *event.Event    // what is recorded just before it
+	held    bool            // it waited for a person
+	came    []byte          // what Raw was before it was altered; nil when it was not
+	asks    string          // of a reply that a rule asks about: why, for the person
 }
+
+// Held says that x waited, or waits, for a person: others may still be looking at it, and
+// at what it holds, when it has crossed. One that did not may be used again when it has
+// been recorded.
+func (x *Exchange) Held() bool { return x.held }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate
 // calls exactly one of Forward and Refuse, exactly once, perhaps from another
@@ -90,20 +106,27 @@ type Verdict struct {
 	Stage  Stage
 	Code   Code
 	Reason string // for the agent, a clause: no rule position, no path, no secret; "" when allowed
+	Hint   string // a folder below which absolute paths would do, for the agent; "" for none
 	Record string // the record id to quote to the owner; "" when it could not be recorded
 
+	endorsed bool // a person has let it go, whatever the session has seen
+
+	labels  string // why what the session has seen tightens it; "" where it does not
 	owner   string // the reason in words that only the owner reads
-	unruled bool   // the rules had no part in it: what they said before stays on record
+	unruled bool   // the rules about calls had no part in it: what they said before stays on record
+	noted   bool   // of what passes: it is on record all the same, as what it was
 }
 
 // note writes a verdict into the record of x. Of a message that passes because no
 // stage has a word on it there is no verdict to write.
 func (x *Exchange) note(v *Verdict) {
-	if v.Action == policy.Allow && !x.governed() {
+	if v.Action == policy.Allow && !x.governed() && v.Code != CodeAllowedByPerson && !v.noted {
 		return
 	}
 	ev := &x.Event
-	ev.Kind, ev.Decision = event.Decision, v.Action.String()
+	if ev.Decision = v.Action.String(); !v.noted {
+		ev.Kind = event.Decision
+	}
 	if !v.unruled {
 		ev.Policy = v.Policy.String()
 	}
@@ -123,12 +146,16 @@ const (
 	CodeUngoverned       Code = "ungoverned" // a method no rule governs
 	CodeAllowedByPerson  Code = "allowed_by_person"
 	CodeAllowedInSession Code = "allowed_in_session" // a person said so earlier
+	CodeHandedOver       Code = "handed_over"        // the client asks the person with its own dialog
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
+	CodeAltered          Code = "altered"            // of a reply: a rule had something of it changed
 
 	CodeUnknownCaller  Code = "unknown_caller" // nobody vouches for the principal
 	CodeWithheld       Code = "withheld"       // of a reply: what it carries
 	CodeLabels         Code = "labels"         // what the session has seen
+	CodePinned         Code = "pinned"         // what is called is not as it was approved
 	CodeDeniedByRule   Code = "denied_by_rule"
+	CodeMarker         Code = "marker" // the same, of a call with the mark of a text that was withheld
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
 	CodeLimit          Code = "limit" // more often than a rule allows

@@ -17,6 +17,7 @@ const maxShown = 64 << 10
 type Grant struct {
 	ID    string        // short and random
 	Rule  policy.Rule   // the one that asked
+	Reach string        // the title of its Bound; "" where it is for Calls alone
 	Calls []policy.Call // what was allowed; not to be changed
 	Cut   bool          // Calls lack what was too long to keep; what is compared is the whole
 	Since time.Time
@@ -28,6 +29,14 @@ type Grant struct {
 type held struct {
 	Grant
 	number uint64 // in order of time
+	entry  Entry  // of it in what processes share
+}
+
+// wide is a grant that reaches beyond its calls.
+type wide struct {
+	held
+	rule  *policy.Rule // the one that asked
+	bound Bound
 }
 
 // Grants lists the answers that hold for the session, oldest first.
@@ -36,6 +45,9 @@ func (s *Session) Grants() []Grant {
 	all := make([]held, 0, len(s.memory.grants))
 	for _, g := range s.memory.grants {
 		all = append(all, *g)
+	}
+	for _, w := range s.memory.wide {
+		all = append(all, w.held)
 	}
 	s.mu.Unlock()
 	slices.SortFunc(all, func(a, b held) int { return cmp.Compare(a.number, b.number) })
@@ -50,9 +62,12 @@ func (s *Session) Grants() []Grant {
 // through by it. False means that there is none of that name.
 func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
-	found := false
+	n := len(s.memory.wide)
+	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wide) bool { return w.ID == id })
+	found := len(s.memory.wide) < n
 	for k, g := range s.memory.grants {
 		if g.ID == id {
+			s.granted.end(g.entry)
 			delete(s.memory.grants, k)
 			found = true
 		}

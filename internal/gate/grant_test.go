@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -93,7 +94,7 @@ func TestTheLastWordCounts(t *testing.T) {
 				q.value = valueOf(q.x.Calls)
 				switch {
 				case r == AllowSession:
-					s.rememberAllow(q)
+					s.rememberAllow(q, nil)
 				case !r.Allows():
 					s.rememberDeny(q, reply{Answer: Answer{Reply: r}})
 				}
@@ -118,7 +119,7 @@ func TestNothingIsRememberedForRulesThatAreGone(t *testing.T) {
 	s := session(t, j, always(promptRule))
 	q := &question{x: j.call("x"), now: promptRule, under: s.policy.Load()}
 	s.SetPolicy(always(promptRule))
-	s.rememberAllow(q)
+	s.rememberAllow(q, nil)
 	s.rememberDeny(q, reply{Answer: Answer{Reply: DenyAlways}})
 	if len(s.memory.grants)+len(s.memory.denials) != 0 || q.regranted {
 		t.Errorf("remembered %+v", s.memory)
@@ -201,5 +202,31 @@ func TestAGrantDoesNotHoldTheFrame(t *testing.T) {
 	raw[4] = '!'
 	if string(kept[0].Args) != "{}" || string(kept[0].Extra) != "{}" {
 		t.Errorf("kept %q and %q", kept[0].Args, kept[0].Extra)
+	}
+}
+
+// A question that is handed to the client's own dialog lets the call on, once, and says
+// so; never where the rule asks by other means than the client.
+func TestHandedOver(t *testing.T) {
+	for _, c := range []struct {
+		rule *policy.Rule
+		code Code
+	}{{promptRule, CodeHandedOver}, {&policy.Rule{Action: policy.Prompt, OutOfBand: true}, CodeWrongAnswer}} {
+		synctest.Test(t, func(t *testing.T) {
+			s, j, d := sessionWithPerson(t, always(c.rule), Options{})
+			for range 2 { // the first is not remembered
+				x := j.call("x")
+				s.Do(t.Context(), x)
+				open := d.open()
+				open[len(open)-1].say(HandOver, "")
+				synctest.Wait()
+				if x.Event.Code != c.code || (x.Event.Decision == "allow") != (c.code == CodeHandedOver) {
+					t.Errorf("%s %s", x.Event.Decision, x.Event.Code)
+				}
+			}
+			if answers := j.of(event.Answered); len(answers) != 2 || answers[0].Answer != "handed over" {
+				t.Errorf("%+v", answers)
+			}
+		})
 	}
 }

@@ -29,7 +29,7 @@ var (
 )
 
 // lifts says whether a reply allows.
-func lifts(r Reply) bool { return r >= AllowOnce && r <= AllowAlways }
+func lifts(r Reply) bool { return r >= AllowOnce && r <= AllowAlways || r == HandOver }
 
 // Law 1: Deny is the zero value; Deny < Prompt < Allow; verdicts combine by
 // minimum; what is none of the three is a deny.
@@ -194,7 +194,7 @@ var faults = []fault{
 	{"zero answer", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) {
 		j.person = func(context.Context, Question) (Answer, error) { return Answer{}, nil }
 	}},
-	{"unknown reply", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) { j.person = says(DenyAlways + 1) }},
+	{"unknown reply", CodeWrongAnswer, func(j *journal, _ *Session, _ context.CancelFunc) { j.person = says(HandOver + 1) }},
 	{"fallen approver", CodePanic, func(j *journal, _ *Session, _ context.CancelFunc) {
 		j.person = func(context.Context, Question) (Answer, error) { panic("approver fell") }
 	}},

@@ -25,10 +25,17 @@ func (s *Session) counted(x *Exchange, v *Verdict) bool {
 	if over.Rule == nil { // neither counted nor over: the zero values open nothing
 		v.Action, v.Reason = policy.Deny, "it could not be counted against a limit"
 		v.owner = v.Reason
+		if over.Err != nil {
+			v.owner += ": " + over.Err.Error()
+		}
 		return true
 	}
-	v.Reason = fmt.Sprintf("%s; try again in %s", over.Rule.Rate.AtMost(), roundUp(over.Wait))
+	v.Reason = beyond(&over)
 	v.owner = v.Reason
+	if over.Uncounted {
+		v.Rule, v.Action = over.Rule, policy.Deny
+		return true
+	}
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
 		return true // of a rule that says who is asked: asking for the limit instead would let the client answer
 	}
@@ -37,6 +44,18 @@ func (s *Session) counted(x *Exchange, v *Verdict) bool {
 		v.Policy = policy.Prompt
 	}
 	return true
+}
+
+// beyond says why a call is over a limit, and what would help.
+func beyond(over *Excess) string {
+	rate := &over.Rule.Rate
+	switch {
+	case over.Uncounted:
+		return fmt.Sprintf("%s; %s is no plain decimal number from 0 up, such as 12.50", rate.AtMost(), rate.Sum)
+	case over.Wait <= 0:
+		return rate.AtMost() + "; this call alone is more"
+	}
+	return fmt.Sprintf("%s; try again in %s", rate.AtMost(), roundUp(over.Wait))
 }
 
 // roundUp is a time in whole units, never too short.

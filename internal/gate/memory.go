@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/policy"
@@ -12,10 +13,15 @@ import (
 // fall away, and such a call is asked about again.
 const maxKept = 1000
 
+// maxWide is how many of the grants may be wide: each is tried on every call that its
+// rule asks about.
+const maxWide = 64
+
 // memory is what a person has said of calls, guarded by Session.mu. It ends with
 // the rules that asked.
 type memory struct {
 	grants  map[key]*held
+	wide    []*wide // oldest first; a slice is never changed in its place
 	denials map[key]denial
 	last    uint64
 }
@@ -64,12 +70,13 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 
 // deniedRecently denies what a person has denied not longer ago than DenyMemory.
 func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
-	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
-	ago := time.Since(d.at)
-	if !ok || ago >= s.o.DenyMemory {
-		return false
-	}
-	return v.unaskable(CodeDeniedRecently, said("the owner denied the same call "+since(ago), d.words))
+	d, ok := s.recentDenial(v.Rule, x.Calls)
+	return ok && v.unaskable(CodeDeniedRecently, said("the owner denied the same call "+since(time.Since(d.at)), d.words))
+}
+
+func (s *Session) recentDenial(r *policy.Rule, cs []policy.Call) (d denial, ok bool) {
+	d, ok = recall(s, &s.memory.denials, r, cs)
+	return d, ok && time.Since(d.at) < s.o.DenyMemory
 }
 
 // grant allows a prompt about calls that a person has allowed for the session.
@@ -77,54 +84,113 @@ func (s *Session) grant(x *Exchange, v *Verdict) {
 	if v.Stage == StageRate { // each call beyond a limit is asked about
 		return
 	}
-	g, ok := recall(s, &s.memory.grants, v.Rule, x.Calls)
+	g, own := recall(s, &s.memory.grants, v.Rule, x.Calls)
+	ok := s.stands(own, v.Rule, x.Calls)
+	if !ok && v.Stage == StagePolicy {
+		g, ok = s.reached(v.Rule, x.Calls)
+	}
 	if !ok {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g.Uses++
-	g.Used = time.Now()
+	if g != nil { // else another process has it
+		g.Uses++
+		g.Used = time.Now()
+	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
+// reached finds a wide grant for calls that r asks about. What a person has just denied
+// is none's, as the answer was about that very call. What the session has seen asks before any
+// grant is looked for (lift): whoever gave it may not have known.
+func (s *Session) reached(r *policy.Rule, cs []policy.Call) (*held, bool) {
+	s.mu.Lock()
+	all := s.memory.wide
+	s.mu.Unlock()
+	if len(all) == 0 || !grantable(cs) {
+		return nil, false
+	}
+	if _, denied := s.recentDenial(r, cs); denied {
+		return nil, false
+	}
+	cs = s.timed(*s.policy.Load(), cs)
+	for _, w := range all {
+		if w.rule == r && w.bound.Covers(cs) {
+			return &w.held, true
+		}
+	}
+	return nil, false
+}
+
 // rememberAllow keeps an answer for the session, unless the rules have changed
-// since q was judged.
-func (s *Session) rememberAllow(q *question) {
+// since q was judged. Without a bound it is for the very calls.
+func (s *Session) rememberAllow(q *question, bound Bound) {
 	id := newID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, m := key{q.now, q.value}, &s.memory
-	if s.policy.Load() != q.under || m.denials[k].always || m.grants[k] != nil {
+	if s.policy.Load() != q.under || m.denials[k].always || bound == nil && m.grants[k] != nil {
 		return
 	}
 	delete(m.denials, k) // the person has changed their mind
+	if bound != nil {
+		s.rememberWide(q, &wide{rule: q.now, bound: bound}, id)
+		return
+	}
+	entry, kept := s.granted.add(*q.under, q.now, q.value)
+	if !kept {
+		return
+	}
 	if m.grants == nil {
 		m.grants = make(map[key]*held)
 	}
 	if len(m.grants) >= maxKept {
-		delete(m.grants, oldest(m.grants, func(a, b *held) bool { return a.number < b.number }))
+		first := oldest(m.grants, func(a, b *held) bool { return a.number < b.number })
+		s.granted.end(m.grants[first].entry)
+		delete(m.grants, first)
 	}
 	m.last++
 	m.grants[k] = newGrant(id, m.last, q)
+	m.grants[k].entry = entry
 	q.regranted = true
 	s.waiting.wake(&q.value)
+}
+
+// rememberWide keeps w, unless the same was said before. Needs the lock.
+func (s *Session) rememberWide(q *question, w *wide, id string) {
+	m, title := &s.memory, w.bound.Title()
+	if slices.ContainsFunc(m.wide, func(has *wide) bool { return has.rule == w.rule && has.Reach == title }) {
+		return
+	}
+	m.last++
+	w.held = *newGrant(id, m.last, q)
+	w.Reach = title
+	m.wide = append(slices.Clone(m.wide[max(0, len(m.wide)-maxWide+1):]), w)
+	q.regranted = true
+	s.waiting.wake(nil)
 }
 
 // rememberDeny keeps a no: for a while when all that is in the call was shown,
 // and until the rules change when it is for good. It ends what was granted.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
+	against, _ := s.reached(q.now, q.x.Calls) // given for another call while this one was asked about
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under {
+	if s.policy.Load() != q.under || q.x.asks != "" { // what came back is another thing each time
 		return
 	}
 	k, m := key{q.now, q.value}, &s.memory
+	if against != nil {
+		m.wide = slices.DeleteFunc(slices.Clone(m.wide), func(w *wide) bool { return &w.held == against })
+		q.regranted = true
+	}
 	if m.grants[k] != nil {
 		delete(m.grants, k)
 		q.regranted = true
 	}
+	s.granted.deny(*q.under, q.now, q.value)
 	if !always && (s.o.DenyMemory < 0 || !grantable(q.x.Calls)) {
 		return
 	}

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"crypto/sha256"
+	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -13,7 +15,7 @@ import (
 const (
 	maxCounters = 1 << 12
 	maxCounted  = 1 << 20 // calls, of all counters together
-	maxPart     = 128     // bytes of a tool's or a server's name that are kept as they are
+	maxSummed   = 10_000  // calls of one sum
 )
 
 // Meter counts calls against the limits of rules. One Meter belongs to one
@@ -24,24 +26,31 @@ const (
 // names ever holds more calls than the rule says. A bucket of tokens would take
 // less memory and let twice as many through at a boundary.
 type Meter struct {
+	// Ledger is shared with other processes, set before the first use; nil counts in this one
+	// alone. A call is added to it first and counted at the place where it then stands: of
+	// two processes that see room for one, the first has it.
+	Ledger Ledger
+
 	mu       sync.Mutex
 	counters map[counterKey]*counter
 	counted  int
-	last     uint64
+	err      error // what others have counted is beyond what can be
 }
 
 // counterKey is a rule, by its text, and the tool or server that its limit is
-// for.
-type counterKey struct{ rule, part string }
+// for, as a digest.
+type counterKey [16]byte
 
 type counter struct {
 	every time.Duration
 	calls []counted // in order of time
+	total int64     // of their amounts
 }
 
 type counted struct {
 	at     time.Time
 	number uint64
+	amount int64 // see policy.Charge
 }
 
 // receipt is what a Meter has charged one exchange.
@@ -51,26 +60,27 @@ type receipt struct {
 }
 
 type charged struct {
-	key counterKey
+	key  counterKey
+	rule *policy.Rule
 	counted
 }
 
-// keyOf is the counter of one charge.
+func (c *charged) entry() Entry {
+	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
+}
+
+// keyOf is the counter of one charge. No text of a rule has a zero byte.
 func keyOf(c policy.Charge, cs []policy.Call) counterKey {
-	k := counterKey{rule: c.Rule.Rate.Key}
-	call := &cs[c.Call]
-	switch c.Rule.Rate.Per {
+	text := append([]byte(c.Rule.Rate.Key), 0)
+	switch call := &cs[c.Call]; c.Rule.Rate.Per {
 	case policy.PerTool:
-		k.part = call.Names[0]
+		text = append(text, call.Names[0]...)
 	case policy.PerServer:
-		k.part = call.Server
+		text = append(text, call.Server...)
 	case policy.PerRule:
 	}
-	if len(k.part) > maxPart {
-		sum := sha256.Sum256([]byte(k.part))
-		k.part = string(sum[:])
-	}
-	return k
+	sum := sha256.Sum256(text)
+	return counterKey(sum[:len(counterKey{})])
 }
 
 // Charge is the port's. What is over is the limit that says deny before one that
@@ -79,62 +89,169 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	paid, _ := before.(receipt) // a session has one Limits: there is no other kind
-	m.giveBack(paid)
-	next := receipt{meter: m}
-	var worst Excess
+	left, next := slices.Clone(paid.items), receipt{meter: m}
+	var fresh []charged
+	var uncounted *policy.Rule
 	for _, c := range charges {
-		item := charged{key: keyOf(c, cs), counted: counted{at: now}}
-		if i := slices.IndexFunc(paid.items, func(p charged) bool { return p.key == item.key }); i >= 0 {
-			item.counted = paid.items[i].counted
-			paid.items = slices.Delete(slices.Clone(paid.items), i, i+1)
-		} else {
-			m.last++
-			item.number = m.last
+		if c.Rule.Rate.Sum == "" {
+			c.Amount = 1
 		}
-		if wait := m.enter(now, item, &c.Rule.Rate); wait <= 0 {
-			next.items = append(next.items, item)
-		} else if worst.Rule == nil || c.Rule.Rate.Over < worst.Rule.Rate.Over ||
-			c.Rule.Rate.Over == worst.Rule.Rate.Over && wait > worst.Wait {
-			worst = Excess{c.Rule, wait}
+		item := charged{key: keyOf(c, cs), rule: c.Rule, counted: counted{at: now, amount: c.Amount}}
+		if i := slices.IndexFunc(left, func(p charged) bool { return p.key == item.key && p.amount == item.amount }); i >= 0 {
+			next.items = append(next.items, left[i]) // it has its place
+			left = slices.Delete(left, i, i+1)
+			continue
 		}
+		if c.Amount < 0 {
+			uncounted = c.Rule
+		}
+		item.number = entryID()
+		fresh = append(fresh, item)
 	}
-	if worst.Rule != nil {
-		m.giveBack(next)
+	m.giveBack(now, left)
+	if uncounted != nil {
+		m.giveBack(now, next.items)
+		return nil, Excess{Rule: uncounted, Uncounted: true}
+	}
+	worst := m.charge(now, fresh)
+	if worst.Rule != nil || worst.Err != nil {
+		m.giveBack(now, append(next.items, fresh...))
 		return nil, worst
 	}
+	next.items = append(next.items, fresh...)
 	return next, worst
 }
 
-// enter counts one call, or says how long there is no room for it.
-func (m *Meter) enter(now time.Time, item charged, rate *policy.Rate) (wait time.Duration) {
-	c := m.counters[item.key]
+// charge counts items, and says what is the worst that is over.
+func (m *Meter) charge(now time.Time, fresh []charged) (worst Excess) {
+	entries := make([]Entry, 0, len(fresh))
+	for i := range fresh {
+		if rule := fresh[i].rule; fresh[i].amount > most(&rule.Rate) { // others need not hear of it
+			worst.worse(rule, 0)
+			continue
+		}
+		entries = append(entries, fresh[i].entry())
+	}
+	since, missed := entries, len(entries)
+	if m.Ledger != nil && missed > 0 {
+		var err error
+		if since, err = m.Ledger.Append(entries...); err != nil {
+			return Excess{Err: err}
+		}
+	}
+	for i := range since {
+		e := &since[i]
+		own := slices.IndexFunc(fresh, func(f charged) bool { return !e.Back && f.number == e.ID && f.key == e.Key })
+		if own < 0 {
+			m.take(now, e)
+			continue
+		}
+		missed--
+		if wait, room := m.enter(now, &fresh[own]); !room {
+			worst.worse(fresh[own].rule, wait)
+		}
+	}
+	switch {
+	case m.err != nil:
+		return Excess{Err: m.err}
+	case missed > 0:
+		return Excess{Err: errMissed}
+	}
+	return worst
+}
+
+// worse takes a limit that is over in place of a milder one.
+func (x *Excess) worse(rule *policy.Rule, wait time.Duration) {
+	if x.Rule == nil || rule.Rate.Over < x.Rule.Rate.Over || rule.Rate.Over == x.Rule.Rate.Over && longer(wait, x.Wait) {
+		x.Rule, x.Wait = rule, wait
+	}
+}
+
+var (
+	errMissed = errors.New("what was just counted cannot be read again")
+	errBeyond = errors.New("more has been counted than there can be")
+)
+
+// take counts what another process has, or gives it back.
+func (m *Meter) take(now time.Time, e *Entry) {
+	switch c := m.counters[e.Key]; {
+	case e.Back:
+		m.remove(e.Key, e.ID)
+	case now.Sub(e.At) >= e.Every:
+	case c != nil && e.Amount > math.MaxInt64-c.total:
+		m.err = errBeyond
+	default:
+		m.insert(m.counter(e.Key, e.Every), counted{e.At, e.ID, e.Amount})
+	}
+}
+
+func (m *Meter) counter(key counterKey, every time.Duration) *counter {
+	c := m.counters[key]
 	if c == nil {
-		if len(m.counters) >= maxCounters {
-			m.sweep(now)
-		}
-		if len(m.counters) >= maxCounters {
-			return rate.Every
-		}
-		c = &counter{every: rate.Every}
+		c = &counter{}
 		if m.counters == nil {
 			m.counters = map[counterKey]*counter{}
 		}
-		m.counters[item.key] = c
+		m.counters[key] = c
 	}
+	c.every = every
+	return c
+}
+
+func (m *Meter) insert(c *counter, one counted) {
+	i, _ := slices.BinarySearchFunc(c.calls, one, inTime)
+	c.calls = slices.Insert(c.calls, i, one)
+	c.total += one.amount
+	m.counted++
+}
+
+// longer says that a wait is longer than another; 0 is one without end.
+func longer(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
+
+// enter counts one call, or says how long there is no room for it.
+func (m *Meter) enter(now time.Time, item *charged) (wait time.Duration, room bool) {
+	rate := &item.rule.Rate
+	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {
+		m.sweep(now)
+		if len(m.counters) >= maxCounters {
+			return rate.Every, false
+		}
+	}
+	c := m.counter(item.key, rate.Every)
 	m.expire(c, now)
-	if now.Sub(item.at) >= c.every { // charged so long ago that it no longer counts
-		return 0
-	}
-	if n := len(c.calls); n >= rate.Count {
-		return c.calls[n-rate.Count].at.Add(c.every).Sub(now)
+	if until, room := c.room(item.amount, rate); !room {
+		return until.Add(c.every).Sub(now), false
 	}
 	if m.counted >= maxCounted {
-		return rate.Every
+		return rate.Every, false
 	}
-	i, _ := slices.BinarySearchFunc(c.calls, item.counted, inTime)
-	c.calls = slices.Insert(c.calls, i, item.counted)
-	m.counted++
-	return 0
+	m.insert(c, item.counted)
+	return 0, true
+}
+
+// most is how much a limit lets through: calls, or an amount.
+func most(rate *policy.Rate) int64 {
+	if rate.Sum == "" {
+		return int64(rate.Count)
+	}
+	return rate.Max
+}
+
+// room says whether an amount more may be counted, and if not, which call must be
+// forgotten first.
+func (c *counter) room(amount int64, rate *policy.Rate) (first time.Time, room bool) {
+	most, calls := most(rate), maxSummed
+	if rate.Sum == "" {
+		calls = rate.Count
+	}
+	rest := c.total
+	for i := 0; ; i++ {
+		if rest <= most-amount && len(c.calls)-i < calls {
+			return first, i == 0
+		}
+		first = c.calls[i].at
+		rest -= c.calls[i].amount
+	}
 }
 
 func inTime(a, b counted) int {
@@ -151,6 +268,7 @@ func inTime(a, b counted) int {
 func (m *Meter) expire(c *counter, now time.Time) {
 	n := 0
 	for n < len(c.calls) && now.Sub(c.calls[n].at) >= c.every {
+		c.total -= c.calls[n].amount
 		n++
 	}
 	c.calls = c.calls[n:]
@@ -169,17 +287,33 @@ func (m *Meter) sweep(now time.Time) {
 	}
 }
 
-// giveBack takes back what was charged.
-func (m *Meter) giveBack(r receipt) {
-	for _, item := range r.items {
-		c := m.counters[item.key]
-		if c == nil {
-			continue
-		}
-		if i := slices.Index(c.calls, item.counted); i >= 0 {
-			c.calls = slices.Delete(c.calls, i, i+1)
-			m.counted--
-		}
+// giveBack takes back what was charged. Where others cannot be told they have less room.
+func (m *Meter) giveBack(now time.Time, items []charged) {
+	var backs []Entry
+	for i := range items {
+		m.remove(items[i].key, items[i].number)
+		back := items[i].entry()
+		back.Back = true
+		backs = append(backs, back)
+	}
+	if m.Ledger == nil || len(backs) == 0 {
+		return
+	}
+	since, _ := m.Ledger.Append(backs...)
+	for i := range since {
+		m.take(now, &since[i])
+	}
+}
+
+func (m *Meter) remove(key counterKey, number uint64) {
+	c := m.counters[key]
+	if c == nil {
+		return
+	}
+	if i := slices.IndexFunc(c.calls, func(one counted) bool { return one.number == number }); i >= 0 {
+		m.counted--
+		c.total -= c.calls[i].amount
+		c.calls = slices.Delete(c.calls, i, i+1)
 	}
 }
 
@@ -187,7 +321,7 @@ func (m *Meter) giveBack(r receipt) {
 func (r receipt) GiveBack() {
 	r.meter.mu.Lock()
 	defer r.meter.mu.Unlock()
-	r.meter.giveBack(r)
+	r.meter.giveBack(time.Now(), r.items)
 }
 
 // refund gives back what x was charged: it is not forwarded.

@@ -10,6 +10,8 @@ import (
 // Whatever is recorded next takes them along, so that they are never later in
 // the record than anything that was decided after them.
 type pending struct {
+	recording sync.Mutex // held while what was taken is recorded
+
 	mu     sync.Mutex
 	events []*event.Event
 	spare  []*event.Event // memory of the last ones
@@ -18,24 +20,16 @@ type pending struct {
 	unsound bool
 }
 
-// Flush records the outcomes of the replies that Observe has let through. A
-// transport calls it when it has handed them on, before it waits for input.
+// Flush records the outcomes of the replies that Observe has let through, or waits for
+// whoever does. A transport calls it when it has handed them on, before it waits for input.
 // After an error they are still pending, and the session passes nothing on until
 // they are recorded.
-func (s *Session) Flush() error {
-	s.pending.mu.Lock()
-	none := len(s.pending.events) == 0
-	s.pending.mu.Unlock()
-	if none {
-		return nil
-	}
-	return s.record(nil)
-}
+func (s *Session) Flush() error { return s.record(nil) }
 
 // plain says that all of xs are replies in which there is nothing to judge, and
 // that their outcomes may be recorded when they have gone on.
 func (s *Session) plain(xs []*Exchange) bool {
-	if s.closed.Load() {
+	if s.closed.Load() || s.screens.Load() {
 		return false
 	}
 	for _, x := range xs {
@@ -58,6 +52,9 @@ func (p *pending) add(ev *event.Event) {
 func (p *pending) take() (events []*event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.events) == 0 {
+		return nil
+	}
 	events, p.events, p.spare = p.events, p.spare, nil
 	return events
 }

@@ -16,8 +16,24 @@ type Policy interface {
 	DecideAll(cs []policy.Call) policy.Decision
 	// Timed says that a rule looks at the time of a call (policy.Call.At).
 	Timed() bool
+	// Labelled says that a rule looks at what the session has seen (policy.Call.Seen).
+	Labelled() bool
+	// Hint is the folder below which absolute paths would have let denied calls
+	// through, for the agent; "" where there is none.
+	Hint(cs []policy.Call) string
 	// Revision names the rules as they are, for people; "" is no name.
 	Revision() string
+	// Screens are the kinds of findings that rules about calls, replies or entries of
+	// lists ask about; ruled says whether there are such rules, of calls, whether one has
+	// a find.
+	Screens(on policy.On) (kinds []string, ruled bool)
+	// Packs are what rules look for beside the kinds that there are everywhere.
+	Packs() []policy.Pack
+	// Pin is how the lists of a server are held to what was approved.
+	Pin(server string) policy.Pin
+	// DecideReply is what rules about replies, or about entries of lists, say of what came
+	// back to calls. It does not keep the slices.
+	DecideReply(on policy.On, calls []policy.Call, kinds []string) policy.Decision
 }
 
 // Recorder writes the audit record. Record returns only when every event is in
@@ -26,7 +42,7 @@ type Policy interface {
 type Recorder interface {
 	// Record fills in each event's record id (ev.Record) and writes them, in
 	// order, in one write. It is safe for concurrent use and keeps neither the
-	// slice nor the events.
+	// slice nor the events, nor what they point to: that is used again.
 	Record(events ...*event.Event) error
 }
 
@@ -49,7 +65,32 @@ type Receipt interface {
 // there is none.
 type Excess struct {
 	Rule *policy.Rule
-	Wait time.Duration
+	Wait time.Duration // 0: this call alone is more than the limit
+	// Uncounted says that the call has no amount that could be counted: it is denied.
+	Uncounted bool
+	Err       error // why nothing was counted, for the owner
+}
+
+// Ledger is what processes of one agent's session have in common: entries to which is only
+// added, and which all of them read in one order. It is safe for concurrent use.
+type Ledger interface {
+	// Append adds entries behind all there are and gives those that have come since the
+	// last call, its own at their place. An error says that what the others have added is
+	// not known: then nothing may be counted, and nothing holds.
+	Append(own ...Entry) (since []Entry, err error)
+	// Alive says whether the process that has added an entry still runs.
+	Alive(by string) bool
+}
+
+// Entry is one of a Ledger.
+type Entry struct {
+	Key    [16]byte      // what is counted, or allowed
+	ID     uint64        // its own, drawn at random
+	At     time.Time     // to the nanosecond
+	Every  time.Duration // for how long it counts
+	Amount int64         // not negative
+	Back   bool          // takes back the entry of this key and ID
+	By     string        // the process, where the Ledger names it; its own fills this in
 }
 
 // Principal is who makes a call. Whoever makes the exchange fills it in from what it
@@ -77,50 +118,59 @@ type Label struct{ Kind, Source string }
 // never taken out, and joining one twice is joining it once. It is safe for concurrent
 // use.
 type Labels interface {
+	// Brought is what a message of the server's brings along, whatever it holds.
+	Brought(message *Exchange) []Label
 	// Add joins labels to the set. When it returns, every later Judge knows them; an
-	// error withholds the reply that brought them.
-	Add(labels []Label) error
+	// error withholds the message that brought them. It does not keep the message.
+	Add(labels []Label, message []byte) error
+	// Seen is what rules are told of the set, after calls that may name the session.
+	Seen(cs []policy.Call) policy.Seen
 	// Judge is what the set makes of calls that the rules allow or ask about, and why,
-	// for the agent: Allow where it says nothing. It can only tighten. It does not keep
-	// the slice.
+	// for the agent: Allow where it says nothing, or beside a reason that is only
+	// recorded. It can only tighten. It does not keep the slice.
 	Judge(cs []policy.Call) (a policy.Action, why string)
+	// Allowed is told of calls that Judge asked about and a person has let go, before
+	// they do. It does not keep the slice.
+	Allowed(cs []policy.Call)
 }
 
-// Span is a part of an exchange's Raw, from Start to before End: one JSON string with
-// its quotes, a value or a name.
-type Span struct{ Start, End int }
-
-// Finding is something that a reply carries.
-type Finding struct {
-	Kind string // a stable word: "secret", "injection"
-	At   Span
+// Found is what a message carries, of one kind and at one place.
+type Found struct {
+	Kind string // a word of the rules: "secret"
+	At   string // the string it stands in, as a JSON pointer into the message or, of a call, into its arguments
+	N    int    // how many of them
 }
 
-// Edit is another text for a string of a reply.
-type Edit struct {
-	At Span
-	To string // as text: what it is as JSON is for who carries it out
-}
-
-// Inspection is what was found in a reply. The zero value is nothing.
+// Inspection is what came of looking at a reply. The zero value denies.
 type Inspection struct {
-	Findings []Finding
-	Edits    []Edit  // of values only
-	Labels   []Label // what the session has seen with it
+	Decision policy.Decision // what the rules make of it
+	Found    []Found
+	Sent     []byte   // what goes on in place of what came, when it goes on; nil: what came
+	Altered  []string // what was done to it, in words for the owner: "redact secret"
+	Why      string   // for the owner: what the rules could not have carried out
 }
 
-// Inspector says what a reply carries, before a byte of it goes on. It is safe for
-// concurrent use.
+// Inspector says what a message carries, before a byte of it goes on, and carries out
+// what rules alter. It is asked only where a rule needs it, and is safe for concurrent
+// use.
 //
-// What is judged, recorded and sent are the same bytes. An edit changes nothing but
-// the strings it names: whoever carries edits out leaves every other byte as it is,
-// has the frame reader admit the result again, and records the digests of both. Nobody
-// does yet, nor does a rule look at findings: a reply with either is withheld. The
-// arguments of a call are never edited.
+// What Sent holds differs from what came in nothing but what rules name, was admitted by
+// the frame reader again, and is recorded by the digests of both. The arguments of a call
+// are never altered.
 type Inspector interface {
-	// Inspect looks at a reply and changes nothing of it. An error withholds the reply
-	// and is for the owner. A reply that waits for a person is inspected again.
-	Inspect(reply *Exchange) (Inspection, error)
+	// Inspect looks at what came back, Exchange.Came, by the rules of p, and changes
+	// nothing of it. An error withholds it and is for the owner. One that waits for a
+	// person is inspected again.
+	Inspect(reply *Exchange, p Policy) (Inspection, error)
+	// Alter is the bytes of a request that a server makes to the client with what rules
+	// of p alter of it, and in words what was done. An error denies the request.
+	Alter(request *Exchange, alters []policy.Alteration, p Policy) (sent []byte, words []string, err error)
+	// Carries is what stands in the arguments or the texts of a call, of the kinds that rules
+	// of p about calls ask about. An error leaves open what does.
+	Carries(c *policy.Call, p Policy) ([]Found, error)
+	// Bars says why calls may not be made of what their servers list by now, for the agent;
+	// "" is no reason.
+	Bars(cs []policy.Call, p Policy) (why string)
 }
 
 // Approver asks a person. Ask returns when there is an answer, when ctx ends,
@@ -170,9 +220,28 @@ type Question struct {
 	Client     Client // the caller's own form; nil when it cannot be used
 	ClientName string // how the client calls itself, with its version; "" when it has not said
 
+	// Why is why it is asked, beside what the rule says: what came back holds, what the
+	// session has seen; "" for no other reason. It may quote the wire.
+	Why string
+	// Reply says that the calls were made, and that what came back is asked about. No rule
+	// can be written from the answer.
+	Reply bool
+	Finds []string // of what came back: kind, number and place of each; nil when nothing was found
+
 	// Ticket names the question in the queue, where it can be answered too. The
 	// gate leaves it empty; an Approver that queues it fills it in for the others.
 	Ticket string
+}
+
+// Bound is how far an answer for the session goes beyond the calls it was given for. It
+// is safe for concurrent use.
+type Bound interface {
+	// Covers says whether calls, about which the rule asks that was answered, lie within
+	// the bound: under every reading, and without a reason for care that the person was
+	// not shown. It does not keep the slice.
+	Covers(cs []policy.Call) bool
+	// Title says it for people; harmless.
+	Title() string
 }
 
 // Client is whoever made the call, as somebody who can be asked through its own
@@ -200,13 +269,16 @@ type Reply uint8
 const (
 	DenyOnce Reply = iota
 	AllowOnce
-	AllowSession // this call again, until the session ends, the policy changes, or it is revoked
+	AllowSession // this call again, or all within a Bound, until the session ends, the policy changes, or it is revoked
 	AllowAlways  // a rule has been written above the one that asked
 	DenyAlways   // a rule that denies has been written there
+	HandOver     // nobody was asked: whoever made the call asks a person before it goes on
 )
 
 // Allows says whether the reply lets the call through.
-func (r Reply) Allows() bool { return r == AllowOnce || r == AllowSession || r == AllowAlways }
+func (r Reply) Allows() bool {
+	return r == AllowOnce || r == AllowSession || r == AllowAlways || r == HandOver
+}
 
 // String gives the word that records use.
 func (r Reply) String() string {
@@ -219,6 +291,8 @@ func (r Reply) String() string {
 		return "always"
 	case DenyAlways:
 		return "deny always"
+	case HandOver:
+		return "handed over"
 	case DenyOnce:
 	}
 	return "deny"
@@ -234,4 +308,9 @@ type Answer struct {
 	// Note says what was written, for the record; or, beside an error, why
 	// nobody could be asked: then the agent reads it, so it names no path.
 	Note string
+	// Scope is the word for how far AllowSession goes; "" and "exact" are no further
+	// than the call.
+	// Whoever asks makes it the Bound, and the gate looks at that alone.
+	Scope string
+	Bound Bound
 }

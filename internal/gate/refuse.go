@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -13,7 +14,7 @@ import (
 func (q *question) refusal(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
-		Reason: why, owner: owner,
+		Reason: why, owner: cmp.Or(owner, q.labels),
 	}
 	q.x.note(&v)
 	return v

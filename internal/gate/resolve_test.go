@@ -168,7 +168,7 @@ func TestANoThatComesWithAGrantEndsIt(t *testing.T) {
 	got := busy(t, time.Second, func(of *Session, pendingQuestion *pendingQuestion) {
 		s = of
 		q := &question{x: &Exchange{Calls: pendingQuestion.Calls}, value: valueOf(pendingQuestion.Calls), now: promptRule, under: s.policy.Load()}
-		s.rememberAllow(q)
+		s.rememberAllow(q, nil)
 		pendingQuestion.say(DenyOnce, "")
 	})
 	if got != CodeDeniedByPerson || len(s.memory.grants) != 0 || len(s.memory.denials) != 1 {

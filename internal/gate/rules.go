@@ -25,9 +25,19 @@ func (x *Exchange) governed() bool { return len(x.Calls)+len(x.Work) > 0 }
 
 // ruled is what the rules say of x.
 func (s *Session) ruled(x *Exchange, v *Verdict) bool {
-	x.Event.Digest = sha256.Sum256(x.Raw)
-	d := decided(*s.policy.Load(), x)
+	x.Event.Digest = sha256.Sum256(x.Came())
+	p := *s.policy.Load()
+	d := s.decided(p, x)
+	if len(d.Alters) > 0 && d.Action != policy.Deny && !s.o.ObserveOnly {
+		d = s.altered(x, d, p)
+	}
 	v.decide(&d)
+	if v.Code == CodeDeniedByRule && slices.ContainsFunc(x.Event.Finds, isMarker) {
+		v.Code, v.Reason = CodeMarker, "it carries a mark such as [clawai:withheld KIND N], which stands for a text that was withheld and must not be written back: leave that part as it is"
+	}
+	if v.Action == policy.Deny && len(x.Calls) > 0 {
+		v.Hint = (*s.policy.Load()).Hint(s.timed(*s.policy.Load(), x.Calls))
+	}
 	if x.charges = d.Rates; len(d.Rates) == 0 {
 		x.refund()
 	}
@@ -39,32 +49,66 @@ type noRules struct{}
 
 func (noRules) DecideAll([]policy.Call) (d policy.Decision) { return d }
 func (noRules) Timed() bool                                 { return false }
+func (noRules) Labelled() bool                              { return false }
+func (noRules) Hint([]policy.Call) string                   { return "" }
 func (noRules) Revision() string                            { return "" }
+func (noRules) Screens(policy.On) ([]string, bool)          { return nil, false }
+
+func (noRules) Packs() []policy.Pack                                               { return nil }
+func (noRules) Pin(string) policy.Pin                                              { return 0 }
+func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decision) { return d }
 
 // decided asks the rules. Whether work that was let through
 // before may go on is not asked again, only whether it is denied by now.
-func decided(p Policy, x *Exchange) (d policy.Decision) {
+func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
 	if len(x.Work) > 0 {
-		if d = p.DecideAll(timed(p, x.Work)); d.Action == policy.Deny {
+		if d = p.DecideAll(s.carrying(p, x, s.timed(p, x.Work))); d.Action == policy.Deny {
 			return d
 		}
 		if len(x.Calls) == 0 {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	return p.DecideAll(timed(p, x.Calls))
+	return p.DecideAll(s.carrying(p, x, s.timed(p, x.Calls)))
 }
 
-// timed are the calls with the time in them, when the rules ask for it. They
-// are copies: an Approver may be reading the others.
-func timed(p Policy, cs []policy.Call) []policy.Call {
-	if !p.Timed() {
+// place says where the relative paths of an exchange start, and on which system.
+func (s *Session) place(x *Exchange) {
+	if s.o.Cwd == "" && s.o.OS == "" || !x.governed() {
+		return
+	}
+	elsewhere := s.o.Elsewhere || s.rooted.Load()
+	x.Event.Cwd, x.Event.OS, x.Event.Elsewhere = s.o.Cwd, s.o.OS, elsewhere
+	for _, cs := range [][]policy.Call{x.Calls, x.Work} {
+		for i := range cs {
+			cs[i].Cwd, cs[i].OS, cs[i].Elsewhere = s.o.Cwd, s.o.OS, elsewhere
+		}
+	}
+}
+
+// Roots takes in what the client declares as its roots, folders or other texts. A server
+// may have relative paths start there, for as long as the session lasts. Call it before the
+// server sees them.
+func (s *Session) Roots(roots []string) {
+	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Cwd }) {
+		s.rooted.Store(true)
+	}
+}
+
+// timed are the calls with the time in them, and what the session has seen, when the rules
+// ask for it. They are copies: an Approver may be reading the others.
+func (s *Session) timed(p Policy, cs []policy.Call) []policy.Call {
+	labelled := p.Labelled()
+	if !labelled && !p.Timed() {
 		return cs
 	}
 	cs = slices.Clone(cs)
-	now := time.Now()
+	now, seen := time.Now(), policy.Seen(0)
+	if labelled {
+		seen = s.o.Labels.Seen(cs)
+	}
 	for i := range cs {
-		cs[i].At = now
+		cs[i].At, cs[i].Seen = now, seen
 	}
 	return cs
 }

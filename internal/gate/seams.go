@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -20,36 +22,60 @@ func (s *Session) known(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// inspected withholds a reply that could not be inspected, whose labels could not be
-// kept, or in which something was found: no rule looks at replies.
-func (s *Session) inspected(x *Exchange, v *Verdict) bool {
-	if !x.reply {
+// kept withholds a message of the server's whose labels could not be kept: what was
+// withheld before has brought none, and what a person is asked about has.
+func (s *Session) kept(x *Exchange, v *Verdict) bool {
+	if x.Event.Direction != fromServer {
 		return false
 	}
-	found, err := s.o.Inspector.Inspect(x)
-	if err == nil && len(found.Labels) > 0 {
-		err = s.o.Labels.Add(found.Labels)
+	labels := s.o.Labels.Brought(x)
+	if len(labels) == 0 {
+		return false
 	}
-	if err == nil && len(found.Findings)+len(found.Edits) > 0 {
-		err = fmt.Errorf("%d findings, %d edits, and no rule that lets it go on", len(found.Findings), len(found.Edits))
-	}
+	err := s.o.Labels.Add(labels, x.Raw)
 	if err == nil {
 		return false
 	}
-	x.Event.Digest = sha256.Sum256(x.Raw)
-	*v = Verdict{Code: CodeWithheld, Reason: "what it carries may not go on", owner: err.Error(), unruled: true}
+	x.Event.Digest = sha256.Sum256(x.Came())
+	*v = Verdict{Code: CodeWithheld, Reason: "what the session has seen with it could not be kept", owner: err.Error(), unruled: true}
+	return true
+}
+
+// barred refuses calls of what is not as it was approved.
+func (s *Session) barred(x *Exchange, v *Verdict) bool {
+	if !s.lists.Load() {
+		return false
+	}
+	p := *s.policy.Load()
+	if !slices.ContainsFunc(x.Calls, func(c policy.Call) bool { return p.Pin(c.Server) > policy.PinRecord }) {
+		return false
+	}
+	why := s.o.Inspector.Bars(x.Calls, p)
+	if why == "" {
+		return false
+	}
+	v.Action, v.Code, v.Reason, v.owner = policy.Deny, CodePinned, why, why
 	return true
 }
 
 // labelled is what the labels of the session make of a call.
 func (s *Session) labelled(x *Exchange, v *Verdict) bool {
 	action, why := s.o.Labels.Judge(x.Calls)
-	if action == policy.Allow || action == v.Action {
+	if action == policy.Allow {
+		if why != "" { // for the record alone
+			v.owner = strings.TrimPrefix(v.owner+"; "+why, "; ")
+		}
+		return false
+	}
+	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // a question of the rules says this as well
 		return false
 	}
 	v.Action, v.Code, v.Reason, v.owner = action, CodeLabels, why, why
 	return true
 }
+
+// fromServer is the Direction of an event whose message the server sent.
+const fromServer = "server"
 
 // None is nobody behind a port: nobody is told, vouches for anybody, finds anything
 // or keeps a label.
@@ -64,6 +90,8 @@ var (
 
 	errVouched = errors.New("nobody vouches for a principal here")
 	errKept    = errors.New("nobody keeps labels here")
+
+	errInspected = errors.New("nobody here looks at what a message carries, and a rule asks for it")
 )
 
 // Concluded tells nobody.
@@ -77,14 +105,34 @@ func (None) Admit(p *Principal) error {
 	return nil
 }
 
-// Inspect finds nothing.
-func (None) Inspect(*Exchange) (Inspection, error) { return Inspection{}, nil }
+// Inspect refuses: a rule has asked.
+func (None) Inspect(*Exchange, Policy) (Inspection, error) { return Inspection{}, errInspected }
+
+// Alter refuses.
+func (None) Alter(*Exchange, []policy.Alteration, Policy) ([]byte, []string, error) {
+	return nil, nil, errInspected
+}
+
+// Carries says that nobody knows.
+func (None) Carries(*policy.Call, Policy) ([]Found, error) { return nil, errInspected }
+
+// Bars refuses: nobody knows what was approved.
+func (None) Bars([]policy.Call, Policy) string { return errInspected.Error() }
+
+// Brought is nothing.
+func (None) Brought(*Exchange) []Label { return nil }
 
 // Add refuses: the reply that brought a label is withheld.
-func (None) Add([]Label) error { return errKept }
+func (None) Add([]Label, []byte) error { return errKept }
+
+// Seen is not known.
+func (None) Seen([]policy.Call) policy.Seen { return 0 }
 
 // Judge says nothing: there are no labels.
 func (None) Judge([]policy.Call) (policy.Action, string) { return policy.Allow, "" }
+
+// Allowed keeps nothing.
+func (None) Allowed([]policy.Call) {}
 
 // Named gives no name.
 func (None) Named() (name, version string) { return "", "" }

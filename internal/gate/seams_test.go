@@ -3,7 +3,6 @@ package gate
 import (
 	"crypto/sha256"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
@@ -38,15 +37,24 @@ type seen struct {
 	why    string
 	err    error
 	falls  bool
+	tells  policy.Seen
+	brings []Label // with each message of the server's
 	labels []Label
+	let    []policy.Call // calls that a person let go
 	j      *journal
 }
 
-func (l *seen) Add(labels []Label) error {
+func (l *seen) Brought(*Exchange) []Label { return l.brings }
+
+func (l *seen) Add(labels []Label, _ []byte) error {
 	l.j.log("label %s", labels[0].Kind)
 	l.labels = append(l.labels, labels...)
 	return l.err
 }
+
+func (l *seen) Allowed(cs []policy.Call) { l.let = append(l.let, cs...) }
+
+func (l *seen) Seen([]policy.Call) policy.Seen { return l.tells }
 
 func (l *seen) Judge([]policy.Call) (policy.Action, string) {
 	if l.falls {
@@ -87,68 +95,62 @@ func TestLabelsOnlyTighten(t *testing.T) {
 	}
 }
 
-// inspects is an Inspector of one answer.
-type inspects func(x *Exchange) (Inspection, error)
-
-func (i inspects) Inspect(x *Exchange) (Inspection, error) { return i(x) }
-
-// Until rules look at replies, whatever is found in one withholds it, plain or with
-// calls in it, also where nothing is enforced. A request is not a reply.
-func TestWhatIsFoundWithholdsAReply(t *testing.T) {
-	for name, inspect := range map[string]inspects{
-		"an error": func(*Exchange) (Inspection, error) { return Inspection{}, errors.New("too large") },
-		"a finding": func(*Exchange) (Inspection, error) {
-			return Inspection{Findings: []Finding{{Kind: "secret", At: Span{1, 2}}}}, nil
-		},
-		"an edit": func(*Exchange) (Inspection, error) { return Inspection{Edits: []Edit{{At: Span{1, 2}}}}, nil },
-		"a label that nobody keeps": func(*Exchange) (Inspection, error) {
-			return Inspection{Labels: []Label{{Kind: "untrusted", Source: "srv"}}}, nil
-		},
-		"a panic": func(*Exchange) (Inspection, error) { panic("inspection fell") },
-	} {
-		for _, observes := range []bool{false, true} {
-			j := newJournal()
-			s := sessionOf(t, j, byName, Options{Inspector: inspect, ObserveOnly: observes})
-			plain, asks, list, request := j.message("r"), j.call("allow"), j.message("l"), j.call("allow")
-			list.Event.Kind = event.Listed
-			s.Observe(t.Context(), plain)
-			s.Observe(t.Context(), asks, list)
-			s.Do(t.Context(), request)
-			j.expect(t, request, "forward")
-			for _, x := range []*Exchange{plain, asks, list} {
-				want := CodeWithheld
-				if name == "a panic" {
-					want = CodePanic
-				} else if x.Event.Digest != sha256.Sum256(x.Raw) {
-					t.Errorf("%s: recorded without the digest of what was withheld", name)
-				}
-				j.expect(t, x, want)
-				if x.Event.Stage != string(StageReply) || x.Event.Kind != event.Decision || x.Event.Reason == "" {
-					t.Errorf("%s: recorded %s, %q", name, line(x.Event), x.Event.Reason)
-				}
+// What a message of the server's brings along is kept before it goes on, plain or with
+// calls in it; where it cannot be kept the message is withheld. One of the client's
+// brings nothing.
+func TestWhatCannotBeKeptIsWithheld(t *testing.T) {
+	for _, fails := range []error{nil, errors.New("no room")} {
+		j := newJournal()
+		l := &seen{says: policy.Allow, brings: []Label{{Kind: "untrusted", Source: "srv"}}, err: fails, j: j}
+		s := sessionOf(t, j, byName, Options{Labels: l})
+		mine, plain, told, asks := j.message("mine"), j.message("r"), j.message("n"), j.call("allow")
+		for _, x := range []*Exchange{plain, told, asks} {
+			x.Event.Direction = "server"
+		}
+		s.Do(t.Context(), mine, told)
+		s.Observe(t.Context(), plain)
+		s.Observe(t.Context(), asks)
+		j.expect(t, mine, "forward")
+		for _, x := range []*Exchange{plain, told, asks} {
+			if fails == nil {
+				j.expect(t, x, "forward")
+				continue
 			}
+			j.expect(t, x, CodeWithheld)
+			if x.Event.Stage != string(StageLabels) || x.Event.Digest != sha256.Sum256(x.Raw) {
+				t.Errorf("recorded %s", line(x.Event))
+			}
+		}
+		if len(l.labels) != 3 {
+			t.Errorf("kept %v", l.labels)
 		}
 	}
 }
 
-// What a reply brings is known before a byte of it goes on; a label that cannot be
-// kept withholds it.
-func TestLabelsAreKeptBeforeAReplyGoesOn(t *testing.T) {
-	untrusted := []Label{{Kind: "untrusted", Source: "srv"}}
-	inspect := inspects(func(*Exchange) (Inspection, error) { return Inspection{Labels: untrusted}, nil })
-	for _, err := range []error{nil, errors.New("disk full")} {
-		j := newJournal()
-		l := &seen{says: policy.Allow, j: j, err: err}
-		s := sessionOf(t, j, byName, Options{Inspector: inspect, Labels: l})
-		x := j.message("r")
-		s.Observe(t.Context(), x)
-		want, became := []string{"label untrusted", "forward r"}, "forward"
-		if err != nil {
-			want, became = []string{"label untrusted", "record 1", "refuse r"}, CodeWithheld
-		}
-		j.expect(t, x, became)
-		if !slices.Equal(j.lines, want) || !slices.Equal(l.labels, untrusted) {
-			t.Errorf("%v: %q, labels %v", err, j.lines, l.labels)
-		}
+// What is withheld brings nothing.
+func TestWhatIsWithheldIsNotKept(t *testing.T) {
+	j := newJournal()
+	l := &seen{says: policy.Allow, brings: []Label{{Kind: "untrusted"}}, j: j}
+	s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) { return Inspection{}, nil }}, Options{Labels: l})
+	x := j.message("r")
+	x.Event.Direction = "server"
+	s.Observe(t.Context(), x)
+	j.expect(t, x, CodeWithheld)
+	if len(l.labels) > 0 {
+		t.Errorf("kept %v", l.labels)
+	}
+}
+
+// Where nobody remembers nothing is brought along, and a label would be refused.
+func TestNobodyRemembers(t *testing.T) {
+	j := newJournal()
+	s := sessionOf(t, j, byName, Options{})
+	x := j.message("r")
+	x.Event.Direction = "server"
+	s.Observe(t.Context(), x)
+	j.expect(t, x, "forward")
+	None{}.Allowed(nil)
+	if (None{}).Add([]Label{{Kind: "untrusted"}}, nil) == nil {
+		t.Error("nobody kept a label")
 	}
 }

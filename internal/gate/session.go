@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,21 @@ type Options struct {
 	// Limits counts for the limits of rules. Sessions share one; nil is a Meter of
 	// the session's own.
 	Limits Limits
+	// Asked and Granted are shared with other processes of the agent's session: when a
+	// person was asked, and what was allowed until the session ends. nil is for this one alone.
+	Asked, Granted Ledger
+	// Upstream tells the server from others that may have its name: what starts it, or its
+	// address. What was allowed holds there, and in Cwd.
+	Upstream string
+
+	// Cwd is the folder that the server was started in, at which the relative paths of
+	// calls start; "" when it is not known.
+	Cwd string
+	// Elsewhere says that relative paths may start at other folders, those that the
+	// server was given as arguments.
+	Elsewhere bool
+	// OS is the system that the server is known to run on, as policy.Call has it.
+	OS string
 
 	// OnGrants is called when Grants has changed, perhaps from several
 	// goroutines at once, with no lock held and after the call it is about.
@@ -56,13 +72,20 @@ type Session struct {
 
 	policy  atomic.Pointer[Policy]
 	closed  atomic.Bool
+	rooted  atomic.Bool // the client has declared roots that are not Cwd
+	screens atomic.Bool // rules look at replies
+	lists   atomic.Bool // rules look at lists, or hold them to what was approved
+	finds   atomic.Bool // rules ask what calls carry
 	pending pending
+	listed  listed
 
 	askers  sync.WaitGroup
 	mu      sync.Mutex // guards what follows
+	rules   chan struct{}
 	waiting waiting
 	memory  memory
 	pace    pace
+	granted granted
 }
 
 // atOnce is how many questions one session may put before a person at once: the
@@ -77,18 +100,20 @@ func New(o Options) (*Session, error) {
 	}
 	first := o.Policy
 	o.Policy = nil // or it would be kept when another takes its place
-	s := &Session{o: o}
+	s := &Session{o: o, rules: make(chan struct{})}
 	s.o.AskTimeout = positive(o.AskTimeout, 45*time.Second)
 	s.o.WaitEvery = positive(o.WaitEvery, 5*time.Second)
 	s.o.MaxWaiting = positive(o.MaxWaiting, atOnce)
 	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
-	s.pace.limit, s.pace.most = cmp.Or(o.AskPerMinute, 30), max(s.o.MaxWaiting, atOnce)
+	s.pace = pace{limit: cmp.Or(o.AskPerMinute, 30), most: max(s.o.MaxWaiting, atOnce), shared: o.Asked}
+	s.granted.shared, s.granted.server = o.Granted, fmt.Sprintf("%q %q", o.Cwd, o.Upstream)
 	if s.o.Limits == nil {
 		s.o.Limits = &Meter{}
 	}
 	s.waiting.of = make(map[*Exchange]*question)
 	s.policy.Store(&first)
+	s.screening(first)
 	return s, nil
 }
 
@@ -108,13 +133,39 @@ func (s *Session) SetPolicy(p Policy) {
 	}
 	s.mu.Lock()
 	s.policy.Store(&p)
-	had := len(s.memory.grants) > 0
+	s.screening(p)
+	s.supersede()
+	had := len(s.memory.grants)+len(s.memory.wide) > 0
+	for _, g := range s.memory.grants {
+		s.granted.end(g.entry)
+	}
 	s.memory = memory{}
 	s.waiting.wake(nil)
 	s.mu.Unlock()
 	if had {
 		s.regranted()
 	}
+}
+
+// Superseded is closed when other rules are in force than now: what they made of a message
+// that somebody kept is old then. It is the same as long as they are.
+func (s *Session) Superseded() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rules
+}
+
+// Relist says that lists pass in another way by now, though the rules are the same.
+func (s *Session) Relist() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.supersede()
+}
+
+// supersede is called with mu held.
+func (s *Session) supersede() {
+	close(s.rules)
+	s.rules = make(chan struct{})
 }
 
 // Note records events that are no exchange: a start, a policy load, a frame

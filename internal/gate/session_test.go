@@ -22,8 +22,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type rules func(cs []policy.Call) policy.Decision
 
 func (r rules) DecideAll(cs []policy.Call) policy.Decision { return r(cs) }
+func (rules) Hint([]policy.Call) string                    { return "" }
 func (rules) Timed() bool                                  { return false }
+func (rules) Labelled() bool                               { return false }
+func (rules) Packs() []policy.Pack                         { return nil }
+func (rules) Pin(string) policy.Pin                        { return 0 }
 func (rules) Revision() string                             { return "" }
+func (rules) Screens(policy.On) ([]string, bool)           { return nil, false }
+func (rules) DecideReply(policy.On, []policy.Call, []string) policy.Decision {
+	return policy.Decision{Action: policy.Allow}
+}
 
 func rule(a policy.Action, line int, text string) *policy.Rule {
 	return &policy.Rule{Action: a, Description: text, Pos: policy.Position{File: "/secret/p.toml", Line: line}}
@@ -241,4 +249,44 @@ func TestASupersededPolicyIsLetGo(t *testing.T) {
 		t.Error("the first policy is still there")
 	}
 	runtime.KeepAlive(s)
+}
+
+// A call is judged, and recorded, with the folder that its server was started in; a
+// denial has what the rules would have let through.
+func TestWhereRelativePathsStart(t *testing.T) {
+	j := &journal{}
+	seen := ""
+	s := sessionOf(t, j, hinting{func(cs []policy.Call) policy.Decision {
+		seen = cs[0].Cwd + cs[0].OS
+		return policy.Decision{}
+	}}, Options{Cwd: "/srv", OS: "windows"})
+	x := j.call("deny")
+	s.Do(t.Context(), x)
+	if seen != "/srvwindows" || x.Event.Cwd != "/srv" || x.Event.OS != "windows" {
+		t.Errorf("judged in %q, recorded in %q", seen, x.Event.Cwd)
+	}
+	if x.verdict.Hint != "~/projects" {
+		t.Errorf("the hint is %q", x.verdict.Hint)
+	}
+}
+
+// hinting is rules that know a folder.
+type hinting struct{ rules }
+
+func (hinting) Hint([]policy.Call) string { return "~/projects" }
+
+// Who keeps what the rules let through hears when there are others.
+func TestRulesAreSuperseded(t *testing.T) {
+	s := session(t, &journal{}, noRules{})
+	before := s.Superseded()
+	select {
+	case <-before:
+		t.Error("they are in force")
+	default:
+	}
+	s.SetPolicy(noRules{})
+	<-before
+	if s.Superseded() == before {
+		t.Error("the new ones are called superseded")
+	}
 }

@@ -17,6 +17,7 @@ const (
 	StageCaller Stage = "caller" // who calls
 	StageReply  Stage = "reply"  // what a reply carries
 	StagePolicy Stage = "policy"
+	StagePins   Stage = "pins"   // what was approved of a server's lists
 	StageRate   Stage = "rate"   // a limit of a rule
 	StageLabels Stage = "labels" // what the session has seen
 	StageAsk    Stage = "ask"
@@ -49,7 +50,9 @@ var order = []stage{
 	{StageGate, everyMessage, (*Session).open},
 	{StageCaller, everyMessage, (*Session).known},
 	{StageReply, everyMessage, (*Session).inspected},
+	{StageLabels, everyMessage, (*Session).kept},
 	{StagePolicy, governed, (*Session).ruled},
+	{StagePins, governed, (*Session).barred},
 	{StageRate, governed, (*Session).counted},
 	{StageLabels, governed, (*Session).labelled},
 	{StageAsk, governed, (*Session).deniedForGood},
@@ -58,7 +61,7 @@ var order = []stage{
 // unasked is what a prompt meets once, before a person is asked.
 var unasked = []stage{
 	{StageAsk, governed, (*Session).deniedRecently},
-	{StageAsk, governed, (*Session).throttled},
+	{StageAsk, everyMessage, (*Session).throttled},
 }
 
 // cross is the whole way of a message that is recorded before it goes on: the
@@ -71,6 +74,8 @@ func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
 		if x.Event.Kind == "" {
 			x.Event.Kind = kind
 		}
+		s.place(x)
+		s.annotate(x)
 		v := s.judge(x)
 		if v.Action == policy.Prompt {
 			s.run(unasked, x)
@@ -124,13 +129,16 @@ func (s *Session) conclude(x *Exchange, v Verdict, answered *event.Event) Verdic
 		return v
 	}
 	v.Record = x.Event.Record
+	if v.endorsed {
+		hook(func() { s.o.Labels.Allowed(x.Calls) })
+	}
 	s.deliver(x, &v)
 	return v
 }
 
 // judge takes x through the order and writes what came of it into its event.
 func (s *Session) judge(x *Exchange) *Verdict {
-	x.Event.Bytes = len(x.Raw)
+	x.Event.Bytes = len(x.Came())
 	x.verdict = ungoverned
 	s.run(order, x)
 	if s.o.ObserveOnly || x.verdict.Action == policy.Prompt {
@@ -161,7 +169,7 @@ func (s *Session) run(stages []stage, x *Exchange) {
 			continue
 		}
 		v.Stage = at
-		if v.Action > policy.Allow {
+		if v.Action > policy.Allow || v.Action.Alters() {
 			v.Action = policy.Deny
 		}
 		if v.Action = min(v.Action, stood); v.Action == policy.Deny {
@@ -178,10 +186,10 @@ func (s *Session) lift(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.guard(&at)
 	switch {
-	case v.unruled || !x.governed():
+	case v.unruled || x.asks != "" || !x.governed():
 	case s.o.ObserveOnly:
 		observe(v)
-	case v.Action == policy.Prompt:
+	case v.Action == policy.Prompt && v.labels == "":
 		s.grant(x, v)
 	}
 }

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
@@ -22,6 +24,8 @@ type pace struct {
 	asked []time.Time // the bursts of the last minute, oldest first
 	last  int         // questions in the newest of them
 	until time.Time   // muted
+
+	shared Ledger // nil where no other process asks for the same agent
 }
 
 // room is what there is for one more question.
@@ -32,14 +36,19 @@ const (
 	muted                // nobody is asked for a while
 	muting               // this is the one that was too many
 	bearable             // it may be asked
+	unheard              // what others have asked is not known
 )
 
 // next says whether a question may be asked at now.
 func (p *pace) next(now time.Time) room {
+	if p.limit < 0 {
+		return bearable
+	}
+	if p.hear() != nil {
+		return unheard
+	}
 	n := len(p.asked)
 	switch {
-	case p.limit < 0:
-		return bearable
 	case now.Before(p.until):
 		return muted
 	case n > 0 && now.Sub(p.asked[n-1]) < burst && p.last >= p.most:
@@ -53,11 +62,49 @@ func (p *pace) next(now time.Time) room {
 	}
 	if len(p.asked) >= p.limit {
 		p.asked, p.until = nil, now.Add(time.Minute)
+		_ = p.hear(Entry{Key: mutedKey, At: p.until}) // it is denied here, whether others hear of it or not
 		return muting
 	}
 	p.asked, p.last = append(p.asked, now), 1
+	if p.hear(Entry{Key: askedKey, At: now}) != nil {
+		return unheard
+	}
 	return bearable
 }
+
+// The keys of what is said of questions.
+var (
+	askedKey = [16]byte{'a'} // a burst began
+	mutedKey = [16]byte{'m'} // nobody is asked until then
+)
+
+// hear says what we do, and takes in what other processes have done.
+func (p *pace) hear(own ...Entry) error {
+	if p.shared == nil {
+		return nil
+	}
+	for i := range own {
+		own[i].ID = entryID()
+	}
+	since, err := p.shared.Append(own...)
+	for _, e := range since {
+		switch {
+		case len(own) > 0 && e.ID == own[0].ID:
+		case e.Key == askedKey:
+			i := len(p.asked)
+			for i > 0 && p.asked[i-1].After(e.At) {
+				i--
+			}
+			p.asked, p.last = slices.Insert(p.asked, i, e.At), 0
+		case e.Key == mutedKey && e.At.After(p.until):
+			p.asked, p.until = nil, e.At
+		}
+	}
+	return err
+}
+
+// entryID is one that no other process draws.
+func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
 // throttled denies what comes with too many other questions, and every question
 // when the session asks too often.
@@ -72,6 +119,8 @@ func (s *Session) throttled(x *Exchange, v *Verdict) bool {
 	switch left {
 	case bearable:
 		return false
+	case unheard:
+		return v.unaskable(CodeNobodyToAsk, "how often the owner was asked in this session cannot be known; tell the owner")
 	case crowded:
 		return v.unaskable(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", s.pace.most))
 	case muting:

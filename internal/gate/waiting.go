@@ -26,6 +26,8 @@ type question struct {
 
 	rule      *policy.Rule // the one that the person is shown
 	now       *policy.Rule // the one that asks by now
+	labels    string       // what the session has seen, where that asks, in words
+	shown     string       // the same as the person was shown it
 	over      string       // the limit that made it ask, in words; "" when a prompt rule asks
 	under     *Policy      // where that rule stands
 	asked     Question
@@ -36,8 +38,10 @@ type question struct {
 }
 
 // grantable says whether an answer can hold for longer than this call. Beyond a
-// limit every call is asked about.
-func (q *question) grantable() bool { return q.over == "" && grantable(q.x.Calls) }
+// limit, where what the session has seen asks, and of an answer, every call is asked about.
+func (q *question) grantable() bool {
+	return q.over == "" && q.labels == "" && q.x.asks == "" && grantable(q.x.Calls)
+}
 
 type state uint8
 

@@ -23,6 +23,10 @@ type Cursor struct {
 	Src   string
 	At    int // offset in Src
 	Depth int // how many arrays and objects At is inside
+
+	// Room is where texts are unescaped to, one behind the other, if not nil: they are
+	// sound for as long as nobody takes the room back.
+	Room *[]byte
 }
 
 // Blanks passes over white space.
@@ -125,7 +129,16 @@ func (c *Cursor) Text() (string, bool) {
 	if !ok || plain || strings.IndexByte(inside, '\\') < 0 {
 		return inside, ok
 	}
-	return escape.Decode(inside)
+	var room []byte
+	if c.Room != nil {
+		room = *c.Room
+	}
+	from := len(room)
+	room, ok = escape.Decode(room, inside)
+	if c.Room != nil {
+		*c.Room = room
+	}
+	return string(Of(room[from:])), ok
 }
 
 // Quoted reads a string as it is written between its quotes.

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"iter"
+	"strings"
 	"unsafe"
 )
 
@@ -62,6 +63,13 @@ func (v Value) Kind() Kind {
 
 // Text is what a string says, "" for another value.
 func (v Value) Text() string {
+	if v.Kind() != String {
+		return ""
+	}
+	end, plain := closing(string(v), 1)
+	if plain || end > 0 && strings.IndexByte(string(v[1:end]), '\\') < 0 {
+		return string(v[1:end])
+	}
 	c := Cursor{Src: string(v)}
 	text, _ := c.Text()
 	return text
@@ -69,27 +77,48 @@ func (v Value) Text() string {
 
 // Members are the names, each a string, and the values of an object's members; those of
 // another value are none.
-func (v Value) Members() iter.Seq2[Value, Value] { return v.Indexed(Index{}) }
+func (v Value) Members() iter.Seq2[Value, Value] { return v.Indexed(&Index{}) }
 
-// Index is where the values of an object's first members end: who has read the message
-// before knows. The zero value knows nothing.
+// Index is where an object's first members are: who has read the message before knows.
+// The zero value knows nothing.
 type Index struct {
-	ends [8]uint32 // offsets in the object, 0 behind the last one known
+	known   int
+	members [8]Span
 }
 
-// Add notes where the value of the i-th member ends, as an offset in the object.
-func (x *Index) Add(i, end int) {
-	if i < len(x.ends) {
-		x.ends[i] = uint32(end)
+// Span is a member: where its name, with its quotes, and its value begin and end, as
+// offsets in the object.
+type Span struct{ Name, NameEnd, Value, End uint32 }
+
+// Add notes the next member.
+func (x *Index) Add(s Span) {
+	if x.known < len(x.members) {
+		x.members[x.known] = s
+		x.known++
 	}
 }
 
 // Indexed is Members of the object that the index is of.
-func (v Value) Indexed(x Index) iter.Seq2[Value, Value] {
+func (v Value) Indexed(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
+		if v == "" { // and the index is of another part of the message
+			return
+		}
 		c := Cursor{Src: string(v)}
-		more, _ := c.Enter('{')
-		for i := 0; more; i++ {
+		for i := range x.members[:x.known] {
+			s := &x.members[i]
+			if !yield(v[s.Name:s.NameEnd], v[s.Value:s.End]) {
+				return
+			}
+			c.At = int(s.End)
+		}
+		var more bool
+		if c.At == 0 {
+			more, _ = c.Enter('{')
+		} else {
+			more, _ = c.After('}')
+		}
+		for more {
 			from := c.At
 			_, ok := c.Quoted()
 			name := Value(c.Src[from:c.At])
@@ -97,12 +126,7 @@ func (v Value) Indexed(x Index) iter.Seq2[Value, Value] {
 				return
 			}
 			from = c.At
-			if i < len(x.ends) && x.ends[i] > 0 {
-				c.At = int(x.ends[i])
-			} else if !c.pass() {
-				return
-			}
-			if !yield(name, Value(c.Src[from:c.At])) {
+			if !c.pass() || !yield(name, Value(c.Src[from:c.At])) {
 				return
 			}
 			more, _ = c.After('}')

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/clawai/clawai/internal/access"
 	"github.com/clawai/clawai/internal/atomicfile"
 )
 
@@ -50,8 +51,11 @@ func (f Files) read(path string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && exposed {
-		return Entry{}, fmt.Errorf("%s can be read by others; remove it and sign in again", path)
+	if !info.Mode().IsRegular() {
+		return Entry{}, fmt.Errorf("%s is no regular file; remove it and sign in again", path)
+	}
+	if err := access.CheckOpen(path, info); err != nil {
+		return Entry{}, fmt.Errorf("%w, or remove it and sign in again", err)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -1,56 +1,26 @@
 package oauth
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"slices"
-	"time"
 
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/gofrs/flock"
-	"github.com/zalando/go-keyring"
+	"github.com/clawai/clawai/internal/keychain"
 )
 
-// Keychain keeps entries in the system's keychain: the Secret Service on Linux,
-// Keychain on macOS, Credential Manager on Windows. None of them can list what
-// it holds for a program, so the addresses, which are no secret, stand in a file.
-type Keychain struct {
-	Index   string             // path of that file; its folder exists
-	Private func(string) error // makes its folder and refuses one that others can change
-	Dir     string             // that folder
-}
+// Keychain keeps entries in the system's keychain, under their servers' addresses.
+type Keychain struct{ keychain.Keychain }
 
 var _ Store = Keychain{}
-
-const service = "clawai"
-
-// keychainTimeout bounds a keychain that waits for somebody to unlock it.
-const keychainTimeout = 20 * time.Second
 
 // Name is what people call it.
 func (Keychain) Name() string { return "the system's keychain" }
 
-// Load asks the keychain, if it was ever given something for this server: one
-// that is locked, or slow, or missing, is not asked for nothing.
-func (k Keychain) Load(server string) (e Entry, err error) {
-	known, err := k.servers()
+// Load reads the entry of a server.
+func (k Keychain) Load(server string) (Entry, error) {
+	text, err := k.Get(server)
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, none(err)
 	}
-	if !slices.Contains(known, server) {
-		return Entry{}, ErrNone
-	}
-	data, err := bounded(func() (string, error) { return keyring.Get(service, server) })
-	if errors.Is(err, keyring.ErrNotFound) {
-		return Entry{}, ErrNone
-	}
-	if err != nil {
-		return Entry{}, fmt.Errorf("the keychain cannot be read: %w", err)
-	}
-	return decode([]byte(data))
+	return decode([]byte(text))
 }
 
 // Save puts the entry into the keychain.
@@ -59,38 +29,23 @@ func (k Keychain) Save(e Entry) error {
 	if err != nil {
 		return err
 	}
-	if _, err := bounded(func() (string, error) { return "", keyring.Set(service, e.Server, string(data)) }); err != nil {
-		return fmt.Errorf("the keychain cannot be written: %w", err)
-	}
-	return k.note(func(servers []string) []string {
-		if slices.Contains(servers, e.Server) {
-			return servers
-		}
-		return append(servers, e.Server)
-	})
+	return k.Set(e.Server, string(data))
 }
 
 // Delete takes the entry out of the keychain.
-func (k Keychain) Delete(server string) error {
-	_, err := bounded(func() (string, error) { return "", keyring.Delete(service, server) })
-	if errors.Is(err, keyring.ErrNotFound) {
+func (k Keychain) Delete(server string) error { return none(k.Keychain.Delete(server)) }
+
+// none says of a server what a keychain says of a name.
+func none(err error) error {
+	if errors.Is(err, keychain.ErrNone) {
 		return ErrNone
 	}
-	if err != nil {
-		// Without a keychain nothing was put into it: the index then lacks the server.
-		if known, unread := k.servers(); unread == nil && !slices.Contains(known, server) {
-			return ErrNone
-		}
-		return fmt.Errorf("the keychain cannot be written: %w", err)
-	}
-	return k.note(func(servers []string) []string {
-		return slices.DeleteFunc(servers, func(s string) bool { return s == server })
-	})
+	return err
 }
 
 // List reads every entry whose address is known.
 func (k Keychain) List() (all []Entry, err error) {
-	servers, err := k.servers()
+	servers, err := k.Names()
 	for _, server := range servers {
 		e, err := k.Load(server)
 		if errors.Is(err, ErrNone) {
@@ -102,60 +57,6 @@ func (k Keychain) List() (all []Entry, err error) {
 		all = append(all, e)
 	}
 	return all, err
-}
-
-func (k Keychain) servers() (servers []string, err error) {
-	data, err := os.ReadFile(k.Index)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &servers)
-	}
-	return servers, err
-}
-
-// note changes the index, one process at a time: each server has a lock of its own.
-func (k Keychain) note(change func([]string) []string) error {
-	if err := k.Private(k.Dir); err != nil {
-		return err
-	}
-	lock := flock.New(k.Index + ".lock")
-	if err := lock.Lock(); err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	servers, err := k.servers()
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(change(servers))
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(k.Index, data, atomicfile.Options{Mode: 0o600})
-}
-
-// bounded gives up on a keychain that does not answer. Its call cannot be ended
-// and is left to itself.
-func bounded(call func() (string, error)) (string, error) {
-	type answer struct {
-		text string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		text, err := call()
-		got <- answer{text, err}
-	}()
-	t := time.NewTimer(keychainTimeout)
-	defer t.Stop()
-	select {
-	case a := <-got:
-		return a.text, a.err
-	case <-t.C:
-		return "", errors.New("it does not answer; is it locked?")
-	}
 }
 
 // Either looks for an entry in several stores, in order, and keeps a new one in

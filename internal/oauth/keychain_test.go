@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/clawai/clawai/internal/keychain"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/zalando/go-keyring"
 )
@@ -13,7 +14,7 @@ import (
 func stores(t *testing.T) (oauth.Keychain, oauth.Files) {
 	dir := t.TempDir()
 	private := func(d string) error { return os.MkdirAll(d, 0o700) }
-	return oauth.Keychain{Index: filepath.Join(dir, "keychain.json"), Dir: dir, Private: private},
+	return oauth.Keychain{Keychain: keychain.Keychain{Service: "clawai", Index: filepath.Join(dir, "keychain.json"), Dir: dir, Private: private}},
 		oauth.Files{Dir: filepath.Join(dir, "files"), Private: private}
 }
 

@@ -99,3 +99,40 @@ func EOL(src []byte) string {
 	}
 	return "\n"
 }
+
+// ForServers puts a line server = … under the action of every rule that has none. Rules
+// about other servers by name are left out, with their comments.
+func ForServers(src []byte, servers []string) ([]byte, error) {
+	doc, err := Read(src)
+	if err != nil {
+		return nil, err
+	}
+	var edits []Edit
+	for _, r := range doc.Rules() {
+		own := slices.IndexFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == "server" })
+		if own >= 0 {
+			if r.Statements[own].Value.names(servers) {
+				continue
+			}
+			_, rest, _ := bytes.Cut(src[r.End:], []byte("\n"))
+			rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
+			edits = append(edits, Edit{Start: doc.above(&r), End: len(src) - len(rest)})
+			continue
+		}
+		at, l := r.Statements[min(1, len(r.Statements)-1)], layoutOf(src, &r)
+		line := "server = " + OneOrList(QuoteAll(servers))
+		if at.Header && len(at.Key) > 1 { // [rule.args] comes first
+			at = r.Statements[0]
+		}
+		edits = append(edits, Edit{Start: at.End, End: at.End, Text: l.eol + l.keys + line})
+	}
+	return Apply(src, edits...), nil
+}
+
+// names says whether a glob, or a list of them, could be about one of the servers.
+func (v Value) names(servers []string) bool {
+	if v.Kind == StringValue {
+		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)
+	}
+	return v.Kind != ListValue || slices.ContainsFunc(v.Elements, func(e Value) bool { return e.names(servers) })
+}

@@ -130,8 +130,15 @@ func FuzzRead(f *testing.F) {
 			got := map[string]string{}
 			for _, l := range rules[i].Leaves() {
 				got[l.Path[0]] = l.Value.Text
+				for _, e := range l.Value.Elements {
+					got[l.Path[0]] += e.Text
+				}
 			}
-			if rules[i].Start != source.Start || got["action"] != source.Action.String() || got[source.Subject.Key()] != source.Name {
+			subject := source.Subject
+			if source.On != policy.OnCall { // such a rule is about the call that is answered
+				subject = source.About
+			}
+			if rules[i].Start != source.Start || got["action"] != source.Action.String() || got[subject.Key()] != strings.Join(source.Names, "") {
 				t.Fatalf("rule %d: %v, not %+v", i, slices.Collect(maps.Keys(got)), source)
 			}
 		}

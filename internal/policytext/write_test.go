@@ -12,6 +12,28 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// Rules without a server get the ones that are given; those about others leave with their
+// comments, and with nothing of their neighbours.
+func TestForServers(t *testing.T) {
+	const mine, other = "[[rule]]\naction = \"deny\"\nserver = \"pg\"\n", "[[rule]]\naction = \"deny\"\nserver = \"production\"\n[rule.args]\nsql = \"x\"\n"
+	for src, want := range map[string]string{
+		"[[rule]]\naction = \"deny\"\n":                                 mine,
+		"# Head\n\n# Why\n" + other + "\n# Kept\n" + mine:               "# Head\n\n# Kept\n" + mine,
+		other + mine + "\n" + mine:                                      mine + "\n" + mine,
+		mine + "\n" + other:                                             mine + "\n",
+		"[[rule]]\r\nserver = \"x\"\r\n\r\n[[rule]]\r\nserver = \"pg\"": "[[rule]]\r\nserver = \"pg\"",
+		"[[rule]]\nserver = [\"x\", \"y\"]\n":                           "",
+		"[[rule]]\nserver = [\"x\", \"pg\"]\n":                          "[[rule]]\nserver = [\"x\", \"pg\"]\n",
+		"[[rule]]\nserver = \"p*\"\n":                                   "[[rule]]\nserver = \"p*\"\n",
+		"[[rule]]\nnot.server = \"x\"\nserver = \"*\"\n":                "[[rule]]\nnot.server = \"x\"\nserver = \"*\"\n",
+	} {
+		got, err := policytext.ForServers([]byte(src), []string{"pg"})
+		if err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v; want %q", src, got, err, want)
+		}
+	}
+}
+
 // What is put behind a policy begins on a line of its own, after an empty one.
 func TestAppend(t *testing.T) {
 	for src, want := range map[string]string{

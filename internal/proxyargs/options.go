@@ -34,6 +34,7 @@ func Options() []Option {
 		{Name: "deny-as", Preset: "result", Usage: "answer a denied tool call with a tool `result`, or with a JSON-RPC error"},
 		{Name: "observe", Kind: Switch, Usage: "enforce nothing: let every call pass, and record what the policy says of it"},
 		{Name: "redact", Preset: "redacted", Usage: "what the record keeps of secrets: `redacted`, hash, or full"},
+		{Name: "sync", Preset: "none", Usage: "when the record waits for the disk, against power failures: `none`, interval (once a second, beside the calls), or each"},
 		{Name: "header-file", Kind: List, Usage: "a `FILE` that only you can read, with headers for a remote server: lines Name: value; ${NAME} is taken from the environment; with --listen also NAME=FILE, for that --upstream alone; repeat for more"},
 		{Name: "was", Hidden: true, Usage: "what wrap has replaced in a client's file, for unwrap; it says nothing to the proxy"},
 		{Name: "state", Usage: "the `DIR` for the record (default: the state folder)"},

@@ -25,6 +25,10 @@ type walker struct {
 	cut  bool // some were
 
 	command []byte // what a member beside a list of arguments says to start
+
+	contents bool // a member so far holds what is written to a file
+	place    bool // a path here or further out leads to a place of secrets
+	read     int  // bytes of objects that were looked through for paths
 }
 
 // AppendJSON appends src, or the text of src as a string when it is not JSON, and
@@ -32,6 +36,10 @@ type walker struct {
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
 	err := w.value(harmless, "", 0)
+	if errors.Is(err, errDeep) {
+		w = walker{Cursor: jsonscan.Cursor{Src: w.Src}, r: r, src: src, dst: dst, full: w.full, place: true}
+		err = w.value(harmless, "", 0)
+	}
 	w.Blanks()
 	if err == nil && w.At == len(src) {
 		return w.dst, w.cut
@@ -145,8 +153,26 @@ func (w *walker) leave() error {
 	return nil
 }
 
-// object copies members. {"name": "API_KEY", "value": ...} names its value too.
+// object copies an object, once more if what is written in it is secret.
 func (w *walker) object(level secrecy, depth int) error {
+	start, mark, cut := w.At, len(w.dst), w.cut
+	if err := w.members(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
+		return err
+	}
+	if w.read += w.At - start; w.read > often*len(w.src) {
+		return errDeep
+	}
+	if !placed(jsonscan.Value(w.Src[start:w.At])) {
+		return nil
+	}
+	w.At, w.dst, w.cut, w.place = start, w.dst[:mark], cut, true
+	err := w.members(level, depth)
+	w.place = false
+	return err
+}
+
+// members copies members. {"name": "API_KEY", "value": ...} names its value too.
+func (w *walker) members(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')
 	if w.take('}') {
@@ -190,7 +216,14 @@ func (w *walker) member(level secrecy, named *secrecy, depth int) error {
 		name = escape.Undo(nil, name)
 	}
 	w.dst = append(w.dst, ':')
-	level = max(level, nameSecrecy(name))
+	switch s := memberSecrecy(name); {
+	case s != written:
+		level = max(level, s)
+	case w.place:
+		level = max(level, secret)
+	default:
+		w.contents = true
+	}
 	naming := false
 	switch string(name) {
 	case "name", "key", "header", "field":

@@ -12,7 +12,7 @@ import (
 func (w *walker) string(raw []byte, level secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		const head = 6 * (MaxText + maxLook) // enough: an escape is six bytes at most
+		head := 6 * (MaxText + w.r.look()) // enough: an escape is six bytes at most
 		w.r.scratch = escape.Undo(w.r.scratch[:0], raw[:min(len(raw), head)])
 		text = w.r.scratch
 	}
@@ -45,6 +45,8 @@ func (w *walker) literal(level secrecy, field string) error {
 		return errNotJSON
 	}
 	switch {
+	case w.r.known.Contains(word):
+		w.string(word, harmless, field)
 	case level == secret && w.r.mode != Full:
 		w.dst = append(w.dst, '"')
 		w.dst = w.r.mark(w.dst, "number", word, field)

@@ -66,6 +66,7 @@ const (
 // serves one writer at a time.
 type Redactor struct {
 	mode    Mode
+	known   *Known
 	mac     hash.Hash
 	scratch []byte
 	sum     [sha256.Size]byte
@@ -75,6 +76,34 @@ type Redactor struct {
 // kept (HMAC-SHA-256); Full needs none.
 func New(mode Mode, key []byte) *Redactor {
 	return &Redactor{mode: mode, mac: hmac.New(sha256.New, key)}
+}
+
+// Hide has values that are known to be secret kept out, in every mode.
+func (r *Redactor) Hide(k *Known) { r.known = k }
+
+// look is how far behind a cut a secret is still looked for that begins before it.
+func (r *Redactor) look() int {
+	if r.known == nil {
+		return maxLook
+	}
+	return max(maxLook, r.known.longest)
+}
+
+// find gives the first secret in s at or after from. Where one that is known and another
+// overlap, they are one.
+func (r *Redactor) find(s []byte, from int) (sp span, ok bool) {
+	if r.mode != Full {
+		sp, ok = findSecret(s, from)
+	}
+	start, end, known := r.known.Find(s, from)
+	switch {
+	case !known || ok && sp.to <= start:
+	case ok && sp.from < end:
+		sp = span{min(sp.from, start), max(sp.to, end), "vault"}
+	default:
+		sp, ok = span{start, end, "vault"}, true
+	}
+	return sp, ok
 }
 
 // Mode is what it keeps.
@@ -98,12 +127,12 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText
 	if long {
-		s = s[:min(len(s), MaxText+maxLook)] // a secret across the cut is still seen
+		s = s[:min(len(s), MaxText+r.look())] // a secret across the cut is still seen
 	}
 	keep := min(len(s), MaxText)
 	at := 0
-	for r.mode != Full {
-		sp, ok := findSecret(s, at)
+	for r.mode != Full || r.known != nil {
+		sp, ok := r.find(s, at)
 		if !ok || sp.from >= keep {
 			break
 		}

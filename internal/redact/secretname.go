@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,27 +16,37 @@ const (
 	harmless secrecy = iota
 	secret           // strings and numbers are secrets
 	counting         // a plural such as max_tokens: a number is a count, a string a secret
+	written          // what a file is to hold, or held: a secret in a place of secrets
 )
 
-// nameSecrecy judges the name of a member, header, flag or variable. Words are
+// nameSecrecy judges the name of a member, header, flag or variable, wherever it leads.
+func nameSecrecy(name []byte) secrecy {
+	if s := memberSecrecy(name); s != written {
+		return s
+	}
+	return harmless
+}
+
+// memberSecrecy judges the name of a member, header, flag or variable. Words are
 // told apart by punctuation and by capitals, so that apiKey, API_KEY and
 // x-api-key are one name and "secretary" is none.
-func nameSecrecy(name []byte) secrecy {
+func memberSecrecy(name []byte) secrecy {
 	var fold [64]byte
 	if len(name) > len(fold) {
 		name = name[len(name)-len(fold):]
 	}
+	t := tables()
 	found, qualified, only := harmless, false, true
 	for len(name) > 0 {
 		var word []byte
 		word, name = nextWord(fold[:0], name)
-		if s := wordSecrecy(word, qualified); s != harmless {
+		if s := t.secrecy(word, qualified); s != harmless && s != written || found == harmless && len(name) == 0 {
 			found = s
 		}
 		if only && len(name) == 0 && string(word) == "auth" {
 			found = secret
 		}
-		qualified, only = tables().before[string(word)], false
+		qualified, only = len(name) > 0 && t.before[string(word)], false
 	}
 	return found
 }
@@ -62,8 +74,10 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 	return fold, name[i:]
 }
 
-func wordSecrecy(word []byte, qualified bool) secrecy {
-	t := tables()
+func (t *nameTables) secrecy(word []byte, qualified bool) secrecy {
+	if n := len(word); n > 2 && t.ends[pair(word[n-2], word[n-1])]&(1<<(word[n-3]&63)) == 0 {
+		return harmless
+	}
 	if s := t.words[string(word)]; s != harmless {
 		return s
 	}
@@ -78,13 +92,20 @@ func wordSecrecy(word []byte, qualified bool) secrecy {
 	return harmless
 }
 
-// tables are those of internal/screen, to look things up in.
-var tables = sync.OnceValue(func() (t struct {
+// nameTables are those of internal/screen, to look things up in.
+type nameTables struct {
 	words   map[string]secrecy
 	endings []string
 	before  map[string]bool // a following "key" is a secret
-}) {
+	ends    [1024]uint64    // of what may be a secret: the last two bytes, and a bit for the one before them
+}
+
+var tables = sync.OnceValue(func() *nameTables {
+	t := &nameTables{}
 	t.words = map[string]secrecy{"tokens": counting}
+	for word := range strings.FieldsSeq(screen.ContentWords) {
+		t.words[word] = written
+	}
 	for word := range strings.FieldsSeq(screen.SecretWords) {
 		t.words[word] = secret
 	}
@@ -93,6 +114,10 @@ var tables = sync.OnceValue(func() (t struct {
 		t.before[word] = true
 	}
 	t.endings = strings.Fields(screen.SecretEndings)
+	for _, word := range slices.Concat(slices.Collect(maps.Keys(t.words)), t.endings, []string{"key", "keys"}) {
+		n := len(word) // above two
+		t.ends[pair(word[n-2], word[n-1])] |= 1 << (word[n-3] & 63)
+	}
 	return t
 })
 

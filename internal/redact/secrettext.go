@@ -131,11 +131,17 @@ func assigned(s []byte, i, from int) span {
 	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
 		i++
 	}
-	from, to := valueAfter(s, i+1, inQuery, bytes.EqualFold(name, []byte("authorization")) || bytes.HasSuffix(bytes.ToLower(name), []byte("cookie")))
+	from, to := valueAfter(s, i+1, inQuery, isHeader(name))
 	if level == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
 		return span{}
 	}
 	return span{from, to, "value"}
+}
+
+// isHeader says whether all of the line behind a name is its value.
+func isHeader(name []byte) bool {
+	const cookie = "cookie"
+	return bytes.EqualFold(name, []byte("authorization")) || len(name) >= len(cookie) && bytes.EqualFold(name[len(name)-len(cookie):], []byte(cookie))
 }
 
 // valueAfter finds the value that begins at s[i]: quoted, a whole header line,

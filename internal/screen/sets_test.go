@@ -4,11 +4,14 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // What each consumer refused, dropped or marked by a set of its own, before there was
 // this package, and what the union takes besides.
 func TestTheUnionsHoldWhatTheyReplaced(t *testing.T) {
+	slow.Test(t)
 	ignorable := func(r rune) bool {
 		return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	}
@@ -68,6 +71,7 @@ const noncharacters = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6\ufdd7\ufdd8\uf
 
 // What the comments say of the sets.
 func TestTheSetsAreWhatTheyAreCalled(t *testing.T) {
+	slow.Test(t)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		for _, c := range []struct {
 			name        string

@@ -172,6 +172,9 @@ func RunsText(name string) bool {
 	return false
 }
 
+// OnlyTells says whether the first word of a name says that the tool changes and runs nothing.
+func OnlyTells(words []string) bool { return len(words) > 0 && tells(words) }
+
 func tells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
 
 // ends says that a name, or what is meant in it, ends before these words.

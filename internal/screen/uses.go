@@ -23,6 +23,13 @@ func OddInName(r rune) bool { return r != ' ' && unicode.Is(oddInName(), r) }
 
 var oddInName = union(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Noncharacter, Private, replacement)
 
+// OddInReply is what hides text in what a server says (internal/inspect), where nothing
+// shows that it is meant: all that is not drawn, and what two programs agreed on. Blanks
+// and controls are asked for by themselves.
+func OddInReply(r rune) bool { return r >= 0xad && unicode.Is(oddInReply(), r) }
+
+var oddInReply = union(Format, Ignorable, Noncharacter, Private, Tag)
+
 // OddInPath is what a path, a URI or a name that rules compare may not hold, besides
 // Controls (policy). Files are named by people: blanks, emoji with their selectors,
 // and the signs that systems draw from the private areas, are ordinary there. Bytes

@@ -20,6 +20,8 @@ import (
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/policy"
 )
 
 // asking is how one session asks a person. Nothing of it is opened before the
@@ -55,7 +57,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	}
 	keeper := &remember.Writer{
 		Policy: under.Path, Options: under.Options(),
-		Denied: deniedCalls{recordDir(a.folders.State)}, Wrote: s.edits.Note,
+		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.Note,
 	}
 	a.chain = approve.NewChain(approve.ChainOptions{
 		Channels: a.channels(keeper), Queue: a.queueClient(), RuleWriter: keeper, Wait: a.settings.Nobody.Is == "wait",
@@ -85,10 +87,27 @@ func (a *asking) channels(keeper *remember.Writer) (all []approve.Channel) {
 		case "console", "web":
 			all = append(all, approve.NewQueueChannel(name, a.answerers))
 		case "elicitation":
-			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home}))
+			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.reach(keeper)}))
 		}
 	}
 	return all
+}
+
+// reach says to the client's form how far an answer for the session can go. Where care
+// is needed that is no further than the call: nobody knows who answers there.
+func (a *asking) reach(keeper *remember.Writer) func(gate.Question) []elicit.Reach {
+	return func(q gate.Question) (all []elicit.Reach) {
+		if a.risky(q) {
+			return nil
+		}
+		offers, _ := keeper.Offers(q)
+		for _, o := range queue.ForSession(offers) {
+			if o.Scope != policy.Exact.String() { // which the form has of its own
+				all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
+			}
+		}
+		return all
+	}
 }
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
@@ -217,7 +236,7 @@ func (a *asking) share(grants Grants) {
 		}
 		var all []queue.Grant
 		for _, g := range a.guard.Grants() {
-			all = append(all, queue.Grant{ID: g.ID, Rule: g.Rule, Calls: g.Calls, Since: g.Since, Uses: g.Uses})
+			all = append(all, queue.Grant{ID: g.ID, Rule: g.Rule, Calls: g.Calls, Reach: g.Reach, Since: g.Since, Uses: g.Uses})
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		if err := grants.SetGrants(ctx, all); err != nil {

@@ -1,32 +1,14 @@
 package session
 
 import (
-	"fmt"
 	"iter"
-	"path/filepath"
 
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
-
-// OpenRecord begins the record in the state folder; without one nothing is
-// started.
-func OpenRecord(state string, keep redact.Mode) (*audit.Log, error) {
-	if err := config.PrivateFolder(state); err != nil {
-		return nil, fmt.Errorf("cannot keep a record: %w", err)
-	}
-	log, err := audit.Open(recordDir(state), audit.Options{Redact: keep})
-	if err != nil {
-		return nil, fmt.Errorf("cannot keep a record: %w", err)
-	}
-	return log, nil
-}
-
-func recordDir(state string) string { return filepath.Join(state, "audit") }
 
 // deniedCalls is what the record knows of calls the rules denied.
 type deniedCalls struct{ dir string }
@@ -39,7 +21,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				continue
 			}
 			call := policy.Call{
-				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args, At: e.Time,
+				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args, Cwd: e.Cwd, OS: e.OS, Elsewhere: e.Elsewhere, At: e.Time, Assurances: policy.ReadAssurances(e.Annotations),
 			}
 			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut}, err) || err != nil {
 				return

@@ -11,8 +11,11 @@ import (
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/memory"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/session/screening"
 )
 
 // Options of New. Policy, Recorder and State are required.
@@ -33,7 +36,17 @@ type Options struct {
 	// there is none.
 	Stderr *os.File
 
+	// Cwd is the folder that servers are started in; "" when it is not known, as that of
+	// a remote one.
+	Cwd string
+	// Elsewhere says that a server was given other folders as arguments.
+	Elsewhere bool
+	OS        string // the system that they are known to run on; see gate.Options
+
 	ObserveOnly bool // as gate.Options has it
+
+	// Before is tried before the ways to ask: false leaves the question to them.
+	Before func(gate.Question) (gate.Answer, bool)
 }
 
 // sharesTerminal says whether a server that we start may write where a question
@@ -68,8 +81,14 @@ func New(o Options) (*Sessions, error) {
 	return s, nil
 }
 
-// Close lets go of the terminal: nobody asks any more.
-func (s *Sessions) Close() { s.relay.Close() }
+// Close lets go of the terminal: nobody asks any more. It lets go of the journals of what the
+// agent's session has seen, too.
+func (s *Sessions) Close() {
+	s.relay.Close()
+	if s.o.State.Flow != nil {
+		s.o.State.Flow.Close()
+	}
+}
 
 // Stderr is what a server that we start gets: what it writes waits while a
 // question is open. Started says that the server has it, or will not.
@@ -88,7 +107,13 @@ type Peer struct {
 	Name  string // what rules call it; "" is none
 	Guess string // a name guessed from its command: shown and recorded, never judged
 	Is    string // where it is, for the record: "command ..." or "server ..."
+
+	Command []string // what starts it; nil of one at an address
+	URL     string   // the address
 }
+
+// upstream tells the server from all others.
+func (p *Peer) upstream() string { return fmt.Sprintf("%q %q %q", p.Command, p.URL, p.Is) }
 
 // Session is one connection between a client and a server.
 type Session struct {
@@ -96,29 +121,18 @@ type Session struct {
 	server string // what rules call it; "" is none
 	all    *Sessions
 	asking *asking
+	pins   *pinning.Session // nil where nobody knows what was approved
+	seen   *flow.Server     // nil where nobody remembers what the agent's session has seen
 }
 
 // Open builds a session and records its start. An error says that the record
 // cannot be kept: nothing may be carried. Close ends it, after End.
 func (s *Sessions) Open(p Peer) (*Session, error) {
 	under := s.inForce()
-	shown := p.Name
-	if shown == "" {
-		shown = p.Guess
-	}
-	a := s.newAsking(shown, under)
-	approver, concluder := a.approver()
-	guard, err := gate.New(gate.Options{
-		Policy: under.Policy, Recorder: s.o.Recorder, Approver: approver, Concluder: concluder,
-		Principals: gate.None{}, Inspector: gate.None{}, Labels: s.o.State.Labels,
-		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: s.o.ObserveOnly, Limits: s.o.State.Limits,
-	})
+	one, err := s.build(p, under)
 	if err != nil {
 		return nil, err
 	}
-	one := &Session{Session: guard, server: p.Name, all: s, asking: a}
-	a.guard = one
 	start := &event.Event{Kind: event.Start, ServerGuess: p.Guess, Detail: fmt.Sprintf("%s; %s; policy %s, revision %s",
 		s.o.Program, p.Is, under.Path, under.Policy.Revision())}
 	if err := one.note(append([]*event.Event{start}, over(under)...)...); err != nil {
@@ -128,6 +142,56 @@ func (s *Sessions) Open(p Peer) (*Session, error) {
 	s.join(one, under)
 	return one, nil
 }
+
+// Single builds a session for one call. It has no start and no end in the record, and
+// hears of no change. Close ends it.
+func (s *Sessions) Single(p Peer) (*Session, error) { return s.build(p, s.inForce()) }
+
+func (s *Sessions) build(p Peer, under *config.Loaded) (*Session, error) {
+	shown := p.Name
+	if shown == "" {
+		shown = p.Guess
+	}
+	a := s.newAsking(shown, under)
+	approver, concluder := a.approver()
+	if s.o.Before != nil {
+		b := &before{first: s.o.Before, Approver: approver, Concluder: concluder}
+		approver, concluder = b, b
+	}
+	seen, labels := s.seen(p, shown, under)
+	one := &Session{server: p.Name, all: s, asking: a, seen: seen}
+	if s.o.State.Pins != nil {
+		asks := &listed{asking: a, approver: approver, concluder: concluder}
+		one.pins = pinning.NewSession(s.o.State.Pins, asks.ask, one.relisted)
+		if s.o.ObserveOnly {
+			one.pins = pinning.NewSession(s.o.State.Pins, nil, nil)
+		}
+	}
+	guard, err := gate.New(gate.Options{
+		Policy: under.Policy, Recorder: s.o.Recorder, Approver: approver, Concluder: concluder,
+		Principals: gate.None{}, Inspector: screening.New(shown, one.pins), Labels: labels,
+		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
+		ObserveOnly: s.o.ObserveOnly, Limits: s.o.State.Limits, Asked: s.o.State.Asked, Granted: s.o.State.Granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
+	})
+	if err != nil {
+		return nil, err
+	}
+	one.Session = guard
+	a.guard = one
+	return one, nil
+}
+
+// seen is what remembers for a server what the agent's session has seen.
+func (s *Sessions) seen(p Peer, shown string, under *config.Loaded) (*flow.Server, gate.Labels) {
+	if s.o.State.Flow == nil {
+		return nil, gate.None{}
+	}
+	one := s.o.State.Flow.Server(p.Name, shown, func() *flow.Known { return flow.Recognise(p.Command, p.URL) }, under.Policy)
+	return one, one
+}
+
+// Labels are what the agent's session has seen, as this server's rules are told it.
+func (s *Session) Labels() *flow.Server { return s.seen }
 
 func (s *Sessions) inForce() *config.Loaded {
 	s.mu.Lock()
@@ -154,6 +218,12 @@ func (s *Session) note(events ...*event.Event) error {
 	return s.Note(events...)
 }
 
+// relisted says that a person has approved what a server lists.
+func (s *Session) relisted() {
+	_ = s.note(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
+	s.Relist()
+}
+
 // End records how a session ended, and with which of our exit codes.
 func (s *Session) End(how string, code int) {
 	s.all.mu.Lock()
@@ -165,6 +235,9 @@ func (s *Session) End(how string, code int) {
 // Close refuses what still waits and ends what asked.
 func (s *Session) Close() {
 	s.Session.Close()
+	if s.pins != nil {
+		s.pins.Close()
+	}
 	s.asking.close()
 }
 
@@ -193,6 +266,9 @@ func (s *Session) reload(next *config.Loaded, err error) {
 	if err != nil {
 		ev.Code, ev.Reason = "policy_kept", "the policy file cannot be used; the last good one stays in force: "+err.Error()
 	} else {
+		if s.seen != nil {
+			s.seen.SetPolicy(next.Policy)
+		}
 		s.SetPolicy(next.Policy)
 		ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
 		events = append(events, noted(next.News)...)

@@ -11,12 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/policy"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -362,7 +365,7 @@ func TestStderr(t *testing.T) {
 
 func TestOpenRecord(t *testing.T) {
 	f := house(t, "")
-	log, err := OpenRecord(f.State, 0)
+	log, err := base.OpenRecord(f.State, 0, audit.SyncNone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +379,7 @@ func TestOpenRecord(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	known := deniedCalls{recordDir(f.State)}
+	known := deniedCalls{base.RecordDir(f.State)}
 	var names []string
 	for d, err := range known.Calls() {
 		if err != nil || d.Cut || d.Call.Subject != policy.ToolSubject || d.Call.At.IsZero() || !known.Redacted(string(d.Call.Args)) {
@@ -387,7 +390,7 @@ func TestOpenRecord(t *testing.T) {
 	if !slices.Equal(names, []string{"one", "two"}) {
 		t.Errorf("the rules denied %q", names)
 	}
-	if _, err := OpenRecord(f.PolicyFile(), 0); err == nil || !strings.HasPrefix(err.Error(), "cannot keep a record: ") {
+	if _, err := base.OpenRecord(f.PolicyFile(), 0, audit.SyncNone); err == nil || !strings.HasPrefix(err.Error(), "cannot keep a record: ") {
 		t.Errorf("a file is no folder: %v", err)
 	}
 }

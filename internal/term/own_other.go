@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package term
 
@@ -9,13 +9,16 @@ import (
 	"os"
 )
 
+// Screens says whether Keys and Resized work.
+const Screens = false
+
 // Tty is never made on this system.
 type Tty struct{ *os.File }
 
 // Own always answers NoTerminal: the clients on this system start their
 // servers without a console.
 func Own(context.Context, string, string) (*Tty, error) {
-	return nil, &NotOwned{NoTerminal, errors.ErrUnsupported}
+	return nil, &NotOwned{Reason: NoTerminal}
 }
 
 // Controls is false: no terminal controls a process here.
@@ -24,7 +27,7 @@ func Controls(*os.File) bool { return false }
 // Turn is nobody's on this system.
 func Turn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
-func (t *Tty) Recheck() error { return &NotOwned{NoTerminal, errors.ErrUnsupported} }
+func (t *Tty) Recheck() error { return &NotOwned{Reason: NoTerminal} }
 
 func (t *Tty) Keys() error { return errors.ErrUnsupported }
 

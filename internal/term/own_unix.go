@@ -14,6 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Screens says whether Keys and Resized work: whether a whole screen can be painted.
+const Screens = true
+
 // lockPoll is how often a taken lock is tried again: fcntl locks cannot be
 // waited for and cancelled.
 const lockPoll = 50 * time.Millisecond

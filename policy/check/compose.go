@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -30,14 +31,32 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 		return Composed{}, errNoFixture
 	}
 	fx := struct {
-		Server   string `json:"server,omitempty"`
-		Method   string `json:"method"`
-		Params   any    `json:"params,omitempty"`
-		At       string `json:"at,omitempty"`
-		Expected string `json:"expected"`
-	}{c.Server, method, params, "", expected.String()}
+		Server      string          `json:"server,omitempty"`
+		Cwd         string          `json:"cwd,omitempty"`
+		OS          string          `json:"os,omitempty"`
+		Elsewhere   bool            `json:"elsewhere,omitempty"`
+		Method      string          `json:"method"`
+		Params      any             `json:"params,omitempty"`
+		Annotations map[string]bool `json:"annotations,omitempty"`
+		Session     *[]string       `json:"session,omitempty"`
+		At          string          `json:"at,omitempty"`
+		Finds       *[]string       `json:"finds,omitempty"`
+		Expected    string          `json:"expected"`
+	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Expected: expected.String()}
+	if c.Assurances != 0 {
+		fx.Annotations = c.Assurances.Hints()
+	}
+	if c.Seen&policy.Known != 0 {
+		words := append([]string{}, c.Seen.Words()...)
+		fx.Session = &words
+	}
 	if !c.At.IsZero() {
 		fx.At = c.At.Format(time.RFC3339)
+	}
+	var silent Fixture // of what is found: the detectors look
+	if c.Screened && len(c.Finds)+len(silent.found([][]byte{c.Args}, c.Texts(), policy.Kinds(), nil)) > 0 {
+		finds := append([]string{}, c.Finds...)
+		fx.Finds = &finds
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -57,6 +76,9 @@ func request(c *policy.Call) (method string, params any) {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments,omitempty"`
 	}{name, c.Args}
+	if c.Subject == policy.ToolSubject && c.Method == builtin.Method {
+		return builtin.Method, named
+	}
 	switch c.Subject {
 	case policy.ToolSubject:
 		return "tools/call", named

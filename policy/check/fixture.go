@@ -14,20 +14,38 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clawai/clawai/policy"
 	"github.com/tidwall/gjson"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // Fixture is one recorded request and what the policy should say of it. The
 // file holds one JSON object with the members method, params, and optionally
-// server, expected and at (docs/policy.md, "Fixtures").
+// server, cwd, os, elsewhere, annotations, session, expected, at and those about what came back (docs/policy.md, "Fixtures").
 type Fixture struct {
-	Path     string
-	Server   string // "" when the file names none
-	Method   string
-	Params   []byte // compact JSON; nil when absent
-	Expected *policy.Action
-	At       time.Time // of the call, for rules with a when; zero when the file does not say
+	Path      string
+	Server    string // "" when the file names none
+	Cwd       string // at which relative paths start; "" when the file does not say
+	OS        string // that the server is known to run on; "" when the file does not say
+	Method    string
+	Params    []byte // compact JSON; nil when absent
+	Expected  *policy.Action
+	expected  *string
+	Elsewhere bool // relative paths may start elsewhere, too
+	// Assurances are what its server says to the good of the tool; the file has the
+	// annotations as tools/list does.
+	Assurances policy.Assurances
+	// Result is what came back to the request, and Listed the entries of a list of it; Finds
+	// are the kinds that are found in what is judged, of a request without a result in its
+	// arguments. Without Finds the detectors look. Nil where the file does not say.
+	Result, Listed []byte
+	Finds          []string
+	// ExpectedResult is what the client is to get of a result or a list's entry, as JSON: an
+	// object, or a string with its very bytes.
+	ExpectedResult []byte
+	Seen           policy.Seen // by the session before the call: labels, as rules name them; zero when the file does not say
+	At             time.Time   // of the call, for rules with a when; zero when the file does not say
 }
 
 // maxFixture bounds a fixture file. A frame may be larger, but a test that
@@ -90,6 +108,12 @@ func ParseFixture(src []byte) (Fixture, error) {
 		err = fx.set(name, value)
 		return err == nil
 	})
+	if err == nil {
+		err = fx.expect()
+	}
+	if err == nil {
+		err = fx.checkReceived()
+	}
 	switch {
 	case err != nil:
 		return Fixture{}, err
@@ -97,6 +121,23 @@ func ParseFixture(src []byte) (Fixture, error) {
 		return Fixture{}, errors.New(`"method" is missing; it names the request, for example "tools/call"`)
 	}
 	return fx, nil
+}
+
+// session reads the labels of the session before the call.
+func (fx *Fixture) session(value gjson.Result) error {
+	var words []string
+	whole := value.IsArray()
+	for _, v := range value.Array() {
+		whole = whole && v.Type == gjson.String
+		words = append(words, v.String())
+	}
+	if whole {
+		fx.Seen, whole = policy.SeenOf(words)
+	}
+	if !whole {
+		return fmt.Errorf(`"session" is no list of labels; write some of %q, or [] for a session that has seen none`, policy.SeenWords())
+	}
+	return nil
 }
 
 func (fx *Fixture) set(name string, value gjson.Result) error {
@@ -107,24 +148,53 @@ func (fx *Fixture) set(name string, value gjson.Result) error {
 		}
 		fx.Params = []byte(value.Raw)
 		return nil
-	case "method", "server", "expected", "at":
+	case "annotations":
+		if !value.IsObject() {
+			return errors.New(`"annotations" is not an object`)
+		}
+		var unread string
+		if fx.Assurances, unread = mcp.Assured([]byte(value.Raw)); unread != "" {
+			return fmt.Errorf(`"annotations": %q is no hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
+		}
+		return nil
+	case "session":
+		return fx.session(value)
+	case "elsewhere":
+		if fx.Elsewhere = value.Type == gjson.True; !fx.Elsewhere {
+			return errors.New(`"elsewhere" can be true, or left out`)
+		}
+		return nil
+	case "expected_result":
+		if !value.IsObject() && value.Type != gjson.String {
+			return errors.New(`"expected_result" is neither an object nor a text of its bytes`)
+		}
+		fx.ExpectedResult = []byte(value.Raw)
+		return nil
+	case "result", "list", "finds":
+		return fx.cameBack(name, value)
+	case "method", "server", "cwd", "os", "expected", "at":
 		if value.Type != gjson.String {
 			return fmt.Errorf("%q is not a string", name)
 		}
 	default:
-		return fmt.Errorf("unknown member %q (a fixture has method, params, server, expected, at)", name)
+		return fmt.Errorf("unknown member %q (a fixture has method, params, server, cwd, os, elsewhere, annotations, session, result, list, finds, expected, expected_result, at)", name)
 	}
 	switch name {
 	case "method":
 		fx.Method = value.String()
 	case "server":
 		fx.Server = value.String()
-	case "expected":
-		action, err := policy.ParseAction(value.String())
-		if err != nil {
-			return fmt.Errorf(`"expected": %w`, err)
+	case "cwd":
+		if fx.Cwd = value.String(); !policy.IsFolder(fx.Cwd) {
+			return errors.New(`"cwd" is no folder: write an absolute path, or one below ~/`)
 		}
-		fx.Expected = &action
+	case "os":
+		if fx.OS = value.String(); !policy.IsOS(fx.OS) {
+			return errors.New(`"os" is "windows", "linux" or "darwin"`)
+		}
+	case "expected":
+		word := value.String()
+		fx.expected = &word // what it can be depends on other members
 	case "at":
 		at, err := time.Parse(time.RFC3339, value.String())
 		if err != nil {

@@ -44,6 +44,10 @@ func TestParseFixtureRefuses(t *testing.T) {
 		{"twice, escaped", `{"method":"ping","\u006dethod":"pong"}`, `"method" stands twice`},
 		{"unknown action", `{"method":"ping","expected":"Deny"}`, `unknown action "Deny"`},
 		{"action no string", `{"method":"ping","expected":true}`, `"expected" is not a string`},
+		{"annotations no object", `{"method":"ping","annotations":"readOnlyHint"}`, `"annotations" is not an object`},
+		{"annotations that are none", `{"method":"ping","annotations":{"readonlyHint":true}}`, `"annotations": "readonlyHint" is no hint`},
+		{"annotations of another type", `{"method":"ping","annotations":{"readOnlyHint":"yes"}}`, `"annotations": "readOnlyHint" is no hint`},
+		{"elsewhere no boolean", `{"method":"ping","elsewhere":"yes"}`, `"elsewhere" can be true, or left out`},
 		{"server no string", `{"method":"ping","server":null}`, `"server" is not a string`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,4 +119,24 @@ func FuzzParseFixture(f *testing.F) {
 			t.Error("allowed for no reason")
 		}
 	})
+}
+
+// TestFixtureWithAnnotations: they are written as tools/list has them, and composed so.
+func TestFixtureWithAnnotations(t *testing.T) {
+	fx, err := check.ParseFixture([]byte(`{"method":"tools/call","params":{"name":"read"},"annotations":{"readOnlyHint":true,"openWorldHint":false},"cwd":"/srv","elsewhere":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := fx.Calls("files")
+	if err != nil || strings.Join(calls[0].Assurances.Words(), " ") != "read-only not-destructive idempotent not-open-world" {
+		t.Fatalf("%v %v", calls, err)
+	}
+	composed, err := check.Compose(&calls[0], policy.Allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := check.ParseFixture(composed.Text)
+	if err != nil || again.Assurances != calls[0].Assurances || !calls[0].Elsewhere || !again.Elsewhere {
+		t.Errorf("%v\n%s", err, composed.Text)
+	}
 }

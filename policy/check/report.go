@@ -52,10 +52,15 @@ func WriteText(w io.Writer, results []Result) error {
 		case r.Expected == nil:
 			mark = "-"
 		case r.Mismatch():
-			mark, note = "FAIL", fmt.Sprintf("  (expected %s)", r.Expected)
+			mark, note = "FAIL", "  ("+r.Wanted()+")"
 		}
 		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, policy.FileName(r.Path), Because(r), note); err != nil {
 			return err
+		}
+		if r.Expected == nil && len(r.Alters) > 0 && r.Received != nil {
+			if _, err := fmt.Fprintf(w, "      the client gets %s\n", shortened(r.Received)); err != nil {
+				return err
+			}
 		}
 	}
 	s := Summarize(results)
@@ -71,6 +76,9 @@ func WriteText(w io.Writer, results []Result) error {
 // Because is the rule's place and description, or the reason when none matched.
 func Because(r Result) string {
 	because := decidedBy(r)
+	for _, a := range r.Alters {
+		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), place(a.Rule))
+	}
 	for _, what := range r.Undecided {
 		hint := "with --root DIR it is asked of that disk" // under
 		if k, found := policy.CallKeyOf(what); found {
@@ -85,14 +93,30 @@ func decidedBy(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}
-	at := fmt.Sprintf("%s:%d", policy.FileName(r.Rule.Pos.File), r.Rule.Pos.Line)
-	if r.Rule.Description != "" {
-		at += fmt.Sprintf(" %q", r.Rule.Description)
-	}
+	at := place(r.Rule)
 	if r.Reading != "" {
 		at += fmt.Sprintf(" read as %q", r.Reading)
 	}
+	if r.Reason != "" {
+		at += ": " + r.Reason
+	}
 	return at
+}
+
+func place(r *policy.Rule) string {
+	at := fmt.Sprintf("%s:%d", policy.FileName(r.Pos.File), r.Pos.Line)
+	if r.Description != "" {
+		at += fmt.Sprintf(" %q", r.Description)
+	}
+	return at
+}
+
+// ofKind says of which findings, in words behind an action.
+func ofKind(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return " of " + kind
 }
 
 type jsonResult struct {
@@ -105,7 +129,16 @@ type jsonResult struct {
 	Reason   string   `json:"reason,omitempty"`
 	Error    string   `json:"error,omitempty"`
 
-	Undecided []string `json:"undecided,omitempty"`
+	Finds     []string        `json:"finds,omitempty"`
+	Alters    []jsonAlter     `json:"alters,omitempty"`
+	Received  json.RawMessage `json:"received,omitempty"`
+	Undecided []string        `json:"undecided,omitempty"`
+}
+
+type jsonAlter struct {
+	Action string   `json:"action"`
+	Kind   string   `json:"kind,omitempty"`
+	Rule   *RuleRef `json:"rule"`
 }
 
 // WriteJSON prints one document: {"policy", "results": [...], "summary"}.
@@ -133,6 +166,9 @@ func (r Result) json() jsonResult {
 	if r.Expected != nil {
 		j.Expected = r.Expected.String()
 	}
-	j.Rule = RefOf(r.Rule)
+	j.Rule, j.Finds, j.Received = RefOf(r.Rule), r.Finds, r.Received
+	for _, a := range r.Alters {
+		j.Alters = append(j.Alters, jsonAlter{a.Rule.Action.String(), a.Kind, RefOf(a.Rule)})
+	}
 	return j
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -22,6 +24,16 @@ type Result struct {
 	Expected *policy.Action
 	Err      error // the fixture could not be read; Action is deny
 
+	// Finds are the kinds that were found in what came back, and Alters what rules change
+	// of it.
+	Finds  []string
+	Alters []policy.Alteration
+	// Received is what the client gets of what came back, as JSON: of what is asked about,
+	// once it is released. Nil where it gets nothing, and where that is not known because
+	// the fixture only says what is found.
+	Received []byte
+	other    bool // than what is expected
+
 	// Undecided are the conditions that a rule in reach may or may not meet,
 	// because the time or the disk is not known.
 	Undecided []string
@@ -29,7 +41,37 @@ type Result struct {
 
 // Mismatch reports whether the answer differs from the expected one.
 func (r Result) Mismatch() bool {
-	return r.Err == nil && r.Expected != nil && *r.Expected != r.Action
+	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.other)
+}
+
+// Wanted says what is expected in the place of what there is, of a mismatch.
+func (r Result) Wanted() string {
+	if *r.Expected != r.Action {
+		return "expected " + r.Expected.String()
+	}
+	return "the client gets " + shortened(r.Received) + ", and that is not the expected_result"
+}
+
+// maxShown is how many bytes of a result a line shows.
+const maxShown = 2000
+
+// shortened is JSON as plain ASCII: nothing in it does anything to a terminal.
+func shortened(object []byte) string {
+	var b strings.Builder
+	for _, r := range string(object) {
+		switch {
+		case b.Len() > maxShown:
+			return b.String() + "..."
+		case r < 0x80:
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
 }
 
 const ungoverned = "no rule governs this method; it is passed on and recorded"
@@ -39,6 +81,9 @@ const ungoverned = "no rule governs this method; it is passed on and recorded"
 // none.
 func Judge(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
+	if fx.On() != policy.OnCall {
+		return judgeReply(p, fx, server)
+	}
 	calls, err := fx.Calls(server)
 	if err != nil {
 		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", err)
@@ -48,11 +93,12 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		result.Action, result.Reason = policy.Allow, ungoverned
 		return result
 	}
+	fx.Screen(p, calls)
 	d := p.DecideAll(calls)
 	if p.Hinted() || p.AsksDisk() {
 		result.Undecided = undecided(p, calls)
 	}
-	result.Action, result.Rule, result.Reason, result.Reading = d.Action, d.Rule, d.Reason, d.Reading
+	result.Action, result.Rule, result.Reason, result.Reading, result.Alters = d.Action, d.Rule, d.Reason, d.Reading, d.Alters
 	if d.Rule == nil && d.Reason == "" {
 		result.Reason = "no rule matches"
 		if d.Action == policy.Allow {
@@ -94,11 +140,32 @@ func (fx Fixture) Calls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
-	calls, err := Calls(fx.Request(1), server)
+	asked := fx
+	if fx.Method == builtin.Method { // as its arguments are a tool's, it is read as one
+		asked.Method = "tools/call"
+	}
+	calls, err := Calls(asked.Request(1), server)
+	if fx.Method == builtin.Method {
+		asBuiltin(calls)
+	}
 	for i := range calls {
-		calls[i].At = fx.At
+		calls[i].At, calls[i].Cwd, calls[i].OS, calls[i].Elsewhere, calls[i].Assurances, calls[i].Seen = fx.At, fx.Cwd, fx.OS, fx.Elsewhere, fx.Assurances, fx.Seen
 	}
 	return calls, err
+}
+
+// asBuiltin makes of the calls of tools those of the tools that a client, their server,
+// brings along.
+func asBuiltin(calls []policy.Call) {
+	for i := range calls {
+		c := &calls[i]
+		c.Method = builtin.Method
+		if args, err := builtin.Complete(c.Server, c.Names[0], c.Args); err != nil {
+			c.Malformed = err.Error()
+		} else {
+			c.Args = args
+		}
+	}
 }
 
 // Calls is Fixture.Calls for a JSON-RPC message as bytes, sent by the side that

@@ -19,6 +19,14 @@ func render(t *testing.T, fx check.Fixture) []byte {
 	if fx.Params != nil {
 		m["params"] = json.RawMessage(fx.Params)
 	}
+	for name, raw := range map[string][]byte{"result": fx.Result, "list": fx.Listed} {
+		if raw != nil {
+			m[name] = json.RawMessage(raw)
+		}
+	}
+	if fx.Finds != nil {
+		m["finds"] = fx.Finds
+	}
 	if fx.Expected != nil {
 		m["expected"] = fx.Expected.String()
 	}
@@ -73,6 +81,9 @@ func TestShippedFixtures(t *testing.T) {
 				}
 				if r.Rule != nil {
 					reached[r.Rule.Index] = true
+				}
+				for _, a := range r.Alters {
+					reached[a.Rule.Index] = true
 				}
 			}
 			for _, rule := range p.Rules() {

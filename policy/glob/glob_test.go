@@ -8,6 +8,8 @@ import (
 	gobwas "github.com/gobwas/glob"
 
 	"github.com/clawai/clawai/policy/glob"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func compile(t testing.TB, pattern string) *glob.Pattern {
@@ -119,6 +121,7 @@ func words(alphabet []string, n int, f func(string)) {
 // TestExhaustive holds Match to the reference, and to gobwas where the two
 // languages agree, on every pattern and text over small alphabets.
 func TestExhaustive(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name           string
 		symbols, chars []string

@@ -41,6 +41,9 @@ type Value struct {
 	Text string
 	// Raw is the text as it was sent, where Text is another reading of it.
 	Raw string
+	// Base is the folder at which relative paths start, absolute; "" when it is not
+	// known.
+	Base string
 }
 
 // Constraint is one typed constraint. It is immutable and safe for concurrent

@@ -98,6 +98,7 @@ func BenchmarkParse(b *testing.B) {
 		{"wide1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+hostile.Many(20)+`},`, 6000) + `0]}}`)},
 		{"wider1MiB", []byte(head + `"result":{"a":[` + strings.Repeat(`{`+hostile.Many(60)+`},`, 2000) + `0]}}`)},
 		{"members1MiB", []byte(head + `"result":{` + hostile.Many(75_000) + `}}`)},
+		{"plain1MiB", []byte(head + `"result":{"content":[{"type":"text","text":"` + strings.Repeat("no escapes in this ", 55000) + `"}]}}`)},
 		{"cyrillic1MiB", []byte(head + `"result":{"content":[{"type":"text","text":"` + strings.Repeat("съешь ещё этих мягких булок ", 20000) + `"}]}}`)},
 	} {
 		for _, p := range []struct {

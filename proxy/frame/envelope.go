@@ -39,20 +39,20 @@ func named(key []byte) int {
 
 // envelope is the outermost object of one message while it is read.
 type envelope struct {
-	Frame
+	*Frame
 	token [members][]byte // of each member's value, as written; nil when absent
 	at    [members]int    // where it stands, or where the envelope does
 	seen  [members]int    // how often; a case variant counts twice
 }
 
 // envelope scans the object at i as one message and notes what is wrong with it.
-func (s *scanner) envelope(i, depth int) (e envelope, end int) {
+func (s *scanner) envelope(e *envelope, i, depth int) (end int) {
 	if i >= len(s.b) || s.b[i] != '{' {
 		at := i
 		if i = s.value(i, depth); i >= 0 {
 			s.note(CodeNotObject, at)
 		}
-		return e, i
+		return i
 	}
 	from := i
 	for m := range e.at {
@@ -62,13 +62,13 @@ func (s *scanner) envelope(i, depth int) (e envelope, end int) {
 	if i = s.blank(i + 1); i < len(s.b) && s.b[i] == '}' {
 		i++
 	} else {
-		i = s.fields(&e, i, depth)
+		i = s.fields(e, i, depth)
 	}
 	if i >= 0 {
 		e.Raw = s.b[from:i:i]
-		s.shape(&e)
+		s.shape(e)
 	}
-	return e, i
+	return i
 }
 
 // fields scans the envelope's members, the first of which is at i.
@@ -133,7 +133,7 @@ func (s *scanner) which(e *envelope, n name) int {
 // notification and no response.
 func (s *scanner) shape(e *envelope) {
 	e.ID, e.Params, e.Result, e.Error = e.token[mID], e.token[mParams], e.token[mResult], e.token[mError]
-	e.Method = string(word(e.token[mMethod]))
+	e.Method = string(jsonscan.Of(word(e.token[mMethod])))
 	method, reply := e.seen[mMethod] > 0, e.seen[mResult]+e.seen[mError] > 0
 	switch {
 	case !method:
@@ -162,7 +162,7 @@ func (s *scanner) must(ok bool, code string, at int) {
 // code and a string message in every version.
 func (s *scanner) errorObject(i, end int) {
 	code, message := false, false
-	for name, value := range jsonscan.Of(s.b[i:end]).Indexed(s.payload.index) {
+	for name, value := range jsonscan.Of(s.b[i:end]).Indexed(&s.payload.index) {
 		switch name.Text() {
 		case "code":
 			code = validInt(value.Bytes())

@@ -16,8 +16,8 @@ func Fold(dst, name []byte) []byte {
 	return dst
 }
 
-// foldsTo says whether Fold makes the two names one.
-func foldsTo(name []byte, known string) bool {
+// FoldsTo says whether Fold makes the two names one.
+func FoldsTo[T []byte | string](name T, known string) bool {
 	for len(name) > 0 && known != "" {
 		r, n := foldFirst(name)
 		k, m := foldFirst(known)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
@@ -137,6 +138,9 @@ func checkRefusal(t *testing.T, line []byte, err error) {
 	}
 	if r.Offset < 0 || r.Offset > len(line) {
 		t.Fatalf("offset %d of %d", r.Offset, len(line))
+	}
+	if r.Code == frame.CodeUTF8 && utf8.Valid(line) {
+		t.Fatal("valid text refused")
 	}
 	if r.ID == nil {
 		return

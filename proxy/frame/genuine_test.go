@@ -9,6 +9,8 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/proxy/frame"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // genuine is what clients and servers of every protocol version write, by file.
@@ -53,6 +55,7 @@ func TestGenuineFramesPassUnchanged(t *testing.T) {
 }
 
 func TestLargeGenuineFrames(t *testing.T) {
+	slow.Test(t)
 	for name, line := range map[string][]byte{
 		"text":    textResult(1 << 20),
 		"table":   tableResult(1 << 20),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // maxID is the longest id token in bytes, quotes included.
@@ -34,10 +35,11 @@ func validInt(token []byte) bool {
 }
 
 // IDKey is the id as a map key: equal for two id tokens of admitted frames
-// exactly when they are equal in type and value, however they are escaped.
+// exactly when they are equal in type and value, however they are escaped. It aliases the
+// token where it can.
 func IDKey(token []byte) string {
 	if bytes.IndexByte(token, '\\') < 0 {
-		return string(token)
+		return string(jsonscan.Of(token))
 	}
 	return string(escape.Undo(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
 }

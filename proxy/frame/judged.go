@@ -25,7 +25,7 @@ func (s *scanner) variants(i int, known []string) {
 		}
 		key := s.key(n, false, 0)
 		for _, k := range known {
-			if string(key) != k && foldsTo(key, k) {
+			if string(key) != k && FoldsTo(key, k) {
 				s.note(CodeFolded, n.from)
 			}
 		}

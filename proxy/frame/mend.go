@@ -17,8 +17,8 @@ func (s *scanner) recall(r *Refusal, from int) {
 		return
 	}
 	mended := scanner{b: mend(s.b), depth: s.depth}
-	e, i := mended.envelope(from, 1)
-	if mended.finish(i) != nil {
+	e := envelope{Frame: &Frame{}}
+	if mended.finish(mended.envelope(&e, from, 1)) != nil {
 		return
 	}
 	if at := e.at[mID]; bytes.Equal(e.ID, s.b[at:at+len(e.ID)]) {

@@ -22,8 +22,18 @@ const maxBatch = 1000
 // Parse admits one line, given without its LF, or says in a *Refusal why not.
 // What it returns aliases line.
 func Parse(line []byte, l Limits) (Frame, error) {
+	var f Frame
+	if err := f.Parse(line, l); err != nil {
+		return Frame{}, err
+	}
+	return f, nil
+}
+
+// Parse is the same for a frame that there is room for; after an error there is none in it.
+func (f *Frame) Parse(line []byte, l Limits) error {
+	*f = Frame{}
 	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
-		return Frame{}, refuse(CodeTooLong, 0)
+		return refuse(CodeTooLong, 0)
 	}
 	// A CR before the LF is Windows' line end; elsewhere it splits frames.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
@@ -31,44 +41,45 @@ func Parse(line []byte, l Limits) (Frame, error) {
 	from := s.blank(0)
 	switch {
 	case from == len(b):
-		return Frame{}, refuse(CodeBlank, 0)
+		return refuse(CodeBlank, 0)
 	case bytes.HasPrefix(b[from:], []byte("\xEF\xBB\xBF")):
-		return Frame{}, refuse(CodeBOM, from)
+		return refuse(CodeBOM, from)
 	case b[from] == '[':
-		return s.batch(from, l.AllowBatch)
+		return s.batch(f, from, l.AllowBatch)
 	}
-	e, i := s.envelope(from, 1)
+	e := envelope{Frame: f}
+	i := s.envelope(&e, from, 1)
 	if r := s.finish(i); r != nil {
 		if s.stopped == nil {
 			e.claim(r)
 		} else {
 			s.recall(r, from)
 		}
-		return Frame{}, r
+		return r
 	}
-	return e.Frame, nil
+	return nil
 }
 
 // batch scans the array at from element by element. It has no id, so a batch
 // with one bad element can only be dropped whole.
-func (s *scanner) batch(from int, allowed bool) (Frame, error) {
-	f := Frame{Raw: s.b[from:], Kind: Batch}
+func (s *scanner) batch(f *Frame, from int, allowed bool) error {
+	f.Raw, f.Kind = s.b[from:], Batch
 	i := s.blank(from + 1)
 	if !allowed || i < len(s.b) && s.b[i] == ']' {
-		return Frame{}, refuse(CodeBatch, from)
+		return refuse(CodeBatch, from)
 	}
 	for more := true; more && i >= 0; {
 		if len(f.Elements) == maxBatch {
-			return Frame{}, refuse(CodeBatch, i)
+			return refuse(CodeBatch, i)
 		}
-		var e envelope
-		if e, i = s.envelope(i, 2); i >= 0 {
-			f.Elements = append(f.Elements, e.Frame)
+		var element Frame
+		if i = s.envelope(&envelope{Frame: &element}, i, 2); i >= 0 {
+			f.Elements = append(f.Elements, element)
 			i, more = s.after(i, ']')
 		}
 	}
 	if r := s.finish(i); r != nil {
-		return Frame{}, r
+		return r
 	}
-	return f, nil
+	return nil
 }

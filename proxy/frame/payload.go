@@ -5,7 +5,6 @@ import "github.com/clawai/clawai/internal/jsonscan"
 // payload is the object that a message carries, while its members are read.
 type payload struct {
 	from, depth int // where its brace is, and how deep its members lie; depth is 0 in no payload
-	members     int
 	index       jsonscan.Index
 	unambiguous bool
 }
@@ -17,8 +16,10 @@ func (s *scanner) payloadMember(n name, v int) (end int) {
 	} else {
 		end = s.value(v, s.payload.depth)
 	}
-	s.payload.index.Add(s.payload.members, end-s.payload.from)
-	s.payload.members++
+	at := s.payload.from
+	s.payload.index.Add(jsonscan.Span{
+		Name: uint32(n.from - 1 - at), NameEnd: uint32(n.to + 1 - at), Value: uint32(v - at), End: uint32(end - at),
+	})
 	return end
 }
 

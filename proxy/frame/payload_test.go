@@ -21,7 +21,7 @@ func checkPayload(t *testing.T, got frame.Frame) {
 			all = append(all, [2]jsonscan.Value{name, value})
 		}
 		n := 0
-		for name, value := range v.Indexed(got.Index) {
+		for name, value := range v.Indexed(&got.Index) {
 			if n == len(all) || all[n] != [2]jsonscan.Value{name, value} {
 				t.Fatalf("member %d of %s is %s: %s", n, payload, name, value)
 			}

@@ -27,6 +27,7 @@ type Reader struct {
 
 	long  [][]byte // the beginning of a line too long for one chunk
 	size  int      // its bytes
+	last  int      // the bytes of the last long line, but no more than a chunk has
 	skip  bool     // inside a line already refused
 	head  []byte   // the beginning of the line last refused
 	err   error    // what the stream ended with
@@ -118,15 +119,14 @@ func (r *Reader) take(end int) []byte {
 	line := r.buf[r.from:end:end]
 	r.from = end + 1
 	r.seen = r.from
-	if r.long == nil {
-		return line
+	if r.long != nil {
+		line = bytes.Join(append(r.long, line), nil)
+		r.long, r.size = nil, 0
 	}
-	whole := make([]byte, 0, r.size+len(line))
-	for _, part := range r.long {
-		whole = append(whole, part...)
+	if cap(r.buf) > chunkSize {
+		r.last = min(len(line), maxChunk)
 	}
-	r.long, r.size = nil, 0
-	return append(whole, line...)
+	return line
 }
 
 // end reports, once, a line the stream broke off.
@@ -141,7 +141,7 @@ func (r *Reader) end() error {
 // fill reads once.
 func (r *Reader) fill() {
 	free := cap(r.buf) - len(r.buf)
-	if free < minRead || cap(r.buf) > chunkSize && r.long == nil {
+	if free < minRead || cap(r.buf) > chunkSize && r.from > 0 {
 		r.grow()
 	}
 	n, err := r.r.Read(r.buf[len(r.buf):cap(r.buf)])
@@ -154,13 +154,17 @@ func (r *Reader) fill() {
 	r.err = err
 }
 
-// grow starts a new chunk. A short beginning of a line moves into it; a long
-// one stays where it is, and the line is joined when it is whole: doubling one
-// buffer would hold three times a large frame.
+// grow starts a new chunk. A short beginning of a line moves into it, and a longer
+// one when the chunk is as large as the last long line, for the next is often like
+// it; any other stays where it is, and the line is joined when it is whole: doubling
+// one buffer would hold three times a large frame.
 func (r *Reader) grow() {
 	rest := r.buf[r.from:]
 	size := chunkSize
-	if len(rest) > chunkSize/2 {
+	switch {
+	case r.long == nil && len(rest) > chunkSize/2 && len(rest) < r.last:
+		size = r.last + minRead
+	case len(rest) > chunkSize/2:
 		r.long = append(r.long, rest)
 		r.size += len(rest)
 		rest = nil

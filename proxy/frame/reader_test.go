@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"github.com/clawai/clawai/proxy/frame"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // readAll reads a stream to its end; what is no line is marked with "!".
@@ -225,6 +227,7 @@ func TestSmallLinesShareChunks(t *testing.T) {
 }
 
 func TestALargeLineCostsTwiceItsSize(t *testing.T) {
+	slow.Test(t)
 	const size = 64 << 20
 	r := frame.NewReader(endless(size), size)
 	before := heap()

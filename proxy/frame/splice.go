@@ -1,17 +1,36 @@
 package frame
 
-import "unsafe"
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+)
+
+// Edit is some of a message's own bytes, as the members of a Frame are of its Raw, and
+// what is to stand in their place.
+type Edit struct{ Part, Token []byte }
 
 // Splice is raw with token in place of part, and every other byte as it was.
-// part must be some of raw's own bytes, as the members of a Frame are of its Raw;
-// anything else is a defect and panics.
-func Splice(raw, part, token []byte) []byte {
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(part))) - uintptr(unsafe.Pointer(unsafe.SliceData(raw)))
-	if len(part) == 0 || at > uintptr(len(raw)) || len(part) > len(raw)-int(at) {
-		panic("frame: what shall be replaced is not in the message")
+// part must be some of raw's own bytes; anything else is a defect and panics.
+func Splice(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
+
+// SpliceAll is Splice of several parts, none of which overlap.
+func SpliceAll(raw []byte, edits ...Edit) []byte {
+	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(address(a.Part), address(b.Part)) })
+	size := len(raw)
+	for _, e := range edits {
+		size += len(e.Token) - len(e.Part)
 	}
-	out := make([]byte, 0, len(raw)-len(part)+len(token))
-	out = append(out, raw[:at]...)
-	out = append(out, token...)
-	return append(out, raw[int(at)+len(part):]...)
+	out, from := make([]byte, 0, max(size, 0)), 0
+	for _, e := range edits {
+		at := address(e.Part) - address(raw)
+		if len(e.Part) == 0 || at < uintptr(from) || at > uintptr(len(raw)) || len(e.Part) > len(raw)-int(at) {
+			panic("frame: what shall be replaced is not in the message")
+		}
+		out = append(append(out, raw[from:at]...), e.Token...)
+		from = int(at) + len(e.Part)
+	}
+	return append(out, raw[from:]...)
 }
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,6 +37,30 @@ func TestSplicingTheIDGivesTheSameFrameUnderAnother(t *testing.T) {
 	}
 }
 
+// Several at once are what they are one after the other.
+func TestSpliceAllIsSpliceOfEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 5), 1, 9).Draw(t, "pieces")
+		raw := bytes.Join(pieces, nil)
+		var edits []Edit
+		var want []byte
+		at := 0
+		for _, piece := range pieces {
+			if part := raw[at : at+len(piece)]; rapid.Bool().Draw(t, "edited") {
+				token := rapid.SliceOf(rapid.Byte()).Draw(t, "token")
+				edits, want = append(edits, Edit{part, token}), append(want, token...)
+			} else {
+				want = append(want, piece...)
+			}
+			at += len(piece)
+		}
+		rand.Shuffle(len(edits), func(i, j int) { edits[i], edits[j] = edits[j], edits[i] })
+		if got := SpliceAll(raw, edits...); !bytes.Equal(got, want) {
+			t.Fatalf("%q became %q, not %q", raw, got, want)
+		}
+	})
+}
+
 func TestSpliceRefusesWhatIsNotThere(t *testing.T) {
 	raw := []byte(`{"id":1}`)
 	for _, part := range [][]byte{nil, raw[3:3], []byte("1"), append(raw, raw...)} {
@@ -48,4 +73,10 @@ func TestSpliceRefusesWhatIsNotThere(t *testing.T) {
 			Splice(raw, part, []byte("2"))
 		}()
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("parts that overlap were spliced")
+		}
+	}()
+	SpliceAll(raw, Edit{raw[3:5], nil}, Edit{raw[1:4], nil})
 }

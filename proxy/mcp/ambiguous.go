@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
@@ -78,12 +77,5 @@ func folding(o jsonscan.Value) bool {
 
 // foldsTo reports a name that a generous reader takes for one of the protocol's.
 func foldsTo(name string, protocol ...string) bool {
-	var buf [32]byte // longer than any name of the protocol's
-	folded := frame.Fold(buf[:0], []byte(name))
-	for _, p := range protocol {
-		if len(folded) == len(p) && strings.EqualFold(string(folded), p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // Client is what a client says of itself.
@@ -76,12 +75,12 @@ func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	b = append(b, id...)
 	b = append(b, `,"result":{"resultType":"input_required","inputRequests":{"`+formKey+`":`...)
 	b = append(elicit(b, '{', message, schema), `}},"requestState":`...)
-	return append(gjson.AppendJSONString(b, state), `}}`...)
+	return append(appendString(b, state), `}}`...)
 }
 
 func elicit(b []byte, before byte, message string, schema []byte) []byte {
 	b = append(append(b, before), `"method":"elicitation/create","params":{"message":`...)
-	b = append(gjson.AppendJSONString(b, message), `,"requestedSchema":`...)
+	b = append(appendString(b, message), `,"requestedSchema":`...)
 	return append(append(b, schema...), '}')
 }
 
@@ -89,7 +88,7 @@ func elicit(b []byte, before byte, message string, schema []byte) []byte {
 func Cancelled(id []byte, reason string) []byte {
 	b := append(make([]byte, 0, 128), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
 	b = append(append(b, id...), `,"reason":`...)
-	return append(gjson.AppendJSONString(b, reason), `}}`...)
+	return append(appendString(b, reason), `}}`...)
 }
 
 // Elicited is what came back from a form: Action is accept, decline or cancel.

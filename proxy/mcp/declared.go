@@ -46,3 +46,20 @@ func Declared(method string, result []byte) []string {
 	}
 	return names
 }
+
+// ListsTold are the kinds of lists of which a server says in its answer to initialize that
+// it tells of changes: of those its client may be told.
+func ListsTold(result []byte) (kinds []string) {
+	all := jsonscan.Of(result).Member("capabilities")
+	for _, kind := range []string{"tools", "prompts", "resources"} {
+		if all.Member(kind).Member("listChanged") == "true" {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// Further says of a request for a list that it asks for what follows another page.
+func Further(params []byte) bool {
+	return jsonscan.Of(params).Member("cursor").Kind() == jsonscan.String
+}

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/tidwall/gjson"
 )
 
 // The JSON-RPC codes of the gate's own errors. They lie outside -32768..-32000,
@@ -37,8 +37,10 @@ type Denial struct {
 	Code        string      // stable machine word
 	Description string      // the deciding rule's description, as its owner wrote it
 	Reason      string      // a clause that says why, when the rule does not; "" otherwise
+	Hint        string      // a folder below which absolute paths are let through; "" for none
 	Record      string      // the record id to quote to the owner
 	Unanswered  bool        // a person was to be asked and did not decide
+	Ran         bool        // it was done, and what came back is withheld
 	AsError     bool        // answer tools/call with a JSON-RPC error too
 }
 
@@ -53,7 +55,7 @@ func (d Denial) Answer(to Caller) []byte {
 			b = append(b, `"resultType":"complete",`...)
 		}
 		b = append(b, `"content":[{"type":"text","text":`...)
-		b = gjson.AppendJSONString(b, d.text())
+		b = appendString(b, d.Text())
 		b = append(b, `}],"isError":true,"_meta":{"`+metaKey+`":`...)
 		b = machine(b, d.Stage, d.Code, d.Record)
 		return append(b, `}}}`...)
@@ -62,7 +64,7 @@ func (d Denial) Answer(to Caller) []byte {
 	if to.removed() { // by which a client knows that it need not try again in another way
 		code = codeNoMethod
 	}
-	return errorReply(to.ID, code, d.text(), func(b []byte) []byte {
+	return errorReply(to.ID, code, d.Text(), func(b []byte) []byte {
 		return machine(b, d.Stage, d.Code, d.Record)
 	})
 }
@@ -77,11 +79,13 @@ func (to Caller) removed() bool {
 	return to.Modern && row != nil && row.In&(V20260728|Extension) == 0
 }
 
-// text says what was refused, by whom, why, and what the reader can do.
-func (d Denial) text() string {
+// Text says what was refused, by whom, why, and what the reader can do.
+func (d Denial) Text() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
 	switch {
+	case d.Ran:
+		b.WriteString("Withheld: what came back from " + what)
 	case d.Unanswered:
 		b.WriteString("Not done: " + what + " needs the owner's approval")
 	case d.Stage == "policy", d.Stage == "rate":
@@ -96,8 +100,12 @@ func (d Denial) text() string {
 		b.WriteString(": " + visible(d.Reason, 600))
 	}
 	switch {
+	case d.Ran:
+		b.WriteString(". " + d.ran())
 	case d.Stage == "rate": // the reason says when to try again
 		b.WriteString(".")
+	case d.Hint != "":
+		b.WriteString(". Try again with an absolute path below " + visible(d.Hint, 300) + ".")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
 	case d.Code == "not_answered": // it could have been answered there
@@ -109,6 +117,14 @@ func (d Denial) text() string {
 		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")
 	}
 	return b.String()
+}
+
+// ran says what a reader must know of a call whose answer is withheld.
+func (d Denial) ran() string {
+	if d.What.Subject == policy.ToolSubject {
+		return "The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one."
+	}
+	return "Asking again will not help; only the owner can release it."
 }
 
 // Refused answers a request that was not admitted, with its id. It is nil when
@@ -143,7 +159,7 @@ func Progress(token []byte, n int, message string) []byte {
 	b = append(b, `,"progress":`...)
 	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', 6, 64)
 	b = append(b, `,"message":`...)
-	b = gjson.AppendJSONString(b, visible(message, 300))
+	b = appendString(b, visible(message, 300))
 	return append(b, `}}`...)
 }
 
@@ -156,20 +172,25 @@ func errorReply(id []byte, code int, text string, data func([]byte) []byte) []by
 	b := append(open(id), `,"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(code), 10)
 	b = append(b, `,"message":`...)
-	b = gjson.AppendJSONString(b, text)
+	b = appendString(b, text)
 	if data != nil {
 		b = data(append(b, `,"data":`...))
 	}
 	return append(b, `}}`...)
 }
 
+// appendString adds a text as a string of JSON.
+func appendString(b []byte, text string) []byte {
+	return append(escape.Append(append(b, '"'), text), '"')
+}
+
 // machine adds the fields a program reads.
 func machine(b []byte, stage, code, record string) []byte {
 	b = append(b, `{"decision":"deny","stage":`...)
-	b = gjson.AppendJSONString(b, stage)
+	b = appendString(b, stage)
 	b = append(b, `,"code":`...)
-	b = gjson.AppendJSONString(b, code)
+	b = appendString(b, code)
 	b = append(b, `,"record":`...)
-	b = gjson.AppendJSONString(b, record)
+	b = appendString(b, record)
 	return append(b, '}')
 }

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/policy"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A message is read in a few passes, however deep a server hides its bulk.
 func TestDepthCostsNothing(t *testing.T) {
+	slow.Test(t)
 	bulk := "[" + strings.Repeat("{},", 1<<18) + "{}]"
 	within := func(open, end string, depth int) string {
 		return strings.Repeat(open, depth) + bulk + strings.Repeat(end, depth)

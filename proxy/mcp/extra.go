@@ -121,6 +121,7 @@ type meta struct {
 	modern        bool   // it names the version
 	more          bool   // a part of the call is in it
 	quiet         uint64 // see policy.Call
+	session       string // see policy.Call
 }
 
 // readMeta walks _meta, once.
@@ -147,6 +148,9 @@ func (fs *fields) readMeta() *meta {
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
+		}
+		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == passing {
+			m.session = value.Text() // Codex 0.169; a session may have several threads
 		}
 		switch metaKind(name, value) {
 		case part:
@@ -183,7 +187,7 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		known &^= 1 << fArguments
 	}
 	m := fs.readMeta()
-	c.Quiet = m.quiet
+	c.Quiet, c.Session = m.quiet, m.session
 	if fs.seen&^known == 0 && !m.more {
 		return
 	}

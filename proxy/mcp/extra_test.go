@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// besideExtra leaves out what the tests of this file are about.
-var besideExtra = cmpopts.IgnoreFields(policy.Call{}, "Extra", "Quiet")
+// besideExtra leaves out what the tests of this file are about, and room for the calls.
+var besideExtra = cmp.Options{cmpopts.IgnoreFields(policy.Call{}, "Extra", "Quiet"), cmpopts.IgnoreUnexported(Message{})}
 
 // What params hold beside what the call tells is its Extra, as received; what the
 // protocol and known clients put there for themselves is not.

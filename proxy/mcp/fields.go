@@ -64,7 +64,7 @@ func fieldNamed(name string) fieldSet {
 }
 
 // readFields walks params once. An absent params has no members.
-func readFields(params jsonscan.Value, index jsonscan.Index) (fs fields) {
+func readFields(params jsonscan.Value, index *jsonscan.Index) (fs fields) {
 	fs.params = params
 	for key, value := range params.Indexed(index) {
 		name := key.Text()

@@ -28,10 +28,10 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
 	case frame.Response:
-		c.state(jsonscan.Of(f.Result), f.Index, 2)
+		c.state(jsonscan.Of(f.Result), &f.Index, 2)
 		c.failure(jsonscan.Of(f.Error))
 	case frame.Notification:
-		c.state(jsonscan.Of(f.Params), f.Index, 2)
+		c.state(jsonscan.Of(f.Params), &f.Index, 2)
 	default: // a server's own requests are read by Read
 	}
 	if c.why != "" {
@@ -52,13 +52,13 @@ type collector struct {
 
 // state looks at a result or a task's state. depth bounds how many results may
 // lie inside each other.
-func (c *collector) state(o jsonscan.Value, index jsonscan.Index, depth int) {
+func (c *collector) state(o jsonscan.Value, index *jsonscan.Index, depth int) {
 	for key, value := range o.Indexed(index) {
 		switch name := key.Text(); {
 		case name == "inputRequests":
 			c.requests(value)
 		case (name == "result" || name == "task") && depth > 1:
-			c.state(value, jsonscan.Index{}, depth-1)
+			c.state(value, &jsonscan.Index{}, depth-1)
 		case name == "error":
 			c.failure(value)
 		case foldsTo(name, "inputRequests"):
@@ -103,11 +103,12 @@ func (c *collector) request(key, method string, params, entry jsonscan.Value) {
 		c.why = "more input requests than anyone would answer"
 		return
 	}
-	judged := call(policy.MethodSubject, method, c.server)
+	var judged one
+	judged.call(policy.MethodSubject, method, c.server)
 	switch method {
 	case "sampling/createMessage", "elicitation/create":
 		row := methodNamed(method)
-		fs := readFields(params, jsonscan.Index{})
+		fs := readFields(params, &jsonscan.Index{})
 		if fs.near != "" {
 			c.why = reasonFolded
 		} else if r := ambiguous(&fs, row, false); r != nil {
@@ -118,7 +119,7 @@ func (c *collector) request(key, method string, params, entry jsonscan.Value) {
 		fs.judged(row.params, &judged.calls[0])
 		fs.readExtra(row.params, &judged.calls[0])
 	case "roots/list":
-		fs := readFields(params, jsonscan.Index{})
+		fs := readFields(params, &jsonscan.Index{})
 		fs.readExtra(none, &judged.calls[0])
 	default:
 		judged.calls[0].Malformed = "a server may not ask for this method in an answer"

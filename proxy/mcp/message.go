@@ -30,6 +30,8 @@ type Message struct {
 	// Modern: the frame belongs to the era of 2026-07-28, in which results
 	// carry a resultType. It is a property of each frame, not of a connection.
 	Modern bool
+
+	room one // of the first of Calls
 }
 
 // Initialize reports the request whose answer settles a legacy session's
@@ -50,7 +52,7 @@ const (
 
 const reasonFolded = "a member differs from one of the protocol's in case only"
 
-// one holds a call and its single name in one allocation.
+// one holds a call and its single name.
 type one struct {
 	calls [1]policy.Call
 	names [1]string
@@ -62,31 +64,41 @@ type one struct {
 // call unfit are told as policy.Call.Malformed instead, so that they are denied
 // and recorded like any other call. The elements of a batch are read one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
-	if d != ClientToServer && d != ServerToClient {
-		return Message{}, refuse(f, CodeDirection, "nobody sent this message")
-	}
-	switch f.Kind {
-	case frame.Response:
-		return Message{Class: Pass}, nil
-	case frame.Request, frame.Notification:
-	default:
-		return Message{}, refuse(f, CodeKind, "not a request, a notification or a response")
-	}
-	m := Message{Method: methodNamed(f.Method), Class: Pass}
-	if r := refusesMethod(f, m.Method, d); r != nil {
+	m := &Message{}
+	if r := m.Read(f, d, server); r != nil {
 		return Message{}, r
 	}
-	fs := readFields(jsonscan.Of(f.Params), f.Index)
+	return *m, nil
+}
+
+// Read is the same for a message that there is room for, a zero one; its Calls lie in it.
+func (m *Message) Read(f *frame.Frame, d Direction, server string) *frame.Refusal {
+	if d != ClientToServer && d != ServerToClient {
+		return refuse(f, CodeDirection, "nobody sent this message")
+	}
+	m.Class = Pass
+	switch f.Kind {
+	case frame.Response:
+		return nil
+	case frame.Request, frame.Notification:
+	default:
+		return refuse(f, CodeKind, "not a request, a notification or a response")
+	}
+	m.Method = methodNamed(f.Method)
+	if r := refusesMethod(f, m.Method, d); r != nil {
+		return r
+	}
+	fs := readFields(jsonscan.Of(f.Params), &f.Index)
 	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses])) {
-		return Message{}, refuse(f, frame.CodeFolded, reasonFolded)
+		return refuse(f, frame.CodeFolded, reasonFolded)
 	}
 	if m.Method == nil {
 		if f.Kind == frame.Request {
-			m.Calls = call(policy.MethodSubject, f.Method, server).calls[:]
+			m.Calls = m.room.call(policy.MethodSubject, f.Method, server)
 			fs.readExtra(none, &m.Calls[0])
 		}
 	} else if r := m.judge(f, &fs, server); r != nil {
-		return Message{}, r
+		return r
 	} else {
 		m.readTasks(&fs)
 	}
@@ -94,10 +106,10 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
 		// A method that this version has not got, and nothing that any reader
 		// could take for what it is about: the server says that it is gone.
-		m.Class, m.Calls = Pass, call(policy.MethodSubject, f.Method, server).calls[:]
+		m.Class, m.Calls = Pass, m.room.call(policy.MethodSubject, m.Method.Name, server)
 		fs.readExtra(none, &m.Calls[0])
 	}
-	return m, nil
+	return nil
 }
 
 // refusesMethod says why a frame's method may not cross in this direction and
@@ -133,8 +145,8 @@ func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusa
 	if m.Method.Subject == policy.NoSubject {
 		return nil
 	}
-	c := call(m.Method.Subject, f.Method, server)
-	m.Calls = c.calls[:]
+	c := &m.room
+	m.Calls = c.call(m.Method.Subject, m.Method.Name, server)
 	fs.readExtra(m.Method.params, &c.calls[0])
 	if m.Method.params == none {
 		return nil
@@ -151,10 +163,10 @@ func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusa
 }
 
 // call is a call whose only name is its method.
-func call(s policy.Subject, method, server string) *one {
-	c := &one{names: [1]string{method}}
+func (c *one) call(s policy.Subject, method, server string) []policy.Call {
+	c.names[0] = method
 	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
-	return c
+	return c.calls[:]
 }
 
 // readEnvelope fills in what the pump needs to know beside the calls.

@@ -1,23 +1,40 @@
 package mcp
 
 import (
+	"strings"
+
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
 )
 
-// Created are the handles under which an answer says that its call goes on: the
-// taskId of a result's task (MCP 2025-11-25 basic/utilities/tasks), or of a
-// result whose resultType is "task" (tasks extension of 2026-07-28). A client may
-// take up either.
-func Created(result []byte) (ids []string) {
-	o := jsonscan.Of(result)
-	if id := o.Member("task").Member("taskId"); id.Kind() == jsonscan.String {
-		ids = append(ids, id.Text())
+// Outcome is what an answer says of the call besides its content: whether it failed, and
+// the handles under which it goes on. Those are the taskId of a result's task (MCP
+// 2025-11-25 basic/utilities/tasks), and of a result whose resultType is "task" (tasks
+// extension of 2026-07-28); a client may take up either.
+func Outcome(f *frame.Frame) (failed bool, tasks []string) {
+	var task, own, kind jsonscan.Value
+	for name, value := range jsonscan.Of(f.Result).Indexed(&f.Index) {
+		switch name.Text() {
+		case "isError":
+			failed = value == "true"
+		case "task":
+			task = value.Member("taskId")
+		case "taskId":
+			own = value
+		case "resultType":
+			kind = value
+		}
 	}
-	if id := o.Member("taskId"); id.Kind() == jsonscan.String && o.Member("resultType").Text() == "task" {
-		ids = append(ids, id.Text())
+	if kind.Text() != "task" {
+		own = ""
 	}
-	return ids
+	for _, id := range []jsonscan.Value{task, own} {
+		if id.Kind() == jsonscan.String {
+			tasks = append(tasks, strings.Clone(id.Text())) // not to keep a large result for it
+		}
+	}
+	return failed || f.Error != nil, tasks
 }
 
 // AsksForTask says that a call may be answered with a task: before 2026-07-28 one that

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
-func TestCreated(t *testing.T) {
+func TestOutcome(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"task":{"taskId":"a","status":"working"}}`:                                   "a",
 		`{"resultType":"task","taskId":"b"}`:                                           "b",
@@ -20,13 +20,29 @@ func TestCreated(t *testing.T) {
 		`{"task":{"taskId":1}}`:                                                        "",
 		`{"task":"a"}`:                                                                 "",
 		`{"result":{"task":{"taskId":"a"}},"content":[{"task":{"taskId":"in text"}}]}`: "",
-		`[{"task":{"taskId":"a"}}]`:                                                    "",
-		``:                                                                             "",
+		`{"t\u0061sk":{"task\u0049d":"a"}}`:                                            "a",
+		`{"content":[{"isError":true}],"isError":false}`:                               "",
+		`{"content":[],"isError":true}`:                                                "failed ",
+		`{"isError":1}`:                                                                "",
+		`{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":[9],"isError":true,"task":{"taskId":"a"}}`: "failed a", // more than the index holds
 	} {
-		if got := strings.Join(mcp.Created([]byte(result)), " "); got != want {
-			t.Errorf("%s makes %q, want %q", result, got, want)
+		failed, tasks := outcome(t, `"result":`+result)
+		if got := strings.Join(tasks, " "); got != strings.TrimPrefix(want, "failed ") || failed != strings.HasPrefix(want, "failed") {
+			t.Errorf("%s makes %q, failed %v; want %q", result, got, failed, want)
 		}
 	}
+	if failed, tasks := outcome(t, `"error":{"code":1,"message":"no","task":{"taskId":"a"}}`); !failed || tasks != nil {
+		t.Errorf("an error: failed %v, tasks %q", failed, tasks)
+	}
+}
+
+func outcome(t *testing.T, member string) (failed bool, tasks []string) {
+	t.Helper()
+	f, err := frame.Parse([]byte(`{"jsonrpc":"2.0","id":1,`+member+`}`), frame.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mcp.Outcome(&f)
 }
 
 func TestTasksOfAMessage(t *testing.T) {

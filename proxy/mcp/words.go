@@ -35,15 +35,15 @@ func subjectWord(c policy.Call) string {
 }
 
 // quoted is a name from the wire, visible and in quotes.
-func quoted(s string) string { return `"` + escape(s, 200, `"\`) + `"` }
+func quoted(s string) string { return `"` + shown(s, 200, `"\`) + `"` }
 
 // visible is a text of the owner's, or one that stands outside quotes.
-func visible(s string, limit int) string { return escape(s, limit, "") }
+func visible(s string, limit int) string { return shown(s, limit, "") }
 
-// escape keeps at most limit characters and writes those that cannot be seen as
+// shown keeps at most limit characters and writes those that cannot be seen as
 // escapes, and puts a backslash before those of special, so that a text can
 // neither hide a part of itself nor end the quotes around it.
-func escape(s string, limit int, special string) string {
+func shown(s string, limit int, special string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {

@@ -142,7 +142,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 // readBody reads a JSON body within the bounds.
 func (u *Upstream) readBody(resp *http.Response) ([]byte, error) {
 	most := int64(u.o.Limits.MaxBytes)
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	data, err := ReadAll(io.LimitReader(resp.Body, most+1), resp.ContentLength)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the server's answer broke off: %w", err)

@@ -150,12 +150,31 @@ func (u *Upstream) deliver(line []byte) {
 // is not JSON, and is refused as what it is now.
 func OneLine(frame []byte) []byte {
 	frame = bytes.Trim(frame, " \t\r\n") // what JSON calls blank, and no more
-	for i, c := range frame {
-		if c == '\n' || c == '\r' {
-			frame[i] = ' '
+	for _, end := range []byte{'\n', '\r'} {
+		for rest := frame; ; {
+			i := bytes.IndexByte(rest, end)
+			if i < 0 {
+				break
+			}
+			rest[i] = ' '
+			rest = rest[i+1:]
 		}
 	}
 	return frame
+}
+
+// trustedLength is up to where memory is taken for a body because its header says so.
+const trustedLength = 4 << 20
+
+// ReadAll reads a body into one piece, of the length that its header gave, -1 for none.
+func ReadAll(body io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > trustedLength {
+		return io.ReadAll(body)
+	}
+	var b bytes.Buffer
+	b.Grow(int(length) + bytes.MinRead) // with room to see its end
+	_, err := b.ReadFrom(body)
+	return b.Bytes(), err
 }
 
 // key names a request among those in flight.

@@ -19,23 +19,32 @@ const (
 	graceShort = 300 * time.Millisecond // in its place: for who signals us, and for what a server that has ended leaves behind
 	graceTerm  = 900 * time.Millisecond
 	graceKill  = 200 * time.Millisecond
+	graceRead  = 300 * time.Millisecond // for whoever reads, to take what the server said last
 )
 
 // Child is a running server. Read and Write may each be used by one goroutine
 // at a time, beside each other and beside Close.
 type Child struct {
-	cmd    *exec.Cmd
-	in     *pipeEnd // our writing end of its stdin
-	out    *pipeEnd // our reading end of its stdout
-	group  group
-	done   chan struct{} // closed when the direct child has ended
-	reaped chan struct{} // closed when the goroutine that started it has
-	once   sync.Once
-	forced bool // we had to signal it; settled when Close has returned
+	cmd     *exec.Cmd
+	in      *pipeEnd // our writing end of its stdin
+	out     *pipeEnd // our reading end of its stdout
+	group   group
+	done    chan struct{} // closed when the direct child has ended
+	reaped  chan struct{} // closed when the goroutine that started it has
+	drained chan struct{} // closed when all that the server has said was read
+	last    sync.Once     // of closing drained
+	once    sync.Once
+	forced  bool // we had to signal it; settled when Close has returned
 }
 
 // Read reads from the server's stdout.
-func (c *Child) Read(p []byte) (int, error) { return c.out.Read(p) }
+func (c *Child) Read(p []byte) (int, error) {
+	n, err := c.out.Read(p)
+	if err != nil {
+		c.last.Do(func() { close(c.drained) })
+	}
+	return n, err
+}
 
 // Write writes all of p to the server's stdin.
 func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
@@ -58,10 +67,22 @@ func (c *Child) Close(ctx context.Context) error {
 				c.waitGone(graceKill)
 			}
 		}
+		c.waitRead()
 		c.out.close()
 		c.group.release()
 	})
 	return nil
+}
+
+// waitRead waits until what the server has said is read: its last answers may stand in
+// the pipe yet.
+func (c *Child) waitRead() {
+	late := time.NewTimer(graceRead)
+	defer late.Stop()
+	select {
+	case <-c.drained:
+	case <-late.C:
+	}
 }
 
 // waitExit waits until the child has ended by itself.

@@ -34,3 +34,6 @@ func exitCode(s *os.ProcessState) int {
 	}
 	return s.ExitCode()
 }
+
+// checkArgs refuses nothing: a program gets its arguments as they are.
+func checkArgs(string, []string) error { return nil }

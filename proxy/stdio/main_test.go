@@ -1,5 +1,3 @@
-//go:build unix
-
 package stdio_test
 
 import (
@@ -42,8 +40,7 @@ func play(r string) {
 		code, _ := strconv.Atoi(arg)
 		os.Exit(code)
 	case "suicide":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		killSelf()
 	case "deaf": // reads nothing, hears neither the end of its input nor SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println(os.Getpid())
@@ -61,6 +58,9 @@ func play(r string) {
 		_ = child.Start()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(7)
+	case "last": // says what it has to say when its input ends, and is gone
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_, _ = os.Stdout.WriteString(lastWords)
 	case "stderr":
 		fmt.Fprintln(os.Stderr, "heard", arg)
 	case "owner": // a proxy that starts what arg says, tells all pids, and waits
@@ -71,6 +71,9 @@ func play(r string) {
 		_, _ = io.Copy(os.Stdout, c)
 	}
 }
+
+// lastWords fit into a pipe, of 4 KiB on Windows.
+var lastWords = strings.Repeat("the last answer\n", 200)
 
 func start(t *testing.T, r string) *stdio.Child {
 	t.Helper()
@@ -116,14 +119,4 @@ func gone(t *testing.T, within time.Duration, pids ...int) {
 			}
 		}
 	}
-}
-
-// running does not count a zombie that its new parent has not reaped.
-func running(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return syscall.Kill(pid, 0) == nil && !os.IsNotExist(err)
-	}
-	_, after, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(after, "Z")
 }

@@ -73,11 +73,14 @@ func Start(o Options) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, startError(o.Args[0], cmd.Err)
 	}
+	if err := checkArgs(cmd.Path, o.Args[1:]); err != nil {
+		return nil, startError(o.Args[0], err)
+	}
 	in, out, err := makePipes(cmd)
 	if err != nil {
 		return nil, startError(o.Args[0], err)
 	}
-	c := &Child{cmd: cmd, in: in, out: out, done: make(chan struct{}), reaped: make(chan struct{})}
+	c := &Child{cmd: cmd, in: in, out: out, done: make(chan struct{}), reaped: make(chan struct{}), drained: make(chan struct{})}
 	started := make(chan error)
 	go c.run(started)
 	if err := <-started; err != nil {

@@ -2,16 +2,20 @@ package stdio
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
 // group is a job object that kills what is in it when its last handle closes,
-// ours, so that nothing outlives this process however it ends.
+// ours, so that nothing outlives this process however it ends. The child is started
+// suspended and runs once it is in the job, so that what it starts is in there too.
 type group struct {
 	job windows.Handle
 }
@@ -29,11 +33,27 @@ func (g *group) adopt(p *os.Process) error {
 	if err != nil {
 		return os.NewSyscallError("SetInformationJobObject", err)
 	}
-	var assign error
+	var in error
 	err = p.WithHandle(func(handle uintptr) {
-		assign = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+		if in = os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(job, windows.Handle(handle))); in == nil {
+			in = resume(windows.Handle(handle))
+		}
 	})
-	return errors.Join(err, os.NewSyscallError("AssignProcessToJobObject", assign))
+	return errors.Join(err, in)
+}
+
+// ntResumeProcess resumes all threads of a process; ResumeThread would need the handle
+// of the first one, which os/exec closes.
+var ntResumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
+func resume(process windows.Handle) error {
+	if err := ntResumeProcess.Find(); err != nil {
+		return err
+	}
+	if status, _, _ := ntResumeProcess.Call(uintptr(process)); status != 0 {
+		return os.NewSyscallError("NtResumeProcess", windows.NTStatus(status))
+	}
+	return nil
 }
 
 // terminate does nothing: Windows has no polite request for a process without
@@ -47,7 +67,28 @@ func (g *group) alive() bool { return false }
 
 func (g *group) release() { _ = windows.CloseHandle(g.job) }
 
-func setProcessAttributes(*exec.Cmd) {}
+// setProcessAttributes also puts the child in a group of its own: Ctrl-C is ours to
+// pass on, by the end of its input, and has no batch file ask whether to end.
+func setProcessAttributes(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// checkArgs refuses arguments of a batch file (npx is npx.cmd) that cmd.exe, which
+// Windows starts for it, would read as its own: nothing quotes them for certain
+// (CVE-2024-24576).
+func checkArgs(path string, args []string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".cmd", ".bat":
+	default:
+		return nil
+	}
+	for _, arg := range args {
+		if at := strings.IndexAny(arg, "\"%!^&|<>\r\n"); at >= 0 {
+			return fmt.Errorf("%s is a batch file, and cmd.exe reads %q in its argument %q as its own; start the program that it runs, as node with its script", filepath.Base(path), arg[at:at+1], arg)
+		}
+	}
+	return nil
+}
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
@@ -64,7 +105,12 @@ func (e *pipeEnd) Read(p []byte) (int, error) {
 
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
-func (e *pipeEnd) close() { _ = e.f.Close() }
+// close ends the use of the handle: at once, or when whoever is inside a call has come
+// back. It does not wait for them: os.File cancels what they wait for once, and who has
+// locked the file but not called the system yet waits on.
+func (e *pipeEnd) close() {
+	go func() { _ = e.f.Close() }()
+}
 
 func pipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	r, w, err := os.Pipe()
@@ -77,8 +123,9 @@ func pipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	return r, &pipeEnd{w}, nil
 }
 
-// Stdin and Stdout are this process's own.
-func Stdin() io.Reader { return os.Stdin }
+// Stdin and Stdout are this process's own. Stdin cannot be closed: at a console that
+// would wait for whoever reads it, until a line is typed.
+func Stdin() io.Reader { return struct{ io.Reader }{os.Stdin} }
 
 // Stdout is the writer beside Stdin.
 func Stdout() io.Writer { return os.Stdout }

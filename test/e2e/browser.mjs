@@ -21,7 +21,7 @@ let page
 
 function watch(opened) {
   seen.pages++
-  opened.on('console', (message) => seen.console.push(`${message.type()}: ${message.text()}`))
+  opened.on('console', (message) => seen.console.push(`${message.type()}: ${message.text()} ${message.location().url}`))
   opened.on('pageerror', (error) => seen.errors.push(String(error)))
   opened.on('dialog', (dialog) => { seen.dialogs++; dialog.dismiss() })
   opened.on('download', () => seen.downloads++)
@@ -40,6 +40,15 @@ const focus = () => page.evaluate(() => {
     inView: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
   }
 })
+
+// What has the focus, when it has been drawn and scrolled to.
+async function drawn() {
+  for (let n = 0; ; n++) {
+    const now = await focus()
+    if (now.tag === 'body' || (now.outline && now.inView) || n === 20) return now
+    await page.waitForTimeout(50)
+  }
+}
 
 // Elements whose box leaves the viewport sideways, whether the page scrolls, and
 // what a person who hears the page would not be told the name of.
@@ -82,20 +91,25 @@ const commands = {
   open: async ({ url }) => { page = await context.newPage(); await page.goto(url) },
   goto: async ({ url }) => { await page.goto(url) },
   reload: async () => { await page.reload() },
-  press: async ({ key }) => { await page.keyboard.press(key); return focus() },
+  press: async ({ key }) => { await page.keyboard.press(key); return drawn() },
   type: async ({ text }) => { await page.keyboard.type(text) },
   focus: async () => focus(),
   text: async ({ selector }) => page.locator(selector).innerText(),
   count: async ({ selector }) => page.locator(selector).count(),
   html: async ({ selector }) => page.locator(selector).innerHTML(),
   wait: async ({ selector, text, gone }) => {
-    await page.waitForFunction(([selector, text, gone]) => {
-      const found = [...document.querySelectorAll(selector)].some((e) => e.getClientRects().length && e.innerText.includes(text))
-      return found !== Boolean(gone)
+    const found = await page.waitForFunction(([selector, text, gone]) => {
+      const found = [...document.querySelectorAll(selector)].find((e) => e.getClientRects().length && e.innerText.includes(text))
+      return gone ? !found : found && { text: found.innerText }
     }, [selector, text, gone], { timeout: 15_000 })
+    return (await found.jsonValue()).text
   },
-  // How long a press right now would be too soon.
-  calm: async () => { await page.waitForTimeout(350) },
+  // How long a press right now would be too soon: what the page counts from when it is
+  // drawn, it counts from when this browser has come to draw it.
+  calm: async () => {
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)))))
+    await page.waitForTimeout(350)
+  },
   overflow: async () => overflow(),
   // Whether an element is on the screen, and in sight in all that scrolls it.
   sees: async ({ selector }) => page.evaluate((selector) => {
@@ -107,6 +121,13 @@ const commands = {
     }
     return within({ top: 0, bottom: innerHeight })
   }, selector),
+  // Where elements are on the screen, and whether a press in their middle meets them.
+  boxes: async ({ selector }) => page.evaluate((selector) => [...document.querySelectorAll(selector)].map((e) => {
+    const { left, top, right, bottom } = e.getBoundingClientRect()
+    const met = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+    return { name: e.innerText, left, top, right, bottom, cut: e.scrollWidth > e.clientWidth, met: met === e || e.contains(met) }
+  }), selector),
+  scroll: async ({ to }) => { await page.evaluate((to) => scrollTo(0, to * document.documentElement.scrollHeight), to) },
   // The elements within that show only a part of what they hold.
   boxed: async ({ selector }) => page.evaluate((selector) => [...document.querySelectorAll(`${selector} *`)]
     .filter((e) => e.getClientRects().length && getComputedStyle(e).overflowY !== 'visible' && e.scrollHeight > e.clientHeight + 1)

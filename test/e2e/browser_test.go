@@ -131,15 +131,28 @@ func (b *browser) text(selector string) (s string) {
 	return s
 }
 
-func (b *browser) wait(selector, text string) {
+func (b *browser) has(selector string) bool {
 	b.t.Helper()
-	b.do(nil, "wait", map[string]any{"selector": selector, "text": text})
+	var n int
+	b.do(&n, "count", map[string]any{"selector": selector})
+	return n > 0
+}
+
+// wait waits until an element with text is in sight, and gives all that it says then.
+func (b *browser) wait(selector, text string) (all string) {
+	b.t.Helper()
+	b.do(&all, "wait", map[string]any{"selector": selector, "text": text})
+	return all
 }
 
 func (b *browser) waitGone(selector, text string) {
 	b.t.Helper()
 	b.do(nil, "wait", map[string]any{"selector": selector, "text": text, "gone": true})
 }
+
+// opens waits until the page has opened this very question and can be answered: no
+// other, that has just been answered, and nothing moves any more.
+func (b *browser) opens(w wants) { b.t.Helper(); b.wait("#answers-"+w.ID(), "Deny") }
 
 // calm waits until a press is not too soon after something moved.
 func (b *browser) calm() { b.t.Helper(); b.do(nil, "calm", nil) }

@@ -27,6 +27,7 @@ type desk struct {
 	s      site
 	q      *queue.Queue
 	p      *queue.Proxy
+	web    *os.Process // of clawai approve
 	link   string
 	origin string
 }
@@ -59,6 +60,7 @@ func deskAt(t *testing.T, s site) *desk {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	d.web = cmd.Process
 	lines := bufio.NewScanner(out)
 	for d.link == "" && lines.Scan() {
 		d.link = regexp.MustCompile(`http://127\.0\.0\.1:\d+/#\S+`).FindString(lines.Text())

@@ -110,7 +110,7 @@ func TestANewUserAnswersInASecondTerminal(t *testing.T) {
 	console.press("q")
 	a = startAsker(t, s, "write_file", write)
 	console = newTmux(t, s, clawai+" approve")
-	console.wait(`"write_file" on "under-test"`, "the file stays as it is")
+	console.wait("under-test wants to write ~/projects/shopping.md", "the file stays as it is")
 	console.press("d")
 	if out := a.result(); !strings.Contains(out, "the owner denied it") || !strings.Contains(out, `"isError":true`) {
 		t.Errorf("denied, and got %s", out)
@@ -120,7 +120,7 @@ func TestANewUserAnswersInASecondTerminal(t *testing.T) {
 	// By its id, from a script, with a word for the agent.
 	a = startAsker(t, s, "create_directory", map[string]string{"path": filepath.Join(s.projects(), "new")})
 	line := ""
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "create_directory") && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "wants to") && time.Now().Before(end); {
 		line = s.must(clawai, "approve", "--list")
 	}
 	id, _, _ := strings.Cut(line, " ")

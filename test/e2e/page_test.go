@@ -51,7 +51,7 @@ func recordByKeyboard(t *testing.T, d *desk, b *browser) {
 	if err := l.Record(&call); err != nil {
 		t.Fatal(err)
 	}
-	if b.tabTo("Tab", "Record"); b.text("#record") == "" { // closed, on a phone
+	if b.tabTo("Tab", "Record"); !b.has("#log[open]") { // closed, on a phone
 		b.press("Enter")
 	}
 	b.wait("#record", "list_directory")
@@ -67,6 +67,7 @@ func recordByKeyboard(t *testing.T, d *desk, b *browser) {
 func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	// Deny: read the details, then Return on the preset answer.
 	w := d.ask(offers)
+	b.opens(w)
 	b.wait("#list", "Prune the apple tree")
 	b.fits("one question")
 	if f := b.tabTo("Tab", `"write_file" on "files"`); f.Expanded != "true" {
@@ -86,6 +87,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 
 	// Allow once.
 	w = d.ask(nil)
+	b.opens(w)
 	b.wait("#list", "notes.md")
 	b.tabTo("Tab", "Allow once")
 	b.calm()
@@ -97,6 +99,7 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 
 	// Always: choose how far, read the rule and its example, confirm.
 	w = d.ask(offers)
+	b.opens(w)
 	b.wait("#list", "Prune the apple tree")
 	b.tabTo("Tab", "Always allow")
 	b.calm()
@@ -115,10 +118,11 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	if a := w.answer("went on; the rule was written"); a.Reply != gate.AllowAlways || a.Scope != "folder" {
 		t.Errorf("always: %+v", a)
 	}
-	b.wait("#said", "Always allowed at")
+	b.wait("#said", "Always allowed (folder) at")
 
 	// Dangerous: Return on the confirmation goes back; only the second button allows.
 	w = d.ask(dangerous)
+	b.opens(w)
 	b.wait("#list", "Careful")
 	b.tabTo("Tab", "Allow once")
 	b.shot(size, "desk", "web-dangerous")
@@ -149,10 +153,11 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 		r.Calls = writeCall(`"# Notes\nWater the roses.\n"`)
 		r.Calls[0].Args = bytes.ReplaceAll(r.Calls[0].Args, []byte("/home/ana/projects/garden"), []byte(d.folder()))
 	})
+	b.opens(w)
 	b.wait("#list", "Changes")
 	b.wait("#list", "┆ + Water the roses.")
 	b.fits("a change")
-	b.tabTo("Tab", "Allow for this session")
+	b.tabTo("Tab", "Session: allow until it ends")
 	b.calm()
 	b.press("Enter")
 	if a := w.answer("went on"); a.Reply != gate.AllowSession {
@@ -162,14 +167,13 @@ func answerByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 
 	// A question that vanishes while it is read.
 	w = d.ask(nil)
+	b.opens(w)
 	b.wait("#list", "notes.md")
 	b.tabTo("Tab", "Allow once")
 	w.settle(queue.Expired, queue.Answer{}, "expired")
-	b.wait("#list", "Too late: this question has ended.")
+	b.wait("#list", "Expired at")
 	b.wait("#list", "nothing was executed")
-	b.calm()
-	b.press("Enter")
-	b.wait("#empty", "Nothing waits")
+	b.wait("#empty", "Nothing waits") // it leaves by itself
 
 	// Several: filter, select, answer each once; the dangerous one stays.
 	severalByKeyboard(t, d, b, size)
@@ -220,7 +224,7 @@ func TestPageCanBeRead(t *testing.T) {
 			d := newDesk(t)
 			b := newBrowser(t, 1280, 800, scheme)
 			b.do(nil, "open", map[string]any{"url": d.link})
-			d.ask(dangerous)
+			b.opens(d.ask(dangerous))
 			b.wait("#list", "Careful")
 			w := d.ask(offers)
 			b.wait("#count", "2")
@@ -242,7 +246,7 @@ func TestPageIgnoresHastyKeys(t *testing.T) {
 	b.do(nil, "open", map[string]any{"url": d.link})
 	b.wait("#state", "Connected")
 	first := d.ask(nil)
-	b.wait("#list", "notes.md")
+	b.opens(first)
 	b.tabTo("Tab", "Allow once")
 	b.calm()
 	second := d.ask(nil)

@@ -46,7 +46,7 @@ func TestPageFromElsewhere(t *testing.T) {
 	b := newBrowser(t, 1280, 800)
 	b.do(nil, "open", map[string]any{"url": d.link})
 	w := d.ask(nil)
-	b.wait("#list", "notes.md")
+	b.opens(w)
 	b.calm()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -119,7 +119,7 @@ func TestPageWithOthersCookies(t *testing.T) {
 	b.do(nil, "goto", map[string]any{"url": d.origin + "/"})
 	b.wait("#state", "Connected")
 	w := d.ask(nil)
-	b.wait("#list", "notes.md")
+	b.opens(w)
 	b.tabTo("Tab", `"read_file" on "files"`)
 	b.tabTo("Tab", "Deny")
 	b.calm()
@@ -144,6 +144,8 @@ func TestPageShowsHostileText(t *testing.T) {
 	b := newBrowser(t, 360, 740)
 	b.do(nil, "open", map[string]any{"url": d.link})
 	b.wait("#state", "Connected")
+	// What has ended is not waited for: that is for TestPageSaysHowEachEnds.
+	b.do(nil, "run", map[string]any{"script": `{ const later = window.setTimeout; window.setTimeout = (f, ms) => later(f, ms === 6000 ? 0 : ms) }`})
 	cases := viewtest.Cases()
 	if len(cases) < 100 {
 		t.Fatalf("only %d cases", len(cases))
@@ -153,7 +155,7 @@ func TestPageShowsHostileText(t *testing.T) {
 			r.Calls, r.Server = c.Calls, c.Calls[0].Server
 			r.Client = "evil\x1b[2J\u202e<img src=x onerror=alert(1)>"
 		})
-		if err := b.try(nil, "wait", map[string]any{"selector": ".answers", "text": "Deny"}); err != nil {
+		if err := b.try(nil, "wait", map[string]any{"selector": "#answers-" + w.ID(), "text": "Deny"}); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
@@ -163,19 +165,10 @@ func TestPageShowsHostileText(t *testing.T) {
 		viewtest.CheckHarmless(t, c, b.text("#list"))
 		b.fits(c.Name + ", whole")
 		w.settle(queue.Expired, queue.Answer{}, "expired")
-		b.wait("#list", "Too late")
-		b.do(nil, "press", map[string]any{"key": "Tab"})
-		dismiss(b)
+		b.wait("#empty", "Nothing waits")
 	}
 	historyIsText(t, b)
 	b.quiet(d.origin)
-}
-
-// dismiss takes the ended question off the list.
-func dismiss(b *browser) {
-	b.t.Helper()
-	b.do(nil, "run", map[string]any{"script": `document.querySelectorAll('.ended button').forEach((button) => button.click())`})
-	b.wait("#empty", "Nothing waits")
 }
 
 // historyIsText looks at the names of all cases among what was answered.

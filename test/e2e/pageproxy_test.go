@@ -39,6 +39,7 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	}
 	press := func(button string) {
 		t.Helper()
+		b.wait(".answers", "Deny")
 		b.wait("#list", "Look before something is written")
 		b.tabTo("Tab", button)
 		b.calm()
@@ -54,8 +55,9 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	if text := <-out; !strings.Contains(text, `"isError":true`) || there("denied.txt") {
 		t.Errorf("denied: %s", text)
 	}
-	b.wait("#said", "Nothing was executed")
+	b.wait("#said", "nothing was executed")
 	b.wait("#record", "deny")
+	b.wait("#empty", "Nothing waits") // the next one opens by itself
 
 	out = write("once.txt")
 	press("Allow once")
@@ -66,7 +68,8 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	if text := <-out; strings.Contains(text, `"isError":true`) || !there("once.txt") {
 		t.Errorf("allowed once: %s", text)
 	}
-	b.wait("#said", "It went on")
+	b.wait("#said", "it went on")
+	b.wait("#empty", "Nothing waits")
 
 	out = write("always.txt")
 	press("Always allow")
@@ -76,7 +79,7 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	if text := <-out; strings.Contains(text, `"isError":true`) || !there("always.txt") {
 		t.Errorf("allowed always: %s", text)
 	}
-	b.wait("#said", "Always allowed at")
+	b.wait("#said", "Always allowed (exact) at")
 	policy, err := os.ReadFile(filepath.Join(s.home, ".config/clawai/policy.toml"))
 	if err != nil || !strings.HasSuffix(string(policy), askForWrites) || !strings.Contains(string(policy), "always.txt") {
 		t.Errorf("the policy is %v:\n%s", err, policy)

@@ -24,7 +24,7 @@ func TestPopupThatCannotBeShown(t *testing.T) {
 	queued := func() (list string) {
 		eventually(t, "the call in the queue", func() bool {
 			list, _ = s.run(clawai, "approve", "--list")
-			return strings.Contains(list, "write_file")
+			return strings.Contains(list, "wants to")
 		})
 		return list
 	}

@@ -30,7 +30,7 @@ var realClients = []realClient{
   }
 }
 `,
-		check: []string{"node_modules/.bin/claude", "mcp", "list"},
+		check: []string{claudeProgram, "mcp", "list"},
 		want:  `filesystem: .*Connected`,
 	},
 	{
@@ -43,7 +43,7 @@ args = ["SERVER", "FOLDER"] # read and write
 [mcp_servers.filesystem.env]
 LANG = "C"
 `,
-		check: []string{"node_modules/.bin/codex", "app-server"},
+		check: []string{codexProgram, "app-server"},
 		stdin: []string{
 			`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","title":"e2e","version":"1"}}}`,
 			`{"method":"initialized"}` + "\n" + `{"id":2,"method":"mcpServerStatus/list","params":{}}`,

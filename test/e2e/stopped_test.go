@@ -21,7 +21,7 @@ func TestAProxyThatWasStopped(t *testing.T) {
 	file := filepath.Join(s.projects(), "late.md")
 	a := startAsker(t, s, "write_file", map[string]string{"path": file, "content": "late"})
 	line := ""
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "write_file") && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(line, "wants to") && time.Now().Before(end); {
 		line = s.must(clawai, "approve", "--list")
 	}
 	deadline := time.Now().Add(8 * time.Second)
@@ -32,6 +32,12 @@ func TestAProxyThatWasStopped(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	// On a busy machine it runs on for a moment.
+	eventually(t, "the proxy is stopped", func() bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return err == nil && strings.HasPrefix(state, "T")
+	})
 	id, _, _ := strings.Cut(line, " ")
 	if out := s.must(clawai, "decide", id, "allow"); !strings.Contains(out, "allowed once; what became of the call is not known yet") {
 		t.Errorf("decide said %q", out)

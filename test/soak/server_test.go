@@ -42,7 +42,7 @@ const (
 	whole = iota
 	cut
 	broken // inside an event
-	slow
+	slowed
 	halfClosed
 	twice // begins with the event before
 	modes
@@ -206,7 +206,7 @@ func (s *server) deliver(w http.ResponseWriter, r *http.Request, at *session, st
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	s.say(w, said, mode == slow)
+	s.say(w, said, mode == slowed)
 	if mode == broken && len(rest) > 0 {
 		_, _ = io.WriteString(w, rest[0][:s.draw(len(rest[0])-1)+1])
 		_ = http.NewResponseController(w).Flush()

@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
+
+	"go.uber.org/goleak"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -105,6 +108,7 @@ func (y *tally) take(line string) {
 
 // TestSoak runs the sessions half by half and compares what is held after each.
 func TestSoak(t *testing.T) {
+	slow.Test(t)
 	for name, form := range map[string]func(t *testing.T, back string, r *record) (session func(n int), end func()){
 		"bridge": bridge, "reverse": reverseProxy,
 	} {

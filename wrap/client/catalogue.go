@@ -33,6 +33,7 @@ func (u Uncoverable) Found(e Env) []string { return Row{Paths: u.Paths}.Files(e)
 type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`
+	Hook        []HookRow     `toml:"hook"`
 }
 
 // Catalogue is the built-in rows followed by the users' own, each of userRows
@@ -52,8 +53,8 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(user.Uncoverable) > 0 {
-			return nil, errors.New("[[uncoverable]] is the built-in catalogue's; write [[file]] only")
+		if len(user.Uncoverable)+len(user.Hook) > 0 {
+			return nil, errors.New("[[uncoverable]] and [[hook]] are the built-in catalogue's; write [[file]] only")
 		}
 		for i := range user.File {
 			if user.File[i].Confidence == "" {
@@ -77,6 +78,15 @@ func Uncoverables() ([]Uncoverable, error) {
 	return t.Uncoverable, nil
 }
 
+// HookRows are the clients whose hooks the catalogue knows.
+func HookRows() ([]HookRow, error) {
+	t, err := load(builtIn)
+	if err != nil {
+		return nil, fmt.Errorf("built-in catalogue: %w", err)
+	}
+	return t.Hook, nil
+}
+
 // load reads a catalogue's text and fills what may be left out.
 func load(src []byte) (table, error) {
 	var t table
@@ -98,8 +108,7 @@ func load(src []byte) (table, error) {
 
 // positions turns the decoder's errors into one line each, with its place.
 func positions(err error) error {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
 		for _, e := range unknown.Errors {
 			line, column := e.Position()
@@ -108,8 +117,7 @@ func positions(err error) error {
 		}
 		return errors.Join(all...)
 	}
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
+	if decode, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := decode.Position()
 		return fmt.Errorf("line %d, column %d: %w", line, column, err)
 	}

@@ -83,6 +83,22 @@ func TestCatalogueTraits(t *testing.T) {
 	}
 }
 
+// check tells what is wrong with one uncoverable place.
+func (u Uncoverable) check() []error {
+	var f findings
+	f.when(!word().MatchString(u.ID), "id must be lower-case words joined by -")
+	f.when(!word().MatchString(u.Client), "client must be lower-case words joined by -")
+	f.when(u.Name == "", "name is missing")
+	f.when(u.Why == "", "why is missing")
+	f.when(u.Source == "", "source is missing: say where these facts come from")
+	for _, path := range u.Paths.every() {
+		if err := checkPattern(path); err != nil {
+			f = append(f, err)
+		}
+	}
+	return f
+}
+
 func TestCheckUncoverable(t *testing.T) {
 	var got []string
 	for _, err := range (Uncoverable{ID: "A", Paths: Paths{All: []string{"x"}}}).check() {
@@ -156,7 +172,7 @@ func TestCatalogueRefuses(t *testing.T) {
 		{"unknown key", plus(`colour = "red"`), `line 12, column 1: unknown key "colour"`},
 		{"unknown system", plus(`paths.beos = ["~/x"]`), `line 12, column 1: unknown key "beos"`},
 		{"wrong type", with(`"json"`, `7`), "line 8, column 10: "},
-		{"uncoverable", plus("[[uncoverable]]\nid = \"x\""), "[[uncoverable]] is the built-in catalogue's; write [[file]] only"},
+		{"uncoverable", plus("[[uncoverable]]\nid = \"x\""), "[[uncoverable]] and [[hook]] are the built-in catalogue's; write [[file]] only"},
 		{"shadows", strings.ReplaceAll(with(`id = "mine"`, `id = "cursor-user"`), `client = "mine"`, `client = "cursor"`),
 			`[[file]] 1 (id "cursor-user"): id "cursor-user" is a built-in row's; choose another`},
 		{"twice", goodUser + goodUser, `[[file]] 2 (id "mine"): id "mine" is used twice`},

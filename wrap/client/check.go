@@ -88,22 +88,6 @@ func (r Row) checkTransport() []error {
 	return f
 }
 
-// check tells what is wrong with one uncoverable place.
-func (u Uncoverable) check() []error {
-	var f findings
-	f.when(!word().MatchString(u.ID), "id must be lower-case words joined by -")
-	f.when(!word().MatchString(u.Client), "client must be lower-case words joined by -")
-	f.when(u.Name == "", "name is missing")
-	f.when(u.Why == "", "why is missing")
-	f.when(u.Source == "", "source is missing: say where these facts come from")
-	for _, path := range u.Paths.every() {
-		if err := checkPattern(path); err != nil {
-			f = append(f, err)
-		}
-	}
-	return f
-}
-
 type findings []error
 
 func (f *findings) when(bad bool, format string, args ...any) {

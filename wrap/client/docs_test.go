@@ -127,3 +127,20 @@ func TestDocsExample(t *testing.T) {
 		t.Errorf("got %+v", last)
 	}
 }
+
+func TestDocsHooks(t *testing.T) {
+	var want []string
+	for _, row := range hookRows(t) {
+		files, events := docsPaths(row.Paths), strings.Join(row.EventNames(), ", ")
+		if len(row.Through) > 0 {
+			files, events = "those of `"+strings.Join(row.Through, "`, `")+"`", "theirs"
+		}
+		note := ""
+		if row.Confidence == Experimental {
+			note = "experimental"
+		}
+		cells := []string{"`" + row.Client + "`", row.Name, "`" + row.HookWord() + "`", files, events, row.Broken, note}
+		want = append(want, "| "+strings.Join(cells, " | ")+" |")
+	}
+	compare(t, tableOf(t, clientsPage(t), "Hooks"), want)
+}

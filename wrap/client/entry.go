@@ -61,6 +61,9 @@ type Wrapper struct {
 	Server   string // the name it gives the rules; "" when it gives none
 	Observe  bool   // nothing is enforced
 
+	Hub  bool     // it is the hub, and no server stands behind it in the entry
+	Only []string // of the hub: what --only leaves of its servers; none: all
+
 	// Differs is filled in by Read: what keeps the entry from being what Wrap or
 	// Redirect would make of it; empty when it is just that. Not weighed are Path,
 	// Front and the entry's Env.

@@ -76,8 +76,8 @@ func checkGoldenRemote(t *testing.T, row Row, e Entry, before, after []byte) {
 			t.Errorf("%q stays in the entry", field)
 		}
 	}
-	if strings.Contains(strings.Join(words, " "), "k3y") || bytes.Contains(Mask(row, before, e), []byte("k3y")) || bytes.Contains(Mask(row, after, e), []byte("k3y")) {
-		t.Errorf("the key shows: %q\n%s", words, Mask(row, after, e))
+	if strings.Contains(strings.Join(words, " "), "k3y") || bytes.Contains(Mask(row, before), []byte("k3y")) || bytes.Contains(Mask(row, after), []byte("k3y")) {
+		t.Errorf("the key shows: %q\n%s", words, Mask(row, after))
 	}
 	again, err := Wrap(row, after, e, clawai)
 	if err != nil || !bytes.Equal(again, after) {

@@ -1,26 +1,76 @@
 package client
 
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/redact"
+)
+
 const hiddenText = "•••"
 
-// Mask gives a file as it may be shown: of a remote entry that is bare or behind
-// clawai, the values of its headers and an address that may hold a secret are
-// covered. Line ends stay where they are. What cannot be read is given back.
-func Mask(r Row, src []byte, e Entry) []byte {
+// Mask gives a file as it may be shown: of every entry in it the values of the
+// environment, of headers, and of arguments that are secrets are covered, and addresses
+// that may hold one. Line ends stay where they are. What cannot be read is given back.
+func Mask(r Row, src []byte) []byte {
 	f, err := open(r, src)
 	if err != nil {
 		return src
 	}
 	var edits []edit
-	key := pathKey(e.KeyPath)
 	for _, s := range f.slots {
-		if pathKey(s.path) != key {
-			continue
-		}
-		if sh := readShape(r, s); sh.remote != nil {
+		sh := readShape(r, s)
+		if sh.remote != nil {
 			edits = append(edits, f.secrets(sh.remote)...)
+		}
+		edits = append(edits, f.secretWords(sh.words)...)
+		for _, m := range sh.environment {
+			if v := m.value; v.kind == stringKind && v.text != "" && !strings.HasPrefix(v.text, ReferencePrefix) && !slices.ContainsFunc(edits, func(e edit) bool { return e.start >= v.start && e.end <= v.end }) {
+				edits = append(edits, f.cover(v, ""))
+			}
 		}
 	}
 	return splice(src, edits)
+}
+
+// secretWords covers what a command line says of secrets: the value behind --api-key or
+// in --token=, a header, what a container is given as its environment, and whatever looks
+// like a key, as an address may hold one, too.
+func (f *file) secretWords(words []*node) (edits []edit) {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w.text
+	}
+	src, err := json.Marshal(texts)
+	var clean []string
+	if err != nil || json.Unmarshal(redact.JSON(src), &clean) != nil || len(clean) != len(texts) {
+		return nil // words that are no texts; nothing is written of such an entry
+	}
+	for i, w := range words {
+		prefix := texts[i][:commonPrefix(texts[i], clean[i])]
+		if name, _, ok := strings.Cut(texts[i], "="); ok && (i > 0 && (texts[i-1] == "-e" || texts[i-1] == "--env") || strings.HasPrefix(name, "-e") && len(name) > 2) {
+			prefix = name + "="
+		}
+		before := ""
+		if i > 0 {
+			before = texts[i-1]
+		}
+		prefix = prefix[:min(len(prefix), shown(texts[i], before))]
+		if w.kind == stringKind && len(prefix) < len(texts[i]) {
+			edits = append(edits, f.cover(w, prefix))
+		}
+	}
+	return edits
+}
+
+// commonPrefix is the length of what two texts begin with.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func (f *file) secrets(r *remote) []edit {
@@ -49,8 +99,11 @@ func (f *file) cover(v *node, prefix string) edit {
 	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++
 	}
+	if start > end || prefix != "" && !strings.HasPrefix(string(f.src[v.start+n:end]), prefix) { // it is written with escapes
+		start = v.start + n
+	}
 	if start > end {
 		start, end = v.end, v.end
 	}
-	return edit{start, end, hiddenText}
+	return edit{start, end, hiddenText + strings.Repeat("\n", strings.Count(string(f.src[start:end]), "\n"))}
 }

@@ -84,6 +84,8 @@ func (f *file) fill(e *Entry, sh shape) {
 	if v, ok := readInvocation(sh.words); ok {
 		e.Wrapped = &Wrapper{Path: words[0], Server: v.server, Observe: v.observes(), Differs: v.differs(words, e.Name)}
 		words = words[v.inner:]
+	} else if hub, is := readHub(sh.words); is {
+		e.Wrapped = &hub
 	}
 	if r := sh.remote; r != nil {
 		e.URL, e.SignsIn = r.address(), r.signsIn()

@@ -20,10 +20,11 @@ type shape struct {
 	words   []*node // the program, then its arguments
 	list    *node   // the list that words stand in; nil when args are missing
 
-	env    []Variable // of a process, but for what Wrap has put there
-	holder *node      // the object that all of these stand in
-	typ    *member    // that tells the transport; nil when missing
-	remote *remote    // nil unless kind is Remote
+	env         []Variable // of a process, but for what Wrap has put there
+	environment []*member  // all of it
+	holder      *node      // the object that all of these stand in
+	typ         *member    // that tells the transport; nil when missing
+	remote      *remote    // nil unless kind is Remote
 }
 
 // shapeReader reads the shape of one slot.

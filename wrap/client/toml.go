@@ -48,8 +48,7 @@ func parseTOML(src []byte) (*node, error) {
 
 func (t *tomlReader) syntax(err error) *EditError {
 	at, what := t.base, err.Error()
-	var failure *toml.DecodeError
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := failure.Position()
 		what = failure.Error()
 		for ; line > 1; line-- {

@@ -113,6 +113,7 @@ func (s *shapeReader) readEnvironment(entry *node) {
 			continue
 		}
 		for i := range v.members {
+			s.environment = append(s.environment, &v.members[i])
 			if m := &v.members[i]; !s.put(m) {
 				s.env = append(s.env, Variable{m.name, m.value.text})
 			}

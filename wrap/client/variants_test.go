@@ -126,6 +126,7 @@ func TestGoldenEditsBetween(t *testing.T) {
 // A file cut short at any byte is read whole or refused with a place; it never
 // panics and never passes for a file without servers once it names one.
 func TestGoldenCutShort(t *testing.T) {
+	slow.Test(t)
 	for _, row := range catalogue(t) {
 		src := golden(t, row, "before")
 		step := max(1, len(src)/200)

@@ -16,24 +16,26 @@ import (
 // it, when it takes the answer.
 func (m *model) always(r *queue.Request, reply gate.Reply) {
 	offers, f := OffersFor(r, reply), m.facts
-	id, at := r.ID, 0
-	q := &question{id: id}
-	draw := func() {
+	m.choose(r.ID, len(offers), func(at int) screen.Page {
 		facts := append(dangerLines(f, reply), offerLines(offers, at, reply)...)
-		page := confirm(alwaysTitle(f, reply), "write it and "+allowing(reply), reply.Allows(), facts...)
-		page.Hints = append([]string{fmt.Sprintf("1-%d ↑ ↓ choose", len(offers))}, page.Hints...)
+		page := screen.Confirm(alwaysTitle(f, reply), "write it and "+allowing(reply), reply.Allows(), facts...)
 		page.Alarm = f.Careful() && reply.Allows()
-		q.Question = screen.Question{Page: page, Letters: true, Grace: &m.grace}
+		return page
+	}, func(at int) queue.Answer { return queue.Answer{Reply: reply, Scope: offers[at].Scope} })
+}
+
+// choose opens a question about request id, with a page for each of n choices; yes gives
+// the answer of the one that was chosen.
+func (m *model) choose(id string, n int, page func(at int) screen.Page, answer func(at int) queue.Answer) {
+	at, q := 0, &question{id: id}
+	draw := func() {
+		p := page(at)
+		p.Hints = []string{fmt.Sprintf("1-%d reach", n), "Esc go back"}
+		q.Question = screen.Question{Page: p, Letters: true, Menu: true, Grace: &m.grace}
 	}
 	q.choose = func(key string) bool {
 		next := slices.Index([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, key)
-		switch key {
-		case "up", "k":
-			next = max(0, at-1)
-		case "down", "j":
-			next = min(at+1, len(offers)-1)
-		}
-		if next < 0 || next >= len(offers) {
+		if next < 0 || next >= n {
 			return false
 		}
 		at = next
@@ -42,7 +44,7 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 	}
 	q.yes = func() {
 		if r := m.pending.find(id); r != nil {
-			m.send(r, queue.Answer{Reply: reply, Scope: offers[at].Scope})
+			m.send(r, answer(at))
 		}
 	}
 	draw()
@@ -51,14 +53,7 @@ func (m *model) always(r *queue.Request, reply gate.Reply) {
 
 // OffersFor is the rules that can be written for an answer.
 func OffersFor(r *queue.Request, reply gate.Reply) []queue.Offer {
-	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return rule(o, reply) == "" })
-}
-
-func rule(o queue.Offer, reply gate.Reply) string {
-	if reply.Allows() {
-		return o.Allow
-	}
-	return o.Deny
+	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return o.Rule(reply) == "" })
 }
 
 func allowing(reply gate.Reply) string {
@@ -71,7 +66,7 @@ func allowing(reply gate.Reply) string {
 func alwaysTitle(f *Facts, reply gate.Reply) string {
 	title := "clawai asks: write this rule, and " + allowing(reply) + " what it matches from now on?"
 	if reply.Allows() && f.Careful() {
-		return "DANGEROUS, as said above. " + title
+		return "DANGEROUS. " + title
 	}
 	return title
 }
@@ -82,7 +77,7 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 		return nil
 	}
 	for _, d := range f.Dangers {
-		lines = append(lines, view.Label("careful", d))
+		lines = append(lines, view.Careful+d)
 	}
 	return append(lines, "")
 }
@@ -99,7 +94,7 @@ func offerLines(offers []queue.Offer, at int, reply gate.Reply) []string {
 		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.Visible(o.Scope), term.Text(o.Title)))
 	}
 	lines = append(lines, "", "The rule, written above the one that asked:", "")
-	for line := range strings.Lines(rule(offers[at], reply)) {
+	for line := range strings.Lines(offers[at].Rule(reply)) {
 		lines = append(lines, "  "+term.Text(strings.TrimRight(line, "\n")))
 	}
 	verb := "let through"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -24,9 +25,9 @@ func (m *model) answer(r *queue.Request, word string) {
 	case screen.Deny:
 		m.send(r, queue.Answer{Reply: gate.DenyOnce})
 	case screen.Allow:
-		m.allow(r, gate.AllowOnce, "allow it once")
+		m.allow(r, gate.AllowOnce, screen.SureOnce)
 	case screen.Session:
-		m.allow(r, gate.AllowSession, "allow this call until the session ends")
+		m.session(r)
 	case screen.Always, screen.Never:
 		m.always(r, screen.Reply(word))
 	case "note":
@@ -42,14 +43,12 @@ func (m *model) allow(r *queue.Request, reply gate.Reply, what string) {
 		return
 	}
 	id := r.ID
-	m.shown.Top() // where the reasons are
 	q := &question{id: id, yes: func() {
 		if r := m.pending.find(id); r != nil {
 			m.send(r, a)
 		}
 	}}
-	q.Page = confirm("DANGEROUS, as said above. Really "+what+"?", what, false)
-	q.Alarm = true
+	q.Page = screen.Sure(m.facts.Headline(0), m.facts.Dangers, what)
 	m.openQuestion(q)
 }
 
@@ -117,6 +116,7 @@ func (m *model) decided(msg decidedMsg) {
 // answerMarked answers all the marked requests, each for itself and once only.
 func (m *model) answerMarked(reply gate.Reply) {
 	word, facts, ids, left := "deny", []string(nil), []string(nil), 0
+	var qs []view.Question
 	if reply.Allows() {
 		word = "allow"
 	}
@@ -127,12 +127,14 @@ func (m *model) answerMarked(reply gate.Reply) {
 			left++
 			continue
 		case reply.Allows():
-			rows, _ := FactsOf(r, m.o.View).Rows(0)
-			facts = append(append(facts, fmt.Sprintf("── %d  %s", len(ids)+1, f.Title)), rows...)
+			qs = append(qs, FactsOf(r, m.o.View).Question)
 		default:
-			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids)+1, f.Short(500)))
+			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids)+1, f.Line(500)))
 		}
 		ids = append(ids, r.ID)
+	}
+	if len(qs) > 0 {
+		facts = view.Several(qs, 0)
 	}
 	if len(facts) > screen.MaxRows {
 		m.addNews("together they are too long to be read; mark fewer")
@@ -155,6 +157,6 @@ func (m *model) answerMarked(reply gate.Reply) {
 		m.wait()
 	}}
 	title := fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids))
-	q.Page = confirm(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
+	q.Page = screen.Confirm(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
 	m.openQuestion(q)
 }

@@ -25,11 +25,11 @@ func TestDangerousOnesLookDifferentAndNeedASecondKey(t *testing.T) {
 		}
 		for _, key := range []string{"a", "s"} {
 			d.answer(key)
-			d.see("as said above. Really allow")
+			d.see("Really allow")
 			d.answer("n")
 			d.see("nothing was done", "DANGEROUS. clawai asks")
 			d.answer(key)
-			d.see("as said above. Really allow")
+			d.see("Really allow")
 			d.press("y") // typed before it could be read
 			d.pass(100e6)
 			if q.decides > 0 {
@@ -68,12 +68,12 @@ func TestAConfirmationClosesWithItsRequest(t *testing.T) {
 		q.put(risky(2, "other"))
 		d.see(`tool       "run"`)
 		d.answer("a")
-		d.see("as said above. Really allow")
+		d.see("Really allow")
 		d.ready()
 		q.settle(id(1), queue.Denied, queue.Answer{Channel: "web"}, "")
 		d.see("it was denied at")
 		d.answer("y")
-		d.never("as said above. Really allow")
+		d.never("Really allow")
 		if q.decides > 0 || q.get(id(2)).Status != queue.Pending {
 			t.Error("the key answered something")
 		}
@@ -95,7 +95,7 @@ func TestBulkAnswersEachForItself(t *testing.T) {
 			d.see("only a (allow once) and d (deny) answer")
 		}
 		d.answer("a")
-		d.see("Allow these 2, each once?", `1  "one" on "files"`, `2  "three" on "files"`, "Left out: 1 dangerous")
+		d.see("Allow these 2, each once?", "1 of 2  wants to call one", "2 of 2  wants to call three", "Left out: 1 dangerous")
 		d.ready()
 		q.settleUnseen(id(3), queue.Expired) // the console learns it from the answer
 		d.press("y")
@@ -131,14 +131,14 @@ func TestFilter(t *testing.T) {
 		d.see("Waiting (2)")
 		d.answer("/")
 		d.press("b", "r", "o", "k", "e")
-		d.see("filter: broke_", "Return keeps it")
+		d.see("filter: broke_", "Return keep it")
 		d.press("\x7f", "e", enter)
 		d.see(`1 of 2 hold "broke"`, `tool       "create_issue"`)
 		d.never("write_file")
 		d.answer("d")
 		d.see(`"create_issue" on "github": denied`)
 		d.answer(esc)
-		d.see("write_file")
+		d.see("wants to write")
 		d.answer("/")
 		d.press("zzz", enter)
 		d.see("Nothing matches the filter")
@@ -191,7 +191,7 @@ func TestAlwaysShowsTheRuleAndWhatElseItLetsThrough(t *testing.T) {
 		q.put(r)
 		d.see("A always…", "D always deny…")
 		d.answer("A")
-		d.see("> 1  exact   this exact call", `args.path = "/p/a"`, "No other call is known", "write this rule, and allow", "careful    writes outside", "DANGEROUS, as said above.")
+		d.see("> 1  exact   this exact call", `args.path = "/p/a"`, "No other call is known", "write this rule, and allow", "careful    writes outside", "DANGEROUS. clawai asks: write")
 		d.answer("2")
 		d.see("> 2  folder  this tool in /p", `args.path = "/p/**"`, "let through, for example:", `/p/\u{202e}other`)
 		d.press("y") // the rule has just come into sight
@@ -205,6 +205,33 @@ func TestAlwaysShowsTheRuleAndWhatElseItLetsThrough(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 	})
+}
+
+// An answer for the session that can reach further asks how far, the folder first.
+func TestSessionAsksHowFar(t *testing.T) {
+	for keys, want := range map[string]string{"y": "folder", "2y": "exact", "3y": "tool"} {
+		sit(t, 100, 40, Options{}, func(d *desk) {
+			q := d.q
+			r := request(1, "files", "write_file", `{"path":"/p/a"}`) // outside the project
+			r.Offers = []queue.Offer{
+				{Scope: "folder", Title: `"write_file" in "/p/" and below`, Session: "Edit files below /p"},
+				{Scope: "tool", Title: `"write_file" with any arguments`, Session: "Call write_file with any arguments"},
+			}
+			q.put(r)
+			d.see("s for the session…")
+			d.never("A always")
+			d.answer("s")
+			d.see("> 1  Edit files below /p", "  2  This exact call", "  3  Call write_file with any arguments",
+				`That is "write_file" in "/p/" and below.`, "allow this until the session ends?", "DANGEROUS. clawai asks", "careful    writes outside", "What a rule denies stays denied")
+			for _, key := range keys {
+				d.answer(string(key))
+			}
+			d.see("allowed until the session ends (" + want + ")")
+			if a := q.get(id(1)).Answer; a.Reply != gate.AllowSession || a.Scope != want {
+				t.Errorf("%s: %+v", keys, a)
+			}
+		})
+	}
 }
 
 func TestDenyAlwaysOffersWhatCanBeDenied(t *testing.T) {

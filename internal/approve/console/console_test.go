@@ -16,7 +16,7 @@ func TestLiveList(t *testing.T) {
 		q := d.q
 		d.see("[1 Waiting (0)]", "Nothing waits for an answer.")
 		q.put(request(1, "files", "write_file", `{"path":"/home/ada/work/a.txt"}`))
-		d.see("[1 Waiting (1)]", `"write_file" on "files"`, `path = "/home/ada/work/a.txt"`, "0:4", `folder     "~/work"`, "clawai asks: let this through?")
+		d.see("[1 Waiting (1)]", "files wants to write ~/work/a.txt", `path = "/home/ada/work/a.txt"`, "0:4", `folder     "~/work"`, "clawai asks: let it through?")
 		q.put(request(2, "github", "create_issue", `{"title":"It broke"}`))
 		d.see("[1 Waiting (2)]", `new: "create_issue" on "github"`, `> `+` 0:`)
 		q.settle(id(2), queue.Expired, queue.Answer{}, "expired")
@@ -110,8 +110,8 @@ func TestAThousandWait(t *testing.T) {
 		for range 12 {
 			d.press(down)
 		}
-		d.see(`tool       "tool_999"`)
-		d.answer("a")
+		d.see("files wants to call tool_999")
+		d.answer(end, "a")
 		d.see(`"tool_999" on "files": allowed once`)
 		if q.decides != 1 || said(q, 999) != gate.AllowOnce {
 			t.Error("another was answered")

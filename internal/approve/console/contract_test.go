@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,10 @@ type pen struct{}
 
 func (pen) Offers(gate.Question) ([]queue.Offer, string) {
 	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\n", Deny: "[[rule]]\n"}}, ""
+}
+
+func (pen) Bound(context.Context, gate.Question, string) (gate.Bound, string, error) {
+	return nil, "", errors.New("no answer reaches further here")
 }
 
 func (pen) Write(context.Context, gate.Question, string, gate.Reply) (string, error) {
@@ -49,7 +54,7 @@ func (p *atDesk) Say(r gate.Reply) {
 	if key == "d" {
 		return
 	}
-	p.sees(func(s string) bool { return strings.Contains(s, "goes back") })
+	p.sees(func(s string) bool { return strings.Contains(s, "Esc go back") })
 	p.press("y")
 }
 

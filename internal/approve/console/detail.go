@@ -25,7 +25,7 @@ func (m *model) refresh() {
 	m.shown.Page = m.page(r, g)
 	if m.edit != nil {
 		m.shown.Choices, m.shown.Others = nil, nil
-		m.shown.Hints, m.shown.Prompt = []string{"Return keeps it", "Esc leaves it as it was"}, m.edit.row(m.width)
+		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.row(m.width)
 	}
 	// Arrows choose an answer where there is no list for them.
 	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
@@ -64,9 +64,9 @@ func (m *model) subject() (name string, r *queue.Request, g *queue.Grant) {
 
 // page is it as a question, if it is one.
 func (m *model) page(r *queue.Request, g *queue.Grant) screen.Page {
-	move := []string{"↑ ↓ choose", "/ filter", "Tab next page", "q leave"}
+	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
 	if m.o.Only != "" {
-		move = []string{"q leave without an answer"}
+		move = []string{"? help", "q leave without an answer"}
 	}
 	p := screen.Page{Decision: "New requests appear here by themselves.", Hints: move}
 	if r != nil && m.tab == pendingTab && r.Status == queue.Pending {
@@ -88,7 +88,7 @@ func (m *model) page(r *queue.Request, g *queue.Grant) screen.Page {
 		p.Decision = "What was asked, and what became of it."
 	case grantsTab:
 		p.Decision = "Calls like these are let through without asking until their session ends."
-		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3])
+		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3], move[4])
 	case pendingTab:
 	}
 	return p
@@ -102,14 +102,14 @@ func (m *model) asking(r *queue.Request) screen.Page {
 		p.Others = append(p.Others, screen.Choice{Word: "mark", Key: "space", Brief: "mark"})
 	}
 	if m.facts.gaps() {
-		p.Hints = []string{"w without gaps"}
+		p.Hints = []string{"w show without gaps"}
 	}
 	if len(m.pending.marks) > 0 {
 		p.Choices[0].Brief, p.Choices[1] = "deny the marked", screen.Choice{Word: screen.Allow, Key: "a", Brief: "allow the marked once"}
 		for _, c := range []*screen.Choice{&p.Choices[2], &p.Choices[3], &p.Choices[4], &p.Others[0]} {
-			c.Closed = "with several marked only a (allow once) and d (deny) answer; esc takes the marks back"
+			c.Closed = "with several marked only a (allow once) and d (deny) answer; Esc takes the marks back"
 		}
-		p.Hints = []string{"esc no marks"}
+		p.Hints = []string{"Esc take the marks back"}
 	}
 	return p
 }
@@ -117,7 +117,7 @@ func (m *model) asking(r *queue.Request) screen.Page {
 // asked is which answers there are to a request.
 func asked(r *queue.Request, f *Facts) screen.Asked {
 	return screen.Asked{
-		Calls: len(r.Calls), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting,
+		Calls: len(r.Calls), Reply: r.Reply(), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(queue.ForSession(r.Offers)) > 1,
 		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
 	}
 }

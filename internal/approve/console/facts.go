@@ -25,7 +25,7 @@ type Facts struct {
 // FactsOf makes a request harmless text. Of o it needs what is not about the
 // request.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
-	o.Server, o.Rule, o.Digest, o.Project = r.Server, r.Rule, r.Digest, r.Project
+	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.Reply()
 	q, err := view.Of(r.Calls, o)
 	if r.Damage != nil {
 		err = r.Damage
@@ -42,12 +42,35 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 // Careful says that one key must not be enough.
 func (f *Facts) Careful() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
-// Short is the request on one line of about n characters.
-func (f *Facts) Short(n int) string {
+// CarefulFirst is requests with those that need care before the others, which is how lists
+// have them.
+func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
+	o.ReadFile = nil
+	care := map[string]bool{}
+	for i := range all {
+		care[all[i].ID] = FactsOf(&all[i], o).Careful()
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b queue.Request) int {
+		return carefulFirst(func(r *queue.Request) bool { return care[r.ID] }, &a, &b)
+	})
+	return sorted
+}
+
+// Line is the request on one line of at most n cells.
+func (f *Facts) Line(n int) string {
 	if f.Err != nil {
 		return f.Title + ": deny it, or it denies by itself at its deadline"
 	}
-	return f.Question.Short(n)
+	return f.Row(n)
+}
+
+// Headline is it in one sentence of at most n cells.
+func (f *Facts) Headline(n int) string {
+	if f.Err != nil {
+		return f.Title
+	}
+	return f.Question.Headline(n)
 }
 
 // brief is what a row of a list is made of.
@@ -64,7 +87,7 @@ func (m *model) brief(r *queue.Request) *Facts {
 func (m *model) text(r *queue.Request) string {
 	f := m.brief(r)
 	if f.text == "" {
-		f.text = strings.ToLower(f.Short(4096) + " " + r.ID)
+		f.text = strings.ToLower(f.Short(4096) + " " + f.Headline(0) + " " + r.ID)
 	}
 	return f.text
 }
@@ -99,21 +122,25 @@ func (m *model) lines(r *queue.Request, width int) (rows []string, need int) {
 // them, with our own around. whole shows also what package view leaves out of
 // very long values.
 func (f *Facts) rows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
-	var own []string
-	if r.Status != queue.Pending {
+	lines := f.Lines(0)
+	if f.Err != nil {
+		lines = []string{f.Title, "", "It cannot be shown: " + term.Text(f.Err.Error()) + ". It can only be denied.", "", view.Label("server", named(r.Server))}
+		for _, d := range f.Dangers {
+			lines = append(lines, view.Careful+d)
+		}
+	}
+	own := lines[:1:1]
+	if own[0] = f.Headline(2 * width); r.Status != queue.Pending {
 		own = append(own, view.Label("state", StatusText(*r)))
 	}
 	if note != "" {
 		own = append(own, view.Label("note", term.Value(note)))
 	}
-	if f.Err != nil {
-		own = append(own, view.Label("server", named(r.Server)), "It cannot be shown: "+term.Text(f.Err.Error())+". It can only be denied.")
-	}
 	folded := f.Entire(width)
 	if whole {
 		folded = view.Wrap(everything(f), width)
 	}
-	rows = slices.Concat(view.Wrap(own, width), f.Lines(width))
+	rows = view.Wrap(append(own, lines[1:]...), width)
 	need = len(rows)
 	rows = slices.Concat(rows, view.Wrap(around(r, home), width), folded)
 	if f.Careful() && len(folded) > 0 {
@@ -136,7 +163,6 @@ func around(r *queue.Request, home string) []string {
 			lines = append(lines, view.Label(word, text))
 		}
 	}
-	add("reason", term.Text(r.Reason))
 	if r.Client != "" {
 		add("client", term.Value(r.Client))
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -67,7 +68,7 @@ func (m *model) pressGrant(key string) {
 		})
 		m.wait()
 	}}
-	q.Page = confirm("Take this answer back? The next such call is asked about again.", "take it back", false)
+	q.Page = screen.Confirm("Take this answer back? The next such call is asked about again.", "take it back", false)
 	m.openQuestion(q)
 }
 
@@ -82,6 +83,9 @@ func (m *model) revoked(msg revokedMsg) {
 
 // GrantTitle names a session answer in few harmless words.
 func GrantTitle(g *queue.Grant) string {
+	if g.Reach != "" {
+		return term.Text(g.Reach) + " on " + named(g.Server)
+	}
 	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
 	if err != nil {
 		return "a call of " + named(g.Server)
@@ -91,6 +95,9 @@ func GrantTitle(g *queue.Grant) string {
 
 // GrantLine is a session answer on one line of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
+	if g.Reach != "" {
+		return GrantTitle(g)
+	}
 	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
 	if err != nil {
 		return "a call of " + named(g.Server)
@@ -104,6 +111,9 @@ func grantLines(g *queue.Grant, width int, home string) []string {
 	var rows []string
 	if err != nil {
 		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))
+	}
+	if g.Reach != "" {
+		rows = append(rows, view.Wrap([]string{view.Label("reaches", term.Text(g.Reach)), "", "It was given for:"}, width)...)
 	}
 	rows = append(rows, q.Lines(width)...)
 	rows = append(rows, view.Wrap([]string{

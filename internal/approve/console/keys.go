@@ -39,6 +39,8 @@ func (m *model) navigate(key string) bool {
 	switch key {
 	case "q":
 		m.over = true
+	case "?":
+		m.startHelp()
 	case "w":
 		m.whole = !m.whole
 		m.redraw()

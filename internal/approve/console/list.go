@@ -17,7 +17,8 @@ type list struct {
 	top    int    // first row in sight
 	marks  map[string]bool
 	filter string
-	newest bool                        // newest first
+	newest bool                        // newest first; otherwise what needs care first
+	care   func(*queue.Request) bool   // it needs care; nil asks for none
 	text   func(*queue.Request) string // what the filter looks at, in lower case
 }
 
@@ -125,7 +126,7 @@ func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Requ
 		if l.newest {
 			return cmp.Or(b.Decided.Compare(a.Decided), cmp.Compare(a.ID, b.ID))
 		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(carefulFirst(l.care, &a, &b), a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	l.all = next
 	for id := range l.marks {
@@ -134,6 +135,16 @@ func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Requ
 		}
 	}
 	return came
+}
+
+func carefulFirst(care func(*queue.Request) bool, a, b *queue.Request) int {
+	switch {
+	case care == nil, care(a) == care(b):
+		return 0
+	case care(a):
+		return -1
+	}
+	return 1
 }
 
 // resolve takes what became of one request.

@@ -83,6 +83,7 @@ func newModel(o Options, beside func(screen.Task)) *model {
 		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
 	}
 	m.pending.text, m.past.text, m.past.newest = m.text, m.text, true
+	m.pending.care = func(r *queue.Request) bool { return m.brief(r).Careful() }
 	m.pending.at = o.Only
 	return m
 }

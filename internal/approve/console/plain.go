@@ -108,6 +108,7 @@ func (p *plain) list(waiting []queue.Request, all bool) {
 		return
 	}
 	p.say("%d waiting:", len(waiting))
+	waiting = CarefulFirst(waiting, p.o.View)
 	for i := range waiting {
 		r := &waiting[i]
 		f := FactsOf(r, p.o.brief())
@@ -115,7 +116,7 @@ func (p *plain) list(waiting []queue.Request, all bool) {
 		if f.Careful() {
 			danger = "DANGEROUS  "
 		}
-		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, strings.TrimPrefix(f.Short(200), "careful: "))
+		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, f.Line(200))
 	}
 }
 

@@ -99,7 +99,7 @@ func TestPlainAnswers(t *testing.T) {
 		t.Run(word, func(t *testing.T) {
 			dictate(t, Options{}, func(r *reading) {
 				r.q.put(request(1, "files", "write_file", `{"path":"a"}`))
-				r.hears("1 waiting:", `  1  0:45 left  "write_file" on "files"`, "Number of the request")
+				r.hears("1 waiting:", "  1  0:45 left  files wants to write a", "Number of the request")
 				r.says("1")
 				r.hears(`tool       "write_file"`, `path = "a"`, "  deny ", "  allow ", "  session ", "  skip ", "Return alone")
 				r.says(word)
@@ -114,6 +114,34 @@ func TestPlainAnswers(t *testing.T) {
 				if r.err != nil {
 					t.Error(r.err)
 				}
+			})
+		})
+	}
+}
+
+func TestPlainSessionAsksHowFar(t *testing.T) {
+	for word, want := range map[string]queue.Answer{
+		"folder": {Reply: gate.AllowSession, Scope: "folder"}, "exact": {Reply: gate.AllowSession, Scope: "exact"}, "": {}, "deny": {},
+	} {
+		t.Run(word, func(t *testing.T) {
+			dictate(t, Options{}, func(r *reading) {
+				req := request(1, "files", "write_file", `{"path":"a"}`)
+				req.Offers = []queue.Offer{{Scope: "folder", Title: "below a", Session: "Edit files below a"}}
+				r.q.put(req)
+				r.hears("1 waiting:")
+				r.says("1")
+				r.hears("  session ", "Allow for this session…")
+				r.says("session")
+				r.hears("allow how much, until the session ends?", "folder", "Edit files below a", "This exact call", "Return alone")
+				r.says(word)
+				time.Sleep(100 * time.Millisecond)
+				r.q.outcome(id(1), "what became of it")
+				r.hears(AnswerText(want) + ": what became of it")
+				if a := r.q.get(id(1)).Answer; a.Reply != want.Reply || a.Scope != want.Scope {
+					t.Errorf("got %+v", a)
+				}
+				r.says("q")
+				<-r.ended
 			})
 		})
 	}
@@ -156,7 +184,7 @@ func TestPlainAsksAgainForDangerousOnes(t *testing.T) {
 			r.says("1")
 			r.hears("careful    ")
 			r.says("allow")
-			r.hears("DANGEROUS: ", "Type yes to allow it all the same")
+			r.hears("DANGEROUS. Really allow it", "yes      Yes, allow it")
 			r.says(c.word)
 			time.Sleep(2 * time.Second)
 			r.hears(c.after)
@@ -173,10 +201,10 @@ func TestPlainIsLive(t *testing.T) {
 	dictate(t, Options{}, func(r *reading) {
 		r.q.put(request(1, "files", "one", `{}`))
 		r.q.put(request(2, "files", "two", `{}`))
-		r.hears("2 waiting:", `  2  0:45 left  "two"`)
+		r.hears("2 waiting:", "  2  0:45 left  files wants to call two")
 		r.q.settle(id(1), queue.Expired, queue.Answer{}, "")
 		r.q.put(request(3, "files", "three", `{}`))
-		r.hears("2 waiting:", `  2  0:4`, `  3  0:4`, `"three"`)
+		r.hears("2 waiting:", `  2  0:4`, `  3  0:4`, "call three")
 		r.says("1")
 		r.hears("too late: it expired at")
 		r.says("2")
@@ -186,7 +214,7 @@ func TestPlainIsLive(t *testing.T) {
 			t.Errorf("said %q", s)
 		}
 		r.q.settle(id(2), queue.Denied, queue.Answer{Channel: "web", By: "bob"}, "")
-		r.hears("too late: it was denied at", "by web (bob)", `"four"`)
+		r.hears("too late: it was denied at", "by web (bob)", "call four")
 		if r.q.decides > 0 {
 			t.Error("answered")
 		}

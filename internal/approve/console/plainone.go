@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
@@ -18,10 +17,10 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 		return Result{}, err
 	}
 	if r.Status == queue.Pending {
-		reply, answered, err := p.answer(ctx, &r)
+		a, answered, err := p.answer(ctx, &r)
 		switch {
 		case err == nil && answered:
-			return p.give(ctx, &r, reply)
+			return p.give(ctx, &r, a)
 		case err == nil || !errors.Is(err, errChanged):
 			return Result{}, err
 		}
@@ -35,7 +34,7 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 
 // answer asks about a request until it does not wait any more, which is
 // errChanged.
-func (p *plain) answer(ctx context.Context, r *queue.Request) (reply gate.Reply, answered bool, err error) {
+func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
 	f := FactsOf(r, p.o.View)
 	page := asked(r, f).Page(func(width int) ([]string, int) { return f.rows(r, width, p.o.View.Home, "", false) })
 	page.Choices = page.Choices[:3] // rules are written on the full screen
@@ -45,25 +44,43 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (reply gate.Reply,
 		return err != nil || now.Status != queue.Pending
 	})
 	word, err := l.Ask(ctx, &page)
-	reply = screen.Reply(word)
-	if err != nil || word == "skip" || !reply.Allows() || !f.Careful() {
-		return reply, word != "skip", err
+	a.Reply = screen.Reply(word)
+	if far := queue.ForSession(r.Offers); err == nil && a.Reply == gate.AllowSession && len(far) > 1 {
+		reaches := reachesPage(far)
+		a.Scope, err = l.Ask(ctx, &reaches)
+		if a.Scope == screen.Deny {
+			a = queue.Answer{}
+		}
 	}
-	sure := screen.Page{
-		Decision: "DANGEROUS: " + strings.Join(f.Dangers, "; ") + ". Type yes to allow it all the same.",
-		Choices:  []screen.Choice{{Word: "no", Label: "Nothing is answered"}, {Word: "yes", Label: "Allow it all the same", Lets: true}},
+	if err != nil || word == "skip" || !a.Reply.Allows() || !f.Careful() {
+		return a, word != "skip", err
 	}
+	what := screen.SureOnce
+	if a.Reply == gate.AllowSession {
+		what = screen.SureSession
+	}
+	sure := screen.Sure(f.Headline(0), f.Dangers, what)
 	l.Again = false
 	word, err = l.Ask(ctx, &sure)
-	if err == nil && word != "yes" {
+	if err == nil && word != screen.Yes {
 		p.say("Nothing was answered.")
 	}
-	return reply, word == "yes", err
+	return a, word == screen.Yes, err
+}
+
+// reachesPage asks how far an answer for the session goes.
+func reachesPage(offers []queue.Offer) screen.Page {
+	all := make([]screen.Reach, len(offers))
+	for i, o := range offers {
+		all[i] = screen.Reach{Word: term.Visible(o.Scope), Label: term.Text(o.Session), Title: term.Text(o.Title)}
+	}
+	return screen.Reaches(all)
 }
 
 // give hands the answer to the queue and tells what came of it.
-func (p *plain) give(ctx context.Context, r *queue.Request, reply gate.Reply) (Result, error) {
-	now, err := SendAnswer(ctx, p.o.Queue, r.ID, queue.Answer{Reply: reply, Channel: channel, By: p.o.By})
+func (p *plain) give(ctx context.Context, r *queue.Request, a queue.Answer) (Result, error) {
+	a.Channel, a.By = channel, p.o.By
+	now, err := SendAnswer(ctx, p.o.Queue, r.ID, a)
 	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
 		p.say("%s", TooLateText(settled.Request))
 		return Result{Request: settled.Request}, nil

@@ -68,13 +68,17 @@ func (m *model) rows() []string {
 	rows := []string{screen.Bold(screen.Clip(m.header(), m.width), false)}
 	if m.o.Only == "" {
 		rows = append(rows, screen.Fill(m.listRows(size.list), size.list)...)
-		rows = append(rows, strings.Repeat("─", m.width))
+		if _, r, g := m.subject(); r != nil || g != nil || m.ask != nil { // else the next line is a rule, too
+			rows = append(rows, strings.Repeat("─", m.width))
+		}
 	}
 	rows = append(rows, m.question().Rows()...)
-	for _, line := range m.news[max(0, len(m.news)-size.news):] {
+	news := m.news[max(0, len(m.news)-size.news):]
+	rows = screen.Fill(rows, m.height-len(news))
+	for _, line := range news {
 		rows = append(rows, screen.Clip(line, m.width))
 	}
-	return screen.Fill(rows, m.height)
+	return rows
 }
 
 // header names the tabs and how many there are.
@@ -122,7 +126,7 @@ func (m *model) listRows(n int) []string {
 		case !m.loaded:
 			return []string{"  One moment…"}
 		case l.filter != "" && len(l.all) > 0:
-			return []string{"  Nothing matches the filter; esc takes it back."}
+			return []string{"  Nothing matches the filter; Esc takes it back."}
 		case m.tab == historyTab:
 			return []string{"  Nothing has been asked yet."}
 		}
@@ -158,8 +162,11 @@ func (m *model) row(r *queue.Request, at, marked bool) string {
 	if f.Careful() {
 		s += "DANGEROUS  "
 	}
-	s = screen.Clip(s+strings.TrimPrefix(f.Short(max(1, m.width-screen.Cells(s))), "careful: "), m.width)
-	if f.Careful() && r.Status == queue.Pending {
+	s = screen.Clip(s+f.Line(max(24, m.width-screen.Cells(s))), m.width)
+	switch {
+	case at:
+		return screen.Selected(s + strings.Repeat(" ", m.width-screen.Cells(s)))
+	case f.Careful() && r.Status == queue.Pending:
 		return screen.Bold(s, true)
 	}
 	return s
@@ -174,7 +181,11 @@ func (m *model) grantRows(n int) []string {
 		if g.ID == m.grants.at {
 			s = "> "
 		}
-		rows = append(rows, screen.Clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width))
+		s = screen.Clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width)
+		if g.ID == m.grants.at {
+			s = screen.Selected(s)
+		}
+		rows = append(rows, s)
 	}
 	if len(rows) == 0 {
 		return []string{"  No answer holds for a session."}

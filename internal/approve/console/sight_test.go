@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestAllowNeedsTheEnd(t *testing.T) {
 					r.Offers = offers()
 					d.q.put(r)
 					d.see("read to the end to allow")
-					for n := 1; !strings.Contains(d.glass.Text(), "the end\""); n++ {
+					for n := 1; !strings.Contains(d.glass.Text(), "Ask first"); n++ {
 						if d.answer(key); n > 80 {
 							d.Fatalf("%v: never at its end:\n%s", size, d.glass.Text())
 						}
@@ -140,12 +141,13 @@ func TestARuleIsReadToItsEnd(t *testing.T) {
 
 // Several that are allowed together are shown in full, to the last of them.
 func TestSeveralAreReadToTheirEnd(t *testing.T) {
+	slow.Test(t)
 	sit(t, 80, 24, Options{}, func(d *desk) {
 		d.q.put(request(1, "files", "read_files", long()))
 		d.q.put(request(2, "files", "annotate", `{"text":"`+strings.Repeat("x", 3000)+`y"}`))
 		d.see("Waiting (2)")
 		d.answer(" ", down, " ", "a")
-		d.see("Allow these 2, each once?", `1  "read_files" on "files"`, "read to the end to allow")
+		d.see("Allow these 2, each once?", "1 of 2  wants", "read to the end to allow")
 		d.answer("y")
 		d.see("read on first: lines", "Allow these 2, each once?")
 		if d.q.decides > 0 {
@@ -201,4 +203,45 @@ func TestAllowNeedsTheEndLineByLine(t *testing.T) {
 		r.q.outcome(id(1), "it ended")
 		r.hears("denied: it ended")
 	})
+}
+
+// The help is a page like any other, answers nothing, and is left by any key.
+func TestHelp(t *testing.T) {
+	for _, only := range []string{"", id(1)} {
+		sit(t, 80, 24, Options{Only: only}, func(d *desk) {
+			d.q.put(request(1, "files", "read_file", `{}`))
+			d.see("? help")
+			d.answer("?")
+			d.see("What the keys do", "allow this call, once", "> Go back")
+			d.never("read to the end to allow")
+			if strings.Contains(d.glass.Text(), "another request") != (only == "") {
+				d.Error(d.glass.Text())
+			}
+			d.answer("a")
+			d.see("clawai asks: let it through?")
+			d.never("What the keys do", "nothing was done")
+			if d.q.decides > 0 {
+				d.Error("a key in the help answered")
+			}
+			d.answer("?")
+			d.see("What the keys do")
+			d.answer(enter)
+			d.see("clawai asks: let it through?")
+		})
+	}
+}
+
+// The page holds the keys that the help has.
+func TestThePageHasTheKeys(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/approve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range help {
+		for _, key := range strings.Fields(row.keys) {
+			if !strings.Contains(string(page), "`"+key+"`") {
+				t.Errorf("docs/approve.md does not tell of %s", key)
+			}
+		}
+	}
 }

@@ -16,7 +16,7 @@ func AnswerText(a queue.Answer) string {
 	case gate.AllowOnce:
 		return "allowed once"
 	case gate.AllowSession:
-		return "allowed until the session ends"
+		return "allowed until the session ends" + scoped(a.Scope)
 	case gate.AllowAlways:
 		return "allowed always" + scoped(a.Scope)
 	case gate.DenyAlways:

@@ -16,6 +16,9 @@ import (
 // Options of New.
 type Options struct {
 	Project, Home string // for what needs care; see view.Options
+	// Reach lists how far an answer for the session to q can go beyond its call, the
+	// most sensible first; nil: no further.
+	Reach func(q gate.Question) []Reach
 	// Dangerous asks about calls that need care also where something else than
 	// a person is known to answer at times.
 	Dangerous bool
@@ -24,6 +27,12 @@ type Options struct {
 
 	// tooFast is how quickly no person reads and answers.
 	tooFast time.Duration
+}
+
+// Reach is one way how far an answer for the session goes.
+type Reach struct {
+	Scope string // its word
+	Title string // what it lets through
 }
 
 // Form is the channel. It is made for one session and safe for concurrent use.
@@ -82,7 +91,7 @@ func (f *Form) page(q gate.Question) (string, error) {
 	if known != nil && known.Use != Routine {
 		return "", fmt.Errorf("%s %s", known.Title, known.Why)
 	}
-	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Project: f.o.Project, Home: f.o.Home})
+	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Why: q.Why, Reply: q.Reply, Project: f.o.Project, Home: f.o.Home})
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +111,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	choices := choicesFor(q)
+	choices := f.choicesFor(q)
 	sent := time.Now()
 	got, err := q.Client.Elicit(ctx, text, schema(choices))
 	switch {
@@ -117,7 +126,8 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 		return a, errFast
 	}
 	a.By = by(q.Client)
-	a.Reply, err = read(got, choices)
+	said, err := read(got, choices)
+	a.Reply, a.Scope = said.reply, said.scope
 	return a, err
 }
 
@@ -137,14 +147,20 @@ func by(c gate.Client) string {
 type choice struct {
 	word, title string
 	reply       gate.Reply
+	scope       string // of an answer for the session
 }
 
-func choicesFor(q gate.Question) []choice {
-	cs := []choice{{"deny", "Deny", gate.DenyOnce}, {"once", "Allow once", gate.AllowOnce}}
-	if q.Session {
-		cs = append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession})
+func (f *Form) choicesFor(q gate.Question) []choice {
+	cs := []choice{{"deny", "Deny", gate.DenyOnce, ""}, {"once", "Allow once", gate.AllowOnce, ""}}
+	if !q.Session {
+		return cs
 	}
-	return cs
+	if f.o.Reach != nil {
+		for _, r := range f.o.Reach(q) {
+			cs = append(cs, choice{"session_" + r.Scope, "Until the session ends: " + inert(term.Text(r.Title)), gate.AllowSession, r.Scope})
+		}
+	}
+	return append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession, ""})
 }
 
 // schema is the form: one choice that has to be made, with deny preset. enumNames
@@ -172,24 +188,24 @@ func schema(cs []choice) []byte {
 }
 
 // read is what the person said, if that is one of the choices and nothing else.
-func read(got gate.Elicited, cs []choice) (gate.Reply, error) {
+func read(got gate.Elicited, cs []choice) (choice, error) {
 	switch got.Action {
 	case "decline":
-		return gate.DenyOnce, nil
+		return choice{}, nil
 	case "cancel":
-		return gate.DenyOnce, errCancelled
+		return choice{}, errCancelled
 	case "accept":
 	default:
-		return gate.DenyOnce, fmt.Errorf("the client answered %q", got.Action)
+		return choice{}, fmt.Errorf("the client answered %q", got.Action)
 	}
 	var content map[string]json.RawMessage
 	var word string
 	if json.Unmarshal(got.Content, &content) == nil && len(content) == 1 && json.Unmarshal(content["answer"], &word) == nil {
 		for _, c := range cs {
 			if c.word == word {
-				return c.reply, nil
+				return c, nil
 			}
 		}
 	}
-	return gate.DenyOnce, errors.New("the client's answer is none of those that were offered")
+	return choice{}, errors.New("the client's answer is none of those that were offered")
 }

@@ -97,6 +97,29 @@ func dangerous(c gate.Client) gate.Question {
 	return q
 }
 
+// How far an answer for the session can go is offered, and said with the answer.
+func TestTheFormReaches(t *testing.T) {
+	for word, want := range map[string]gate.Answer{
+		"session_folder": {Reply: gate.AllowSession, Scope: "folder"}, "session": {Reply: gate.AllowSession}, "session_tool": {}, "deny": {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &client{name: "test", version: "1.0", says: make(chan gate.Elicited)}
+			f := New(Options{Project: "/work", Reach: func(gate.Question) []Reach { return []Reach{{"folder", "Edit files below <b>https://x"}} }})
+			go func() {
+				time.Sleep(time.Second)
+				c.says <- accepts(word)
+			}()
+			a, err := f.Ask(t.Context(), question(c))
+			if a.Reply != want.Reply || a.Scope != want.Scope || (err != nil) != (word == "session_tool") {
+				t.Errorf("%s: %+v %v", word, a, err)
+			}
+			if !strings.Contains(string(c.schema), `"Until the session ends: Edit files below \\u{3c}b\u003ehttps\\u{3a}//x"`) {
+				t.Errorf("%s", c.schema)
+			}
+		})
+	}
+}
+
 func TestWhatTheFormSays(t *testing.T) {
 	c := &client{name: "test", version: "1.0"}
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +137,8 @@ func TestWhatTheFormSays(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 		want := "clawai asks the owner: let this call through?\n\n```\n" +
-			"server     \"files\"\nmethod     tools/call\ntool       \"read_file\"\narguments  1\n  path = \"/work/a.txt\"\n" +
-			"rule       \"reads need a look\"\n```\n\nNo answer by " + q.Deadline.Local().Format(time.TimeOnly) +
+			"files wants to read /work/a.txt\n\narguments  1\n  path = \"/work/a.txt\"\n" +
+			"server     \"files\"\nmethod     tools/call\ntool       \"read_file\"\nrule       \"reads need a look\"\n```\n\nNo answer by " + q.Deadline.Local().Format(time.TimeOnly) +
 			" denies it. Nothing is done before you answer."
 		if c.message != want {
 			t.Errorf("asked %s\nwant %s", c.message, want)

@@ -39,12 +39,16 @@ func message(v view.Question, q gate.Question) (string, error) {
 	}
 	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
 	var b strings.Builder
-	b.WriteString("clawai asks the owner: let this call through?\n\n")
+	what, pending := "this call", "Nothing is done"
+	if q.Reply {
+		what, pending = "the answer to this call", "The answer is held"
+	}
+	b.WriteString("clawai asks the owner: let " + what + " through?\n\n")
 	b.WriteString(fence + "\n" + body + "\n" + fence + "\n\n")
 	if !q.Deadline.IsZero() {
 		b.WriteString("No answer by " + q.Deadline.Local().Format(time.TimeOnly) + " denies it. ")
 	}
-	b.WriteString("Nothing is done before you answer.")
+	b.WriteString(pending + " before you answer.")
 	return b.String(), nil
 }
 

@@ -12,7 +12,7 @@ import (
 // answer before it sends it.
 func TestTheGoSDKTakesTheForm(t *testing.T) {
 	ctx := t.Context()
-	choices := choicesFor(question(nil))
+	choices := (&Form{}).choicesFor(question(nil))
 	atServer, atClient := mcp.NewInMemoryTransports()
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
 	ss, err := server.Connect(ctx, atServer, nil)

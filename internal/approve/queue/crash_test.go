@@ -125,11 +125,9 @@ func sound(t *testing.T, dir string) {
 // has happened or has not, in which nothing of it waits, and in which everybody
 // else goes on.
 func TestCrashes(t *testing.T) {
+	slow.Test(t)
 	for _, act := range []string{"open", "put", "decide", "settle", "grant", "revoke", "close", "look", "tidy"} {
 		t.Run(act, func(t *testing.T) {
-			if act != "put" {
-				slow.Test(t)
-			}
 			t.Parallel()
 			for step := 1; ; step++ {
 				if crash(t, act, step) {

@@ -108,6 +108,7 @@ func TestKilledProxy(t *testing.T) {
 // An answer that a killed proxy did not tell the outcome of does not keep
 // anybody waiting.
 func TestKilledAfterAnswer(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	q := open(t, dir, queue.Options{Check: 50 * time.Millisecond})
 	c := start(t, "proxy", dir, "dead", "2")
@@ -130,6 +131,7 @@ func TestKilledAfterAnswer(t *testing.T) {
 // The requests of proxies that live are nobody's to expire, in this process or
 // in others.
 func TestLivingProxies(t *testing.T) {
+	slow.Test(t)
 	p, other, dir := newQueue(t)
 	put(t, p, `{}`)
 	c := start(t, "proxy", dir, "alive", "1")

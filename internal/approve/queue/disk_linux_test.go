@@ -14,6 +14,8 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // limitFiles lets no file grow beyond size bytes, as a full disk would.
@@ -78,6 +80,7 @@ func smallDisk(t *testing.T) (dir string, free func()) {
 // waited stays and can be answered when there is room, and what the proxy ended
 // meanwhile is ended then.
 func TestFullDisk(t *testing.T) {
+	slow.Test(t)
 	if apart(t) {
 		return
 	}

@@ -16,8 +16,9 @@ var (
 	ErrTooLarge  = errors.New("a call of more than 16 MiB cannot wait in the queue")
 	// ErrLocked: another program holds the database's write lock for longer
 	// than we wait.
-	ErrLocked = errors.New("another program keeps the queue locked; close what edits it (sqlite3?) and try again")
-	ErrFull   = errors.New("the queue cannot be written; if the disk is full, make room and try again")
+	ErrLocked   = errors.New("another program keeps the queue locked; close what edits it (sqlite3?) and try again")
+	ErrFull     = errors.New("the queue cannot be written; if the disk is full, make room and try again")
+	errUnopened = errors.New("queue.db cannot be opened; another program may keep it to itself: close that and try again")
 	// ErrDamaged: nothing is deleted, because a person may want to look.
 	ErrDamaged = errors.New("the queue is damaged; stop every clawai and move queue.db, queue.db-wal and queue.db-shm away: a new one is made, and only waiting questions and their history are lost")
 	// ErrBroken is the Damage of one request; the others are whole.
@@ -59,6 +60,8 @@ func explain(err error) error {
 	switch e.Code() & 0xff { // the rest says more of the same
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		known = ErrLocked
+	case lib.SQLITE_CANTOPEN:
+		known = errUnopened
 	case lib.SQLITE_FULL:
 		known = ErrFull
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:

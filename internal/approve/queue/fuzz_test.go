@@ -33,7 +33,7 @@ func FuzzStored(f *testing.F) {
 		r := queue.Request{
 			Deadline: time.Unix(at, int64(small)).UTC(), Server: server, Client: words, Project: name,
 			Reason: words, Findings: args, Risk: words, Revision: name, Lasting: flag, NoOffer: words,
-			Rule: policy.Rule{Action: policy.Action(small % 3), Description: words, Index: n,
+			Rule: policy.Rule{Action: []policy.Action{policy.Deny, policy.Prompt, policy.Allow}[small%3], Description: words, Index: n,
 				Pos: policy.Position{File: name, Line: int(small), Column: n}},
 		}
 		copy(r.Digest[:], name)

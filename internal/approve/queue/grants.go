@@ -18,6 +18,7 @@ type Grant struct {
 	Project string
 	Rule    policy.Rule   // that asked
 	Calls   []policy.Call // what was allowed; redacted in what Grants returns
+	Reach   string        // what it lets through beyond Calls, for people; "" for nothing
 	Since   time.Time
 	Uses    int // calls it has let through
 }
@@ -60,12 +61,12 @@ func (p *Proxy) grant(ctx context.Context, t tx, g *Grant) error {
 		return err
 	}
 	_, err = t.exec(ctx, `INSERT INTO grants (session, id, server, client, project,
-			rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses, reach)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET uses = excluded.uses, since = excluded.since`,
 		p.s.ID, g.ID, p.s.Server, p.s.Client, p.s.Project,
 		g.Rule.Action.String(), g.Rule.Pos.File, g.Rule.Pos.Line, g.Rule.Pos.Column, g.Rule.Index, g.Rule.Description,
-		calls, packTime(g.Since), g.Uses)
+		calls, packTime(g.Since), g.Uses, g.Reach)
 	return err
 }
 
@@ -114,14 +115,14 @@ func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
 
 func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Grant, err error) {
 	const fields = `session, id, server, client, project,
-		rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses`
+		rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses, reach`
 	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		return each(ctx, conn, "SELECT "+fields+" FROM grants "+where, args, func(rows *sql.Rows) error {
 			var g Grant
 			var action, since string
 			var calls sql.NullString
 			err := rows.Scan(&g.Session, &g.ID, &g.Server, &g.Client, &g.Project,
-				&action, &g.Rule.Pos.File, &g.Rule.Pos.Line, &g.Rule.Pos.Column, &g.Rule.Index, &g.Rule.Description, &calls, &since, &g.Uses)
+				&action, &g.Rule.Pos.File, &g.Rule.Pos.Line, &g.Rule.Pos.Column, &g.Rule.Index, &g.Rule.Description, &calls, &since, &g.Uses, &g.Reach)
 			if err != nil {
 				return err
 			}

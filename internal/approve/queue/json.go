@@ -161,6 +161,7 @@ func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
 type storedOffer struct {
 	Scope   text `json:"scope"`
 	Title   text `json:"title"`
+	Session text `json:"session"`
 	Allow   text `json:"allow"`
 	Deny    text `json:"deny"`
 	Example text `json:"example"`
@@ -172,7 +173,7 @@ func packOffers(offers []Offer) (any, error) {
 		out = make([]storedOffer, len(offers))
 	}
 	for i, o := range offers {
-		out[i] = storedOffer{text(o.Scope), text(o.Title), text(o.Allow), text(o.Deny), text(o.Example)}
+		out[i] = storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
 	}
 	return pack(out)
 }
@@ -183,7 +184,7 @@ func unpackOffers(s sql.NullString, err *error) (offers []Offer) {
 		offers = make([]Offer, len(stored))
 	}
 	for i, o := range stored {
-		offers[i] = Offer{string(o.Scope), string(o.Title), string(o.Allow), string(o.Deny), string(o.Example)}
+		offers[i] = Offer{string(o.Scope), string(o.Title), string(o.Session), string(o.Allow), string(o.Deny), string(o.Example)}
 	}
 	return offers
 }

@@ -148,6 +148,7 @@ func TestReadableIsClosed(t *testing.T) {
 
 // Another user uses no queue but his own, root's neither.
 func TestAnotherUser(t *testing.T) {
+	slow.Test(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can become somebody else")
 	}

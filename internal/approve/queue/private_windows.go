@@ -1,9 +1,12 @@
 package queue
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/clawai/clawai/internal/access"
+)
 
 const noFollow = 0
 
-// keepPrivate asks nothing: who may write is in access lists, which are
-// inherited from a profile that is the user's alone by default.
-func keepPrivate(string, fs.FileInfo, fs.FileMode) error { return nil }
+// keepPrivate refuses what another user owns or may write.
+func keepPrivate(path string, _ fs.FileInfo, _ fs.FileMode) error { return access.CheckWrite(path) }

@@ -259,6 +259,7 @@ func TestPutRefuses(t *testing.T) {
 // Times are for people. Whatever the clocks of proxy and answerer say, only the
 // proxy ends a request.
 func TestClocksJump(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir() + "/queue"
 	now := time.Now()
 	jump := func(d time.Duration) queue.Options {

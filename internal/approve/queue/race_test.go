@@ -93,6 +93,7 @@ func oneWinner(t *testing.T, tickets []*queue.Ticket, won, told []string, answer
 const questions = 8
 
 func TestFiftyAnswerers(t *testing.T) {
+	slow.Test(t)
 	p, other, _ := newQueue(t)
 	var tickets []*queue.Ticket
 	var ids []string
@@ -108,6 +109,7 @@ func TestFiftyAnswerers(t *testing.T) {
 }
 
 func TestFiftyAnswerersInFiveProcesses(t *testing.T) {
+	slow.Test(t)
 	p, _, dir := newQueue(t)
 	var tickets []*queue.Ticket
 	var ids []string
@@ -144,6 +146,7 @@ func TestFiftyAnswerersInFiveProcesses(t *testing.T) {
 // The proxy that gives up and a person who answers at the same moment agree on
 // who was first.
 func TestSettleAgainstAnswer(t *testing.T) {
+	slow.Test(t)
 	p, other, _ := newQueue(t)
 	expired := 0
 	for range 60 {

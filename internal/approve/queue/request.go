@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -32,8 +33,8 @@ type Request struct {
 	Calls    []policy.Call // exactly as they will be executed; redacted once the request is resolved
 	Digest   [32]byte      // of the frame
 	Rule     policy.Rule   // the one that asked
-	Reason   string        // why it is asked, beside the rule: a finding of the screen; "" for none
-	Findings []byte        // JSON of what a screen found; nil for none
+	Reason   string        // why it is asked, beside the rule (gate.Question.Why); "" for none
+	Findings []byte        // JSON array of what was found in the reply that is held; nil when calls are asked about
 	Risk     string        // "routine" or "dangerous" (package view says why)
 	Revision string        // of the policy that asked
 	Lasting  bool          // an answer for the session can hold
@@ -50,20 +51,57 @@ type Request struct {
 	Outcome string    // what became of it, in words, from the proxy: "went on", "denied: the rules changed"
 }
 
-// Offer is a rule an "always" answer can write.
+// Reply says that the calls were made, and that what came back is asked about.
+func (r *Request) Reply() bool { return r.Findings != nil }
+
+// Undone is what a refusal keeps from happening, in words.
+func Undone(reply bool) string {
+	if reply {
+		return "the answer was withheld"
+	}
+	return "nothing was executed"
+}
+
+// Offer is how far an answer can reach beyond one call: what it holds for until the
+// session ends, and the rule that it writes.
 type Offer struct {
-	Scope   string // "exact", "folder", "tool": the word on the command line
+	Scope   string // "exact", "file", "folder", "tool": the word on the command line
 	Title   string // for people: "this tool in ~/projects/x"
-	Allow   string // the TOML that allows
+	Session string // what an answer for the session lets through, for people: "Edit files below ~/projects/x"; "" when it does not reach so far
+	Allow   string // the TOML that allows; "" when it cannot be written
 	Deny    string // the TOML that denies; "" when it cannot be written
 	Example string // a call it would let through beside this one; "" when there is none
+}
+
+// Rule is the TOML that an answer for good would write; "" when it cannot be written.
+func (o *Offer) Rule(r gate.Reply) string {
+	if r.Allows() {
+		return o.Allow
+	}
+	return o.Deny
 }
 
 // Answer is what a person said to one request.
 type Answer struct {
 	Reply   gate.Reply
-	Scope   string // of the offer, for AllowAlways and DenyAlways
+	Scope   string // of the offer, for AllowAlways and DenyAlways; for AllowSession, "" and "exact" are this call alone
 	Channel string // "console", "web", "decide", "terminal", "elicitation"
 	By      string // the account, or the client's name
 	Words   string // a note for the agent
+}
+
+// ForSession lists how far an answer for the session can reach, the preset first: the
+// folder where there is one, and then the narrower first. One of them is the call alone.
+func ForSession(offers []Offer) []Offer {
+	all := []Offer{{Scope: policy.Exact.String(), Title: "this exact call again, and no other", Session: "This exact call"}}
+	for _, o := range offers {
+		switch {
+		case o.Session == "":
+		case o.Scope == policy.Folder.String():
+			all = slices.Insert(all, 0, o)
+		default:
+			all = append(all, o)
+		}
+	}
+	return all
 }

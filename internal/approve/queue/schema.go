@@ -15,7 +15,7 @@ type migration struct {
 }
 
 // migrations in their order. A step that was released never changes.
-var migrations = []migration{{firstStep, 1}, {grantsStep, 1}}
+var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}}
 
 const firstStep = `
 CREATE TABLE about (
@@ -93,6 +93,8 @@ CREATE TABLE grants (
 	PRIMARY KEY (session, id)
 ) STRICT, WITHOUT ROWID;
 `
+
+const reachStep = `ALTER TABLE grants ADD COLUMN reach TEXT NOT NULL DEFAULT ''`
 
 // migrate brings the schema up to what this clawai knows, and refuses one whose
 // steps went beyond what it may use.

@@ -24,6 +24,7 @@ var (
 // Versions with more and with fewer steps share one queue, whichever made it and
 // whichever asks or answers.
 func TestVersionsShare(t *testing.T) {
+	slow.Test(t)
 	versions := map[string]queue.Options{"old": old, "now": now, "newer": newer}
 	for maker, makes := range versions {
 		for asker, asks := range versions {

@@ -9,11 +9,14 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // The folder vanishes under everybody: nobody waits for ever, and the next
 // question finds a new one.
 func TestFolderVanishes(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	o := queue.Options{Check: 50 * time.Millisecond}
 	p, answerer := attach(t, open(t, dir, o), "s1"), open(t, dir, o)

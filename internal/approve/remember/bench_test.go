@@ -13,7 +13,7 @@ func BenchmarkOffers(b *testing.B) {
 			src := strings.Repeat("[[rule]]\naction='deny'\ntool='shell_*'\nargs.path='/etc/**'\n", rules-1) + homePolicy
 			k, q := ask(b, src, tool("write_file", `{"path":"/home/user/p/x/a.txt","content":"hi"}`))
 			for b.Loop() {
-				if offers, _ := k.Offers(q); len(offers) != 3 {
+				if offers, _ := k.Offers(q); len(offers) != 4 {
 					b.Fatal(offers)
 				}
 			}

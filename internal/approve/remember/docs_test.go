@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -29,17 +30,24 @@ func TestReference(t *testing.T) {
 	k, q := ask(t, block("toml before"), call)
 	k.Now = func() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) }
 	offers, whyNot := k.Offers(q)
-	if len(offers) != 3 {
+	if len(offers) != 4 {
 		t.Fatal(whyNot)
 	}
-	shown := regexp.MustCompile(`\n +↳ `).ReplaceAllString(text, "")
+	shown := regexp.MustCompile(`\n +↳`).ReplaceAllString(text, "")
 	for _, o := range offers {
 		if !strings.Contains(shown, o.Title) {
 			t.Errorf("the reference does not say %s", o.Title)
 		}
 	}
-	if !strings.Contains(shown, offers[1].Example) {
+	if !strings.Contains(shown, offers[2].Example) {
 		t.Errorf("the reference does not show %s", offers[1].Example)
+	}
+	q.Session = true
+	offers, _ = k.Offers(q)
+	for _, o := range queue.ForSession(offers) {
+		if !strings.Contains(shown, "  "+o.Session+"\n") {
+			t.Errorf("the reference does not offer %s", o.Session)
+		}
 	}
 	note, err := k.Write(t.Context(), q, "folder", gate.AllowAlways)
 	if err != nil || !strings.Contains(text, "`"+note+"`") {

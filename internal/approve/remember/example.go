@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -17,6 +18,7 @@ type witness struct {
 	old, new *policy.Policy
 	rule     policy.Rule // the one that asked
 	home     string
+	reads    bool // the tool changes nothing
 }
 
 // allowed says that the new policy allows a call about which the old one asked
@@ -160,7 +162,9 @@ func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage)
 	switch {
 	case isText && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")):
 		if w.home != "" {
-			add(w.home + "/" + keyFile)
+			for _, file := range w.worst(true) {
+				add(w.home + "/" + file)
+			}
 		}
 		add("/etc/passwd", path.Join(path.Dir(s), "another"+path.Ext(s)))
 	case isText && strings.Contains(s, "://"):
@@ -192,15 +196,27 @@ func (w witness) fillings(glob, was string) (texts []string) {
 	}
 	fills := []string{"another/file" + ext, "another" + ext, "another"}
 	if dir != glob && (!strings.Contains(dir, "://") || strings.HasPrefix(dir, "file:")) {
-		fills = slices.Insert(fills, 0, ".env")
-	}
-	if dir == "~/" || dir == w.home+"/" {
-		fills = slices.Insert(fills, 0, keyFile)
+		fills = slices.Insert(fills, 0, w.worst(dir == "~/" || dir == w.home+"/")...)
 	}
 	for _, fill := range fills {
 		texts = append(texts, strings.NewReplacer("***", fill, "**", fill, "*", path.Base(fill), "?", "x").Replace(glob))
 	}
 	return texts
+}
+
+// worst are the files that nobody means to open, the worst first: what runs by itself
+// later, where the tool may write it, and then what is secret.
+func (w witness) worst(home bool) (files []string) {
+	if !w.reads {
+		files = screen.RunsLater.Project
+		if home {
+			files = screen.RunsLater.Home
+		}
+	}
+	if home {
+		return append(slices.Clip(files), keyFile, ".env")
+	}
+	return append(slices.Clip(files), ".env")
 }
 
 // keyFile is what lies in many homes.

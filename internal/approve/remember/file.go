@@ -20,10 +20,16 @@ type file struct {
 	policy *policy.Policy
 }
 
-// load reads the policy file. One that is not to be written is an error here
-// already, so that nobody is offered what cannot be done.
+// load reads the policy file, also one that is not to be written.
 func (k *Writer) load() (*file, error) {
-	src, err := readWritable(k.Policy)
+	info, err := os.Stat(k.Policy)
+	if err == nil && !info.Mode().IsRegular() { // and may never end
+		err = fmt.Errorf("%s is not a regular file", k.Policy)
+	}
+	if err != nil {
+		return nil, err
+	}
+	src, err := os.ReadFile(k.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -44,22 +50,22 @@ func (k *Writer) load() (*file, error) {
 	return last, nil
 }
 
-// readWritable reads a file whose owner lets it be written, and which lies where
+// writable is nil for a file whose owner lets it be written, and which lies where
 // it is named: behind a symlink is a file that others may share, or keep under
 // version control, and rely on.
-func readWritable(path string) ([]byte, error) {
+func writable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case info.Mode()&os.ModeSymlink != 0:
-		return nil, fmt.Errorf("%s is a symlink; write the rule by hand where it leads", path)
+		return fmt.Errorf("%s is a symlink; write the rule by hand where it leads", path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	case info.Mode().Perm()&0o200 == 0:
-		return nil, fmt.Errorf("%s is read-only", path)
+		return fmt.Errorf("%s is read-only", path)
 	}
-	return os.ReadFile(path)
+	return nil
 }
 
 // lockName is the file beside a policy file that its writers lock.
@@ -85,7 +91,10 @@ func (k *Writer) replace(ctx context.Context, f *file, next []byte) (changed boo
 		}
 		return false, fmt.Errorf("waiting to write the policy file: %w", err)
 	}
-	now, err := readWritable(k.Policy)
+	if err := writable(k.Policy); err != nil {
+		return false, err
+	}
+	now, err := os.ReadFile(k.Policy)
 	if err != nil {
 		return false, err
 	}

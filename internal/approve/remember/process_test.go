@@ -16,6 +16,8 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const envWriter = "REMEMBER_TEST_POLICY" // set: write rules into this file until killed
@@ -53,6 +55,7 @@ func writer(path string) int {
 // Two writers that are killed at any moment leave a policy that loads, in which
 // every rule is whole, and no lock.
 func TestKilledAtAnyMoment(t *testing.T) {
+	slow.Test(t)
 	k, _ := ask(t, before, aWrite("/home/user/p/a"))
 	rules := 3
 	for range 25 {

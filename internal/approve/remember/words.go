@@ -15,6 +15,9 @@ func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	if n.Server != "" {
 		on = " on " + term.Value(n.Server)
 	}
+	if len(n.Not) > 0 {
+		on += " (but for " + term.Text(strings.Join(n.Not, ", ")) + ")"
+	}
 	name := term.Value(n.Name)
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
@@ -44,22 +47,27 @@ func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 	if len(n.Limits) == 0 {
 		return name + " with any arguments"
 	}
-	limits := make([]string, len(n.Limits))
+	limits, others := make([]string, len(n.Limits)), "; "+term.Text(list(append(slices.Clone(n.Open), "all other arguments")))+" may be anything"
 	for i, l := range n.Limits {
 		places := make([]string, len(l.Globs))
 		for j, g := range l.Globs {
 			places[j] = within(g)
 		}
 		limits[i] = term.Text(l.Name()) + " " + strings.Join(places, " or ")
+		if policy.EveryArgument(l.Path) {
+			limits[i], others = "every argument "+strings.Join(places, " or "), ""
+		}
 	}
-	open := list(append(slices.Clone(n.Open), "all other arguments"))
-	return name + " with " + strings.Join(limits, ", ") + "; " + term.Text(open) + " may be anything"
+	return name + " with " + strings.Join(limits, ", ") + others
 }
 
 func limitNames(n *policy.Narrowed) []string {
 	names := make([]string, len(n.Limits))
 	for i, l := range n.Limits {
 		names[i] = term.Text(l.Name())
+		if policy.EveryArgument(l.Path) {
+			names[i] = "limits on every argument"
+		}
 	}
 	return names
 }

@@ -37,6 +37,9 @@ func (k *Writer) write(ctx context.Context, q gate.Question, word string, r gate
 	}
 	k.writing.Lock()
 	defer k.writing.Unlock()
+	if err := writable(k.Policy); err != nil {
+		return "", err
+	}
 	for range maxTries {
 		f, err := k.asked(q)
 		if err != nil {
@@ -82,6 +85,11 @@ func (k *Writer) propose(q gate.Question, f *file, s policy.Scope, action policy
 	if err != nil {
 		return nil, "", err
 	}
+	what := k.description(p.call, n, s)
+	if action == policy.Deny {
+		what = never(what)
+	}
+	n.Describe(what)
 	p.next, err = policy.InsertAbove(f.src, rule, k.comment(p.call, s, reply(action))+n.Text)
 	if err != nil {
 		return nil, "", err

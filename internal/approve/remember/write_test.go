@@ -42,7 +42,7 @@ func aWrite(path string) policy.Call {
 // Each offer is written as it was offered, above the rule that asked, and every
 // byte of the file stays.
 func TestWrite(t *testing.T) {
-	for _, scope := range []string{"exact", "folder", "tool"} {
+	for _, scope := range []string{"exact", "file", "folder", "tool"} {
 		for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
 			t.Run(scope+" "+r.String(), func(t *testing.T) {
 				k, q := ask(t, before, aWrite("/home/user/p/a.txt"))
@@ -93,7 +93,7 @@ func TestWriteRefuses(t *testing.T) {
 		r     gate.Reply
 		want  string
 	}{
-		{"all", gate.AllowAlways, `unknown scope "all" (one of exact, folder, tool)`},
+		{"all", gate.AllowAlways, `unknown scope "all" (one of exact, file, folder, tool)`},
 		{"", gate.AllowAlways, "unknown scope"},
 		{"exact", gate.AllowOnce, `the answer "once" writes no rule`},
 		{"exact", gate.DenyOnce, `the answer "deny" writes no rule`},

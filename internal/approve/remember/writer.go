@@ -21,6 +21,7 @@ type Writer struct {
 	Policy  string // path of the policy file
 	Options policy.Options
 	Denied  Denied                     // what must stay denied; needed
+	View    view.Options               // what is known of this machine, for what needs care
 	Wrote   func(before, after []byte) // is told of each text put in the place of another; may be nil
 	Now     func() time.Time           // nil: time.Now
 
@@ -31,18 +32,19 @@ type Writer struct {
 	writes map[string]ownWrite // by the revision before: what this Writer has written
 }
 
-// Offers lists the rules that an answer to q could write, narrowest first. When
-// there is none, whyNot says so in one harmless line; it is empty when nobody
-// wants to know. It reads the policy file and neither waits nor writes.
+// Offers lists how far an answer to q could reach, narrowest first: the rules that it
+// could write, and what it could hold for until the session ends. When no rule can be
+// written, whyNot says so in one harmless line; it is empty when nobody wants to know.
+// It reads the policy file and neither waits nor writes.
 func (k *Writer) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
 	}
 	offers, err := k.offers(q)
 	if err != nil {
-		return nil, term.Text(err.Error())
+		whyNot = term.Text(err.Error())
 	}
-	return offers, ""
+	return offers, whyNot
 }
 
 // Write writes the rule of the offer that scope names, as it was offered: it
@@ -62,14 +64,16 @@ func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gat
 
 var (
 	errChanged  = errors.New("the policy file has changed since the rule asked")
+	errReply    = errors.New("what is asked about is an answer, and a rule written here would be about calls")
 	errSeveral  = errors.New("several requests are asked about at once")
+	errSeen     = errors.New("what the session has seen asks, and no rule that is written makes that unseen")
 	errLimit    = errors.New("a limit is reached, and no rule that is written lifts it")
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
 
-// offers narrows the rule that asked to each scope. A scope that says nothing
-// new is left out, and so is one that cannot be written; if none can, the error
-// is about the narrowest.
+// offers narrows the rule that asked to each scope. A scope that says nothing new is
+// left out, and so is one that cannot be; if no rule can be written, the error is
+// about the narrowest.
 func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 	f, err := k.asked(q)
 	if err != nil {
@@ -79,10 +83,12 @@ func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	closed := k.closed(f, rule)
+	_, careless := care(q.Calls, k.View)
 	call := &q.Calls[0]
-	taken := map[string]bool{}
+	taken, rules := map[string]bool{}, 0
 	for _, s := range policy.Scopes() {
-		n, failed := f.policy.Narrow(rule, call, s, policy.Allow)
+		n, failed := f.policy.Grant(rule, call, s)
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
@@ -91,21 +97,44 @@ func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 			continue
 		}
 		taken[n.Text] = true
-		o := queue.Offer{
-			Scope:   s.String(),
-			Title:   title(call, n, s),
-			Allow:   k.comment(call, s, gate.AllowAlways) + n.Text,
-			Example: example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home}, call, n),
+		o := queue.Offer{Scope: s.String(), Title: title(call, n, s)}
+		if q.Session && careless && s != policy.Exact {
+			o.Session = k.description(call, n, s)
 		}
-		if n, err := f.policy.Narrow(rule, call, s, policy.Deny); err == nil {
-			o.Deny = k.comment(call, s, gate.DenyAlways) + n.Text
+		if closed == nil {
+			k.written(&o, f, rule, call, n, s)
+			rules++
 		}
-		offers = append(offers, o)
+		if o.Allow != "" || o.Session != "" {
+			offers = append(offers, o)
+		}
 	}
-	if len(offers) > 0 {
+	switch {
+	case closed != nil:
+		return offers, closed
+	case rules > 0:
 		return offers, nil
 	}
-	return nil, first(err)
+	return offers, first(err)
+}
+
+// written puts the rules into an offer that "always" and "deny always" would write.
+func (k *Writer) written(o *queue.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
+	n.Describe(k.description(call, n, s))
+	o.Allow = k.comment(call, s, gate.AllowAlways) + n.Text
+	o.Example = example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
+	if d, err := f.policy.Narrow(rule, call, s, policy.Deny); err == nil {
+		d.Describe(never(k.description(call, d, s)))
+		o.Deny = k.comment(call, s, gate.DenyAlways) + d.Text
+	}
+}
+
+// closed says why no rule can be written above one; nil when it can.
+func (k *Writer) closed(f *file, rule policy.Rule) error {
+	if from := f.policy.Sources()[rule.Index].From; from != "" {
+		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", from)
+	}
+	return writable(k.Policy)
 }
 
 // first is the first of several errors that were joined.
@@ -118,10 +147,16 @@ func first(err error) error {
 
 // asked reads the policy that a question is about.
 func (k *Writer) asked(q gate.Question) (*file, error) {
+	if q.Reply {
+		return nil, errReply
+	}
 	if len(q.Calls) != 1 {
 		return nil, errSeveral
 	}
 	if q.Rule.Action != policy.Prompt {
+		if q.Why != "" {
+			return nil, errSeen
+		}
 		return nil, errLimit
 	}
 	if names := view.Unusual(&q.Calls[0]); len(names) > 0 {

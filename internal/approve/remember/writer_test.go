@@ -66,24 +66,27 @@ func TestOffers(t *testing.T) {
 	comment := func(answer, scope string) string {
 		return "# Written on 2026-02-03 after the answer \"" + answer + "\" (" + scope + ") to the rule below.\n# Arguments it does not name stay open.\n"
 	}
-	rule := func(action, always, args string) string {
-		return "[[rule]]\naction = \"" + action + "\"\ntool = \"write_file\"\nserver = \"files\"\n" + args + "description = \"" + always + ": Ask before writes\"\n"
+	rule := func(action, what, args string) string {
+		return "[[rule]]\naction = \"" + action + "\"\ntool = \"write_file\"\nserver = \"files\"\n" + args + "description = \"" + what + "\"\n"
 	}
 	var want []queue.Offer
-	for _, o := range []struct{ scope, args, title, example string }{
+	for _, o := range []struct{ scope, args, title, example, what string }{
 		{"exact", "args.path = \"/home/user/projects/x/a.txt\"\nargs.content = \"hi\"\nwhere.path.type = \"string\"\nwhere.content.type = \"string\"\n",
 			`this exact call, "write_file" on "files" with the same path and content; more arguments may come with it`,
-			`"write_file" on "files" with the same path and content, and another_argument = "anything"`},
+			`"write_file" on "files" with the same path and content, and another_argument = "anything"`, "call write_file with the same path and content"},
+		{"file", "args.path = \"/home/user/projects/x/a.txt\"\nwhere.path.type = \"string\"\n",
+			`"write_file" on "files" with path as "/home/user/projects/x/a.txt"; content and all other arguments may be anything`,
+			`"write_file" on "files" with the same path, and content = "something else"`, "edit ~/projects/x/a.txt, any content"},
 		{"folder", "args.path = \"/home/user/projects/x/**\"\n",
 			`"write_file" on "files" with path in "/home/user/projects/x/" and below; content and all other arguments may be anything`,
-			`"write_file" on "files" with path = "/home/user/projects/x/.env" and content = "something else"`},
+			`"write_file" on "files" with path = "/home/user/projects/x/.git/hooks/pre-commit" and content = "something else"`, "edit files below ~/projects/x"},
 		{"tool", "args.path = \"~/**\"\n",
 			`"write_file" on "files" with path in "~/" and below; content and all other arguments may be anything`,
-			`"write_file" on "files" with path = "~/.ssh/id_ed25519" and content = "something else"`},
+			`"write_file" on "files" with path = "~/.bashrc" and content = "something else"`, "edit files below ~"},
 	} {
 		want = append(want, queue.Offer{Scope: o.scope, Title: o.title, Example: o.example,
-			Allow: comment("always", o.scope) + rule("allow", "Always", o.args),
-			Deny:  comment("deny always", o.scope) + rule("deny", "Never", typeLine.ReplaceAllString(o.args, ""))})
+			Allow: comment("always", o.scope) + rule("allow", strings.ToUpper(o.what[:1])+o.what[1:], o.args),
+			Deny:  comment("deny always", o.scope) + rule("deny", "Never "+o.what, typeLine.ReplaceAllString(o.args, ""))})
 	}
 	if diff := cmp.Diff(want, offers); diff != "" || whyNot != "" {
 		t.Errorf("%s %q", diff, whyNot)
@@ -127,8 +130,9 @@ func TestOfferWords(t *testing.T) {
 		want []string
 	}{
 		{"tool='**'", tool("move", `{"from":"/srv/p/a","to":"/srv/q/b.md","force":true,"n":3,"to do":[1],"of":null}`), []string{
-			`folder: "move" on "files" with from in "/srv/p/" and below, to in "/srv/q/" and below; force, n, "to do", of and all other arguments may be anything e.g. "move" on "files" with the same of, and from = "/srv/p/.env", to = "/srv/q/.env", force = false, n = 12345 and "to do" = ["something else"]`,
-			`tool: "move" on "files" with any arguments e.g. "move" on "files" with the same of, and from = "/home/user/.ssh/id_ed25519", to = "/home/user/.ssh/id_ed25519", force = false, n = 12345 and "to do" = ["something else"]`}},
+			`file: "move" on "files" with from as "/srv/p/a", to as "/srv/q/b.md"; force, n, "to do", of and all other arguments may be anything e.g. "move" on "files" with the same from, to and of, and force = false, n = 12345 and "to do" = ["something else"]`,
+			`folder: "move" on "files" with from in "/srv/p/" and below, to in "/srv/q/" and below; force, n, "to do", of and all other arguments may be anything e.g. "move" on "files" with the same of, and from = "/srv/p/.git/hooks/pre-commit", to = "/srv/q/.git/hooks/pre-commit", force = false, n = 12345 and "to do" = ["something else"]`,
+			`tool: "move" on "files" with any arguments e.g. "move" on "files" with the same of, and from = "/home/user/.bashrc", to = "/home/user/.bashrc", force = false, n = 12345 and "to do" = ["something else"]`}},
 		{"tool='**'", tool("list", ``), []string{
 			`exact: this exact call, "list" on "files"; it may come with arguments e.g. "list" on "files" with another_argument = "anything"`}},
 		{"tool='**'", tool("get", `{"at":"https://example.com/a/b"}`), []string{
@@ -136,6 +140,7 @@ func TestOfferWords(t *testing.T) {
 			`folder: "get" on "files" with at in "https://example.com/a/" and below; all other arguments may be anything e.g. "get" on "files" with at = "https://example.com/a/another/file"`,
 			`tool: "get" on "files" with any arguments e.g. "get" on "files" with at = "https://another.example/"`}},
 		{"tool='**'\nargs.path=['/srv/p/*.txt','/srv/q/?']\nargs.mode='x'", tool("read", `{"path":"/srv/p/a.txt","mode":"x","o":{"a":1},"no":false}`), []string{
+			`file: "read" on "files" with path as "/srv/p/a.txt", mode as "x"; o, no and all other arguments may be anything e.g. "read" on "files" with the same path, mode and o, and no = true`,
 			`folder: "read" on "files" with path like "/srv/p/*.txt", mode as "x"; o, no and all other arguments may be anything e.g. "read" on "files" with the same mode and o, and path = "/srv/p/file.txt" and no = true`,
 			`tool: "read" on "files" with path like "/srv/p/*.txt" or like "/srv/q/?", mode as "x"; o, no and all other arguments may be anything e.g. "read" on "files" with the same mode and o, and path = "/srv/p/file.txt" and no = true`}},
 		{"tool='**'", tool("cat", `{"path":"/etc/hosts"}`), []string{
@@ -199,9 +204,34 @@ func TestOffersKeepConditions(t *testing.T) {
 func TestExampleIsWhatIsLeft(t *testing.T) {
 	k, q := ask(t, "[[rule]]\naction='deny'\ntool='*'\nargs.path=['**/.env','**/.ssh/**']\n"+homePolicy, tool("write_file", `{"path":"/home/user/projects/x/a.txt","content":"hi"}`))
 	offers, _ := k.Offers(q)
-	for i, want := range []string{"another_argument", "/home/user/projects/x/another/file.txt", "~/another/file.txt"} {
-		if len(offers) != 3 || !strings.Contains(offers[i].Example, want) {
+	for i, want := range []string{"another_argument", "content", "/home/user/projects/x/.git/hooks/pre-commit", "~/.bashrc"} {
+		if len(offers) != 4 || !strings.Contains(offers[i].Example, want) {
 			t.Errorf("%+v, want %s", offers, want)
+		}
+	}
+}
+
+// What runs by itself later is the first example of a rule that opens it, and no example
+// of one that only reads or that a rule above keeps shut.
+func TestTheFirstExampleRunsLater(t *testing.T) {
+	const shut = "[[rule]]\naction='deny'\ntool='*'\nargs.path=['**/.git/**','**/.envrc','**/.vscode/**','**/.github/**','**/.husky/**']\n"
+	const all = "[[rule]]\naction='prompt'\ntool='**'\n"
+	for _, c := range []struct{ policy, tool, scope, want string }{
+		{all, "write_file", "folder", "/home/user/projects/x/.git/hooks/pre-commit"},
+		{all, "write_file", "tool", "/home/user/.bashrc"},
+		{all, "puzzle", "folder", "/home/user/projects/x/.git/hooks/pre-commit"}, // nobody knows what it does
+		{all, "read_file", "folder", "/home/user/projects/x/.env"},
+		{shut + all, "write_file", "folder", "/home/user/projects/x/.env"},
+		{strings.Replace(shut, ",'**/.envrc'", "", 1) + all, "write_file", "folder", "/home/user/projects/x/.envrc"},
+	} {
+		k, q := ask(t, c.policy, tool(c.tool, `{"path":"/home/user/projects/x/a.txt"}`))
+		offers, whyNot := k.Offers(q)
+		found := false
+		for _, o := range offers {
+			found = found || o.Scope == c.scope && strings.Contains(o.Example, `path = "`+c.want+`"`)
+		}
+		if !found {
+			t.Errorf("%+v: %+v %s", c, offers, whyNot)
 		}
 	}
 }
@@ -210,7 +240,7 @@ func TestExampleIsWhatIsLeft(t *testing.T) {
 func TestOffersAreHarmless(t *testing.T) {
 	k, q := ask(t, "[[rule]]\naction='prompt'\ntool='**'\n", tool("a\"; all denied", `{"x\u001b[2J\u202e":"\u001b]8;;http://x\u0007\"\n","/p":"/srv/\u0430bc/x"}`))
 	offers, whyNot := k.Offers(q)
-	if len(offers) != 2 {
+	if len(offers) != 3 {
 		t.Fatalf("%+v %q", offers, whyNot)
 	}
 	for _, o := range offers {

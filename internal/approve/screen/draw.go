@@ -3,8 +3,6 @@ package screen
 import (
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/clawai/clawai/internal/approve/view"
 )
 
@@ -12,11 +10,12 @@ import (
 func (q *Question) Beside(width int) int { return 1 + len(q.decision(width)) + len(q.answers(width)) }
 
 // Rows is the question as it was given room by Fit: facts, the line of what is
-// out of sight, the decision, the choices and the keys.
+// out of sight, the decision, the choices and the keys. It takes no more rows than it
+// needs, so that the choices stand near what they are about.
 func (q *Question) Rows() []string {
 	b := q.body()
 	end := min(b.top+b.room, len(b.rows))
-	rows := Fill(append([]string(nil), b.rows[b.top:end]...), b.room)
+	rows := painted(b.rows, b.Headed)[b.top:end]
 	rows = append(rows, q.ruler(b, end))
 	for _, row := range q.decision(b.width) {
 		rows = append(rows, Bold(row, q.Alarm))
@@ -52,14 +51,12 @@ func (q *Question) answers(width int) (rows []string) {
 		case !q.Menu && c.Key != "":
 			keys = append(keys, c.Key+" "+c.Brief)
 		case !q.Menu:
-		case q.Letters:
-			rows = append(rows, Clip(cursor(i == q.at)+c.Key+"  "+c.Label, width))
 		default:
-			rows = append(rows, Clip(cursor(i == q.at)+c.Label, width))
+			rows = append(rows, q.choice(c, i == q.at, width))
 		}
 	}
 	if q.Menu {
-		keys = append(keys, "↑ ↓ choose, Return answers")
+		keys = append(keys, "↑ ↓ move", "Return answer")
 	}
 	for _, c := range offered(q.Others) {
 		keys = append(keys, c.Key+" "+c.Brief)
@@ -75,20 +72,19 @@ func (q *Question) answers(width int) (rows []string) {
 	return rows
 }
 
-func cursor(on bool) string {
-	if on {
-		return "> "
+// choice is one row of the menu.
+func (q *Question) choice(c Choice, at bool, width int) string {
+	s := "  "
+	if at {
+		s = "> "
 	}
-	return "  "
-}
-
-// Bold is bold, and red where that alarms and the screen has colours.
-func Bold(s string, alarm bool) string {
-	style := lipgloss.NewStyle().Bold(true)
-	if alarm {
-		style = style.Foreground(lipgloss.Color("1"))
+	if q.Letters && c.Key != "" {
+		s += c.Key + "  "
 	}
-	return style.Render(s)
+	if s = Clip(s+c.Label, width); at {
+		return bold.Render(s)
+	}
+	return s
 }
 
 // Flow puts the parts of a legend behind each other, broken between parts only.

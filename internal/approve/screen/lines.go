@@ -98,7 +98,10 @@ func (l *Lines) write(p *Page, said string, facts []string, hidden int) error {
 	if l.Again {
 		rest = "Return alone"
 	}
-	fmt.Fprintf(&b, "%s: %s. %s\n", rest, strings.ToLower(p.Choices[0].Label), strings.Join(p.Hints, " "))
+	for _, hint := range append([]string{rest + ": " + p.Choices[0].Brief}, p.Hints...) {
+		b.WriteString(strings.ToUpper(hint[:1]) + hint[1:] + ". ")
+	}
+	b.WriteString("\n")
 	if _, err := io.WriteString(l.Out, b.String()); err != nil {
 		return errors.Join(term.ErrHungUp, err)
 	}

@@ -17,6 +17,7 @@ type Page struct {
 	Hints    []string // harmless words behind the keys
 	Prompt   string   // a line that the person types, below all
 	Alarm    bool     // it needs care: the decision is red where there are colours
+	Headed   bool     // the first row of the facts is a headline
 }
 
 // MaxRows is how long several questions are together at most: nobody reads more
@@ -73,9 +74,11 @@ func Reply(word string) gate.Reply {
 // Asked is what the answers to a call depend on.
 type Asked struct {
 	Calls     int    // how many there are in the one question
+	Reply     bool   // they were made: the answer is asked about
 	Dangerous bool   // it needs care
 	Unshown   bool   // it cannot be shown
 	Session   bool   // an answer for the session can hold
+	Further   bool   // and for more than this call
 	Always    bool   // a rule that allows can be written
 	Never     bool   // a rule that denies can be written
 	NoRule    string // why none can; "" for no reason
@@ -83,19 +86,25 @@ type Asked struct {
 
 // Page asks about the call that facts show.
 func (a Asked) Page(facts Facts) Page {
-	p := Page{Facts: facts, Alarm: a.Dangerous, Choices: []Choice{
+	p := Page{Facts: facts, Alarm: a.Dangerous, Headed: true, Choices: []Choice{
 		{Word: Deny, Label: "Deny", Key: "d", Brief: "deny"},
 		{Word: Allow, Label: "Allow once", Key: "a", Brief: "allow once", Lets: true},
 		{Word: Session, Label: "Allow this until the session ends", Key: "s", Brief: "for the session", Lets: true},
 		{Word: Always, Label: "Always allow… (shows the rule)", Key: "A", Brief: "always…", Lets: true},
 		{Word: Never, Label: "Always deny… (shows the rule)", Key: "D", Brief: "always deny…"},
 	}}
-	what, alarm := "this", ""
+	if a.Further {
+		p.Choices[2].Label, p.Choices[2].Brief = "Allow for this session… (shows how far)", "for the session…"
+	}
+	what, alarm := "it", "" // short, to fit beside DANGEROUS on 40 columns
 	if a.Dangerous {
-		what, alarm = "it", "DANGEROUS. "
+		alarm = "DANGEROUS. "
 	}
 	if a.Calls > 1 {
 		what = fmt.Sprintf("all %d", a.Calls)
+	}
+	if a.Reply {
+		what = "its answer"
 	}
 	p.Decision = alarm + "clawai asks: let " + what + " through?"
 	why := a.NoRule
@@ -115,6 +124,43 @@ func (a Asked) Page(facts Facts) Page {
 	}
 	return p
 }
+
+// The words of the answers to Confirm.
+const (
+	No  = "no"
+	Yes = "yes"
+)
+
+// Confirm asks whether something is really meant. Without facts those of the question
+// that it stands on stay in sight.
+func Confirm(decision, what string, lets bool, facts ...string) Page {
+	p := Page{
+		Decision: decision,
+		Choices:  []Choice{{Word: No, Label: "No, go back", Brief: "go back"}, {Word: Yes, Label: "Yes, " + what, Key: "y", Brief: what, Lets: lets}},
+	}
+	if len(facts) > 0 {
+		p.Facts = Text(facts...)
+	}
+	return p
+}
+
+// Sure has an allow of something dangerous confirmed, the same everywhere: what is asked,
+// and why it needs care.
+func Sure(headline string, dangers []string, what string) Page {
+	facts := []string{headline}
+	for _, d := range dangers {
+		facts = append(facts, view.Careful+d)
+	}
+	p := Confirm("DANGEROUS. Really "+what+"?", what, true, facts...)
+	p.Alarm, p.Headed = true, true
+	return p
+}
+
+// What an answer to something dangerous is called when it is confirmed.
+const (
+	SureOnce    = "allow it once"
+	SureSession = "allow it this session"
+)
 
 // named is the choice of a word, or of a key; nil for none.
 func (p *Page) named(is func(*Choice) bool) *Choice {

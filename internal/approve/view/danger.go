@@ -71,15 +71,18 @@ func (f *findings) list() []string {
 type dangerFinder struct {
 	base string // what counts as the owner's where no project is known
 	findings
-	o       Options
-	words   []string // of the tool's name
-	tool    string
-	shell   bool
-	writes  bool
-	command strings.Builder // what would be run
-	rest    strings.Builder // what is neither run nor prose
-	query   strings.Builder
-	cut     bool // not all of command is in it
+	o      Options
+	words  []string // of the tool's name
+	tool   string
+	shell  bool
+	writes bool
+	// mayWrite says that no name tells that the tool only reads, where nobody sees what it
+	// is given.
+	mayWrite bool
+	command  strings.Builder // what would be run
+	rest     strings.Builder // what is neither run nor prose
+	query    strings.Builder
+	cut      bool // not all of command is in it
 }
 
 // dangers are the reasons why a call needs care, nil when it is routine.
@@ -115,6 +118,7 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 		l.shell = l.shell || screen.RunsText(name)
 	}
 	l.writes = screen.ChangesFiles(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })
+	l.mayWrite = l.o.Unseen && (l.writes || !screen.OnlyTells(l.words))
 	if l.shell {
 		l.add(whyShell, "")
 	}
@@ -145,6 +149,7 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 		}
 	}
 	l.tokens()
+	l.unseen(leaves)
 }
 
 func (l *dangerFinder) isCommand(key string) bool {

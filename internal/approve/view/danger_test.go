@@ -98,24 +98,29 @@ func TestWordsAreFoundInOtherSpellings(t *testing.T) {
 
 func TestEveryPlaceIsFoundAndItsNeighbourIsNot(t *testing.T) {
 	o := Options{Project: "/p", Home: "/home/ann"}
-	for i := range places {
-		p := &places[i]
+	for i := range places() {
+		p := &places()[i]
 		tool := "read_file"
 		if p.write {
 			tool = "write_file"
-			if got := reasons(t, call("read_file", map[string]string{"path": p.hit}), o); because(got, p.why) {
-				t.Errorf("%s: reading %s gives %q", p.pattern, p.hit, got)
+			if got := reasons(t, call("read_file", map[string]string{"path": p.Hit}), o); because(got, p.why) {
+				t.Errorf("%s: reading %s gives %q", p.Path, p.Hit, got)
 			}
 		}
-		if got := reasons(t, call(tool, map[string]string{"path": p.hit}), o); !because(got, p.why) {
-			t.Errorf("%s: %s gives %q", p.pattern, p.hit, got)
+		if got := reasons(t, call(tool, map[string]string{"path": p.Hit}), o); !because(got, p.why) {
+			t.Errorf("%s: %s gives %q", p.Path, p.Hit, got)
 		}
-		if got := reasons(t, call(tool, map[string]string{"path": p.miss}), o); because(got, p.why) {
-			t.Errorf("%s: the harmless %s gives %q", p.pattern, p.miss, got)
+		if got := reasons(t, call(tool, map[string]string{"path": p.Miss}), o); because(got, p.why) {
+			t.Errorf("%s: the harmless %s gives %q", p.Path, p.Miss, got)
 		}
-		if got := reasons(t, call("run_command", map[string]string{"command": "cp x '" + strings.ReplaceAll(p.hit, " ", "_") + "'"}), o); !because(got, p.why) &&
-			!strings.ContainsAny(p.hit, " ") {
-			t.Errorf("%s: in a command, %s gives %q", p.pattern, p.hit, got)
+		if got := reasons(t, call("run_command", map[string]string{"command": "cp x '" + strings.ReplaceAll(p.Hit, " ", "_") + "'"}), o); !because(got, p.why) &&
+			!strings.ContainsAny(p.Hit, " ") {
+			t.Errorf("%s: in a command, %s gives %q", p.Path, p.Hit, got)
+		}
+	}
+	for _, path := range []string{"/p/.envrc.", "/p/.envrc. .", "/p/.envrc::$DATA", "/p/.ENVRC:x", "/p/.git./hooks /pre-commit", `C:\p\.envrc.`} { // as Windows opens them
+		if got := reasons(t, call("write_file", map[string]string{"path": path}), o); !because(got, whyLater) {
+			t.Errorf("%s gives %q", path, got)
 		}
 	}
 	if got := reasons(t, call("read_file", map[string]string{"path": "/data/guard/../guard/policy.toml"}), folders); !because(got, whyOwn) {

@@ -19,6 +19,9 @@ const MaxFile = 1 << 20
 // ErrTooLarge is Options.ReadFile's word for a file of more than MaxFile bytes.
 var ErrTooLarge = errors.New("too large for a comparison")
 
+// aNewFile is the note on a file that is not there yet.
+const aNewFile = "a new file"
+
 const (
 	maxDiff = 2000 // lines of all changes of a question
 	context = 3    // lines that stay, before and after each change
@@ -27,32 +30,42 @@ const (
 // differ makes the lines of all changes of a call.
 type differ struct {
 	read  func(string) ([]byte, error)
+	home  string
 	lines []DiffLine
 	left  *int
+	changed
 }
 
+// changed sums the changes of a call up.
+type changed struct {
+	files, plus, minus int
+	note               string // of the last one
+}
+
+// count is how many lines come and go: "+3 −1".
+func (c *changed) count() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
+
 // diff is what a tool call would change in files; nil when it cannot be told.
-func diff(list []string, leaves []leaf, o Options, left *int) []DiffLine {
-	d := differ{read: o.ReadFile, left: left}
+func diff(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
+	d := differ{read: o.ReadFile, home: o.Home, left: left}
 	if patch, ok := member(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
 		d.patch(patch)
-		return d.lines
+		return d.lines, d.changed
 	}
-	if !screen.ChangesFiles(list) {
-		return nil
+	if screen.ChangesFiles(list) {
+		for _, c := range changes(list, leaves) {
+			d.change(&c)
+		}
 	}
-	for _, c := range changes(list, leaves) {
-		d.change(&c)
-	}
-	return d.lines
+	return d.lines, d.changed
 }
 
 // change shows one change, against the file on disk where that can be read.
 func (d *differ) change(c *change) {
 	was, note, known := d.onDisk(c.path)
-	name := term.Value(c.path)
+	name := pathName(c.path, d.home).cut(maxName)
 	if c.size() > MaxFile {
-		d.lines = append(d.lines, DiffLine{'#', name + ": too large for a comparison"})
+		d.tooLarge(name)
 		return
 	}
 	if c.inserted != nil {
@@ -109,7 +122,7 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	case err == nil, errors.Is(err, ErrTooLarge):
 		return "", "the file on disk is too large for a comparison", false
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "a new file", true
+		return "", aNewFile, true
 	case errors.As(err, &failed):
 		err = failed.Err
 	}
@@ -140,7 +153,7 @@ func split(s string) []string {
 // patch shows a patch as it is.
 func (d *differ) patch(text string) {
 	if len(text) > MaxFile {
-		d.lines = append(d.lines, DiffLine{'#', "a patch: too large for a comparison"})
+		d.tooLarge("a patch")
 		return
 	}
 	var edits []edit
@@ -154,18 +167,25 @@ func (d *differ) patch(text string) {
 	d.show("a patch", "", edits)
 }
 
+// tooLarge tells of a change that is not shown.
+func (d *differ) tooLarge(name string) {
+	d.note, d.files = "too large for a comparison", d.files+1
+	d.lines = append(d.lines, DiffLine{'#', name + ": " + d.note})
+}
+
 // show adds the lines of one file below a headline.
 func (d *differ) show(name, note string, edits []edit) {
-	plus, minus := 0, 0
+	var own changed
 	for _, e := range edits {
 		switch e.op {
 		case '+':
-			plus++
+			own.plus++
 		case '-':
-			minus++
+			own.minus++
 		}
 	}
-	head := fmt.Sprintf("%s: %s, %s", name, lines(plus, "comes", "come"), lines(minus, "goes", "go"))
+	d.changed = changed{d.files + 1, d.plus + own.plus, d.minus + own.minus, note}
+	head := name + "  " + own.count()
 	if note != "" {
 		head += "; " + note
 	}
@@ -182,7 +202,7 @@ func (d *differ) show(name, note string, edits []edit) {
 			return
 		}
 		*d.left--
-		text := lineText(edits[i].line)
+		text := plainLine(edits[i].line)
 		if folded(edits[i].line) {
 			text = term.Value(edits[i].line)
 		}

@@ -55,9 +55,19 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 			}
 		}
 	}
+	headline := true // and what it goes on with
 	for _, row := range q.Lines(30) {
-		if !begins(row) {
+		if headline = headline && (row == q.Headline(60) || row == Wrap([]string{q.Headline(60)}, 30)[0] || strings.HasPrefix(row, Continued)); headline {
+			continue
+		}
+		if !begins(row) && row != "" {
 			t.Fatalf("a line that is not ours: %s", row)
+		}
+	}
+	for _, n := range []int{0, 24, 40, 100} {
+		s := q.Headline(n)
+		if texts = append(texts, s); n > 0 && cells(s) > n {
+			t.Fatalf("%d cells: %s", n, s)
 		}
 	}
 	for _, n := range []int{0, 1, 40, 100} {

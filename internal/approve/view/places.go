@@ -10,15 +10,12 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 )
 
-// place is one row of the table of places that hold secrets, which are those of
-// internal/screen, or that make something run later.
+// place is a place that is warned of: those of internal/screen, and what is dangerous
+// to a person alone.
 type place struct {
-	pattern string // parts of a path; * is any run within a part; a leading / is the root
-	why     string
-	write   bool     // only a write is dangerous
-	spare   []string // last parts that look like it and are none
-	hit     string
-	miss    string
+	screen.Place
+	why   string
+	write bool // only a write is dangerous
 }
 
 const (
@@ -30,91 +27,32 @@ const (
 	whyPersonal = "reads what a browser keeps"
 )
 
-var places = append(secretPlaces(), []place{
-	{".config/clawai", whyOwn, false, nil, "~/.config/clawai/policy.toml", "/p/clawai/policy.toml"},
-	{".local/state/clawai", whyOwn, false, nil, "~/.local/state/clawai/audit/x", "/p/state/clawai.go"},
-	{"AppData/*/clawai", whyOwn, false, nil, `C:\Users\a\AppData\Roaming\clawai\policy.toml`, "/p/AppData/x"},
+// places are made when a call is first shown.
+var places = sync.OnceValue(func() []place {
+	return append(screened(), []place{
+		{screen.Place{Path: ".config/clawai", Hit: "~/.config/clawai/policy.toml", Miss: "/p/clawai/policy.toml"}, whyOwn, false},
+		{screen.Place{Path: ".local/state/clawai", Hit: "~/.local/state/clawai/audit/x", Miss: "/p/state/clawai.go"}, whyOwn, false},
+		{screen.Place{Path: "AppData/*/clawai", Hit: `C:\Users\a\AppData\Roaming\clawai\policy.toml`, Miss: "/p/AppData/x"}, whyOwn, false},
 
-	{".bashrc", whyLater, true, nil, "~/.bashrc", "/p/bashrc.md"},
-	{".bash_profile", whyLater, true, nil, "~/.bash_profile", "/p/bash_profile"},
-	{".bash_login", whyLater, true, nil, "~/.bash_login", "/p/bash_login"},
-	{".bash_logout", whyLater, true, nil, "~/.bash_logout", "/p/bash_logout"},
-	{".profile", whyLater, true, nil, "~/.profile", "/p/profile.go"},
-	{".zshrc", whyLater, true, nil, "~/.zshrc", "/p/zshrc.txt"},
-	{".zshenv", whyLater, true, nil, "~/.zshenv", "/p/zshenv.txt"},
-	{".zprofile", whyLater, true, nil, "~/.zprofile", "/p/zprofile"},
-	{"config.fish", whyLater, true, nil, "~/.config/fish/config.fish", "/p/fish.go"},
-	{"*profile.ps1", whyLater, true, nil, `C:\Users\a\Documents\PowerShell\Microsoft.PowerShell_profile.ps1`, "/p/profile.ps1.md"},
-	{".envrc", whyLater, true, nil, "/p/.envrc", "/p/envrc.md"},
-	{".vimrc", whyLater, true, nil, "~/.vimrc", "/p/vimrc.md"},
-	{".gitconfig", whyLater, true, nil, "~/.gitconfig", "/p/.gitignore"},
-	{".git/config", whyLater, true, nil, "/p/.git/config", "/p/git/config.go"},
-	{".git/hooks", whyLater, true, nil, "/p/.git/hooks/pre-commit", "/p/hooks/use.ts"},
-	{".husky", whyLater, true, nil, "/p/.husky/pre-commit", "/p/husky.md"},
-	{".config/autostart", whyLater, true, nil, "~/.config/autostart/x.desktop", "/p/autostart.go"},
-	{".config/systemd", whyLater, true, nil, "~/.config/systemd/user/x.service", "/p/systemd/x.service"},
-	{"Library/LaunchAgents", whyLater, true, nil, "~/Library/LaunchAgents/x.plist", "/p/LaunchAgents.md"},
-	{"Library/LaunchDaemons", whyLater, true, nil, "/Library/LaunchDaemons/x.plist", "/p/Library/daemons.md"},
-	{"Programs/Startup", whyLater, true, nil, `C:\Users\a\AppData\Roaming\Microsoft\Windows\Start Menu\Programs\Startup\x.bat`, "/p/startup/x.bat"},
-	{"/etc/cron*", whyLater, true, nil, "/etc/cron.d/x", "/p/etc/cron.d/x"},
-	{"/var/spool/cron", whyLater, true, nil, "/var/spool/cron/root", "/p/cron.go"},
-	{"/etc/systemd", whyLater, true, nil, "/etc/systemd/system/x.service", "/p/etc/systemd/x"},
-	{"/etc/profile*", whyLater, true, nil, "/etc/profile.d/x.sh", "/p/etc/profile"},
-	{"/etc/ld.so.preload", whyLater, true, nil, "/etc/ld.so.preload", "/p/ld.so.preload"},
-	{"/etc", whySystem, true, nil, "/etc/hosts", "/p/etc/hosts"},
-	{"/boot", whySystem, true, nil, "/boot/grub/grub.cfg", "/p/boot/x"},
-	{"/usr", whySystem, true, nil, "/usr/local/bin/ls", "/p/usr/x"},
-	{"/System", whySystem, true, nil, "/System/Library/x", "/p/System/x"},
-	{"/Windows", whySystem, true, nil, `C:\Windows\System32\drivers\etc\hosts`, "/p/Windows/x"},
+		{screen.Place{Path: "/etc", Hit: "/etc/hosts", Miss: "/p/etc/hosts"}, whySystem, true},
+		{screen.Place{Path: "/boot", Hit: "/boot/grub/grub.cfg", Miss: "/p/boot/x"}, whySystem, true},
+		{screen.Place{Path: "/usr", Hit: "/usr/local/bin/ls", Miss: "/p/usr/x"}, whySystem, true},
+		{screen.Place{Path: "/System", Hit: "/System/Library/x", Miss: "/p/System/x"}, whySystem, true},
+		{screen.Place{Path: "/Windows", Hit: `C:\Windows\System32\drivers\etc\hosts`, Miss: "/p/Windows/x"}, whySystem, true},
+	}...)
+})
 
-	{".vscode/settings.json", whyClient, true, nil, "/p/.vscode/settings.json", "/p/.vscode/extensions.md"},
-	{".vscode/tasks.json", whyClient, true, nil, "/p/.vscode/tasks.json", "/p/tasks.json"},
-	{".vscode/mcp.json", whyClient, true, nil, "/p/.vscode/mcp.json", "/p/mcp.json.md"},
-	{".cursor/mcp.json", whyClient, true, nil, "/p/.cursor/mcp.json", "/p/.cursor/rules/x.md"},
-	{".mcp.json", whyClient, true, nil, "/p/.mcp.json", "/p/mcp.jsonc"},
-	{"claude_desktop_config.json", whyClient, true, nil, "~/Library/Application Support/Claude/claude_desktop_config.json", "/p/claude.json"},
-	{".claude/settings*", whyClient, true, nil, "/p/.claude/settings.local.json", "/p/.claude/notes.md"},
-	{".claude.json", whyClient, true, nil, "~/.claude.json", "/p/claude.json"},
-	{".codex/config.toml", whyClient, true, nil, "~/.codex/config.toml", "/p/codex/config.toml"},
-	{".gemini/settings.json", whyClient, true, nil, "~/.gemini/settings.json", "/p/gemini/settings.json"},
-}...)
-
-func secretPlaces() (all []place) {
-	for _, p := range screen.SecretPlaces {
-		why := whySecrets
-		if p.Personal {
-			why = whyPersonal
-		}
-		if p.Path != "" {
-			all = append(all, place{p.Path, why, false, p.Spare, p.Hit, p.Miss})
+func screened() (all []place) {
+	add := func(rows []screen.Place, write bool, why map[screen.Keeper]string) {
+		for _, p := range rows {
+			if p.Path != "" {
+				all = append(all, place{p, why[p.Of], write})
+			}
 		}
 	}
+	add(screen.SecretPlaces[:], false, map[screen.Keeper]string{screen.Owner: whySecrets, screen.Browser: whyPersonal})
+	add(screen.LaterPlaces[:], true, map[screen.Keeper]string{screen.Owner: whyLater, screen.Client: whyClient})
 	return all
-}
-
-// holds says whether the row is about a path that located has made plain.
-func (p *place) holds(plain string) bool {
-	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
-	want := strings.Split(strings.TrimPrefix(strings.ToLower(p.pattern), "/"), "/")
-	for _, s := range p.spare {
-		if parts[len(parts)-1] == s {
-			return false
-		}
-	}
-	for i := 0; i+len(want) <= len(parts); i++ {
-		if strings.HasPrefix(p.pattern, "/") && (i > 0 || !rooted(plain)) {
-			break
-		}
-		same := true
-		for j, w := range want {
-			ok, err := path.Match(w, parts[i+j])
-			same = same && ok && err == nil
-		}
-		if same {
-			return true
-		}
-	}
-	return false
 }
 
 func rooted(plain string) bool { return strings.HasPrefix(plain, "/") }

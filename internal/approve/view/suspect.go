@@ -45,9 +45,9 @@ func (l *dangerFinder) places(s string) {
 	seen := map[string]bool{}
 	for _, plain := range located(s, l.o.Home) {
 		inside := l.o.Project != "" && !outside(plain, l.o.Project)
-		for i := range places {
-			p := &places[i]
-			if p.write && !l.writes || inside && p.why == whySystem || seen[p.why] || !p.holds(plain) {
+		for i := range places() {
+			p := &places()[i]
+			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.Holds(plain) && !(l.mayWrite && p.write && p.Within(plain)) {
 				continue
 			}
 			seen[p.why] = true

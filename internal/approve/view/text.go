@@ -138,3 +138,19 @@ func lineText(s string) string {
 	}
 	return strings.Repeat(" ", indent) + strings.Join(parts, `\t`) + strings.Repeat(`\u{20}`, trailing)
 }
+
+// tab is how a tab looks in a line of a change.
+const tab = "→   "
+
+// plainLine is one line of a change. One of characters that all stand for themselves has
+// no escapes: quotes and backslashes as they are, a tab as an arrow, and runs of up to
+// maxIndent blanks. Any other is lineText, and has an escape that no plain line can hold;
+// so two different lines are never shown alike.
+func plainLine(s string) string {
+	bare := strings.NewReplacer("\t", ".", `\`, ".", `"`, ".", " ", ".").Replace(s)
+	if !strings.HasSuffix(s, " ") && term.Visible(bare) == bare && !strings.Contains(s, "→") &&
+		!strings.Contains(s, `\u{`) && !strings.Contains(s, `\x{`) && !strings.Contains(s, strings.Repeat(" ", maxIndent+1)) {
+		return strings.ReplaceAll(s, "\t", tab)
+	}
+	return strings.ReplaceAll(lineText(s), "→", `\u{2192}`)
+}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,9 +31,14 @@ type Options struct {
 	Server  string      // the name to show; "" takes the first call's
 	Rule    policy.Rule // the one that asked; the zero value shows none
 	Digest  [32]byte    // of the frame; the zero value shows none
+	Why     string      // why it is asked, beside the rule; "" for no other reason
+	Reply   bool        // the calls were made: what came back is asked about
 	Project string      // absolute folder the work is in; "" when unknown; / and Home, or what holds it, count as unknown
 	Home    string      // the owner's home, for ~; "" when unknown
 	Own     []string    // folders of clawai's own: rules, record
+	// Unseen says that an answer would let other calls through which nobody sees: what
+	// may write, or name, what runs later counts as what does.
+	Unseen bool
 	// ReadFile reads a file that a call would change; nil gives no Diff. It is
 	// asked for absolute, clean paths only, which an attacker chooses: it must
 	// refuse everything but a regular file, must not wait for one (O_NONBLOCK)
@@ -46,9 +52,13 @@ type Question struct {
 	Title    string    // what is asked for, in a few words: `"write_file" on "files"`
 	Server   string    // in quotes; "not named" without one
 	Rule     string    // file, line and description of the rule that asked; "" without one
+	Why      string    // why it is asked, beside the rule; "" for no other reason
+	Reply    bool      // what came back is asked about
 	Digest   string    // the first 12 hex digits of the frame's SHA-256; "" without one
 	Requests []Request // one for each call, in their order
 	Dangers  []string  // why it needs care, in plain words, each once; nil when it is routine
+
+	who name // the server
 }
 
 // Request is one call.
@@ -62,6 +72,9 @@ type Request struct {
 	Extra   int        // how many of Args, the last ones, stand in params beside the arguments
 	Diff    []DiffLine // what a call that writes files would change; nil when it cannot be known
 	Dangers []string
+
+	deed    deed
+	changed changed
 }
 
 // Arg is one value of a call's arguments: a string, a number, true, false,
@@ -97,10 +110,16 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if len(calls) > maxRequests {
 		return Question{}, ErrTooMany
 	}
+	if o.Reply {
+		o.ReadFile = nil // the files are as the call has left them
+	}
 	if o.Server == "" {
 		o.Server = calls[0].Server
 	}
-	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule, o.Home)}
+	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule, o.Home), Why: term.Text(o.Why), Reply: o.Reply, who: name{text: "a server without a name"}}
+	if o.Server != "" {
+		q.who = nameOf(o.Server)
+	}
 	if o.Digest != [32]byte{} {
 		q.Digest = hex.EncodeToString(o.Digest[:6])
 	}
@@ -117,11 +136,27 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 			}
 		}
 	}
+	if o.Reply {
+		q.made()
+	}
 	q.Title = title(q)
 	return q, nil
 }
 
+// made turns a question about calls into one about what came back from them: what they
+// would do is done, and what needs care is their answer.
+func (q *Question) made() {
+	for i := range q.Requests {
+		q.Requests[i].deed.made()
+		q.Requests[i].Dangers = nil
+	}
+	q.Dangers, q.Why = []string{cmp.Or(q.Why, "its answer is held")}, ""
+}
+
 func (m *builder) request(c *policy.Call, o Options) (Request, error) {
+	if c.Method == listedMethod && c.Subject == policy.NoSubject {
+		return m.listed(c)
+	}
 	r := Request{Server: serverName(c.Server), Method: method(c.Method), Word: word(c.Subject)}
 	for _, name := range c.Names {
 		a, err := m.value(r.Word, "string", name)
@@ -142,8 +177,9 @@ func (m *builder) request(c *policy.Call, o Options) (Request, error) {
 	both := walker{leaves: append(slices.Clip(w.leaves), x.leaves...), odd: append(w.odd, x.odd...)}
 	r.Dangers = dangers(c, &r, &both, unusual, o)
 	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
-		r.Diff = diff(screen.Words(c.Names[0]), w.leaves, o, &m.diff)
+		r.Diff, r.changed = diff(screen.Words(c.Names[0]), w.leaves, o, &m.diff)
 	}
+	r.deed = deedOf(c, &r, w.leaves, o.Home)
 	return r, nil
 }
 

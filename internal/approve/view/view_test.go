@@ -20,11 +20,12 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"files wants to call edit_file",
 		"careful    holds text that hides or passes for other text (control characters)",
-		"careful    holds text that hides or passes for other text (bytes that are no text)",
-		`server     "files"`, `by server  "s"`, "method     tools/call", `tool       "edit_file"`, `rule       /p/\u{1b}.toml:7 "Ask\u{a}me"`, "arguments  8",
+		"careful    holds text that hides or passes for other text (bytes that are no text)", "", "arguments  8",
 		`  z = "\u{1f600}\x{ed}\x{a0}\x{80}A\u{8}\u{c}\u{d}\u{9}/" ← control characters, bytes that are no text`,
 		`  edits[0].newText = "a\u{a}b"`, "  edits[1] = 1.50", "  edits[2] = true", "  edits[3] = null", "  edits[4] = {}", "  edits[5] = []", `  "a.b"."" = ""`,
+		`server     "files"`, `by server  "s"`, "method     tools/call", `tool       "edit_file"`, `rule       /p/\u{1b}.toml:7 "Ask\u{a}me"`,
 	}
 	if got := strings.Join(q.Lines(0), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", got)
@@ -66,13 +67,16 @@ func TestLinesOfSeveralRequests(t *testing.T) {
 	}
 	a := strings.Repeat("a", 100)
 	want := []string{
+		"a server without a name wants 5 things at once",
 		"careful    puts a server's words to your model",
-		"request 1 of 5", "server     not named", "method     sampling/createMessage", `text       "be kind"`,
-		`text       "` + a + a + `" … "` + a + `" (301 characters, SHA-256 ` + digest(q.Requests[0].Names[1]) + ")", "arguments  none",
-		"request 2 of 5", "method     elicitation/create", `asks       "Which?"`, "arguments  none",
-		"request 3 of 5", "method     resources/read", `resource   "file:///a/../b"`, "arguments  none",
-		"request 4 of 5", "method     roots/list", `method     "roots/list"`, "arguments  none",
-		"request 5 of 5", "method     prompts/get", `prompt     "p"`, "arguments  1", `  a = "/x/../y" → "/y"`,
+		"", `request 1 of 5  wants your model to read "` + a[:93] + "…" + a[:92] + `" and 1 more`, `text       "be kind"`,
+		`text       "` + a + a + `" … "` + a + `" (301 characters, SHA-256 ` + digest(q.Requests[0].Names[1]) + ")",
+		"arguments  none", "method     sampling/createMessage",
+		"", `request 2 of 5  wants to ask you "Which?"`, `asks       "Which?"`, "arguments  none", "method     elicitation/create",
+		"", "request 3 of 5  wants to read file:///a/../b", "arguments  none", "method     resources/read", `resource   "file:///a/../b"`,
+		"", "request 4 of 5  wants to call roots/list", "arguments  none", "method     roots/list", `method     "roots/list"`,
+		"", "request 5 of 5  wants to give the prompt p", "arguments  1", `  a = "/x/../y" → "/y"`, "method     prompts/get", `prompt     "p"`,
+		"", "server     not named",
 	}
 	if got := q.Lines(0); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -257,17 +261,26 @@ func TestWrap(t *testing.T) {
 	}{
 		{"abc", 0, "abc"},
 		{strings.Repeat("a", 12), 12, "aaaaaaaaaaaa"},
-		{strings.Repeat("a", 13), 12, "aaaaaaaaaaaa|    ↳ a"},
-		{strings.Repeat("漢", 10), 12, "漢漢漢漢漢漢|    ↳ 漢漢漢|    ↳ 漢"},
-		{"aaaaaaaaaaaж\u0336\u0336b", 12, "aaaaaaaaaaaж\u0336\u0336|    ↳ b"},
+		{strings.Repeat("a", 13), 12, "aaaaaaaaaaaa|    ↳a"},
+		{strings.Repeat("漢", 10), 12, "漢漢漢漢漢漢|    ↳漢漢漢|    ↳漢"},
+		{"aaaaaaaaaaaж\u0336\u0336b", 12, "aaaaaaaaaaaж\u0336\u0336|    ↳b"},
 		{"नमस्ते नमस्ते नमस्ते", 12, ""},
-		{"abcdefghijk", 1, "abcdefgh|    ↳ ij|    ↳ k"},
+		{"abcdefghijk", 1, "abcdefgh|    ↳ijk"},
+		{"no such file", 11, "no such|    ↳ file"},
+		{"no such  file", 12, "no such |    ↳ file"},
+		{"rm -rf / tmp", 11, "rm -rf /|    ↳ tmp"},
+		{"rm -rf /tmpp", 11, "rm -rf|    ↳ /tmpp"},
+		{"a verylongword", 10, "a verylong|    ↳word"},       // nothing is won by its first third alone
+		{`  + ┆ "\u00e9"`, 12, `  + ┆|    ↳ "\u00e|    ↳9"`}, // of a plain line
+		{`aaaaaaa\éé`, 8, `aaaaaaa\|    ↳éé`},
+		{`aaaaaa\u{1b}b`, 10, `aaaaaa|    ↳\u{1b|    ↳}b`},
+		{`aaaaaa\u{1b}b`, 11, `aaaaaa|    ↳\u{1b}|    ↳b`},
 	} {
 		got := strings.Join(Wrap([]string{c.text}, c.cells), "|")
 		if c.want != "" && got != c.want {
 			t.Errorf("%q at %d: %q", c.text, c.cells, got)
 		}
-		if joined := strings.ReplaceAll(got, "|"+continued, ""); joined != c.text {
+		if joined := strings.ReplaceAll(got, "|"+Continued, ""); joined != c.text {
 			t.Errorf("%q at %d: %q", c.text, c.cells, got)
 		}
 	}
@@ -304,8 +317,8 @@ func TestChangesHaveAGutter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`changes    "/p/a": 1 line comes, 1 line goes`, "  … 1 line stays …", "  ┆   2", "  ┆   3", "  ┆   4", "  ┆ - old", `  ┆ + server  \"safe\"`}
-	if got := q.Lines(0); !slices.Equal(got[len(got)-len(want):], want) {
+	want := []string{"s wants to write /p/a  +1 −1", "", "  … 1 line stays …", "    ┆ 2", "    ┆ 3", "    ┆ 4", "  - ┆ old", `  + ┆ server  "safe"`, ""}
+	if got := q.Lines(0); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -320,10 +333,11 @@ func TestBesideTheArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`careful    sends more than its arguments, in a member that MCP does not know: "cwd"`,
-		`server     "files"`, `method     tools/call`, `tool       "list"`,
+		"files wants to call list",
+		`careful    sends more than its arguments, in a member that MCP does not know: "cwd"`, "",
 		`arguments  2`, `  "params/cwd" = "/p"`, `  x = 1`,
 		`params     3 more`, `  params/cwd = "/etc"`, `  params/task.ttl = 60`, `  params/_meta."a/b" = true`,
+		`server     "files"`, `method     tools/call`, `tool       "list"`,
 	}
 	if got := q.Lines(0); !slices.Equal(want, got) {
 		t.Error(strings.Join(got, "\n"))

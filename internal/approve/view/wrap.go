@@ -6,31 +6,56 @@ import (
 	"golang.org/x/text/width"
 )
 
-// continued begins a row that goes on with the line above it.
-const continued = "    ↳ "
+// Continued begins a row that goes on with the line above it. What stands behind it is
+// the line's own text, so that a blank at which a row ended is still to be seen.
+const Continued = "    ↳"
 
-// Wrap cuts harmless lines into rows of at most cells cells; 0 cuts nothing. What is
-// cut off goes on behind a mark, so that it is not taken for a line of its own.
+// Wrap cuts harmless lines into rows of at most cells cells; 0 cuts nothing. Words stay
+// whole where a row has a blank in its last two thirds. What is cut off goes on behind a
+// mark, so that it is not taken for a line of its own, and rows without their marks are
+// the line again.
 func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines
 	}
-	cells = max(cells, len(continued)) // and room for a few characters
+	cells = max(cells, wide(Continued)+3) // room for a few characters
 	var rows []string
 	for _, line := range lines {
-		start, used := 0, 0
 		mark := ""
-		for i, r := range line {
-			w := Cells(r)
-			if used+w > cells {
-				rows = append(rows, mark+line[start:i])
-				mark, start, used = continued, i, 6
+		for {
+			end := rowEnd(line, cells-wide(mark))
+			rows = append(rows, mark+line[:end])
+			if line = line[end:]; line == "" {
+				break
 			}
-			used += w
+			mark = Continued
 		}
-		rows = append(rows, mark+line[start:])
 	}
 	return rows
+}
+
+// rowEnd is where a row of at most cells cells ends: before the last blank of its last
+// two thirds if a word would be cut, and within an escape only if that is wider than the row.
+func rowEnd(line string, cells int) int {
+	used, end, blank := 0, 0, 0
+	for unit := range units(line) {
+		w := wide(unit)
+		switch {
+		case used+w <= cells:
+		case end == 0:
+			return cells // an escape: ASCII
+		case unit != " " && blank > 0:
+			return blank
+		default:
+			return end
+		}
+		if unit == " " && used > cells/3 {
+			blank = end
+		}
+		used += w
+		end += len(unit)
+	}
+	return len(line)
 }
 
 // Cells is how many cells of a terminal a character of harmless text takes.

@@ -22,7 +22,7 @@ type answerBody struct {
 	ID        string `json:"id"`
 	Digest    string `json:"digest"` // hex, of the frame the page showed
 	Reply     string `json:"reply"`  // a word of replies
-	Scope     string `json:"scope"`  // of the offer, for the two that last
+	Scope     string `json:"scope"`  // of the offer, for those that last
 	Words     string `json:"words"`  // a note for the agent
 	Read      bool   `json:"read"`   // the end of the question has been in sight; view.Sight
 	Confirmed bool   `json:"confirmed"`
@@ -45,6 +45,7 @@ func conflict(text string) *refusal { return &refusal{http.StatusConflict, text}
 var (
 	unknownReply = &refusal{http.StatusBadRequest, "This is no answer that clawai knows. Nothing was answered."}
 	unknownScope = &refusal{http.StatusBadRequest, "No such rule was offered. Nothing was answered."}
+	unknownReach = &refusal{http.StatusBadRequest, "No answer for the session was offered that reaches so far. Nothing was answered."}
 	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}
 	otherBytes   = conflict("The question is not the one that the page showed. Nothing was answered; load the page again.")
 	tooEarly     = &refusal{http.StatusTooEarly, "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
@@ -56,9 +57,13 @@ var (
 	goneAlready  = conflict("Too late: it is no longer in the queue; nothing was executed.")
 )
 
-// serveRequest sends all of one request that waits.
+// serveRequest sends all of one request that waits, or how it ended. That it ends while
+// the page opens it is no error, and of one a browser would tell on its console.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
 	q, err := s.find(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
+	if late, ok := errors.AsType[*refusal](err); ok && late.status == http.StatusConflict {
+		return reply(w, map[string]string{"ended": late.text})
+	}
 	if err != nil {
 		return err
 	}
@@ -132,6 +137,7 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 		return a, longNote
 	}
 	lasts := said == gate.AllowAlways || said == gate.DenyAlways
+	far := said == gate.AllowSession && body.Scope != ""
 	was := in.sentOf(q.ID)
 	dangerous := said.Allows() && was.care < routine
 	switch {
@@ -143,17 +149,24 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 		return a, notInBulk
 	case said == gate.AllowSession && !q.Lasting:
 		return a, notLasting
+	case said == gate.AllowSession && !reaches(q, body.Scope):
+		return a, unknownReach
 	case said.Allows() && (!was.whole || !body.Read):
 		return a, unread
-	case (lasts || dangerous) && !body.Confirmed:
+	case (lasts || far || dangerous) && !body.Confirmed:
 		return a, unconfirmed
 	case lasts && !offered(q, said, body.Scope):
 		return a, unknownScope
 	}
-	if lasts {
+	if lasts || far {
 		a.Scope = body.Scope
 	}
 	return a, nil
+}
+
+// reaches says whether the person was offered that an answer for the session goes so far.
+func reaches(q *queue.Request, scope string) bool {
+	return scope == "" || slices.ContainsFunc(queue.ForSession(q.Offers), func(o queue.Offer) bool { return o.Scope == scope })
 }
 
 // offered says whether the rule that the person confirmed was on the page.

@@ -50,6 +50,32 @@ func TestEveryAnswerReachesTheQueue(t *testing.T) {
 	}
 }
 
+// An answer for the session reaches as far as the page offered, once it is confirmed.
+func TestAnAnswerForTheSessionReaches(t *testing.T) {
+	reaching := func(r *queue.Request) {
+		r.Offers = append(r.Offers, queue.Offer{Scope: "folder", Title: "below /p", Session: "Edit files below /p"}, queue.Offer{Scope: "tool", Title: "all", Allow: "[[rule]]\n"})
+	}
+	for scope, want := range map[string]int{"folder": 200, "exact": 200, "tool": 400, "file": 400} {
+		for _, confirmed := range []bool{true, false} {
+			st, _, r := asked(t, reaching)
+			resp, body := st.answer(r, "session", map[string]any{"scope": scope, "confirmed": confirmed})
+			status := want
+			if !confirmed && want == 200 {
+				status = 409
+			}
+			given := st.q.given()
+			if resp.StatusCode != status || (len(given) == 1) != (status == 200) || len(given) == 1 && (given[0].Reply != gate.AllowSession || given[0].Scope != scope) {
+				t.Errorf("%s, confirmed %v: %s %s %+v", scope, confirmed, resp.Status, body, given)
+			}
+		}
+	}
+	st, _, r := asked(t, reaching)
+	_, body := st.do("GET", requestPath+r.ID, "", nil)
+	if want := `"session":[{"scope":"folder","lets":"Edit files below /p","title":"below /p"},{"scope":"exact","lets":"This exact call","title":"this exact call again, and no other"}]`; !strings.Contains(body, want) {
+		t.Errorf("%s is not in %s", want, body)
+	}
+}
+
 func TestAnswersThatAreRefused(t *testing.T) {
 	slow.Test(t)
 	dangerous := func(r *queue.Request) { r.Risk = "dangerous" }
@@ -284,6 +310,9 @@ func TestTooLateSaysWhatHappened(t *testing.T) {
 	} {
 		st, _, r := asked(t, nil)
 		settle(st.q, r)
+		if resp, body := st.do("GET", requestPath+r.ID, "", nil); resp.StatusCode != http.StatusOK || !strings.HasPrefix(body, `{"ended":"Too late: `) || !strings.Contains(body, want) {
+			t.Errorf("opened, %s: %s %s", want, resp.Status, body)
+		}
 		resp, body := st.answer(r, "allow", nil)
 		if resp.StatusCode != http.StatusConflict || !strings.Contains(body, "Too late: ") || !strings.Contains(body, want) {
 			t.Errorf("%s: %s %s", want, resp.Status, body)

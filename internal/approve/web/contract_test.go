@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -21,6 +22,10 @@ type pen struct{}
 
 func (pen) Offers(gate.Question) ([]queue.Offer, string) {
 	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\n", Deny: "[[rule]]\n"}}, ""
+}
+
+func (pen) Bound(context.Context, gate.Question, string) (gate.Bound, string, error) {
+	return nil, "", errors.New("no answer reaches further here")
 }
 
 func (pen) Write(context.Context, gate.Question, string, gate.Reply) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -134,9 +135,7 @@ func (st *site) enter() *site {
 func (st *site) answer(r *queue.Request, reply string, more map[string]any) (*http.Response, string) {
 	st.t.Helper()
 	body := map[string]any{"id": r.ID, "digest": hex.EncodeToString(r.Digest[:]), "reply": reply, "read": true}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	b, err := json.Marshal(body)
 	if err != nil {
 		st.t.Fatal(err)

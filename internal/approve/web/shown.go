@@ -48,7 +48,7 @@ func (s *Server) row(r *queue.Request) *row {
 		out.Short = "deny it, or it denies by itself at its deadline"
 		return out
 	}
-	out.Title, out.Server = q.Title, q.Server
+	out.Title, out.Server = s.title(&q), q.Server
 	short := strings.TrimPrefix(q.Short(shortLength), "careful: ") // the page says so itself
 	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
@@ -78,7 +78,7 @@ func (s *Server) view(r *queue.Request, changes bool) (view.Question, error) {
 }
 
 func (s *Server) options(r *queue.Request, changes bool) view.Options {
-	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Project: r.Project, Home: s.o.Home, Own: s.o.Own}
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.Reply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own}
 	if changes {
 		o.ReadFile = s.o.ReadFile
 	}
@@ -96,11 +96,11 @@ type details struct {
 	Project   string    `json:"project"`
 	Rule      string    `json:"rule"`
 	Reason    string    `json:"reason"`
-	Findings  string    `json:"findings"`
 	Dangerous bool      `json:"dangerous"`
 	Dangers   []string  `json:"dangers"`
 	Requests  []request `json:"requests"`
 	Lasting   bool      `json:"lasting"`
+	Session   []reach   `json:"session"` // how far an answer for the session can go, the preset first
 	Offers    []offer   `json:"offers"`
 	NoOffer   string    `json:"noOffer"`
 	care      care
@@ -140,11 +140,21 @@ type offer struct {
 	Example string   `json:"example"`
 }
 
+// reach is one way how far an answer for the session can go.
+type reach struct {
+	Scope string `json:"scope"`
+	Lets  string `json:"lets"`  // in a few words
+	Title string `json:"title"` // with all that it leaves open
+}
+
 func (s *Server) details(r *queue.Request) *details {
 	out := &details{
 		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
-		Reason: term.Text(r.Reason), Findings: term.Text(string(r.Findings)),
-		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Requests: []request{},
+		Reason:  term.Text(r.Reason),
+		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Session: []reach{}, Requests: []request{},
+	}
+	for _, o := range queue.ForSession(r.Offers) {
+		out.Session = append(out.Session, reach{o.Scope, term.Text(o.Session), term.Text(o.Title)})
 	}
 	for _, o := range r.Offers {
 		out.Offers = append(out.Offers, offer{o.Scope, term.Text(o.Title), textLines(o.Allow), textLines(o.Deny), term.Text(o.Example)})
@@ -216,41 +226,40 @@ func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
 		out.Title = "A call that cannot be shown"
 		return out
 	}
-	out.Title = q.Title
+	out.Title = s.title(&q)
 	return out
 }
 
-// ending says in a sentence or two how a request was resolved.
+// ending says in one sentence how a request was resolved.
 func ending(r *queue.Request) string {
-	at := clock(r.Decided)
-	outcome := term.Text(r.Outcome)
+	at, outcome, undone := clock(r.Decided), term.Text(r.Outcome), queue.Undone(r.Reply())
 	switch r.Status {
-	case queue.Pending:
-		return "It still waits."
 	case queue.Approved, queue.Denied:
-		s := fmt.Sprintf("%s at %s, %s.", answerText(r), at, by(r))
-		return s + outcomeText(r.Status, outcome)
+		return fmt.Sprintf("%s at %s %s%s.", answerText(r), at, by(r), outcomeText(r.Status, outcome, undone))
 	case queue.Expired:
+		why := strings.TrimSuffix(strings.TrimSuffix(outcome, undone), "; ")
+		if why == "" || strings.HasPrefix(why, "expired") {
+			return fmt.Sprintf("Expired at %s; %s.", at, undone)
+		}
+		return fmt.Sprintf("Ended at %s: %s; %s.", at, why, undone)
+	case queue.Pending:
 	}
-	if outcome == "" || outcome == "expired" {
-		return fmt.Sprintf("It expired at %s; nothing was executed.", at)
-	}
-	return fmt.Sprintf("It ended at %s: %s; nothing was executed.", at, outcome)
+	return "It still waits."
 }
 
-// outcomeText makes a sentence of the proxy's word on what became of an answered call.
-func outcomeText(s queue.Status, outcome string) string {
+// outcomeText ends the sentence by the proxy's word on what became of an answered call.
+func outcomeText(s queue.Status, outcome, undone string) string {
 	switch {
-	case outcome == "" || s == queue.Denied && outcome == "denied":
+	case s == queue.Denied && (outcome == "" || outcome == "denied"):
+		return "; " + undone
+	case outcome == "":
 		return ""
 	case strings.HasPrefix(outcome, "went on"):
-		return " It " + outcome + "."
-	case strings.HasPrefix(outcome, "nothing was executed"):
-		return " N" + outcome[1:] + "."
+		return "; it " + outcome
 	case strings.HasPrefix(outcome, "denied"):
-		return " It was " + outcome + "."
+		return "; it was " + outcome
 	}
-	return " Then: " + outcome + "."
+	return "; " + outcome
 }
 
 // tooLate is ending for somebody whose answer came second.
@@ -271,13 +280,20 @@ func answerText(r *queue.Request) string {
 	case gate.AllowOnce:
 		return "Allowed once"
 	case gate.AllowSession:
-		return "Allowed for the session"
+		return "Allowed for the session" + scoped(r.Answer.Scope)
 	case gate.AllowAlways:
-		return "Always allowed"
+		return "Always allowed" + scoped(r.Answer.Scope)
 	case gate.DenyAlways:
-		return "Always denied"
+		return "Always denied" + scoped(r.Answer.Scope)
 	}
 	return "Denied"
+}
+
+func scoped(scope string) string {
+	if scope == "" {
+		return ""
+	}
+	return " (" + term.Visible(scope) + ")"
 }
 
 func by(r *queue.Request) string {
@@ -305,7 +321,9 @@ func grantRows(list []queue.Grant, home string) []grantRow {
 	for i := range list {
 		g := &list[i]
 		title := "A call that cannot be shown"
-		if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
+		if g.Reach != "" {
+			title = term.Text(g.Reach)
+		} else if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
 			title = q.Short(shortLength)
 		}
 		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(view.Tilde(g.Project, home)), g.Since.UnixMilli(), g.Uses})

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/viewtest"
+	"github.com/clawai/clawai/policy"
 )
 
 // evil stands in every text that does not come through package view.
@@ -93,16 +95,42 @@ func TestHowARequestEnded(t *testing.T) {
 	at := time.Date(2026, 1, 31, 12, 0, 45, 0, time.Local)
 	for want, r := range map[string]queue.Request{
 		"It still waits.": {Status: queue.Pending},
-		"Allowed once at 12:00:45, on the page, by ana. It went on.":                          {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowOnce, Channel: "web", By: "ana"}, Outcome: "went on"},
-		"Allowed for the session at 12:00:45, on the page. It was denied: the rules changed.": {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowSession, Channel: "web"}, Outcome: "denied: the rules changed"},
-		"Always allowed at 12:00:45, in the console, by ana. Then: the disk is full.":         {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowAlways, Channel: "console", By: "ana"}, Outcome: "the disk is full"},
-		"Always denied at 12:00:45, in the terminal.":                                         {Status: queue.Denied, Answer: queue.Answer{Reply: gate.DenyAlways, Channel: "terminal"}, Outcome: "denied"},
-		"It expired at 12:00:45; nothing was executed.":                                       {Status: queue.Expired, Outcome: "expired"},
-		"It ended at 12:00:45: the call was withdrawn; nothing was executed.":                 {Status: queue.Expired, Outcome: "the call was withdrawn"},
+		"Allowed once at 12:00:45 on the page, by ana; it went on to the server.":                     {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowOnce, Channel: "web", By: "ana"}, Outcome: "went on to the server"},
+		"Allowed for the session (folder) at 12:00:45 on the page; it was denied: the rules changed.": {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowSession, Scope: "folder", Channel: "web"}, Outcome: "denied: the rules changed"},
+		"Always allowed at 12:00:45 in the console, by ana; the disk is full.":                        {Status: queue.Approved, Answer: queue.Answer{Reply: gate.AllowAlways, Channel: "console", By: "ana"}, Outcome: "the disk is full"},
+		"Always denied at 12:00:45 in the terminal; nothing was executed.":                            {Status: queue.Denied, Answer: queue.Answer{Reply: gate.DenyAlways, Channel: "terminal"}, Outcome: "denied"},
+		"Denied at 12:00:45 on the page; nothing was executed.":                                       {Status: queue.Denied, Answer: queue.Answer{Channel: "web"}, Outcome: "nothing was executed"},
+		"Expired at 12:00:45; nothing was executed.":                                                  {Status: queue.Expired, Outcome: "expired at 12:00:45; nothing was executed"},
+		"Expired at 12:00:45; the answer was withheld.":                                               {Status: queue.Expired, Findings: []byte(`[]`), Outcome: "expired at 12:00:45; the answer was withheld"},
+		"Denied at 12:00:45 on the page; the answer was withheld.":                                    {Status: queue.Denied, Findings: []byte(`[]`), Answer: queue.Answer{Channel: "web"}},
+		"Ended at 12:00:45: the session is over; nothing was executed.":                               {Status: queue.Expired, Outcome: "the session is over; nothing was executed"},
+		"Ended at 12:00:45: the call was withdrawn; nothing was executed.":                            {Status: queue.Expired, Outcome: "the call was withdrawn"},
 	} {
 		r.Decided = at
 		if got := ending(&r); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The title says what a call is about, with the end of a long path.
+func TestTitles(t *testing.T) {
+	s := &Server{o: Options{Home: "/home/ana"}}
+	for args, want := range map[string]string{
+		`{"content":"x","path":"/home/ana/a/b.go"}`:             `"t" on "files" "~/a/b.go"`,
+		`{"query":"x","url":"https://x.example/a"}`:             `"t" on "files" "https://x.example/a"`,
+		`{"command":"make test"}`:                               `"t" on "files" "make test"`,
+		`{"path":7,"text":"x"}`:                                 `"t" on "files"`,
+		`{"command":"make\ntest"}`:                              `"t" on "files" "make …"`,
+		`{"path":"/` + strings.Repeat("long/", 99) + `end.go"}`: `"t" on "files" "/long/long/long/long/lon…/long/long/long/long/long/long/long/long/end.go"`,
+		`{"path":"/a\u202e\u001bb"}`:                            `"t" on "files" "/a\u{202e}\u{1b}b"`,
+	} {
+		q, err := view.Of([]policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(args)}}, view.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.title(&q); got != want {
+			t.Errorf("%s: %s", args, got)
 		}
 	}
 }

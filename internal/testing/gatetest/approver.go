@@ -113,7 +113,7 @@ func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, mea
 	meanwhile()
 	limit := r.Prompt
 	if limit == 0 {
-		limit = 20 * time.Second // the disk may be busy; who waits longer than that waits for ever
+		limit = time.Minute // the machine may be busy; who waits longer than that waits for ever
 	}
 	select {
 	case res := <-got:

@@ -22,10 +22,13 @@ type Emulator struct {
 	rows     int
 	cols     int
 	cells    [][]rune
+	looks    [][]Look // of the cells
+	look     Look     // of what is written next
 	x, y     int
 	alt      bool
 	insert   bool
 	main     [][]rune
+	mainLook [][]Look
 	mainX    int
 	mainY    int
 	partial  []byte
@@ -40,7 +43,7 @@ type Emulator struct {
 // New makes a blank screen.
 func New(rows, cols int) *Emulator {
 	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, modes: map[string]bool{}, changed: make(chan struct{})}
-	e.cells, e.bottom = blank(rows, cols), rows
+	e.cells, e.looks, e.bottom = blank(rows, cols), plain(rows, cols), rows
 	return e
 }
 
@@ -63,11 +66,12 @@ func blank(rows, cols int) [][]rune {
 func (e *Emulator) Resize(rows, cols int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	next := blank(rows, cols)
+	next, looks := blank(rows, cols), plain(rows, cols)
 	for i := range min(rows, e.rows) {
 		copy(next[i], e.cells[i])
+		copy(looks[i], e.looks[i])
 	}
-	e.rows, e.cols, e.cells = rows, cols, next
+	e.rows, e.cols, e.cells, e.looks = rows, cols, next, looks
 	e.top, e.bottom = 0, rows
 	e.x, e.y = min(e.x, cols-1), min(e.y, rows-1)
 }
@@ -188,10 +192,11 @@ func (e *Emulator) put(r rune) {
 	}
 	if e.insert {
 		copy(e.cells[e.y][e.x+w:], e.cells[e.y][e.x:])
+		copy(e.looks[e.y][e.x+w:], e.looks[e.y][e.x:])
 	}
-	e.cells[e.y][e.x] = r
+	e.cells[e.y][e.x], e.looks[e.y][e.x] = r, e.look
 	if w == 2 {
-		e.cells[e.y][e.x+1] = 0
+		e.cells[e.y][e.x+1], e.looks[e.y][e.x+1] = 0, e.look
 	}
 	e.x += w
 }
@@ -215,13 +220,17 @@ func (e *Emulator) reverseLineFeed() {
 
 // scroll moves the rows from the given one to the region's end up by n.
 func (e *Emulator) scroll(from, n int) {
-	region := e.cells[from:e.bottom]
+	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })
+	roll(e.looks[from:e.bottom], n, func() []Look { return plain(1, e.cols)[0] })
+}
+
+func roll[T any](region []T, n int, fresh func() T) {
 	for ; n > 0; n-- {
 		copy(region, region[1:])
-		region[len(region)-1] = blank(1, e.cols)[0]
+		region[len(region)-1] = fresh()
 	}
 	for ; n < 0; n++ {
 		copy(region[1:], region)
-		region[0] = blank(1, e.cols)[0]
+		region[0] = fresh()
 	}
 }

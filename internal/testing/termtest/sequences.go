@@ -73,13 +73,8 @@ func (e *Emulator) csi(params string, final byte) {
 		e.scroll(e.top, -n)
 	case 'P', '@':
 		e.shift(n, final == '@')
-	case 'm': // bold and its end; colour would show here
-		for p := range strings.SplitSeq(params, ";") {
-			if !slices.Contains([]string{"", "0", "1", "22"}, p) && (!e.Colors || !slices.Contains([]string{"31", "36", "39"}, p)) {
-				e.problems = append(e.problems, "style "+params)
-			}
-			e.styles[p] = true
-		}
+	case 'm':
+		e.style(params)
 	default:
 		if params == "4" && (final == 'h' || final == 'l') {
 			e.insert = final == 'h'
@@ -91,8 +86,12 @@ func (e *Emulator) csi(params string, final byte) {
 
 // shift takes n characters out of the row, or puts blanks in.
 func (e *Emulator) shift(n int, in bool) {
-	row := e.cells[e.y][e.x:]
-	gap := []rune(strings.Repeat(" ", min(n, len(row))))
+	shift(e.cells[e.y][e.x:], n, in, ' ')
+	shift(e.looks[e.y][e.x:], n, in, Look{})
+}
+
+func shift[T any](row []T, n int, in bool, none T) {
+	gap := slices.Repeat([]T{none}, min(n, len(row)))
 	if in {
 		copy(row, append(gap, row...))
 		return
@@ -108,11 +107,11 @@ func (e *Emulator) mode(m string, on bool) {
 		}
 	case "1049":
 		if on && !e.alt {
-			e.main, e.mainX, e.mainY = e.cells, e.x, e.y
-			e.cells = blank(e.rows, e.cols)
+			e.main, e.mainLook, e.mainX, e.mainY = e.cells, e.looks, e.x, e.y
+			e.cells, e.looks = blank(e.rows, e.cols), plain(e.rows, e.cols)
 		}
 		if !on && e.alt {
-			e.cells, e.x, e.y = e.main, e.mainX, e.mainY
+			e.cells, e.looks, e.x, e.y = e.main, e.mainLook, e.mainX, e.mainY
 		}
 		e.alt = on
 	default:
@@ -124,7 +123,7 @@ func (e *Emulator) erase(how int) {
 	e.eraseLine(how)
 	for i := range e.cells {
 		if how == 2 || how == 0 && i > e.y || how == 1 && i < e.y {
-			e.cells[i] = []rune(strings.Repeat(" ", e.cols))
+			e.cells[i], e.looks[i] = blank(1, e.cols)[0], plain(1, e.cols)[0]
 		}
 	}
 }
@@ -132,7 +131,7 @@ func (e *Emulator) erase(how int) {
 func (e *Emulator) eraseLine(how int) {
 	for i := range e.cells[e.y] {
 		if how == 2 || how == 0 && i >= e.x || how == 1 && i <= e.x {
-			e.cells[e.y][i] = ' '
+			e.cells[e.y][i], e.looks[e.y][i] = ' ', Look{}
 		}
 	}
 }

@@ -104,7 +104,7 @@ func beside() []Case {
 		{Name: "schema of an elicitation", Technique: "what the form asks for stands in its schema, not in its message",
 			Calls: []policy.Call{{Server: "files", Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"ready?"},
 				Extra: []byte(`{"requestedSchema":{"properties":{"k":{"title":` + quote("Your password"+evil) + `}}}}`)}},
-			Server: "files", Shows: []string{"ready?", "Your password" + evilShown}},
+			Server: "files", Tools: []string{"ready?"}, Shows: []string{"Your password" + evilShown}}, // in whichever order
 	}
 }
 

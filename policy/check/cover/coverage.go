@@ -37,7 +37,7 @@ type Coverage struct {
 // changing the rule and tracing the fixtures again. src is the text that p was
 // read from.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
-	cases, err := casesOf(p, fixtures, o)
+	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
 		return Coverage{}, err
 	}
@@ -85,10 +85,14 @@ type reachingCall struct {
 // trace finds out which call comes to which rule.
 func (m *meter) trace() {
 	for k := range m.cases {
-		for j := range m.cases[k].calls {
-			call := &m.cases[k].calls[j]
+		p, readings := m.policy.Of(m.cases[k].on), m.cases[k].readings()
+		if p == nil {
+			continue
+		}
+		for j := range readings {
+			call := &readings[j]
 			var matched []int32
-			for _, s := range m.policy.Trace(call).Steps {
+			for _, s := range p.Trace(call).Steps {
 				matches := s.Match != policy.NoMatch
 				if s.Reached {
 					m.came[s.Rule] = append(m.came[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
@@ -112,7 +116,7 @@ func (m *meter) rule(i int) {
 			found = m.cases[v.in].path
 		}
 	}
-	m.point(i, theRule, "matches", found, "a call that every condition of the rule fits, and that no rule above decides")
+	m.point(i, theRule, "matches", found, m.thing()+" that every condition of the rule fits, and that no rule above decides")
 	typed := constraints(m.source)
 	leaves := m.text.Leaves(typed...)
 	for j := range leaves {
@@ -122,7 +126,14 @@ func (m *meter) rule(i int) {
 		}
 		call, _ := policy.CallKeyOf(l.Path[0])
 		switch l.Path[0] {
+		case m.source.About.Key():
+			m.values(i, l)
+		case "not":
+			m.exceptions(i, l)
 		default:
+			if call.Proof == policy.FoundKinds {
+				m.values(i, l)
+			}
 			if !call.Glob {
 				break
 			}
@@ -135,9 +146,24 @@ func (m *meter) rule(i int) {
 		}
 	}
 	for _, c := range m.source.Calls {
-		if c.Glob == "" {
+		// Without a find, a rule about what comes back judges something else, and one that redacts nothing.
+		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.Alters())
+		if c.Globs == nil && !needed {
 			m.fails(i, c.Key, c.Key, m.text.Without(c.Key))
 		}
+	}
+}
+
+// exceptions asks of each glob of an exception whether it keeps the rule from matching.
+func (m *meter) exceptions(i int, l *policytext.Leaf) {
+	for j, one := range l.Value.Elements {
+		if len(l.Value.Elements) > 1 {
+			only := string(m.src[one.Start:one.End])
+			m.fails(i, name(l)+" "+only, name(l)+" "+only, []policytext.Edit{without(l, j)})
+		}
+	}
+	if len(l.Value.Elements) < 2 {
+		m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
 	}
 }
 
@@ -145,7 +171,7 @@ func (m *meter) rule(i int) {
 // condition is taken away would be one.
 func (m *meter) opened(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.Without("args_only"), m.text.Without("args_open")...)
-	if m.source.Action != policy.Allow || len(m.source.Args)+len(m.source.Where) < 2 {
+	if m.source.Action != policy.Allow || len(m.source.Paths()) < 2 {
 		return edits
 	}
 	at := leaves[slices.IndexFunc(leaves, func(l policytext.Leaf) bool { return l.Path[0] == "action" })].Value.End
@@ -201,7 +227,7 @@ func (m *meter) values(i int, l *policytext.Leaf) {
 	for j := range list {
 		only := string(m.src[list[j].Start:list[j].End])
 		found := m.find(i, func(reachingCall) bool { return true }, l.Set("["+only+"]"))
-		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("a call that the rule matches by this value of %s", name(l)))
+		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("%s that the rule matches by this value of %s", m.thing(), name(l)))
 	}
 }
 
@@ -210,7 +236,7 @@ func (m *meter) values(i int, l *policytext.Leaf) {
 func (m *meter) fails(i int, condition, what string, without []policytext.Edit) {
 	found := m.find(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.point(i, what, "fails", found,
-		fmt.Sprintf("a call that fits the rule but for %s, and that no rule above decides", condition))
+		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.thing(), condition))
 }
 
 // find is the first case with such a call that a rule matches once it is edited. A
@@ -229,11 +255,16 @@ func (m *meter) find(i int, such func(reachingCall) bool, edits ...policytext.Ed
 		if !such(v) {
 			continue
 		}
-		if s := p.Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
+		if s := p.Of(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
 			return m.cases[v.in].path
 		}
 	}
 	return ""
+}
+
+// thing is what the rule at hand judges, in words.
+func (m *meter) thing() string {
+	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
 }
 
 func (m *meter) point(rule int, what, way, by, hint string) {

@@ -14,7 +14,7 @@ import (
 type Mutant struct {
 	Rule  int    // index of the changed rule
 	Line  int    // of the rule
-	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-condition, flip, bound, swap
+	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-kind, drop-condition, flip, bound, swap
 	Name  string // the rule and the change, the same wherever the rule stands
 	scope *scope
 	edits []policytext.Edit
@@ -42,10 +42,23 @@ func read(file string, src []byte, p *policy.Policy, o policy.Options) (*documen
 	return d, nil
 }
 
+// undecided counts the file's rules that decide no calls.
+func (d *document) undecided() (n int) {
+	for i := range d.rules {
+		if d.sources[i].Subject == policy.NoSubject {
+			n++
+		}
+	}
+	return n
+}
+
 // mutants lists every mutant, in the order of the file. Some may not load.
 func mutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
+		if m.sources[i].Subject == policy.NoSubject {
+			continue
+		}
 		m.scope = d.scope(i)
 		m.rule(i)
 	}
@@ -61,10 +74,13 @@ type mutator struct {
 func (m *mutator) add(rule int, kind, what string, edits ...policytext.Edit) {
 	s := m.sources[rule]
 	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
-		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), strconv.Quote(s.Name), what),
+		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), named(&s), what),
 		denies: m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind),
 	})
 }
+
+// named is what a rule says of names.
+func named(s *policy.Source) string { return policytext.OneOrList(policytext.QuoteAll(s.Names)) }
 
 // deniesSlashes reports that only names with a slash in them are answered by other
 // rules once the name of a rule that denies is widened or narrowed, and that no rule
@@ -76,8 +92,8 @@ func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
-		slashes := strings.Contains(s.Name, "**") || strings.ContainsAny(s.Name, "/?")
-		return s.Subject == subject && s.Action != policy.Deny && slashes
+		slashes := func(name string) bool { return strings.Contains(name, "**") || strings.ContainsAny(name, "/?") }
+		return s.Subject == subject && s.Action != policy.Deny && slices.ContainsFunc(s.Names, slashes)
 	})
 }
 
@@ -104,12 +120,15 @@ func (m *mutator) rule(i int) {
 		case "where":
 			m.constraint(i, l)
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "not":
+			m.globs(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
 		case "args_only":
 			for j := range l.Value.Elements {
 				m.without(i, l, j, "drop-glob")
 			}
 			m.add(i, "drop-condition", "drop args_only", l.Remove()...)
-			if m.sources[i].Action == policy.Allow && len(m.sources[i].Args)+len(m.sources[i].Where) > 0 {
+			if m.sources[i].Action == policy.Allow && len(m.sources[i].Paths()) > 0 {
 				cut := l.Remove()
 				cut[0].Text = "args_open = true\n"
 				m.add(i, "widen", "args_only to args_open", cut...)
@@ -125,6 +144,11 @@ func (m *mutator) rule(i int) {
 			}
 			if call.Glob {
 				m.globs(i, l)
+			}
+			for j := range l.Value.Elements {
+				if call.Proof == policy.FoundKinds {
+					m.without(i, l, j, "drop-kind")
+				}
 			}
 			parts[call.Name]++
 			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
@@ -183,13 +207,16 @@ func (m *mutator) without(i int, l *policytext.Leaf, element int, kind string) {
 	if len(list) < 2 {
 		return
 	}
-	cut := policytext.Edit{Start: list[element].Start}
+	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), without(l, element))
+}
+
+// without takes an element out of a list of several.
+func without(l *policytext.Leaf, element int) policytext.Edit {
+	list := l.Value.Elements
 	if element+1 < len(list) {
-		cut.End = list[element+1].Start
-	} else {
-		cut.Start, cut.End = list[element-1].End, list[element].End
+		return policytext.Edit{Start: list[element].Start, End: list[element+1].Start}
 	}
-	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), cut)
+	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
 }
 
 // constraint changes a typed constraint as far as that makes another one.
@@ -226,7 +253,7 @@ func (m *mutator) swap(i int) {
 	text := func(r policytext.Rule) string { return string(m.src[r.Start:r.End]) }
 	next := m.sources[i+1]
 	m.scope = m.document.scope(i, i+1)
-	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %q", next.Action, next.Name),
+	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %s", next.Action, named(&next)),
 		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 

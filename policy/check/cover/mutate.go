@@ -24,13 +24,14 @@ type Outcome struct {
 // Mutation is a policy's mutants and what became of them, in the order of the
 // file.
 type Mutation struct {
-	Outcomes []Outcome
+	Outcomes  []Outcome
+	Undecided int // rules about what comes back: they are not changed
 }
 
 // Mutate changes the policy in every small way and asks which change some
 // fixture notices. src is the text that p was read from.
 func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Mutation, error) {
-	cases, err := casesOf(p, fixtures, o)
+	cases, err := casesOf(p, fixtures, o, policy.OnCall)
 	if err != nil {
 		return Mutation{}, err
 	}
@@ -62,7 +63,7 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 		})
 	}
 	workers.Wait()
-	var m Mutation
+	m := Mutation{Undecided: d.undecided()}
 	for i := range out {
 		if loads[i] {
 			m.Outcomes = append(m.Outcomes, out[i])
@@ -194,7 +195,7 @@ func shows(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	if err != nil {
 		return false
 	}
-	cases, err := casesOf(before, []check.Fixture{fx}, o)
+	cases, err := casesOf(before, []check.Fixture{fx}, o, policy.OnCall)
 	return err == nil && cases[0].judge(after) != cases[0].expected
 }
 

@@ -98,8 +98,19 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 	if equivalent > 0 {
 		fmt.Fprintf(out, "; %d more change no answer", equivalent)
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintln(out, beside(m.Undecided))
 	return out.Flush()
+}
+
+// beside tells of rules that were left out.
+func beside(undecided int) string {
+	switch undecided {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 rule about what comes back is not decided"
+	}
+	return fmt.Sprintf("; %d rules about what comes back are not decided", undecided)
 }
 
 // line is a fixture in one line, as good a file as in many.
@@ -126,8 +137,9 @@ func (m Mutation) WriteJSON(w io.Writer, file string) error {
 		Killed     int        `json:"killed"`
 		Counted    int        `json:"counted"`
 		Equivalent int        `json:"equivalent"`
+		Undecided  int        `json:"undecided,omitempty"` // rules about what comes back
 		Survivors  []survivor `json:"survivors"`
-	}{file, m.Percent(), killed, counted, equivalent, []survivor{}}
+	}{file, m.Percent(), killed, counted, equivalent, m.Undecided, []survivor{}}
 	for _, o := range m.Survivors() {
 		s := survivor{Line: o.Line, Kind: o.Kind, Change: o.Name}
 		if o.Fixture != nil {

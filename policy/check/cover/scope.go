@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
@@ -88,20 +89,35 @@ func meet(a, b *policy.Source) bool {
 	if a.Subject != b.Subject {
 		return false
 	}
-	return !exact(a.Subject) || endsOf(a.Name).meet(endsOf(b.Name))
+	return !exact(a.Subject) || anyMeet(classed(a), classed(b))
+}
+
+// classed are the names of a rule, and of a class of agents' own tools those of the tools.
+func classed(s *policy.Source) []string {
+	if s.Subject != policy.ToolSubject {
+		return s.Names
+	}
+	names := slices.Clone(s.Names)
+	for _, class := range builtin.Classes() {
+		if !anyMeet(s.Names, []string{class.Name}) {
+			continue
+		}
+		for _, client := range builtin.Clients() {
+			names = append(names, builtin.Names(client, class.Name)...)
+		}
+	}
+	return names
 }
 
 // meetPlainly says the same of arguments that are read as they are written, and of
 // servers with a name.
 func meetPlainly(a, b *policy.Source) bool {
-	if a.Server != "" && b.Server != "" && !endsOf(a.Server).meet(endsOf(b.Server)) {
+	if a.Servers != nil && b.Servers != nil && !anyMeet(a.Servers, b.Servers) {
 		return false
 	}
 	for _, x := range a.Args {
 		for _, y := range b.Args {
-			if slices.Equal(x.Path, y.Path) && !slices.ContainsFunc(x.Globs, func(g string) bool {
-				return slices.ContainsFunc(y.Globs, func(h string) bool { return endsOf(g).meet(endsOf(h)) })
-			}) {
+			if slices.Equal(x.Path, y.Path) && !policy.EveryArgument(x.Path) && !anyMeet(x.Globs, y.Globs) {
 				return false
 			}
 		}
@@ -114,7 +130,15 @@ func fits(s *policy.Source, c *policy.Call) bool {
 		return false
 	}
 	return !exact(s.Subject) || slices.ContainsFunc(c.Names, func(name string) bool {
-		return ends{name, name, true}.meet(endsOf(s.Name))
+		return anyMeet(s.Names, []string{name}) ||
+			c.Method == builtin.Method && anyMeet(s.Names, []string{builtin.Of(c.Server, name).Class})
+	})
+}
+
+// anyMeet says that one of some globs may match what one of others does.
+func anyMeet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(g string) bool {
+		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).meet(endsOf(h)) })
 	})
 }
 

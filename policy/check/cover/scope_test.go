@@ -131,7 +131,11 @@ func manyRules(tb testing.TB, n int) (src string, p *policy.Policy, fixtures []c
 }
 
 func BenchmarkMutate1000(b *testing.B) {
-	src, p, fixtures := manyRules(b, 1000)
+	rules := 1000
+	if testing.Short() {
+		rules = 200
+	}
+	src, p, fixtures := manyRules(b, rules)
 	for b.Loop() {
 		if _, err := cover.Mutate(p, "p.toml", []byte(src), fixtures, cover.Options{Policy: policy.Options{Home: "/home/user"}}); err != nil {
 			b.Fatal(err)

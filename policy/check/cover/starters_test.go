@@ -3,6 +3,7 @@ package cover_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -38,6 +39,7 @@ func TestStartersKillEveryMutant(t *testing.T) {
 // TestStartersAreCovered: every rule and every condition of a starter policy is
 // shown at work by a fixture beside it.
 func TestStartersAreCovered(t *testing.T) {
+	slow.Test(t)
 	eachStarter(t, func(t *testing.T, name string, p *policy.Policy, src []byte, fixtures []check.Fixture, o cover.Options) {
 		c, err := cover.Measure(p, name, src, fixtures, o)
 		if err != nil {
@@ -59,6 +61,11 @@ func eachStarter(t *testing.T, see func(t *testing.T, name string, p *policy.Pol
 	}
 	for _, file := range files {
 		dir := filepath.Dir(file)
+		if filepath.Base(dir) == "coding-agent" {
+			// Each of its rules names fourteen clients and speaks of classes of tools, of which
+			// proofs know nothing: TestCodingAgentStarter.
+			continue
+		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			src, err := os.ReadFile(file)
 			if err != nil {
@@ -68,6 +75,9 @@ func eachStarter(t *testing.T, see func(t *testing.T, name string, p *policy.Pol
 			p, err := policy.Parse(file, src, o.Policy)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(p.Rules(), func(r policy.Rule) bool { return r.On == policy.OnCall }) {
+				t.Skip("of what comes back nothing is measured")
 			}
 			paths, err := check.FindFixtures(dir)
 			if err != nil {

@@ -74,6 +74,7 @@ type Change struct {
 	Kind     Kind
 	Old, New Answer
 	Example  *policy.Call // one of them: both policies were asked
+	Unseen   bool         // it is so where nothing can look for what a call carries: one that is too long
 	Fixture  []byte       // the example as a fixture file that expects the new answer; nil when none can be written
 }
 
@@ -104,6 +105,8 @@ func Policies(before, after *policy.Policy) *Report {
 	if before.Revision() == after.Revision() && before.Revision() != "" {
 		return r // one text: nothing to prove
 	}
+	_, asks := before.Screens(policy.OnCall)
+	_, also := after.Screens(policy.OnCall)
 	for _, c := range prove.Difference(before, after, prove.Options{}) {
 		old, now := c.Old, c.New
 		if c.Undecided {
@@ -111,7 +114,8 @@ func Policies(before, after *policy.Policy) *Report {
 			continue
 		}
 		change := Change{Kind: KindOf(old, now), Old: old, New: now, Example: c.Witness}
-		if fx, err := check.Compose(c.Witness, now.Action); err == nil {
+		change.Unseen = (asks || also) && !c.Witness.Screened
+		if fx, err := check.Compose(c.Witness, now.Action); err == nil && !change.Unseen {
 			change.Fixture = fx.Text
 		}
 		r.Changes = append(r.Changes, change)

@@ -101,7 +101,7 @@ func (r *Report) Document() Document {
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		d.Changes = append(d.Changes, ChangeDocument{c.Kind, document(&c.Old), document(&c.New), oneLine(c.Example), c.Fixture})
+		d.Changes = append(d.Changes, ChangeDocument{c.Kind, document(&c.Old), document(&c.New), c.example(), c.Fixture})
 	}
 	for i := range r.Doubts {
 		c := &r.Doubts[i]

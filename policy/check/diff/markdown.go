@@ -69,7 +69,7 @@ func (m *markdown) changes(r *Report) {
 	m.line("|---|---|---|---|")
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		m.part("| **%s** | %s | %s | %s |", titles[c.Kind], code(oneLine(c.Example)), code(answer(&c.Old)), code(answer(&c.New)))
+		m.part("| **%s** | %s | %s | %s |", titles[c.Kind], code(c.example()), code(answer(&c.Old)), code(answer(&c.New)))
 	}
 	m.line("")
 	var fixtures []string

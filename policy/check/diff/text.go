@@ -38,10 +38,21 @@ func oneLine(c *policy.Call) string {
 	if c.Server != "" {
 		parts = append(parts, "on", c.Server)
 	}
+	if len(c.Finds) > 0 {
+		parts = append(parts, "carrying", strings.Join(c.Finds, ", "))
+	}
 	if !c.At.IsZero() {
 		parts = append(parts, "at", c.At.UTC().Format(time.RFC3339))
 	}
 	return strings.Join(parts, " ")
+}
+
+// example is the call that shows a change, in one line.
+func (c *Change) example() string {
+	if c.Unseen {
+		return oneLine(c.Example) + ", in which nothing could look for what it carries"
+	}
+	return oneLine(c.Example)
 }
 
 // plain makes a text harmless on a terminal and on one line, and cuts it.
@@ -59,7 +70,11 @@ func answer(a *Answer) string {
 		s += " (out of band)"
 	}
 	if l := limit(a); l.Limited() {
-		s += fmt.Sprintf(" (%d each %s)", l.Count, l.Every)
+		count := fmt.Sprint(l.Count)
+		if l.Sum != "" {
+			count = l.Most() + " of " + l.Sum
+		}
+		s += fmt.Sprintf(" (%s each %s)", count, l.Every)
 	}
 	return s + ", " + ruleText(a.Rule)
 }
@@ -86,7 +101,7 @@ func (r *Report) WriteText(out io.Writer) error {
 			line("%s", capital(title))
 			last = title
 		}
-		line("  for example %s", plain(oneLine(c.Example)))
+		line("  for example %s", plain(c.example()))
 		line("    was %s", answer(&c.Old))
 		line("    is  %s", answer(&c.New))
 	}

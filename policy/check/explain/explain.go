@@ -4,6 +4,7 @@
 package explain
 
 import (
+	"slices"
 	"time"
 
 	"github.com/clawai/clawai/policy"
@@ -23,6 +24,8 @@ type Judged struct {
 	policy.Call
 	policy.Trace
 	Layers []Layer // what the policies above say, from the outermost in
+	// Limits over all tools that the call counts against: none of a call that is denied.
+	Limits []policy.LimitTable
 }
 
 // Layer is what a policy says that stands over another and can only tighten it.
@@ -44,10 +47,22 @@ func Calls(p *policy.Policy, calls []policy.Call) *Explanation {
 		for _, above := range p.Layers() {
 			j.Layers = append(j.Layers, Layer{above.Layer(), above.File(), above.Trace(&calls[i]), above.Sources()})
 		}
+		j.Limits = counting(p, &calls[i])
 		e.Calls = append(e.Calls, j)
 	}
 	e.Decision = p.DecideAll(calls)
 	return e
+}
+
+// counting lists the limits of a policy and its layers that a call counts against.
+func counting(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
+	if p.Decide(c).Action == policy.Deny {
+		return nil
+	}
+	for _, q := range append(slices.Clone(p.Layers()), p) {
+		limits = append(limits, slices.DeleteFunc(q.Limits(), func(l policy.LimitTable) bool { return !l.Covers(c) })...)
+	}
+	return limits
 }
 
 // Refused explains a message that never reaches the rules.
@@ -60,6 +75,20 @@ func At(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
 		if calls[i].At.IsZero() {
 			calls[i].At = t
+		}
+	}
+	return calls
+}
+
+// In gives a folder to every call that has none, at which its relative paths start, and a
+// system that its server runs on.
+func In(calls []policy.Call, dir, os string) []policy.Call {
+	for i := range calls {
+		if calls[i].OS == "" {
+			calls[i].OS = os
+		}
+		if calls[i].Cwd == "" {
+			calls[i].Cwd = dir
 		}
 	}
 	return calls

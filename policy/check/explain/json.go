@@ -38,27 +38,43 @@ type RuleDocument struct {
 // LimitDocument is how often a rule lets calls through.
 type LimitDocument struct {
 	Calls   int    `json:"calls"`
-	Seconds int    `json:"seconds"` // within any stretch of this length
-	Per     string `json:"per"`     // rule, tool, server
-	Over    string `json:"over"`    // what becomes of more: deny or prompt
+	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; calls is then 0
+	Most    string `json:"most,omitempty"` // so much of it, as a decimal number
+	Seconds int    `json:"seconds"`        // within any stretch of this length
+	Per     string `json:"per"`            // rule, tool, server; of a limit over all tools all, tool, server
+	Over    string `json:"over"`           // what becomes of more: deny or prompt
 }
 
 // CallDocument is one call and what the rules say of it.
 type CallDocument struct {
-	Server   string          `json:"server,omitempty"`
-	Method   string          `json:"method"`
-	Subject  string          `json:"subject"`
-	Names    []string        `json:"names"`
-	Args     json.RawMessage `json:"args,omitempty"`
-	At       *time.Time      `json:"at,omitempty"`
-	Decision string          `json:"decision"`
-	Rule     *RuleDocument   `json:"rule,omitempty"`
-	Reading  string          `json:"reading,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	Cut      bool            `json:"cut,omitempty"`
-	Values   []ValueDocument `json:"values"`
-	Steps    []StepDocument  `json:"steps"`
-	Layers   []LayerDocument `json:"layers,omitempty"`
+	Server  string          `json:"server,omitempty"`
+	Method  string          `json:"method"`
+	Subject string          `json:"subject"`
+	Names   []string        `json:"names"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	At      *time.Time      `json:"at,omitempty"`
+	Cwd     string          `json:"cwd,omitempty"`
+	OS      string          `json:"os,omitempty"`
+	// Elsewhere says that relative paths may start at other folders, too.
+	Elsewhere bool            `json:"elsewhere,omitempty"`
+	Decision  string          `json:"decision"`
+	Rule      *RuleDocument   `json:"rule,omitempty"`
+	Reading   string          `json:"reading,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Cut       bool            `json:"cut,omitempty"`
+	Values    []ValueDocument `json:"values"`
+	Steps     []StepDocument  `json:"steps"`
+	Layers    []LayerDocument `json:"layers,omitempty"`
+	// Limits over all tools that the call counts against.
+	Limits []TableDocument `json:"limits,omitempty"`
+}
+
+// TableDocument is a limit over all tools: where it stands and how often it lets calls through.
+type TableDocument struct {
+	File        string        `json:"file"`
+	Line        int           `json:"line"`
+	Description string        `json:"description,omitempty"`
+	Limit       LimitDocument `json:"limit"`
 }
 
 // LayerDocument is what the rules of a policy say that stands over this one.
@@ -112,10 +128,14 @@ func (e *Explanation) Document() Document {
 
 func ruleDocument(r *policy.Rule) RuleDocument {
 	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, nil}
-	if l := &r.Rate; l.Limited() {
-		d.Limit = &LimitDocument{l.Count, int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
+	if r.Rate.Limited() {
+		d.Limit = limitDocument(&r.Rate)
 	}
 	return d
+}
+
+func limitDocument(l *policy.Rate) *LimitDocument {
+	return &LimitDocument{l.Count, l.Sum, l.Most(), int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
 }
 
 func (e *Explanation) call(j *Judged) CallDocument {
@@ -130,6 +150,7 @@ func (e *Explanation) call(j *Judged) CallDocument {
 	if !j.At.IsZero() {
 		c.At = &j.At
 	}
+	c.Cwd, c.OS, c.Elsewhere = j.Cwd, j.OS, j.Elsewhere
 	if r := j.Decision.Rule; r != nil {
 		doc := ruleDocument(r)
 		c.Rule = &doc
@@ -141,6 +162,14 @@ func (e *Explanation) call(j *Judged) CallDocument {
 			doc.Readings = append(doc.Readings, *readingDocument(&v.Readings[k]))
 		}
 		c.Values = append(c.Values, doc)
+	}
+	for i := range j.Limits {
+		l := &j.Limits[i]
+		doc := TableDocument{l.Pos.File, l.Pos.Line, l.Description, *limitDocument(&l.Rate)}
+		if l.Rate.Per == policy.PerRule {
+			doc.Limit.Per = "all"
+		}
+		c.Limits = append(c.Limits, doc)
 	}
 	c.Steps = steps(&j.Trace, e.sources)
 	for i := range j.Layers {
@@ -185,7 +214,11 @@ func argument(path []string) string {
 func (j *Judged) unseen() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {
-		if path := j.Values[i].Path; len(path) > 0 {
+		path := j.Values[i].Path
+		if policy.EveryArgument(path) {
+			return nil
+		}
+		if len(path) > 0 {
 			seen[strings.ToLower(path[0])] = true
 		}
 	}

@@ -16,7 +16,7 @@ func (t *printer) fold(steps []policy.Step, subject string) {
 	var first *policy.Rule
 	for i := range steps {
 		switch s := &steps[i]; {
-		case s.At.Kind == policy.SubjectKind:
+		case s.At.Kind == policy.SubjectKind, s.At.Kind == policy.OtherOn:
 			subjects++
 		case other(s):
 			names++
@@ -128,11 +128,17 @@ func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Sou
 	if c.Kind == policy.FurtherArgument {
 		return further(c)
 	}
-	wants := fmt.Sprintf("%s wants %s", key(c, src.Subject), t.globs(c))
+	verb := "wants"
+	if c.Not {
+		verb = "excepts"
+	}
+	wants := fmt.Sprintf("%s %s %s", key(c, src.Subject), verb, t.globs(c))
 	maybe := m == policy.Perhaps
 	switch c.Kind {
 	case policy.SubjectKind:
 		return fmt.Sprintf("is about %s", plural[c.Want[0]])
+	case policy.OtherOn:
+		return "judges what comes back (on = \"" + c.Want[0] + "\")"
 	case policy.CallCondition:
 		k, _ := policy.CallKeyOf(c.Key)
 		switch {
@@ -149,6 +155,8 @@ func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Sou
 		return wants + "; the call has " + term.Value(c.Got)
 	case r == nil:
 		return wants + "; the call has no such argument"
+	case maybe && policy.EveryArgument(c.Path):
+		return wants + "; the call has others as well, such as " + reading(r)
 	case maybe:
 		return wants + "; whether " + reading(r) + " is such cannot be known"
 	}
@@ -184,6 +192,11 @@ func (t *printer) globs(c *policy.Condition) string {
 
 // key is a condition as the policy names it.
 func key(c *policy.Condition, s policy.Subject) string {
+	if c.Not {
+		positive := *c
+		positive.Not = false
+		return "not." + key(&positive, s)
+	}
 	switch c.Kind {
 	case policy.CallCondition:
 		return c.Key
@@ -276,7 +289,8 @@ func (e *Explanation) maybe(rule int) bool {
 		case s.Match == policy.Matches && s.Reached:
 			return false
 		case s.Match == policy.Perhaps:
-			found = true
+			k, _ := policy.CallKeyOf(s.At.Key)
+			found = found || k.Proof != policy.Tightening // of which it is said above
 		}
 	}
 	return found

@@ -70,6 +70,15 @@ func (t *printer) call(j *Judged) {
 	if !j.At.IsZero() {
 		head = append(head, "at "+j.At.Format(time.RFC3339))
 	}
+	if j.Cwd != "" {
+		head = append(head, "in "+term.Text(j.Cwd))
+	}
+	if j.Elsewhere {
+		head = append(head, "(its relative paths may start elsewhere)")
+	}
+	if j.OS == policy.Windows {
+		head = append(head, "on Windows")
+	}
 	t.line("%s", strings.Join(head, " "))
 	for i := range j.Values {
 		if i == fewValues && !t.all {
@@ -92,7 +101,19 @@ func (t *printer) call(j *Judged) {
 		t.of(l.sources)
 		t.steps(&l.Trace, j.Subject)
 	}
+	for i := range j.Limits {
+		t.limit(&j.Limits[i])
+	}
 	t.line("")
+}
+
+// limit tells of one over all tools.
+func (t *printer) limit(l *policy.LimitTable) {
+	line := fmt.Sprintf("limit  %s  %s; what was counted is not looked at", at(&l.Rule), rate(&l.Rate))
+	if l.Description != "" {
+		line += " " + quoted(l.Description)
+	}
+	t.line("%s", line)
 }
 
 func (t *printer) value(v *policy.Value) {

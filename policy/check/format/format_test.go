@@ -188,3 +188,12 @@ func comments(src []byte) []string {
 	slices.Sort(words)
 	return words
 }
+
+// A limit over all tools is a table of its own, which no rule's keys go into.
+func TestFormatLimit(t *testing.T) {
+	const src = "[[rule]]\ntool='*'\naction='allow'\n[[limit]]  # all\n  tool=[ 'a','b' ]\nrate='9/min'\n[[rule]]\naction='deny'\ntool='x'\n"
+	const want = "[[rule]]\naction = \"allow\"\ntool = \"*\"\n\n[[limit]]  # all\ntool = [\"a\", \"b\"]\nrate = \"9/min\"\n\n[[rule]]\naction = \"deny\"\ntool = \"x\"\n"
+	if got, err := format.Format([]byte(src)); err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}

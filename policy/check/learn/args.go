@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/policy"
 )
 
 // member is one argument of a call.
@@ -38,7 +39,7 @@ func members(args []byte) (all []member, ok bool) {
 		if err := d.Decode(&m.value); err != nil {
 			return nil, false
 		}
-		if redact.IsRedacted(m.name) || len(m.name) > 64 {
+		if redact.IsRedacted(m.name) || len(m.name) > 64 || policy.EveryArgument([]string{m.name}) {
 			return nil, false
 		}
 		m.read()
@@ -94,7 +95,7 @@ func (m *member) isPlace() bool {
 	if m.word != "" {
 		return false
 	}
-	if namesPlace(m.name) {
+	if NamesPlace(m.name) {
 		return true
 	}
 	for _, s := range m.texts {

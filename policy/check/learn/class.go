@@ -47,7 +47,8 @@ func ClassOf(name string) Class {
 var placeWords = words(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
-func namesPlace(arg string) bool {
+// NamesPlace says whether an argument's name says where: a path, an address.
+func NamesPlace(arg string) bool {
 	for _, w := range screen.LetterWords(arg) {
 		if placeWords[w] {
 			return true

@@ -144,8 +144,9 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 		Server   string         `json:"server"`
 		Method   string         `json:"method"`
 		Params   map[string]any `json:"params"`
+		Finds    []string       `json:"finds,omitempty"`
 		Expected string         `json:"expected"`
-	}{c.Server, c.Method, params, expected.String()})
+	}{c.Server, c.Method, params, c.Finds, expected.String()})
 	return b.Bytes()
 }
 

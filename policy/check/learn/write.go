@@ -146,7 +146,7 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		return "", err
 	}
 	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
-	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) {
+	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) || !sameExceptions(&asked.Not, &now[0].Not) {
 		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
 	}
 	doc, err := policytext.Read([]byte(n.Text))
@@ -180,6 +180,15 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		pairs = append(pairs, st.pair("description", r.Describe()))
 	}
 	return l.comment(r) + st.write(pairs), nil
+}
+
+// sameExceptions says that rules leave out the same.
+func sameExceptions(a, b *policy.Exceptions) bool {
+	return slices.Equal(a.Names, b.Names) &&
+		slices.EqualFunc(a.Calls, b.Calls, func(x, y policy.Stated) bool { return x.Key == y.Key && x.Text == y.Text }) &&
+		slices.EqualFunc(a.Args, b.Args, func(x, y policy.ArgSource) bool {
+			return slices.Equal(x.Path, y.Path) && slices.Equal(x.Globs, y.Globs)
+		})
 }
 
 // keeps says that a rule has every condition on calls that another has.

@@ -170,12 +170,12 @@ func replaced(path []string, last string) []string {
 // open finds allows that look at no argument of a tool that has ones to look at.
 func open(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
-		if !opens(r) || r.Subject != policy.ToolSubject || len(r.Args)+len(r.Where) > 0 {
+		if !opens(r) || r.Subject != policy.ToolSubject || len(r.Paths()) > 0 {
 			return
 		}
 		var known []string
 		for tool, names := range l.options.Arguments {
-			if matchesAny(r.Name, []string{tool}) {
+			if matchesAny(r.Names, []string{tool}) {
 				for _, n := range names {
 					if family(n) != nil {
 						known = append(known, n)
@@ -185,11 +185,16 @@ func open(l *linter) {
 		}
 		slices.Sort(known)
 		known = slices.Compact(known)
-		all := strings.Trim(r.Name, "*") == ""
-		if len(known) == 0 && screen.Effects(screen.LetterWords(r.Name))&screen.Opens == 0 && !all {
+		opening := slices.DeleteFunc(slices.Clone(r.Names), func(name string) bool {
+			return screen.Effects(screen.LetterWords(name))&screen.Opens == 0 && !everything(name)
+		})
+		if len(known) > 0 {
+			opening = r.Names
+		}
+		if len(opening) == 0 {
 			return
 		}
-		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %q is allowed with any arguments", r.Name),
+		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %s is allowed with any arguments", written(opening)),
 			Fix: `say what they may be: args.path = "~/projects/**", for example`}
 		if len(known) > 0 {
 			f.Message += ", and takes " + listed(known)

@@ -23,6 +23,13 @@ const (
 	GlobOnCommand     = "glob-on-command"
 	UnseenProgram     = "unseen-program"
 	FurtherArguments  = "further-arguments"
+	RepeatedGlob      = "repeated-glob"
+	IdleException     = "idle-exception"
+	BreakDodges       = "line-break-dodges"
+	IdleAllow         = "idle-allow"
+	IdleLimit         = "idle-limit"
+	RedactedDoubt     = "redacted-doubt"
+	IdleTrust         = "idle-trust"
 )
 
 // Kinds lists all codes, the gravest first.
@@ -30,6 +37,8 @@ func Kinds() []check.Kind {
 	return []check.Kind{
 		{Code: DenyNeverWins, Severity: check.Error, Summary: "A deny or prompt stands below an allow that takes all its calls.",
 			Why: "The first rule that matches decides, so what was to be refused is allowed."},
+		{Code: BreakDodges, Severity: check.Error, Summary: "A regex of a deny or prompt misses a text for a line break in it.",
+			Why: "Whoever makes the call puts one in, and what was to be refused or asked about is not."},
 		{Code: UnreachableRule, Severity: check.Warning, Summary: "Rules above take every call that a rule matches.",
 			Why: "The rule has no effect, whatever its author expects of it."},
 		{Code: DuplicateRule, Severity: check.Warning, Summary: "A rule has the same conditions as one above.",
@@ -52,6 +61,18 @@ func Kinds() []check.Kind {
 			Why: "A condition on an argument that a call does not have does not match."},
 		{Code: FurtherArguments, Severity: check.Note, Summary: "What a rule says of the arguments that it does not name.",
 			Why: "A condition on one argument says nothing of the others; which of them an allow accepts is for args_only and args_open to say."},
+		{Code: IdleException, Severity: check.Warning, Summary: "An exception leaves out nothing that its rule matches.",
+			Why: "What it names is not among the rule's calls; perhaps another name was meant."},
+		{Code: IdleAllow, Severity: check.Warning, Summary: "An allow below takes all that a narrower allow does, which so restricts nothing.",
+			Why: "A call that the narrow allow does not match goes on to the wide one."},
+		{Code: IdleLimit, Severity: check.Warning, Summary: "A limit that no call counts against, or that a tighter one never lets it come to.",
+			Why: "It holds nothing back; perhaps other tools or another number were meant."},
+		{Code: RedactedDoubt, Severity: check.Warning, Summary: "A rule takes out what is often something else.",
+			Why: "What stands behind a word such as password is taken for a secret in every fourth source file; an agent that reads one and writes it back destroys it."},
+		{Code: IdleTrust, Severity: check.Warning, Summary: "A table says how far a server is trusted, and nothing looks at it.",
+			Why: "Without a level of [flow], or a rule with after, no call is judged by what came before it."},
+		{Code: RepeatedGlob, Severity: check.Note, Summary: "A list has a glob that another one of it makes superfluous.",
+			Why: "The rule matches the same without it; perhaps another name was meant."},
 		{Code: ClosedSubjects, Severity: check.Note, Summary: "The rules speak of tools only.",
 			Why: "Resources, prompts, sampling and elicitation stay closed until rules of their own open them."},
 		{Code: LinksLeadOut, Severity: check.Note, Summary: "An allow for a folder does not look at symbolic links.",

@@ -58,12 +58,12 @@ func (l *linter) decoyed(i int) *policy.Call {
 // shut reports arguments that the record shows, and that keep an allow shut.
 func (l *linter) shut(r *policy.Source) {
 	named := slices.Clone(r.Further.Names)
-	for _, c := range conditionsOf(r) {
-		named = append(named, c.path[0])
+	for _, path := range r.Paths() {
+		named = append(named, path[0])
 	}
 	var names []string
 	for tool, all := range l.options.Arguments {
-		if !matchesAny(r.Name, []string{tool}) {
+		if !matchesAny(r.Names, []string{tool}) {
 			continue
 		}
 		for _, name := range all {

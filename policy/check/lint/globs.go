@@ -34,7 +34,9 @@ func hosts(l *linter) {
 			}
 		}
 		if r.Subject == policy.ResourceSubject {
-			l.host(i, r, policy.ArgSource{}, r.Name)
+			for _, g := range r.Names {
+				l.host(i, r, policy.ArgSource{}, g)
+			}
 		}
 	})
 }
@@ -123,14 +125,15 @@ func brackets(l *linter) {
 				}
 			}
 		}
-		texts(policy.Position{}, r.Subject.Key(), []string{r.Name})
+		texts(policy.Position{}, r.Subject.Key(), r.Names)
 		for _, c := range r.Calls {
-			if c.Glob != "" {
-				texts(policy.Position{}, c.Key, []string{c.Glob})
-			}
+			texts(policy.Position{}, c.Key, c.Globs)
 		}
 		for _, a := range r.Args {
 			texts(a.Pos, policytext.Key("args", a.Path...), a.Globs)
+		}
+		for _, e := range exceptionsOf(r) {
+			texts(e.pos, e.key, e.globs)
 		}
 	})
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/where/disk"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // rules writes rules in short form, separated by semicolons; keys by blanks:
@@ -91,6 +93,14 @@ func TestCodes(t *testing.T) {
 		{lint.AllowAboveDeny, `allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/projects/keys"]}>`,
 			`allow tool=read args.path=~/projects/**; deny tool=* where.path=<{under=["~/keys"]}>`, check.Warning,
 			"the rule on line 1 allows calls that this rule would deny", `tool read {"path":"~/projects/keys/x"} is allowed by the rule on line 1`},
+		{lint.IdleAllow, "allow tool=read args.path=~/p/x; allow tool=*", "allow tool=read args.path=~/p/x; deny tool=re*; allow tool=*", check.Warning,
+			"this allow restricts nothing: the rule on line 5 allows all its calls, and those beside them", "tool x is allowed by the rule on line 5"},
+		{lint.IdleAllow, "allow tool=read args.path=/p/x/**; allow tool=read args.path=/p/**", "allow tool=read args.path=/p/**; allow tool=read args.path=/q/**; allow tool=read args.path=/p/x/** args_open=<true>; allow tool=read args.path=/p/**", check.Warning,
+			"this allow restricts nothing: the rule on line 5 allows all its calls, and those beside them", `tool read {"path":"/p/y"} is allowed by the rule on line 5`},
+		{lint.IdleAllow, "allow tool=read; allow tool=write; allow tool=r*", "allow tool=read; allow tool=r* server=x; allow tool=w* args.q=a; allow tool=w* args.q=a* args.z=b", check.Note,
+			"this allow restricts nothing: the rule on line 7 allows all its calls, and those beside them", "tool r is allowed by the rule on line 7"},
+		{lint.IdleAllow, "allow tool=read server=a; allow tool=read", "allow tool=read limit=5/min; allow tool=*; allow tool=a; prompt tool=x; allow tool=a* limit=5/min", check.Warning,
+			"this allow restricts nothing: the rule on line 5 allows all its calls, and those beside them", "tool read is allowed by the rule on line 5"},
 		{lint.StarStops, "deny tool=* args.path=/etc/*; allow tool=*", "deny tool=* args.path=/etc/**; allow tool=*", check.Warning,
 			`"/etc/*" covers no deeper path, and those are allowed`, `tool x {"path":"/etc/x/x"} is allowed by the rule on line 5`},
 		{lint.StarStops, "allow tool=* args.path=/srv/*", "allow tool=* args.path=/srv/*|/srv/**", check.Note,
@@ -212,6 +222,7 @@ func TestWitness(t *testing.T) {
 
 // TestFixturesAreClean: the policies that people start from have no warnings.
 func TestFixturesAreClean(t *testing.T) {
+	slow.Test(t)
 	files, err := filepath.Glob("../../../fixtures/*/policy.toml")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%v, %v", files, err)
@@ -227,8 +238,10 @@ func TestFixturesAreClean(t *testing.T) {
 				t.Errorf("%s:%d: %s", file, f.Pos.Line, f.Message)
 			}
 		}
-		if len(r.Undecided) > 0 {
-			t.Errorf("%s: %+v", file, r.Undecided)
+		for _, u := range r.Undecided {
+			if u.Reason != "of what comes back nothing is proved" {
+				t.Errorf("%s: %+v", file, u)
+			}
 		}
 	}
 }

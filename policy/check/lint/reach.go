@@ -73,21 +73,35 @@ func beside(r *policy.Source) string {
 // conditions is a text that is equal for rules with the same conditions, but for those
 // on further arguments.
 func conditions(r *policy.Source) string {
-	parts := []string{r.Subject.Key(), r.Name}
+	parts := []string{r.Subject.Key(), asSet(r.Names)}
 	var more []string
 	for _, a := range r.Args {
-		globs := slices.Sorted(slices.Values(a.Globs))
-		more = append(more, "a\x01"+strings.Join(a.Path, "\x02")+"\x01"+strings.Join(slices.Compact(globs), "\x02"))
+		more = append(more, "a\x01"+strings.Join(a.Path, "\x02")+"\x01"+asSet(a.Globs))
 	}
 	for _, w := range r.Where {
 		more = append(more, "w\x01"+strings.Join(w.Path, "\x02")+"\x01"+w.Key+"\x01"+w.Text)
 	}
+	for _, e := range exceptionsOf(r) {
+		more = append(more, "n\x01"+e.key+"\x01"+asSet(e.globs))
+	}
 	for _, c := range r.Calls {
-		more = append(more, "c\x01"+c.Key+"\x01"+c.Text)
+		text := c.Text
+		if c.Globs != nil {
+			text = asSet(c.Globs)
+		}
+		more = append(more, "c\x01"+c.Key+"\x01"+text)
 	}
 	slices.Sort(more)
 	return strings.Join(append(parts, more...), "\x00")
 }
+
+// asSet is a text that is equal for lists of the same globs.
+func asSet(globs []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
+}
+
+// everything says that a glob on a name is no condition.
+func everything(g string) bool { return strings.Trim(g, "*") == "" }
 
 // unreachable reports rules that no call comes to, or none that they surely
 // match, and counts those of which that could not be told.
@@ -95,6 +109,11 @@ func unreachable(l *linter) {
 	l.each(func(i int, r *policy.Source) {
 		found := &l.reach[i]
 		switch {
+		case !l.reported[i] && r.Not.Any() && l.proof.Excepted(i):
+			l.reported[i] = true
+			l.add(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call is sure to match: the exceptions take every one that the rule is about",
+				Fix: "make them narrower, or remove the rule"})
+			return
 		case found.Status == prove.Undecided:
 			if r.From == "" {
 				l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
@@ -253,6 +272,6 @@ func denials(l *linter) {
 // specific says that a deny is about something: not about every call of its
 // subject.
 func specific(r *policy.Source) bool {
-	return strings.Trim(r.Name, "*") != "" || len(r.Args)+len(r.Where) > 0 ||
-		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Glob != "" })
+	return !slices.ContainsFunc(r.Names, everything) || len(r.Args)+len(r.Where) > 0 ||
+		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Globs != nil })
 }

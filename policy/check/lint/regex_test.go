@@ -8,11 +8,14 @@ import (
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/lint"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // TestExpressions: a deny whose expression matches nothing but what an allow above
 // matches is told of, with a call, and no deny that matches more.
 func TestExpressions(t *testing.T) {
+	slow.Test(t)
 	run := func(above, below string) *lint.Report {
 		src := "[[rule]]\naction = \"allow\"\ntool = \"run\"\nwhere.c = { regex = '" + above + "' }\n" +
 			"[[rule]]\naction = \"deny\"\ntool = \"run\"\nwhere.c = { regex = '" + below + "' }\n"

@@ -14,7 +14,7 @@ func stars(l *linter) {
 	l.each(func(i int, r *policy.Source) {
 		conditions := r.Args
 		if isText(r) || r.Subject == policy.ResourceSubject {
-			conditions = []policy.ArgSource{{Globs: []string{r.Name}}}
+			conditions = []policy.ArgSource{{Globs: r.Names}}
 		}
 		if l.reach[i].Witness == nil {
 			return
@@ -142,12 +142,12 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takes says that the call of an allow can have an argument of rule r: r names one
-// tool, the allow names an argument of the kind, or looks at none, or the tool was
+// takes says that the call of an allow can have an argument of rule r: r names
+// its tools, the allow names an argument of the kind, or looks at none, or the tool was
 // seen to take it.
 func (l *linter) takes(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
-	return len(a.Path) == 0 || !strings.ContainsAny(r.Name, "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
+	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
 			return slices.Equal(c.path, a.Path) || akin(c.name(), a.Path[len(a.Path)-1])
 		})

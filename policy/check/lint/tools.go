@@ -16,47 +16,60 @@ import (
 // tools compares the names in rules with the tools that servers declare.
 func tools(l *linter) {
 	l.each(func(_ int, r *policy.Source) {
-		servers := l.serversOf(r.Server)
-		if near := nearest(r.Server, slices.Sorted(maps.Keys(l.options.Servers))); len(servers) == 0 && near != "" {
-			l.add(r, policy.Position{}, check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", r.Server),
-				Why: "The rule matches no call of a server that exists; a misspelt deny denies nothing.", Fix: fmt.Sprintf("write server = %q, if that is meant", near)})
-			return
+		servers, misspelt := l.serversOf(r.Servers), false
+		for _, g := range r.Servers {
+			if near := nearest(g, slices.Sorted(maps.Keys(l.options.Servers))); len(l.serversOf([]string{g})) == 0 && near != "" {
+				misspelt = true
+				l.add(r, policy.Position{}, check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", g),
+					Why: "The rule matches no call of a server that exists; a misspelt deny denies nothing.", Fix: fmt.Sprintf("write server = %q, if that is meant", near)})
+			}
 		}
-		if r.Subject != policy.ToolSubject {
+		if misspelt || r.Subject != policy.ToolSubject {
 			return
 		}
 		var declared []string
 		for _, s := range servers {
 			declared = append(declared, l.options.Servers[s]...)
 		}
-		if len(declared) == 0 || matchesAny(r.Name, declared) {
-			return
+		for _, g := range slices.Concat(r.Names, r.Not.Names) {
+			if len(declared) > 0 && !matchesAny([]string{g}, declared) {
+				l.unknown(r, g, servers, declared)
+			}
 		}
-		f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", listed(quoted(servers)), r.Name)}
-		if near := nearest(r.Name, declared); near != "" {
-			f.Fix = fmt.Sprintf("write %q, if that is meant", near)
-		} else {
-			f.Severity = check.Note
-			f.Fix = "remove the rule, unless a server that is not in the record has the tool"
-		}
-		l.add(r, policy.Position{}, f)
 	})
 }
 
+// unknown reports a name that no tool of these servers has.
+func (l *linter) unknown(r *policy.Source, name string, servers, declared []string) {
+	f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", listed(quoted(servers)), name)}
+	switch near := nearest(name, declared); {
+	case near != "":
+		f.Fix = fmt.Sprintf("write %q, if that is meant", near)
+	case len(r.Names) > 1:
+		f.Severity, f.Fix = check.Note, "take it out of the list, unless a server that is not in the record has the tool"
+	default:
+		f.Severity, f.Fix = check.Note, "remove the rule, unless a server that is not in the record has the tool"
+	}
+	l.add(r, policy.Position{}, f)
+}
+
 // serversOf lists the known servers that a rule is about.
-func (l *linter) serversOf(pattern string) []string {
+func (l *linter) serversOf(globs []string) []string {
 	var out []string
 	for _, s := range slices.Sorted(maps.Keys(l.options.Servers)) {
-		if pattern == "" || matchesAny(pattern, []string{s}) {
+		if globs == nil || matchesAny(globs, []string{s}) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func matchesAny(pattern string, names []string) bool {
-	g, err := glob.Compile(pattern)
-	return err == nil && slices.ContainsFunc(names, g.Match)
+// matchesAny says that one of the globs matches one of the names.
+func matchesAny(globs, names []string) bool {
+	return slices.ContainsFunc(globs, func(pattern string) bool {
+		g, err := glob.Compile(pattern)
+		return err == nil && slices.ContainsFunc(names, g.Match)
+	})
 }
 
 func quoted(names []string) []string {

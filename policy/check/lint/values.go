@@ -35,7 +35,7 @@ func (l *linter) openings(i int) (out []opening) {
 	}
 	add := func(j int, name string) {
 		c := *l.reach[j].Witness
-		if l.sources[j].Server == "" {
+		if l.sources[j].Servers == nil {
 			c.Server = own.Server
 		}
 		if name != "" {
@@ -44,7 +44,7 @@ func (l *linter) openings(i int) (out []opening) {
 		out = append(out, opening{j, c})
 	}
 	for _, tool := range l.toolsOf(r) {
-		if k := slices.IndexFunc(allows, func(j int) bool { return l.matches(l.sources[j].Name, tool) }); k >= 0 && len(out) < maxTools {
+		if k := slices.IndexFunc(allows, func(j int) bool { return l.matches(l.sources[j].Names, tool) }); k >= 0 && len(out) < maxTools {
 			add(allows[k], tool)
 		}
 	}
@@ -52,9 +52,9 @@ func (l *linter) openings(i int) (out []opening) {
 		switch {
 		case n == maxOpenings:
 			return out
-		case r.Subject != policy.ToolSubject, l.matches(r.Name, l.reach[j].Witness.Names[0]):
+		case r.Subject != policy.ToolSubject, l.matches(r.Names, l.reach[j].Witness.Names[0]):
 			add(j, "")
-		case l.matches(l.sources[j].Name, own.Names[0]):
+		case l.matches(l.sources[j].Names, own.Names[0]):
 			add(j, own.Names[0])
 		}
 	}
@@ -69,21 +69,23 @@ func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	for tool := range l.options.Arguments {
 		tools = append(tools, tool)
 	}
-	for _, s := range l.serversOf(r.Server) {
+	for _, s := range l.serversOf(r.Servers) {
 		tools = append(tools, l.options.Servers[s]...)
 	}
 	slices.Sort(tools)
-	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matches(r.Name, n) })
+	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matches(r.Names, n) })
 }
 
-// matches says that a glob of a rule matches a name.
-func (l *linter) matches(pattern, name string) bool {
-	g, known := l.globs[pattern]
-	if !known {
-		g, _ = glob.Compile(pattern) // it did when the policy was loaded
-		l.globs[pattern] = g
-	}
-	return g.Match(name)
+// matches says that one of the globs of a rule matches a name.
+func (l *linter) matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(pattern string) bool {
+		g, known := l.globs[pattern]
+		if !known {
+			g, _ = glob.Compile(pattern) // it did when the policy was loaded
+			l.globs[pattern] = g
+		}
+		return g.Match(name)
+	})
 }
 
 // folderIn is the folder of a text argument of a call; "" when it has none.

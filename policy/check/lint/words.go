@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -20,6 +21,9 @@ func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	}
 	if c.Server != "" && c.Server != anyServer {
 		b.WriteString(" at server " + strconv.Quote(c.Server))
+	}
+	if len(c.Finds) > 0 {
+		b.WriteString(" carrying " + strings.Join(c.Finds, ", "))
 	}
 	b.WriteString(map[policy.Action]string{policy.Allow: " is allowed", policy.Deny: " is denied", policy.Prompt: " is asked about"}[d.Action])
 	switch {
@@ -46,6 +50,9 @@ func shown(names []string) []string {
 	}
 	return out
 }
+
+// written is how a policy has one glob or a list of them.
+func written(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
 
 // listed writes names as a list in a sentence, not too long.
 func listed(names []string) string {
@@ -77,6 +84,9 @@ func (l *linter) linesOf(rules []int) string {
 
 // with is a call of a tool with one more argument, or another value of it.
 func with(base *policy.Call, path []string, value string) *policy.Call {
+	if policy.EveryArgument(path) {
+		path = []string{"x"}
+	}
 	args := map[string]any{}
 	if base.Args != nil && json.Unmarshal(base.Args, &args) != nil {
 		return nil
@@ -103,8 +113,11 @@ func with(base *policy.Call, path []string, value string) *policy.Call {
 // opens says that a rule allows.
 func opens(r *policy.Source) bool { return r.Action == policy.Allow }
 
+// each visits the rules that decide calls.
 func (l *linter) each(visit func(i int, r *policy.Source)) {
 	for i := range l.sources {
-		visit(i, &l.sources[i])
+		if l.sources[i].Subject != policy.NoSubject {
+			visit(i, &l.sources[i])
+		}
 	}
 }

@@ -13,6 +13,7 @@ type Analysis struct {
 // New reads a policy for analysis.
 func New(p *policy.Policy, o Options) *Analysis {
 	pr := newProver(o)
+	pr.windows = p.OS() == policy.Windows
 	return &Analysis{prover: pr, policy: p, rules: pr.rules(p)}
 }
 
@@ -64,7 +65,7 @@ func (a *Analysis) Both(i, j int) *policy.Call {
 func (a *Analysis) Within(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
-	return out.src.Subject == q.subject && a.ask(q, func(candidate) bool { return true }) == impossible
+	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.ask(q, func(candidate) bool { return true }) == impossible
 }
 
 // Apart says, from the ends of their globs alone, that no call meets two rules.

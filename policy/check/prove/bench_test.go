@@ -114,6 +114,7 @@ func TestStrangers(t *testing.T) {
 // TestWorkOfAll: where the work is spent, it is said from where on nothing was
 // compared, whatever was found until then.
 func TestWorkOfAll(t *testing.T) {
+	slow.Test(t)
 	before, after := parse(t, ordinary(40)), parse(t, strangers(500))
 	all := len(prove.Difference(before, after, prove.Options{}))
 	for _, work := range []int{1, 1 << 10, 1 << 14} {

@@ -9,45 +9,57 @@ type book struct {
 	rules  []*rule
 	open   bool             // what no rule matches passes
 	same   map[int][]int    // the places of the rules with the same conditions
-	words  map[string][]int // the places of the rules that name one text
+	words  map[string][]int // the places of the rules that name nothing but texts, by each of these
 	others []int            // and of those that do not
-	beside map[*lang][]int
+	beside map[string][]int // what near found, by the text of the names
 }
 
 func newBook(rules []*rule, open bool) *book {
-	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, beside: map[*lang][]int{}}
+	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, beside: map[string][]int{}}
 	for i, r := range rules {
 		b.same[r.same] = append(b.same[r.same], i)
-		if word, one := r.names(); one {
+		words, literal := r.names()
+		for _, word := range words {
 			b.words[word] = append(b.words[word], i)
-		} else {
+		}
+		if !literal {
 			b.others = append(b.others, i)
 		}
 	}
 	return b
 }
 
-// names is the one text that a rule asks of the name.
-func (r *rule) names() (word string, one bool) {
-	if len(r.name) != 1 || !r.name[0].literal {
-		return "", false
+// names are the texts of which a rule asks one of the name; false where a glob is among
+// them.
+func (r *rule) names() (words []string, literal bool) {
+	for _, l := range r.name {
+		if !l.literal {
+			return nil, false
+		}
+		words = append(words, l.word)
 	}
-	return r.name[0].word, true
+	slices.Sort(words)
+	return slices.Compact(words), r.name != nil
 }
 
 // near lists the places of the rules whose names a rule's name may be, in order.
 // cost is what it took to find them: one for each two names that were compared.
 func (b *book) near(r *rule) (places []int, cost int) {
-	if r == nil || len(r.name) != 1 {
+	if r == nil || r.name == nil {
 		return b.all(), 0
 	}
-	if known, found := b.beside[r.name[0]]; found {
+	key := r.name.text()
+	if known, found := b.beside[key]; found {
 		return known, 0
 	}
 	among := b.all()
-	if word, one := r.names(); one {
-		among = slices.Concat(b.words[word], b.others)
+	if words, literal := r.names(); literal {
+		among = slices.Clone(b.others)
+		for _, word := range words {
+			among = append(among, b.words[word]...)
+		}
 		slices.Sort(among)
+		among = slices.Compact(among)
 	}
 	places = []int{}
 	for _, i := range among {
@@ -55,7 +67,7 @@ func (b *book) near(r *rule) (places []int, cost int) {
 			places = append(places, i)
 		}
 	}
-	b.beside[r.name[0]] = places
+	b.beside[key] = places
 	return places, len(among)
 }
 

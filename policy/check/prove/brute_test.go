@@ -43,6 +43,8 @@ type world struct {
 	globs, argGlobs int // elements of a glob
 	cased           bool
 	further         bool // rules and calls with arguments that no rule names
+	beyond          bool // rules with exceptions, or about any argument: no proof need be found
+	finds           bool // rules about what is found, and calls with each set of some kinds
 }
 
 func texts(n int, extra ...string) []string {
@@ -85,6 +87,10 @@ func worlds(t *testing.T) []world {
 			args: []string{"p"}, values: cased(texts(4+more, unknown...)), globs: 1, argGlobs: 4, cased: true},
 		{kind: "further arguments", subject: policy.ToolSubject, names: []string{"a", "b"}, servers: []string{"x"},
 			args: []string{"p", "q"}, values: texts(1+more, unknown...), globs: 1, argGlobs: 2, further: true},
+		{kind: "exceptions", subject: policy.ToolSubject, names: few, servers: []string{"a", "b"},
+			args: []string{"p", "q"}, values: texts(1+more, unknown...), globs: 2, argGlobs: 2, beyond: true},
+		{kind: "findings", subject: policy.ToolSubject, names: few, servers: []string{"x"},
+			args: []string{"p"}, values: texts(1+more, unknown...), globs: 2, argGlobs: 2, finds: true},
 		{kind: "methods", subject: policy.MethodSubject, names: texts(5), servers: []string{"x"}, globs: 4},
 	}
 }
@@ -136,22 +142,38 @@ func (w *world) policy(r *rand.Rand) string {
 }
 
 func (w *world) rule(r *rand.Rand, b *strings.Builder) {
-	fmt.Fprintf(b, "[[rule]]\naction = %q\n", []string{"allow", "deny", "prompt"}[r.IntN(3)])
-	name := randomGlob(r, w.globs)
-	if w.globs == 1 {
-		name = []string{"a", "*", "**"}[r.IntN(3)]
+	action := []string{"allow", "deny", "prompt"}[r.IntN(3)]
+	fmt.Fprintf(b, "[[rule]]\naction = %q\n", action)
+	if w.finds && action != "allow" && r.IntN(4) > 0 {
+		kinds := []string{"secret", "card", "hidden", "*"}
+		r.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		fmt.Fprintf(b, "find = [%s]\n", strings.Join(quoted(kinds[:1+r.IntN(3)]), ", "))
 	}
-	fmt.Fprintf(b, "%s = %q\n", w.subject.Key(), name)
+	fmt.Fprintf(b, "%s = %s\n", w.subject.Key(), oneOrTwo(r, func() string {
+		if w.globs == 1 {
+			return []string{"a", "*", "**"}[r.IntN(3)]
+		}
+		return randomGlob(r, w.globs)
+	}))
 	if len(w.servers) > 1 && r.IntN(2) == 0 {
-		fmt.Fprintf(b, "server = %q\n", randomGlob(r, 2))
+		fmt.Fprintf(b, "server = %s\n", oneOrTwo(r, func() string { return randomGlob(r, 2) }))
 	}
 	for _, arg := range w.args {
-		switch r.IntN(5) {
-		case 0:
-		case 1:
-			fmt.Fprintf(b, "args.%s = [%q, %q]\n", arg, w.argGlob(r), w.argGlob(r))
-		default:
-			fmt.Fprintf(b, "args.%s = %q\n", arg, w.argGlob(r))
+		if r.IntN(5) > 0 {
+			fmt.Fprintf(b, "args.%s = %s\n", arg, oneOrTwo(r, func() string { return w.argGlob(r) }))
+		}
+	}
+	if w.beyond {
+		for _, e := range []struct {
+			name string
+			glob func() string
+		}{
+			{"not.tool", func() string { return randomGlob(r, 2) }}, {"not.server", func() string { return randomGlob(r, 1) }},
+			{"not.args.p", func() string { return w.argGlob(r) }}, {`args."*"`, func() string { return w.argGlob(r) }}, {`not.args."*"`, func() string { return w.argGlob(r) }},
+		} {
+			if r.IntN(4) == 0 {
+				fmt.Fprintf(b, "%s = %s\n", e.name, oneOrTwo(r, e.glob))
+			}
 		}
 	}
 	if w.further {
@@ -168,6 +190,40 @@ func (w *world) rule(r *rand.Rand, b *strings.Builder) {
 			}
 		}
 	}
+}
+
+// oneOrTwo writes a glob, or now and then a list of two.
+func oneOrTwo(r *rand.Rand, glob func() string) string {
+	if r.IntN(4) == 0 {
+		return fmt.Sprintf("[%q, %q]", glob(), glob())
+	}
+	return strconv.Quote(glob())
+}
+
+// carried are what calls may carry: sets of the kinds that rules name, and of one that none
+// does. The call without is that in which nobody has looked.
+func (w *world) carried() (all [][]string) {
+	if !w.finds {
+		return nil
+	}
+	kinds := []string{"secret", "card", "hidden", "gap"}
+	for of := range 1 << len(kinds) {
+		var finds []string
+		for i, kind := range kinds {
+			if of&(1<<i) != 0 {
+				finds = append(finds, kind)
+			}
+		}
+		all = append(all, finds)
+	}
+	return all
+}
+
+func quoted(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, strconv.Quote(w))
+	}
+	return out
 }
 
 // calls visits every call of the world.
@@ -198,7 +254,13 @@ func (w *world) calls(visit func(*policy.Call)) {
 				if err != nil {
 					panic(err)
 				}
-				visit(&policy.Call{Subject: w.subject, Names: []string{name}, Server: server, Args: args})
+				c := policy.Call{Subject: w.subject, Names: []string{name}, Server: server, Args: args}
+				visit(&c)
+				for _, finds := range w.carried() {
+					with := c
+					with.Finds, with.Screened = finds, true
+					visit(&with)
+				}
 			}
 		}
 	}
@@ -221,6 +283,13 @@ func (w *world) within(c *policy.Call) bool {
 		}
 	}
 	return slices.Contains(w.names, other.Replace(c.Names[0])) && (len(w.servers) == 1 || slices.Contains(w.servers, other.Replace(c.Server)))
+}
+
+// started is a call to a server of which it is known where its relative paths start.
+func started(c *policy.Call, seed int) *policy.Call {
+	in := *c
+	in.Cwd = []string{"/", "/a", "/b/a", "/A"}[seed/9%4]
+	return &in
 }
 
 // suspicious says that a call has an argument that a rule which does not name it
@@ -247,7 +316,11 @@ func TestReachAgainstBruteForce(t *testing.T) {
 	ws := worlds(t)
 	calls := make([][]*policy.Call, len(ws))
 	for i := range ws {
-		ws[i].calls(func(c *policy.Call) { calls[i] = append(calls[i], c) })
+		ws[i].calls(func(c *policy.Call) {
+			if !ws[i].finds || c.Screened { // of calls in which nothing has looked, reach says nothing
+				calls[i] = append(calls[i], c)
+			}
+		})
 	}
 	counts := map[string]int{}
 	for seed := range maxPolicies(t) {
@@ -275,10 +348,22 @@ func TestReachAgainstBruteForce(t *testing.T) {
 				}
 			}
 		}
+		if slices.ContainsFunc(findings, func(f prove.Finding) bool { return f.Status == prove.Covered && !f.AsWritten }) {
+			for _, c := range calls[i] {
+				in := started(c, seed)
+				tr := p.Trace(in)
+				for _, r := range tr.Reached() {
+					if f := &findings[r]; f.Status == prove.Covered && !f.AsWritten && !(f.Bare && suspicious(in)) {
+						t.Errorf("%s %d: rule %d is called covered by %v, and %s in %s reaches it\n%s", w.kind, seed, r, f.By, c.Args, in.Cwd, text)
+						break
+					}
+				}
+			}
+		}
 		for r, f := range findings {
 			counts[fmt.Sprint(f.Status, f.AsWritten)]++
 			switch {
-			case f.Status == prove.Undecided && w.further:
+			case f.Status == prove.Undecided && (w.further || w.beyond):
 				counts["further, undecided"]++
 			case f.Status == prove.Covered && f.Bare && reached[r] != nil && suspicious(reached[r]):
 				counts["covered but for further arguments"]++

@@ -136,7 +136,7 @@ func (c *combination) tries(words [][]string, at []int) bool {
 }
 
 func (c *combination) candidate(words [][]string, at []int) candidate {
-	cand := candidate{args: map[string]string{}}
+	cand := candidate{args: map[string]string{}, look: c.look}
 	for i := range words {
 		word := ""
 		if len(words[i]) > 0 {

@@ -168,7 +168,7 @@ func (d *difference) avoid(ms ...*mode) (ds []demand) {
 	var r *rule
 	for _, m := range ms {
 		for _, d := range m.needed {
-			if _, one := d.rule.names(); one || r == nil {
+			if _, literal := d.rule.names(); literal || r == nil {
 				r = d.rule
 			}
 		}
@@ -212,7 +212,7 @@ func (d *difference) question(q question, shown func(old, after *policy.Decision
 			if d.total -= workOfCall; d.total < 0 {
 				return true
 			}
-			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args)}, call.Names...), "\x00")
+			key := strings.Join(append([]string{call.Server, call.Method, string(call.Args), fmt.Sprint(call.Finds, call.Screened, call.Assurances, call.Seen, call.At)}, call.Names...), "\x00")
 			if asked[key] {
 				continue
 			}

@@ -46,6 +46,7 @@ func (c *Class) Whole() bool {
 // are compared with one another only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []Class {
 	pr := newProver(o)
+	pr.windows = before.OS() == policy.Windows || after.OS() == policy.Windows
 	d := difference{prover: pr, before: before, after: after, places: map[[2]answered]int{}, total: workOfAll * pr.work}
 	a, b := pr.rules(before), pr.rules(after)
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
@@ -57,7 +58,13 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 		}
 		d.compare()
 		d.exhaust() // for what only texts in an uncommon spelling are answered
-		d.embedded()
+		d.beyond()
+	}
+	d.limits()
+	d.trust()
+	d.builtins()
+	if !before.AltersAlike(after) {
+		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonReplies})
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
 		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})

@@ -1,6 +1,9 @@
 package prove
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // dimension is one thing that conditions are about: the name, the server, or one
 // argument. Its question: which texts are in all of needed, and in as few of
@@ -22,6 +25,16 @@ type variant struct {
 // union is a set of languages; nil where there is no condition, and every text
 // is in it.
 type union []*lang
+
+// text is the same for unions of the same languages.
+func (u union) text() string {
+	texts := make([]string, len(u))
+	for i, l := range u {
+		texts[i] = l.text
+	}
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), "\x03")
+}
 
 // option is one least set of avoid that some text cannot get out of, with such
 // texts, shortest first.

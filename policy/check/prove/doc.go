@@ -36,6 +36,9 @@
 // then judged together with its text, of which the model knows nothing. Such a rule
 // leaves a comparison undecided, and a proof is about values as they are written.
 //
+// Calls are such of which it is not known in which folder relative paths start. Where
+// that would make a difference, proofs are called undecided (folder.go).
+//
 // Left out are values that are refused: they pass every allow and meet every
 // deny or prompt on their argument, whatever its globs.
 //

@@ -1,5 +1,7 @@
 package prove
 
+import "slices"
+
 // reasonEmbedded is why policies are not wholly compared in which a rule is about
 // texts that hold JSON: such a rule speaks for each value in the text too, and the
 // model has the values alone.
@@ -17,8 +19,9 @@ func (r *rule) spells() bool {
 	return false
 }
 
-// embedded notes that such a rule stands beside one that was changed.
-func (d *difference) embedded() {
+// beyond notes what the model does not have and a change may concern: texts that hold
+// JSON, and relative paths.
+func (d *difference) beyond() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
 	for len(old) > 0 && len(new) > 0 && equal(old[0], new[0]) {
@@ -27,11 +30,16 @@ func (d *difference) embedded() {
 	for len(old) > 0 && len(new) > 0 && equal(old[len(old)-1], new[len(new)-1]) {
 		old, new = old[:len(old)-1], new[:len(new)-1]
 	}
-	for _, all := range [][]*rule{d.old.rules, d.new.rules} {
+	all := slices.Concat(d.old.rules, d.new.rules)
+	keys := bridged(all)
+	for _, of := range []struct {
+		rule   func(*rule) bool
+		reason string
+	}{{(*rule).spells, reasonEmbedded}, {func(r *rule) bool { return r.speaksOf(keys) }, ReasonFolder}, {func(r *rule) bool { return d.beyondText(r) }, ReasonWindows}} {
 		for _, r := range all {
-			if r.spells() && (sharesName(r, old) || sharesName(r, new)) {
-				d.classes = append(d.classes, Class{Undecided: true, Reason: reasonEmbedded})
-				return
+			if of.rule(r) && (sharesName(r, old) || sharesName(r, new)) {
+				d.classes = append(d.classes, Class{Undecided: true, Reason: of.reason})
+				break
 			}
 		}
 	}

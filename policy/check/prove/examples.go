@@ -26,7 +26,11 @@ func examples(key, text string) []any {
 		}
 	case "host":
 		for _, w := range words {
-			out = append(out, "https://"+unstarred(w)+"/")
+			name, _, _ := strings.Cut(unstarred(w), "/") // of a network, its first address
+			if strings.Contains(name, ":") {
+				name = "[" + strings.Trim(name, "[]") + "]"
+			}
+			out = append(out, "https://"+name+"/")
 		}
 	case "scheme":
 		for _, w := range words {
@@ -39,6 +43,9 @@ func examples(key, text string) []any {
 	case "command":
 		for _, w := range words {
 			out = append(out, unstarred(w))
+			if strings.HasPrefix(w, "-") { // an option that the commands have
+				out = append(out, strings.TrimSuffix(unstarred(words[0]), " x")+" "+w)
+			}
 		}
 	case "regex":
 		for _, w := range words {

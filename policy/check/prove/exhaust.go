@@ -38,11 +38,22 @@ func (d *difference) exhaust() bool {
 	if !ok { // capitals are more than there is room for, and may not matter
 		cells, ok = d.cells(rules, false)
 	}
-	if !ok {
+	looks, all := d.everyLook(rules)
+	if !ok || !all || len(looks)*size(cells) > maxCells {
 		return false
 	}
+	for _, l := range looks {
+		d.exhausts(cells, l)
+	}
+	*d.exhausted = true
+	return true
+}
+
+// exhausts is exhaust of calls in which one thing is known to be found.
+func (d *difference) exhausts(cells []cell, l look) {
 	combine(cells, func(texts []*string) {
 		c := policy.Call{Subject: d.subject, Method: methods[d.subject], Server: *texts[1], Names: []string{*texts[0]}}
+		l.put(&c)
 		var args []value
 		for i := range cells[2:] {
 			if t := texts[2+i]; t != nil {
@@ -57,8 +68,14 @@ func (d *difference) exhaust() bool {
 			d.note(&c, &old, &after)
 		}
 	})
-	*d.exhausted = true
-	return true
+}
+
+func size(cells []cell) int {
+	n := 1
+	for _, c := range cells {
+		n *= len(c.texts)
+	}
+	return n
 }
 
 // cell is one thing that rules have conditions on, and the texts that they tell
@@ -74,14 +91,14 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 	globs, paths := map[string][]string{}, map[string][]string{}
 	var keys []string
 	for _, r := range rules {
-		if len(r.atoms) > 0 {
+		if len(r.atoms) > r.listed {
 			return nil, false
 		}
-		names = append(names, r.src.Name)
-		if r.src.Server != "" {
-			servers = append(servers, r.src.Server)
+		names, servers = slices.Concat(names, r.src.Names, r.src.Not.Names), append(servers, r.src.Servers...)
+		for _, c := range r.src.Not.Calls {
+			servers = append(servers, c.Globs...)
 		}
-		for _, a := range r.src.Args {
+		for _, a := range slices.Concat(r.src.Args, r.src.Not.Args) {
 			key := argumentKey(a.Path)
 			if globs[key] == nil {
 				keys = append(keys, key)
@@ -124,7 +141,7 @@ func strange(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range strangers(rules) {
+	for _, v := range strangers(rules)[1:] { // a text makes another suspicious as well as its name
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}

@@ -169,6 +169,12 @@ func (m *mode) opaque(n *mode) string {
 		}
 	}
 	for _, d := range slices.Concat(m.needed, n.needed) {
+		if d.rule.anywhere != nil {
+			add(`args."*"`)
+		}
+		if d.rule.src.Not.Any() {
+			add("not")
+		}
 		for _, w := range d.rule.src.Where {
 			add("where." + strings.Join(w.Path, ".") + "." + w.Key)
 		}

@@ -21,12 +21,17 @@ import (
 
 // further reads what a rule says of arguments that it does not name.
 func (r *rule) further(src *policy.Source) {
-	r.only, r.watches = src.Further.Only, src.Watches()
+	r.only = src.Further.Only
 	for _, a := range src.Args {
 		r.named = append(r.named, a.Path)
 	}
 	for _, w := range src.Where {
 		r.named = append(r.named, w.Path)
+	}
+	for _, a := range src.Not.Args {
+		if !policy.EveryArgument(a.Path) {
+			r.named = append(r.named, a.Path)
+		}
 	}
 	for _, name := range src.Further.Names {
 		r.named = append(r.named, []string{name})

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -44,10 +45,12 @@ const (
 	hidden                   // open, and impossible for texts with one reading
 )
 
-// candidate is one reading: a text for the name, the server and each argument.
+// candidate is one reading: a text for the name, the server and each argument; and what
+// was found in the call.
 type candidate struct {
 	name, server string
 	args         map[string]string // by key
+	look         look
 }
 
 // asked is a question taken apart into dimensions.
@@ -59,6 +62,7 @@ type asked struct {
 	atoms  map[string]bool // conditions that no language tells, of needed rules: whether they hold surely
 	dims   []dimension
 	work   work
+	look   look
 }
 
 // ask answers a question; accept judges the candidates. Where none of the few
@@ -77,11 +81,35 @@ func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost
 			a = found
 		}
 	}
+	if a == open && !q.quick {
+		found, more := pr.amongExceptions(q, accept)
+		return found, cost + more
+	}
 	return a, cost
 }
 
-func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
-	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}}
+// once answers a question for each of the things that calls may carry.
+func (pr *prover) once(q question, accept func(candidate) bool) (a answer, cost int) {
+	looks, whole := pr.looks(&q)
+	if a = impossible; !whole {
+		return spent, 0
+	}
+	for _, l := range looks {
+		of, more := pr.carrying(q, l, accept)
+		cost += more
+		switch {
+		case of == found:
+			return found, cost
+		case a != spent && of != impossible:
+			a = of
+		}
+	}
+	return a, cost
+}
+
+// carrying answers a question for calls in which one thing is known to be found.
+func (pr *prover) carrying(q question, l look, accept func(candidate) bool) (answer, int) {
+	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
 	for _, d := range q.needed {
 		for i := range d.rule.args {
 			key := d.rule.args[i].key
@@ -90,14 +118,15 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 			}
 		}
 		for _, atom := range d.rule.atoms {
-			a.atoms[atom] = a.atoms[atom] || !d.any || !q.doubts
+			a.atoms[atom] = a.atoms[atom] || !d.any || !d.rule.vague || !q.doubts && !strings.HasPrefix(atom, sureAtom)
 		}
 	}
 	if a.atOdds() || a.strange() {
 		return impossible, 0
 	}
-	a.work.spend(len(q.avoid))
-	a.avoid = slices.DeleteFunc(slices.Clone(q.avoid), func(d demand) bool { return a.apart(d) })
+	a.avoid = append(slices.Clone(q.avoid), exceptions(q.needed)...)
+	a.work.spend(len(a.avoid))
+	a.avoid = slices.DeleteFunc(a.avoid, func(d demand) bool { return a.apart(d) })
 	a.dimensions()
 	return a.combine(accept), pr.work - a.work.left
 }
@@ -108,6 +137,9 @@ func (pr *prover) once(q question, accept func(candidate) bool) (answer, int) {
 // globs tell.
 func (a *asked) apart(d demand) bool {
 	r := d.rule
+	if a.look.lacks(d) {
+		return true
+	}
 	for i := range r.args {
 		if !slices.Contains(a.keys, r.args[i].key) {
 			return true

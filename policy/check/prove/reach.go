@@ -55,6 +55,8 @@ const ReasonSpelling = "ordinary spellings are proved to be answered alike; path
 
 const (
 	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"
+	reasonReplies = "the rules about what comes back are not the same, and these were not compared"
+	reasonReply   = "of what comes back nothing is proved"
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"
 )
@@ -82,6 +84,9 @@ func attempts(surely, perhaps demand) []question {
 func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 	f := Finding{Rule: i}
 	r := &rules[i]
+	if r.src.Subject == policy.NoSubject {
+		return Finding{Rule: i, Reason: reasonReply}
+	}
 	q := question{subject: r.src.Subject}
 	for k := range rules[:i] {
 		if rules[k].src.Subject == q.subject {
@@ -126,8 +131,15 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		return f
 	}
 	f.AsWritten = f.AsWritten || wanted && !pr.padded(rules, i)
-	f.AsWritten = f.AsWritten || r.spells()
-	f.Status, f.By = Covered, pr.covering(q.avoid, r)
+	f.AsWritten = f.AsWritten || r.spells() || !rooted(rules[:i+1])
+	f.By = pr.covering(q.avoid, r)
+	if pr.beyondText(r) || slices.ContainsFunc(f.By, func(k int) bool { return pr.beyondText(&rules[k]) }) {
+		return Finding{Rule: i, Reason: ReasonWindows}
+	}
+	if slices.ContainsFunc(f.By, func(k int) bool { return escapes(rules[k].src) }) {
+		return Finding{Rule: i, Reason: reasonEscapes}
+	}
+	f.Status = Covered
 	f.Bare = slices.ContainsFunc(f.By, func(k int) bool { return rules[k].watches })
 	return f
 }

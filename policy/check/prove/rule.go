@@ -11,15 +11,20 @@ import (
 // rule is a rule as languages: one union for each thing that it has a condition
 // on.
 type rule struct {
-	src    *policy.Source
-	strict int // how strict its answer is: 0 denies
-	name   union
-	server union // nil for any
-	args   []argument
-	atoms  []string      // conditions that are no languages, by their text, sorted
-	exprs  []*expression // of the atoms, those that are languages of texts
-	same   int           // equal for rules with equal conditions
-	vague  bool          // may match where it does not surely
+	src        *policy.Source
+	strict     int // how strict its answer is: 0 denies
+	name       union
+	server     union      // nil for any
+	exceptions []rule     // each has one exception for its only condition; a vague one is no set
+	excepted   []rule     // of these, those that are sets
+	anywhere   []anywhere // its conditions on any argument
+	args       []argument
+	atoms      []string      // conditions that are no languages, by their text, sorted
+	listed     int           // of the atoms, those that exhaust sees to: exceptions by globs
+	exprs      []*expression // of the atoms, those that are languages of texts
+	same       int           // equal for rules with equal conditions
+	finds      []string      // kinds, of which one must be found; nil without a find
+	vague      bool          // may match where it does not surely
 
 	watches, only bool       // what it says of arguments that it does not name; see further.go
 	named         [][]string // the arguments that it names
@@ -50,6 +55,9 @@ type prover struct {
 	same     map[string]int      // numbers the conditions of rules
 	work     int
 	home     string
+	asks     bool     // a rule asks what calls carry; see look.go
+	kinds    []string // that they may carry, where one asks
+	windows  bool     // servers run there; see windows.go
 }
 
 func newProver(o Options) *prover {
@@ -60,6 +68,13 @@ func newProver(o Options) *prover {
 }
 
 func (pr *prover) lang(glob string) *lang { return pr.made(glob, false) }
+
+func (pr *prover) union(globs []string) (u union) {
+	for _, g := range globs {
+		u = append(u, pr.lang(g))
+	}
+	return u
+}
 
 func (pr *prover) made(glob string, relative bool) *lang {
 	key := glob
@@ -89,17 +104,22 @@ func (pr *prover) rules(p *policy.Policy) []rule {
 	sources := p.Sources()
 	rules := make([]rule, len(sources))
 	for i := range sources {
+		if rules[i].src = &sources[i]; sources[i].Subject == policy.NoSubject {
+			continue // it decides no calls
+		}
 		rules[i] = pr.rule(p, &sources[i])
 	}
 	return rules
 }
 
 func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
-	r := rule{src: src, strict: strictness(&src.Rule)}
+	r := rule{src: src, strict: strictness(&src.Rule), watches: src.Watches()}
+	pr.beyondSets(&r, p)
+	src = r.src
 	if src.Subject == policy.ResourceSubject {
-		r.args = []argument{newArgument(p, resourceKey, nil, []string{src.Name})}
+		r.args = []argument{newArgument(p, resourceKey, nil, src.Names)}
 	} else {
-		r.name = union{pr.lang(src.Name)}
+		r.name = pr.union(src.Names)
 	}
 	for _, a := range src.Args {
 		r.args = append(r.args, newArgument(p, argumentKey(a.Path), a.Path, a.Globs))
@@ -142,12 +162,21 @@ func (pr *prover) constraints(r *rule, p *policy.Policy) {
 		}
 	}
 	for _, c := range r.src.Calls {
-		if k, _ := policy.CallKeyOf(c.Key); k.Proof == policy.ServerNames {
-			r.server = union{pr.lang(c.Glob)}
+		k, _ := policy.CallKeyOf(c.Key)
+		if k.Proof == policy.ServerNames {
+			r.server = pr.union(c.Globs)
 			continue
 		}
 		r.vague = true
-		r.atoms = append(r.atoms, "\x01"+c.Key+"\x01"+c.Text)
+		if k.Proof == policy.FoundKinds {
+			r.finds, pr.asks = pr.kindsOf(r.src.Finds, p), true
+			continue
+		}
+		atom := "\x01" + c.Key + "\x01" + c.Text
+		if k.Proof == policy.Tightening {
+			atom = sureAtom + atom
+		}
+		r.atoms = append(r.atoms, atom)
 	}
 }
 
@@ -172,7 +201,7 @@ func argumentKey(path []string) string { return strings.Join(path, "\x00") }
 // conditions is a text that equals another rule's when both match the same.
 func (r *rule) conditions() string {
 	var b strings.Builder
-	b.WriteString(r.src.Subject.Key() + "\x02" + r.src.Name + "\x02" + r.src.Server)
+	b.WriteString(r.src.Subject.Key() + "\x02" + r.name.text() + "\x02" + r.server.text())
 	for _, a := range r.args {
 		globs := make([]string, 0, len(a.globs))
 		for _, g := range a.globs {
@@ -181,7 +210,7 @@ func (r *rule) conditions() string {
 		slices.Sort(globs)
 		b.WriteString("\x02" + a.key + "\x03" + strings.Join(slices.Compact(globs), "\x03"))
 	}
-	b.WriteString("\x02" + strings.Join(r.atoms, "\x04"))
+	b.WriteString("\x02" + strings.Join(r.atoms, "\x04") + "\x02" + strings.Join(r.finds, "\x04"))
 	if r.watches {
 		names := slices.Sorted(slices.Values(r.src.Further.Names))
 		b.WriteString("\x02" + strconv.FormatBool(r.only) + "\x05" + strings.Join(slices.Compact(names), "\x05"))

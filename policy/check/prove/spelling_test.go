@@ -63,7 +63,7 @@ func TestNoTextIsNeeded(t *testing.T) {
 func TestDifferenceBesideOtherCases(t *testing.T) {
 	above := rules("deny tool=a args.p=/a/*", "allow tool=a args.p=A*", "prompt tool=a args.p=*a")
 	for _, d := range prove.Difference(parse(t, above+rules("allow tool=a args.p=/A/**")), parse(t, above), prove.Options{}) {
-		if d.Undecided {
+		if d.Undecided && d.Reason != prove.ReasonFolder {
 			t.Errorf("not decided: %s", d.Reason)
 		}
 	}

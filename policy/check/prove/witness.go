@@ -32,6 +32,7 @@ func (q *question) calls(c candidate) []policy.Call {
 		for _, args := range q.values(c, dress) {
 			call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}}
 			q.meet(&call)
+			c.look.put(&call)
 			switch q.subject {
 			case policy.ResourceSubject:
 				call.Names[0] = dress(c.name)
@@ -43,6 +44,10 @@ func (q *question) calls(c candidate) []policy.Call {
 				}
 			}
 			calls = append(calls, call)
+			other := q.miss(call)
+			if c.look.put(&other); other.Assurances != call.Assurances || other.Seen != call.Seen {
+				calls = append(calls, other)
+			}
 			if q.others && !q.served() {
 				call.Server = otherServer
 				calls = append(calls, call)
@@ -141,7 +146,13 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 	case q.bare && slices.ContainsFunc(q.avoid, func(d demand) bool { return d.rule.only }):
 		all = append(all, q.extras()...)
 	}
-	for _, path := range q.paths() {
+	paths := q.paths()
+	for key := range c.args {
+		if path := strings.Split(key, "\x00"); key != resourceKey && !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
+			paths = append(paths, path) // of an exception
+		}
+	}
+	for _, path := range paths {
 		texts := slices.Clone(q.spelled(path))
 		for _, d := range q.needed {
 			for _, w := range d.rule.src.Where {
@@ -174,7 +185,7 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 			all = all[:maxCandidates]
 		}
 	}
-	return all
+	return q.somewhere(all)
 }
 
 // below puts a text into the folders that an argument must lie under: what other
@@ -224,6 +235,16 @@ func (q *question) meet(c *policy.Call) {
 			d.rule.src.Calls[i].Meet(c)
 		}
 	}
+}
+
+// miss is a call that meets less of what rules to avoid want of it as a whole.
+func (q *question) miss(c policy.Call) policy.Call {
+	for _, d := range q.avoid {
+		for i := range d.rule.src.Calls {
+			d.rule.src.Calls[i].Miss(&c)
+		}
+	}
+	return c
 }
 
 // encode writes arguments as a JSON object. An argument that is both a text and

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
@@ -51,6 +52,15 @@ type Call struct {
 	Was     policy.Action // what the rules alone said; "a person said so" is prompt
 	Missing Missing       // what the record does not keep
 	odd     bool          // it was denied for what may have been its shape
+
+	lookedFor []string // kinds: of those that were not found it is known, too
+	empty     bool     // it carries nothing in which something could be found
+}
+
+// nothing says that no arguments are recorded, or an object without members.
+func nothing(args []byte) bool {
+	args = bytes.TrimSpace(args)
+	return len(args) == 0 || string(args) == "{}"
 }
 
 // noRule is the reason of a denial for which only the rules are a reason; any
@@ -84,14 +94,16 @@ func Rebuild(e *event.Entry) (c Call, why Why) {
 			return c, Malformed
 		}
 		return c, Unknown
-	case methods[c.Subject] != "" && e.Method != methods[c.Subject]:
+	case methods[c.Subject] != "" && e.Method != methods[c.Subject] && !(c.Subject == policy.ToolSubject && e.Method == builtin.Method):
 		return c, Several
 	case c.Subject == policy.MethodSubject && (len(e.Names) != 1 || e.Names[0] != e.Method):
 		return c, Several
 	}
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
-	c.At = e.Time
+	c.At, c.Cwd, c.OS, c.Elsewhere, c.Assurances = e.Time, e.Cwd, e.OS, e.Elsewhere, policy.ReadAssurances(e.Annotations)
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
+	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about others are left out (doubtful)
+	c.empty = len(c.Texts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && nothing(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}

@@ -77,7 +77,7 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 		if d.Action == policy.Deny && unsure == "" {
 			break
 		}
-		rules, why := doubtful(j.layers[i].sources, c)
+		rules, why := doubtful(j.layers[i].policy, j.layers[i].sources, c)
 		if len(rules) > 0 {
 			unsure = why
 			continue
@@ -97,7 +97,7 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 
 // own is the answer of the policy itself.
 func (j *Judge) own(c *Call) (policy.Decision, Why) {
-	doubtful, why := doubtful(j.sources, c)
+	doubtful, why := doubtful(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
 		return j.alone.Decide(&c.Call), ""
 	}
@@ -122,18 +122,52 @@ func (j *Judge) own(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// doubtful lists the rules that look at what the record does not keep.
-func doubtful(sources []policy.Source, c *Call) (rules []int, why Why) {
+// doubtful lists the rules of a policy that look at what the record does not keep, and
+// may decide the call by it.
+func doubtful(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, why Why) {
+	var steps []policy.Step
 	for i := range sources {
 		s := &sources[i]
 		if s.Subject != c.Subject {
 			continue
 		}
-		if w := c.Missing.of(s); w != "" {
+		w := c.Missing.of(s)
+		if w == "" && !c.knows(p, s) {
+			if steps == nil {
+				steps = c.unsure(p)
+			}
+			if w = Unrecorded; c.spared(&steps[i]) {
+				continue
+			}
+		}
+		if w != "" {
 			rules, why = append(rules, i), w
 		}
 	}
 	return rules, why
+}
+
+// unsure is what rules say of the call with all of it open that a record may lack.
+func (c *Call) unsure(p *policy.Policy) []policy.Step {
+	open := c.Call
+	open.Finds, open.Screened = nil, false
+	t := p.Trace(&open)
+	if t.Cut {
+		return make([]policy.Step, len(t.Steps)) // they say nothing
+	}
+	return t.Steps
+}
+
+// spared says that a rule plays no part whatever the record lacks: the call is not what
+// it is about or, where all arguments are there, others decide it first.
+func (c *Call) spared(s *policy.Step) bool {
+	switch {
+	case s.Match == policy.NoMatch && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
+		return true
+	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+		return false
+	}
+	return c.Missing.None() && (s.Match == policy.NoMatch || !s.Reached)
 }
 
 // Certain is the policy without the rules that look at what the record does not
@@ -143,7 +177,7 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if c.Missing.None() && !j.blind {
 		return j.policy, nil, ""
 	}
-	own, why := doubtful(j.sources, c)
+	own, why := doubtful(j.alone, j.sources, c)
 	var left []policy.Rule
 	for _, i := range own {
 		left = append(left, j.sources[i].Rule)
@@ -151,7 +185,7 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	var above []*policy.Policy
 	for i := range j.layers {
 		l := &j.layers[i]
-		rules, w := doubtful(l.sources, c)
+		rules, w := doubtful(l.policy, l.sources, c)
 		if len(rules) == 0 {
 			above = append(above, l.policy)
 			continue

@@ -135,15 +135,12 @@ func markOf(s string) Why {
 	return Cut
 }
 
-// of says why the record does not tell whether a rule matches, or "".
+// of says why the record does not tell whether names and arguments meet a rule, or "".
 func (m *Missing) of(s *policy.Source) Why {
-	if unrecorded(*s) {
-		return Unrecorded
-	}
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
 	}
-	for _, path := range argPaths(s) {
+	for _, path := range s.Paths() {
 		if why := m.at(path); why != "" {
 			return why
 		}
@@ -154,7 +151,7 @@ func (m *Missing) of(s *policy.Source) Why {
 	return ""
 }
 
-// unrecorded says that a rule looks at what no record keeps of a call.
+// unrecorded says that a rule looks at what no record keeps of a call, or not each.
 func unrecorded(s policy.Source) bool {
 	return slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
 		k, _ := policy.CallKeyOf(c.Key)
@@ -162,11 +159,51 @@ func unrecorded(s policy.Source) bool {
 	})
 }
 
+// knows says that the record tells, of all that a rule asks of a call as a whole, whether
+// it holds: of what it wants found, whether that was found, or was looked for.
+func (c *Call) knows(p *policy.Policy, s *policy.Source) bool {
+	return !slices.ContainsFunc(s.Calls, func(stated policy.Stated) bool {
+		k, _ := policy.CallKeyOf(stated.Key)
+		return !k.Recorded && !(s.Finds != nil && stated.Key == findKey && c.looked(p, s.Finds))
+	})
+}
+
+// findKey is the condition that a record may keep.
+const findKey = "find"
+
+// looked says that it is known whether one of some kinds was found. What was looked for by
+// a pack of the owner's is not: the pack may have been another one then.
+func (c *Call) looked(p *policy.Policy, kinds []string) bool {
+	if slices.Contains(kinds, "*") {
+		kinds = p.KindsOn(policy.OnCall)
+		if len(c.Finds) > 0 {
+			return true
+		}
+	}
+	if c.empty || slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(c.Finds, kind) }) {
+		return true
+	}
+	return !slices.ContainsFunc(kinds, func(kind string) bool {
+		return !slices.Contains(c.lookedFor, kind) || !slices.Contains(policy.Kinds(), kind)
+	})
+}
+
+// findsOf are the kinds that a record says were found.
+func findsOf(e *event.Entry) (kinds []string) {
+	for _, line := range e.Finds {
+		kind, _, _ := strings.Cut(line, " ")
+		if slices.Contains(policy.Kinds(), kind) && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
 // beyond says why arguments that a rule does not name are not known as far as it
 // looks at them, or "".
 func (m *Missing) beyond(s *policy.Source) Why {
 	for _, g := range m.gaps {
-		named := slices.ContainsFunc(argPaths(s), func(path []string) bool {
+		named := slices.ContainsFunc(s.Paths(), func(path []string) bool {
 			return len(path) <= len(g.path) && slices.Equal(path, g.path[:len(path)])
 		}) || len(g.path) > 0 && slices.Contains(s.Further.Names, g.path[0])
 		if named {
@@ -190,13 +227,16 @@ func (m *Missing) beyond(s *policy.Source) Why {
 // matchesAnyText holds for the glob ** on texts: other names may be refused, or
 // read in several ways.
 func matchesAnyText(s *policy.Source) bool {
-	return s.Name == "**" && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
+	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
 // at says why what a condition on path looks at is not known. A condition looks
 // at the member and at what lies below it; and what a gap holds may have members.
 // Names that differ in case alone are readings of each other.
 func (m *Missing) at(path []string) Why {
+	if policy.EveryArgument(path) {
+		path = nil
+	}
 	for _, g := range m.gaps {
 		n := min(len(path), len(g.path))
 		if slices.EqualFunc(path[:n], g.path[:n], strings.EqualFold) {
@@ -205,19 +245,8 @@ func (m *Missing) at(path []string) Why {
 	}
 	// What was left out has no name of those that are there, not even in another
 	// case: such a message is refused before it is judged.
-	if m.open && (strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
+	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}
 	return ""
-}
-
-// argPaths are the arguments that a rule has conditions on.
-func argPaths(s *policy.Source) (paths [][]string) {
-	for _, a := range s.Args {
-		paths = append(paths, a.Path)
-	}
-	for _, w := range s.Where {
-		paths = append(paths, w.Path)
-	}
-	return paths
 }

@@ -70,6 +70,9 @@ func (r Run) Findings() []check.Finding {
 
 // failure is one line on a mismatch.
 func failure(r check.Result) string {
+	if *r.Expected == r.Action {
+		return fmt.Sprintf("%s (%s by %s)", r.Wanted(), r.Action, check.Because(r))
+	}
 	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, check.Because(r))
 }
 

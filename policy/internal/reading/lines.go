@@ -31,6 +31,9 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 		}
 	}
 	line, first := strings.TrimSpace(v), len(rs)
+	if rd.Windows {
+		line = unquoted(v)
+	}
 	if line == "" || strings.ContainsAny(line, "\n\r\t") {
 		return rs
 	}
@@ -79,7 +82,7 @@ func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Readin
 		if climbs(r.Text) {
 			c := r
 			c.Text = clean(strings.ReplaceAll(r.Text, `\`, "/"))
-			c.findRoot(rd.Home)
+			c.findRoot(rd)
 			rs = append(rs, c)
 		}
 		next := unescape(r.Text)

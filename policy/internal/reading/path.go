@@ -3,7 +3,6 @@ package reading
 import (
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -113,7 +112,7 @@ func dropNames(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
 	}
-	t := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
+	t := unquoted(s)
 	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") || strings.HasPrefix(t, "/??/") {
 		t = sharedDrive(t[4:])
 	}

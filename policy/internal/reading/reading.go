@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -26,18 +27,26 @@ type Reading struct {
 	Refusal   string // of a refused reading: why
 	PathOnly  bool   // holds under path patterns; under others the value is text
 	Climbs    bool   // a path by its dot-dot alone: under patterns with blanks, such as commands, the value is text
+	Recast    bool   // brought into the form that Windows has for paths, and perhaps none: see WindowsForm
+	AsForm    bool   // Text is nothing but that form of the value
 
 	// Where a path starts: nobody knows, the server's working directory, a root.
 	UnknownBase, Relative, Rooted bool
+
+	Base   string  // where relative paths start; "" when that is not known
+	Places []Place // where the path leads from there
+	// DoubtfulBase is that of Base.
+	DoubtfulBase bool
 }
 
 // Path is the text of a reading as a path of a disk: whether case counts there is
 // for the disk to say.
 func (r *Reading) Path() string {
-	if r.unfolded != "" {
-		return r.unfolded
+	text := cmp.Or(r.unfolded, r.Text)
+	if IsFile(text) {
+		return cmp.Or(plainFile(text), text)
 	}
-	return r.Text
+	return text
 }
 
 // Kind says what a reading is good for.
@@ -61,6 +70,8 @@ type Reader struct {
 	Home    string     // for ~; "" when it is not known
 	Effects Transforms // the transformations that change some pattern on the name
 	Paths   bool       // some pattern on the name is about paths
+	URIs    bool       // the values are URIs, and no names of files
+	Windows bool       // the server runs on Windows; Home and what is compared have its form
 }
 
 // Read appends the readings of a value to rs, at least one. What takes more than is
@@ -81,6 +92,8 @@ func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Le
 		return rd.readBlanked(rs, v, fold, left)
 	case !path && !rd.Paths:
 		return append(rs, Reading{Text: v, Raw: v})
+	case rd.Windows && v != "":
+		return rd.readWindows(rs, v, Reading{Raw: v, PathOnly: !path, Climbs: path && shape&hasSpace != 0 && !StartsLikePath(v)}, left)
 	case shape&unplain == 0:
 		return rd.readPlain(rs, Reading{Text: v, Raw: v, PathOnly: !path}, shape, fold)
 	}
@@ -171,9 +184,12 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	}
 	for i, n := 0, len(rs)-first; i < n; i++ {
 		at := &rs[first+i]
-		at.findRoot(rd.Home)
+		at.findRoot(rd)
 		if why == "" {
 			why, text = unreadableAs(at.Text)
+		}
+		if why == "" && rd.Windows {
+			why, text = undisclosed(at.Text), true
 		}
 		if twin := *at; free[i]&rd.Effects != 0 {
 			twin.Transforms |= free[i] & rd.Effects
@@ -209,6 +225,9 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 	s := r.Text
 	for n := 0; ; n++ {
 		t := transform(s, stage, rd.Home)
+		if rd.Windows && stage == named {
+			t = dropStreams(t)
+		}
 		if t == s {
 			break
 		}
@@ -251,8 +270,8 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 }
 
 // findRoot notes where the path of a reading starts.
-func (r *Reading) findRoot(home string) {
-	r.UnknownBase = unknownBase(r.Text, home)
+func (r *Reading) findRoot(rd *Reader) {
+	r.UnknownBase = unknownBase(r.Text, rd.Home) || rd.Windows && windowsBase(r.Text)
 	r.Relative = !r.UnknownBase && relative(r.Text)
 	r.Rooted = !r.Relative && !r.UnknownBase
 }
@@ -270,10 +289,8 @@ func unreadableAs(s string) (why string, text bool) {
 		return refusedLink, true
 	}
 	if windowsShaped(s) {
-		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }) {
-			if shortName(name) {
-				return "generated short name, which stands for another", proseLike(s)
-			}
+		if slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' }), shortName) {
+			return "generated short name, which stands for another", proseLike(s)
 		}
 	}
 	return "", false

@@ -1,6 +1,9 @@
 package reading
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Suspicion is what speaks for it that an argument names a place or a command.
 type Suspicion uint8
@@ -36,9 +39,19 @@ const (
 	TextName            // it is what is written, sought or shown
 )
 
-// nameWords are whole names, and the last words of names: filePath, source_path and
-// PATH end in path.
-var nameWords, wholeNames = classes(placeWords, textWords), classes(placeWords+placeNames, textWords+textNames)
+// The tables are made when they are first asked for: a hook judges one call and ends.
+
+// nameTables are the classes of names.
+type nameTables struct {
+	words, whole map[string]NameClass // filePath, source_path and PATH end in the word path
+	sizes        wordSizes            // of both
+}
+
+var names = sync.OnceValue(func() *nameTables {
+	t := &nameTables{words: classes(placeWords, textWords), whole: classes(placeWords+placeNames, textWords+textNames)}
+	t.sizes = sizesOf(t.whole)
+	return t
+})
 
 func classes(place, text string) map[string]NameClass {
 	all := map[string]NameClass{}
@@ -54,8 +67,6 @@ func classes(place, text string) map[string]NameClass {
 // wordSizes are the lengths that words have, by their first letter: most words of others
 // are told from them by one look.
 type wordSizes [256]uint64
-
-var nameSizes, programSizes = sizesOf(wholeNames), sizesOf(programs)
 
 func sizesOf[V any](words map[string]V) (t wordSizes) {
 	for word := range words {
@@ -94,7 +105,8 @@ const maxWord = 32
 
 // ClassOf looks at a name, and at its last word, without the digits and signs behind.
 func ClassOf(name string) NameClass {
-	if class := classIn(wholeNames, name); class != plainName {
+	t := names()
+	if class := t.in(t.whole, name); class != plainName {
 		return class
 	}
 	end := len(name)
@@ -113,24 +125,24 @@ func ClassOf(name string) NameClass {
 		}
 	}
 	if end-start < len(name) { // else it has been looked for
-		if class := classIn(nameWords, name[start:end]); class != plainName {
+		if class := t.in(t.words, name[start:end]); class != plainName {
 			return class
 		}
 	}
 	if capital <= start {
 		return plainName
 	}
-	return classIn(nameWords, name[capital:end])
+	return t.in(t.words, name[capital:end])
 }
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-func classIn(names map[string]NameClass, word string) NameClass {
-	if len(word) > maxWord || !nameSizes.hold(word) {
+func (t *nameTables) in(classes map[string]NameClass, word string) NameClass {
+	if len(word) > maxWord || !t.sizes.hold(word) {
 		return plainName
 	}
 	var room [maxWord]byte
-	return names[string(FoldInto(room[:0], word))]
+	return classes[string(FoldInto(room[:0], word))]
 }
 
 // SuspectText says what is suspicious of a text under a name of a class.
@@ -254,13 +266,23 @@ func hidden(s string) bool {
 }
 
 // programs begin a command, where what follows them is no prose.
-var programs = func() map[string]bool {
-	all := map[string]bool{}
+var programs = sync.OnceValue(func() *programTable {
+	t := &programTable{names: map[string]bool{}}
 	for word := range strings.FieldsSeq(programWords) {
-		all[word] = true
+		t.names[word] = true
 	}
-	return all
-}()
+	t.sizes = sizesOf(t.names)
+	return t
+})
+
+type programTable struct {
+	names map[string]bool
+	sizes wordSizes
+}
+
+func (t *programTable) has(word string) bool {
+	return len(word) <= maxWord && t.sizes.hold(word) && t.names[strings.ToLower(word)]
+}
 
 const programWords = `sh bash dash zsh ksh fish busybox cmd cmd.exe powershell powershell.exe pwsh
 sudo su doas env xargs nohup eval exec
@@ -280,7 +302,7 @@ func isCommand(s string) bool {
 	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
 		first, rest, found = strings.Cut(rest, " ")
 	}
-	if !found || len(first) > maxWord || !programSizes.hold(first) || !programs[strings.ToLower(first)] {
+	if !found || !programs().has(first) {
 		return false
 	}
 	if strings.ContainsAny(rest, "|&;<>$`") {

@@ -18,10 +18,10 @@ var words = map[Transforms]string{
 // marked with those too that change its pattern alone.
 func (r *Reading) MadeBy(home string) []string {
 	for decodings := 1; decodings <= maxDecodings; decodings++ {
-		for _, text := range []string{r.Raw, strings.TrimSpace(r.Raw)} {
+		for i, text := range []string{r.Raw, strings.TrimSpace(r.Raw), WindowsForm(r.Raw)} {
 			var made []string
-			if text != r.Raw {
-				made = append(made, "blanks around it dropped")
+			if word := [...]string{"", "blanks around it dropped", "in the form of Windows"}[i]; text != r.Raw {
+				made = append(made, word)
 			}
 			for _, stage := range stages {
 				before := text
@@ -36,6 +36,9 @@ func (r *Reading) MadeBy(home string) []string {
 				return made
 			}
 		}
+	}
+	if r.Recast || r.AsForm || windowsShaped(r.Raw) {
+		return []string{"as Windows may take it"}
 	}
 	return []string{"number in plain digits"}
 }

@@ -1,6 +1,6 @@
 // Package toml reads TOML with the places at which everything stands. It is the only
-// door to go-toml's unstable parser, which gives syntax alone: what a key means, and
-// whether it may stand there twice, is the caller's.
+// door to go-toml's unstable parser, which gives syntax alone: what a key means is
+// the caller's.
 //
 // The room is pure.
 package toml
@@ -9,10 +9,8 @@ import (
 	"bytes"
 	"errors"
 	"sort"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
@@ -27,6 +25,8 @@ type Document struct {
 
 	parser unstable.Parser
 	key    []KeyPart // of the current expression, reused
+
+	defined defined
 }
 
 // New begins to read at the start of src, which nobody may change from then on.
@@ -41,6 +41,7 @@ func New(src []byte) *Document {
 		d.lines = append(d.lines, i)
 	}
 	d.parser.Reset(src)
+	d.defined.current = root
 	return d
 }
 
@@ -95,13 +96,15 @@ func (d *Document) Next() (Expression, bool) {
 		return Expression{}, false
 	}
 	n := d.parser.Expression()
-	switch n.Kind {
-	case unstable.KeyValue:
+	var e Expression
+	if n.Kind == unstable.KeyValue {
 		start, end := d.spanOf(n)
-		return Expression{Form: Pair, Key: d.parts(n), Value: Value{d, n.Value()}, Start: start, End: end}, true
-	default:
-		return d.header(n), true
+		e = Expression{Form: Pair, Key: d.parts(n), Value: Value{d, n.Value()}, Start: start, End: end}
+	} else {
+		e = d.header(n)
 	}
+	d.defined.add(e)
+	return e, true
 }
 
 // header finds the brackets around the key: the parser does not say where they
@@ -151,14 +154,8 @@ func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	return offset, failure.Message, true
 }
 
-// TableConflict decodes the whole text to find what a parser of expressions
-// cannot see: a table that is defined in two ways.
-func (d *Document) TableConflict() (offset int, msg string, found bool) {
-	var sink map[string]any
-	var failure *toml.DecodeError
-	if !errors.As(toml.Unmarshal(d.Src, &sink), &failure) {
-		return 0, "", false
-	}
-	line, column := failure.Position()
-	return d.lines[line-1] + column - 1, strings.TrimPrefix(failure.Error(), "toml: "), true
+// Conflict is the first name that was defined in two ways, among the expressions that
+// were read.
+func (d *Document) Conflict() (offset int, msg string, found bool) {
+	return d.defined.at, d.defined.conflict, d.defined.conflict != ""
 }

@@ -24,7 +24,7 @@ func outline(src string) (all []string) {
 	if at, msg, found := d.SyntaxError(); found {
 		line, column := d.Position(at)
 		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
-	} else if at, msg, found := d.TableConflict(); found {
+	} else if at, msg, found := d.Conflict(); found {
 		line, column := d.Position(at)
 		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
 	}
@@ -142,7 +142,7 @@ func TestDocument(t *testing.T) {
 			"a number \"1\" \"1\"",
 			"int64 1 <nil>",
 			"3:1 table a: [a]",
-			"3:2 table a already exists",
+			"3:2 a is already defined, as a table",
 		},
 	} {
 		if got := outline(src); !slices.Equal(got, want) {

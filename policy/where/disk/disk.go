@@ -4,15 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Disk is what under asks of a file system. Paths are absolute and lead through
 // no link: the walk resolves them itself.
 type Disk interface {
-	// Dir is the directory in which relative paths start; false where it is not
-	// known. It is the server's, which is not always the client's.
-	Dir() (string, bool)
 	// Lstat describes the entry itself, a link too. An error that is not
 	// fs.ErrNotExist makes the answer a maybe.
 	Lstat(path string) (fs.FileInfo, error)
@@ -20,19 +16,16 @@ type Disk interface {
 	Readlink(path string) (string, error)
 }
 
-// OS is the disk of this machine. Relative paths start in workdir; if that is
-// not absolute, it is not known where.
-func OS(workdir string) Disk { return system(workdir) }
+// OS is the disk of this machine.
+func OS() Disk { return system{} }
 
-type system string
+type system struct{}
 
-func (s system) Dir() (string, bool)                  { return string(s), filepath.IsAbs(string(s)) }
 func (system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 func (system) Readlink(path string) (string, error)   { return os.Readlink(path) }
 
 // Rooted is the tree below a directory, read as if that were the root: absolute
-// paths and absolute links begin there, and nothing leads out. It has no working
-// directory. A directory that cannot be opened makes every answer a maybe. Names
+// paths and absolute links begin there, and nothing leads out. A directory that cannot be opened makes every answer a maybe. Names
 // are those of POSIX, on every system.
 func Rooted(dir string) Disk {
 	root, err := os.OpenRoot(dir)
@@ -46,8 +39,6 @@ type rooted struct {
 	root *os.Root
 	err  error
 }
-
-func (rooted) Dir() (string, bool) { return "", false }
 
 func (r rooted) Lstat(path string) (fs.FileInfo, error) {
 	if r.err != nil {

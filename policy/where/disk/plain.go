@@ -6,14 +6,11 @@ import (
 )
 
 // Plain is a disk without links, for analyses that must say the same on every
-// machine: every absolute path of POSIX is its own place, and relative ones begin
-// nowhere known. Nothing is on it but the root, so it is no disk to judge real
+// machine: every absolute path of POSIX is its own place. Nothing is on it but the root, so it is no disk to judge real
 // calls with.
 func Plain() Disk { return plain{} }
 
 type plain struct{}
-
-func (plain) Dir() (string, bool) { return "", false }
 
 // Lstat takes the root of this machine for the root: every machine has one, and
 // what is compared by identity needs one that is the same as itself.

@@ -3,6 +3,8 @@ package disk
 import (
 	"runtime"
 	"strings"
+
+	"github.com/clawai/clawai/policy/where"
 )
 
 // syntax is how a file system writes paths.
@@ -19,6 +21,9 @@ func syntaxOf(d Disk) syntax {
 	}
 	return windows
 }
+
+// OnWindows says whether paths on a disk are written as on Windows.
+func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
 // absolute says whether a path has a root. On Windows one that only has a drive,
 // or only a root, is neither absolute nor relative; split refuses it.
@@ -69,17 +74,7 @@ func disguised(name string) bool {
 	if i := strings.LastIndexByte(name, '~'); i >= 0 && i+1 < len(name) && '0' <= name[i+1] && name[i+1] <= '9' {
 		return true
 	}
-	base, _, _ := strings.Cut(name, ".")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	switch base {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	rest, port := strings.CutPrefix(base, "COM")
-	if !port {
-		rest, port = strings.CutPrefix(base, "LPT")
-	}
-	return port && (len(rest) == 1 && '0' <= rest[0] && rest[0] <= '9' || rest == "¹" || rest == "²" || rest == "³")
+	return where.DeviceName(name)
 }
 
 func isSlash(c byte) bool  { return c == '/' || c == '\\' }

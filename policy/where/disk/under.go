@@ -18,7 +18,8 @@ import (
 // yet lies where its deepest existing ancestor leads. home is what ~ stands for
 // in both; "" when it is not known. A nil disk decides nothing.
 //
-// The directories are absolute or begin with ~. It is an error to give none, to
+// The directories are absolute or begin with ~ or ${cwd}, the folder at which relative
+// paths start. It is an error to give none, to
 // write a glob, or to begin elsewhere.
 func Under(dirs []string, home string, d Disk) (where.Constraint, error) {
 	if len(dirs) == 0 {
@@ -43,10 +44,10 @@ func checkDir(dir string) error {
 		return fmt.Errorf("%q is a glob: write the directory alone, everything below it counts", dir)
 	case strings.ContainsRune(dir, 0) || !utf8.ValidString(dir):
 		return fmt.Errorf("%q is no path", dir)
-	case dir == "~", strings.HasPrefix(dir, "~/"), strings.HasPrefix(dir, "/"), drive:
+	case dir == "~", dir == baseWord, strings.HasPrefix(dir, "~/"), strings.HasPrefix(dir, baseWord+"/"), strings.HasPrefix(dir, "/"), drive:
 		return nil
 	}
-	return fmt.Errorf("%q does not say where it begins: write an absolute directory, or one below ~/", dir)
+	return fmt.Errorf("%q does not say where it begins: write an absolute directory, or one below ~/ or ${cwd}/", dir)
 }
 
 type under struct {
@@ -60,13 +61,13 @@ func (c under) Holds(v where.Value, _ bool) where.Verdict {
 	if v.Kind != where.String || v.Text == "" {
 		return where.No
 	}
-	path, ok := c.resolve(v.Text)
+	path, ok := c.resolve(v.Text, v.Base)
 	if c.disk == nil || !ok {
 		return where.Maybe
 	}
-	verdict, decided := c.judge(path)
+	verdict, decided := c.judge(path, v.Base)
 	if cleaned := c.clean(path); decided && cleaned != path {
-		if other, same := c.judge(cleaned); !same || other != verdict {
+		if other, same := c.judge(cleaned, v.Base); !same || other != verdict {
 			return where.Maybe
 		}
 	}
@@ -88,7 +89,7 @@ func (c under) Cost(n int) int {
 
 // resolve makes a path absolute, by text alone: false where a program could see
 // something else in it than a path, or its beginning is not known.
-func (c under) resolve(text string) (string, bool) {
+func (c under) resolve(text, base string) (string, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	switch {
@@ -103,11 +104,7 @@ func (c under) resolve(text string) (string, bool) {
 	case strings.ContainsRune("~$%", first), strings.Contains(strings.SplitN(text, "/", 2)[0], ":"):
 		return "", false // another's home, a variable, a URI
 	}
-	if c.disk == nil {
-		return "", false
-	}
-	dir, known := c.disk.Dir()
-	return dir + "/" + text, known
+	return base + "/" + text, base != ""
 }
 
 // clean resolves dot-dot by text alone, as programs do that never ask the disk.
@@ -130,19 +127,17 @@ func (c under) clean(path string) string {
 
 // judge walks a path and compares both of its ends with the directories: where a
 // link leads, and where the link itself stands.
-func (c under) judge(path string) (verdict where.Verdict, decided bool) {
+func (c under) judge(path, base string) (verdict where.Verdict, decided bool) {
 	end, own, err := walk(c.disk, c.syntax, path)
 	if err != nil {
 		return where.Maybe, false
 	}
 	led, stands := where.No, where.No
 	for _, text := range c.dirs {
-		if text[0] == '~' {
-			if c.home == "" {
-				led, stands = max(led, where.Maybe), max(stands, where.Maybe)
-				continue
-			}
-			text = c.home + text[1:]
+		text, known := c.start(text, base)
+		if !known {
+			led, stands = max(led, where.Maybe), max(stands, where.Maybe)
+			continue
 		}
 		dir, dirOwn, err := walk(c.disk, c.syntax, text)
 		if err != nil {
@@ -157,6 +152,21 @@ func (c under) judge(path string) (verdict where.Verdict, decided bool) {
 	}
 	return led, true
 }
+
+// start is a directory of the policy with what it begins at; false where that is not
+// known.
+func (c under) start(dir, base string) (string, bool) {
+	if rest, found := strings.CutPrefix(dir, baseWord); found {
+		return base + rest, base != ""
+	}
+	if dir[0] == '~' {
+		return c.home + dir[1:], c.home != ""
+	}
+	return dir, true
+}
+
+// baseWord stands for the folder at which relative paths start.
+const baseWord = "${cwd}"
 
 // contains says whether a place lies in a directory: by name and by identity. The
 // two differ where one directory has several names. Names that differ in case or

@@ -15,6 +15,13 @@ import (
 
 func text(s string) where.Value { return where.Value{Kind: where.String, Text: s} }
 
+// from is a path that starts in a folder when it has no root.
+func from(base, path string) where.Value {
+	v := text(path)
+	v.Base = base
+	return v
+}
+
 func under(t testing.TB, d disk.Disk, home string, dirs ...string) where.Constraint {
 	t.Helper()
 	c, err := disk.Under(dirs, home, d)
@@ -129,10 +136,10 @@ func TestUnder(t *testing.T) {
 	home := root + "/home/u"
 	rooted := func(s string) string { return strings.ReplaceAll(s, "/R", root) }
 	all := []where.Constraint{
-		under(t, disk.OS(""), home, "~/projects"),
-		under(t, disk.OS(""), home, home+"/projects"),
-		under(t, disk.OS(""), home, "/R/nowhere", "~/p/"),
-		under(t, disk.OS(""), home, root+"/srv/www/app/.."),
+		under(t, disk.OS(), home, "~/projects"),
+		under(t, disk.OS(), home, home+"/projects"),
+		under(t, disk.OS(), home, "/R/nowhere", "~/p/"),
+		under(t, disk.OS(), home, root+"/srv/www/app/.."),
 	}
 	for _, c := range all {
 		for _, opens := range []bool{false, true} {
@@ -163,7 +170,7 @@ func TestCase(t *testing.T) {
 			want = where.Yes
 		}
 		for _, path := range []string{other, other + "/x", other + "/new/x"} {
-			if got := under(t, disk.OS(""), "", root+dir).Holds(text(root+path), true); got != want {
+			if got := under(t, disk.OS(), "", root+dir).Holds(text(root+path), true); got != want {
 				t.Errorf("%s under %s: %d, want %d", path, dir, got, want)
 			}
 		}
@@ -206,7 +213,7 @@ func TestRooted(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	root := house(t)
 	home := root + "/home/u"
-	in := disk.OS(home + "/projects/app")
+	in := disk.OS()
 	for _, c := range []struct {
 		disk disk.Disk
 		home string
@@ -221,9 +228,13 @@ func TestVerdicts(t *testing.T) {
 		{in, home, "~/projects", "../../.ssh/id", where.No},
 		{in, home, "~/projects", "sub/link/id", where.No},
 		{in, home, "~/projects", "a:b", where.Maybe},
-		{disk.OS("relative"), home, "~/projects", "main.go", where.Maybe},
 		{nil, home, "~/projects", home + "/projects/x", where.Maybe},
 		{nil, home, "~/projects", "x", where.Maybe},
+		{in, home, "${cwd}", "main.go", where.Yes},
+		{in, home, "${cwd}/sub", "main.go", where.No},
+		{in, home, "${cwd}", "../new", where.No},
+		{in, home, "${cwd}", "sub/link/id", where.No},
+		{in, home, "${cwd}", home + "/projects/app/x", where.Yes},
 		{in, "", "~/projects", home + "/projects/x", where.Maybe},
 		{in, "", "~/projects", "~/projects/x", where.Maybe},
 		{in, "", root, "~/projects/x", where.Maybe},
@@ -241,7 +252,7 @@ func TestVerdicts(t *testing.T) {
 		{in, home, "/proc", "/proc/self/status", where.Maybe},
 		{in, home, "C:/projects", "/projects/x", where.Maybe},
 	} {
-		got := under(t, c.disk, c.home, c.dir).Holds(text(c.path), false)
+		got := under(t, c.disk, c.home, c.dir).Holds(from(home+"/projects/app", c.path), false)
 		if got != c.want {
 			t.Errorf("%q under %q: %d, want %d", c.path, c.dir, got, c.want)
 		}
@@ -267,7 +278,7 @@ func TestUnderErrors(t *testing.T) {
 // itself a link.
 func TestDirectoryIsALink(t *testing.T) {
 	root := tree(t, "private/tmp/", "tmp -> private/tmp")
-	c := under(t, disk.OS(""), "", root+"/tmp")
+	c := under(t, disk.OS(), "", root+"/tmp")
 	if c.Cost(10) <= 0 || c.Cost(1<<20) < c.Cost(4096) {
 		t.Error("under costs nothing")
 	}
@@ -313,7 +324,7 @@ func TestErrors(t *testing.T) {
 		{readlink: home + "/projects/app/in"},
 		{readlink: home + "/projects/app/in", target: strings.Repeat("x/", 4000)},
 	} {
-		d.Disk = disk.OS("")
+		d.Disk = disk.OS()
 		if got := under(t, d, home, "/R", "~/projects").Holds(text("~/projects/app/in/x"), true); got != where.Maybe {
 			t.Errorf("%+v: %d", d, got)
 		}

@@ -46,7 +46,7 @@ func Regex(expr string) (where.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return regex{re, regexp.MustCompile(Lines(expr)), size}, nil
+	return regex{expr, re, regexp.MustCompile(Lines(expr)), size}, nil
 }
 
 // Lines is the expression that finds, in a text whose breaks are all line feeds,
@@ -55,9 +55,13 @@ func Regex(expr string) (where.Constraint, error) {
 func Lines(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
 type regex struct {
+	expr      string
 	re, lines *regexp.Regexp
 	size      int
 }
+
+// Expression is the expression as it was written.
+func (c regex) Expression() string { return c.expr }
 
 func (c regex) Holds(v where.Value, opens bool) where.Verdict {
 	switch {

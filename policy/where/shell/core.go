@@ -35,6 +35,7 @@ func readCore(text string) (p *program, known bool) {
 	if c.words > maxWords {
 		return nil, false
 	}
+	c.sort()
 	return c.program, known && c.mark == ""
 }
 

@@ -42,7 +42,7 @@ func (c *core) simple() bool {
 	var words []word
 	slot := len(c.commands) // it stands before those in its substitutions
 	c.commands = append(c.commands, simple{})
-	assigned := false
+	var assigned []assignment
 	for {
 		if !c.gap(false) {
 			return false
@@ -59,10 +59,11 @@ func (c *core) simple() bool {
 		case isDelimiter(b):
 			return b != '(' && c.finish(slot, words, assigned)
 		case len(words) == 0 && assigns(c.bare()):
-			assigned = true
-			if !c.assignment() {
+			a, ok := c.assignment()
+			if !ok {
 				return false
 			}
+			assigned = append(assigned, a)
 		default:
 			w, ok := c.word()
 			if !ok || len(words) == 0 && !c.names(w) {
@@ -76,11 +77,13 @@ func (c *core) simple() bool {
 // finish keeps the words of a command, unless one may be computed: a[$(id)] runs
 // id. Redirections alone are a command in zsh,
 // cat or more.
-func (c *core) finish(slot int, words []word, assigned bool) bool {
+func (c *core) finish(slot int, words []word, assigned []assignment) bool {
 	if len(words) == 0 {
 		c.commands = slices.Delete(c.commands, slot, slot+1)
-		return assigned
+		c.doubt = true // the variable is the shell's, for all that comes after
+		return len(assigned) > 0
 	}
+	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
@@ -98,19 +101,19 @@ func (c *core) names(w word) bool {
 
 // assignment reads `NAME=word`. Some variables are numbers, and their values are
 // computed too.
-func (c *core) assignment() bool {
+func (c *core) assignment() (assignment, bool) {
 	n := identifier(c.text[c.at:])
-	name := c.text[c.at : c.at+n]
+	a := assignment{at: c.at, name: c.text[c.at : c.at+n], value: word{known: true}}
 	if c.at += n; !c.takes("=") {
-		return false
+		return a, false
 	}
-	c.doubt = true
-	c.steered = c.steered || steers(name)
+	c.steered = c.steered || steers(a.name)
 	if isDelimiter(c.peek()) {
-		return c.peek() != '('
+		return a, c.peek() != '('
 	}
-	value, ok := c.word()
-	return ok && (!strings.Contains(value.text, "[") || !strings.ContainsAny(value.text, "$`"))
+	var ok bool
+	a.value, ok = c.word()
+	return a, ok && (!strings.Contains(a.value.text, "[") || !strings.ContainsAny(a.value.text, "$`"))
 }
 
 // redirects says whether a redirection comes next, with or without the digit of
@@ -145,8 +148,11 @@ func (c *core) target() bool {
 	if strings.IndexByte("<>&|(!", c.peek()) >= 0 || c.peek() >= '0' && c.peek() <= '9' || !c.gap(false) {
 		return false
 	}
+	start := c.at
 	to, ok := c.word()
-	c.doubt = c.doubt || !to.known || to.text != "/dev/null"
+	if !to.known || to.text != "/dev/null" {
+		c.files = append(c.files, file{start, to})
+	}
 	return ok
 }
 

@@ -20,9 +20,9 @@
 //
 // Yes means: whatever the variables and the disk hold, and whichever of bash,
 // dash, BusyBox, mksh, zsh and ksh93 reads the text, every command matches; fish
-// runs no other program, or refuses the text. So these are Maybe: assignments,
-// redirections but to /dev/null or another descriptor, and whatever is not in the
-// core. A word that is not known before the shell runs matches only where the
+// runs no other program, or refuses the text. So these are Maybe: assignments but
+// of the variables in variable.go and of the rule, redirections but to /dev/null,
+// another descriptor and the files of the rule, and whatever is not in the core. A word that is not known before the shell runs matches only where the
 // pattern takes any text.
 //
 // A wildcard does not stand for everything. Options that make a program run

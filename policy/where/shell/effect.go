@@ -28,18 +28,8 @@ type effect struct {
 	named []int
 	// loose says that a word may turn out to be such an option.
 	loose bool
-	// assigned says that it sets variables for what it runs.
-	assigned bool
-}
-
-// covers says whether a pattern that matches the words was also written for
-// what they do.
-func (e *effect) covers(p *pattern, words []word) bool {
-	if e.assigned || e.hidden && !p.exact() || e.strange && !p.spells(words) {
-		return false
-	}
-	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opens(i, words[i].text) }) &&
-		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known })
+	// assigned are the variables that it sets for what it runs, as NAME=value.
+	assigned []string
 }
 
 // suspect says whether the words may be more than what the program's name says.

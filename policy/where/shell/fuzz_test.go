@@ -8,6 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/clawai/clawai/policy/where"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // bareNames lists the first words of every command that a plain walk over the parsed
@@ -129,6 +131,7 @@ func hostile() map[string]string {
 // TestHostileTextIsPaidFor: the work is within what Cost says of it, by a margin
 // for a slow machine.
 func TestHostileTextIsPaidFor(t *testing.T) {
+	slow.Test(t)
 	c := constraint(t, allowed...)
 	for name, s := range hostile() {
 		for _, opens := range []bool{true, false} {

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,46 +8,6 @@ import (
 
 	"github.com/clawai/clawai/policy/where"
 )
-
-// commands is the constraint.
-type commands struct {
-	patterns []*pattern
-	size     int // bytes of the patterns
-}
-
-// New prepares the constraint `command = [...]`. Each pattern is one simple
-// command: words separated by blanks, each a glob; see the package comment. The
-// error names the pattern and says what is wrong with it.
-func New(patterns []string) (where.Constraint, error) {
-	if len(patterns) == 0 {
-		return nil, errors.New("the list of commands is empty; name at least one, such as \"git status\"")
-	}
-	c := &commands{}
-	for _, source := range patterns {
-		p, err := parsePattern(source)
-		if err != nil {
-			return nil, fmt.Errorf("the command pattern %q %w", source, err)
-		}
-		c.patterns = append(c.patterns, p)
-		c.size += len(source)
-	}
-	return c, nil
-}
-
-func (c *commands) String() string {
-	quoted := make([]string, len(c.patterns))
-	for i, p := range c.patterns {
-		quoted[i] = fmt.Sprintf("%q", p.source)
-	}
-	return "command = [" + strings.Join(quoted, ", ") + "]"
-}
-
-// Cost counts two readings, each with the texts within the text, and every word
-// against every pattern; measured by BenchmarkHolds.
-func (c *commands) Cost(n int) int {
-	n = min(n, maxText)
-	return 10_000 + n*(1_500+4*len(c.patterns)+c.size/16)
-}
 
 // Holds implements where.Constraint.
 func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
@@ -59,15 +17,39 @@ func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
 	if !admissible(v.Text) {
 		return where.Maybe
 	}
-	j := judge{commands: c, opens: opens, budget: 3*len(v.Text) + 256}
-	return j.text(v.Text, 0)
+	verdict := c.judged(v, opens)
+	if opens && verdict != where.No && c.not != nil {
+		// No way to read the text may find what is excepted.
+		except := &commands{patterns: c.not}
+		verdict = min(verdict, where.Yes-except.judged(v, false))
+	}
+	return verdict
+}
+
+func (c *commands) judged(v where.Value, opens bool) where.Verdict {
+	text := v.Text
+	j := judge{commands: c, base: v.Base, opens: opens, budget: 3*len(text) + 256, moves: moves{starts: []string{""}},
+		expands: strings.ContainsAny(text, "$`"), loops: strings.Contains(text, "done")}
+	return j.text(text, 0)
 }
 
 // judge judges a text and the texts in it.
 type judge struct {
 	*commands
-	opens  bool
-	budget int // bytes of shell text that may still be read
+	base    string // the folder at which the text starts, if it is known
+	opens   bool
+	budget  int  // bytes of shell text that may still be read
+	expands bool // the text may use variables
+	loops   bool // it may have loops
+	moves
+	asked, askedBytes int // paths that were resolved, and their length
+}
+
+// moves are where a text may have gone when a command runs.
+type moves struct {
+	starts    []string // folders in which relative paths may begin, each with its slash
+	lost      bool     // they are not known
+	redirects []file   // of what the text stands in, and its own
 }
 
 // text judges a shell text, which may stand in a word of another. It is read by
@@ -93,13 +75,21 @@ func (j *judge) text(text string, depth int) where.Verdict {
 	switch {
 	case err != nil:
 		return where.Maybe
-	case known && slices.EqualFunc(p.commands, parsed, simple.equal):
+	case known && p.equal(parsed):
 		return v
 	}
-	return j.program(&program{commands: parsed, doubt: true, steered: true}, depth)
+	parsed.doubt, parsed.steered = true, true
+	if v = j.program(parsed, depth); !j.opens {
+		v = max(v, where.Maybe)
+	}
+	return v
 }
 
 func (j *judge) program(p *program, depth int) where.Verdict {
+	before := j.moves
+	j.redirects = append(j.redirects, p.files...)
+	j.enter(p)
+	defer func() { j.moves = before }()
 	if j.opens {
 		return j.all(p, depth)
 	}
@@ -110,12 +100,11 @@ func (j *judge) program(p *program, depth int) where.Verdict {
 // A program without commands is none of them.
 func (j *judge) all(p *program, depth int) where.Verdict {
 	v := where.Yes
-	if p.doubt {
+	if p.doubt || !j.gave(p) || j.redirected() != where.Yes {
 		v = where.Maybe
 	}
 	if len(p.commands) == 0 {
-		v = min(v, where.Certain(p.doubt))
-		return v
+		return min(v, where.Certain(v != where.Yes))
 	}
 	for i := range p.commands {
 		v = min(v, j.allowed(p.commands[i].words, depth))
@@ -128,20 +117,66 @@ func (j *judge) allowed(words []word, depth int) where.Verdict {
 	if depth > maxDepth {
 		return where.Maybe
 	}
-	e := effects(words)
-	v := where.No
-	for _, p := range j.patterns {
-		got := p.match(words)
-		if got == where.Yes && !e.covers(p, words) {
-			got = where.Maybe
-		}
-		v = max(v, got)
+	v := j.matches(words)
+	if rest, dirs := plainly(words); len(rest) < len(words) {
+		v = max(v, min(j.matches(rest), j.within(dirs)))
 	}
+	if to, one := destination(words); j.dir != nil && words[0].text == "cd" {
+		v = where.Maybe
+		if one {
+			v = j.lies(j.paths(&to), j.dir)
+		}
+	} else if v != where.No {
+		v = min(v, j.meets(words))
+	}
+	e := effects(words)
 	for _, inner := range e.inner {
 		v = min(v, j.allowed(inner, depth+1))
 	}
 	for _, text := range e.texts {
 		v = min(v, j.text(text, depth+1))
+	}
+	return v
+}
+
+// matches says whether a command is certainly one of the patterns, and no more
+// than they were written for.
+func (j *judge) matches(words []word) where.Verdict {
+	e := effects(words)
+	v := where.No
+	for _, p := range j.patterns {
+		got := p.match(words)
+		if got == where.Yes && !j.covers(&e, p, words) {
+			got = where.Maybe
+		}
+		v = max(v, got)
+	}
+	return v
+}
+
+// covers says whether a pattern that matches the words was also written for
+// what they do.
+func (j *judge) covers(e *effect, p *pattern, words []word) bool {
+	if e.hidden && !p.exact() || e.strange && !p.spells(words) {
+		return false
+	}
+	for _, a := range e.assigned {
+		if name, value, _ := strings.Cut(a, "="); !j.gives(name, value) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opens(i, words[i].text) && !j.opened(words[i].text) }) &&
+		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known })
+}
+
+// meets says whether a command has the options and the hosts of the rule.
+func (j *judge) meets(words []word) where.Verdict {
+	v := min(j.contacts(words), j.reaches(words))
+	if j.options != nil {
+		v = min(v, has(words, j.options))
+	}
+	if j.without != nil {
+		v = min(v, where.Yes-has(words, j.without))
 	}
 	return v
 }
@@ -155,7 +190,7 @@ func (j *judge) some(p *program, depth int) where.Verdict {
 	for i := range p.commands {
 		v = max(v, j.mayMatch(p.commands[i].words, depth))
 	}
-	return v
+	return min(v, j.redirected(), j.works(p))
 }
 
 // mayMatch judges one command, and every command it would run, generously: by the
@@ -174,6 +209,9 @@ func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 			}
 		}
 	}
+	if v != where.No {
+		v = min(v, j.meets(words), where.Yes-j.excepted(words))
+	}
 	e := effects(words)
 	if e.handed || e.loose || v == where.No && e.suspect() && j.shown(words[1:]) {
 		v = max(v, where.Maybe)
@@ -183,6 +221,20 @@ func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 	}
 	for _, text := range e.texts {
 		v = max(v, j.text(text, depth+1))
+	}
+	return v
+}
+
+// excepted says whether a command is certainly one that a rule which denies
+// leaves alone.
+func (j *judge) excepted(words []word) where.Verdict {
+	if j.not == nil {
+		return where.No
+	}
+	except := judge{commands: &commands{patterns: j.not}, opens: true}
+	v := except.matches(words)
+	if e := effects(words); len(e.inner)+len(e.texts) > 0 {
+		v = min(v, where.Maybe) // what it runs is judged by itself
 	}
 	return v
 }

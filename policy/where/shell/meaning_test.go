@@ -30,12 +30,12 @@ func TestPatternsThatDoNotLoad(t *testing.T) {
 		"a ''":                     "empty word",
 		strings.Repeat("a", 1<<13): "longer than",
 	} {
-		_, err := shell.New([]string{"ls", pattern})
+		_, err := shell.New(map[string][]string{"run": {"ls", pattern}}, shell.Ports{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", pattern, err, want)
 		}
 	}
-	if _, err := shell.New(nil); err == nil {
+	if _, err := shell.New(nil, shell.Ports{}); err == nil {
 		t.Error("an empty list loads")
 	}
 }

@@ -16,31 +16,59 @@ type simple struct {
 
 func (s simple) equal(other simple) bool { return slices.Equal(s.words, other.words) }
 
-// program is what a text runs: every simple command in it, wherever it stands.
+// assignment is a variable that a command is given: NAME=value before it.
+type assignment struct {
+	at    int // in the text
+	name  string
+	value word
+}
+
+// file is what a redirection reads or writes, but /dev/null.
+type file struct {
+	at int // in the text
+	to word
+}
+
+// program is what a text runs: every simple command in it, wherever it stands,
+// and what it is given, in the order of the text.
 type program struct {
 	commands []simple
-	// doubt says that there is more in the text than commands whose words are
-	// all there is to them: an assignment, a file that is read or written.
+	assigned []assignment
+	files    []file
+	// doubt says that there is more in the text than that: an assignment of the
+	// shell's own.
 	doubt bool
 	// steered says that a variable is set by which a shell or a program decides
 	// what to run.
 	steered bool
 }
 
+func (p *program) sort() {
+	slices.SortStableFunc(p.assigned, func(a, b assignment) int { return a.at - b.at })
+	slices.SortStableFunc(p.files, func(a, b file) int { return a.at - b.at })
+}
+
+// equal says whether two readings of one text found the same.
+func (p *program) equal(other *program) bool {
+	return slices.EqualFunc(p.commands, other.commands, simple.equal) &&
+		slices.Equal(p.assigned, other.assigned) && slices.Equal(p.files, other.files)
+}
+
 var errTooLarge = errors.New("too much to read")
 
 // read lists the commands of a text as a parser finds them. A panic of the parser
 // is an error: the text is an attacker's.
-func read(text string, dialect syntax.LangVariant) (commands []simple, err error) {
+func read(text string, dialect syntax.LangVariant) (p *program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			commands, err = nil, fmt.Errorf("the parser failed: %v", r)
+			p, err = nil, fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
 	file, err := syntax.NewParser(syntax.Variant(dialect)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, err
 	}
+	p = &program{}
 	nodes := 0
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if nodes++; nodes > maxNodes {
@@ -49,19 +77,45 @@ func read(text string, dialect syntax.LangVariant) (commands []simple, err error
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				commands = append(commands, simple{words: readWords(n.Args)})
+				p.commands = append(p.commands, simple{words: readWords(n.Args)})
+				p.assign(n.Assigns)
 			}
+		case *syntax.Redirect:
+			p.redirect(n)
 		case *syntax.DeclClause:
-			commands = append(commands, declaration(n))
+			p.commands = append(p.commands, declaration(n))
 		case *syntax.TimeClause:
-			commands = append(commands, timed)
+			p.commands = append(p.commands, timed)
 		}
 		return true
 	})
 	if nodes > maxNodes {
 		return nil, errTooLarge
 	}
-	return commands, nil
+	p.sort()
+	return p, nil
+}
+
+func (p *program) assign(all []*syntax.Assign) {
+	for _, a := range all {
+		made := assignment{at: int(a.Pos().Offset())} // of no name: the core knows no such assignment
+		if a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && !a.Naked {
+			made.name, made.value = a.Name.Value, word{known: true}
+			if a.Value != nil {
+				made.value = readWord(a.Value)
+			}
+		}
+		p.assigned = append(p.assigned, made)
+	}
+}
+
+func (p *program) redirect(r *syntax.Redirect) {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrAll, syntax.AppAll:
+		if to := readWord(r.Word); !to.known || to.text != "/dev/null" {
+			p.files = append(p.files, file{int(r.Word.Pos().Offset()), to})
+		}
+	}
 }
 
 // declaration makes a simple command of export, declare and their like, which

@@ -12,14 +12,16 @@ import (
 
 func constraint(t testing.TB, patterns ...string) where.Constraint {
 	t.Helper()
-	c, err := shell.New(patterns)
+	c, err := shell.New(map[string][]string{"run": patterns}, shell.Ports{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func newConstraint(pattern string) (where.Constraint, error) { return shell.New([]string{pattern}) }
+func newConstraint(pattern string) (where.Constraint, error) {
+	return shell.New(map[string][]string{"run": {pattern}}, shell.Ports{})
+}
 
 func text(s string) where.Value { return where.Value{Kind: where.String, Text: s, Raw: s} }
 

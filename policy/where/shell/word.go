@@ -19,6 +19,7 @@ type word struct {
 	// owner says that what it begins with is the owner's, and not the text's: his
 	// home, or a variable of the environment in quotes. It is no option.
 	owner bool
+	home  bool // "~/" and a text that is known: a path at home
 }
 
 // optional says whether the word may be, or become, an option.
@@ -141,6 +142,7 @@ func (r *reading) finish() word {
 	}
 	switch {
 	case mask == "~", strings.HasPrefix(mask, "~/"):
+		r.home = r.known
 		r.known, r.head = false, "/" // a home, as HOME has it
 		r.owner = r.owner || !r.split
 	case strings.HasPrefix(mask, "~"), strings.Contains(mask, "=~"), strings.Contains(mask, ":~"),

@@ -101,18 +101,20 @@ func query(words []word) effect {
 // env sets variables and runs a command; without one it lists them.
 func env(words []word) effect {
 	at := 1
+	var assigned []string
 	for ; at < len(words) && words[at].known && strings.Contains(words[at].text, "="); at++ {
+		assigned = append(assigned, words[at].text)
 		if name, _, _ := strings.Cut(words[at].text, "="); strings.HasPrefix(name, "-") || steers(name) {
 			return hides()
 		}
 	}
 	if at == len(words) {
-		return effect{assigned: at > 1}
+		return effect{assigned: assigned}
 	}
 	if !words[at].known || strings.HasPrefix(words[at].text, "-") {
 		return hides()
 	}
-	return effect{inner: [][]word{words[at:]}, assigned: at > 1}
+	return effect{inner: [][]word{words[at:]}, assigned: assigned}
 }
 
 // eval joins its words with blanks and runs the text.

@@ -28,7 +28,7 @@ func (s *statement) attribute(i int) {
 		}
 	case s.is(i+1, ".") || !s.scanned(i-2):
 		// part of a longer name, or a column of a table
-		if known := s.postgres.function(s.name(i)); known == acts && s.name(i-2) != s.postgres.schema {
+		if known := s.postgres.function.class(s.name(i)); known == acts && s.name(i-2) != s.postgres.schema {
 			s.lower(where.Maybe)
 		}
 	case !s.column(i-2, s.name(i)):
@@ -143,7 +143,7 @@ func (s *statement) from(i int) (alias, name int) {
 		next += int(s.toks[next].match) + 1
 	case s.named(i-1) && !s.opens(i-1), s.is(i-1, ")"), s.word(i-1) == "as":
 		return 0, 0 // no call, or a table's alias with its columns
-	case notFunctions[s.word(i)]:
+	case notFunctions()[s.word(i)]:
 		return 0, 0
 	default:
 		next += int(s.toks[next].match) + 1
@@ -157,7 +157,7 @@ func (s *statement) from(i int) (alias, name int) {
 	if s.word(next) == "as" {
 		next++
 	}
-	if next < len(s.toks) && s.named(next) && !notAliases[s.word(next)] {
+	if next < len(s.toks) && s.named(next) && !notAliases()[s.word(next)] {
 		return next, i
 	}
 	return i, i
@@ -165,11 +165,11 @@ func (s *statement) from(i int) (alias, name int) {
 
 // valueWord says that the word at i is a value without parentheses, which may stand
 // in a FROM.
-func (s *statement) valueWord(i int) bool { return valueWords[s.word(i)] && !s.is(i+1, "(") }
+func (s *statement) valueWord(i int) bool { return valueWords()[s.word(i)] && !s.is(i+1, "(") }
 
 // opens says that the word at i is no alias' or table's name, but what a call may
 // follow.
-func (s *statement) opens(i int) bool { return operandFollows[s.word(i)] }
+func (s *statement) opens(i int) bool { return operandFollows()[s.word(i)] }
 
 // sameName compares two identifiers as a server may: without quotes, without case,
 // and by as much of them as it keeps.

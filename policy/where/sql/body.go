@@ -24,7 +24,7 @@ func (s *statement) body(i, end int) {
 		case s.is(i, "("):
 			s.call(i)
 			closing := i + int(t.match)
-			if s.is(i+1, "(") || !queries[s.word(i+1)] || s.word(i+1) == "values" && !s.is(i+2, "(") {
+			if s.is(i+1, "(") || !queries()[s.word(i+1)] || s.word(i+1) == "values" && !s.is(i+2, "(") {
 				s.body(i+1, closing)
 			} else {
 				s.query(i+1, closing)
@@ -53,7 +53,7 @@ func (s *statement) bare(i int) {
 	case w == "replace" && s.is(i+1, "("), w == "insert" && s.is(i+1, "(") && s.function(w) == reads:
 	case s.never[w], s.starts(i):
 		s.lower(where.No)
-	case w == "for" && locks[next], w == "lock" && next == "in", w == "next" && next == "value":
+	case w == "for" && locks()[next], w == "lock" && next == "in", w == "next" && next == "value":
 		s.lower(where.No)
 	case s.hints[w]:
 		s.lower(where.Maybe)
@@ -114,7 +114,7 @@ func (s *statement) operator(i int) {
 			op = op[:len(op)-1]
 		}
 	}
-	if !s.postgres.operator(op) && !otherOperators[op] {
+	if !s.postgres.operator(op) && !otherOperators()[op] {
 		s.lower(where.Maybe)
 	}
 }
@@ -146,7 +146,7 @@ func (s *statement) starts(i int) bool {
 		return false
 	}
 	w := s.word(i)
-	follower, ok := starters[w]
+	follower, ok := starters()[w]
 	return ok && (follower == "" || s.word(i+1) == follower)
 }
 
@@ -198,7 +198,7 @@ func (s *statement) call(i int) {
 	case known == reads:
 	case w == "operator" && s.postgres != nil:
 		s.namedOperator(i)
-	case !s.keywords[w] || s.callable[w] && !s.clause(i-1) && (!queries[s.word(i+1)] || s.word(i+1) == "values"):
+	case !s.keywords[w] || s.callable[w] && !s.clause(i-1) && (!queries()[s.word(i+1)] || s.word(i+1) == "values"):
 		s.lower(where.Maybe)
 	}
 }
@@ -214,7 +214,7 @@ func (s *statement) namedOperator(i int) {
 // where it stands.
 func (s *statement) clause(i int) bool {
 	w, at := s.word(i), i-1
-	if infix[w] && s.word(at) == "not" {
+	if infix()[w] && s.word(at) == "not" {
 		at--
 	}
 	before := s.word(at)
@@ -226,8 +226,8 @@ func (s *statement) clause(i int) bool {
 		return !(s.word(open-1) == "on" && s.word(open-2) == "distinct") && s.word(open-1) != "operator" // DISTINCT ON (…)
 	case before == "":
 		return s.toks[at].kind != mark || s.is(at, "]") || s.is(at, "::")
-	case infix[w]:
-		return !operandFollows[before]
+	case infix()[w]:
+		return !operandFollows()[before]
 	}
 	switch w {
 	case "by":
@@ -254,7 +254,7 @@ func (s *statement) clause(i int) bool {
 // aliased says that the name at i stands directly behind that of a table in a FROM.
 func (s *statement) aliased(i int) bool {
 	table := s.word(i - 1)
-	if table == "" || s.keywords[table] || operandFollows[table] || s.keywords[s.word(i)] {
+	if table == "" || s.keywords[table] || operandFollows()[table] || s.keywords[s.word(i)] {
 		return false
 	}
 	before := s.word(i - 2)

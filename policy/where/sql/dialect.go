@@ -41,6 +41,9 @@ func words(lists ...string) set {
 	return s
 }
 
+// later makes a set when it is first asked for: most policies never do.
+func later(list string) func() set { return sync.OnceValue(func() set { return words(list) }) }
+
 // Where strings end depends on standard_conforming_strings in Postgres, and on
 // the SQL modes NO_BACKSLASH_ESCAPES and ANSI_QUOTES in MySQL.
 var (
@@ -55,12 +58,12 @@ var (
 
 var (
 	postgresCatalog = catalog{
-		function: postgresFunction, prefixes: postgresPrefixes, schema: "pg_catalog",
+		function: &postgresFunctions, prefixes: postgresPrefixes, schema: "pg_catalog",
 		columns: postgresColumns, operator: postgresOperator,
 	}
-	mysqlCatalog     = catalog{function: mysqlFunction, prefixes: mysqlPrefixes}
-	sqliteCatalog    = catalog{function: sqliteFunction, prefixes: sqliteTablePrefixes, table: sqliteTable, tablePrefixes: sqliteTablePrefixes}
-	sqlserverCatalog = catalog{function: sqlserverFunction, prefixes: sqlserverPrefixes, schema: "sys"}
+	mysqlCatalog     = catalog{function: &mysqlFunctions, prefixes: mysqlPrefixes}
+	sqliteCatalog    = catalog{function: &sqliteFunctions, prefixes: sqliteTablePrefixes, table: &sqliteTables, tablePrefixes: sqliteTablePrefixes}
+	sqlserverCatalog = catalog{function: &sqlserverFunctions, prefixes: sqlserverPrefixes, schema: "sys"}
 )
 
 // dialects are made when a policy asks for one: most never do.

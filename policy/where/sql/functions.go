@@ -17,6 +17,41 @@ const (
 	acts                 // writes, waits, locks, changes the session, runs a text as SQL, or reaches files or servers
 )
 
+// lists are the names of each class, sorted, with a blank or a line's end between them: of
+// the forms that a program can hold, the one that takes least room and nothing at its start.
+type lists [acts + 1]string
+
+// class is where a name stands.
+func (l *lists) class(name string) class {
+	for c := reads; c <= acts; c++ {
+		if holds(l[c], name) {
+			return c
+		}
+	}
+	return unknown
+}
+
+// holds looks a name up in a list by halves.
+func holds(list, name string) bool {
+	for list != "" {
+		middle := len(list) / 2
+		start := strings.LastIndexAny(list[:middle], " \n") + 1
+		end := middle + strings.IndexAny(list[middle:], " \n")
+		if end < middle {
+			end = len(list)
+		}
+		switch c := strings.Compare(name, list[start:end]); {
+		case c == 0:
+			return true
+		case c < 0:
+			list = list[:max(start-1, 0)]
+		default:
+			list = list[min(end+1, len(list)):]
+		}
+	}
+	return false
+}
+
 // prefix is what names begin with that are no others'.
 type prefix struct {
 	begin string
@@ -27,12 +62,12 @@ type prefix struct {
 type catalog struct {
 	// function knows functions by their name in lower case, prefixes what names begin
 	// with that it does not know.
-	function func(string) class
+	function *lists
 	prefixes []prefix
 	// schema holds the engine's functions and nobody else's.
 	schema string
 	// table and tablePrefixes know what stands in a FROM and is no table.
-	table         func(string) class
+	table         *lists
 	tablePrefixes []prefix
 	// columns are those of the rows that a function gives, between blanks; operator
 	// knows the operators. Both are nil where a dot and an operator call nothing.
@@ -40,8 +75,8 @@ type catalog struct {
 	operator func(string) bool
 }
 
-func known(name string, exact func(string) class, prefixes []prefix) class {
-	c := exact(name)
+func known(name string, exact *lists, prefixes []prefix) class {
+	c := exact.class(name)
 	if c != unknown {
 		return c
 	}
@@ -69,11 +104,11 @@ func (d *dialect) inSchema(schema, name string) class {
 		if e.schema != schema {
 			continue
 		}
-		if c := e.function(schema + "." + name); c != unknown {
+		if c := e.function.class(schema + "." + name); c != unknown {
 			return c
 		}
 		if e.columns != nil {
-			return e.function(name)
+			return e.function.class(name)
 		}
 	}
 	return unknown

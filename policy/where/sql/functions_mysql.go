@@ -2,78 +2,57 @@
 
 package sql
 
-// mysqlFunction knows a function by its name in lower case.
-func mysqlFunction(name string) class {
-	switch name {
-	case "abs", "acos", "add_months", "adddate", "addtime", "aes_decrypt", "aes_encrypt", "any_value",
-		"approx_count_distinct", "ascii", "asin", "atan", "atan2", "avg", "bin", "bin_to_uuid", "bit_and",
-		"bit_count", "bit_length", "bit_or", "bit_xor", "cast", "ceil", "ceiling", "char", "char_length",
-		"character", "character_length", "charset", "chr", "coalesce", "coercibility", "collation", "column_check",
-		"column_exists", "column_json", "column_list", "compress", "concat", "concat_operator_oracle", "concat_ws",
-		"connection_id", "conv", "convert", "convert_tz", "cos", "cot", "count", "crc32", "crc32c", "cume_dist",
-		"curdate", "current_date", "current_role", "current_time", "current_timestamp", "current_user", "curtime",
-		"database", "date", "date_add", "date_format", "date_sub", "datediff", "day", "dayname", "dayofmonth",
-		"dayofweek", "dayofyear", "decode", "decode_histogram", "decode_oracle", "default", "degrees", "dense_rank",
-		"elt", "encode", "encrypt", "exp", "export_set", "extract", "extractvalue", "field", "find_in_set",
-		"first_value", "floor", "format", "format_bytes", "format_pico_time", "found_rows", "from_base64",
-		"from_days", "from_unixtime", "get_format", "greatest", "group_concat", "grouping", "hex", "hour", "if",
-		"ifnull", "inet6_aton", "inet6_ntoa", "inet_aton", "inet_ntoa", "insert", "instr", "interval",
-		"is_free_lock", "is_ipv4", "is_ipv4_compat", "is_ipv4_mapped", "is_ipv6", "is_used_lock", "is_uuid",
-		"isnull", "json_append", "json_array", "json_array_append", "json_array_insert", "json_arrayagg",
-		"json_compact", "json_contains", "json_contains_path", "json_depth", "json_detailed", "json_equals",
-		"json_exists", "json_extract", "json_insert", "json_key_value", "json_keys", "json_length", "json_loose",
-		"json_merge", "json_merge_patch", "json_merge_preserve", "json_normalize", "json_object",
-		"json_object_filter_keys", "json_object_to_array", "json_objectagg", "json_overlaps", "json_pretty",
-		"json_query", "json_quote", "json_remove", "json_replace", "json_schema_valid",
-		"json_schema_validation_report", "json_search", "json_set", "json_storage_free", "json_storage_size",
-		"json_table", "json_type", "json_unquote", "json_valid", "json_value", "kdf", "lag", "last_day",
-		"last_value", "lastval", "lcase", "lead", "least", "left", "length", "lengthb", "ln", "localtime",
-		"localtimestamp", "locate", "log", "log10", "log2", "lower", "lpad", "lpad_oracle", "ltrim", "ltrim_oracle",
-		"make_set", "makedate", "maketime", "max", "md5", "median", "microsecond", "mid", "min", "minute", "mod",
-		"month", "monthname", "months_between", "name_const", "natural_sort_key", "now", "nth_value", "ntile",
-		"nullif", "nvl", "nvl2", "oct", "octet_length", "old_password", "old_value", "ord", "password",
-		"percent_rank", "percentile_cont", "percentile_disc", "period_add", "period_diff", "pi", "point",
-		"position", "pow", "power", "ps_current_thread_id", "ps_thread_id", "quarter", "quote", "radians", "rand",
-		"random_bytes", "rank", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
-		"replace", "replace_oracle", "reverse", "right", "roles_graphml", "round", "row_count", "row_number",
-		"rownum", "rpad", "rpad_oracle", "rtrim", "rtrim_oracle", "schema", "schemas", "sec_to_time", "second",
-		"session_user", "sformat", "sha", "sha1", "sha2", "sign", "sin", "soundex", "space", "sqrt", "st_area",
-		"st_asbinary", "st_asgeojson", "st_astext", "st_aswkb", "st_aswkt", "st_boundary", "st_buffer",
-		"st_centroid", "st_collect", "st_contains", "st_convexhull", "st_crosses", "st_difference", "st_dimension",
-		"st_disjoint", "st_distance", "st_distance_sphere", "st_endpoint", "st_envelope", "st_equals",
-		"st_exteriorring", "st_geohash", "st_geomcollfromtext", "st_geomcollfromwkb",
-		"st_geometrycollectionfromtext", "st_geometrycollectionfromwkb", "st_geometryfromtext",
-		"st_geometryfromwkb", "st_geometryn", "st_geometrytype", "st_geomfromgeojson", "st_geomfromtext",
-		"st_geomfromwkb", "st_interiorringn", "st_intersection", "st_intersects", "st_isclosed", "st_isempty",
-		"st_isring", "st_issimple", "st_isvalid", "st_latfromgeohash", "st_latitude", "st_length",
-		"st_linefromtext", "st_linefromwkb", "st_linestringfromtext", "st_linestringfromwkb", "st_longfromgeohash",
-		"st_longitude", "st_mlinefromtext", "st_mpointfromtext", "st_mpointfromwkb", "st_mpolyfromtext",
-		"st_mpolyfromwkb", "st_multilinestringfromtext", "st_multipointfromtext", "st_multipointfromwkb",
-		"st_multipolygonfromtext", "st_multipolygonfromwkb", "st_numgeometries", "st_numinteriorrings",
-		"st_numpoints", "st_overlaps", "st_pointfromgeohash", "st_pointfromtext", "st_pointfromwkb", "st_pointn",
-		"st_pointonsurface", "st_polyfromtext", "st_polyfromwkb", "st_polygonfromtext", "st_polygonfromwkb",
-		"st_relate", "st_simplify", "st_srid", "st_startpoint", "st_symdifference", "st_touches", "st_transform",
-		"st_union", "st_validate", "st_within", "st_x", "st_y", "statement_digest", "statement_digest_text", "std",
-		"stddev", "stddev_pop", "stddev_samp", "str_to_date", "strcmp", "subdate", "substr", "substr_oracle",
-		"substring", "substring_index", "subtime", "sum", "sys_guid", "sysdate", "system_user", "tan", "time",
-		"time_format", "time_to_sec", "timediff", "timestamp", "timestampadd", "timestampdiff", "to_base64",
-		"to_char", "to_date", "to_days", "to_number", "to_seconds", "trim", "trim_oracle", "trunc", "truncate",
-		"ucase", "uncompress", "uncompressed_length", "unhex", "unix_timestamp", "updatexml", "upper", "user",
-		"utc_date", "utc_time", "utc_timestamp", "uuid", "uuid_short", "uuid_to_bin", "uuid_v4", "uuid_v7",
-		"validate_password_strength", "values", "var_pop", "var_samp", "variance", "vec_distance",
-		"vec_distance_cosine", "vec_distance_euclidean", "vec_fromtext", "vec_totext", "version", "week", "weekday",
-		"weekofyear", "weight_string", "year", "yearweek":
-		return reads
-	case "analyse", "div", "in", "is", "like", "parentheses", "procedure", "regexp", "rlike",
-		"wsrep_last_seen_gtid", "wsrep_last_written_gtid", "xor":
-		return doubt
-	case "benchmark", "binlog_gtid_pos", "des_decrypt", "des_encrypt", "get_lock", "last_insert_id", "load_file",
-		"master_gtid_wait", "master_pos_wait", "nextval", "release_all_locks", "release_lock", "setval", "sleep",
-		"source_pos_wait", "sys_bineval", "sys_eval", "sys_exec", "sys_get", "sys_set",
-		"wait_for_executed_gtid_set", "wait_until_sql_thread_after_gtids", "wsrep_sync_wait_upto_gtid":
-		return acts
-	}
-	return unknown
+// mysqlFunctions are functions by their names in lower case.
+var mysqlFunctions = lists{
+	reads: `abs acos add_months adddate addtime aes_decrypt aes_encrypt any_value approx_count_distinct ascii asin atan
+atan2 avg bin bin_to_uuid bit_and bit_count bit_length bit_or bit_xor cast ceil ceiling char char_length
+character character_length charset chr coalesce coercibility collation column_check column_exists column_json
+column_list compress concat concat_operator_oracle concat_ws connection_id conv convert convert_tz cos cot
+count crc32 crc32c cume_dist curdate current_date current_role current_time current_timestamp current_user
+curtime database date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear decode
+decode_histogram decode_oracle default degrees dense_rank elt encode encrypt exp export_set extract
+extractvalue field find_in_set first_value floor format format_bytes format_pico_time found_rows from_base64
+from_days from_unixtime get_format greatest group_concat grouping hex hour if ifnull inet6_aton inet6_ntoa
+inet_aton inet_ntoa insert instr interval is_free_lock is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6
+is_used_lock is_uuid isnull json_append json_array json_array_append json_array_insert json_arrayagg
+json_compact json_contains json_contains_path json_depth json_detailed json_equals json_exists json_extract
+json_insert json_key_value json_keys json_length json_loose json_merge json_merge_patch json_merge_preserve
+json_normalize json_object json_object_filter_keys json_object_to_array json_objectagg json_overlaps
+json_pretty json_query json_quote json_remove json_replace json_schema_valid json_schema_validation_report
+json_search json_set json_storage_free json_storage_size json_table json_type json_unquote json_valid
+json_value kdf lag last_day last_value lastval lcase lead least left length lengthb ln localtime
+localtimestamp locate log log10 log2 lower lpad lpad_oracle ltrim ltrim_oracle make_set makedate maketime max
+md5 median microsecond mid min minute mod month monthname months_between name_const natural_sort_key now
+nth_value ntile nullif nvl nvl2 oct octet_length old_password old_value ord password percent_rank
+percentile_cont percentile_disc period_add period_diff pi point position pow power ps_current_thread_id
+ps_thread_id quarter quote radians rand random_bytes rank regexp_instr regexp_like regexp_replace
+regexp_substr repeat replace replace_oracle reverse right roles_graphml round row_count row_number rownum rpad
+rpad_oracle rtrim rtrim_oracle schema schemas sec_to_time second session_user sformat sha sha1 sha2 sign sin
+soundex space sqrt st_area st_asbinary st_asgeojson st_astext st_aswkb st_aswkt st_boundary st_buffer
+st_centroid st_collect st_contains st_convexhull st_crosses st_difference st_dimension st_disjoint st_distance
+st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring st_geohash st_geomcollfromtext
+st_geomcollfromwkb st_geometrycollectionfromtext st_geometrycollectionfromwkb st_geometryfromtext
+st_geometryfromwkb st_geometryn st_geometrytype st_geomfromgeojson st_geomfromtext st_geomfromwkb
+st_interiorringn st_intersection st_intersects st_isclosed st_isempty st_isring st_issimple st_isvalid
+st_latfromgeohash st_latitude st_length st_linefromtext st_linefromwkb st_linestringfromtext
+st_linestringfromwkb st_longfromgeohash st_longitude st_mlinefromtext st_mpointfromtext st_mpointfromwkb
+st_mpolyfromtext st_mpolyfromwkb st_multilinestringfromtext st_multipointfromtext st_multipointfromwkb
+st_multipolygonfromtext st_multipolygonfromwkb st_numgeometries st_numinteriorrings st_numpoints st_overlaps
+st_pointfromgeohash st_pointfromtext st_pointfromwkb st_pointn st_pointonsurface st_polyfromtext
+st_polyfromwkb st_polygonfromtext st_polygonfromwkb st_relate st_simplify st_srid st_startpoint
+st_symdifference st_touches st_transform st_union st_validate st_within st_x st_y statement_digest
+statement_digest_text std stddev stddev_pop stddev_samp str_to_date strcmp subdate substr substr_oracle
+substring substring_index subtime sum sys_guid sysdate system_user tan time time_format time_to_sec timediff
+timestamp timestampadd timestampdiff to_base64 to_char to_date to_days to_number to_seconds trim trim_oracle
+trunc truncate ucase uncompress uncompressed_length unhex unix_timestamp updatexml upper user utc_date
+utc_time utc_timestamp uuid uuid_short uuid_to_bin uuid_v4 uuid_v7 validate_password_strength values var_pop
+var_samp variance vec_distance vec_distance_cosine vec_distance_euclidean vec_fromtext vec_totext version week
+weekday weekofyear weight_string year yearweek`,
+	doubt: `analyse div in is like parentheses procedure regexp rlike wsrep_last_seen_gtid wsrep_last_written_gtid xor`,
+	acts: `benchmark binlog_gtid_pos des_decrypt des_encrypt get_lock last_insert_id load_file master_gtid_wait
+master_pos_wait nextval release_all_locks release_lock setval sleep source_pos_wait sys_bineval sys_eval
+sys_exec sys_get sys_set wait_for_executed_gtid_set wait_until_sql_thread_after_gtids
+wsrep_sync_wait_upto_gtid`,
 }
 
 // mysqlPrefixes are what names begin with that are no others'.

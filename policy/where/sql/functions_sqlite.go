@@ -2,64 +2,42 @@
 
 package sql
 
-// sqliteFunction knows a function by its name in lower case.
-func sqliteFunction(name string) class {
-	switch name {
-	case "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "avg", "bm25", "cast", "ceil",
-		"ceiling", "changes", "char", "coalesce", "concat", "concat_ws", "cos", "cosh", "count", "cume_dist",
-		"current_date", "current_time", "current_timestamp", "date", "datetime", "decimal", "decimal_add",
-		"decimal_cmp", "decimal_mul", "decimal_sub", "decimal_sum", "degrees", "dense_rank", "exp", "first_value",
-		"floor", "format", "generate_series", "geopoly_area", "geopoly_bbox", "geopoly_blob", "geopoly_ccw",
-		"geopoly_contains_point", "geopoly_group_bbox", "geopoly_json", "geopoly_overlap", "geopoly_regular",
-		"geopoly_svg", "geopoly_within", "geopoly_xform", "glob", "group_concat", "hex", "highlight", "ieee754",
-		"ieee754_exponent", "ieee754_from_blob", "ieee754_mantissa", "ieee754_to_blob", "ifnull", "iif", "instr",
-		"json", "json_array", "json_array_insert", "json_array_length", "json_each", "json_error_position",
-		"json_extract", "json_group_array", "json_group_object", "json_insert", "json_object", "json_patch",
-		"json_pretty", "json_quote", "json_remove", "json_replace", "json_set", "json_tree", "json_type",
-		"json_valid", "jsonb", "jsonb_array", "jsonb_array_insert", "jsonb_each", "jsonb_extract",
-		"jsonb_group_array", "jsonb_group_object", "jsonb_insert", "jsonb_object", "jsonb_patch", "jsonb_remove",
-		"jsonb_replace", "jsonb_set", "jsonb_tree", "julianday", "lag", "last_insert_rowid", "last_value", "lead",
-		"length", "like", "likelihood", "likely", "ln", "log", "log10", "log2", "lower", "ltrim", "max", "median",
-		"min", "mod", "nth_value", "ntile", "nullif", "octet_length", "percent_rank", "percentile",
-		"percentile_cont", "percentile_disc", "pi", "pow", "power", "pragma_collation_list",
-		"pragma_compile_options", "pragma_database_list", "pragma_foreign_key_check", "pragma_foreign_key_list",
-		"pragma_function_list", "pragma_index_info", "pragma_index_list", "pragma_index_xinfo",
-		"pragma_module_list", "pragma_page_count", "pragma_page_size", "pragma_pragma_list", "pragma_table_info",
-		"pragma_table_list", "pragma_table_xinfo", "pragma_user_version", "printf", "quote", "radians", "raise",
-		"random", "randomblob", "rank", "regexp", "regexpi", "replace", "round", "row_number", "rtrim", "sha3",
-		"sign", "sin", "sinh", "snippet", "soundex", "sqlar_compress", "sqlar_uncompress",
-		"sqlite_compileoption_get", "sqlite_compileoption_used", "sqlite_offset", "sqlite_source_id",
-		"sqlite_version", "sqrt", "strftime", "string_agg", "substr", "substring", "subtype", "sum", "tan", "tanh",
-		"time", "timediff", "total", "total_changes", "trim", "trunc", "typeof", "unhex", "unicode", "unistr",
-		"unistr_quote", "unixepoch", "unlikely", "upper", "zeroblob":
-		return reads
-	case "bytecode", "fts3tokenize", "fts5", "fts5_source_id", "match", "matchinfo", "offsets", "optimize",
-		"rtreecheck", "rtreedepth", "rtreenode", "sha3_query", "shell_add_schema", "shell_escape_crnl",
-		"shell_idquote", "shell_int32", "shell_module_schema", "shell_putsnl", "sqlite_dbdata", "sqlite_dbpage",
-		"sqlite_dbptr", "sqlite_log", "tables_used", "zipfile_cds":
-		return doubt
-	case "edit", "eval", "fsdir", "fts3_tokenizer", "load_extension", "lsmode", "pragma_optimize", "readfile",
-		"usleep", "writefile", "zipfile":
-		return acts
-	}
-	return unknown
+// sqliteFunctions are functions by their names in lower case.
+var sqliteFunctions = lists{
+	reads: `abs acos acosh asin asinh atan atan2 atanh avg bm25 cast ceil ceiling changes char coalesce concat concat_ws
+cos cosh count cume_dist current_date current_time current_timestamp date datetime decimal decimal_add
+decimal_cmp decimal_mul decimal_sub decimal_sum degrees dense_rank exp first_value floor format
+generate_series geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_group_bbox
+geopoly_json geopoly_overlap geopoly_regular geopoly_svg geopoly_within geopoly_xform glob group_concat hex
+highlight ieee754 ieee754_exponent ieee754_from_blob ieee754_mantissa ieee754_to_blob ifnull iif instr json
+json_array json_array_insert json_array_length json_each json_error_position json_extract json_group_array
+json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
+json_tree json_type json_valid jsonb jsonb_array jsonb_array_insert jsonb_each jsonb_extract jsonb_group_array
+jsonb_group_object jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set jsonb_tree
+julianday lag last_insert_rowid last_value lead length like likelihood likely ln log log10 log2 lower ltrim
+max median min mod nth_value ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc
+pi pow power pragma_collation_list pragma_compile_options pragma_database_list pragma_foreign_key_check
+pragma_foreign_key_list pragma_function_list pragma_index_info pragma_index_list pragma_index_xinfo
+pragma_module_list pragma_page_count pragma_page_size pragma_pragma_list pragma_table_info pragma_table_list
+pragma_table_xinfo pragma_user_version printf quote radians raise random randomblob rank regexp regexpi
+replace round row_number rtrim sha3 sign sin sinh snippet soundex sqlar_compress sqlar_uncompress
+sqlite_compileoption_get sqlite_compileoption_used sqlite_offset sqlite_source_id sqlite_version sqrt strftime
+string_agg substr substring subtype sum tan tanh time timediff total total_changes trim trunc typeof unhex
+unicode unistr unistr_quote unixepoch unlikely upper zeroblob`,
+	doubt: `bytecode fts3tokenize fts5 fts5_source_id match matchinfo offsets optimize rtreecheck rtreedepth rtreenode
+sha3_query shell_add_schema shell_escape_crnl shell_idquote shell_int32 shell_module_schema shell_putsnl
+sqlite_dbdata sqlite_dbpage sqlite_dbptr sqlite_log tables_used zipfile_cds`,
+	acts: `edit eval fsdir fts3_tokenizer load_extension lsmode pragma_optimize readfile usleep writefile zipfile`,
 }
 
-// sqliteTable knows what stands in a FROM and is no table.
-func sqliteTable(name string) class {
-	switch name {
-	case "generate_series", "json_each", "json_tree", "jsonb_each", "jsonb_tree", "pragma_collation_list",
-		"pragma_compile_options", "pragma_database_list", "pragma_foreign_key_check", "pragma_foreign_key_list",
-		"pragma_function_list", "pragma_index_info", "pragma_index_list", "pragma_index_xinfo",
-		"pragma_module_list", "pragma_page_count", "pragma_page_size", "pragma_pragma_list", "pragma_table_info",
-		"pragma_table_list", "pragma_table_xinfo", "pragma_user_version":
-		return reads
-	case "bytecode", "fts3tokenize", "sqlite_dbdata", "sqlite_dbpage", "sqlite_dbptr", "tables_used":
-		return doubt
-	case "fsdir", "lsmode", "pragma_optimize", "zipfile":
-		return acts
-	}
-	return unknown
+// sqliteTables are what stands in a FROM and is no table.
+var sqliteTables = lists{
+	reads: `generate_series json_each json_tree jsonb_each jsonb_tree pragma_collation_list pragma_compile_options
+pragma_database_list pragma_foreign_key_check pragma_foreign_key_list pragma_function_list pragma_index_info
+pragma_index_list pragma_index_xinfo pragma_module_list pragma_page_count pragma_page_size pragma_pragma_list
+pragma_table_info pragma_table_list pragma_table_xinfo pragma_user_version`,
+	doubt: `bytecode fts3tokenize sqlite_dbdata sqlite_dbpage sqlite_dbptr tables_used`,
+	acts:  `fsdir lsmode pragma_optimize zipfile`,
 }
 
 // sqliteTablePrefixes are what names begin with that are no others'.

@@ -2,56 +2,40 @@
 
 package sql
 
-// sqlserverFunction knows a function by its name in lower case.
-func sqlserverFunction(name string) class {
-	switch name {
-	case "abs", "acos", "app_name", "approx_count_distinct", "approx_percentile_cont", "approx_percentile_disc",
-		"ascii", "asin", "atan", "atan2", "avg", "base64_decode", "base64_encode", "binary_checksum", "bit_count",
-		"cast", "ceil", "ceiling", "char", "char_length", "character_length", "charindex", "checksum",
-		"checksum_agg", "choose", "coalesce", "col_length", "col_name", "columnproperty", "compress", "concat",
-		"concat_ws", "connectionproperty", "contains", "containstable", "convert", "cos", "cot", "count",
-		"count_big", "cume_dist", "current_date", "current_role", "current_time", "current_timestamp",
-		"current_timezone", "current_timezone_id", "current_user", "databaseproperty", "databasepropertyex",
-		"datalength", "date", "date_bucket", "dateadd", "datediff", "datediff_big", "datefromparts", "datename",
-		"datepart", "datetime2fromparts", "datetimefromparts", "datetimeoffsetfromparts", "datetrunc", "day",
-		"db_id", "db_name", "decompress", "degrees", "dense_rank", "difference", "edge_id_from_parts", "eomonth",
-		"error_line", "error_message", "error_number", "error_procedure", "error_severity", "error_state", "exp",
-		"extract", "file_id", "file_idex", "file_name", "filegroup_id", "filegroup_name", "filegroupproperty",
-		"fileproperty", "first_value", "floor", "format", "formatmessage", "freetext", "freetexttable",
-		"fulltextcatalogproperty", "fulltextserviceproperty", "generate_series", "get_bit", "getansinull",
-		"getdate", "getutcdate", "greatest", "grouping", "grouping_id", "has_dbaccess", "has_perms_by_name",
-		"hashbytes", "host_id", "host_name", "hour", "ident_current", "ident_incr", "ident_seed", "iif",
-		"index_col", "indexkey_property", "indexproperty", "is_member", "is_rolemember", "is_srvrolemember",
-		"isdate", "isjson", "isnull", "isnumeric", "json_array", "json_arrayagg", "json_exists", "json_modify",
-		"json_object", "json_objectagg", "json_path_exists", "json_query", "json_table", "json_value", "lag",
-		"last_value", "lead", "least", "left", "left_shift", "len", "length", "ln", "localtime", "localtimestamp",
-		"log", "log10", "log2", "logical_test", "lower", "lpad", "ltrim", "max", "md5", "min",
-		"min_active_rowversion", "minute", "mod", "month", "nchar", "newid", "now", "nth_value", "ntile", "nullif",
-		"object_definition", "object_id", "object_name", "object_schema_name", "objectproperty", "objectpropertyex",
-		"octet_length", "openjson", "original_db_name", "original_login", "overlay", "parse", "parsename",
-		"patindex", "percent_rank", "percentile_cont", "percentile_disc", "permissions", "pi", "position", "pow",
-		"power", "quarter", "quotename", "radians", "rand", "rank", "regexp_count", "regexp_instr", "regexp_like",
-		"regexp_matches", "regexp_replace", "regexp_split_to_table", "regexp_substr", "replace", "replicate",
-		"reverse", "right", "right_shift", "round", "row_number", "rowcount_big", "rpad", "rtrim", "schema_id",
-		"schema_name", "scope_identity", "second", "serverproperty", "session_context", "session_user",
-		"sessionproperty", "set_bit", "sign", "sin", "smalldatetimefromparts", "soundex", "space", "sqrt", "square",
-		"stats_date", "stddev", "stddev_pop", "stddev_samp", "stdev", "stdevp", "str", "string_agg",
-		"string_escape", "string_split", "stuff", "substr", "substring", "sum", "suser_id", "suser_name",
-		"suser_sid", "suser_sname", "switchoffset", "sys.dm_db_index_physical_stats", "sys.dm_exec_cursors",
-		"sys.dm_exec_describe_first_result_set", "sys.dm_exec_query_plan", "sys.dm_exec_sql_text",
-		"sys.dm_exec_text_query_plan", "sys.dm_sql_referenced_entities", "sys.dm_sql_referencing_entities",
-		"sys.fn_builtin_permissions", "sys.fn_helpcollations", "sys.fn_listextendedproperty",
-		"sys.fn_my_permissions", "sysdatetime", "sysdatetimeoffset", "system_user", "sysutcdatetime", "tan",
-		"textptr", "textvalid", "timefromparts", "todatetimeoffset", "translate", "trigger_nestlevel", "trim",
-		"trunc", "try_cast", "try_convert", "try_parse", "type_id", "type_name", "typeproperty", "unicode", "upper",
-		"user", "user_id", "user_name", "var", "var_pop", "var_samp", "variance", "varp", "version", "week",
-		"xact_state", "xml_schema_namespace", "year":
-		return reads
-	case "fn_dump_dblog", "fn_get_audit_file", "fn_trace_gettable", "opendatasource", "openquery", "openrowset",
-		"openxml":
-		return acts
-	}
-	return unknown
+// sqlserverFunctions are functions by their names in lower case.
+var sqlserverFunctions = lists{
+	reads: `abs acos app_name approx_count_distinct approx_percentile_cont approx_percentile_disc ascii asin atan atan2
+avg base64_decode base64_encode binary_checksum bit_count cast ceil ceiling char char_length character_length
+charindex checksum checksum_agg choose coalesce col_length col_name columnproperty compress concat concat_ws
+connectionproperty contains containstable convert cos cot count count_big cume_dist current_date current_role
+current_time current_timestamp current_timezone current_timezone_id current_user databaseproperty
+databasepropertyex datalength date date_bucket dateadd datediff datediff_big datefromparts datename datepart
+datetime2fromparts datetimefromparts datetimeoffsetfromparts datetrunc day db_id db_name decompress degrees
+dense_rank difference edge_id_from_parts eomonth error_line error_message error_number error_procedure
+error_severity error_state exp extract file_id file_idex file_name filegroup_id filegroup_name
+filegroupproperty fileproperty first_value floor format formatmessage freetext freetexttable
+fulltextcatalogproperty fulltextserviceproperty generate_series get_bit getansinull getdate getutcdate
+greatest grouping grouping_id has_dbaccess has_perms_by_name hashbytes host_id host_name hour ident_current
+ident_incr ident_seed iif index_col indexkey_property indexproperty is_member is_rolemember is_srvrolemember
+isdate isjson isnull isnumeric json_array json_arrayagg json_exists json_modify json_object json_objectagg
+json_path_exists json_query json_table json_value lag last_value lead least left left_shift len length ln
+localtime localtimestamp log log10 log2 logical_test lower lpad ltrim max md5 min min_active_rowversion minute
+mod month nchar newid now nth_value ntile nullif object_definition object_id object_name object_schema_name
+objectproperty objectpropertyex octet_length openjson original_db_name original_login overlay parse parsename
+patindex percent_rank percentile_cont percentile_disc permissions pi position pow power quarter quotename
+radians rand rank regexp_count regexp_instr regexp_like regexp_matches regexp_replace regexp_split_to_table
+regexp_substr replace replicate reverse right right_shift round row_number rowcount_big rpad rtrim schema_id
+schema_name scope_identity second serverproperty session_context session_user sessionproperty set_bit sign sin
+smalldatetimefromparts soundex space sqrt square stats_date stddev stddev_pop stddev_samp stdev stdevp str
+string_agg string_escape string_split stuff substr substring sum suser_id suser_name suser_sid suser_sname
+switchoffset sys.dm_db_index_physical_stats sys.dm_exec_cursors sys.dm_exec_describe_first_result_set
+sys.dm_exec_query_plan sys.dm_exec_sql_text sys.dm_exec_text_query_plan sys.dm_sql_referenced_entities
+sys.dm_sql_referencing_entities sys.fn_builtin_permissions sys.fn_helpcollations sys.fn_listextendedproperty
+sys.fn_my_permissions sysdatetime sysdatetimeoffset system_user sysutcdatetime tan textptr textvalid
+timefromparts todatetimeoffset translate trigger_nestlevel trim trunc try_cast try_convert try_parse type_id
+type_name typeproperty unicode upper user user_id user_name var var_pop var_samp variance varp version week
+xact_state xml_schema_namespace year`,
+	acts: `fn_dump_dblog fn_get_audit_file fn_trace_gettable opendatasource openquery openrowset openxml`,
 }
 
 // sqlserverPrefixes are what names begin with that are no others'.

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/policy/where"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // database is a small database in memory, and the one connection to it.
@@ -108,6 +110,7 @@ func (d *database) check(t testing.TB, s string) {
 // Every text of the corpora that is a Yes leaves a real database as it is; enough
 // of them are understood by it for that to mean something.
 func TestSQLiteAgreesWithCorpora(t *testing.T) {
+	slow.Test(t)
 	c, ran := constraint(t, "sqlite"), 0
 	for _, file := range []string{"reads.txt", "evasions.txt"} {
 		for _, e := range corpus(t, file) {

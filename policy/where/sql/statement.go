@@ -66,7 +66,7 @@ func (s *statement) named(i int) bool {
 func (s *statement) begin() {
 	head := s.word(0)
 	switch {
-	case s.is(0, "("), queries[head] && s.heads[head]:
+	case s.is(0, "("), queries()[head] && s.heads[head]:
 		s.query(0, len(s.toks))
 	case !s.heads[head]:
 		s.stranger(0)
@@ -106,7 +106,7 @@ func (s *statement) query(i, end int) {
 		s.lower(where.Maybe)
 	case head == "select" && i+1 >= end:
 		s.lower(where.Maybe)
-	case head != "with" && queries[head]:
+	case head != "with" && queries()[head]:
 		s.body(i+1, end)
 	default:
 		s.stranger(i)
@@ -209,10 +209,10 @@ func (s *statement) names(i int) bool {
 // explain judges what is explained like the statement itself, since EXPLAIN
 // ANALYZE executes it.
 func (s *statement) explain(i int) {
-	if s.is(i, "(") && !queries[s.word(i+1)] && !s.is(i+1, "(") {
+	if s.is(i, "(") && !queries()[s.word(i+1)] && !s.is(i+1, "(") {
 		closing := i + int(s.toks[i].match)
 		for i++; i < closing; i++ {
-			if w := s.word(i); w != "" && !explainOptions[w] || s.toks[i].kind == mark && !s.is(i, ",") {
+			if w := s.word(i); w != "" && !explainOptions()[w] || s.toks[i].kind == mark && !s.is(i, ",") {
 				s.lower(where.Maybe)
 			}
 		}
@@ -236,7 +236,7 @@ func (s *statement) explain(i int) {
 		}
 		break
 	}
-	if i < len(s.toks) && (s.is(i, "(") || queries[s.word(i)]) {
+	if i < len(s.toks) && (s.is(i, "(") || queries()[s.word(i)]) {
 		s.query(i, len(s.toks))
 		return
 	}
@@ -280,9 +280,9 @@ func (s *statement) pragma(i int) {
 	}
 	n := s.word(i)
 	switch rest := s.toks[min(i+1, len(s.toks)):]; {
-	case len(rest) == 0 && (pragmasRead[n] || pragmasLookUp[n]):
-	case len(rest) == 3 && s.is(i+1, "(") && pragmasLookUp[n] && s.toks[i+2].kind != mark:
-	case len(rest) > 0 && !pragmasLookUp[n]:
+	case len(rest) == 0 && (pragmasRead()[n] || pragmasLookUp()[n]):
+	case len(rest) == 3 && s.is(i+1, "(") && pragmasLookUp()[n] && s.toks[i+2].kind != mark:
+	case len(rest) > 0 && !pragmasLookUp()[n]:
 		s.lower(where.No)
 	default:
 		s.lower(where.Maybe)

@@ -1,7 +1,9 @@
 package sql
 
+import "sync"
+
 // queries are the words that a query begins with.
-var queries = words("select with values table")
+var queries = later("select with values table")
 
 // neverAnywhere are the words that no reading statement has, wherever they stand:
 // SELECT … INTO makes a table or a file, and a common table expression of Postgres
@@ -24,24 +26,26 @@ const writersAll = neverAnywhere + `
 
 // starters are the words with which a statement of T-SQL begins, and the word that
 // has to follow where the first is no keyword of its own.
-var starters = map[string]string{
-	"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
-	"dbcc": "", "deallocate": "", "declare": "", "deny": "", "go": "", "goto": "", "kill": "", "load": "",
-	"open": "", "print": "", "raiserror": "", "readtext": "", "receive": "", "reconfigure": "",
-	"restore": "", "revert": "", "rollback": "", "save": "", "set": "", "setuser": "", "shutdown": "",
-	"throw": "", "updatetext": "", "use": "", "waitfor": "", "while": "", "writetext": "",
-	"disable": "trigger", "enable": "trigger", "end": "conversation", "get": "conversation",
-	"move": "conversation", "send": "on",
-}
+var starters = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
+		"dbcc": "", "deallocate": "", "declare": "", "deny": "", "go": "", "goto": "", "kill": "", "load": "",
+		"open": "", "print": "", "raiserror": "", "readtext": "", "receive": "", "reconfigure": "",
+		"restore": "", "revert": "", "rollback": "", "save": "", "set": "", "setuser": "", "shutdown": "",
+		"throw": "", "updatetext": "", "use": "", "waitfor": "", "while": "", "writetext": "",
+		"disable": "trigger", "enable": "trigger", "end": "conversation", "get": "conversation",
+		"move": "conversation", "send": "on",
+	}
+})
 
 // locks are what FOR locks rows with.
-var locks = words("update share no key")
+var locks = later("update share no key")
 
 // lockHints are the table hints of T-SQL that take locks which others wait for.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
 // explainOptions are the options in parentheses of Postgres' EXPLAIN.
-var explainOptions = words(`
+var explainOptions = later(`
 	analyze verbose costs settings generic_plan buffers wal timing summary memory serialize format
 	text xml json yaml on off true false none binary`)
 
@@ -49,14 +53,14 @@ var explainOptions = words(`
 // pragmasLookUp take what they look up as an argument (sqlite.org/pragma.html).
 // journal_mode and the like are absent: reading them opens the journal.
 var (
-	pragmasRead = words(`
+	pragmasRead = later(`
 		application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill collation_list
 		compile_options data_version database_list defer_foreign_keys encoding foreign_keys
 		freelist_count function_list legacy_alter_table max_page_count mmap_size
 		module_list page_count page_size pragma_list query_only read_uncommitted recursive_triggers
 		schema_version secure_delete synchronous temp_store threads trusted_schema user_version
 		wal_autocheckpoint`)
-	pragmasLookUp = words(`
+	pragmasLookUp = later(`
 		foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
 		table_info table_list table_xinfo`)
 )
@@ -102,7 +106,7 @@ const callableMySQL = `
 
 // infix are keywords that stand between two operands or two tables, or as a type
 // behind the name of a column, whatever those are called.
-var infix = words(`
+var infix = later(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
 	blob double nvarchar timetz varbinary`)
@@ -110,7 +114,7 @@ var infix = words(`
 // operandFollows are the words behind which an operand stands, not an operator: in
 // the grammar of PostgreSQL 15 (gram.y, what stands before an expression or a table),
 // and MySQL's modifiers of SELECT and operators.
-var operandFollows = words(`
+var operandFollows = later(`
 	all and any array as asymmetric between both by case content default distinct document else escape
 	except exists first for from groups having ilike in intersect is join lateral leading like limit next
 	not offset on only or over passing path placing range ref returning rows select similar some
@@ -120,19 +124,19 @@ var operandFollows = words(`
 	sql_small_result straight_join timestamp transaction`)
 
 // valueWords are values of Postgres without parentheses, which may stand in a FROM.
-var valueWords = words(`
+var valueWords = later(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
 // notFunctions are the words before a parenthesis behind which the alias of a table
 // may stand, or of an XMLTABLE, the columns of which stand in it.
-var notFunctions = words("from join lateral only using xmltable json_table")
+var notFunctions = later("from join lateral only using xmltable json_table")
 
 // notAliases are reserved words that may stand behind a call.
-var notAliases = words(`
+var notAliases = later(`
 	and as asc cross desc else end except fetch for from full group having in inner intersect is join
 	left like limit natural not offset on or order right then union when where`)
 
 // otherOperators are those of extensions (pgvector), and marks of the grammar that
 // are made of the same characters.
-var otherOperators = words("!= => <#> <=> <+> <~> <%>")
+var otherOperators = later("!= => <#> <=> <+> <~> <%>")

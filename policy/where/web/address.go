@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/netip"
+	"sync"
 
 	"github.com/clawai/clawai/policy/where"
 )
@@ -46,12 +47,15 @@ var translated6 = prefixes(
 	"2002::/16",      // 6to4 (RFC 3056)
 )
 
-func prefixes(texts ...string) []netip.Prefix {
-	all := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		all[i] = netip.MustParsePrefix(text)
-	}
-	return all
+// prefixes reads blocks when they are first asked for: most calls hold no URL.
+func prefixes(texts ...string) func() []netip.Prefix {
+	return sync.OnceValue(func() []netip.Prefix {
+		all := make([]netip.Prefix, len(texts))
+		for i, text := range texts {
+			all[i] = netip.MustParsePrefix(text)
+		}
+		return all
+	})
 }
 
 func within(blocks []netip.Prefix, a netip.Addr) bool {
@@ -68,13 +72,13 @@ func publicAddr(a netip.Addr) where.Verdict {
 	a = a.Unmap()
 	switch {
 	case a.Is4():
-		return where.Certain(!within(closed4, a))
-	case within(translated6, a):
+		return where.Certain(!within(closed4(), a))
+	case within(translated6(), a):
 		if inner := embedded(a); inner.IsValid() {
 			return min(publicAddr(inner), where.Maybe)
 		}
 		return where.Maybe
-	case !global6.Contains(a), within(closed6, a):
+	case !global6.Contains(a), within(closed6(), a):
 		return where.No
 	case embedded(a).IsValid(): // ISATAP
 		return where.Maybe
@@ -91,7 +95,7 @@ func embedded(a netip.Addr) (inner netip.Addr) {
 	b := a.As16()
 	at := -1
 	switch {
-	case a.Is4In6(), translated6[0].Contains(a): // ::ffff:0:0/96, 64:ff9b::/96
+	case a.Is4In6(), translated6()[0].Contains(a): // ::ffff:0:0/96, 64:ff9b::/96
 		at = 12
 	case zeros(b[:12]) && !zeros(b[12:15]): // IPv4-compatible (RFC 4291, section 2.5.5.1)
 		at = 12

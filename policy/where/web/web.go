@@ -71,27 +71,37 @@ func (public) Cost(n int) int { return parseCost(n) + 500 }
 // Host holds for URLs whose host one of the globs matches, whatever its case. A
 // star is any run of characters, dots too: *.example.com matches a.example.com
 // and a.b.example.com, and not example.com. An IP address is compared in its
-// canonical form, without brackets. What cannot be a host (a port, a path, a
-// scheme with it) and an empty list are errors.
+// canonical form, without brackets. A block of addresses, such as 10.0.0.0/8, may
+// stand for those in it. What cannot be a host (a port, a path, a scheme with it) and
+// an empty list are errors.
 func Host(globs []string) (where.Constraint, error) {
 	if len(globs) == 0 {
 		return nil, errors.New("an empty list, which no host is in")
 	}
 	c := make(hosts, len(globs))
 	for i, text := range globs {
+		block, found, err := parseNetwork(text)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			c[i] = block
+			continue
+		}
 		name, err := hostPattern(text)
 		if err != nil {
 			return nil, err
 		}
-		if c[i].glob, err = glob.Compile(name); err != nil {
+		compiled, err := glob.Compile(name)
+		if err != nil {
 			return nil, err
 		}
-		c[i].ascii, c[i].punycode = isASCII(name), strings.Contains(name, "xn--")
+		c[i] = pattern{compiled, isASCII(name), strings.Contains(name, "xn--")}
 	}
 	return c, nil
 }
 
-type hosts []pattern
+type hosts []interface{ match(h host) where.Verdict }
 
 type pattern struct {
 	glob            *glob.Pattern

@@ -82,7 +82,7 @@ const signInWith = "clawai auth login, or give the client an Authorization heade
 
 func (rh *requestHandler) readAnswer(resp *http.Response) ([]byte, error) {
 	most := int64(rh.s.o.Limits.MaxBytes)
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	data, err := remote.ReadAll(io.LimitReader(resp.Body, most+1), resp.ContentLength)
 	if err == nil && int64(len(data)) > most {
 		err = errors.New("the server's answer is too long")
 	}
@@ -122,7 +122,7 @@ func (rh *requestHandler) answerMissing(why string) {
 // relayStream carries an event stream, event by event.
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
-	if resumable && !rh.confirmed.Modern {
+	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.Awaits(rh.frame.ID)) {
 		rh.waiter.hangUp() // as the server did; the client takes the stream up again
 		return
 	}
@@ -154,6 +154,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		resumable = resumable || e.HasID && e.ID != ""
 		rh.sentEvents().add(e.ID)
 		if e.HasData {
+			e.Data = remote.OneLine(e.Data)
 			rh.learn(e.Data)
 		}
 		switch {
@@ -166,7 +167,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.relayEvent(e, left == 0, func() { to.Handle(rh.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+				out.relayEvent(e, left == 0, func() { to.Handle(rh.s.ctx, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it

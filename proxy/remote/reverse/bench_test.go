@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,10 @@ import (
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
-const answerText = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789"}]}}`
+// answerText is an answer with a text of n bytes.
+func answerText(n int) string {
+	return `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("0123456789", n/10) + `"}]}}`
+}
 
 // way is one way to the same server.
 type way struct {
@@ -49,16 +53,18 @@ func (w *way) call(b *testing.B) {
 
 // ways are the server itself, the library's reverse proxy in front of it, and
 // this one, with two rules and the record on disk.
-func ways(b *testing.B, events bool) []*way {
+func ways(b *testing.B, events bool, size int) []*way {
+	answer := answerText(size)
 	back := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if events {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: "+answerText+"\n\n")
+			_, _ = io.WriteString(w, "data: "+answer+"\n\n")
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, answerText)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		_, _ = io.WriteString(w, answer)
 	})
 	log, err := audit.Open(b.TempDir(), audit.Options{})
 	if err != nil {
@@ -100,11 +106,21 @@ func ways(b *testing.B, events bool) []*way {
 }
 
 // BenchmarkRelay makes one call after the other, by each way in turn.
-func BenchmarkRelay(b *testing.B) {
+func BenchmarkRelay(b *testing.B) { relay(b, 40, 200) }
+
+// BenchmarkRelayLarge is BenchmarkRelay with results of 1 MiB, beside the server itself:
+// the library's proxy loses connections then.
+func BenchmarkRelayLarge(b *testing.B) { relay(b, 1<<20, 5) }
+
+func relay(b *testing.B, size, warm int) {
 	for name, events := range map[string]bool{"JSON": false, "events": true} {
 		b.Run(name, func(b *testing.B) {
-			all := ways(b, events)
-			for range 200 {
+			all, floor := ways(b, events, size), "library"
+			if size > 64<<10 {
+				all = slices.DeleteFunc(all, func(w *way) bool { return w.name == floor })
+				floor = "direct"
+			}
+			for range warm {
 				for _, w := range all {
 					w.call(b)
 				}
@@ -122,8 +138,8 @@ func BenchmarkRelay(b *testing.B) {
 				p[w.name] = [2]float64{float64(w.took[len(w.took)/2]), float64(w.took[len(w.took)*99/100])}
 				b.ReportMetric(p[w.name][0]/1e3, w.name+"-p50-µs")
 			}
-			b.ReportMetric(p["clawai"][0]/p["library"][0], "p50/library")
-			b.ReportMetric(p["clawai"][1]/p["library"][1], "p99/library")
+			b.ReportMetric(p["clawai"][0]/p[floor][0], "p50/"+floor)
+			b.ReportMetric(p["clawai"][1]/p[floor][1], "p99/"+floor)
 			b.ReportMetric(0, "ns/op")
 		})
 	}
@@ -131,7 +147,7 @@ func BenchmarkRelay(b *testing.B) {
 
 // BenchmarkRelay16 has 16 clients, by each way in turn, a block at a time.
 func BenchmarkRelay16(b *testing.B) {
-	all := ways(b, false)
+	all := ways(b, false, 40)
 	const block, clients = 800, 16
 	took := map[string]time.Duration{}
 	for b.Loop() {

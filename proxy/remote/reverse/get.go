@@ -1,7 +1,6 @@
 package reverse
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"net/url"
@@ -92,7 +91,8 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 			to = rh.clientStream(rh.out)
 			err = rh.handleEndpoint(e)
 		case e.HasData && (e.Name == "" || e.Name == "message"):
-			rh.out.relayEvent(e, false, func() { to.Handle(rh.s.ctx, remote.OneLine(bytes.Clone(e.Data))) })
+			e.Data = remote.OneLine(e.Data)
+			rh.out.relayEvent(e, false, func() { to.Handle(rh.s.ctx, e.Data) })
 		case e.HasData:
 			err = rh.out.writeEventID(e)
 		default:

@@ -184,7 +184,7 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 	}
 	ctl := http.NewResponseController(rh.w)
 	_ = ctl.SetReadDeadline(time.Now().Add(rh.s.o.Patience))
-	body, err := io.ReadAll(http.MaxBytesReader(rh.w, rh.r.Body, int64(rh.s.o.Limits.MaxBytes)))
+	body, err := remote.ReadAll(http.MaxBytesReader(rh.w, rh.r.Body, int64(rh.s.o.Limits.MaxBytes)), rh.r.ContentLength)
 	if err != nil {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {

@@ -25,6 +25,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const rules = `
 [[rule]]
+action = "deny"
+tool = "ok-marked*"
+annotations = "open-world"
+
+[[rule]]
 action = "allow"
 tool = "ok*"
 

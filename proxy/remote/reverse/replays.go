@@ -1,13 +1,11 @@
 package reverse
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"slices"
 	"sync"
 
-	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
@@ -23,8 +21,9 @@ type replays struct {
 	inProgress map[[sha256.Size]byte]chan struct{}
 }
 
+// eventHash is of an event whose data is one line.
 func eventHash(e *sse.Event) [sha256.Size]byte {
-	return sha256.Sum256(append([]byte(e.ID+"\x00"), remote.OneLine(bytes.Clone(e.Data))...))
+	return sha256.Sum256(append([]byte(e.ID+"\x00"), e.Data...))
 }
 
 func (r *replays) add(e *sse.Event) {

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/sse"
-	"github.com/tidwall/gjson"
 )
 
 // responder is the answer to one HTTP request, as the pump sees it: a sink for
@@ -22,13 +21,13 @@ type responder struct {
 	mu            sync.Mutex
 	w             http.ResponseWriter
 	ctl           *http.ResponseController
-	id            string // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
-	status        int    // 0 means 200
-	headerWritten bool   // the header has been written
-	events        bool   // the server answers with an event stream, and so does this side
-	stream        bool   // as an event stream
-	hungUp        bool   // nobody reads any more
-	event         *sse.Event
+	id            string        // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
+	status        int           // 0 means 200
+	headerWritten bool          // the header has been written
+	events        bool          // the server answers with an event stream, and so does this side
+	stream        bool          // as an event stream
+	hungUp        bool          // nobody reads any more
+	event         *sse.Event    // its data is one line
 	final         bool          // event is the last that the server's stream can have
 	replays       *replays      // of the session; nil without one
 	ended         chan struct{} // closed with the answer, or when nobody reads any more
@@ -80,7 +79,7 @@ func (a *responder) Add(line []byte) error {
 func (a *responder) Flush() {}
 
 // answers reports the frame that ends the waiting. It has been admitted: each
-// member is there once, under its plain name.
+// member is there once.
 func (a *responder) answers(line []byte) bool {
 	if a.id == "" {
 		return false
@@ -88,8 +87,16 @@ func (a *responder) answers(line []byte) bool {
 	if a.id == "[" {
 		return len(line) > 0 && line[0] == '['
 	}
-	id := gjson.GetBytes(line, "id")
-	return id.Exists() && frame.IDKey([]byte(id.Raw)) == a.id && !gjson.GetBytes(line, "method").Exists()
+	var id []byte
+	for name, value := range jsonscan.Of(line).Members() {
+		switch name.Text() {
+		case "id":
+			id = value.Bytes()
+		case "method":
+			return false
+		}
+	}
+	return id != nil && frame.IDKey(id) == a.id
 }
 
 // eventBytes is the event for a frame. The server's own bytes are kept when the frame
@@ -97,7 +104,7 @@ func (a *responder) answers(line []byte) bool {
 // lost its stream.
 func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
-		same := bytes.Equal(remote.OneLine(bytes.Clone(e.Data)), line)
+		same := bytes.Equal(e.Data, line)
 		if same {
 			a.replays.add(e)
 		}
@@ -162,7 +169,7 @@ func (a *responder) writeReplay(e *sse.Event) error {
 	if !a.headerWritten {
 		a.beginStream()
 	}
-	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: remote.OneLine(bytes.Clone(e.Data)), HasData: true}).Append(nil))
+	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).Append(nil))
 }
 
 // writeEventID passes on an event's id and retry, without its data and its name.

@@ -23,6 +23,10 @@ func tools() *mcp.Server {
 	s.AddTool(&mcp.Tool{Name: "no", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic("a denied call reached the server")
 	})
+	closed := new(bool)
+	s.AddTool(&mcp.Tool{Name: "ok-marked", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{OpenWorldHint: closed}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "closed"}}}, nil
+	})
 	s.AddTool(&mcp.Tool{Name: "ok-sample", InputSchema: schema}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var args struct{ Text string }
 		_ = json.Unmarshal(r.Params.Arguments, &args)
@@ -79,8 +83,14 @@ func TestRealPeers(t *testing.T) {
 				over = &mcp.SSEClientTransport{Endpoint: w.url}
 			}
 			s := connect(t, over)
-			if list, err := s.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 3 {
+			if got := text(t, s, "ok-marked", ""); !strings.Contains(got, "Refused by the owner's policy") {
+				t.Errorf("before it was listed: %s", got)
+			}
+			if list, err := s.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 4 {
 				t.Fatal(list, err)
+			}
+			if got := text(t, s, "ok-marked", ""); got != "closed" {
+				t.Errorf("listed as of a closed world: %s", got)
 			}
 			if got := text(t, s, "ok", "Zoë"); !strings.Contains(got, "Zo") {
 				t.Error(got)

@@ -10,7 +10,9 @@ import (
 // it. A block without a data line dispatches nothing, but its ID and Retry
 // count, and its comments keep a connection alive.
 type Event struct {
-	Raw []byte // exactly as received, line ends included
+	// Raw is what was received, line ends included. One that arrived after a CR had
+	// ended the block before stands at its beginning, where an LF means nothing.
+	Raw []byte
 
 	Name    string // of the event field; "" stands for "message"
 	Data    []byte // the data lines, joined by LF; nil when there is none

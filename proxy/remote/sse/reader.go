@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // ErrTooLong is an event that is longer than the reader's bound. The stream
@@ -19,9 +20,9 @@ type Reader struct {
 	r     *bufio.Reader
 	max   int
 	begun bool
-	// skipLF: the last line ended in CR at the end of what had arrived; an LF
+	// afterCR: the last line ended in CR at the end of what had arrived; an LF
 	// that comes next belongs to it.
-	skipLF bool
+	afterCR bool
 }
 
 // large is an event that is worth a buffer of this size: most streams have none.
@@ -38,12 +39,10 @@ func NewReader(r io.Reader, max int) *Reader {
 func (r *Reader) Next() (*Event, error) {
 	e := &Event{Retry: -1, Plain: true}
 	for {
-		start := len(e.Raw)
-		end, err := r.line(e)
+		line, err := r.line(e)
 		if err != nil {
 			return nil, err
 		}
-		line := e.Raw[start:end]
 		if !r.begun {
 			r.begun = true
 			if bytes.HasPrefix(line, bom) {
@@ -60,42 +59,37 @@ func (r *Reader) Next() (*Event, error) {
 	}
 }
 
-// line appends one line with its end to e.Raw and says where the end begins.
+// line appends one line with its end to e.Raw and gives it without its end.
 // Lines end in LF, CR or CRLF. After a CR it does not wait for what may follow:
 // the event would be held up.
-func (r *Reader) line(e *Event) (end int, err error) {
+func (r *Reader) line(e *Event) ([]byte, error) {
+	start := len(e.Raw)
 	for {
 		c, err := r.r.ReadByte()
 		if err != nil {
-			if err == io.EOF {
-				return 0, io.EOF
-			}
-			return 0, err
-		}
-		if r.skipLF {
-			r.skipLF = false
-			if c == '\n' {
-				continue
-			}
+			return nil, err
 		}
 		if len(e.Raw) >= r.max {
-			return 0, ErrTooLong
+			return nil, ErrTooLong
 		}
 		e.Raw = append(e.Raw, c)
-		switch c {
-		case '\n':
-			return len(e.Raw) - 1, nil
-		case '\r':
-			end = len(e.Raw) - 1
+		late := r.afterCR && c == '\n'
+		r.afterCR = false
+		switch {
+		case late:
+			start = len(e.Raw)
+			continue
+		case c == '\n':
+			return e.Raw[start : len(e.Raw)-1], nil
+		case c == '\r':
+			end := len(e.Raw) - 1
 			if r.r.Buffered() == 0 {
-				r.skipLF = true
-				return end, nil
-			}
-			if next, err := r.r.Peek(1); err == nil && next[0] == '\n' {
+				r.afterCR = true
+			} else if next, err := r.r.Peek(1); err == nil && next[0] == '\n' {
 				_, _ = r.r.Discard(1)
 				e.Raw = append(e.Raw, '\n')
 			}
-			return end, nil
+			return e.Raw[start:end], nil
 		}
 		r.run(e)
 	}
@@ -111,8 +105,13 @@ func (r *Reader) run(e *Event) {
 		return
 	}
 	ahead, _ := r.r.Peek(n)
-	if i := bytes.IndexAny(ahead, "\r\n"); i >= 0 {
-		ahead = ahead[:i]
+	for _, end := range []byte{'\n', '\r'} {
+		if i := bytes.IndexByte(ahead, end); i >= 0 {
+			ahead = ahead[:i]
+		}
+	}
+	if room := cap(e.Raw) - len(e.Raw); room < len(ahead) {
+		e.Raw = slices.Grow(e.Raw, max(len(ahead), len(e.Raw))) // append alone would copy a long event five times
 	}
 	e.Raw = append(e.Raw, ahead...)
 	_, _ = r.r.Discard(len(ahead))

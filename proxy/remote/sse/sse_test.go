@@ -109,7 +109,10 @@ func TestABound(t *testing.T) {
 // FuzzReader: what was read is the stream, byte for byte, but for what the end
 // cut off; and however it arrives, the same events come out.
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{"data: a\n\n", "\ufeff: c\r\n\r\nid\r\r", "event: x\ndata: {\"a\":1}\nretry: 5\n\n", "data: a\r\n\r\n\ndata"} {
+	for _, s := range []string{
+		"data: a\n\n", "\ufeff: c\r\n\r\nid\r\r", "event: x\ndata: {\"a\":1}\nretry: 5\n\n", "data: a\r\n\r\n\ndata",
+		"data: " + strings.Repeat("x", 4<<10-7) + "\r\n\ndata: b\n\n", // the reader's buffer ends between CR and LF
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
@@ -118,13 +121,13 @@ func FuzzReader(f *testing.F) {
 		if len(whole) != len(single) {
 			t.Fatalf("%d events at once, %d by bytes", len(whole), len(single))
 		}
-		var raw []byte
+		var raw, bytewise []byte
 		for i, e := range whole {
 			same(t, single[i], e)
-			raw = append(raw, e.Raw...)
+			raw, bytewise = append(raw, e.Raw...), append(bytewise, single[i].Raw...)
 		}
-		if !bytes.HasPrefix(stream, raw) {
-			t.Fatalf("%q is not how %q begins", raw, stream)
+		if !bytes.HasPrefix(stream, raw) || !bytes.HasPrefix(stream, bytewise) {
+			t.Fatalf("%q and %q are not how %q begins", raw, bytewise, stream)
 		}
 	})
 }

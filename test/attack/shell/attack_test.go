@@ -57,6 +57,16 @@ where.command = { command = ["ls **", "look **", "cat **", "echo **", "printf **
 		evil:  "pwn x",
 	},
 	{
+		name: "a table",
+		source: `[[rule]]
+action = "allow"
+tool = "run_command"
+where.command.command = { run = ["ls **", "grep **", "git status", "git log **", "wc **"], not = ["wc -c **"], without = ["--zero"], env = ["V=1"] }`,
+		may:   []string{"ls **", "grep **", "git status", "git log **", "wc **"},
+		named: []string{"ls", "LANG=C ls", "V=1 wc -l", "CI=1 V=1 git status", "git --no-pager status", "git -P log --oneline", "NO_COLOR= grep -n", "TZ=UTC wc"},
+		evil:  "pwn x",
+	},
+	{
 		name: "a deny list",
 		source: `[[rule]]
 action = "deny"
@@ -73,6 +83,9 @@ tool = "run_command"`,
 
 // lets says whether the patterns of a policy let a call run.
 func (r *rules) lets(call []string) bool {
+	for len(call) > 1 && call[0] == "git" && slices.Contains([]string{"-P", "--no-pager"}, call[1]) {
+		call = append([]string{"git"}, call[2:]...) // they change nothing about what runs
+	}
 	meets := func(pattern string) bool {
 		words := strings.Fields(pattern)
 		if rest := len(words) - 1; words[rest] == "**" {

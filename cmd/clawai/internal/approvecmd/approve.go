@@ -59,6 +59,7 @@ func runApprove(c *cli.Context) error {
 	if err := oneMode(c, len(ids)); err != nil {
 		return err
 	}
+	color := cmdline.WantsColor(c.App.Writer, os.Getenv)
 	if c.Bool("web") {
 		return approveWeb(c)
 	}
@@ -71,13 +72,13 @@ func runApprove(c *cli.Context) error {
 	case len(ids) > 0:
 		return approveID(c, q, dirs, ids[0])
 	case c.IsSet("history"):
-		return printHistory(c, q, dirs)
+		return printHistory(c, q, dirs, color)
 	case c.Bool("granted"):
 		return printGrants(c, q)
 	case c.IsSet("revoke"):
 		return revokeGrant(c, q)
 	case c.Bool("list") || c.Bool("json"):
-		return printPending(c, q, dirs)
+		return printPending(c, q, dirs, color)
 	}
 	_, err = openConsole(c, q, dirs, "")
 	return err
@@ -213,7 +214,7 @@ func runConsole(ctx context.Context, c *cli.Context, lock string, o console.Opti
 
 func plainTerminal() bool {
 	name := os.Getenv("TERM")
-	return name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
+	return !term.Screens || name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
 }
 
 // stream is standard input where it is no terminal.

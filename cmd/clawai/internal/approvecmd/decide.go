@@ -23,7 +23,7 @@ func DecideCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "decide",
 		Usage:     "answer one waiting call by its id",
-		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|folder|tool] [--json]",
+		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]",
 		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
 			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
 			"held, 1 when it came too late, somebody was first, or the call was denied all\n" +
@@ -31,7 +31,7 @@ func DecideCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "note", Aliases: []string{"n"}, Usage: "tell the agent `NOTE`"},
 			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
-			&cli.StringFlag{Name: "scope", Usage: "of the rule that --for always writes: `SCOPE` exact, folder, or tool (default: exact; needed where that is not offered)"},
+			&cli.StringFlag{Name: "scope", Usage: "how far --for session and --for always reach: `SCOPE` exact, file, folder, or tool (default: exact; --for always needs it where that is not offered)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
 		},
 		Action: runDecide,
@@ -101,8 +101,8 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 		return a, cmdline.Usagef("--for session goes with allow; a denied call is not asked again at once anyway")
 	case !known:
 		return a, cmdline.Usagef("--for: %q is none of once, session, always", hold)
-	case a.Scope != "" && hold != "always":
-		return a, cmdline.Usagef("--scope goes with --for always")
+	case a.Scope != "" && hold == "once":
+		return a, cmdline.Usagef("--scope goes with --for session and --for always")
 	case len(a.Words) > maxNote:
 		return a, cmdline.Usagef("-n: the note has more than %d bytes", maxNote)
 	}
@@ -128,6 +128,9 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 		if !r.Lasting {
 			return errors.New("an answer for the session cannot hold for this call; without --for session it is allowed once")
 		}
+		if scopes := scopesOf(queue.ForSession(r.Offers)); a.Scope != "" && !slices.Contains(scopes, a.Scope) {
+			return cmdline.Usagef("--scope: %q is not offered for this call and session (one of %s)", a.Scope, strings.Join(scopes, ", "))
+		}
 	case gate.AllowAlways, gate.DenyAlways:
 		offers := console.OffersFor(r, a.Reply)
 		if len(offers) == 0 {
@@ -137,10 +140,7 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 			}
 			return fmt.Errorf("--for always is not offered: %s", term.Text(why))
 		}
-		var scopes []string
-		for _, o := range offers {
-			scopes = append(scopes, o.Scope)
-		}
+		scopes := scopesOf(offers)
 		if a.Scope == "" {
 			if !slices.Contains(scopes, exactScope) {
 				return unscoped(r.ID, a, offers)
@@ -153,6 +153,13 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	case gate.AllowOnce, gate.DenyOnce:
 	}
 	return nil
+}
+
+func scopesOf(offers []queue.Offer) (scopes []string) {
+	for _, o := range offers {
+		scopes = append(scopes, o.Scope)
+	}
+	return scopes
 }
 
 // unscoped refuses an answer that would write a rule about more than this call

@@ -55,6 +55,7 @@ type ruleJSON struct {
 type offerJSON struct {
 	Scope   string `json:"scope"`
 	Title   string `json:"title"`
+	Session string `json:"session,omitempty"` // what --for session --scope lets through; absent: it does not reach so far
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
 	Example string `json:"example,omitempty"`
@@ -74,6 +75,7 @@ type grantJSON struct {
 	Server  string     `json:"server"`
 	Client  string     `json:"client,omitempty"`
 	Project string     `json:"project,omitempty"`
+	Reach   string     `json:"reach,omitempty"` // what it lets through beyond calls; absent: nothing
 	Calls   []callJSON `json:"calls"`
 	Rule    *ruleJSON  `json:"rule,omitempty"`
 	Since   time.Time  `json:"since"`
@@ -116,7 +118,7 @@ func requestDoc(r *queue.Request, o view.Options) requestJSON {
 func grantDocs(all []queue.Grant) []grantJSON {
 	docs := make([]grantJSON, len(all))
 	for i, g := range all {
-		docs[i] = grantJSON{g.ID, g.Session, g.Server, g.Client, g.Project, callDocs(g.Calls), ruleDoc(g.Rule), g.Since.UTC(), g.Uses}
+		docs[i] = grantJSON{g.ID, g.Session, g.Server, g.Client, g.Project, g.Reach, callDocs(g.Calls), ruleDoc(g.Rule), g.Since.UTC(), g.Uses}
 	}
 	return docs
 }

@@ -20,7 +20,7 @@ import (
 // listed is how much of one request a line of a list holds, in characters.
 const listed = 160
 
-func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
+func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders, color bool) error {
 	all, err := q.Pending(c.Context)
 	if err != nil {
 		return err
@@ -34,16 +34,17 @@ func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing waits for an answer.")
 		return err
 	}
+	all = console.CarefulFirst(all, cmdline.View(dirs))
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c, r, cmdline.View(dirs), console.TimeLeft(r, time.Now())+" left"); err != nil {
+		if err := printLine(c, r, cmdline.View(dirs), console.TimeLeft(r, time.Now())+" left", color); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
+func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color bool) error {
 	all, err := q.History(c.Context, c.Int("history"))
 	if err != nil {
 		return err
@@ -57,28 +58,39 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders) error {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
 		return err
 	}
+	const below = "          " // the time
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c, r, cmdline.View(dirs), r.Decided.Local().Format(time.DateTime)); err != nil {
+		if err := printLine(c, r, cmdline.View(dirs), r.Decided.Local().Format(time.DateTime), color); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.App.Writer, "          %s\n", console.StatusText(*r)); err != nil {
-			return err
+		sgr := "31"
+		if r.Answer.Reply.Allows() {
+			sgr = "32"
+		}
+		for _, line := range cmdline.WrapWords(console.StatusText(*r), max(0, cmdline.Width(c.App.Writer)-len(below))) {
+			if _, err := fmt.Fprintf(c.App.Writer, "%s%s\n", below, cmdline.Paint(color, sgr, line)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // printLine is one request as a line: the id's first characters, which name it,
-// when, and what.
-func printLine(c *cli.Context, r *queue.Request, o view.Options, when string) error {
+// when, and what. On a terminal it is as wide as that, else at most listed.
+func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
 	f := console.FactsOf(r, o)
-	danger := ""
+	before, danger := console.Prefix(r.ID)+"  "+when+"  ", ""
 	if f.Careful() {
 		danger = "DANGEROUS  "
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s  %s  %s%s\n", console.Prefix(r.ID), when, danger, strings.TrimPrefix(f.Short(listed), "careful: "))
+	room := listed
+	if columns := cmdline.Width(c.App.Writer); columns > 0 {
+		room = max(24, columns-len(before)-len(danger))
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s%s%s\n", before, cmdline.Paint(color, cmdline.Bold+";"+cmdline.Red, danger), f.Line(room))
 	return err
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/approve/web"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
@@ -57,7 +56,7 @@ func approveWeb(c *cli.Context) error {
 
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	return web.Options{
-		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read, Opened: opened,
+		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: cmdline.ReadFile, Opened: opened,
 		AddAnswerer: func() (io.Closer, error) {
 			a, err := q.AddAnswerer(web.Channel)
 			if err != nil {
@@ -100,10 +99,10 @@ func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 
 func openLink(ctx context.Context, c *cli.Context, link string) {
 	if os.Geteuid() == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "clawai: --open starts no browser as root; open the link yourself")
+		fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "clawai: --open starts no browser as root; open the link yourself")
 		return
 	}
 	if err := oauth.Browser(ctx, "", link); err != nil {
-		fmt.Fprintf(c.App.ErrWriter, "clawai: no browser could be opened: %v\n", err)
+		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: no browser could be opened: %v\n", err)
 	}
 }

@@ -3,7 +3,6 @@ package authcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -79,7 +78,7 @@ func runLogin(c *cli.Context) error {
 	}
 	o := SignInOptions(folders, u, func(ctx context.Context, page string) error {
 		if !c.Bool("no-browser") {
-			fmt.Fprintf(c.App.Writer, "Your browser opens a page of %s to sign in at %s.\n", Host(page), u.Host)
+			fmt.Fprintf(cmdline.Prose(c.App.Writer), "Your browser opens a page of %s to sign in at %s.\n", Host(page), u.Host)
 			if Browse(ctx, page) == nil {
 				return nil
 			}
@@ -104,7 +103,7 @@ func runLogin(c *cli.Context) error {
 		return err
 	}
 	if resp == nil {
-		fmt.Fprintf(c.App.Writer, "%s wants no sign-in.\n", u.Host)
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s wants no sign-in.\n", u.Host)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Context, 5*time.Minute)
@@ -112,7 +111,7 @@ func runLogin(c *cli.Context) error {
 	if err := oauth.New(o).SignIn(ctx, resp, ""); err != nil {
 		return fmt.Errorf("not signed in: %w", err)
 	}
-	fmt.Fprintf(c.App.Writer, "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
+	fmt.Fprintf(cmdline.Prose(c.App.Writer), "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
 	return nil
 }
 
@@ -190,10 +189,10 @@ func runLogout(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.Writer, "Signed out of %s. The server itself may still honour the token until it expires.\n", term.Text(server))
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "Signed out of %s. The server itself may still honour the token until it expires.\n", term.Text(server))
 	}
 	if len(servers) == 0 {
-		fmt.Fprintln(c.App.Writer, "Signed in nowhere.")
+		fmt.Fprintln(cmdline.Prose(c.App.Writer), "Signed in nowhere.")
 	}
 	return nil
 }
@@ -228,12 +227,10 @@ func runList(c *cli.Context) error {
 		list = append(list, s)
 	}
 	if c.Bool("json") {
-		out := json.NewEncoder(c.App.Writer)
-		out.SetIndent("", "  ")
-		return out.Encode(list)
+		return cmdline.WriteJSON(c.App.Writer, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(c.App.Writer, "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
+		fmt.Fprintln(cmdline.Prose(c.App.Writer), "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)

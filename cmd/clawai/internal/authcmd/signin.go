@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/keychain"
 	"github.com/clawai/clawai/internal/oauth"
 )
 
@@ -30,7 +32,8 @@ func signIns(dir string, private func(string) error) oauth.Store {
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
 		return files
 	}
-	return oauth.Either{oauth.Keychain{Index: dir + string(os.PathSeparator) + "keychain", Dir: dir, Private: private}, files}
+	return oauth.Either{oauth.Keychain{Keychain: keychain.Keychain{
+		Service: "clawai", Index: filepath.Join(dir, "keychain"), Dir: dir, Private: private}}, files}
 }
 
 var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")

@@ -132,8 +132,13 @@ func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
 	return p.Match, nil
 }
 
-// ParseSince reads an age or a time. Days are 24 hours; a date is local.
-func ParseSince(s string, now time.Time) (time.Time, error) {
+// TimeFlag reads a flag that is an age or a time; the zero time when it is unset. Days
+// are 24 hours; a date is local.
+func TimeFlag(c *cli.Context, name string, now time.Time) (time.Time, error) {
+	s := c.String(name)
+	if s == "" {
+		return time.Time{}, nil
+	}
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
 			return now.Add(-time.Duration(n) * 24 * time.Hour), nil
@@ -147,5 +152,5 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, Usagef("--since: %q is neither an age (10m, 2h, 3d) nor a time (2026-01-31, 2026-01-31T09:00:00Z)", s)
+	return time.Time{}, Usagef("--%s: %q is neither an age (10m, 2h, 3d) nor a time (2026-01-31, 2026-01-31T09:00:00Z)", name, s)
 }

@@ -33,6 +33,3 @@ func Usagef(format string, a ...any) error {
 
 // ExitInterrupted is 128 and the number of SIGINT.
 const ExitInterrupted = 130
-
-// Version is set by the release build.
-var Version = "dev"

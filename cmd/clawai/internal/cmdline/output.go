@@ -4,14 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	xterm "golang.org/x/term"
 )
 
 // WriteJSON prints one document for programs, indented and with < and > as they are.
@@ -73,10 +69,4 @@ func needsQuotes(r rune) bool {
 		return false
 	}
 	return !strings.ContainsRune("-_./:=@,+%", r)
-}
-
-// WantsColor says whether to color: on a terminal that knows colors, unless NO_COLOR is set.
-func WantsColor(w io.Writer, getenv func(string) string) bool {
-	f, ok := w.(*os.File)
-	return ok && runtime.GOOS != "windows" && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && xterm.IsTerminal(int(f.Fd()))
 }

@@ -4,13 +4,12 @@ import (
 	"os/user"
 
 	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/approve/view/diskfile"
 	"github.com/clawai/clawai/internal/config"
 )
 
 // View is what is known of this machine when a request is shown.
 func View(dirs config.Folders) view.Options {
-	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: diskfile.Read}
+	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: ReadFile}
 }
 
 // Account is who answers, as far as the system knows.

@@ -103,7 +103,7 @@ func play(ctx context.Context, w io.Writer, f demo.Folder) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
+	fmt.Fprintf(cmdline.Prose(w), "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
 	state := filepath.Join(f.Home, ".local", "state", "clawai", "audit")
 	for i, step := range f.Steps() {
 		if err := show(w, f, agent, state, i+1, step); err != nil {
@@ -117,6 +117,7 @@ func play(ctx context.Context, w io.Writer, f demo.Folder) error {
 }
 
 func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
+	w = cmdline.Prose(w)
 	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.Short(step.ArgsJSON()))
 	got, err := agent.Try(step)
 	if err != nil {
@@ -168,14 +169,18 @@ func (s shortening) Write(b []byte) (int, error) {
 func showRecord(w io.Writer, f demo.Folder, state string) error {
 	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
 	kinds := []event.Kind{event.Decision, event.Answered, event.Outcome}
-	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv)}
+	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv), Width: cmdline.Width(w), Home: f.Home}
+	fold := record.Folder{Emit: lines.Print}
 	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
 		if err == nil {
-			err = lines.Print(&entry)
+			err = fold.Add(&entry)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if err := fold.Close(); err != nil {
+		return err
 	}
 	report, err := audit.Verify(state, "", audit.Retention{})
 	if err != nil {
@@ -189,6 +194,6 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
 		install = "go install ./cmd/clawai, then "
 	}
-	fmt.Fprintf(w, "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai in\nfront, asking before it writes.\n", install)
+	fmt.Fprintf(cmdline.Prose(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
 	return nil
 }

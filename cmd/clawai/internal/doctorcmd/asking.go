@@ -1,20 +1,13 @@
 package doctorcmd
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/cmd/clawai/internal/channels"
 	"github.com/clawai/clawai/internal/approve/notify"
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/term"
 )
 
 // checkAsking shows how a person would be asked from here, each setting with
@@ -37,7 +30,7 @@ func checkAsking(p *machine) []finding {
 	form, open := false, false
 	for _, name := range ask.Order.Is {
 		d := channelDoc{Name: name}
-		switch why := p.channel(name); {
+		switch why := channels.Open(p.ctx, p.folders, name); {
 		case name == "elicitation":
 			form, d.Why = true, "where the client offers a form of its own"
 		case why != nil:
@@ -114,50 +107,4 @@ func onOff(on bool, why error) string {
 		return "not possible: " + why.Error()
 	}
 	return "on"
-}
-
-// channel says why a channel is not available here now. It leaves nothing
-// behind.
-func (p *machine) channel(name string) error {
-	switch name {
-	case "terminal":
-		return p.terminal()
-	case "popup":
-		return approve.NewPopup(approve.PopupOptions{Getenv: os.Getenv}).Open(p.ctx)
-	case "console", "web":
-		return approve.NewQueueChannel(name, p.answerers).Open()
-	}
-	return nil
-}
-
-// answerers asks the queue, which a doctor does not make.
-func (p *machine) answerers() ([]string, error) {
-	dir := filepath.Join(p.folders.State, "queue")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	q, err := queue.Open(dir, queue.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = q.Close() }()
-	return q.Answerers()
-}
-
-// terminal tries what a question would need here.
-func (p *machine) terminal() error {
-	dir := p.folders.State
-	if _, err := os.Stat(dir); err != nil {
-		if dir, err = os.MkdirTemp("", "clawai-doctor-"); err != nil {
-			return err
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, 200*time.Millisecond)
-	defer cancel()
-	tty, err := term.Own(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
-	if err != nil {
-		return err
-	}
-	return tty.Close()
 }

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/access"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/wrap"
@@ -35,6 +35,9 @@ var checks = []struct {
 	{"record", checkRecord},
 	{"asking", checkAsking},
 	{"wrappers", checkWrappers},
+	{"hooks", checkHooks},
+	{"rules", checkRules},
+	{"flow", checkLeaks},
 }
 
 // machine is what the checks share.
@@ -42,6 +45,7 @@ type machine struct {
 	ctx        context.Context
 	folders    config.Folders
 	foldersErr error
+	hooks      bool // hooks alone, and those closely
 }
 
 func fine(format string, a ...any) []finding {
@@ -49,7 +53,7 @@ func fine(format string, a ...any) []finding {
 }
 
 func checkProgram(*machine) []finding {
-	name := "clawai " + cmdline.Version + revisionOf(debug.ReadBuildInfo())
+	name := "clawai " + cmdline.Release()
 	switch p := wrap.FindProgram(); {
 	case p.Err != nil:
 		return []finding{{Health: doubtful, Text: name + ", which clients cannot be given", Fix: p.Err.Error()}}
@@ -59,30 +63,11 @@ func checkProgram(*machine) []finding {
 	return fine("%s", name)
 }
 
-// revisionOf is the commit a binary was built from, where the build knows.
-func revisionOf(info *debug.BuildInfo, ok bool) string {
-	if !ok {
-		return ""
-	}
-	set := map[string]string{}
-	for _, s := range info.Settings {
-		set[s.Key] = s.Value
-	}
-	commit := set["vcs.revision"]
-	switch {
-	case commit == "":
-		return ""
-	case set["vcs.modified"] == "true":
-		return fmt.Sprintf(" (%.12s, modified)", commit)
-	}
-	return fmt.Sprintf(" (%.12s)", commit)
-}
-
 func checkSystem(*machine) []finding {
 	where := fmt.Sprintf("%s/%s, %s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
 	if runtime.GOOS == "windows" {
-		return []finding{{Health: doubtful, Text: where + "; never run on Windows by its makers, and a prompt rule denies there",
-			Fix: "see docs/rough-edges.md"}}
+		return []finding{{Health: doubtful, Text: where + "; tested under Wine (proxy, queue, console, clients' files), and on no Windows itself",
+			Fix: "see docs/windows.md for what was run where"}}
 	}
 	return fine("%s", where)
 }
@@ -182,7 +167,12 @@ func checkState(p *machine) []finding {
 		return []finding{{Health: broken, Text: err.Error() + "; without a record every call is refused",
 			Fix: "make " + dir + " a folder that you alone can write, or name another with CLAWAI_STATE_DIR"}}
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if runtime.GOOS == "windows" {
+		if err := access.CheckOpen(dir, info); err != nil {
+			text, fix, _ := strings.Cut(err.Error(), "; run: ")
+			return []finding{{Health: doubtful, Text: text, Fix: fix}}
+		}
+	} else if info.Mode().Perm()&0o077 != 0 {
 		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s can be looked into by other users (mode %04o)", dir, info.Mode().Perm()),
 			Fix: "chmod go-rwx " + cmdline.Quote([]string{dir})}}
 	}

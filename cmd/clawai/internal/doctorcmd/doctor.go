@@ -2,13 +2,7 @@
 package doctorcmd
 
 import (
-	"fmt"
-	"io"
-	"slices"
-	"text/tabwriter"
-
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/term"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,8 +14,11 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "check this installation and say how to mend what is broken",
-		UsageText: "clawai doctor [--json]",
+		UsageText: "clawai doctor [--all] [--json]\nclawai doctor --hooks [--json]\nclawai doctor --tables",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "a line for each thing looked at, also where all is well"},
+			&cli.BoolFlag{Name: "hooks", Usage: "the hooks of clients alone, and closely: what versions are here, and when a hook last fired"},
+			&cli.BoolFlag{Name: "tables", Usage: "instead print, for the policy, what is known of servers that it has no [server.NAME] table for"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
 		Action: runDoctor,
@@ -46,6 +43,7 @@ type finding struct {
 
 	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
 	Channel *channelDoc `json:"rung,omitempty"`    // or of one channel
+	Leaks   []leak      `json:"leaks,omitempty"`   // or of servers together
 }
 
 // diagnosis is what --json prints.
@@ -58,10 +56,19 @@ func runDoctor(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
-	p := machine{ctx: c.Context}
+	p := machine{ctx: c.Context, hooks: c.Bool("hooks")}
 	p.folders, p.foldersErr = config.Dirs()
+	if c.Bool("tables") {
+		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") {
+			return cmdline.Usagef("--tables goes with no other flag")
+		}
+		return printTables(c.App.Writer, &p)
+	}
 	d := diagnosis{OK: true, Findings: []finding{}}
 	for _, check := range checks {
+		if p.hooks && check.name != "hooks" {
+			continue
+		}
 		for _, f := range check.look(&p) {
 			f.Check = check.name
 			d.OK = d.OK && f.Health != broken
@@ -72,39 +79,10 @@ func runDoctor(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, d)
 	} else {
-		err = d.print(c.App.Writer)
+		err = d.print(c.App.Writer, c.Bool("all") || p.hooks)
 	}
 	if err == nil && !d.OK {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return err
-}
-
-// print prints a line for each finding and one below it for what to do.
-func (d diagnosis) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range d.Findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Health, f.Check, term.Text(f.Text))
-		if f.Fix != "" {
-			fmt.Fprintf(t, "\t\tfix: %s\n", term.Text(f.Fix))
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	verdict := "Nothing is broken."
-	if n := d.count(broken); n > 0 {
-		verdict = fmt.Sprintf("%d broken.", n)
-	}
-	if n := d.count(doubtful); n == 1 {
-		verdict += " 1 warning."
-	} else if n > 1 {
-		verdict += fmt.Sprintf(" %d warnings.", n)
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
-	return err
-}
-
-func (d diagnosis) count(h health) int {
-	return len(slices.DeleteFunc(slices.Clone(d.Findings), func(f finding) bool { return f.Health != h }))
 }

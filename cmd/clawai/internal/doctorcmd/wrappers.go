@@ -2,6 +2,8 @@ package doctorcmd
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -9,8 +11,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkWrappers tells of servers whose wrapper does not protect them. That a server
-// has none is its owner's choice, and clawai status tells it.
+// checkWrappers tells of servers whose wrapper does not protect them, and in one
+// finding of those that have none: that may be their owner's choice.
 func checkWrappers(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
@@ -19,6 +21,7 @@ func checkWrappers(p *machine) (all []finding) {
 	if err != nil {
 		return []finding{{Health: broken, Text: "the clients' files cannot be looked at: " + err.Error(), Fix: "clawai status"}}
 	}
+	var bare []string
 	for i := range f.Places {
 		place := &f.Places[i]
 		if place.Err != nil {
@@ -29,6 +32,10 @@ func checkWrappers(p *machine) (all []finding) {
 			state, why := f.Judge.State(place, e)
 			text := fmt.Sprintf("%q in %s is %s: %s", e.Name, f.Short(place.Path), state, why)
 			switch state {
+			case wrap.Bare:
+				if !slices.Contains(bare, e.Name) {
+					bare = append(bare, e.Name)
+				}
 			case wrap.Drifted:
 				all = append(all, finding{Health: broken, Text: text, Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords([]string{e.Name}), " ")})
 			case wrap.Observed:
@@ -36,8 +43,29 @@ func checkWrappers(p *machine) (all []finding) {
 			}
 		}
 	}
+	for _, text := range f.HubTrouble() {
+		all = append(all, finding{Health: broken, Text: text, Fix: "clawai unwrap; clawai status says what stands where"})
+	}
+	if len(bare) > 0 {
+		all = append(all, finding{Health: doubtful, Text: cmdline.Count(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + quoted(bare),
+			Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords(bare), " ") + "; clawai status says where they are"})
+	}
 	if all == nil {
 		all = fine("%s as wrap writes them", cmdline.Count(f.Status().Counts[wrap.Wrapped], "1 wrapper stands", "%d wrappers stand"))
 	}
 	return all
+}
+
+// quoted lists names, of many the first few.
+func quoted(names []string) string {
+	const most = 5
+	words := make([]string, 0, most+1)
+	for i, name := range names {
+		if i == most {
+			words = append(words, fmt.Sprintf("and %d more", len(names)-most))
+			break
+		}
+		words = append(words, strconv.Quote(name))
+	}
+	return strings.Join(words, ", ")
 }

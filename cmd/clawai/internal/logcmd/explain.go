@@ -65,6 +65,10 @@ type ruleDoc struct {
 	Description string `json:"description,omitempty"`
 }
 
+// explainMarks are of the answer then and now, and of the explanation between them.
+var explainMarks = slices.Concat(cmdline.Answers(`^then: `), cmdline.Answers(`^now: `), policycmd.ExplainMarks,
+	[]cmdline.Mark{{Pattern: `^(record \S+) of `, Color: cmdline.Bold}})
+
 func logExplain(c *cli.Context) error {
 	args, err := cmdline.Arguments(c)
 	if err != nil {
@@ -123,7 +127,7 @@ func logExplain(c *cli.Context) error {
 		r.Explains = &doc
 		return cmdline.WriteJSON(c.App.Writer, r)
 	}
-	return r.print(c.App.Writer, e, c.Bool("all"))
+	return cmdline.Tell(c.App.Writer, explainMarks, func(w io.Writer) error { return r.print(w, e, c.Bool("all")) })
 }
 
 // recordedDecision finds the decision that an id names, or that the record of

@@ -23,22 +23,20 @@ import (
 // Command is "clawai log".
 func Command() *cli.Command {
 	return &cli.Command{
-		Name:      "log",
-		Usage:     "show the record: what was called, what was decided, by which rule",
-		UsageText: "clawai log [options]\nclawai log verify [--json] [--head HASH]\nclawai log explain [options] RECORD",
-		Flags: []cli.Flag{
+		Name:  "log",
+		Usage: "show the record: what was called, what was decided, by which rule",
+		UsageText: "clawai log [options]\nclawai log stats [options]\nclawai log verify [--json] [--head HASH]\n" +
+			"clawai log explain [options] RECORD",
+		Flags: append(append([]cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what is recorded from now on"},
-			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
-			&cli.StringFlag{Name: "tool", Usage: "calls of the tool `NAME` (a glob)"},
-			&cli.StringFlag{Name: "decision", Usage: "`allow`, deny, or prompt (the rules wanted a person)"},
-			&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31, or RFC 3339"},
-			&cli.StringFlag{Name: "session", Usage: "of the session `ID`, or beginning with it"},
+		}, filterFlags()...),
 			&cli.StringFlag{Name: "record", Usage: "the record `ID` that a denial quotes, and what refers to it"},
 			&cli.StringSliceFlag{Name: "kind", Usage: "of the `KIND` decision, outcome, passed, ... (repeatable)"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "only the last `N`"},
+			&cli.BoolFlag{Name: "no-pager", Usage: "write to the terminal at once, and not through $PAGER"},
 			&cli.BoolFlag{Name: "json", Usage: "print the records as they are stored, one JSON object a line"},
-		},
-		Subcommands: []*cli.Command{verifyCommand(), explainCommand()},
+		),
+		Subcommands: []*cli.Command{statsCommand(), verifyCommand(), explainCommand()},
 		Action:      showLog,
 	}
 }
@@ -58,15 +56,39 @@ func showLog(c *cli.Context) error {
 	if c.Bool("follow") {
 		return followLog(c, dir, f)
 	}
-	out := bufio.NewWriter(c.App.Writer)
-	n, err := record.Each(audit.Read(dir, f), logPrinter(c, out), c.App.ErrWriter)
-	if err = errors.Join(err, out.Flush()); err != nil {
+	n := 0
+	show := func(w io.Writer) (err error) {
+		n, err = printLog(c, w, dir, f)
 		return err
 	}
-	if n == 0 {
+	if c.Bool("no-pager") || c.Bool("json") {
+		err = show(c.App.Writer)
+	} else {
+		err = cmdline.Paged(c.App.Writer, os.Getenv, show)
+	}
+	if err == nil && n == 0 {
 		fmt.Fprintln(c.App.ErrWriter, noMatch(dir))
 	}
-	return nil
+	return err
+}
+
+// printLog writes what there is, and says how many records that are.
+func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, err error) {
+	out := bufio.NewWriter(w)
+	if c.Bool("json") {
+		n, err = record.Each(audit.Read(dir, f), rawPrinter(out), c.App.ErrWriter)
+		return n, errors.Join(err, out.Flush())
+	}
+	p := linePrinter(c, out)
+	fold := record.Folder{Emit: func(r *record.Row) error { n++; return p.Print(r) }}
+	if f.Last == 0 {
+		fold.Lone = f.Takes
+	}
+	_, err = record.Each(audit.Read(dir, f), fold.Add, c.App.ErrWriter)
+	if err == nil {
+		err = fold.Close()
+	}
+	return n, errors.Join(err, out.Flush())
 }
 
 // noMatch is what is said when no record matches.
@@ -86,7 +108,13 @@ func followLog(c *cli.Context, dir string, f audit.Filter) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, err := record.Each(audit.Follow(ctx, dir, f), logPrinter(c, c.App.Writer), c.App.ErrWriter); err != nil {
+	live := record.Live{Printer: linePrinter(c, c.App.Writer), Lone: f.Takes}
+	add := live.Add
+	if c.Bool("json") {
+		add = rawPrinter(c.App.Writer)
+	}
+	_, err := record.Each(audit.Follow(ctx, dir, f), add, c.App.ErrWriter)
+	if err = errors.Join(err, live.Close()); err != nil {
 		return err
 	}
 	if errors.Is(context.Cause(ctx), context.Canceled) {
@@ -95,47 +123,15 @@ func followLog(c *cli.Context, dir string, f audit.Filter) error {
 	return nil
 }
 
-func logPrinter(c *cli.Context, w io.Writer) func(*event.Entry) error {
-	if c.Bool("json") {
-		return func(e *event.Entry) error {
-			_, err := w.Write(append(e.Raw, '\n'))
-			return err
-		}
+func rawPrinter(w io.Writer) func(*event.Entry) error {
+	return func(e *event.Entry) error {
+		_, err := w.Write(append(e.Raw, '\n'))
+		return err
 	}
-	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv)}
-	p.Home, _ = os.UserHomeDir() // without one, paths stand whole
-	return p.Print
 }
 
-func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
-	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
-		return f, err
-	}
-	if f.Tool, err = cmdline.GlobFlag(c, "tool"); err != nil {
-		return f, err
-	}
-	f.Decision = c.String("decision")
-	switch f.Decision {
-	case "", "allow", "deny", "prompt":
-	default:
-		return f, cmdline.Usagef("--decision: unknown decision %q (one of allow, deny, prompt)", f.Decision)
-	}
-	if s := c.String("since"); s != "" {
-		if f.Since, err = cmdline.ParseSince(s, now); err != nil {
-			return f, err
-		}
-	}
-	for _, word := range c.StringSlice("kind") {
-		kind, err := record.ParseKind(word)
-		if err != nil {
-			return f, err
-		}
-		f.Kinds = append(f.Kinds, kind)
-	}
-	f.Headers = c.Bool("json") // with them, what is printed can be verified line by line
-	f.Session, f.Record, f.Last = c.String("session"), c.String("record"), c.Int("limit")
-	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
-		return f, cmdline.Usagef("--limit: %d is no number of records", f.Last)
-	}
-	return f, nil
+func linePrinter(c *cli.Context, w io.Writer) record.Printer {
+	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Width: cmdline.Width(c.App.Writer)}
+	p.Home, _ = os.UserHomeDir() // without one, paths stand whole
+	return p
 }

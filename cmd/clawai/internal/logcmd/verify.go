@@ -1,7 +1,6 @@
 package logcmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -28,11 +27,8 @@ func verifyCommand() *cli.Command {
 }
 
 func verifyLog(c *cli.Context) error {
-	if err := cmdline.NoArguments(c); err != nil {
+	if err := ownOptions(c); err != nil {
 		return err
-	}
-	if parent := c.Lineage()[1]; parent.NumFlags() > 0 {
-		return cmdline.Usagef("options come behind verify: clawai log verify --%s", parent.LocalFlagNames()[0])
 	}
 	dir, err := record.Dir()
 	if err != nil {
@@ -43,14 +39,14 @@ func verifyLog(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
-		doc := json.NewEncoder(c.App.Writer)
-		doc.SetIndent("", "  ")
-		err = doc.Encode(struct {
+		err = cmdline.WriteJSON(c.App.Writer, struct {
 			Intact bool `json:"intact"`
 			audit.Report
 		}{report.Intact(), report})
 	} else {
-		printReport(c.App.Writer, &report)
+		printReport(cmdline.Prose(c.App.Writer,
+			cmdline.Mark{Pattern: `^(Intact):`, Color: cmdline.Green},
+			cmdline.Mark{Pattern: `^(FINDING|The record is not intact)\b`, Color: cmdline.Red}), &report)
 	}
 	if err == nil && !report.Intact() {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}

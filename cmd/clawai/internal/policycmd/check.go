@@ -1,7 +1,6 @@
 package policycmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,13 +52,13 @@ func runCheck(c *cli.Context) error {
 		all = append(all, f)
 		switch {
 		case f.unread != nil:
-			fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", f.unread)
+			fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", f.unread)
 			code = cmdline.ExitUsage
 		case f.broken != nil:
 			code = max(code, cmdline.ExitFailed)
 		}
 	}
-	if err := emit(c, writeLoaded(format, all)); err != nil {
+	if err := emit(c, dressed(format, checkMarks, writeLoaded(format, all))); err != nil {
 		return err
 	}
 	if code != cmdline.ExitOK {
@@ -175,7 +174,5 @@ func writeLoadedJSON(w io.Writer, all []loadedFile) error {
 		}
 		doc.Policies = append(doc.Policies, r)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	return cmdline.WriteJSON(w, doc)
 }

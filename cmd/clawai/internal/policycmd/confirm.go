@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -20,7 +21,7 @@ import (
 func confirmPolicy(c *cli.Context, folders config.Folders, path string) error {
 	shown := term.Text(path)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(c.App.Writer, "%s is gone. Its last good text is in force in the proxies that run, until you agree.\n", shown)
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s is gone. Its last good text is in force in the proxies that run, until you agree.\n", shown)
 		return confirmed(c, folders, path, nil)
 	}
 	text, err := config.ReadFile(path)
@@ -28,13 +29,13 @@ func confirmPolicy(c *cli.Context, folders config.Folders, path string) error {
 		return cmdline.Usagef("policy %w", err)
 	}
 	o := policyfile.Options(folders.Home)
-	o.Extend = policyfile.Extension
+	o.Extend = base.Extension
 	rules, err := policy.Parse(path, text, o)
 	if err != nil {
 		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
 	}
-	printText(c.App.Writer, text)
-	fmt.Fprintf(c.App.Writer, "%s: %s.\n", shown, policyfile.CountRules(rules))
+	printText(cmdline.Prose(c.App.Writer), text)
+	fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s: %s.\n", shown, policyfile.CountRules(rules))
 	return confirmed(c, folders, path, text)
 }
 
@@ -45,6 +46,6 @@ func confirmed(c *cli.Context, folders config.Folders, path string, text []byte)
 	if err := config.Confirm(folders.State, path, text); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
-	fmt.Fprintln(c.App.Writer, "Trusted: the proxies that run take it up now.")
+	fmt.Fprintln(cmdline.Prose(c.App.Writer), "Trusted: the proxies that run take it up now.")
 	return nil
 }

@@ -51,6 +51,8 @@ func suiteFlags() []cli.Flag {
 		&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
 		&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
 		&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk, which where.<name>.under asks"},
+		&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which relative paths start, for fixtures that name none"},
+		&cli.StringFlag{Name: "os", Usage: "the `SYSTEM` that servers run on, for fixtures that name none: windows, where paths are compared as there"},
 		&cli.StringFlag{Name: "at", Usage: "the `TIME` of fixtures that name none, as 2026-01-31T09:00:00+01:00"},
 	}
 }
@@ -63,7 +65,7 @@ func readSuite(c *cli.Context) (suite, error) {
 	if least := c.Float64("min"); least < 0 || least > 100 {
 		return s, cmdline.Usagef("--min is a percentage, from 0 to 100")
 	}
-	o, at, err := judging(c)
+	o, fill, err := judging(c)
 	if err != nil {
 		return s, err
 	}
@@ -83,9 +85,7 @@ func readSuite(c *cli.Context) (suite, error) {
 		if err != nil {
 			return s, cmdline.Usagef("%w", err)
 		}
-		if fx.At.IsZero() {
-			fx.At = at
-		}
+		fill(&fx)
 		s.fixtures = append(s.fixtures, fx)
 	}
 	return s, nil
@@ -100,11 +100,11 @@ type measured interface {
 
 // finish prints the report; exit 1 when the score is below --min.
 func (s suite) finish(c *cli.Context, m measured) error {
-	write := m.WriteText
-	if c.Bool("json") {
-		write = m.WriteJSON
+	write := func(w io.Writer) error { return m.WriteJSON(w, s.file) }
+	if !c.Bool("json") {
+		write = dressed("text", coverMarks, func(w io.Writer) error { return m.WriteText(w, s.file) })
 	}
-	if err := write(c.App.Writer, s.file); err != nil {
+	if err := write(c.App.Writer); err != nil {
 		return err
 	}
 	if m.Percent() < c.Float64("min") {

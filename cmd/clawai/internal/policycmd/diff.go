@@ -75,7 +75,7 @@ func runDiff(c *cli.Context) error {
 	case c.Bool("markdown"):
 		err = r.WriteMarkdown(c.App.Writer)
 	default:
-		err = r.WriteText(c.App.Writer)
+		err = cmdline.Tell(c.App.Writer, diffMarks, r.WriteText)
 	}
 	switch {
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ func explainCommand() *cli.Command {
 		Name:  "explain",
 		Usage: "tell what every rule says of a call, and why",
 		UsageText: "clawai policy explain --policy FILE --fixture FILE | --frame FILE|- |\n" +
-			"  --tool NAME [--arg NAME=TEXT]... | --resource URI | --prompt NAME | --method NAME [options]",
+			"  --tool NAME [--arg NAME=TEXT]... | --resource URI | --prompt NAME | --method NAME |\n" +
+			"  --session KEY [options]",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
 			&cli.StringSliceFlag{Name: "layer", Usage: "a `FILE` that can only tighten the policy (repeatable)"},
@@ -42,7 +44,10 @@ func explainCommand() *cli.Command {
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME`, where the fixture names none"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: of a fixture /home/user, else your home)"},
 			&cli.StringFlag{Name: "root", Usage: "the disk for where.<name>.under: the tree below `DIR` (default: of the policy in force, this machine)"},
+			&cli.StringFlag{Name: "session", Usage: "explain it in the agent's session `KEY`, which clawai status shows, and tell what that has seen; without a call, that alone"},
 			&cli.StringFlag{Name: "at", Usage: "the `TIME` of the call, RFC 3339 or 2026-01-31 15:04:05 (default: of the policy in force, now)"},
+			&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which relative paths start (default: of the policy in force, this one)"},
+			&cli.StringFlag{Name: "os", Usage: "the `SYSTEM` that the server runs on: windows, where paths are compared as there (default: of the policy in force, this one)"},
 			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
@@ -53,6 +58,13 @@ func explainCommand() *cli.Command {
 func runExplain(c *cli.Context) error {
 	if err := namePolicy(c); err != nil {
 		return err
+	}
+	in, err := sessionFlag(c)
+	if err != nil {
+		return err
+	}
+	if in != nil && !slices.ContainsFunc(requests, c.IsSet) {
+		return writeExplanation(c, in, nil)
 	}
 	request, err := explained(c)
 	if err != nil {
@@ -68,31 +80,51 @@ func runExplain(c *cli.Context) error {
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
+	cwd, err := cwdFlag(c)
+	if err == nil {
+		err = checkOS(c)
+	}
+	if err != nil {
+		return err
+	}
+	system := c.String("os")
 	o := policyfile.Options(home)
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.Rooted(root)
 	}
 	if c.String("policy") == "" && !c.IsSet("fixture") { // what holds here is asked of this machine, now
-		if dir, err := os.Getwd(); o.Disk == nil && err == nil {
-			o.Disk = disk.OS(dir)
+		if o.Disk == nil {
+			o.Disk = disk.OS()
+		}
+		if cwd == "" {
+			cwd, _ = os.Getwd() // without one, relative paths start nowhere known
 		}
 		if at.IsZero() {
 			at = time.Now()
+		}
+		if system == "" && runtime.GOOS == policy.Windows {
+			system = policy.Windows
 		}
 	}
 	p, err := explainedPolicy(c, o)
 	if err != nil {
 		return err
 	}
-	calls, err := request()
-	e := explain.Calls(p, explain.At(calls, at))
+	calls, err := request(p)
+	calls = explain.In(explain.At(calls, at), cwd, system)
+	if in != nil {
+		in.told(calls)
+	}
+	e := explain.Calls(p, calls)
 	if err != nil {
 		e = explain.Refused(p, err)
+	} else if in != nil {
+		in.weigh(p, c.String("server"), calls, e.Decision.Action)
 	}
 	if o.Disk == nil && asksDisk(e) {
-		fmt.Fprintln(c.App.ErrWriter, "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
+		fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
 	}
-	return writeExplanation(c, e)
+	return writeExplanation(c, in, e)
 }
 
 // asksDisk says whether the answer hung on an under that nobody could decide.
@@ -126,23 +158,47 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 		return nil, cmdline.Usagef("nothing was explained: %w", err)
 	}
 	for _, note := range l.Notes {
-		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %s\n", note)
 	}
 	return l.Policy, nil
 }
 
-func writeExplanation(c *cli.Context, e *explain.Explanation) error {
+// writeExplanation shows a call, and the session it is in; either may be nil.
+func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) error {
 	if c.Bool("json") {
-		return cmdline.WriteJSON(c.App.Writer, e.Document())
+		doc := struct {
+			*explain.Document
+			Session *inSession `json:"session,omitempty"`
+		}{Session: in}
+		if e != nil {
+			d := e.Document()
+			doc.Document = &d
+		}
+		return cmdline.WriteJSON(c.App.Writer, doc)
 	}
-	return e.WriteText(c.App.Writer, c.Bool("all"))
+	return cmdline.Tell(c.App.Writer, ExplainMarks, func(w io.Writer) error {
+		if in != nil {
+			in.write(w)
+		}
+		if e == nil {
+			return nil
+		}
+		if err := e.WriteText(w, c.Bool("all")); err != nil || in == nil {
+			return err
+		}
+		in.writeThen(w)
+		return nil
+	})
 }
+
+// requests are the options that name one.
+var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
 // explained is the request that the flags name. What it gives when called is
 // what the rules judge of it, or why it is refused before them.
-func explained(c *cli.Context) (func() ([]policy.Call, error), error) {
+func explained(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
-	for _, name := range []string{"fixture", "frame", "tool", "resource", "prompt", "method"} {
+	for _, name := range requests {
 		switch {
 		case !c.IsSet(name):
 		case named != "":
@@ -165,17 +221,28 @@ func explained(c *cli.Context) (func() ([]policy.Call, error), error) {
 			return nil, cmdline.Usagef("--frame: %w", err)
 		}
 		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line's end, which is no part of the message
-		return func() ([]policy.Call, error) { return check.Calls(raw, c.String("server")) }, nil
+		return func(p *policy.Policy) ([]policy.Call, error) {
+			calls, err := check.Calls(raw, c.String("server"))
+			fx.Screen(p, calls)
+			return calls, err
+		}, nil
 	case "fixture":
 		if fx, err = check.ReadFixture(c.String("fixture")); err != nil {
 			return nil, cmdline.Usagef("%w", err)
+		}
+		if fx.On() != policy.OnCall {
+			return nil, cmdline.Usagef("--fixture: it is about what came back, and explained are requests; clawai policy test says what the rules make of it")
 		}
 	default:
 		if fx, err = requested(c, named); err != nil {
 			return nil, err
 		}
 	}
-	return func() ([]policy.Call, error) { return fx.Calls(c.String("server")) }, nil
+	return func(p *policy.Policy) ([]policy.Call, error) {
+		calls, err := fx.Calls(c.String("server"))
+		fx.Screen(p, calls)
+		return calls, err
+	}, nil
 }
 
 // requested is the request that --tool, --resource, --prompt or --method asks

@@ -66,7 +66,7 @@ func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	switch {
 	case c.Bool("check"):
 		if changed {
-			fmt.Fprintln(c.App.Writer, policy.FileName(name))
+			fmt.Fprintln(cmdline.Prose(c.App.Writer), policy.FileName(name))
 		}
 	case c.Bool("write") && path != "-":
 		if changed {

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +18,19 @@ import (
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
 )
 
 func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a starter policy",
-		UsageText: "clawai policy init --profile NAME... [--output FILE] [--force]\nclawai policy init --list",
+		UsageText: "clawai policy init --profile NAME... [--server NAME...] [--output FILE] [--force]\nclawai policy init --list",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "profile", Usage: "the `NAME` of a starter policy (repeatable: in one file)"},
+			&cli.StringSliceFlag{Name: "server", Usage: "the `NAME` of the server that the rules are about, as your client has it (repeatable; default: every server)"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "the `FILE` to write, - for standard output (default: policy.toml in the configuration folder)"},
 			&cli.BoolFlag{Name: "force", Usage: "replace a policy that is there"},
 			&cli.BoolFlag{Name: "list", Usage: "list the profiles"},
@@ -41,12 +46,12 @@ func runInit(c *cli.Context) error {
 	}
 	names := c.StringSlice("profile")
 	if c.Bool("list") {
-		if len(names) > 0 || c.String("output") != "" || c.Bool("force") {
+		if len(names) > 0 || len(c.StringSlice("server")) > 0 || c.String("output") != "" || c.Bool("force") {
 			return cmdline.Usagef("--list goes with --json only")
 		}
 		return listProfiles(c)
 	}
-	src, err := starter(names)
+	src, err := starter(names, c.StringSlice("server"))
 	if err != nil {
 		return err
 	}
@@ -57,6 +62,9 @@ func runInit(c *cli.Context) error {
 		_, err := c.App.Writer.Write(src)
 		return err
 	}
+	if onlyTiers(names) {
+		return cmdline.Usagef("--profile %s judges what comes back and opens no call: name a starter beside it, or write --output - and copy its rules into a policy", names[0])
+	}
 	w, err := writeStarter(c, src)
 	if err != nil {
 		return err
@@ -65,23 +73,34 @@ func runInit(c *cli.Context) error {
 	if c.Bool("json") {
 		return cmdline.WriteJSON(c.App.Writer, w)
 	}
-	return w.tell(c.App.Writer)
+	return w.tell(cmdline.Prose(c.App.Writer))
 }
 
 func listProfiles(c *cli.Context) error {
 	if c.Bool("json") {
-		return cmdline.WriteJSON(c.App.Writer, fixtures.Profiles())
+		return cmdline.WriteJSON(c.App.Writer, slices.Concat(fixtures.Profiles(), fixtures.Tiers()))
 	}
+	w := cmdline.Prose(c.App.Writer)
 	for _, p := range fixtures.Profiles() {
-		fmt.Fprintf(c.App.Writer, "%-11s %-63s %s\n", p.Name, p.Summary, p.Server)
+		fmt.Fprintf(w, "%-19s  %s (%s)\n", p.Name, p.Summary, p.Server)
+	}
+	for _, p := range fixtures.Tiers() {
+		fmt.Fprintf(w, "%-19s  %s (any server)\n", p.Name, p.Summary)
 	}
 	return nil
 }
 
-// starter is the text of the profiles, or a usage error that lists what there is.
-func starter(names []string) ([]byte, error) {
+func onlyTiers(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(fixtures.Tiers(), func(p fixtures.Profile) bool { return p.Name == name })
+	})
+}
+
+// starter is the text of the profiles, about some servers or about all of them, or a usage
+// error that lists what there is.
+func starter(names, servers []string) ([]byte, error) {
 	var known []string
-	for _, p := range fixtures.Profiles() {
+	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
 		known = append(known, p.Name)
 	}
 	all := strings.Join(known, ", ")
@@ -93,7 +112,33 @@ func starter(names []string) ([]byte, error) {
 			return nil, cmdline.Usagef("--profile: there is no profile %q; one of %s", name, all)
 		}
 	}
-	return fixtures.Policy(names...)
+	src, err := fixtures.Policy(names...)
+	if err != nil {
+		return nil, cmdline.Usagef("--profile: %v", err)
+	}
+	if len(servers) == 0 {
+		return src, nil
+	}
+	rules, closed := bytes.CutSuffix(src, []byte(fixtures.Closing))
+	for _, server := range servers {
+		if err := Nameable(server); err != nil {
+			return nil, cmdline.Usagef("--server: %v", err)
+		}
+	}
+	about, err := policytext.ForServers(rules, servers)
+	if closed {
+		about = append(about, fixtures.Closing...)
+	}
+	return about, err
+}
+
+// Nameable says whether a rule can speak of a server's name, and of no other.
+func Nameable(name string) error {
+	src := policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("server", name), policytext.Text("tool", "*"))
+	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {
+		return fmt.Errorf("server %s: no rule can speak of this name alone; give it another one", term.Value(name))
+	}
+	return nil
 }
 
 // Starter is a starter policy on disk.

@@ -122,10 +122,10 @@ func (r *learnRun) skipped() {
 		return strings.Compare(a.why, b.why)
 	})
 	if len(all) > 0 {
-		fmt.Fprintln(r.c.App.ErrWriter, "Not learned from:")
+		fmt.Fprintln(cmdline.Prose(r.c.App.ErrWriter), "Not learned from:")
 	}
 	for _, l := range all {
-		fmt.Fprintf(r.c.App.ErrWriter, "  %s: %s\n", cmdline.Count(l.n, "1 call", "%d calls"), record.Short(l.why, 2*record.MaxText))
+		fmt.Fprintf(cmdline.Prose(r.c.App.ErrWriter), "  %s: %s\n", cmdline.Count(l.n, "1 call", "%d calls"), record.Short(l.why, 2*record.MaxText))
 	}
 }
 
@@ -161,7 +161,7 @@ func (r *learnRun) tell() error {
 		}
 		return cmdline.WriteJSON(r.c.App.Writer, doc)
 	}
-	w := r.c.App.ErrWriter
+	w := cmdline.Prose(r.c.App.ErrWriter)
 	fmt.Fprintf(w, "Learned %s from %s:\n", cmdline.Count(len(r.rules), "1 rule", "%d rules"), cmdline.Count(r.l.Seen, "1 decision", "%d decisions"))
 	for _, rule := range r.rules {
 		fmt.Fprintf(w, "  %s\n", learnedLine(rule))

@@ -70,7 +70,7 @@ func runLint(c *cli.Context) error {
 		}
 		all = append(all, l)
 	}
-	if err := emit(c, writeLinted(format, all, least)); err != nil {
+	if err := emit(c, dressed(format, lintMarks, writeLinted(format, all, least))); err != nil {
 		return err
 	}
 	for _, l := range all {

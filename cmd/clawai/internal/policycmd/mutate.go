@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/policy/check/cover"
 )
@@ -34,7 +35,7 @@ func mutateCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.App.ErrWriter, "clawai: fixtures written to %s: %d; they expect what the policy says now, so read them\n", dir, n)
+				fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: fixtures written to %s: %d; they expect what the policy says now, so read them\n", dir, n)
 			}
 			return s.finish(c, mutation)
 		},

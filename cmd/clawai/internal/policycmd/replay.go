@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,10 @@ func runReplay(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	home, err := homeFlag(c)
+	if err != nil {
+		return err
+	}
 	records, dir, err := recordedDecisions(c)
 	if err != nil {
 		return err
@@ -64,7 +69,7 @@ func runReplay(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, r)
 	} else {
-		tellReplay(c.App.Writer, r)
+		err = cmdline.Tell(c.App.Writer, replayMarks, func(w io.Writer) error { return tellReplay(w, r, home) })
 	}
 	if err != nil {
 		return err
@@ -95,7 +100,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 		return nil, cmdline.Usagef("nothing was judged: %w", err)
 	}
 	for _, note := range notes {
-		fmt.Fprintf(c.App.ErrWriter, "clawai: %s\n", note)
+		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %s\n", note)
 	}
 	o.Above = above
 	j, err := replay.NewJudge(path, src, o)
@@ -118,7 +123,7 @@ func homeFlag(c *cli.Context) (string, error) {
 // directory, which the record does not have. The disk is that of today.
 func governing(home string) policy.Options {
 	o := policyfile.Options(home)
-	o.Disk = disk.OS("")
+	o.Disk = disk.OS()
 	return o
 }
 
@@ -128,10 +133,8 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
 		return f, "", err
 	}
-	if s := c.String("since"); s != "" {
-		if f.Since, err = cmdline.ParseSince(s, time.Now()); err != nil {
-			return f, "", err
-		}
+	if f.Since, err = cmdline.TimeFlag(c, "since", time.Now()); err != nil {
+		return f, "", err
 	}
 	dir, err = record.Dir()
 	return f, dir, err
@@ -156,7 +159,8 @@ var replayTitles = map[replay.Class]string{
 	replay.NotJudged: "Not judged",
 }
 
-func tellReplay(w io.Writer, r *replay.Report) {
+func tellReplay(out io.Writer, r *replay.Report, home string) error {
+	w := bufio.NewWriter(out)
 	for _, class := range replay.Classes() {
 		title, n := replayTitles[class], r.Counts[class]
 		if title == "" || n == 0 {
@@ -166,7 +170,7 @@ func tellReplay(w io.Writer, r *replay.Report) {
 		left := n
 		for i := range r.Examples {
 			if r.Examples[i].Class == class {
-				fmt.Fprint(w, replayExample(&r.Examples[i]))
+				fmt.Fprint(w, replayExample(&r.Examples[i], home))
 				left--
 			}
 		}
@@ -176,7 +180,7 @@ func tellReplay(w io.Writer, r *replay.Report) {
 		fmt.Fprintln(w)
 	}
 	if r.Decisions == 0 {
-		return
+		return w.Flush()
 	}
 	days := r.First.Local().Format(time.DateOnly)
 	if last := r.Last.Local().Format(time.DateOnly); last != days {
@@ -194,22 +198,24 @@ func tellReplay(w io.Writer, r *replay.Report) {
 			fmt.Fprintf(w, "  not judged, %d: %s\n", n, why)
 		}
 	}
+	return w.Flush()
 }
 
-// replayExample is one call, harmless on a terminal: the call on one line, what
-// the rules said and say on the next.
-func replayExample(x *replay.Example) string {
+// replayExample is one call, harmless on a terminal: what was called, its arguments, what
+// the rules said and say.
+func replayExample(x *replay.Example, home string) string {
 	what := []string{record.Short(x.Method, record.MaxText)}
 	for _, name := range x.Names {
 		if name != x.Method {
 			what = append(what, record.Short(name, record.MaxText))
 		}
 	}
-	if x.Args != "" {
-		what = append(what, record.Short(x.Args, record.MaxText))
-	}
 	if x.Server != "" {
 		what = append(what, "on "+record.Short(x.Server, 24))
+	}
+	args := ""
+	if x.Args != "" {
+		args = "    " + record.Short(strings.NewReplacer(`"`+home+`/`, `"~/`, `"`+home+`"`, `"~"`).Replace(x.Args), record.MaxText) + "\n"
 	}
 	then := x.Was + " " + placed(x.OldRule, "no rule")
 	now := x.Why.String()
@@ -219,8 +225,8 @@ func replayExample(x *replay.Example) string {
 			now += "  " + record.Short(x.Reason, record.MaxText)
 		}
 	}
-	return fmt.Sprintf("  %s  %s  %s\n    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.Text(x.Record),
-		strings.Join(what, " "), then, now)
+	return fmt.Sprintf("  %s  %s  %s\n%s    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.Text(x.Record),
+		strings.Join(what, " "), args, then, now)
 }
 
 func placed(p *check.RuleRef, none string) string {

@@ -57,6 +57,14 @@ func emit(c *cli.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
 }
 
+// dressed has a report for people told as their terminal wants it.
+func dressed(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
+	if format != "text" {
+		return write
+	}
+	return func(w io.Writer) error { return cmdline.Tell(w, marks, write) }
+}
+
 // writeTests gives the writer of a run's report in a form.
 func writeTests(format string, p *policy.Policy, run report.Run) func(io.Writer) error {
 	run.Version = cmdline.Version

@@ -47,7 +47,7 @@ func runTest(c *cli.Context) error {
 // testOnce judges every fixture and reports.
 func testOnce(c *cli.Context, format string) error {
 	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
-	o, at, err := judging(c)
+	o, fill, err := judging(c)
 	if err != nil {
 		return err
 	}
@@ -68,29 +68,65 @@ func testOnce(c *cli.Context, format string) error {
 		return err
 	}
 	for _, path := range paths {
-		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), at, expect))
+		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), fill, expect))
 	}
-	if err := emit(c, writeTests(format, p, run)); err != nil {
+	if err := emit(c, dressed(format, testMarks, writeTests(format, p, run))); err != nil {
 		return err
 	}
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judging reads what a policy is judged with: the home, the disk, the time.
-func judging(c *cli.Context) (o policy.Options, at time.Time, err error) {
+// judging reads what a policy is judged with: the home, the disk; and what fixtures
+// are given that do not say themselves: the time, the folder.
+func judging(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
+	var at time.Time
+	cwd, err := cwdFlag(c)
+	if err == nil {
+		err = checkOS(c)
+	}
+	if err != nil {
+		return o, nil, err
+	}
 	o = policyfile.Options(c.String("home"))
 	if root := c.String("root"); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return o, at, cmdline.Usagef("--root: %s is no directory", root)
+			return o, nil, cmdline.Usagef("--root: %s is no directory", root)
 		}
 		o.Disk = disk.Rooted(root)
 	}
 	if text := c.String("at"); text != "" {
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return o, at, cmdline.Usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
+			return o, nil, cmdline.Usagef("--at: %q is no date and time with its offset; write 2026-01-31T09:00:00+01:00", text)
 		}
 	}
-	return o, at, nil
+	return o, func(fx *check.Fixture) {
+		if fx.At.IsZero() {
+			fx.At = at
+		}
+		if fx.Cwd == "" {
+			fx.Cwd = cwd
+		}
+		if fx.OS == "" {
+			fx.OS = c.String("os")
+		}
+	}, nil
+}
+
+// cwdFlag is --cwd.
+func cwdFlag(c *cli.Context) (string, error) {
+	dir := c.String("cwd")
+	if dir != "" && !policy.IsFolder(dir) {
+		return "", cmdline.Usagef("--cwd: %s is no folder; write an absolute path, or one below ~/", dir)
+	}
+	return dir, nil
+}
+
+// checkOS checks --os.
+func checkOS(c *cli.Context) error {
+	if os := c.String("os"); os != "" && !policy.IsOS(os) {
+		return cmdline.Usagef("--os: %s is no system; write windows, linux or darwin", os)
+	}
+	return nil
 }
 
 // fixturePaths are the files that --fixture and --fixture-dir name.
@@ -109,17 +145,15 @@ func fixturePaths(c *cli.Context) ([]string, error) {
 	return paths, nil
 }
 
-func judgeFile(p *policy.Policy, path, server string, at time.Time, expect *policy.Action) check.Result {
+func judgeFile(p *policy.Policy, path, server string, fill func(*check.Fixture), expect *policy.Action) check.Result {
 	fx, err := check.ReadFixture(path)
 	if err != nil {
 		return check.Result{Path: path, Err: err}
 	}
 	if expect != nil {
-		fx.Expected = expect
+		fx.Expected, fx.ExpectedResult = expect, nil
 	}
-	if fx.At.IsZero() {
-		fx.At = at
-	}
+	fill(&fx)
 	return check.Judge(p, fx, server)
 }
 
@@ -176,8 +210,7 @@ func readSource(path string) ([]byte, error) {
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*os.PathError](err); ok {
 			err = pe.Err
 		}
 		return nil, cmdline.Usagef("policy %s: %w", path, err)

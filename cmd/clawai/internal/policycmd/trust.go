@@ -1,7 +1,6 @@
 package policycmd
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 )
@@ -80,7 +80,7 @@ func runTrust(c *cli.Context) error {
 		return cmdline.Usagef("neither %s nor a folder above it has a .clawai/policy.toml", term.Text(dir))
 	}
 	if c.Bool("remove") {
-		return endTrust(c.App.Writer, folders.State, p)
+		return endTrust(cmdline.Prose(c.App.Writer), folders.State, p)
 	}
 	return trustProject(c, folders, p)
 }
@@ -92,7 +92,7 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 		return cmdline.Usagef("%s is gone; the text that you trusted stays in force until: clawai policy trust %s --remove",
 			shown, term.Text(cmdline.Quote([]string{filepath.Dir(filepath.Dir(p.Path))})))
 	case p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
-		fmt.Fprintf(c.App.Writer, "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
 		return nil
 	}
 	o := policyfile.Options(folders.Home)
@@ -101,16 +101,19 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 		if x.File != "" {
 			return "", nil, errors.New("a project's policy extends no files: what they hold would not be part of what you trust")
 		}
-		return policyfile.Extension(x)
+		return base.Extension(x)
+	}
+	o.Pack = func(policy.PackFile) (policy.Pack, error) {
+		return nil, errors.New("a project's policy has no packs: what they hold would not be part of what you trust")
 	}
 	rules, err := policy.Parse(p.Path, p.Text, o)
 	if err != nil {
 		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
 	}
-	printText(c.App.Writer, p.Text)
-	fmt.Fprintf(c.App.Writer, "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, policyfile.CountRules(rules))
+	printText(cmdline.Prose(c.App.Writer), p.Text)
+	fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, policyfile.CountRules(rules))
 	if p.Trusted != nil {
-		fmt.Fprintf(c.App.Writer, "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
 	}
 	if err := agreed(c, "Trust it?"); err != nil {
 		return err
@@ -118,7 +121,7 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	if err := config.Trust(folders.State, p.Path, p.Text, time.Now()); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
-	fmt.Fprintln(c.App.Writer, "Trusted, with this text: a change of the file counts when you trust it again.")
+	fmt.Fprintln(cmdline.Prose(c.App.Writer), "Trusted, with this text: a change of the file counts when you trust it again.")
 	return nil
 }
 
@@ -132,19 +135,7 @@ func printText(w io.Writer, text []byte) {
 // agreed asks whether to go on, unless --yes has said so. The error ends the
 // command.
 func agreed(c *cli.Context, question string) error {
-	if c.Bool("yes") {
-		return nil
-	}
-	if c.App.Writer != io.Writer(os.Stdout) || !choose.Terminal(os.Stdin, os.Stdout) {
-		return cmdline.Usagef("nothing was trusted: there is no terminal to ask at; look at the file, then give --yes")
-	}
-	fmt.Fprint(c.App.Writer, question+" [y/N] ")
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
-		fmt.Fprintln(c.App.Writer, "Nothing was trusted.")
-		return &cmdline.ExitError{Code: cmdline.ExitFailed}
-	}
-	return nil
+	return cmdline.Agreed(c, question, "Nothing was trusted.", choose.Terminal(os.Stdin, os.Stdout))
 }
 
 func endTrust(w io.Writer, state string, p config.Project) error {
@@ -194,10 +185,10 @@ func listTrusted(c *cli.Context, state string) error {
 		}{list})
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(c.App.Writer, "No project's policy is trusted.")
+		fmt.Fprintln(cmdline.Prose(c.App.Writer), "No project's policy is trusted.")
 	}
 	for _, d := range list {
-		fmt.Fprintf(c.App.Writer, "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.Text(d.Path), trustedStates[d.State])
+		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.Text(d.Path), trustedStates[d.State])
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func watchTests(c *cli.Context, once func() error) error {
 				again.Reset(settled)
 			}
 		case err := <-notes.Errors: // an overflow: something was missed
-			fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", err)
+			fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", err)
 			again.Reset(settled)
 		case <-again.C:
 			// First the watch, then the run: what changes meanwhile is told.
@@ -54,9 +54,9 @@ func watchTests(c *cli.Context, once func() error) error {
 			}
 			var exit *cmdline.ExitError
 			if err := once(); err != nil && (!errors.As(err, &exit) || exit.Err != nil) {
-				fmt.Fprintf(c.App.ErrWriter, "clawai: %v\n", err)
+				fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", err)
 			}
-			fmt.Fprintln(c.App.ErrWriter, "watching for changes; Ctrl-C ends")
+			fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "watching for changes; Ctrl-C ends")
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
@@ -86,14 +87,16 @@ func runListen(c *cli.Context) error {
 	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
 		return err
 	}
-	record, err := session.OpenRecord(l.run.folders.State, l.run.redact)
+	record, err := base.OpenRecord(l.run.folders.State, l.run.redact, l.run.sync)
 	if err != nil {
 		return proxyError(err)
 	}
+	record.Hide(l.run.secrets.known)
 	if l.sessions, err = l.run.sessions(record, nil); err == nil {
 		err = l.serve(c.Context)
 		l.sessions.Close()
 	}
+	err = l.run.secrets.hide(err)
 	if closing := record.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -214,7 +217,7 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 // gate makes the gate of one agent session at one server.
 func (l *listenRun) gate(name string) (reverse.Gate, error) {
 	at := &remoteServer{url: l.upstreams[name].URL}
-	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named()})
+	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named(), URL: at.url.String()})
 	if err != nil {
 		return reverse.Gate{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,12 +18,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
@@ -57,7 +60,13 @@ type proxyRun struct {
 	limits   frame.Limits
 	asError  bool
 	redact   redact.Mode
+	sync     audit.Sync
 	observe  bool // for the gate, which alone acts on it
+	secrets  secrets
+
+	project string    // the folder that the client works in; "" for none
+	disk    disk.Disk // of the servers we start; nil: where a remote one's paths lead we cannot know
+	here    bool      // the servers run on this very system
 }
 
 // fewestProcessors is what two loops in blocking system calls need beside each
@@ -80,24 +89,23 @@ func runProxy(c *cli.Context) error {
 			return cmdline.Usagef("--%s belongs to --listen ADDRESS:PORT", name)
 		}
 	}
-	if runtime.GOMAXPROCS(0) < fewestProcessors && os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(fewestProcessors)
-	}
+	moreProcessors()
 	if c.IsSet("listen") {
 		return runListen(c)
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
-	}
+	growHeap()
 	p, err := newProxyRun(c)
 	if err != nil {
 		return err
 	}
-	log, err := session.OpenRecord(p.folders.State, p.redact)
+	log, err := base.OpenRecord(p.folders.State, p.redact, p.sync)
 	if err != nil {
 		return proxyError(err)
 	}
+	log.Hide(p.secrets.known)
+	memory.SettleSoon()
 	code, err := p.run(c.Context, log)
+	err = p.secrets.hide(err)
 	if closing := log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -105,6 +113,18 @@ func runProxy(c *cli.Context) error {
 		return &cmdline.ExitError{Code: code, Err: err}
 	}
 	return nil
+}
+
+func moreProcessors() {
+	if runtime.GOMAXPROCS(0) < fewestProcessors && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(fewestProcessors)
+	}
+}
+
+func growHeap() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 }
 
 // newProxyRun reads the command line and the policy, before anything is
@@ -119,7 +139,14 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	if err := p.readRemote(c.StringSlice("header-file")); err != nil {
 		return nil, err
 	}
-	return p, p.readOptions(c)
+	p.project, _ = os.Getwd() // that of the client, which started us; without one there is no project
+	if p.remote == nil {
+		p.disk, p.here = disk.OS(), !runsElsewhere(p.command)
+	}
+	if err := p.readOptions(c); err != nil {
+		return nil, err
+	}
+	return p, p.readSecrets()
 }
 
 // readOptions reads what every form of the command has, and the policy.
@@ -140,40 +167,44 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	if p.redact, err = redact.ParseMode(c.String("redact")); err != nil {
 		return cmdline.Usagef("--redact: %w", err)
 	}
-	if p.folders, err = config.Dirs(); err != nil {
-		return proxyError(err)
+	if p.sync, err = audit.ParseSync(c.String("sync")); err != nil {
+		return cmdline.Usagef("--sync: %w", err)
 	}
-	if dir := c.String("state"); dir != "" {
-		if p.folders.State, err = filepath.Abs(dir); err != nil {
-			return proxyError(err)
-		}
+	files := base.Files{
+		Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: p.project, Disk: p.disk,
+		Packs: packs.Read,
+	}
+	if p.folders, err = files.Folders(); err != nil {
+		return proxyError(err)
 	}
 	if err = p.readSettings(c); err != nil {
 		return err
 	}
-	path := c.String("policy")
-	if path == "" {
-		path = p.folders.PolicyFile()
+	if files.Hide, err = config.LoadHideDenied(p.folders); err != nil {
+		return proxyError(err)
 	}
-	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State, More: c.StringSlice("layer")}
-	if len(p.command) > 0 { // whose client started us in its project; --listen was started by hand
-		layers.Dir, _ = os.Getwd() // without one there is no project
-	}
-	if p.policy, err = layers.Load(path, p.policyOptions()); err != nil {
+	if p.policy, err = files.Load(p.folders); err != nil {
 		return proxyError(err)
 	}
 	return nil
 }
 
-// policyOptions is the place that the policy governs. The disk is that of a server we
-// start, in our own directory; where a remote server's paths lead we cannot know.
-func (p *proxyRun) policyOptions() policy.Options {
-	o := policyfile.Options(p.folders.Home)
-	if len(p.command) > 0 && p.remote == nil {
-		dir, _ := os.Getwd() // without one, relative paths are undecided
-		o.Disk = disk.OS(dir)
+// cwd is where the server that we start begins its relative paths; "" where that is not
+// known.
+func (p *proxyRun) cwd() string {
+	if len(p.command) == 0 || p.remote != nil || movesAway(p.command) {
+		return ""
 	}
-	return o
+	dir, _ := os.Getwd()
+	return dir
+}
+
+// system is the one that the server is known to run on: ours, if it is started here.
+func (p *proxyRun) system() string {
+	if runtime.GOOS != policy.Windows || !p.here {
+		return ""
+	}
+	return policy.Windows
 }
 
 func proxyError(err error) error { return &cmdline.ExitError{Code: ExitProxy, Err: err} }
@@ -201,9 +232,33 @@ func (p *proxyRun) sessions(record gate.Recorder, stderr *os.File) (*session.Ses
 	policy := p.policy
 	p.policy = nil // the sessions let go of it when another takes its place
 	return session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: session.InMemory(), Ask: p.settings, Folders: p.folders,
-		View: seen, By: cmdline.Account(), Stderr: stderr, ObserveOnly: p.observe,
+		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: p.state(), Ask: p.settings, Folders: p.folders,
+		View: seen, By: cmdline.Account(), Stderr: stderr, Cwd: p.cwd(), OS: p.system(), Elsewhere: namesFolder(p.command), ObserveOnly: p.observe,
 	})
+}
+
+// sessionKeys name the agent's session. Who listens has no project and serves many, and all
+// of them share one.
+func (p *proxyRun) sessionKeys() []string {
+	if p.project == "" {
+		return flow.OwnKeys()
+	}
+	return flow.Keys(os.Getenv, p.project)
+}
+
+// state is what this process has in common with others of the agent's session. Nobody else is
+// of that of a process that listens.
+func (p *proxyRun) state() (s session.State) {
+	f := flow.New(p.folders.State, p.sessionKeys())
+	if p.project == "" {
+		s = session.InMemory()
+		s.Flow = f
+	} else {
+		s = session.Shared(f)
+		f.Listen(flow.ClientKeys()...)
+	}
+	s.Pins = pinning.NewStore(p.folders.State, p.project)
+	return s
 }
 
 // run carries messages until one side ends and returns our exit code.
@@ -218,7 +273,11 @@ func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
 	}
 	defer all.Close()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	one, err := all.Open(session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describe()})
+	peer := session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describe(), Command: p.command}
+	if p.remote != nil {
+		peer.Command, peer.URL = nil, p.remote.url.String()
+	}
+	one, err := all.Open(peer)
 	if err != nil {
 		stop()
 		return ExitProxy, fmt.Errorf("cannot keep a record: %w", err)
@@ -241,6 +300,7 @@ func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
 		}
 	}()
 	code, err = p.pump(ctx, one.Session, server)
+	server.told()
 	unwatch()
 	<-watched
 	one.End(server.Status(), code)

@@ -17,6 +17,7 @@ type server struct {
 	proxy.Upstream
 	exitCode func() int  // of the child; 0 for a remote server
 	forced   func() bool // the child had to be signalled
+	told     func()      // waits until what the child said on stderr is passed on
 }
 
 // start begins the server; the code is ours when that fails.
@@ -26,10 +27,14 @@ func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server,
 		if err != nil {
 			return nil, ExitProxy, err
 		}
-		return &server{up, func() int { return cmdline.ExitOK }, func() bool { return false }}, 0, nil
+		return &server{up, func() int { return cmdline.ExitOK }, func() bool { return false }, func() {}}, 0, nil
 	}
-	child, err := stdio.Start(stdio.Options{Args: p.command, Stderr: all.Stderr()})
-	all.Started()
+	stderr, started, told, err := p.secrets.screened(all)
+	if err != nil {
+		return nil, ExitProxy, err
+	}
+	child, err := stdio.Start(stdio.Options{Args: p.command, Env: p.secrets.env, Stderr: stderr})
+	started()
 	if err != nil {
 		code := ExitProxy
 		if failed, ok := errors.AsType[*stdio.StartError](err); ok {
@@ -40,5 +45,5 @@ func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server,
 		}
 		return nil, code, err
 	}
-	return &server{child, child.ExitCode, child.Forced}, 0, nil
+	return &server{child, child.ExitCode, child.Forced, told}, 0, nil
 }

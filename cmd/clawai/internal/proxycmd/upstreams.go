@@ -7,7 +7,9 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
 	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -32,15 +34,22 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	if err != nil {
 		return err
 	}
+	var used [][]byte
 	for name, o := range l.upstreams {
 		if o.Header, err = readHeaders(append(slices.Clone(files[""]), files[name]...)); err != nil {
 			return err
 		}
+		resolver := vaultplace.Resolver(name, []string{o.URL.String()})
+		if err := fillHeaders(resolver, o.Header); err != nil {
+			return err
+		}
+		used = append(used, resolver.Used()...)
 		if o.Header.Get("Authorization") == "" {
 			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.folders, o.URL, authcmd.Browse))
 		}
 		l.upstreams[name] = o
 	}
+	l.run.secrets.known = redact.NewKnown(used)
 	return nil
 }
 

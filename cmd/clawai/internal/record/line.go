@@ -15,40 +15,72 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Printer prints a record as one line for a person.
+// Printer prints rows for a person.
 type Printer struct {
 	Out    io.Writer
 	Color  bool
-	Home   string // written as ~ in the names of policies; "": nothing is
-	server int    // width of the widest server so far
+	Home   string // written as ~ in paths; "": nothing is
+	Width  int    // cells of a line of the terminal that is printed on; 0: lines are whole
+	server int    // width of the widest server so far, of whole lines
+	day    string // of the row before, on a terminal
 }
-
-const (
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-	dim    = "2"
-)
 
 // MaxText is how much of one text a line holds, in characters.
 const MaxText = 100
 
-// Print writes one line.
-func (p *Printer) Print(e *event.Entry) error {
-	server := e.Server
-	if server == "" && e.ServerGuess != "" {
-		server = e.ServerGuess + "?"
+// Print writes one line: on a terminal what fits into it, below the date when that
+// changes, and elsewhere all of it.
+func (p *Printer) Print(r *Row) error {
+	if p.Width > 0 {
+		if err := p.date(r); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Out, p.fitted(r))
+		return err
 	}
-	server = Short(server, 24)
+	e := &r.Entry
+	server := serverName(e)
 	p.server = max(p.server, utf8.RuneCountInString(server), 6)
 	word, color := verdict(e)
 	_, err := fmt.Fprintf(p.Out, "%s  %s  %s  %s  %s\n",
 		e.Time.Local().Format("2006-01-02 15:04:05.000"),
-		p.paint(dim, fmt.Sprintf("%-13s", term.Text(e.Record))),
-		pad(server, p.server),
-		p.paint(color, fmt.Sprintf("%-8s", word)),
-		strings.Join(details(e, p.Home), "  "))
+		cmdline.Paint(p.Color, cmdline.Dim, fmt.Sprintf("%-13s", term.Text(e.Record))),
+		cmdline.Pad(server, p.server),
+		cmdline.Paint(p.Color, color, fmt.Sprintf("%-8s", word)),
+		strings.Join(append(details(e, p.Home), replied(r)...), "  "))
 	return err
+}
+
+// serverName is the server of an entry, marked when its name is a guess.
+func serverName(e *event.Entry) string {
+	if e.Server == "" && e.ServerGuess != "" {
+		return Short(e.ServerGuess, 23) + "?"
+	}
+	return Short(e.Server, 24)
+}
+
+// replied are the parts of a whole line that a call's reply adds.
+func replied(r *Row) (parts []string) {
+	switch {
+	case r.Reply == nil && r.Over:
+		return []string{"no reply"}
+	case r.Reply == nil:
+		return nil
+	}
+	if n := len(r.Reply.Declared); n > 0 {
+		parts = append(parts, declared(r.Reply))
+	}
+	if r.withheld() {
+		return append(parts, "withheld after "+Duration(r.Took()))
+	}
+	if r.Reply.IsError {
+		return append(parts, "failed after "+Duration(r.Took()))
+	}
+	return append(parts, "done in "+Duration(r.Took()))
+}
+
+func declared(e *event.Entry) string {
+	return fmt.Sprintf("%d declared: %s", len(e.Declared), Short(strings.Join(e.Declared, ", "), MaxText))
 }
 
 // verdict is the word that a reader looks for, and its color.
@@ -56,28 +88,28 @@ func verdict(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
 		if Observed(e) {
-			return "observed", yellow
+			return "observed", cmdline.Yellow
 		}
 		if e.Decision == "allow" {
-			return "allow", green
+			return "allow", cmdline.Green
 		}
-		return Short(e.Decision, 8), red
+		return Short(e.Decision, 8), cmdline.Red
 	case event.Outcome:
 		if e.IsError {
-			return "failed", yellow
+			return "failed", cmdline.Yellow
 		}
-		return "done", dim
+		return "done", cmdline.Dim
 	case event.Answered:
-		return string(e.Kind), yellow
+		return string(e.Kind), cmdline.Yellow
 	case event.Start:
 		if Observed(e) {
-			return string(e.Kind), yellow
+			return string(e.Kind), cmdline.Yellow
 		}
-		return string(e.Kind), dim
+		return string(e.Kind), cmdline.Dim
 	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
-		return string(e.Kind), yellow
+		return string(e.Kind), cmdline.Yellow
 	default: // also a kind of a later version
-		return Short(string(e.Kind), 8), dim
+		return Short(string(e.Kind), 8), cmdline.Dim
 	}
 }
 
@@ -100,8 +132,8 @@ func details(e *event.Entry, home string) []string {
 	if len(e.Extra) > 0 {
 		add("beside them %s", Short(escape.Readable(e.Extra), MaxText))
 	}
-	if n := len(e.Declared); n > 0 {
-		add("%d declared: %s", n, Short(strings.Join(e.Declared, ", "), MaxText))
+	if len(e.Declared) > 0 {
+		add("%s", declared(e))
 	}
 	if e.Answer != "" {
 		add("%s (%s, after %.1f s)", Short(e.Answer, MaxText), answerer(e), e.Waited.Seconds())
@@ -141,6 +173,9 @@ func tilde(text, home string) string {
 	if home == "" {
 		return text
 	}
+	if text == home {
+		return "~"
+	}
 	below := home + string(filepath.Separator)
 	if rest, ok := strings.CutPrefix(text, below); ok {
 		text = "~" + string(filepath.Separator) + rest
@@ -178,17 +213,6 @@ func Short(s string, n int) string {
 		return term.Text(string(runes[:n-1])) + "…"
 	}
 	return term.Text(s)
-}
-
-func (p *Printer) paint(color, s string) string {
-	if !p.Color {
-		return s
-	}
-	return "\x1b[" + color + "m" + s + "\x1b[0m"
-}
-
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
 // ParseKind is the kind that a word of the command line names, or that a line

@@ -24,8 +24,7 @@ func Dir() (string, error) {
 func Each(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {
-		var damage *event.Damage
-		if errors.As(err, &damage) {
+		if damage, ok := errors.AsType[*event.Damage](err); ok {
 			if !warned[damage.File] {
 				warned[damage.File] = true
 				fmt.Fprintf(warn, "clawai: %v; see: clawai log verify\n", damage)

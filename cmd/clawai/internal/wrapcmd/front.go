@@ -60,7 +60,7 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 // start tells of the proxy that the clients' urls lead to by now.
 func (r *wrapRun) start(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
-		fmt.Fprintf(r.out, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
+		fmt.Fprintf(r.prose, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }
 

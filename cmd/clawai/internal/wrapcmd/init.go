@@ -1,7 +1,6 @@
 package wrapcmd
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,26 +26,32 @@ func InitCommand() *cli.Command {
 		Name:      "init",
 		Usage:     "start: find your servers, write a policy for them, put clawai in front",
 		UsageText: "clawai init\nclawai init --yes [--mode MODE] [--client CLIENT]",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that no starter policy knows are asked for), strict (they are refused), observe (only watch)"},
-			&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s servers, as clawai status names it; all: every client's"},
-			editJSONFlag(),
-		}, editFlags()...),
+		Flags: append(initFlags(),
+			&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s servers, as clawai status names it; all: every client's"}),
 		Action: runInit,
 	}
+}
+
+func initFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that clawai does not know are asked for), strict (they are refused), observe (only watch)"},
+		&cli.BoolFlag{Name: "ask-servers", Usage: "start servers that clawai does not know, once, to see what tools they have"},
+		&cli.BoolFlag{Name: "hooks", Usage: "also have the clients call clawai before each tool of their own (see wrap --hooks)"},
+		editJSONFlag(),
+	}, editFlags()...)
 }
 
 // initRun is one run of init.
 type initRun struct {
 	*wrapRun
 	mode    initMode
-	in      *bufio.Reader
 	targets []wrap.Target // what is wrapped
 	shared  int           // servers left out because git tracks their file
 	plan    starterPlan
 	policy  policycmd.Starter
-	kept    bool    // there was a policy, and it stays
-	unnamed []error // servers left out because no rule can speak of them
+	kept    bool     // there was a policy, and it stays
+	unnamed []error  // servers left out because no rule can speak of them
+	hooked  []string // clients that have hooks, and were left without
 }
 
 func runInit(c *cli.Context) error {
@@ -62,6 +67,11 @@ func runInit(c *cli.Context) error {
 	}
 	changes, refused := r.Judge.Plan(wrap.Wrap, r.targets)
 	refused = append(r.unnamed, refused...)
+	hooks, more, err := r.offerHooks()
+	if err != nil {
+		return err
+	}
+	changes, refused = append(changes, hooks...), append(refused, more...)
 	if r.dryRun || r.terminal {
 		r.preview(changes)
 	}
@@ -70,7 +80,7 @@ func runInit(c *cli.Context) error {
 	}
 	if r.terminal && len(changes) > 0 {
 		if answer, err := r.ask("Write this? [y/N] "); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
-			fmt.Fprintln(r.out, "Nothing was written.")
+			fmt.Fprintln(r.prose, "Nothing was written.")
 			return nil
 		}
 	}
@@ -87,7 +97,7 @@ func runInit(c *cli.Context) error {
 }
 
 func newInitRun(c *cli.Context) (*initRun, error) {
-	if err := cmdline.NoArguments(c); err != nil {
+	if err := cmdline.NoArguments(c); err != nil && c.Command.Name != protect {
 		return nil, err
 	}
 	mode := initMode(c.String("mode"))
@@ -101,7 +111,7 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	if !w.terminal && !c.Bool("yes") && !w.dryRun {
 		return nil, cmdline.Usagef("nobody can be asked here; give --yes (and --mode, --client), or --dry-run to look first")
 	}
-	return &initRun{wrapRun: w, mode: mode, in: bufio.NewReader(os.Stdin)}, nil
+	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
 // prepare finds the policy that stands, or makes the text of one.
@@ -117,7 +127,7 @@ func (r *initRun) prepare() error {
 		return fmt.Errorf("a wrapped server would not start: %w", err)
 	}
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool {
-		err := nameable(t.Entry.Name)
+		err := policycmd.Nameable(t.Entry.Name)
 		if err != nil {
 			r.unnamed = append(r.unnamed, err)
 		}
@@ -125,11 +135,15 @@ func (r *initRun) prepare() error {
 	})
 	covered := slices.Clone(r.targets)
 	for _, t := range wrap.Select(r.Places, wrap.Selection{}) {
-		if t.Entry.Wrapped != nil && nameable(t.Entry.Name) == nil {
+		if w := t.Entry.Wrapped; w != nil && !w.Hub && policycmd.Nameable(t.Entry.Name) == nil {
 			covered = append(covered, t)
 		}
 	}
-	if r.plan, err = planStarter(r.mode, covered, r.env.Home); err != nil {
+	told, err := r.askServers(covered)
+	if err != nil {
+		return err
+	}
+	if r.plan, err = planStarter(r.mode, covered, told, r.env.Home); err != nil {
 		return err
 	}
 	p, err := policy.Parse(r.policy.Path, r.plan.text, policyfile.Options(r.folders.Home))
@@ -141,8 +155,9 @@ func (r *initRun) prepare() error {
 	return nil
 }
 
+// writePolicy writes it when there is none; nil is a run that has none to write.
 func (r *initRun) writePolicy() error {
-	if r.kept {
+	if r == nil || r.kept {
 		return nil
 	}
 	if err := config.PrivateFolder(r.folders.Config); err != nil {

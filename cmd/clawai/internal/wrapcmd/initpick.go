@@ -2,7 +2,6 @@ package wrapcmd
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ func (r *initRun) pick() error {
 	if r.mode == "" && r.terminal && len(r.pending(modeAsk)) > 0 {
 		answer, err := r.ask(modeQuestion)
 		if err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
+			return left(choose.ErrLeft)
 		}
 		if r.mode = modeNamed(answer); r.mode == "" {
 			return cmdline.Usagef("%q is none of ask, strict, observe; nothing was written", answer)
@@ -54,8 +53,8 @@ func (r *initRun) pending(mode initMode) []wrap.Target {
 
 const modeQuestion = `
 How to start?
-  ask      known servers get a starter policy, others are asked for call by call
-  strict   known servers get a starter policy, others are refused
+  ask      known servers get their own rules, others are asked for call by call
+  strict   known servers get their own rules, others are refused
   observe  nothing is enforced: watch first, enforce later
 Mode [ask]: `
 
@@ -73,11 +72,7 @@ func modeNamed(answer string) initMode {
 	return ""
 }
 
-func (r *initRun) ask(question string) (string, error) {
-	fmt.Fprint(r.out, question)
-	line, err := r.in.ReadString('\n')
-	return strings.TrimSpace(line), err
-}
+func left(err error) error { return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err} }
 
 // choose asks which servers; what others share through git is left out unless
 // chosen.
@@ -89,7 +84,7 @@ func (r *initRun) choose() error {
 	}
 	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout, "Put clawai in front of which servers?", options)
 	if errors.Is(err, choose.ErrLeft) {
-		return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
+		return left(err)
 	}
 	if err != nil {
 		return err

@@ -9,8 +9,7 @@ import (
 
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/internal/servers"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -20,97 +19,105 @@ type initMode string
 
 const (
 	modeObserve initMode = "observe" // nothing is enforced, all is recorded
-	modeAsk     initMode = "ask"     // servers without a starter policy are asked for
-	modeStrict  initMode = "strict"  // they are refused
+	modeAsk     initMode = "ask"     // what no rule knows is asked for
+	modeStrict  initMode = "strict"  // it is refused
 )
 
 var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 
 // starterPlan is the policy that fits some servers.
 type starterPlan struct {
-	profiles []string          // in the order of fixtures.Profiles
-	servers  map[string]string // name to profile, "" when none knows it
-	folder   string            // what stands in the place of ~/projects; "" when that stays
+	mode     initMode
+	servers  map[string]*servers.Server // by name; nil when nobody knows it
+	told     map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
+	profiles []string                   // in the order of fixtures.Profiles
+	folder   string                     // what stands in the place of ~/projects; "" when that stays
 	text     []byte
 }
 
-// planStarter picks the profiles by what the servers are. A name that means a
-// known server in one file and another one elsewhere counts as unknown: rules
-// see only the name.
-func planStarter(mode initMode, targets []wrap.Target, home string) (starterPlan, error) {
-	p := starterPlan{servers: map[string]string{}}
+// planStarter picks the rules by what the servers are. A name that means a known
+// server in one file and another one elsewhere counts as unknown: rules see only the
+// name.
+func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
+	p := starterPlan{mode: mode, servers: map[string]*servers.Server{}, told: told}
 	var folders []string
 	for _, t := range targets {
-		profile := profileOf(t.Entry)
-		if before, seen := p.servers[t.Entry.Name]; seen && before != profile {
-			profile = ""
+		known, err := recognised(t.Entry)
+		if err != nil {
+			return p, err
 		}
-		p.servers[t.Entry.Name] = profile
-		if profile == "filesystem" {
+		if before, seen := p.servers[t.Entry.Name]; seen && before != known {
+			known = nil
+		}
+		p.servers[t.Entry.Name] = known
+		if profileOf(known) == "filesystem" {
 			folders = append(folders, foldersOf(t.Entry)...)
-		}
-	}
-	for _, known := range fixtures.Profiles() {
-		for _, profile := range p.servers {
-			if profile == known.Name {
-				p.profiles = append(p.profiles, profile)
-				break
-			}
 		}
 	}
 	slices.Sort(folders)
 	if folders = slices.Compact(folders); len(folders) == 1 && modest(folders[0], home) {
 		p.folder = folders[0]
 	}
-	return p, p.write(mode)
+	return p, p.write()
 }
 
-// write makes the text. What no profile knows stands first, so that no rule of a
-// profile opens it.
-func (p *starterPlan) write(mode initMode) error {
-	action, why := "prompt", "Ask: no starter policy knows this server"
-	if mode == modeStrict {
-		action, why = "deny", "This server has no rules yet"
-	}
-	var b strings.Builder
-	b.WriteString("# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n")
-	for _, name := range p.unknown() {
-		for _, subject := range []string{"tool", "resource", "prompt"} {
-			b.WriteString("\n" + policytext.WriteRule(policytext.Text("action", action), policytext.Text("server", name), policytext.Text(subject, "**"), policytext.Text("description", why)))
+// write makes the text: the starter policies, what the catalogue knows, what the
+// servers say, and the others. Every rule but the last one is about servers by name.
+func (p *starterPlan) write() error {
+	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
+	for _, profile := range fixtures.Profiles() {
+		names := p.named(func(s *servers.Server) bool { return profileOf(s) == profile.Name })
+		if len(names) == 0 {
+			continue
 		}
+		rules, err := fixtures.Rules(profile.Name)
+		if err != nil {
+			return err
+		}
+		src, err := policytext.ForServers([]byte(p.inFolder(rules)), names)
+		if err != nil {
+			return fmt.Errorf("the starter policy %s: %w", profile.Name, err)
+		}
+		p.profiles = append(p.profiles, profile.Name)
+		parts = append(parts, string(src))
 	}
-	if len(p.profiles) == 0 {
-		b.WriteString("\n" + policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", "*"), policytext.Text("description", "Everything else is refused")))
-		p.text = []byte(b.String())
-		return nil
-	}
-	rules, err := fixtures.Policy(p.profiles...)
+	known, err := servers.Catalogue()
 	if err != nil {
 		return err
 	}
-	text := string(rules)
-	if p.folder != "" {
-		text = strings.ReplaceAll(text, "# Put your own folders in the place of ~/projects.\n", "")
-		text = strings.ReplaceAll(text, "~/projects", p.folder)
+	for i := range known {
+		if names := p.named(func(s *servers.Server) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
+			parts = append(parts, p.knownRules(&known[i], names))
+		}
 	}
-	p.text = []byte(b.String() + "\n" + text)
+	var silent []string
+	for _, name := range p.unknown() {
+		if len(p.told[name]) == 0 {
+			silent = append(silent, name)
+			continue
+		}
+		parts = append(parts, p.toldRules(name))
+	}
+	if len(silent) > 0 {
+		parts = append(parts, p.unknownRules(silent))
+	}
+	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
 }
 
-// nameable says whether a rule can speak of a server's name.
-func nameable(name string) error {
-	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", "*"), policytext.Text("server", name))), policy.Options{})
-	if err != nil {
-		return fmt.Errorf("server %s: no rule can speak of this name; give it another one", term.Value(name))
+// inFolder puts the servers' own folder in the place of ~/projects.
+func (p *starterPlan) inFolder(rules string) string {
+	if p.folder == "" {
+		return rules
 	}
-	return nil
+	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
+	return strings.ReplaceAll(rules, "~/projects", p.folder)
 }
 
-// unknown are the servers that no profile knows, sorted.
-func (p *starterPlan) unknown() []string {
-	var names []string
-	for name, profile := range p.servers {
-		if profile == "" {
+// named are the names of the servers that a test picks, sorted.
+func (p *starterPlan) named(is func(*servers.Server) bool) (names []string) {
+	for name, s := range p.servers {
+		if is(s) {
 			names = append(names, name)
 		}
 	}
@@ -118,64 +125,38 @@ func (p *starterPlan) unknown() []string {
 	return names
 }
 
-// otherNames are what the servers of the profiles are called elsewhere: other
-// packages with the same tools, Python modules, container images.
-var otherNames = map[string][]string{
-	"filesystem": {"mcp/filesystem"},
-	"git":        {"mcp_server_git", "mcp/git"},
-	"github":     {"github-mcp-server", "ghcr.io/github/github-mcp-server", "mcp/github"},
-	"postgres":   {"mcp/postgres"},
-	"fetch":      {"mcp_server_fetch", "mcp/fetch"},
-	"browser":    {"mcp/playwright"},
-	"slack":      {"mcp/slack"},
+// catalogued are servers that only the catalogue has rules for.
+type catalogued struct {
+	names []string
+	as    string
 }
 
-// profileOf is the profile for a server, "" when none or more than one fits its
-// command line.
-func profileOf(e client.Entry) string {
-	found := ""
-	for i, word := range append([]string{e.Command}, e.Args...) {
-		name := packageOf(word, i == 0)
-		for _, p := range fixtures.Profiles() {
-			if name != p.Server && !slices.Contains(otherNames[p.Name], name) {
-				continue
-			}
-			if found != "" && found != p.Name {
-				return ""
-			}
-			found = p.Name
+func (p *starterPlan) byCatalogue() (all []catalogued) {
+	known, _ := servers.Catalogue() // planStarter has read it
+	for i := range known {
+		if names := p.named(func(s *servers.Server) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
+			all = append(all, catalogued{names, known[i].Name})
 		}
 	}
-	return found
+	return all
 }
 
-// packageOf takes folders and versions off a word that names a package, a
-// program or an image.
-func packageOf(word string, program bool) string {
-	word = strings.ReplaceAll(word, `\`, "/")
-	if _, in, ok := cutLast(word, "node_modules/"); ok {
-		parts := strings.SplitN(in, "/", 3)
-		if strings.HasPrefix(in, "@") && len(parts) > 1 {
-			return parts[0] + "/" + parts[1]
-		}
-		return parts[0]
-	}
-	if program {
-		word = strings.TrimSuffix(word[strings.LastIndex(word, "/")+1:], ".exe")
-	}
-	word, _, _ = strings.Cut(word, "==")
-	if i := strings.LastIndexAny(word, "@:"); i > 0 && i > strings.LastIndex(word, "/") {
-		word = word[:i]
-	}
-	return word
+// unknown are the servers that nobody knows, sorted.
+func (p *starterPlan) unknown() []string {
+	return p.named(func(s *servers.Server) bool { return s == nil })
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
+// recognised is the server that an entry starts or leads to; nil when nobody knows it.
+func recognised(e client.Entry) (*servers.Server, error) {
+	return servers.Recognise(e.Command, e.Args, e.URL)
+}
+
+// profileOf is the starter policy for a server, "" when there is none.
+func profileOf(s *servers.Server) string {
+	if s == nil || !slices.ContainsFunc(fixtures.Profiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
+		return ""
 	}
-	return s[:i], s[i+len(sep):], true
+	return s.ID
 }
 
 // foldersOf are the folders that a filesystem server is given.
@@ -193,8 +174,12 @@ func foldersOf(e client.Entry) []string {
 // home folder or above it, and its name is no pattern and needs no quoting.
 func modest(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
-	if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
-		return false
+	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
+		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
+			return false
+		}
+	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
+		return false // all of another drive
 	}
 	return !strings.ContainsFunc(folder, func(r rune) bool {
 		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)

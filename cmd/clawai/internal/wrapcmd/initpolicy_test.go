@@ -8,42 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
-
-func TestProfileOfACommandLine(t *testing.T) {
-	for line, want := range map[string]string{
-		"npx -y @modelcontextprotocol/server-filesystem /srv":                            "filesystem",
-		"npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /srv":                  "filesystem",
-		"cmd /c npx -y @modelcontextprotocol/server-github":                              "github",
-		"node /opt/node_modules/@playwright/mcp/cli.js":                                  "browser",
-		`node C:\x\node_modules\mcp-server-commands\build\index.js`:                      "shell",
-		"uvx mcp-server-git --repository /srv/app":                                       "git",
-		"uvx mcp-server-git@0.6.2":                                                       "git",
-		"uvx mcp-server-fetch==2025.4.7":                                                 "fetch",
-		"python3 -m mcp_server_fetch":                                                    "fetch",
-		"/usr/local/bin/mcp-server-git":                                                  "git",
-		"docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server:v1.2 stdio": "github",
-		"docker run -i --rm mcp/postgres:latest postgresql://db/x":                       "postgres",
-
-		"npx -y @somebody/server-filesystem":                  "",
-		"npx -y @modelcontextprotocol/server-filesystem-plus": "",
-		"uvx weather":                   "",
-		"":                              "",
-		"run --git /srv/mcp-server-git": "",
-		"npx @modelcontextprotocol/server-slack mcp-server-git":          "", // more than one fits
-		"docker run evil.example/mcp/git":                                "",
-		"npx @modelcontextprotocol/server-filesystem/../../evil":         "",
-		"npx -y @modelcontextprotocol/server-filesystem:extra@file:/x/y": "",
-	} {
-		words := append(strings.Fields(line), "")
-		if got := profileOf(client.Entry{Command: words[0], Args: words[1:]}); got != want {
-			t.Errorf("%q is %q, want %q", line, got, want)
-		}
-	}
-}
 
 func targetsOf(entries ...client.Entry) []wrap.Target {
 	var all []wrap.Target
@@ -76,7 +45,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 		"/home/user/../user/.":    false,
 		"/home/username/projects": true,
 	} {
-		p, err := planStarter(modeAsk, targetsOf(filesystemOn(folder)), "/home/user")
+		p, err := planStarter(modeAsk, targetsOf(filesystemOn(folder)), nil, "/home/user")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +56,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
-	p, err := planStarter(modeAsk, targetsOf(filesystemOn("/a", "/b")), "/home/user")
+	p, err := planStarter(modeAsk, targetsOf(filesystemOn("/a", "/b")), nil, "/home/user")
 	if err != nil || p.folder != "" {
 		t.Errorf("one of two folders was picked: %q, %v", p.folder, err)
 	}
@@ -98,7 +67,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 func TestUnknownServersStayShut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z*?".\\\[\]{}'-]{1,8}`)).Draw(rt, "name")
-		if nameable(name) != nil {
+		if policycmd.Nameable(name) != nil {
 			rt.Skip("init leaves it out")
 		}
 		mode := rapid.SampledFrom(initModes).Draw(rt, "mode")
@@ -108,7 +77,7 @@ func TestUnknownServersStayShut(t *testing.T) {
 		if rapid.Bool().Draw(rt, "reversed") {
 			slices.Reverse(targets)
 		}
-		plan, err := planStarter(mode, targets, "/home/user")
+		plan, err := planStarter(mode, targets, nil, "/home/user")
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package wrapcmd
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -11,14 +13,14 @@ import (
 
 // preview shows what would be written: in a dry run the policy in full.
 func (r *initRun) preview(changes []wrap.Change) {
-	if len(r.targets) == 0 {
+	if len(changes) == 0 {
 		return
 	}
 	if !r.kept && r.dryRun {
 		fmt.Fprintf(r.out, "--- %s (new)\n%s\n", r.Short(r.policy.Path), r.plan.text)
 	}
 	for _, change := range changes {
-		fmt.Fprint(r.out, change.Diff(r.Short(change.Path)))
+		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
 	}
 	if !r.dryRun {
 		r.tellPolicy("Policy to write")
@@ -27,24 +29,33 @@ func (r *initRun) preview(changes []wrap.Change) {
 
 // tellPolicy says where the policy is and what it holds.
 func (r *initRun) tellPolicy(what string) {
-	fmt.Fprintf(r.out, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
+	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 	if r.kept {
 		return
 	}
 	if len(r.policy.Profiles) > 0 {
-		fmt.Fprintf(r.out, "  Starter policies in it: %s.\n", strings.Join(r.policy.Profiles, ", "))
+		fmt.Fprintf(r.prose, "  Starter policies in it: %s.\n", strings.Join(r.policy.Profiles, ", "))
 	}
 	if r.plan.folder != "" {
-		fmt.Fprintf(r.out, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
+		fmt.Fprintf(r.prose, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
-		fmt.Fprintln(r.out, "  The folder it opens is ~/projects: put your own in its place.")
+		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
+	}
+	for _, e := range r.plan.byCatalogue() {
+		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
 	}
 	if unknown := r.plan.unknown(); len(unknown) > 0 {
 		verb := "Asked for, call by call"
 		if r.mode == modeStrict {
 			verb = "Refused until you write rules for them"
 		}
-		fmt.Fprintf(r.out, "  %s: %s.\n", verb, names(unknown))
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return len(r.plan.told[name]) > 0 })
+		if told := slices.Sorted(maps.Keys(r.plan.told)); len(told) > 0 {
+			fmt.Fprintf(r.prose, "  By the tools that it lists itself: %s.\n", names(told))
+		}
+		if len(unknown) > 0 {
+			fmt.Fprintf(r.prose, "  %s: %s.\n", verb, names(unknown))
+		}
 	}
 }
 
@@ -60,23 +71,31 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		return r.end(append(refused, failed...))
 	}
 	if r.shared > 0 {
-		fmt.Fprintf(r.out, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.Count(r.shared, "1 server", "%d servers"))
+		fmt.Fprintf(r.prose, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.Count(r.shared, "1 server", "%d servers"))
 	}
 	switch {
 	case len(changes) == 0:
-		fmt.Fprintln(r.out, "No server to put clawai in front of (see: clawai status).")
+		fmt.Fprintln(r.prose, "No server to put clawai in front of (see: clawai status).")
 		return r.end(refused)
 	case r.dryRun:
 		r.tellPolicy(r.policyTitle("Policy to write"))
 		r.unruled(changes)
-		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
+		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}
 	r.tellPolicy(r.policyTitle("Wrote a policy"))
 	r.report(changes, failed)
-	fmt.Fprintln(r.out, "\nNext, when the clients are started again:")
+	if err := r.tellAsking(); err != nil {
+		return err
+	}
+	if r.terminal {
+		if err := r.try(); err != nil {
+			fmt.Fprintf(r.errs, "clawai: the question could not be tried: %v\n", err)
+		}
+	}
+	fmt.Fprintln(r.prose, "\nNext, when the clients are started again:")
 	for _, step := range r.next() {
-		fmt.Fprintf(r.out, "  %-23s %s\n", step.Command, step.Why)
+		fmt.Fprintf(r.prose, "  %-23s %s\n", step.Command, step.Why)
 	}
 	return r.end(append(refused, failed...))
 }
@@ -98,11 +117,16 @@ func (r *initRun) next() []initStep {
 	if r.mode == modeObserve {
 		last = initStep{"clawai init --mode ask", "enforce it, when the record reads well"}
 	}
-	return []initStep{
+	steps := []initStep{
+		{"clawai approve", "answer what your agents ask, in a second terminal"},
 		{"clawai status", "which servers are behind clawai"},
 		{"clawai log --follow", "what your agents do, as they do it"},
 		last,
 	}
+	if len(r.hooked) > 0 {
+		steps = append(steps, initStep{"clawai wrap --hooks", "the same rules for the tools that your clients bring along"})
+	}
+	return steps
 }
 
 // initDoc is what --json prints.
@@ -111,6 +135,8 @@ type initDoc struct {
 	DryRun  bool           `json:"dry_run"`
 	Policy  initPolicy     `json:"policy"`
 	Servers []editedServer `json:"servers"`
+	Hooks   []editedHooks  `json:"hooks,omitempty"`
+	Asking  *askDoc        `json:"asking,omitempty"`
 	Undo    string         `json:"undo,omitempty"`
 	Next    []initStep     `json:"next"`
 }
@@ -130,9 +156,16 @@ func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
 		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
 	}
+	if asks, err := r.asks(); err == nil {
+		doc.Asking = &asks
+	}
 	doc.Servers, doc.Undo = r.edited(changes, failed)
+	doc.Hooks = hooksOf(changes, failed)
 	for i, s := range doc.Servers {
-		doc.Servers[i].Profile = r.plan.servers[s.Name]
+		known := r.plan.servers[s.Name]
+		if doc.Servers[i].Profile = profileOf(known); known != nil {
+			doc.Servers[i].Known = known.ID
+		}
 	}
 	return doc
 }

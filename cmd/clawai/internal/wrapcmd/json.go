@@ -1,6 +1,8 @@
 package wrapcmd
 
 import (
+	"strings"
+
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
@@ -10,6 +12,9 @@ import (
 type wrapDoc struct {
 	DryRun  bool           `json:"dry_run"`
 	Servers []editedServer `json:"servers"` // that were edited, or would be
+	Hooks   []editedHooks  `json:"hooks,omitempty"`
+	Hub     string         `json:"hub,omitempty"`   // the configuration that servers were moved into
+	Vault   []movedSecret  `json:"vault,omitempty"` // that went into the vault, or came back from it
 	Undo    string         `json:"undo,omitempty"`
 }
 
@@ -19,6 +24,7 @@ type editedServer struct {
 	Path    string `json:"path"`
 	Restart string `json:"restart,omitempty"` // what a person does for it to take effect
 	Profile string `json:"profile,omitempty"` // of init: the starter policy that was written for it
+	Known   string `json:"known,omitempty"`   // of init: as which server of the catalogue it was recognised
 	Error   string `json:"error,omitempty"`   // why it was not edited
 }
 
@@ -27,6 +33,9 @@ func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedSer
 	all = []editedServer{}
 	var done []string
 	for i, c := range changes {
+		if c.Hook != nil {
+			continue
+		}
 		for _, e := range c.Edits {
 			s := editedServer{Name: e.Entry.Name, Client: e.Row.Client, Path: c.Path, Restart: e.Row.Restart}
 			if failed != nil && failed[i] != nil {
@@ -54,5 +63,31 @@ func (r *wrapRun) document(changes []wrap.Change, failed []error) error {
 	}
 	doc := wrapDoc{DryRun: r.dryRun}
 	doc.Servers, doc.Undo = r.edited(changes, failed)
+	if r.Judge.Hub.Into && len(changes) > 0 {
+		doc.Hub = r.folders.SettingsFile()
+	}
+	doc.Hooks = hooksOf(changes, failed)
+	doc.Vault = r.vault.document()
+	if hooked := doc.Hooks; r.hooks && len(hooked) > 0 && !r.dryRun {
+		doc.Undo = r.undoHooks(hooked)
+	}
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
+}
+
+// undoHooks is the command that takes back what was done to hooks.
+func (r *wrapRun) undoHooks(all []editedHooks) string {
+	var done []string
+	for _, h := range all {
+		if h.Error == "" {
+			done = append(done, h.Client)
+		}
+	}
+	if len(done) == 0 {
+		return ""
+	}
+	back := "unwrap"
+	if r.op == wrap.Unwrap {
+		back = "wrap"
+	}
+	return "clawai " + back + " --hooks " + strings.Join(compact(done), " ")
 }

@@ -28,17 +28,30 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		verb, back = "Unwrapped", "wrap"
 	}
 	var done []string
+	var hooked []string
 	var written []wrap.Change
 	for i, c := range changes {
 		if failed[i] != nil {
 			continue
 		}
+		if c.Hook != nil {
+			r.tellHooks(c)
+			hooked = append(hooked, c.Hook.Client)
+			continue
+		}
 		written = append(written, c)
 		done = append(done, c.Names()...)
-		fmt.Fprintf(r.out, "%s %s in %s.\n", verb, names(c.Names()), r.Short(c.Path))
+		if r.Judge.Hub.Into {
+			fmt.Fprintf(r.prose, "Moved %s of %s into the hub, %s.\n", names(c.Names()), r.Short(c.Path), r.Short(r.folders.SettingsFile()))
+		} else {
+			fmt.Fprintf(r.prose, "%s %s in %s.\n", verb, names(c.Names()), r.Short(c.Path))
+		}
 		r.aftercare(c)
 	}
-	if r.op == wrap.Wrap {
+	if len(hooked) > 0 {
+		fmt.Fprintf(r.prose, "Undo: clawai %s --hooks %s\n", back, strings.Join(compact(hooked), " "))
+	}
+	if r.op == wrap.Wrap && !r.hooks {
 		r.uncovered()
 	}
 	if len(done) == 0 {
@@ -49,10 +62,10 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 	}
 	r.unruled(written)
 	if r.Judge.Observe {
-		fmt.Fprintln(r.out, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
+		fmt.Fprintln(r.prose, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}
 	r.elsewhere()
-	fmt.Fprintf(r.out, "Undo: clawai %s %s\n", back, r.again(done))
+	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", back, r.again(done))
 }
 
 // aftercare is what a person must know about one changed file.
@@ -60,6 +73,10 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	var afterwards, readers []string
 	experimental := false
 	for _, e := range c.Edits {
+		if c.Hook != nil && r.op == wrap.Unwrap {
+			afterwards = append(afterwards, "Sessions of "+e.Row.Name+" that run now may call it until they end")
+			continue
+		}
 		if why, ok := strings.CutPrefix(e.Row.Restart, "nothing: "); ok {
 			afterwards = append(afterwards, "In effect at once: "+why)
 		} else {
@@ -69,24 +86,24 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 		experimental = experimental || e.Row.Confidence == client.Experimental
 	}
 	for _, text := range compact(afterwards) {
-		fmt.Fprintf(r.out, "  %s.\n", text)
+		fmt.Fprintf(r.prose, "  %s.\n", text)
 	}
 	if readers = compact(readers); len(readers) > 0 {
-		fmt.Fprintf(r.out, "  Also read by %s.\n", strings.Join(readers, ", "))
+		fmt.Fprintf(r.prose, "  Also read by %s.\n", strings.Join(readers, ", "))
 	}
 	r.putRight(c)
 	r.signIn(c)
 	if c.Real != c.Path {
-		fmt.Fprintf(r.out, "  The file edited is %s, where the symlink leads.\n", r.Short(c.Real))
+		fmt.Fprintf(r.prose, "  The file edited is %s, where the symlink leads.\n", r.Short(c.Real))
 	}
 	if r.op == wrap.Wrap && c.Tracked {
-		fmt.Fprintln(r.out, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
+		fmt.Fprintln(r.prose, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
 	}
 	if bytes.HasPrefix(c.Before, []byte("\ufeff")) && !c.Edits[0].Row.BOMOK {
-		fmt.Fprintf(r.out, "  The file starts with a byte order mark, which %s may not read: save it without.\n", c.Edits[0].Row.Name)
+		fmt.Fprintf(r.prose, "  The file starts with a byte order mark, which %s may not read: save it without.\n", c.Edits[0].Row.Name)
 	}
 	if experimental {
-		fmt.Fprintf(r.out, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
+		fmt.Fprintf(r.prose, "  Experimental: this form of %s's file was not seen on a real install; see that the server starts.\n", c.Edits[0].Row.Name)
 	}
 }
 
@@ -95,7 +112,7 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 func (r *wrapRun) putRight(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
-			fmt.Fprintf(r.out, "  Put right in %s: %s.\n", term.Visible(e.Entry.Name), term.Text(strings.Join(was.Differs, "; ")))
+			fmt.Fprintf(r.prose, "  Put right in %s: %s.\n", term.Visible(e.Entry.Name), term.Text(strings.Join(was.Differs, "; ")))
 		}
 	}
 }
@@ -111,7 +128,7 @@ func (r *wrapRun) signIn(c wrap.Change) {
 		if !client.Hidden(e.Row, e.Entry.URL) {
 			now = "; or now, with: clawai auth login " + term.Text(cmdline.Quote([]string{e.Entry.URL}))
 		}
-		fmt.Fprintf(r.out, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)
+		fmt.Fprintf(r.prose, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)
 	}
 }
 
@@ -125,13 +142,17 @@ func (r *wrapRun) elsewhere() {
 		}
 	}
 	if len(set) > 0 {
-		fmt.Fprintf(r.out, "%s must be set for the clients too, or the proxy will look for its policy elsewhere.\n", strings.Join(set, ", "))
+		fmt.Fprintf(r.prose, "%s must be set for the clients too, or the proxy will look for its policy elsewhere.\n", strings.Join(set, ", "))
 	}
 }
 
 // again is the rest of the command that takes back what was done.
 func (r *wrapRun) again(done []string) string {
-	if len(r.selection.Names) == 0 && r.all {
+	if r.Judge.Hub.Into {
+		done = []string{client.HubName}
+	}
+	done = slices.DeleteFunc(done, func(name string) bool { return r.op == wrap.Unwrap && name == client.HubName })
+	if len(r.selection.Names) == 0 && r.all && !r.Judge.Hub.Into {
 		done = nil
 	}
 	words := NameWords(compact(done))
@@ -142,7 +163,7 @@ func (r *wrapRun) again(done []string) string {
 		args = nil
 	}
 	for _, name := range []string{"client", "scope", "file"} {
-		if value := r.c.String(name); value != "" {
+		if value := r.c.String(name); value != "" && (len(words) > 0 || value != "all") {
 			args = append(args, "--"+name, term.Text(cmdline.Quote([]string{value})))
 		}
 	}
@@ -182,7 +203,7 @@ func (r *wrapRun) uncovered() {
 		}
 	}
 	if len(lines) > 0 {
-		fmt.Fprintf(r.out, "Not covered:\n  %s\n", strings.Join(lines, "\n  "))
+		fmt.Fprintf(r.prose, "Not covered:\n  %s\n", strings.Join(lines, "\n  "))
 	}
 }
 

@@ -1,6 +1,7 @@
 package wrapcmd
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -27,11 +28,16 @@ type wrapRun struct {
 	c         *cli.Context
 	op        wrap.Op
 	out, errs io.Writer
+	prose     io.Writer // out for sentences
+	diffs     io.Writer // out for changes
+	in        *bufio.Reader
 	Found
 	selection wrap.Selection
-	all       bool // every server that the selection leaves
+	all       bool // every server, or client, that the selection leaves
+	hooks     bool // hooks are meant and not servers
 	dryRun    bool
 	terminal  bool           // a person can be asked
+	vault     *vaultMoves    // never nil
 	rules     *policy.Policy // of the owner's, as it was there; nil: not read, or made just now
 }
 
@@ -71,28 +77,46 @@ func Find() (f Found, err error) {
 	if f.Judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
 		return f, fmt.Errorf("the journal cannot be read: %w", err)
 	}
-	return f, nil
+	f.Judge.Hub, err = f.hub()
+	return f, err
 }
 
 func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
-	r := &wrapRun{c: c, op: op, out: c.App.Writer, errs: c.App.ErrWriter}
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.Arguments(c) // which may hold --color, behind the names
 	if err != nil {
 		return nil, err
 	}
+	r := &wrapRun{
+		c: c, op: op, in: bufio.NewReader(os.Stdin),
+		out: c.App.Writer, prose: cmdline.Prose(c.App.Writer), diffs: cmdline.Prose(c.App.Writer, diffMarks...), errs: cmdline.Prose(c.App.ErrWriter),
+	}
 	if c.Bool("all") && len(names) > 0 {
-		return nil, cmdline.Usagef("--all means every server; name servers or give --all, not both")
+		what := "server"
+		if c.Bool("hooks") {
+			what = "client"
+		}
+		return nil, cmdline.Usagef("--all means every %s; name %[1]ss or give --all, not both", what)
 	}
 	if r.Found, err = Find(); err != nil {
 		return nil, err
 	}
+	if c.Command.Name == protect {
+		names = nil // its one argument is a client, and in its flag by now
+	} else if names, err = r.chooseHub(c, names); err != nil {
+		return nil, err
+	}
+	r.Judge.Hub.Into = op == wrap.Wrap && c.Bool("hub")
 	if r.selection, err = r.selectionOf(c, names); err != nil {
 		return nil, err
 	}
 	if op == wrap.Wrap && r.Judge.Program.Err != nil {
 		return nil, r.Judge.Program.Err
 	}
-	r.all = c.Bool("all") || c.String("client") == "all" && len(names) > 0
+	r.all = c.Bool("all") || r.Judge.Hub.Into || c.String("client") == "all" && len(names) > 0
+	r.vault = &vaultMoves{run: r}
+	if op == wrap.Unwrap || c.Bool("vault") {
+		r.Judge.Secrets = r.vault
+	}
 	r.Judge.Observe = op == wrap.Wrap && c.Bool("observe")
 	if err := r.chooseForm(c); err != nil {
 		return nil, err
@@ -102,10 +126,23 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 		if !r.dryRun && !c.Bool("yes") {
 			return nil, cmdline.Usagef("--json asks nothing; give --yes too, or --dry-run to look first")
 		}
-		r.out = io.Discard
+		r.out, r.prose, r.diffs = io.Discard, io.Discard, io.Discard
 	}
 	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
+	if c.Bool("all") && !r.terminal && !c.Bool("yes") && !r.dryRun {
+		return nil, cmdline.Usagef("--all edits every client's file, and nobody can be asked here; give --yes too, or --dry-run to look first")
+	}
+	if c.Bool("vault") && !r.terminal && !c.Bool("yes") && !r.dryRun {
+		return nil, cmdline.Usagef("--vault asks about each secret, and nobody can be asked here; give --yes too, or --dry-run to look first")
+	}
 	return r, nil
+}
+
+// ask puts a question at the terminal and reads a line.
+func (r *wrapRun) ask(question string) (string, error) {
+	fmt.Fprint(r.prose, question)
+	line, err := r.in.ReadString('\n')
+	return strings.TrimSpace(line), err
 }
 
 // sources are the places here that no edit of a file reaches: those that leave a
@@ -125,6 +162,14 @@ func (f *Found) sources(of string) []client.Uncoverable {
 		}
 		return !slices.ContainsFunc(f.Places, func(p wrap.ConfigFile) bool { return p.Row.Client == u.Client })
 	})
+}
+
+// diffMarks are of a unified diff: what goes and what comes.
+var diffMarks = []cmdline.Mark{
+	{Pattern: `^((?:---|\+\+\+) .*)`, Color: cmdline.Bold},
+	{Pattern: `^(@@ .*)`, Color: cmdline.Dim},
+	{Pattern: `^(-.*)`, Color: cmdline.Red},
+	{Pattern: `^(\+.*)`, Color: cmdline.Green},
 }
 
 // Short writes a path below the home folder with ~, harmless for a terminal.

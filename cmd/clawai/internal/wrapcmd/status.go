@@ -1,16 +1,13 @@
 package wrapcmd
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -20,10 +17,11 @@ func StatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "show which servers of your MCP clients are behind clawai",
-		UsageText: "clawai status [--json] [--check]",
+		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
-			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server that can be wrapped is not, or a file cannot be read"},
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server that can be wrapped is not, a hook that was put there does nothing, or a file cannot be read"},
+			&cli.BoolFlag{Name: "tokens", Usage: "estimate what each server's tools cost the model, by the lists on record"},
 		},
 		Action: runStatus,
 	}
@@ -34,9 +32,12 @@ type Status struct {
 	Clawai     string             `json:"clawai"`
 	Program    string             `json:"program,omitempty"` // what wrap would write
 	Files      []FileStatus       `json:"files"`
+	Hooks      []HookStatus       `json:"hooks"`
 	NotCovered []statusUncovered  `json:"not_covered"`
 	Counts     map[wrap.State]int `json:"counts"`
 	Unreadable int                `json:"unreadable"`
+	Hub        []string           `json:"hub,omitempty"`      // what stands half-way between clients' files and the hub
+	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
 }
 
 // FileStatus is one file of a client.
@@ -76,22 +77,32 @@ func runStatus(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
+	if c.Bool("tokens") {
+		if c.Bool("check") {
+			return cmdline.Usagef("--tokens and --check are two questions; ask one")
+		}
+		return printTokens(c)
+	}
 	f, err := Find()
 	if err != nil {
 		return err
 	}
 	doc := f.Status()
+	if doc.Hooks, err = f.hookStatus(); err != nil {
+		return err
+	}
+	if doc.Sessions, err = flow.List(f.folders.State); err != nil {
+		return err
+	}
 	if c.Bool("json") {
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(doc)
-	} else {
-		err = f.printStatus(c.App.Writer, doc)
+		err = cmdline.WriteJSON(c.App.Writer, doc)
+	} else if err = f.printStatus(c.App.Writer, doc); err == nil {
+		err = printSessions(c.App.Writer, doc.Sessions)
 	}
 	if err != nil {
 		return err
 	}
-	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable > 0 {
+	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub) > 0 || c.Bool("check") && lacking(doc.Hooks) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
@@ -125,52 +136,51 @@ func (f *Found) Status() Status {
 			doc.Files = append(doc.Files, file)
 		}
 	}
+	doc.Hub = f.HubTrouble()
 	for _, u := range f.sources("") {
 		doc.NotCovered = append(doc.NotCovered, statusUncovered{u.Client, u.Name, u.Why, u.Instead, u.Found(f.env)})
 	}
 	return doc
 }
 
-func (f *Found) printStatus(w io.Writer, doc Status) error {
-	if len(doc.Files) == 0 {
-		_, err := fmt.Fprintln(w, "No MCP client here has a server in a file that clawai knows.")
-		return err
+// Servers are the names of all servers that were found, sorted.
+func (f *Found) Servers() (names []string) {
+	for i := range f.Places {
+		for _, e := range f.Places[i].Entries {
+			names = append(names, e.Name)
+		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SERVER\tSTATE\tCLIENT\tFILE\t")
-	for _, file := range doc.Files {
-		name := file.Client
-		if file.Experimental {
-			name += " (experimental)"
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Clients are the words for the clients that have a server or a file here.
+func (f *Found) Clients() (names []string) {
+	for i := range f.Places {
+		if p := &f.Places[i]; p.Err != nil || len(p.Entries) > 0 {
+			names = append(names, p.Row.Client)
 		}
-		if file.Error != "" {
-			fmt.Fprintf(t, "?\tunreadable\t%s\t%s\t%s\n", name, f.Short(file.Path), term.Text(file.Error))
-		}
-		for _, s := range file.Servers {
-			why := term.Text(s.Why)
-			if s.Remote && why == "" {
-				why = "a remote server"
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Unruled are the servers behind clawai that no rule opens, and those that only rules
+// without a server open something of.
+func (f *Found) Unruled(rules []policy.Source) (shut, elsewhere []string) {
+	for i := range f.Places {
+		for _, e := range f.Places[i].Entries {
+			if state, _ := f.Judge.State(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
+				continue // rules see the hub's servers, whose ids are in its own file
 			}
-			if s.Project != "" {
-				why = strings.TrimPrefix(why+"; for "+f.Short(s.Project), "; ")
+			switch openFor(rules, e, starterFor(e)) {
+			case closed:
+				shut = append(shut, e.Name)
+			case openedElsewhere:
+				elsewhere = append(elsewhere, e.Name)
+			case opened:
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", term.Visible(s.Name), s.State, name, f.Short(file.Path), why)
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if n := doc.Counts[wrap.Observed]; n > 0 {
-		fmt.Fprintf(w, "\nNOTHING IS ENFORCED for %s wrapped with --observe: every call passes and is recorded.\n", cmdline.Count(n, "the server", "the %d servers"))
-	}
-	for i, u := range doc.NotCovered {
-		if i == 0 {
-			fmt.Fprintln(w, "\nNot covered:")
-		}
-		fmt.Fprintf(w, "  %s: %s\n", u.What, u.Why)
-	}
-	if doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted] > 0 {
-		fmt.Fprintln(w, "\nNext: clawai wrap")
-	}
-	return nil
+	return compact(shut), compact(elsewhere)
 }

@@ -93,9 +93,9 @@ func (r *wrapRun) nothing() error {
 		} else if len(r.selection.Names) > 0 {
 			failed = true
 		}
-		fmt.Fprintln(r.out, line)
+		fmt.Fprintln(r.prose, line)
 	}
-	fmt.Fprintf(r.out, "Nothing to %s.\n", r.op)
+	fmt.Fprintf(r.prose, "Nothing to %s.\n", r.op)
 	if failed && done == 0 {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}

@@ -25,7 +25,7 @@ func (r *wrapRun) unruled(changes []wrap.Change) {
 	profiles := map[string]string{} // of those servers
 	for _, c := range changes {
 		for _, e := range c.Edits {
-			profile := profileOf(e.Entry)
+			profile := starterFor(e.Entry)
 			switch openFor(rules, e.Entry, profile) {
 			case opened:
 				continue
@@ -45,21 +45,30 @@ func (r *wrapRun) unruled(changes []wrap.Change) {
 	}
 	path := r.Short(r.folders.PolicyFile())
 	if len(shut) > 0 {
-		fmt.Fprintf(r.out, "No rule of %s opens %s: every call will be refused.\n", path, names(shut))
+		fmt.Fprintf(r.prose, "No rule of %s opens %s: every call will be refused.\n", path, names(shut))
 	}
 	if len(narrow) > 0 {
-		fmt.Fprintf(r.out, "No rule of %s names %s: what its rules without a server do not open will be refused.\n", path, names(narrow))
+		fmt.Fprintf(r.prose, "No rule of %s names %s: what its rules without a server do not open will be refused.\n", path, names(narrow))
 	}
 	for _, name := range compact(slices.Concat(shut, narrow)) {
 		if p := profiles[name]; p != "" {
-			fmt.Fprintf(r.out, "  Rules for %s, to put above the one that refuses the rest: clawai policy init --profile %s --output -\n", term.Visible(name), p)
+			fmt.Fprintf(r.prose, "  Rules for %s, to put above the one that refuses the rest: clawai policy init --profile %s --output -\n", term.Visible(name), p)
 		}
+	}
+	if r.Judge.Hub.Into {
+		return // which is no place to only watch
 	}
 	watch := "clawai wrap " + strings.Join(compact(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
 	}
-	fmt.Fprintf(r.out, "  Or watch first: %s; then clawai policy learn\n", watch)
+	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
+}
+
+// starterFor is the starter policy for what an entry runs, "" when there is none.
+func starterFor(e client.Entry) string {
+	known, _ := recognised(e) // nil where the catalogue cannot be read, as for an unknown one
+	return profileOf(known)
 }
 
 // opening is how far a policy's rules open a server.
@@ -78,12 +87,14 @@ func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	for i := range rules {
 		s := &rules[i]
 		switch {
-		case s.Server != "":
-			if matches(s.Server, e.Name) {
+		case s.Subject == policy.NoSubject: // it decides no calls
+		case s.Servers != nil:
+			if matches(s.Servers, e.Name) {
 				return opened
 			}
 		case s.Action == policy.Deny || !slices.Contains([]policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject}, s.Subject):
-		case strings.Trim(s.Name, "*") == "" || slices.ContainsFunc(namesOf(profile), func(name string) bool { return matches(s.Name, name) }):
+		case slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" }),
+			slices.ContainsFunc(namesOf(profile), func(name string) bool { return matches(s.Names, name) }):
 			return opened
 		default:
 			found = openedElsewhere
@@ -92,9 +103,12 @@ func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	return found
 }
 
-func matches(pattern, name string) bool {
-	p, err := glob.Compile(pattern)
-	return err == nil && p.Match(name)
+// matches says that one of the globs matches a name.
+func matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		p, err := glob.Compile(g)
+		return err == nil && p.Match(name)
+	})
 }
 
 // namesOf are the names that a starter policy's rules open, as they stand there.
@@ -111,8 +125,8 @@ func namesOf(profile string) (names []string) {
 		return nil
 	}
 	for _, s := range p.Sources() {
-		if s.Action != policy.Deny {
-			names = append(names, s.Name)
+		if s.Action != policy.Deny && s.Subject != policy.NoSubject {
+			names = append(names, s.Names...)
 		}
 	}
 	return names

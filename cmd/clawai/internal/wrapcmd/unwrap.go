@@ -11,8 +11,8 @@ func UnwrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "unwrap",
 		Usage:     "take clawai away from servers again, byte for byte",
-		UsageText: "clawai unwrap [SERVER...] [options]",
-		Flags:     append(selectionFlags(), append(editFlags(), editJSONFlag())...),
+		UsageText: "clawai unwrap [SERVER...] [options]\nclawai unwrap --hooks [CLIENT...] [options]",
+		Flags:     append(selectionFlags(), append(editFlags(), editJSONFlag(), hooksFlag())...),
 		Action:    func(c *cli.Context) error { return runWrap(c, wrap.Unwrap) },
 	}
 }

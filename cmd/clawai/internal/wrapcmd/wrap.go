@@ -3,12 +3,13 @@
 package wrapcmd
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -26,8 +28,11 @@ func WrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "wrap",
 		Usage:     "put clawai in front of the servers your MCP clients have",
-		UsageText: "clawai wrap [SERVER...] [options]",
+		UsageText: "clawai wrap [SERVER...] [options]\nclawai wrap --hooks [CLIENT...] [options]\nclawai wrap --hub CLIENT [options]",
 		Flags: append(flags,
+			hooksFlag(),
+			hubFlag(),
+			&cli.BoolFlag{Name: "vault", Usage: "move secrets in the environment and headers of these servers out of the files, into the vault"},
 			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
 			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place; proxy, the url of your clawai proxy --listen"},
 			&cli.StringFlag{Name: "listen", Value: wrap.DefaultListen, Usage: "the `ADDRESS:PORT` of that proxy"},
@@ -51,35 +56,56 @@ func editFlags() []cli.Flag {
 }
 
 func runWrap(c *cli.Context, op wrap.Op) error {
+	if err := checkHooks(c); err != nil {
+		return err
+	}
 	r, err := newWrapRun(c, op)
 	if err != nil {
 		return err
 	}
-	targets, err := r.targets(c.Context)
+	r.hooks = c.Bool("hooks")
+	changes, refused, targets, err := r.plan(c.Context)
 	if err != nil {
 		return err
 	}
-	if len(targets) == 0 {
+	switch {
+	case len(changes) == 0 && r.op == wrap.Unwrap && !r.dryRun && r.Judge.Hub.Pending(r.Places):
+		unlock, err := r.Judge.Hub.Alone(c.Context, r.options())
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return r.settle(c.Context)
+	case len(changes) == 0 && len(targets) == 0 && len(refused) == 0 && !r.hooks:
 		return r.nothing()
-	}
-	changes, refused := r.Judge.Plan(op, targets)
-	if len(changes) == 0 {
+	case len(changes) == 0:
 		return errors.Join(r.document(nil, nil), r.end(refused))
 	}
-	if err := r.ready(); err != nil {
+	first, err := r.ready(targets)
+	if err != nil {
 		return err
 	}
 	for _, change := range changes {
-		fmt.Fprint(r.out, change.Diff(r.Short(change.Path)))
+		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
+		for _, note := range change.Notes {
+			fmt.Fprintf(r.prose, "Beside it in %s, %s.\n", r.Short(change.Path), term.Text(note))
+		}
 	}
+	r.tellHub(changes)
+	r.vault.tell()
 	if r.dryRun {
-		fmt.Fprintln(r.out, "Nothing was written (--dry-run).")
-		r.uncovered()
-		r.unruled(changes)
+		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
+		if !r.hooks {
+			r.uncovered()
+			r.unruled(changes)
+		}
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
 	if !r.confirmed(len(changes)) {
 		return nil
+	}
+	if err := first.writePolicy(); err != nil {
+		return err
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
@@ -87,35 +113,111 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.led(changes); err != nil {
 		return err
 	}
+	if err := r.vault.keep(); err != nil {
+		return err
+	}
 	// Only now: until here an interrupt ends us at once, also at the question.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	unlock, err := r.Judge.Hub.Alone(ctx, r.options())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if r.Judge.Hub.Into {
+		if err := r.Judge.Hub.Begin(ctx, r.options()); err != nil {
+			return errors.Join(err, r.settle(ctx))
+		}
+	}
 	failed := wrap.Apply(ctx, changes, r.options())
+	if err := r.settle(ctx); err != nil {
+		refused = append(refused, err)
+	}
+	if err := r.vault.done(changes, failed); err != nil {
+		refused = append(refused, fmt.Errorf("the vault: %w", err))
+	}
 	r.report(changes, failed)
+	if first != nil {
+		if err := first.tellAsking(); err != nil {
+			return err
+		}
+	}
 	return errors.Join(r.document(changes, failed), r.end(append(refused, failed...)))
 }
 
-// ready says why wrapping would leave servers that do not start.
-func (r *wrapRun) ready() error {
+// plan works out the files that the command line asks for.
+func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
+	if r.hooks {
+		changes, refused, err = r.planHooks(ctx)
+		return changes, refused, nil, err
+	}
+	if targets, err = r.targets(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if r.Judge.Hub.Into {
+		r.Judge.Hub.Forget(r.Places)
+	}
+	changes, refused = r.Judge.Plan(r.op, targets)
+	r.vault.within(changes)
+	if r.op == wrap.Unwrap && r.all && len(r.selection.Names) == 0 && r.selection.Scope == "" && r.selection.File == "" {
+		hooks, err := r.Hooks()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		hooks = slices.DeleteFunc(hooks, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
+		more, failed := r.Judge.PlanHooks(r.op, hooks)
+		changes, refused = append(changes, more...), append(refused, failed...)
+	}
+	return changes, refused, targets, nil
+}
+
+// ready says why wrapping would leave servers that do not start. Where no policy is
+// there and a person wants one, it is the run of init that writes it.
+func (r *wrapRun) ready(targets []wrap.Target) (*initRun, error) {
 	if r.op == wrap.Unwrap {
-		return nil
+		return nil, nil
 	}
 	path := r.folders.PolicyFile()
 	loaded, err := config.LoadPolicyFor(path, policyfile.Options(r.folders.Home))
 	switch {
 	case err == nil:
 		r.rules = loaded.Policy
-		return nil
+		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("there is no policy at %s, and without one a wrapped server does not start; clawai init writes one, or: clawai policy init --profile filesystem", path)
+		if r.terminal && !r.dryRun && !r.hooks {
+			return r.offerPolicy(targets)
+		}
+		err = fmt.Errorf("there is no policy at %s, and without one "+r.without()+"; clawai init writes one, or: clawai policy init --profile filesystem", path)
 	default:
-		err = fmt.Errorf("a wrapped server would not start: %w", err)
+		err = fmt.Errorf("with this policy "+r.without()+": %w", err)
 	}
 	if r.dryRun {
 		fmt.Fprintf(r.errs, "clawai: %v\n", err)
-		return nil
+		return nil, nil
 	}
-	return err
+	return nil, err
+}
+
+// without says what comes of having no policy.
+func (r *wrapRun) without() string {
+	if r.hooks {
+		return "every tool of the client is refused"
+	}
+	return "a wrapped server does not start"
+}
+
+// offerPolicy makes the policy that init would write for these servers.
+func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
+	answer, err := r.ask(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.Short(r.folders.PolicyFile())))
+	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
+		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")}
+	}
+	first := &initRun{wrapRun: r, mode: modeAsk, targets: targets}
+	if err := first.prepare(); err != nil {
+		return nil, err
+	}
+	first.tellPolicy("Policy to write")
+	return first, nil
 }
 
 func (r *wrapRun) options() wrap.Options {
@@ -145,6 +247,9 @@ func (r *wrapRun) end(errs []error) error {
 func (r *wrapRun) unreadable() bool {
 	bad := false
 	for _, p := range r.Places {
+		if r.hooks {
+			break // of which it says nothing
+		}
 		if p.Err != nil && r.meant(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.Short(p.Path), p.Row.Name, p.Err)
 			bad = bad || len(r.selection.Names) == 0
@@ -158,10 +263,9 @@ func (r *wrapRun) confirmed(files int) bool {
 		return true
 	}
 	question := fmt.Sprintf("Write %s? [y/N] ", cmdline.Count(files, "this file", "these %d files"))
-	fmt.Fprint(r.out, question)
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") && !strings.EqualFold(strings.TrimSpace(line), "yes") {
-		fmt.Fprintln(r.out, "Nothing was written.")
+	answer, err := r.ask(question)
+	if err != nil || !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		fmt.Fprintln(r.prose, "Nothing was written.")
 		return false
 	}
 	return true

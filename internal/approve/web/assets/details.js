@@ -1,4 +1,5 @@
-// One question, whole: what will be executed, in the order of the wire.
+// One question, whole: what would change, what will be executed in the order of the
+// wire, and who asks.
 
 import { clock, lines, make, marked } from './dom.js'
 
@@ -9,11 +10,11 @@ export function body(all, row, end) {
   if (all.broken) return make('p', { class: 'late', role: 'alert' }, `This call cannot be shown, so it can only be denied: ${all.broken}`)
   return make('div', {},
     careful(all.dangers, all.dangerous),
+    ...all.requests.map((request, i) => requestBody(request, i, all)),
     facts([
       ['server', all.server], ['client', all.client], ['folder', all.project], ['rule', all.rule],
-      ['why', all.reason], ['findings', all.findings],
+      ['why', all.reason],
     ]),
-    ...all.requests.map((request, i) => requestBody(request, i, all)),
     make('p', { class: 'quiet' }, `Asked at ${clock(row.created)}; digest of the message ${all.sum}.`),
     end)
 }
@@ -34,15 +35,18 @@ function facts(pairs) {
 
 function requestBody(request, i, all) {
   const several = all.requests.length > 1
+  const said = request.word === 'asks' || request.word === 'text' // a server's words, without which its form is not understood
+  const names = request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name, all.dangerous))])
   return make('section', { class: 'request' },
     several ? make('h4', {}, `Request ${i + 1} of ${all.requests.length}`) : '',
+    changes(request.changes),
+    said ? make('dl', { class: 'facts' }, ...names) : '',
+    request.args.length ? args(request.args, 'argument', all.dangerous) : said ? '' : make('p', { class: 'quiet' }, 'No arguments.'),
+    request.extra.length ? args(request.extra, 'value beside the arguments', all.dangerous) : '',
     make('dl', { class: 'facts' },
       ...(request.server === all.server ? [] : [make('dt', {}, 'by server'), make('dd', {}, request.server)]),
       make('dt', {}, 'method'), make('dd', {}, request.method),
-      ...request.names.flatMap((name) => [make('dt', {}, request.word), make('dd', {}, value(name, all.dangerous))])),
-    request.args.length ? args(request.args, 'argument', all.dangerous) : make('p', { class: 'quiet' }, 'No arguments.'),
-    request.extra.length ? args(request.extra, 'value beside the arguments', all.dangerous) : '',
-    changes(request.changes))
+      ...(said ? [] : names)))
 }
 
 function args(list, what, open) {

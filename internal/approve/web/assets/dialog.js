@@ -51,6 +51,30 @@ export function confirmDialog(all, label, yes) {
   open(all.id, `${label}?`, [careful(all.dangers, true), make('p', {}, 'Nothing has been answered yet.')], label, true, yes)
 }
 
+// choices is a list of which one is chosen, the first one before anything is pressed.
+function choices(legend, list, text, choose) {
+  return make('fieldset', {}, make('legend', {}, legend), ...list.map((one, i) => make('label', { class: 'scope' },
+    make('input', { type: 'radio', name: 'scope', checked: i === 0, on: { change: () => choose(one) } }), make('span', {}, ...text(one)))))
+}
+
+// sessionDialog asks how far an answer for the session reaches.
+export function sessionDialog(all, yes) {
+  const shown = make('p', { 'aria-live': 'polite' })
+  let scope
+  const choose = (reach) => {
+    scope = reach.scope
+    disturb()
+    reading?.again()
+    shown.textContent = `That is ${reach.title}.`
+  }
+  choose(all.session[0])
+  open(all.id, 'Allow until the session ends?', [
+    careful(all.dangers, all.dangerous),
+    choices('How far shall the answer reach?', all.session, (reach) => [reach.lets], choose), shown,
+    make('p', { class: 'quiet' }, 'It ends with the session, and no rule is written. What a rule denies stays denied, and what needs more care than this call is asked about all the same.'),
+  ].filter(Boolean), 'Allow', true, (event) => yes(scope, event))
+}
+
 export function alwaysDialog(all, reply, yes) {
   const text = reply === 'always' ? 'allow' : 'deny'
   const offers = all.offers.filter((offer) => offer[text])
@@ -65,13 +89,10 @@ export function alwaysDialog(all, reply, yes) {
       make('p', {}, offer.example ? `Besides this call it would ${text}, for example:` : `No other call is known that it would ${text}.`),
       offer.example ? lines([offer.example], 'an example') : '')
   }
-  const radios = offers.map((offer, i) => make('label', { class: 'scope' },
-    make('input', { type: 'radio', name: 'scope', checked: i === 0, on: { change: () => choose(offer) } }),
-    make('span', {}, offer.title, ' ', make('span', { class: 'quiet' }, offer.scope))))
   choose(offers[0])
   open(all.id, reply === 'always' ? 'Always allow?' : 'Always deny?', [
     reply === 'always' ? careful(all.dangers, all.dangerous) : '',
-    make('fieldset', {}, make('legend', {}, 'How far shall the rule reach?'), ...radios), shown,
+    choices('How far shall the rule reach?', offers, (offer) => [offer.title, ' ', make('span', { class: 'quiet' }, offer.scope)], choose), shown,
   ].filter(Boolean), `Write the rule and ${text}`, reply === 'always', (event) => yes(scope, event))
 }
 

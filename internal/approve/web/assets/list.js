@@ -27,7 +27,7 @@ export function change({ fresh, now, added, gone }) {
   const next = near && (near.nextElementSibling ?? near.previousElementSibling)
   if (fresh) {
     const waiting = new Set(added.map((row) => row.id))
-    for (const id of [...items.keys()].filter((id) => !waiting.has(id))) end(id, 'That was while this page was not connected; clawai log tells how.')
+    for (const id of [...items.keys()].filter((id) => !waiting.has(id))) end(id, 'Ended while this page was not connected; clawai log tells how.')
   }
   for (const { id, text } of gone) end(id, text)
   const news = added.filter((row) => !items.has(row.id))
@@ -62,6 +62,8 @@ function add(row) {
   get('list').append(item.element)
 }
 
+const late = (text) => make('p', { class: 'late', role: 'alert' }, text)
+
 // leave stops watching what is no longer shown.
 function leave(item) {
   if (item.form) unwatch(item.form)
@@ -79,8 +81,10 @@ function drop(id) {
   closeFor(id)
 }
 
-// end takes a question away that was settled. One that is being read stays as
-// its ending, until the person has seen that.
+const farewell = 6000 // ms that the ending of a question that was being read stays
+
+// end takes a question away that was settled. One that is being read stays for a
+// moment as its ending, and then leaves by itself.
 function end(id, text) {
   const item = items.get(id)
   if (!item) return
@@ -90,23 +94,21 @@ function end(id, text) {
     if (!ours) say(`${item.row.title}: ${text}`)
     return
   }
-  const inside = item.element.contains(document.activeElement) || closeFor(id)
+  const closed = closeFor(id)
+  const inside = closed || item.element.contains(document.activeElement)
   items.delete(id)
   item.stop?.abort()
   leave(item)
-  const button = make('button', { type: 'button', on: { click: () => dismiss(item) } }, 'Take it off the list')
-  item.body.replaceChildren(make('p', { class: 'late', role: 'alert' }, `Too late: this question has ended. ${text}`), button)
+  item.body.replaceChildren(late(text))
   item.element.classList.add('ended')
   item.element.querySelector('.head').replaceChildren(make('h3', {}, make('span', { class: 'title' }, item.row.title)))
   say('')
-  if (inside) button.focus()
-}
-
-function dismiss(item) {
-  item.element.remove()
-  disturb()
-  count()
-  get('questions').focus()
+  if (inside) get('questions').focus()
+  setTimeout(() => {
+    item.element.remove()
+    disturb()
+    count()
+  }, farewell)
 }
 
 async function toggle(item) {
@@ -130,13 +132,15 @@ async function load(item, signal) {
   try {
     const all = await details(item.row.id, signal)
     if (signal.aborted) return
+    if (all.ended) return item.body.replaceChildren(late(all.ended))
     item.sight = sight()
-    item.form = answerForm(all, item.sight, (answer, event) => send(item, all, answer, event))
-    item.body.replaceChildren(body(all, item.row, item.sight.end), item.form)
+    const { form, above } = answerForm(all, item.sight, (answer, event) => send(item, all, answer, event))
+    item.form = form
+    item.body.replaceChildren(body(all, item.row, item.sight.end), above, form)
     watch(item.form)
     disturb()
   } catch (error) {
-    if (!signal.aborted) item.body.replaceChildren(make('p', { class: 'late', role: 'alert' }, error.message))
+    if (!signal.aborted) item.body.replaceChildren(late(error.message))
   }
 }
 
@@ -194,9 +198,11 @@ function count() {
 
 // tick writes how long each question still waits.
 export function tick() {
-  for (const { row, left } of items.values()) {
+  for (const { row, left } of [...items.values()]) {
     if (!row.deadline) continue
     const seconds = Math.max(0, Math.ceil((row.deadline - Date.now() - lag) / 1000))
+    // Nobody is there to say so, but the proxy has let the time run out by itself.
+    if (seconds === 0 && offline()) end(row.id, 'Expired while clawai approve could not be reached; the call is denied.')
     left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`
   }
 }

@@ -8,6 +8,8 @@ import { addRecord, clearRecord, showGrants, showHistory } from './side.js'
 
 const again = 'Press Enter in the terminal where clawai approve --web runs, or start it again, and open the new link.'
 
+const gone = 'clawai approve --web has ended or cannot be reached, so nothing can be answered here until it is back.'
+
 function close(why) {
   get('open').hidden = true
   get('closed').hidden = false
@@ -27,7 +29,7 @@ function state(word, text = '') {
   connected(word === 'open')
   get('state').textContent = word === 'open' ? 'Connected' : 'Connection lost; trying again…'
   if (word === 'open') clearRecord()
-  trouble(text)
+  trouble(word === 'lost' && !text ? gone : text)
 }
 
 function show() {

@@ -4,6 +4,10 @@
 
 import { make } from './dom.js'
 
+// The row of answers lies over the lowest part of the page: what is under it is not in
+// sight. No row is higher.
+const row = 96 // px
+
 // sight watches end, which is to be put below all that must be read. root is
 // the element that scrolls it; without one it is the page. tell hears whether it
 // has been in sight.
@@ -13,7 +17,7 @@ export function sight(root = null, tell = () => {}) {
   const observer = new IntersectionObserver((entries) => {
     if (document.visibilityState === 'visible' && entries.some((entry) => entry.isIntersecting)) seen = true
     tell(seen)
-  }, { root })
+  }, { root, rootMargin: root ? undefined : `0px 0px -${row}px 0px` })
   observer.observe(end)
   return {
     end,

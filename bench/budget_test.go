@@ -1,0 +1,125 @@
+//go:build linux && !race
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+)
+
+// What one call may cost stands in budget.json. Neither figure hangs on the clock or on
+// what else the machine does. The race detector would allocate for itself.
+const (
+	budgetFile = "budget.json"
+	renewing   = "go test ./bench -run Budget -renew"
+	moreAllocs = "go test ./bench -run '^$' -bench Path -memprofile mem.out -memprofilerate 1 -o bench.test && go tool pprof -sample_index=alloc_objects -top bench.test mem.out"
+	moreWork   = "go test ./bench -run '^$' -bench Path -cpuprofile cpu.out -o bench.test && go tool pprof -top bench.test cpu.out"
+)
+
+var renewBudget = flag.Bool("renew", false, "write what is measured into "+budgetFile)
+
+type budget struct {
+	Allocations  float64 `json:"allocations_per_call"`
+	Bytes        float64 `json:"allocated_bytes_per_call"`
+	Instructions float64 `json:"instructions_per_call"` // counts.steady
+}
+
+func readBudget(t *testing.T) (b budget) {
+	text, err := os.ReadFile(budgetFile)
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		t.Fatalf("%v; write it: %s", err, renewing)
+	}
+	return b
+}
+
+// within holds a figure to its budget: no more, and not so much less that what was gained
+// could be lost again unseen.
+func within(t *testing.T, what string, measured, allowed, slack float64, look string) {
+	t.Helper()
+	if math.Abs(measured-allowed) <= slack {
+		t.Logf("%s: %.1f, budget %.1f", what, measured, allowed)
+		return
+	}
+	if measured < allowed {
+		t.Errorf("%s: %.1f, and bench/%s still has %.1f. Hold what was gained: %s", what, measured, budgetFile, allowed, renewing)
+		return
+	}
+	t.Errorf("%s: %.1f, where bench/%s allows %.1f.\n\tWhere they come from: %s\n\tIf they are worth it, say why in the commit and renew the budget: %s",
+		what, measured, budgetFile, allowed, look, renewing)
+}
+
+func save(t *testing.T, change func(*budget)) {
+	var b budget
+	if _, err := os.Stat(budgetFile); err == nil {
+		b = readBudget(t)
+	}
+	change(&b)
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(budgetFile, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBudgetOfAllocations: calls one after the other, each through the whole path.
+func TestBudgetOfAllocations(t *testing.T) {
+	const calls = 3000
+	var before, after runtime.MemStats
+	throughPath(t, func(p *process) {
+		for i := range 2 * calls {
+			if i == calls { // what is pooled has been made
+				runtime.ReadMemStats(&before)
+			}
+			if err := p.call(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+	})
+	allocs := math.Round(10*float64(after.Mallocs-before.Mallocs)/calls) / 10
+	bytes := math.Round(float64(after.TotalAlloc-before.TotalAlloc) / calls)
+	if *renewBudget {
+		save(t, func(b *budget) { b.Allocations, b.Bytes = allocs, bytes })
+		return
+	}
+	b := readBudget(t)
+	within(t, "allocations a call", allocs, b.Allocations, 0.9, moreAllocs)
+	within(t, "bytes allocated a call", bytes, b.Bytes, max(b.Bytes*0.15, 64), moreAllocs)
+}
+
+// TestBudgetOfInstructions builds clawai and runs it under valgrind, which takes a while:
+// CI does it in the step of the benchmarks.
+func TestBudgetOfInstructions(t *testing.T) {
+	if os.Getenv("CLAWAI_BUDGET") == "" && !*renewBudget {
+		t.Skip("CLAWAI_BUDGET=1 counts instructions, too")
+	}
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		t.Fatal("valgrind is not installed, which counts them: apt-get install valgrind")
+	}
+	bed, err := newTestbed(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bed.close()
+	found, err := bed.perCall(t.Context(), bed.ways[3], 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := found.counts()
+	if *renewBudget {
+		save(t, func(b *budget) { b.Instructions = float64(n.steady) })
+		return
+	}
+	b := readBudget(t)
+	within(t, "instructions a call", float64(n.steady), b.Instructions, 0.15*b.Instructions, moreWork)
+}

@@ -1,0 +1,144 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/tidwall/gjson"
+)
+
+// childArgument is the first argument of the driver's own small programs. They link
+// nothing of clawai, so that what is compared starts as a small program does.
+const childArgument = "-child"
+
+// childRole is the small program that a command line names, nil for the driver itself.
+func childRole(args []string) func(args []string) {
+	if len(args) < 3 || args[1] != childArgument {
+		return nil
+	}
+	return map[string]func([]string){
+		"echo": func([]string) { echo(0, 1) }, "bytes": relayBytes, "lines": relayLines,
+	}[args[2]]
+}
+
+// echo is the fastest MCP server there can be: it finds the id without parsing, and
+// answers with a text as long as the request's "bytes" says.
+func echo(stdin, stdout int) {
+	var text []byte
+	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
+	for {
+		if len(in) == cap(in) {
+			in = append(make([]byte, 0, 2*cap(in)), in...)
+		}
+		n, err := syscall.Read(stdin, in[len(in):cap(in)])
+		if n <= 0 || err != nil {
+			return
+		}
+		in = in[:len(in)+n]
+		rest := in
+		for {
+			line, after, whole := bytes.Cut(rest, []byte{'\n'})
+			if !whole {
+				break
+			}
+			rest = after
+			id, ok := number(line, `"id":`)
+			if !ok {
+				continue
+			}
+			size := 16
+			if digits, ok := number(line, `"bytes":`); ok {
+				size, _ = strconv.Atoi(string(digits))
+			}
+			if size > len(text) {
+				text = bytes.Repeat([]byte{'x'}, size)
+			}
+			out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...), `,"result":{"content":[{"type":"text","text":"`...)
+			out = append(append(out, text[:size]...), `"}]}}`+"\n"...)
+		}
+		in = in[:copy(in, rest)]
+		for len(out) > 0 {
+			n, err := syscall.Write(stdout, out)
+			if err != nil {
+				return
+			}
+			out = out[:copy(out, out[n:])]
+		}
+	}
+}
+
+// number is what stands behind a member's name, up to the next delimiter.
+func number(line []byte, member string) ([]byte, bool) {
+	_, after, ok := bytes.Cut(line, []byte(member))
+	if !ok {
+		return nil, false
+	}
+	end := bytes.IndexAny(after, ",}")
+	return after[:max(end, 0)], end > 0
+}
+
+// relayBytes is the least a proxy can do: two io.Copy loops around a child process.
+func relayBytes(command []string) {
+	around(command, func(w io.Writer, r io.Reader) { _, _ = io.Copy(w, r) })
+}
+
+// relayLines is the least that a proxy of frames can do: each line is checked to be JSON
+// and asked for its method. What arrived together is written together.
+func relayLines(command []string) {
+	around(command, func(w io.Writer, r io.Reader) {
+		in, out := bufio.NewReaderSize(r, 64<<10), bufio.NewWriterSize(w, 64<<10)
+		var long []byte
+		for {
+			line, err := in.ReadSlice('\n')
+			if errors.Is(err, bufio.ErrBufferFull) {
+				long = append(long, line...)
+				continue
+			}
+			if err != nil {
+				return
+			}
+			if len(long) > 0 {
+				long = append(long, line...)
+				line = long
+			}
+			if gjson.ValidBytes(line) && len(gjson.GetBytes(line, "method").Raw) < len(line) {
+				_, _ = out.Write(line)
+			}
+			long = long[:0]
+			if in.Buffered() == 0 && out.Flush() != nil {
+				return
+			}
+		}
+	})
+}
+
+// around starts the command and carries both directions until it ends.
+func around(command []string, carry func(io.Writer, io.Reader)) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		panic(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	go func() {
+		carry(in, os.Stdin)
+		_ = in.Close()
+	}()
+	carry(os.Stdout, out)
+	_ = cmd.Wait()
+}

@@ -1,0 +1,117 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// instructions counts those of one call with cachegrind: a figure that other work on the
+// machine hardly moves. The bare server has no proxy to count.
+func (t *trial) instructions(ctx context.Context) error {
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		return nil // the table leaves the row out
+	}
+	for range t.rounds {
+		for _, w := range t.bed.ways[1:] {
+			found, err := t.bed.perCall(ctx, w, t.of(1500))
+			if err != nil {
+				return err
+			}
+			n := found.counts()
+			t.report.add(instructions, w, float64(n.own))
+			t.report.add(sha256Instructions, w, float64(n.sha256))
+		}
+	}
+	return nil
+}
+
+// counts are instructions. SHA-256 is apart, because valgrind has no SHA instructions and
+// many others take their place. Own is the rest; steady is what of it does not hang on who
+// else wants a processor: Go's scheduler and collector are left out, copying is not.
+type counts struct{ own, sha256, steady int }
+
+// perCall is the difference between n calls and twice as many, one after the other, in
+// the whole process, by function.
+func (b *testbed) perCall(ctx context.Context, w way, n int) (profile, error) {
+	once, err := b.count(ctx, w, n)
+	if err != nil {
+		return nil, err
+	}
+	twice, err := b.count(ctx, w, 2*n)
+	if err != nil {
+		return nil, err
+	}
+	for name, executed := range once {
+		twice[name] -= executed
+	}
+	for name := range twice {
+		twice[name] /= n
+	}
+	return twice, nil
+}
+
+func (b *testbed) count(ctx context.Context, w way, calls int) (profile, error) {
+	file := b.path("cachegrind.out")
+	p, err := b.start(ctx, w, "valgrind", "--tool=cachegrind", "--cache-sim=no", "--trace-children=no",
+		"--log-file=/dev/null", "--cachegrind-out-file="+file)
+	if err != nil {
+		return nil, err
+	}
+	for range calls {
+		if err := p.call(0); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.stop(); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	found := parseCachegrind(string(text))
+	if len(found) == 0 {
+		return nil, fmt.Errorf("cachegrind counted nothing in %s", w.name)
+	}
+	return found, nil
+}
+
+// profile is the instructions of each function.
+type profile map[string]int
+
+// parseCachegrind adds up a cachegrind file: "fn=" names the function to which the lines
+// below it belong, "LINE INSTRUCTIONS".
+func parseCachegrind(text string) profile {
+	all, function := profile{}, ""
+	for line := range strings.Lines(text) {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name, is := strings.CutPrefix(field, "fn="); is {
+			function = name
+		}
+		executed, err := strconv.Atoi(value)
+		if _, noLine := strconv.Atoi(field); err == nil && noLine == nil {
+			all[function] += executed
+		}
+	}
+	return all
+}
+
+func (p profile) counts() (n counts) {
+	for name, executed := range p {
+		if strings.Contains(name, "sha256") {
+			n.sha256 += executed
+			continue
+		}
+		n.own += executed
+		if !strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "runtime.mem") {
+			n.steady += executed
+		}
+	}
+	return n
+}

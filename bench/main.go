@@ -1,0 +1,155 @@
+//go:build linux
+
+// Command bench measures clawai from outside, beside a bare server and two relays, on
+// loopback pipes: the same ways in turn, round by round, so that a ratio is of one
+// moment of one machine. What it shows stands in docs/benchmarks.md.
+//
+//	go run ./bench                   about two minutes, on a machine that does nothing else
+//	go run ./bench --against REV     the same, with clawai of another commit beside it
+//	go run ./bench --write           and renew the table of docs/benchmarks.md
+//	go run ./bench --sizes           which module brings how much of the binary
+//	go run ./bench --rooms           which package executes how many of the instructions
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	if role := childRole(os.Args); role != nil {
+		role(os.Args[3:])
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp), err == nil:
+	default:
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1) //nolint:forbidigo // this is main
+	}
+}
+
+// options are the command line.
+type options struct {
+	against string
+	rounds  int
+	quick   bool
+	json    string
+	write   bool
+	sizes   bool
+	rooms   bool
+	only    string
+}
+
+func parseOptions(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.against, "against", "", "also measure clawai of this `commit`, built in a work tree of its own")
+	flags.IntVar(&o.rounds, "rounds", 20, "how many rounds; each measures every way once")
+	flags.BoolVar(&o.quick, "quick", false, "two small rounds: whether it works, no figure to quote")
+	flags.StringVar(&o.json, "json", "", "write every figure as JSON to this `file`; - is standard output, instead of the table")
+	flags.BoolVar(&o.write, "write", false, "renew the table in docs/benchmarks.md")
+	flags.BoolVar(&o.sizes, "sizes", false, "instead of measuring, say which module brings how much of the binary")
+	flags.BoolVar(&o.rooms, "rooms", false, "instead of measuring, say which package executes how many of the instructions (needs valgrind)")
+	flags.StringVar(&o.only, "only", "", "measure these only, separated by commas: "+strings.Join(names(), ", "))
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("what is %q? options only; see: go run ./bench --help", flags.Arg(0))
+	case o.rounds < 1:
+		return o, errors.New("--rounds is at least 1")
+	case (o.sizes || o.rooms) && (o.sizes == o.rooms || o.against != "" || o.json != "" || o.quick || o.only != ""):
+		return o, errors.New("--sizes and --rooms go with --write alone")
+	case o.write && (o.quick || o.only != ""):
+		return o, errors.New("--write needs a whole run: leave out --quick and --only")
+	}
+	for name := range strings.SplitSeq(o.only, ",") {
+		if o.only != "" && !slices.Contains(names(), name) {
+			return o, fmt.Errorf("--only knows %s, not %q", strings.Join(names(), ", "), name)
+		}
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parseOptions(args, stderr)
+	if err != nil {
+		return err
+	}
+	bed, err := newTestbed(ctx, o.against)
+	if err != nil {
+		return err
+	}
+	defer bed.close()
+	switch {
+	case o.sizes:
+		table, err := bed.sizeTable()
+		return show(table, err, sizesMark, o.write, stdout)
+	case o.rooms:
+		table, err := bed.roomTable(ctx)
+		return show(table, err, roomsMark, o.write, stdout)
+	}
+	r, err := measureAll(ctx, bed, o, stderr)
+	if err != nil {
+		return err
+	}
+	if o.write {
+		if err := renew(benchmarksDoc, waysMark, r.table()); err != nil {
+			return err
+		}
+	}
+	if o.json != "" {
+		if err := writeJSON(o.json, stdout, r); err != nil {
+			return err
+		}
+	}
+	if o.json != "-" {
+		_, err = io.WriteString(stdout, r.table())
+	}
+	return err
+}
+
+// show prints a table, and puts it into the document behind its mark.
+func show(table string, err error, mark string, write bool, stdout io.Writer) error {
+	if err == nil && write {
+		err = renew(benchmarksDoc, mark, table)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, table)
+	return err
+}
+
+// measureAll runs what was asked for, one measurement after the other, each in rounds.
+func measureAll(ctx context.Context, bed *testbed, o options, progress io.Writer) (*report, error) {
+	r := newReport(ctx, bed)
+	for _, m := range measurements {
+		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), m.name) {
+			continue
+		}
+		rounds := max(o.rounds/m.dear, 1)
+		if o.quick {
+			rounds = min(2, max(2/m.dear, 1))
+		}
+		fmt.Fprintf(progress, "%s: %d rounds of %d ways\n", m.name, rounds, len(bed.ways))
+		if err := m.run(&trial{bed: bed, report: r, rounds: rounds, quick: o.quick}, ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,272 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// measurement takes one or more figures of every way. A dear one has fewer rounds.
+type measurement struct {
+	name string
+	dear int
+	run  func(*trial, context.Context) error
+}
+
+var measurements = []measurement{
+	{"calls", 1, (*trial).calls},
+	{"results", 1, (*trial).results},
+	{"http", 1, (*trial).overHTTP},
+	{"start", 1, (*trial).starts},
+	{"memory", 5, (*trial).memory},
+	{"instructions", 20, (*trial).instructions},
+}
+
+func names() (all []string) {
+	for _, m := range measurements {
+		all = append(all, m.name)
+	}
+	return all
+}
+
+// trial is a measurement that runs.
+type trial struct {
+	bed    *testbed
+	report *report
+	rounds int
+	quick  bool
+}
+
+// of is how often something is done: less when nobody quotes the figure.
+func (t *trial) of(n int) int {
+	if t.quick {
+		return max(n/20, 1)
+	}
+	return n
+}
+
+// eachRound calls do for every way in every round. The first of a round changes, so that
+// none always has the worst place.
+func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
+	for round := range t.rounds {
+		for i := range t.bed.ways {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := do((round + i) % len(t.bed.ways)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// running starts every way n times, makes one call by each, hands them over, and ends
+// them. Those of way i are at i*n and behind.
+func (t *trial) running(ctx context.Context, n int, use func([]*process) error) (err error) {
+	var all []*process
+	defer func() {
+		for _, p := range all {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	for _, w := range t.bed.ways {
+		for range n {
+			p, err := t.bed.start(ctx, w)
+			if err != nil {
+				return err
+			}
+			all = append(all, p)
+			if err := p.call(0); err != nil {
+				return err
+			}
+		}
+	}
+	return use(all)
+}
+
+// calls are small: one at a time, then 64 in flight.
+func (t *trial) calls(ctx context.Context) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return t.running(ctx, 1, func(all []*process) error {
+		return t.eachRound(ctx, func(i int) error {
+			if err := t.oneAtATime(all[i], t.of(1000)); err != nil {
+				return err
+			}
+			return t.together(all[i], t.of(50_000))
+		})
+	})
+}
+
+func (t *trial) oneAtATime(p *process, calls int) error {
+	took := make([]float64, calls)
+	for i := range took {
+		began := time.Now()
+		if err := p.call(0); err != nil {
+			return err
+		}
+		took[i] = micros(time.Since(began))
+	}
+	slices.Sort(took)
+	t.report.add(p50, p.way, took[calls/2])
+	t.report.add(p99, p.way, took[calls*99/100])
+	return nil
+}
+
+func (t *trial) together(p *process, calls int) error {
+	user, err := p.userTime()
+	if err != nil {
+		return err
+	}
+	all, began := p.allTime(), time.Now()
+	if err := p.inFlight(64, calls); err != nil {
+		return err
+	}
+	took, spent := time.Since(began), p.allTime()-all
+	later, err := p.userTime()
+	if err != nil {
+		return err
+	}
+	t.report.add(throughput, p.way, float64(calls)/1000/took.Seconds())
+	if p.way.name != bare { // whose process is the server
+		t.report.add(userTime, p.way, micros(later-user)/float64(calls))
+		t.report.add(allTime, p.way, micros(spent)/float64(calls))
+	}
+	return nil
+}
+
+// results are large, one after the other.
+func (t *trial) results(ctx context.Context) error {
+	return t.running(ctx, 1, func(all []*process) error {
+		for _, r := range []struct {
+			*figure
+			size, calls int
+		}{{result64K, 64 << 10, 200}, {result1M, 1 << 20, 20}, {result16M, 16 << 20, 2}} {
+			if err := t.eachRound(ctx, func(i int) error {
+				n := t.of(r.calls)
+				began := time.Now()
+				for range n {
+					if err := all[i].call(r.size); err != nil {
+						return err
+					}
+				}
+				t.report.add(r.figure, all[i].way, float64(n*r.size)/1e6/time.Since(began).Seconds())
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// starts measures from starting the process to its first answer. The very first start of
+// all, which makes the state folder and its key, is not counted.
+func (t *trial) starts(ctx context.Context) error {
+	if err := t.running(ctx, 1, func([]*process) error { return nil }); err != nil {
+		return err
+	}
+	return t.eachRound(ctx, func(i int) error {
+		var took []float64
+		for range t.of(5) {
+			began := time.Now()
+			p, err := t.bed.start(ctx, t.bed.ways[i])
+			if err != nil {
+				return err
+			}
+			err = p.call(0)
+			took = append(took, micros(time.Since(began))/1000)
+			if err := errors.Join(err, p.stop()); err != nil {
+				return err
+			}
+		}
+		slices.Sort(took)
+		t.report.add(startTime, t.bed.ways[i], took[len(took)/2])
+		return nil
+	})
+}
+
+// settled is when a process that has answered one call has done what it put off.
+const settled = 1500 * time.Millisecond
+
+// memory is what is held after one call, with one process of a way and with ten; then by
+// the one that has worked, and around one large result.
+func (t *trial) memory(ctx context.Context) error {
+	for range t.rounds {
+		if err := t.running(ctx, 10, func(all []*process) error {
+			time.Sleep(settled)
+			return t.held(all, 10)
+		}); err != nil {
+			return err
+		}
+		if err := t.running(ctx, 1, func(all []*process) error {
+			time.Sleep(settled)
+			if err := t.held(all, 1); err != nil {
+				return err
+			}
+			return t.worked(all)
+		}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// held reads the memory of n processes of each way.
+func (t *trial) held(all []*process, n int) error {
+	for same := range slices.Chunk(all, n) {
+		var resident, proportional float64
+		for _, p := range same {
+			r, s, err := t.bed.memory(p.cmd.Process.Pid)
+			if err != nil {
+				return err
+			}
+			resident, proportional = resident+r, proportional+s
+		}
+		if n == 1 {
+			t.report.add(residentIdle, same[0].way, resident)
+			t.report.add(share1, same[0].way, proportional)
+		} else {
+			t.report.add(share10, same[0].way, proportional/float64(n))
+		}
+	}
+	return nil
+}
+
+// worked measures one process of each way that is given many calls, then a large result.
+func (t *trial) worked(all []*process) error {
+	for _, p := range all {
+		if err := p.inFlight(64, t.of(100_000)); err != nil {
+			return err
+		}
+		resident, _, err := t.bed.memory(p.cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		t.report.add(residentWorked, p.way, resident)
+		if err := p.call(63 << 20); err != nil {
+			return err
+		}
+		peak, err := p.peak()
+		if err != nil {
+			return err
+		}
+		t.report.add(peak63M, p.way, peak)
+	}
+	time.Sleep(2 * settled)
+	for _, p := range all {
+		resident, _, err := t.bed.memory(p.cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		t.report.add(keptAfter63M, p.way, resident)
+	}
+	return nil
+}
+
+func micros(d time.Duration) float64 { return float64(d) / 1e3 }

@@ -1,0 +1,187 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report is what was measured: of every figure and way, a value a round.
+type report struct {
+	machine string
+	date    string
+	ways    []string
+	commits map[string]string
+	rounds  map[*figure]map[string][]float64
+}
+
+func newReport(ctx context.Context, bed *testbed) *report {
+	r := &report{
+		machine: machine(ctx), date: time.Now().UTC().Format(time.DateOnly), commits: bed.commits, rounds: map[*figure]map[string][]float64{},
+	}
+	for _, w := range bed.ways {
+		r.ways = append(r.ways, w.name)
+	}
+	return r
+}
+
+// machine is what a reader needs to judge the absolute figures.
+func machine(ctx context.Context) string {
+	kernel, _ := command(ctx, "", "uname", "-sr")
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	_, model, _ := strings.Cut(string(text), "model name\t: ")
+	model, _, _ = strings.Cut(model, "\n")
+	load, _ := os.ReadFile("/proc/loadavg")
+	before, _, _ := strings.Cut(string(load), " ")
+	return fmt.Sprintf("%s, %d processors (%s), %s, load %s at the start", kernel, runtime.NumCPU(), model, runtime.Version(), before)
+}
+
+func (r *report) add(f *figure, w way, value float64) {
+	if r.rounds[f] == nil {
+		r.rounds[f] = map[string][]float64{}
+	}
+	r.rounds[f][w.name] = append(r.rounds[f][w.name], value)
+}
+
+// table is Markdown: medians, and clawai beside a relay as the median of the ratios of
+// each round, with the quartiles.
+func (r *report) table() string {
+	var b strings.Builder
+	against := r.ways[4:]
+	var builds []string
+	for _, name := range r.ways[3:] {
+		builds = append(builds, name+" is "+r.commits[name])
+	}
+	fmt.Fprintf(&b, "%s. %s; %s.\n\n", r.machine, r.date, strings.Join(builds, ", "))
+	head := append(append([]string{"figure"}, r.ways...), "clawai beside")
+	for _, name := range against {
+		head = append(head, "× "+name)
+	}
+	head = append(head, "goal")
+	line(&b, head)
+	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(head)))
+	for _, f := range figures {
+		if r.rounds[f] != nil {
+			line(&b, r.row(f, against))
+		}
+	}
+	return b.String()
+}
+
+func (r *report) row(f *figure, against []string) []string {
+	row := []string{f.name}
+	for _, name := range r.ways {
+		cell := ""
+		if values := r.rounds[f][name]; len(values) > 0 {
+			cell = strings.TrimSpace(fmt.Sprintf("%.*f %s", f.digits, quartilesOf(values).Median, f.unit))
+		}
+		row = append(row, cell)
+	}
+	beside, cell := r.beside(f), ""
+	if q, ok := beside[f.against]; ok && f.relation == ratio {
+		cell = fmt.Sprintf("%.2f × %s (%.2f to %.2f)", q.Median, f.against, q.First, q.Third)
+	} else if ok {
+		cell = fmt.Sprintf("%s + %.*f %s (%.*f to %.*f)", f.against, f.digits, q.Median, f.unit, f.digits, q.First, f.digits, q.Third)
+	}
+	row = append(row, cell)
+	for _, name := range against {
+		cell := ""
+		if q, ok := beside[name]; ok {
+			cell = fmt.Sprintf("%.2f (%.2f to %.2f)", q.Median, q.First, q.Third)
+		}
+		row = append(row, cell)
+	}
+	return append(row, f.goal)
+}
+
+// beside compares clawai with the way that the figure names and with another clawai,
+// round by round. What another did not spend, such as time below the clock's step, is no
+// measure.
+func (r *report) beside(f *figure) map[string]quartiles {
+	all := map[string]quartiles{}
+	for name, values := range r.rounds[f] {
+		how := ratio
+		if name == f.against {
+			how = f.relation
+		} else if name == clawai || r.commits[name] == "" {
+			continue
+		}
+		if how == difference || slices.Min(values) > 0 {
+			all[name] = compare(how, r.rounds[f][clawai], values)
+		}
+	}
+	return all
+}
+
+func line(w io.Writer, cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+
+// jsonFigure is a row: of each way, of clawai beside others in the same round ("beside": a
+// ratio, of the start what it takes longer), and every round.
+type jsonFigure struct {
+	Name     string               `json:"name"`
+	Unit     string               `json:"unit,omitempty"`
+	Goal     string               `json:"goal,omitempty"`
+	Ways     map[string]quartiles `json:"ways"`
+	Beside   map[string]quartiles `json:"clawai_beside"`
+	ByRounds map[string][]float64 `json:"rounds"`
+}
+
+func writeJSON(path string, stdout io.Writer, r *report) error {
+	out := struct {
+		Machine string            `json:"machine"`
+		Date    string            `json:"date"`
+		Commits map[string]string `json:"commits"`
+		Figures []jsonFigure      `json:"figures"`
+	}{Machine: r.machine, Date: r.date, Commits: r.commits}
+	for _, f := range figures {
+		if r.rounds[f] == nil {
+			continue
+		}
+		one := jsonFigure{f.name, f.unit, f.goal, map[string]quartiles{}, r.beside(f), r.rounds[f]}
+		for name, values := range r.rounds[f] {
+			one.Ways[name] = quartilesOf(values)
+		}
+		out.Figures = append(out.Figures, one)
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("a figure cannot be written: %w", err)
+	}
+	text = append(text, '\n')
+	if path == "-" {
+		_, err = stdout.Write(text)
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
+
+// benchmarksDoc has each table between the mark of the command that writes it and endMark.
+const (
+	benchmarksDoc = "docs/benchmarks.md"
+	waysMark      = "<!-- go run ./bench --write -->\n"
+	sizesMark     = "<!-- go run ./bench --sizes --write -->\n"
+	roomsMark     = "<!-- go run ./bench --rooms --write -->\n"
+	endMark       = "<!-- end -->\n"
+)
+
+// renew replaces what stands behind a mark.
+func renew(path, mark, table string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("run it in the root of the repository: %w", err)
+	}
+	before, rest, begun := strings.Cut(string(text), mark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !begun || !ended {
+		return fmt.Errorf("%s has no table between %q and %q", path, strings.TrimSpace(mark), strings.TrimSpace(endMark))
+	}
+	return os.WriteFile(path, []byte(before+mark+"\n"+table+"\n"+endMark+after), 0o644)
+}

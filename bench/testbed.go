@@ -1,0 +1,135 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A way is how a client reaches the server: nothing between, a relay, a clawai.
+type way struct {
+	name   string
+	prefix []string // of the server's command line
+}
+
+// The names of the ways that are always there. Another clawai is named by its commit.
+const (
+	bare      = "bare"
+	byteRelay = "byte relay"
+	lineRelay = "line relay"
+	clawai    = "clawai"
+)
+
+// testbed is a folder with what is measured, built.
+type testbed struct {
+	dir     string
+	self    string
+	ways    []way
+	commits map[string]string // of the ways that are clawai
+}
+
+// policyText is what clawai judges by: the last of two rules allows the call.
+const policyText = `
+[[rule]]
+action = "deny"
+tool = "write_file"
+
+[[rule]]
+action = "allow"
+tool = "read_*"
+args.path = "/home/user/projects/**"
+`
+
+// newTestbed builds clawai of this tree and, if one is named, of another commit.
+func newTestbed(ctx context.Context, against string) (bed *testbed, err error) {
+	bed = &testbed{commits: map[string]string{}}
+	if bed.self, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if bed.dir, err = os.MkdirTemp("", "clawai-bench-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			bed.close()
+		}
+	}()
+	if err = os.WriteFile(bed.path("policy.toml"), []byte(policyText), 0o600); err != nil {
+		return nil, err
+	}
+	root, err := command(ctx, "", "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	bed.ways = []way{
+		{name: bare},
+		{name: byteRelay, prefix: []string{bed.self, childArgument, "bytes"}},
+		{name: lineRelay, prefix: []string{bed.self, childArgument, "lines"}},
+	}
+	if err = bed.addClawai(ctx, clawai, root); err != nil {
+		return nil, err
+	}
+	if against != "" {
+		err = bed.addCommit(ctx, root, against)
+	}
+	return bed, err
+}
+
+func (b *testbed) close() { _ = os.RemoveAll(b.dir) }
+
+func (b *testbed) path(name string) string { return filepath.Join(b.dir, name) }
+
+// addCommit builds clawai of another commit in a work tree that is gone afterwards.
+func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
+	if _, err := command(ctx, root, "git", "rev-parse", "--verify", "--quiet", rev+"^{commit}"); err != nil {
+		return fmt.Errorf("--against: this repository has no commit %q", rev)
+	}
+	tree := b.path("tree")
+	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, rev); err != nil {
+		return err
+	}
+	defer func() { // also when ctx has ended
+		_, _ = command(context.WithoutCancel(ctx), root, "git", "worktree", "remove", "--force", tree)
+	}()
+	return b.addClawai(ctx, rev, tree)
+}
+
+// addClawai adds a clawai with a state folder of its own, which all its processes share, as
+// those of one owner do. It builds the command as a release is built (.goreleaser.yaml), but with
+// the names of functions, which are not loaded, for cachegrind.
+func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
+	binary := b.path(fmt.Sprintf("clawai-%d", len(b.ways)))
+	if _, err := command(ctx, tree, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-w", "-o", binary, "./cmd/clawai"); err != nil {
+		return err
+	}
+	commit, err := command(ctx, tree, "git", "describe", "--always", "--dirty", "--abbrev=10", "--match=")
+	if err != nil {
+		return err
+	}
+	b.commits[name] = commit
+	b.ways = append(b.ways, way{name: name, prefix: []string{binary, "proxy", "--policy", b.path("policy.toml"), "--state", binary + "-state", "--"}})
+	return nil
+}
+
+// commandLine is what reaches the echo server by a way.
+func (b *testbed) commandLine(w way) []string {
+	return append(slices.Clone(w.prefix), b.self, childArgument, "echo")
+}
+
+// command runs a program and returns what it printed.
+func command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{name}, args...), " "), err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

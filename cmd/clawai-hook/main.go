@@ -1,0 +1,71 @@
+// Command clawai-hook is what agents start before they run a tool. It judges as clawai
+// does, and starts in a fraction of its time: it links no way to ask a person. Where one
+// must be asked, and for the tools of MCP servers, the clawai beside it judges the same
+// payload (clawai hook).
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/hook"
+	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/hook/program"
+	"github.com/clawai/clawai/policy"
+)
+
+// version is set by the release.
+var version = "dev"
+
+// enough is the memory from which on it is worth collecting, in bytes: one call needs a
+// few MiB, and then all is gone.
+const enough = 64 << 20
+
+func main() {
+	runtime.GOMAXPROCS(1) // a thread more costs more than one call has for it to do
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(enough)
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(words []string) int {
+	if len(words) == 1 && words[0] == "--version" {
+		fmt.Fprintln(os.Stdout, "clawai-hook", version)
+		return 0
+	}
+	line, err := program.Parse(words)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "clawai-hook: %v\n", err)
+		return 2
+	}
+	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte) client.Answer {
+		o := line.Options("clawai-hook " + version)
+		o.Open = func(project, _ string, ask hook.Dialog) (*hook.Door, error) { return open(&line, project, ask) }
+		o.Elsewhere = func() client.Answer { return big(ctx, &line, payload) }
+		return hook.Run(ctx, payload, o)
+	})
+}
+
+// open is a gate that asks by the client's dialog alone.
+func open(line *program.Line, project string, ask hook.Dialog) (*hook.Door, error) {
+	o, err := line.Open(project)
+	if err != nil {
+		return nil, err
+	}
+	guard, err := gate.New(gate.Options{
+		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+		Limits: hook.Uncounted{}, ObserveOnly: line.Text("observe") == "true",
+	})
+	if err != nil {
+		_ = o.Record.Close()
+		return nil, err
+	}
+	return &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.Flow() != policy.Off, Before: o.Policy.Policy.Flow() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
+		guard.Close()
+		_ = o.Record.Close() // what was decided is in it
+	}}, nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+)
+
+// What may stand behind an option, by its name, or by a command's words and its name
+// where commands differ. An option that is not here takes a file, or anything.
+var valuesOf = map[string]func() []string{
+	"server":       servers,
+	"client":       clients,
+	"profile":      profiles,
+	"color":        words(cmdline.Colors...),
+	"decision":     words("allow", "deny", "prompt"),
+	"kind":         event.Kinds,
+	"rule":         rules,
+	"record":       recentDecisions,
+	"for":          words("once", "session", "always"),
+	"decide scope": words("exact", "folder", "tool"),
+	"scope":        words("user", "local", "project", "workspace", "profile"),
+	"init mode":    words("ask", "strict", "observe"),
+	"protect mode": words("ask", "strict", "observe"),
+	"redact":       words("redacted", "hash", "full"),
+}
+
+// What a command takes, one function for each place.
+var argumentsOf = map[string][]func() []string{
+	"wrap":        {servers},
+	"unwrap":      {servers},
+	"protect":     {clients},
+	"approve":     {waiting},
+	"decide":      {waiting, words("allow", "deny")},
+	"log explain": {recentDecisions},
+	"completion":  {words(completionShells...)},
+}
+
+func words(all ...string) func() []string { return func() []string { return all } }
+
+func optionValues(command, option string) []string {
+	values, ok := valuesOf[command+" "+option]
+	if !ok {
+		values = valuesOf[option]
+	}
+	return harmlessWords(values)
+}
+
+func argumentValues(command string, n int) []string {
+	places := argumentsOf[command]
+	if len(places) == 0 {
+		return nil
+	}
+	if n >= len(places) {
+		if command != "wrap" && command != "unwrap" { // which take any number
+			return nil
+		}
+		n = 0
+	}
+	return harmlessWords(places[n])
+}
+
+// harmlessWords are the values that mean themselves to every shell. A name from a
+// client's file or a server could be more than a word on the line that a person is about
+// to run, so such a name is left for the person to write.
+func harmlessWords(values func() []string) []string {
+	if values == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(values()), func(s string) bool {
+		return s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@+", r))
+		})
+	})
+}
+
+// The functions below know nothing where something fails: nobody waits for an error
+// behind a Tab.
+
+func servers() []string {
+	f, err := wrapcmd.Find()
+	if err != nil {
+		return nil
+	}
+	return f.Servers()
+}
+
+func clients() []string {
+	f, err := wrapcmd.Find()
+	if err != nil {
+		return nil
+	}
+	return append(f.Clients(), "all")
+}
+
+func profiles() (names []string) {
+	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// rules are where the rules of the person's policy stand.
+func rules() (places []string) {
+	dirs, err := config.Dirs()
+	if err != nil {
+		return nil
+	}
+	loaded, err := config.LoadPolicyFor(dirs.PolicyFile(), policyfile.Options(dirs.Home))
+	if err != nil {
+		return nil
+	}
+	for _, r := range loaded.Policy.Rules() {
+		places = append(places, fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line))
+	}
+	return places
+}
+
+// waiting are the questions that wait, by the first characters of their ids, as lists
+// show them.
+func waiting() (ids []string) {
+	dirs, err := config.Dirs()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(dirs.State, "queue")
+	if _, err := os.Stat(dir); err != nil {
+		return nil // it is not made for a Tab
+	}
+	q, err := queue.Open(dir, queue.Options{})
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = q.Close() }()
+	all, err := q.Pending(context.Background())
+	if err != nil {
+		return nil
+	}
+	for i := range all {
+		ids = append(ids, all[i].ID)
+	}
+	return ids
+}
+
+// recentDecisions are the ids of the last decisions, the newest first.
+func recentDecisions() (ids []string) {
+	dir, err := record.Dir()
+	if err != nil {
+		return nil
+	}
+	for e, err := range audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Decision}, Last: 20}) {
+		if err == nil {
+			ids = append(ids, e.Record)
+		}
+	}
+	slices.Reverse(ids)
+	return ids
+}

@@ -1,0 +1,78 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
+	"github.com/clawai/clawai/internal/testing/slow"
+)
+
+// homeWithHook is a home with two clients, and clawai-hook beside the clawai that runs.
+func homeWithHook(t *testing.T) string {
+	t.Helper()
+	h := newWrapHome(t)
+	exectest.Write(t, filepath.Join(filepath.Dir(h.bin), "clawai-hook"), []byte("#!/bin/sh\nexit 2\n"))
+	t.Setenv("PATH", filepath.Dir(h.bin)+":"+os.Getenv("PATH"))
+	h.write(".claude.json", twoServers)
+	h.write(".claude/settings.json", "{}")
+	h.write(".cursor/mcp.json", twoServers)
+	return h.dir
+}
+
+func TestHooksAreChosenAtATerminal(t *testing.T) {
+	slow.Test(t)
+	home := homeWithHook(t)
+	p := sit(t, home, "wrap", "--hooks")
+	p.sees("Put clawai-hook into which clients' hooks?", "Claude Code  ~/.claude/settings.json", "Cursor  ~/.cursor/hooks.json")
+	p.types("\x1b")
+	p.leaves(130)
+	if readHome(t, home, ".claude/settings.json") != "{}" {
+		t.Error("written without a choice")
+	}
+	p = sit(t, home, "wrap", "--hooks")
+	p.sees("Cursor  ~/.cursor/hooks.json")
+	p.types(" \r")
+	p.sees("hooks of Claude Code", "Write this file? [y/N]")
+	p.types("y\r")
+	p.sees("Put clawai-hook into ~/.claude/settings.json (Claude Code)", "Undo: clawai unwrap --hooks claude-code")
+	p.leaves(0)
+	if got := readHome(t, home, ".claude/settings.json"); !strings.HasPrefix(got, `{ "hooks": {"PreToolUse": [{"matcher":"*"`) {
+		t.Errorf("got %s", got)
+	}
+	p = sit(t, home, "unwrap", "--hooks")
+	p.sees("Take clawai-hook out of which clients' hooks?", "Claude Code  ~/.claude/settings.json")
+	p.types(" \r")
+	p.sees("Write this file? [y/N]")
+	p.types("y\r")
+	p.leaves(0)
+	if got := readHome(t, home, ".claude/settings.json"); got != "{}" {
+		t.Errorf("came back as %s", got)
+	}
+}
+
+func TestInitOffersHooks(t *testing.T) {
+	slow.Test(t)
+	for answer, want := range map[string]bool{"\r": false, "y\r": true} {
+		home := homeWithHook(t)
+		p := sit(t, home, "init", "--client", "claude-code")
+		p.sees("Mode [ask]:")
+		p.types("\r")
+		p.sees("Put clawai in front of which servers?")
+		p.types("\r")
+		p.sees("Claude Code can call clawai before each tool of their own as well", "Put the hooks in now? [y/N]")
+		p.types(answer)
+		p.sees("Write this? [y/N]")
+		p.types("y\r")
+		p.sees("Try one question now? [Y/n]")
+		p.types("n\r")
+		p.leaves(0)
+		if got := strings.Contains(readHome(t, home, ".claude/settings.json"), "clawai-hook"); got != want {
+			t.Errorf("%q: hooks are there: %v\n%s", answer, got, p.screen.Text())
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package attackcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+// Command is "clawai attack".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:      "attack",
+		Usage:     "play attacks of a hostile server through a policy and see what comes through",
+		UsageText: "clawai attack [options] [SERVER|POLICY]\n\nSERVER is a starter policy (clawai policy init --list) or the server that one is for, POLICY a file;\nwithout either it is your policy, under the layers in force here.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "server", Usage: "what rules call the server: `NAME` (default: the starter's name, else \"scripted\")"},
+			&cli.StringSliceFlag{Name: "only", Usage: "play the attacks whose name matches the `GLOB` (repeatable)"},
+			&cli.IntFlag{Name: "max-reached", Value: -1, Usage: "exit 1 when more than `N` attacks reach the model or the server"},
+			&cli.BoolFlag{Name: "list", Usage: "list the attacks, and play none"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: run,
+	}
+}
+
+func run(c *cli.Context) error {
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if len(names) > 1 {
+		return cmdline.Usagef("one policy at a time, not %s", term.Text(strings.Join(names, " ")))
+	}
+	if n := c.Int("max-reached"); c.IsSet("max-reached") && n < 0 {
+		return cmdline.Usagef("--max-reached: %d is no number of attacks", n)
+	}
+	all, err := chosen(c.StringSlice("only"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("list") {
+		return list(c, all)
+	}
+	t, note, err := aim(strings.Join(names, ""), c.String("server"))
+	if err != nil {
+		return err
+	}
+	verdicts, err := playAll(c.Context, t, all)
+	if err != nil {
+		return err
+	}
+	if err := report(c, t, note, verdicts); err != nil {
+		return err
+	}
+	came := 0
+	for _, v := range verdicts {
+		if v.Outcome == reached || v.Outcome == marked {
+			came++
+		}
+	}
+	if most := c.Int("max-reached"); most >= 0 && came > most {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%d attacks came through, and --max-reached is %d", came, most)}
+	}
+	return nil
+}
+
+// chosen are the attacks of which a glob matches the name.
+func chosen(only []string) ([]attack, error) {
+	all, err := attacks()
+	if err != nil || len(only) == 0 {
+		return all, err
+	}
+	var some []attack
+	for _, text := range only {
+		g, err := glob.Compile(text)
+		if err != nil {
+			return nil, cmdline.Usagef("--only: %v", err)
+		}
+		n := len(some)
+		for _, a := range all {
+			if g.Match(a.Name) {
+				some = append(some, a)
+			}
+		}
+		if len(some) == n {
+			return nil, cmdline.Usagef("--only: no attack is called %s; see: clawai attack --list", term.Text(text))
+		}
+	}
+	return slices.DeleteFunc(all, func(a attack) bool {
+		return !slices.ContainsFunc(some, func(b attack) bool { return a.Name == b.Name })
+	}), nil
+}
+
+// home is the owner's where the policy is not that of this machine.
+const home = "/home/user"
+
+// aim finds the policy. note is what is to be known of it.
+func aim(name, server string) (t *target, note string, err error) {
+	t = &target{server: server}
+	where := home
+	switch {
+	case name == "":
+		if t.policy, where, err = own(); err != nil {
+			return nil, "", err
+		}
+	case strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@"):
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return nil, "", cmdline.Usagef("%v", err)
+		}
+		if t.policy, err = parse(name, src); err != nil {
+			return nil, "", err
+		}
+	default:
+		var src []byte
+		if src, t.server, note, err = starter(name); err == nil {
+			t.policy, err = parse("profile:"+t.server, src)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if server != "" {
+			t.server = server
+		}
+	}
+	if t.server == "" {
+		t.server = "scripted"
+	}
+	var some bool
+	if t.carrier, some = carrierOf(t.policy.Policy, t.server, where); !some {
+		note = "It lets none of the calls go by which something could come back, so that most attacks end there."
+		t.carrier = carrier{"read_text_file", `{"path":"` + where + `/projects/app/README.md"}`}
+	}
+	return t, note, nil
+}
+
+func parse(name string, src []byte) (*config.Loaded, error) {
+	o := policyfile.Options(home)
+	o.Disk = disk.Plain()
+	p, err := policy.Parse(name, src, o)
+	if err != nil {
+		return nil, cmdline.Usagef("the policy does not load:\n%w", err)
+	}
+	return &config.Loaded{Policy: p, Path: name}, nil
+}
+
+// own is the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
+func own() (*config.Loaded, string, error) {
+	files := base.Files{Disk: disk.Plain(), Packs: packs.Read}
+	files.Project, _ = os.Getwd()
+	folders, err := files.Folders()
+	if err != nil {
+		return nil, "", err
+	}
+	loaded, err := files.Load(folders)
+	if _, gone := os.Stat(folders.PolicyFile()); errors.Is(gone, fs.ErrNotExist) {
+		return nil, "", cmdline.Usagef("you have no policy yet; name a starter (clawai attack github) or a file")
+	}
+	if err != nil {
+		return nil, "", cmdline.Usagef("%v", err)
+	}
+	return loaded, folders.Home, nil
+}
+
+// tierEnd opens what a tier, which has no rules about calls, leaves to other policies.
+const tierEnd = `
+[[rule]]
+action = "allow"
+tool = "*"
+
+[[rule]]
+action = "allow"
+sampling = "**"
+
+[[rule]]
+action = "allow"
+elicitation = "**"
+`
+
+// starter is the text of a starter policy, by its name or by that of its server.
+func starter(name string) (src []byte, called, note string, err error) {
+	var words []string
+	for _, p := range fixtures.Profiles() {
+		words = append(words, p.Name)
+		if p.Name == name || p.Server == name {
+			src, err = fixtures.Policy(p.Name)
+			return src, p.Name, "", err
+		}
+	}
+	for _, p := range fixtures.Tiers() {
+		words = append(words, p.Name)
+		if p.Name == name {
+			src, err = fixtures.Policy(p.Name)
+			return append(src, tierEnd...), p.Name, "It speaks of no calls: they are all allowed here.", err
+		}
+	}
+	hint := "see: clawai policy init --list"
+	if near := spelling.Nearest(name, words); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return nil, "", "", cmdline.Usagef("there is no starter policy for %s, and a policy's file ends in .toml; %s", term.Text(name), hint)
+}
+
+// playAll plays attacks one after the other, each in a session of its own.
+func playAll(ctx context.Context, t *target, all []attack) ([]verdict, error) {
+	dir, remove, err := temporary()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	verdicts := make([]verdict, len(all))
+	for i := range all {
+		state := filepath.Join(dir, all[i].Name)
+		if err := os.Mkdir(state, 0o700); err != nil {
+			return nil, err
+		}
+		p, err := play(ctx, t, &all[i], state)
+		if errors.Is(err, context.Canceled) {
+			return nil, &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("interrupted")}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the attack %s could not be played: %w", all[i].Name, err)
+		}
+		verdicts[i] = judge(&all[i], p)
+	}
+	return verdicts, nil
+}
+
+func list(c *cli.Context, all []attack) error {
+	if c.Bool("json") {
+		type one struct {
+			Name string `json:"name"`
+			Says string `json:"says"`
+		}
+		doc := []one{}
+		for _, a := range all {
+			doc = append(doc, one{a.Name, a.Says})
+		}
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Attacks []one `json:"attacks"`
+		}{doc})
+	}
+	var b strings.Builder
+	for _, a := range all {
+		fmt.Fprintf(&b, "%s  %s\n", cmdline.Pad(a.Name, 22), a.Says)
+	}
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	return err
+}
+
+// colors mark what came through.
+var colors = []cmdline.Mark{
+	{Pattern: `^(reached|marked) `, Color: cmdline.Red},
+	{Pattern: `^(asked) `, Color: cmdline.Yellow},
+}
+
+func report(c *cli.Context, t *target, note string, all []verdict) error {
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Policy   string    `json:"policy"`
+			Revision string    `json:"revision"`
+			Server   string    `json:"server"`
+			Attacks  []verdict `json:"attacks"`
+		}{t.policy.Path, t.policy.Policy.Revision(), t.server, all})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, as the server %q, by calls of %s.", term.Text(t.policy.Path), t.server, term.Text(t.carrier.tool))
+	if note != "" {
+		b.WriteString(" " + note)
+	}
+	b.WriteString("\n\n")
+	for _, v := range all {
+		by := v.By
+		if v.Outcome == asked {
+			by = v.Asked
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), cmdline.Cut(term.Text(strings.Join(by, "; ")), 80))
+	}
+	fmt.Fprintf(&b, "\n%s: %s.\n", cmdline.Count(len(all), "1 attack", "%d attacks"), count(all))
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer, colors...), b.String())
+	return err
+}

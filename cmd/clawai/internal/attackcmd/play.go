@@ -1,0 +1,223 @@
+package attackcmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// played is what came of one attack.
+type played struct {
+	seen, sent []string // what the client and the server were given, a frame each
+	asked      []gate.Question
+	events     []event.Event
+}
+
+// patience is how long one attack may take; it takes some milliseconds.
+const patience = time.Minute
+
+// target is what attacks are played against.
+type target struct {
+	policy  *config.Loaded
+	server  string
+	carrier carrier
+}
+
+// play puts a client, the gate as clawai proxy has it, and a server of our own behind each
+// other, in this process: nothing is started and nothing goes to a network. state is a folder
+// that is removed later.
+func play(ctx context.Context, t *target, a *attack, state string) (*played, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out := &tape{}
+	all, err := sessions(t, a, state, out)
+	if err != nil {
+		return nil, err
+	}
+	defer all.Close()
+	one, err := all.Open(session.Peer{Name: t.server, Is: "scripted server"})
+	if err != nil {
+		return nil, err
+	}
+	defer one.Close()
+	srv := newServer(a, t.carrier)
+	fromClient, clientIn := io.Pipe()
+	clientOut, toClient := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := proxy.Run(ctx, proxy.Options{ClientIn: fromClient, ClientOut: toClient, Server: srv, Gate: one.Session, Name: t.server, Limits: frame.DefaultLimits()})
+		_ = toClient.Close()
+		ended <- err
+	}()
+	c := &client{w: clientIn, lines: bufio.NewReader(clientOut)}
+	failed := c.run(a, t.carrier)
+	_ = clientIn.Close()
+	_, _ = io.Copy(io.Discard, clientOut)
+	err = <-ended
+	if errors.Is(err, proxy.ErrServerEnded) {
+		err = nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	return &played{seen: c.seen, sent: srv.got(), asked: out.asked, events: out.events}, errors.Join(failed, err)
+}
+
+// sessions are those of clawai proxy, with a record in memory and a person who says no.
+func sessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
+	ask, err := config.LoadAsk(filepath.Join(state, "none.toml"), func(string) string { return "" })
+	if err != nil {
+		return nil, err
+	}
+	ask.Order.Is = nil
+	kept := session.InMemory()
+	kept.Pins = pinning.NewStore(state, "")
+	kept.Flow = flow.New(state, []string{"attack"})
+	return session.New(session.Options{
+		Program: "clawai " + cmdline.Version, Policy: t.policy, Recorder: out, State: kept, Ask: ask,
+		Folders: config.Folders{State: state, Config: state}, Before: func(q gate.Question) (gate.Answer, bool) {
+			return out.answer(q, t.carrier.tool, a.Sends == "")
+		},
+	})
+}
+
+// tape keeps what happens in one session.
+type tape struct {
+	mu     sync.Mutex
+	events []event.Event
+	asked  []gate.Question
+	passed bool // the harmless call was asked about, and let go
+}
+
+// Record keeps events.
+func (t *tape) Record(events ...*event.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, ev := range events {
+		ev.Record = "attack-" + strconv.Itoa(len(t.events)+1)
+		t.events = append(t.events, event.Event{Kind: ev.Kind, Decision: ev.Decision, Code: ev.Code, RuleText: ev.RuleText, Reason: ev.Reason, Altered: ev.Altered})
+	}
+	return nil
+}
+
+// answer is the person: the harmless call may go once, and nothing else.
+func (t *tape) answer(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	answer := gate.Answer{Reply: gate.DenyOnce, Digest: q.Digest, Channel: "attack"}
+	if harmless && !t.passed && !q.Reply && len(q.Calls) == 1 && q.Calls[0].Names[0] == tool {
+		t.passed, answer.Reply = true, gate.AllowOnce
+		return answer, true
+	}
+	t.asked = append(t.asked, q)
+	return answer, true
+}
+
+// client is a client whose model believes what it reads.
+type client struct {
+	w     io.Writer
+	lines *bufio.Reader
+	seen  []string
+	id    int
+}
+
+const protocol = "2025-06-18"
+
+func (c *client) run(a *attack, harmless carrier) error {
+	if _, err := c.call("initialize", marshal(map[string]any{
+		"protocolVersion": protocol, "capabilities": map[string]any{"sampling": map[string]any{}, "elicitation": map[string]any{}},
+		"clientInfo": map[string]any{"name": "attack", "version": "1"},
+	})); err != nil {
+		return err
+	}
+	if err := c.write(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
+		return err
+	}
+	for range max(1, len(a.Lists)) {
+		if _, err := c.call("tools/list", json.RawMessage(`{}`)); err != nil {
+			return err
+		}
+	}
+	came, err := c.call("tools/call", harmless.params(a.Sends))
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.Back:
+		_, err = c.call("tools/call", harmless.params(textOf(came)))
+	case a.Call != "":
+		_, err = c.call("tools/call", json.RawMessage(a.Call))
+	}
+	return err
+}
+
+// call makes a request and reads what comes until its answer, answering what is asked.
+func (c *client) call(method string, params json.RawMessage) (line []byte, err error) {
+	c.id++
+	if err := c.write(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
+		return nil, err
+	}
+	for {
+		line, err := c.lines.ReadBytes('\n')
+		if err != nil {
+			return nil, err
+		}
+		c.seen = append(c.seen, string(line))
+		var m message
+		if err := json.Unmarshal(line, &m); err != nil {
+			return nil, err
+		}
+		switch {
+		case m.Method == "" && string(m.ID) == strconv.Itoa(c.id):
+			return line, nil
+		case m.Method != "" && m.ID != nil:
+			if err := c.write(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": obliging(m.Method)}); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// obliging is what a client gives a server that asks: what it was asked for.
+func obliging(method string) any {
+	switch method {
+	case "roots/list":
+		return map[string]any{"roots": []any{map[string]any{"uri": "file:///home/user/projects/unannounced"}}}
+	case "elicitation/create":
+		return map[string]any{"action": "accept", "content": map[string]any{"value": "what the user typed"}}
+	}
+	return map[string]any{"role": "assistant", "content": map[string]any{"type": "text", "text": "what the model wrote"}, "model": "m"}
+}
+
+func (c *client) write(v any) error { _, err := c.w.Write(append(marshal(v), '\n')); return err }
+
+// message is what is read of one.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+}
+
+// temporary is a folder for what sessions keep while attacks are played.
+func temporary() (dir string, remove func(), err error) {
+	dir, err = os.MkdirTemp("", "clawai-attack-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}

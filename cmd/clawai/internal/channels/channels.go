@@ -1,0 +1,62 @@
+// Package channels says which of the ways to ask a person are open from where the command
+// runs. It asks nobody and leaves nothing behind.
+package channels
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve"
+	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Open says why a channel of the settings is not open here now; nil when it is, and for
+// elicitation, of which only a session knows.
+func Open(ctx context.Context, folders config.Folders, name string) error {
+	switch name {
+	case "terminal":
+		return terminal(ctx, folders.State)
+	case "popup":
+		return approve.NewPopup(approve.PopupOptions{Getenv: os.Getenv}).Open(ctx)
+	case "console", "web":
+		return approve.NewQueueChannel(name, func() ([]string, error) { return answerers(folders.State) }).Open()
+	}
+	return nil
+}
+
+// answerers asks the queue, which is not made for it.
+func answerers(state string) ([]string, error) {
+	dir := filepath.Join(state, "queue")
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	q, err := queue.Open(dir, queue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = q.Close() }()
+	return q.Answerers()
+}
+
+// terminal tries what a question would need here.
+func terminal(ctx context.Context, dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		if dir, err = os.MkdirTemp("", "clawai-terminal-"); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+	}
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	tty, err := term.Own(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
+	if err != nil {
+		return err
+	}
+	return tty.Close()
+}

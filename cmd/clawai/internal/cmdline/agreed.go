@@ -1,0 +1,29 @@
+package cmdline
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Agreed asks whether to go on, unless --yes has said so; terminal says whether there is
+// one to ask at. The error ends the command; nothing is what has not happened then.
+func Agreed(c *cli.Context, question, nothing string, terminal bool) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	if c.App.Writer != io.Writer(os.Stdout) || !terminal {
+		return Usagef("%s: there is no terminal to ask at; look at the file, then give --yes", strings.ToLower(nothing[:1])+strings.TrimSuffix(nothing[1:], "."))
+	}
+	fmt.Fprint(c.App.Writer, question+" [y/N] ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+		fmt.Fprintln(Prose(c.App.Writer), nothing)
+		return &ExitError{Code: ExitFailed}
+	}
+	return nil
+}

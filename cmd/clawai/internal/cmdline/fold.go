@@ -1,0 +1,46 @@
+package cmdline
+
+import "strings"
+
+// Fold breaks every line of more than n cells at its blanks. What goes on stands under
+// the line's last column where it has columns, else two cells further in. A command
+// behind a colon stays whole, to be pasted, and JSON is broken between its members. 0 breaks nothing.
+func Fold(text string, n int) string {
+	if n <= 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if Cells(line) > n {
+			lines[i] = fold(line, n)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func fold(line string, n int) string {
+	start := len(line) - len(strings.TrimLeft(line, " "))
+	margin := start + 2
+	for at := range line {
+		before := line[:at]
+		if Cells(before) > n/2 {
+			break
+		}
+		if at > start && (strings.HasSuffix(before, "  ") || strings.HasSuffix(before, " | ")) {
+			start, margin = at, Cells(before)
+		}
+	}
+	text, command, ok := strings.Cut(line[start:], ": clawai ")
+	var words []string
+	for word := range strings.SplitSeq(text, " ") {
+		if Cells(word) > n-margin { // arguments as JSON, which have no blanks
+			word = strings.ReplaceAll(word, `,"`, `, "`)
+		}
+		words = append(words, strings.Split(word, " ")...)
+	}
+	if ok {
+		words[len(words)-1] += ":"
+		words = append(words, "clawai "+command)
+	}
+	return line[:start] + strings.Join(wrap(words, n-margin), "\n"+strings.Repeat(" ", margin))
+}

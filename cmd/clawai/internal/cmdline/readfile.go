@@ -1,0 +1,68 @@
+package cmdline
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/view"
+)
+
+var errNotRegular = errors.New("not a regular file")
+
+// ReadFile reads the file a call would change, at a path an attacker chose:
+// view.Options.ReadFile for the machine's own disk.
+//
+// It opens regular files only, waits for nothing, follows no link in the last
+// part of the path, reads nothing of procfs and its like, and stops after
+// view.MaxFile bytes. It must never write, create, or change what it looks at.
+// Links above the last part are followed, as the server would; a network file
+// system that hangs can still hang a read. Its errors are view.ErrTooLarge,
+// fs.ErrNotExist, and others, all to be shown.
+func ReadFile(name string) ([]byte, error) {
+	// On Windows a path of two slashes would log in to the host it names.
+	if !filepath.IsAbs(name) || strings.HasPrefix(name, `\\`) || strings.HasPrefix(name, "//") {
+		return nil, errNotRegular
+	}
+	// Opening a device can act on it, so that is not tried.
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := same(f, seen); err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, view.MaxFile+1))
+	if err == nil && len(b) > view.MaxFile {
+		err = view.ErrTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// same says that f is the regular file that was seen, on a disk.
+func same(f *os.File, seen fs.FileInfo) error {
+	now, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !now.Mode().IsRegular() || !os.SameFile(now, seen):
+		return errNotRegular
+	case now.Size() > view.MaxFile:
+		return view.ErrTooLarge
+	}
+	return onDisk(f)
+}

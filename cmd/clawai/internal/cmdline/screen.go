@@ -1,0 +1,110 @@
+package cmdline
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	xterm "golang.org/x/term"
+
+	"github.com/clawai/clawai/internal/approve/view"
+)
+
+// Width is how many cells a line on w has; 0 when w is no terminal.
+func Width(w io.Writer) int {
+	width, _ := size(w)
+	return width
+}
+
+// Height is how many lines w shows at once; 0 when w is no terminal.
+func Height(w io.Writer) int {
+	_, height := size(w)
+	return height
+}
+
+func size(w io.Writer) (width, height int) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, 0
+	}
+	width, height, err := xterm.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+// Cells is how many cells a harmless text takes.
+func Cells(s string) (n int) {
+	for _, r := range s {
+		n += view.Cells(r)
+	}
+	return n
+}
+
+// Pad fills a text up with blanks to n cells.
+func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
+
+// Cut takes away the end of what has more than n cells.
+func Cut(s string, n int) string {
+	if Cells(s) <= n {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += view.Cells(r); used >= n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// CutMiddle takes away the middle of what has more than n cells: a path and a name
+// are known by their ends.
+func CutMiddle(s string, n int) string {
+	if Cells(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	head, tail := 0, len(runes)
+	for room, back := n-1, true; head < tail; back = !back {
+		next := head
+		if back {
+			next = tail - 1
+		}
+		if room -= view.Cells(runes[next]); room < 0 {
+			break
+		}
+		if back {
+			tail--
+		} else {
+			head++
+		}
+	}
+	return string(runes[:head]) + "…" + string(runes[tail:])
+}
+
+// WrapWords breaks a text at its blanks into lines of at most n cells; a longer word
+// keeps a line of its own. 0 breaks nothing.
+func WrapWords(s string, n int) []string {
+	if n <= 0 {
+		return []string{s}
+	}
+	return wrap(strings.Split(s, " "), n)
+}
+
+func wrap(words []string, n int) (lines []string) {
+	line := ""
+	for _, word := range words {
+		switch {
+		case line == "":
+			line = word
+		case Cells(line)+1+Cells(word) > n:
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,125 @@
+package cmdline
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/config"
+)
+
+// Mark colors what the first group of a pattern holds of a line. The pattern is a text, for
+// tables of them are made at each start, and few are ever used.
+type Mark struct{ Pattern, Color string }
+
+// Answers mark the words of the policy's answers behind a pattern.
+func Answers(before string) []Mark {
+	return []Mark{
+		{before + `(deny|denied)\b`, Red},
+		{before + `(allow|allowed)\b`, Green},
+		{before + `(prompt|ask|asked)\b`, Yellow},
+	}
+}
+
+// Prose is w for whole lines of harmless text, one or more at each Write. A person at a
+// terminal gets them with ~ for the home folder and broken at blanks where they are too
+// long; a file and a pipe get them whole, with paths that other programs can open. Marks
+// count where color is wanted: of those that meet in a line, the first.
+func Prose(w io.Writer, marks ...Mark) io.Writer {
+	p := prose{w: w, width: Width(w)}
+	if WantsColor(w, os.Getenv) {
+		for _, m := range marks {
+			p.brushes = append(p.brushes, brush{regexp.MustCompile(m.Pattern), m.Color})
+		}
+	}
+	if folders, err := config.Dirs(); err == nil && p.width > 0 {
+		p.home = folders.Home
+	}
+	return p
+}
+
+// Tell is Prose for a report that is not written line by line.
+func Tell(w io.Writer, marks []Mark, write func(io.Writer) error) error {
+	var report bytes.Buffer
+	err := write(&report)
+	if _, wrote := Prose(w, marks...).Write(report.Bytes()); err == nil {
+		err = wrote
+	}
+	return err
+}
+
+type prose struct {
+	w       io.Writer
+	width   int // cells of a line; 0: no terminal
+	home    string
+	brushes []brush
+}
+
+// brush is a mark in use.
+type brush struct {
+	pattern *regexp.Regexp
+	color   string
+}
+
+func (p prose) Write(text []byte) (int, error) {
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if p.width > 0 {
+			line = strings.ReplaceAll(line, "\t", "    ") // of a file's text; a terminal would move further
+		}
+		parts := strings.Split(Fold(tilde(line, p.home), p.width), "\n")
+		lines[i] = strings.Join(painted(parts, p.brushes), "\n")
+	}
+	if _, err := io.WriteString(p.w, strings.Join(lines, "\n")); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// painted colors a line by its marks, from the left. It is given as it was broken: what
+// is colored to the end of its first part is so to the end.
+func painted(lines []string, brushes []brush) []string {
+	var out strings.Builder
+	line, color := lines[0], ""
+	for at := 0; at < len(line); {
+		from, to := len(line), len(line)
+		color = ""
+		for _, b := range brushes {
+			if g := b.pattern.FindStringSubmatchIndex(line); g != nil && g[2] >= at && g[2] < from {
+				from, to, color = g[2], g[3], b.color
+			}
+		}
+		out.WriteString(line[at:from])
+		out.WriteString(Paint(true, color, line[from:to]))
+		at = to
+	}
+	lines[0] = out.String()
+	for i := range lines[1:] {
+		lines[i+1] = Paint(true, color, lines[i+1])
+	}
+	return lines
+}
+
+// tilde writes paths below the home folder with ~. What stands in quotes is a text of
+// somebody else's, such as a reading of an argument, and stays as it is.
+func tilde(line, home string) string {
+	if len(home) < 2 || !strings.Contains(line, home) {
+		return line
+	}
+	parts := strings.Split(line, `"`)
+	for i := 0; i < len(parts); i++ {
+		if i%2 == 1 {
+			continue
+		}
+		words := strings.Split(parts[i], " ")
+		for j, word := range words {
+			path := strings.TrimLeft(word, "(")
+			words[j] = word[:len(word)-len(path)] + view.Tilde(path, home)
+		}
+		parts[i] = strings.Join(words, " ")
+	}
+	return strings.Join(parts, `"`)
+}

@@ -1,0 +1,161 @@
+package doctorcmd
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/wrap"
+)
+
+// checkHooks tells of hooks that do not do what they were put there for; with --hooks, how
+// each client's stand.
+func checkHooks(p *machine) (all []finding) {
+	if p.foldersErr != nil {
+		return hooksUnknown(p, p.foldersErr)
+	}
+	f, err := wrapcmd.Find()
+	if err != nil {
+		return hooksUnknown(p, err)
+	}
+	list, err := f.Hooks()
+	if err != nil {
+		return hooksUnknown(p, err)
+	}
+	covered := 0
+	for _, h := range list {
+		state, why := f.Judge.HookState(h, list)
+		if state.Covered() {
+			covered++
+		}
+		all = append(all, hookState(p, h, state, why)...)
+		all = append(all, othersBroken(&f, h)...)
+		if p.hooks && state != wrap.HookBare {
+			all = append(all, rewriters(&f, h)...)
+		}
+		if p.hooks && state.Covered() && len(h.Files) > 0 {
+			all = append(all, lastFired(p, &f, h)...)
+		}
+	}
+	if program, err := f.Judge.Program.Hook(); p.hooks && err == nil {
+		all = append(fine("clawai-hook at %s, which others cannot write", f.Short(program)), all...)
+	} else if p.hooks {
+		all = append([]finding{{Health: doubtful, Text: err.Error(), Fix: "install it beside clawai (docs/install.md)"}}, all...)
+	}
+	if all == nil {
+		all = fine("%s clawai-hook, as wrap writes it", cmdline.Count(covered, "1 client calls", "%d clients call"))
+	}
+	return all
+}
+
+// hooksUnknown is told by other checks already where those look too.
+func hooksUnknown(p *machine, err error) []finding {
+	if !p.hooks {
+		return nil
+	}
+	return []finding{{Health: broken, Text: "the clients' hooks cannot be looked at: " + err.Error(), Fix: "clawai doctor"}}
+}
+
+// hookState is the finding that a state comes to.
+func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
+	text := h.Row.Name + ": " + state.Words()
+	if why != "" {
+		text += ": " + why
+	}
+	again := "clawai wrap --hooks " + h.Row.Client
+	switch state {
+	case wrap.HookDrifted:
+		return []finding{{Health: broken, Text: text, Fix: again + "; or take it out: clawai unwrap --hooks " + h.Row.Client}}
+	case wrap.HookUntrusted:
+		return []finding{{Health: broken, Text: h.Row.Name + ": " + state.Words() + ": it runs no hook that was not reviewed", Fix: h.Row.After}}
+	case wrap.HookObserved:
+		return []finding{{Health: doubtful, Text: text, Fix: again + ", to enforce the policy"}}
+	case wrap.HookUnreadable:
+		return []finding{{Health: doubtful, Text: text, Fix: "correct the file: clawai status names it"}}
+	case wrap.HookBare:
+		if p.hooks {
+			return []finding{{Health: doubtful, Text: text + ": nothing judges the tools that it brings along", Fix: again}}
+		}
+	default:
+		if p.hooks && h.Row.Blocks != "" && h.Row.Blocks != "always" {
+			return checkVersion(p.ctx, h)
+		}
+		if p.hooks {
+			return fine("%s", text)
+		}
+	}
+	return nil
+}
+
+// othersBroken tells of others' hooks that the client cannot read.
+func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
+	for _, file := range h.Files {
+		for _, err := range file.Hooked.Broken {
+			all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s, %s: a hook that %s cannot read", f.Short(file.Path), err, h.Row.Name), Fix: "correct it"})
+		}
+	}
+	return all
+}
+
+// rewriters are others' hooks before a tool: they run beside ours, and may change what ours
+// has judged.
+func rewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
+	for _, file := range h.Files {
+		var names []string
+		for _, hook := range file.Hooked.Others {
+			if slices.Contains(h.Row.ToolEvents(), hook.Event) {
+				names = append(names, fmt.Sprintf("%s at %s (line %d)", programName(hook.Command), hook.Event, hook.Line))
+			}
+		}
+		if len(names) > 0 {
+			all = append(all, finding{Health: doubtful,
+				Text: fmt.Sprintf("%s: other hooks run beside clawai-hook, and may rewrite what it has judged: %s in %s", h.Row.Name, strings.Join(names, ", "), f.Short(file.Path)),
+				Fix:  "see that none of them answers with other arguments (updatedInput, tool_input)"})
+		}
+	}
+	return all
+}
+
+// programName is what a command line starts; the rest may hold a secret.
+func programName(line string) string {
+	words := strings.Fields(strings.TrimPrefix(line, "exec "))
+	if len(words) == 0 {
+		return "a hook"
+	}
+	return fmt.Sprintf("%q", filepath.Base(strings.Trim(words[0], `"'`)))
+}
+
+// lastFired compares when the client worked with when its hook last fired.
+func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
+	word := h.Row.HookWord()
+	var fired time.Time
+	for e, err := range audit.Read(filepath.Join(p.folders.State, "audit"), audit.Filter{Server: func(s string) bool { return s == word }, Last: 1}) {
+		if err == nil && e.Kind != event.Segment {
+			fired = e.Time
+		}
+	}
+	used := f.LastUsed(h)
+	const day = 24 * time.Hour
+	switch {
+	case time.Since(used) < day && fired.Before(used.Add(-day)):
+		return []finding{{Health: doubtful,
+			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), neverOr(fired)),
+			Fix:  "start it anew, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
+	case fired.IsZero():
+		return fine("%s: its hook has not fired yet", h.Row.Name)
+	}
+	return fine("%s: its hook last fired on %s", h.Row.Name, fired.Local().Format(time.DateTime))
+}
+
+func neverOr(fired time.Time) string {
+	if fired.IsZero() {
+		return "never fired"
+	}
+	return "last fired on " + fired.Local().Format(time.DateTime)
+}

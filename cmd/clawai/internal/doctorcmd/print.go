@@ -1,0 +1,110 @@
+package doctorcmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+)
+
+var healthColors = map[health]string{healthy: cmdline.Green, doubtful: cmdline.Yellow, broken: cmdline.Red}
+
+// printer writes findings for a person.
+type printer struct {
+	out   strings.Builder
+	color bool
+	width int // cells of a line; 0: lines are not broken
+	names int // cells of the longest name of a check
+}
+
+// print writes what is not as it should be, the worst first, each with what to do, and
+// one line for the rest; with everything, a row for each finding.
+func (d diagnosis) print(w io.Writer, everything bool) error {
+	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.Width(w)}
+	shown := d.Findings
+	if !everything {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f finding) bool { return f.Health == healthy })
+		slices.SortStableFunc(shown, func(a, b finding) int { return slices.Index(worst, a.Health) - slices.Index(worst, b.Health) })
+	}
+	for _, f := range shown {
+		p.names = max(p.names, len(f.Check))
+	}
+	for _, f := range shown {
+		p.finding(f)
+	}
+	if !everything {
+		p.healthy(d.Findings)
+	}
+	verdict := d.verdict(p.color)
+	if !everything {
+		verdict += " All that was looked at: clawai doctor --all"
+	}
+	fmt.Fprintf(&p.out, "\n%s\n", verdict)
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+var worst = []health{broken, doubtful, healthy}
+
+const healthCells = len("warning")
+
+func (p *printer) finding(f finding) {
+	p.row(f.Health, f.Check, term.Text(f.Text))
+	for _, line := range lines(f.Leaks) {
+		p.row("", "", "  "+term.Text(line))
+	}
+	if f.Fix != "" {
+		p.row("", "", "fix: "+term.Text(f.Fix))
+	}
+}
+
+// row is three columns, the last of which goes on below itself.
+func (p *printer) row(h health, check, text string) {
+	indent := healthCells + 2 + p.names + 2
+	room := 0
+	if p.width > 0 {
+		room = max(p.width-indent-1, 30)
+	}
+	first := cmdline.Paint(p.color, healthColors[h], cmdline.Pad(string(h), healthCells)) + "  " + cmdline.Pad(check, p.names) + "  "
+	for _, line := range cmdline.WrapWords(text, room) {
+		fmt.Fprintln(&p.out, first+line)
+		first = strings.Repeat(" ", indent)
+	}
+}
+
+// healthy names the checks that found nothing else.
+func (p *printer) healthy(all []finding) {
+	var names []string
+	for _, f := range all {
+		if !slices.Contains(names, f.Check) && !slices.ContainsFunc(all, func(o finding) bool { return o.Check == f.Check && o.Health != healthy }) {
+			names = append(names, f.Check)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	if p.out.Len() > 0 {
+		p.out.WriteByte('\n')
+	}
+	p.row(healthy, "", strings.Join(names, ", "))
+}
+
+// verdict is the last line.
+func (d diagnosis) verdict(color bool) string {
+	text := cmdline.Paint(color, cmdline.Green, "Nothing is broken.")
+	if n := d.count(broken); n > 0 {
+		text = cmdline.Paint(color, cmdline.Red, fmt.Sprintf("%d broken.", n))
+	}
+	if n := d.count(doubtful); n > 0 {
+		text += " " + cmdline.Paint(color, cmdline.Yellow, cmdline.Count(n, "1 warning.", "%d warnings."))
+	}
+	return text
+}
+
+func (d diagnosis) count(h health) int {
+	return len(slices.DeleteFunc(slices.Clone(d.Findings), func(f finding) bool { return f.Health != h }))
+}

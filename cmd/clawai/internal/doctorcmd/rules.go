@@ -1,0 +1,83 @@
+package doctorcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// checkRules holds the policy's rules to the servers that clients have: rules about none
+// of them, and servers that no rule opens.
+func checkRules(p *machine) (all []finding) {
+	rules, f := p.rulesAndServers()
+	if rules == nil {
+		return nil
+	}
+	servers := f.Servers()
+	if len(servers) == 0 {
+		return fine("no client has a server that they could be about")
+	}
+	var patterns []string
+	places := map[string][]string{}
+	for _, s := range rules.Sources() {
+		for _, pattern := range s.Servers {
+			g, err := glob.Compile(pattern)
+			if pattern == "*" || err != nil || slices.ContainsFunc(servers, g.Match) {
+				continue
+			}
+			if places[pattern] == nil {
+				patterns = append(patterns, pattern)
+			}
+			places[pattern] = append(places[pattern], fmt.Sprintf("%s:%d", f.Short(s.Pos.File), s.Pos.Line))
+		}
+	}
+	for _, pattern := range patterns {
+		all = append(all, finding{
+			Health: doubtful,
+			Text: fmt.Sprintf("%s about the server %q, which no client has (%s)",
+				cmdline.Count(len(places[pattern]), "a rule is", "%d rules are"), pattern, strings.Join(places[pattern], ", ")),
+			Fix: "correct the name (clawai status lists the servers), or take them out",
+		})
+	}
+	closed, elsewhere := f.Unruled(rules.Sources())
+	for _, name := range closed {
+		all = append(all, unruled(name, "no rule opens %q: every call of it is refused"))
+	}
+	for _, name := range elsewhere {
+		all = append(all, unruled(name, "no rule names %q: what the rules without a server do not open of it is refused"))
+	}
+	if all == nil {
+		all = fine("every rule is about a server that is there, and every server behind clawai has rules")
+	}
+	return all
+}
+
+// rulesAndServers are the policy and what clients have; nothing where either cannot be read,
+// which other checks tell of.
+func (p *machine) rulesAndServers() (*policy.Policy, *wrapcmd.Found) {
+	if p.foldersErr != nil {
+		return nil, nil
+	}
+	loaded, err := config.LoadPolicyFor(p.folders.PolicyFile(), policyfile.Options(p.folders.Home))
+	if err != nil {
+		return nil, nil
+	}
+	f, err := wrapcmd.Find()
+	if err != nil {
+		return nil, nil
+	}
+	return loaded.Policy, &f
+}
+
+func unruled(name, text string) finding {
+	words := strings.Join(wrapcmd.NameWords([]string{name}), " ")
+	return finding{Health: doubtful, Text: fmt.Sprintf(text, name),
+		Fix: "write rules for it, or watch it first: clawai wrap --observe " + words + ", and then: clawai policy learn"}
+}

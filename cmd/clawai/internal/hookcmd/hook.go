@@ -1,0 +1,158 @@
+// Package hookcmd is "clawai hook": the same door as the small program beside this one,
+// with the ways to ask a person, and with what is known of a client's servers.
+package hookcmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/hook"
+	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/hook/program"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/policy"
+)
+
+// Command is "clawai hook".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:  "hook",
+		Usage: "answer an agent that is about to use a tool of its own",
+		UsageText: "clawai hook CLIENT [options] < PAYLOAD\n\n" +
+			"CLIENT is one of " + strings.Join(client.IDs(), ", ") + ".\n" +
+			"The options are --policy, --layer, --state, --ask, --ask-timeout, --redact, --sync and --observe of clawai proxy.\n" +
+			"It says nothing and exits 0 when the policy allows the call, and says why and exits 2 when not (docs/hooks.md).\n" +
+			"Clients start clawai-hook, which is the same and faster, and starts this one when a person has to be asked.",
+		SkipFlagParsing: true, // as the small program has it, which links no such parser
+		Action:          run,
+	}
+}
+
+func run(c *cli.Context) error {
+	words := c.Args().Slice()
+	if len(words) == 1 && (words[0] == "--help" || words[0] == "-h") {
+		return cli.ShowSubcommandHelp(c)
+	}
+	line, err := program.Parse(words)
+	if err != nil {
+		return &cmdline.ExitError{Code: 2, Err: err} // 2 is also what a client takes for no
+	}
+	line.Packs = packs.Read
+	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte) client.Answer {
+		o := line.Options("clawai " + cmdline.Version)
+		o.Proxied = proxied
+		o.Heard = func(session, said string) error { return heard(&line, session, said) }
+		o.Open = func(project, session string, ask hook.Dialog) (*hook.Door, error) {
+			return open(&line, project, session, ask)
+		}
+		return hook.Run(ctx, payload, o)
+	})
+	if code != 0 {
+		return &cmdline.ExitError{Code: code}
+	}
+	return nil
+}
+
+// heard keeps what the user says for the proxies of the session that the client names, and
+// for those that the same client process has started: they may not know the name.
+func heard(line *program.Line, session, said string) error {
+	files := line.Files("")
+	folders, err := files.Folders()
+	if err != nil {
+		return err
+	}
+	return flow.Hear(folders.State, append(flow.ClientKeys(), flow.IDKey(session)), said)
+}
+
+// seen is the session that the client's proxies are of, with the one that the client names, if
+// it does: it has another name after it was cleared, and they do not.
+func seen(state, project, session string) (*flow.Session, error) {
+	one := flow.New(state, flow.Keys(os.Getenv, project))
+	one.Listen(flow.ClientKeys()...)
+	keys := flow.ClientKeys()
+	if session != "" {
+		keys = append(keys, flow.IDKey(session))
+	}
+	for _, key := range keys {
+		if err := one.Join(key); err != nil {
+			return one, err
+		}
+	}
+	return one, nil
+}
+
+// open is a gate that asks by the client's dialog, or else by the ways of the settings.
+func open(line *program.Line, project, session string, ask hook.Dialog) (*hook.Door, error) {
+	o, err := line.Open(project)
+	if err != nil {
+		return nil, err
+	}
+	one, all, err := single(line, &o, project, session, ask)
+	if err != nil {
+		_ = o.Record.Close()
+		return nil, err
+	}
+	rules := o.Policy.Policy
+	weighs := rules.Flow() != policy.Off
+	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: weighs || rules.Labelled(), Labels: one.Labels(), Close: func() {
+		one.Close()
+		all.Close()
+		_ = o.Record.Close() // what was decided is in it
+	}}, nil
+}
+
+func single(line *program.Line, o *program.Opened, project, id string, ask hook.Dialog) (*session.Session, *session.Sessions, error) {
+	settings, err := asking(line, o.Folders)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := cmdline.View(o.Folders)
+	known.Project = project
+	before := flow.New(o.Folders.State, flow.Keys(os.Getenv, project))
+	if rules := o.Policy.Policy; rules.Flow() != policy.Off || rules.Labelled() {
+		if before, err = seen(o.Folders.State, project, id); err != nil {
+			before.Close()
+			return nil, nil, fmt.Errorf("what the session has seen cannot be read: %w", err)
+		}
+	}
+	state := session.Shared(before)
+	state.Pins = pinning.NewStore(o.Folders.State, project)
+	all, err := session.New(session.Options{
+		Program: "clawai " + cmdline.Version, Policy: o.Policy, Recorder: o.Record, State: state, Ask: settings, Folders: o.Folders,
+		View: known, By: cmdline.Account(), ObserveOnly: line.Text("observe") == "true", Before: ask,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	one, err := all.Single(session.Peer{Name: line.Client})
+	if err != nil {
+		all.Close()
+		return nil, nil, err
+	}
+	return one, all, nil
+}
+
+// asking is how a person is asked: option before environment before file.
+func asking(line *program.Line, folders config.Folders) (config.Ask, error) {
+	a, err := config.LoadAsk(folders.SettingsFile(), os.Getenv)
+	if err != nil {
+		return a, err
+	}
+	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
+		if value, given := line.Value(name); given {
+			if err := a.Set(key, value, "--"+name); err != nil {
+				return a, fmt.Errorf("--%s: %w", name, err)
+			}
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,50 @@
+package hookcmd
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/wrap"
+	catalogue "github.com/clawai/clawai/wrap/client"
+)
+
+// proxied says whether our proxy stands before a server wherever the client's files name
+// it: then every call to it comes to the proxy's gate, which decides, asks and records.
+// In doubt (a file that cannot be read, an entry that is not clear, a proxy that enforces
+// nothing, no entry at all, as of a connector) it does not.
+func proxied(r *client.Row, server, project string) bool {
+	rows, err := catalogue.Catalogue()
+	if err != nil {
+		return false
+	}
+	env, err := wrap.System()
+	if err != nil {
+		return false
+	}
+	if project != "" {
+		env.Dir = project
+	}
+	var own []catalogue.Row
+	for _, row := range rows {
+		if strings.HasPrefix(row.ID, r.Files()) {
+			own = append(own, row)
+		}
+	}
+	found := false
+	for _, file := range wrap.FindConfigFiles(env, own) {
+		if file.Err != nil {
+			return false
+		}
+		for i := range file.Entries {
+			e := &file.Entries[i]
+			if e.Name != server {
+				continue
+			}
+			if e.Wrapped == nil || e.Wrapped.Observe || e.Unclear || e.Problem != nil {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,192 @@
+package lockcmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/term"
+)
+
+var yesFlag = &cli.BoolFlag{Name: "yes", Usage: "ask nothing"}
+
+func trustCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "trust",
+		Usage:       "put the project's lock in force, as it is now: its servers list nothing else",
+		UsageText:   "clawai lock trust [--yes | --remove]",
+		Description: "Shows what is different from the text that was trusted before. A change of the file counts\nwhen you trust it again. It holds servers for which a policy says pin = \"first\", \"ask\" or \"lock\".",
+		Flags: []cli.Flag{
+			yesFlag, &cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
+			&cli.PathFlag{Name: "lock", Usage: "the lock's `FILE` (.clawai/tools.lock of the project)"},
+		},
+		Action: runTrust,
+	}
+}
+
+func runTrust(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	path, err := lockPath(c.Path("lock"))
+	if err != nil {
+		return err
+	}
+	dir, out := pinning.Dir(folders.State), cmdline.Prose(c.App.Writer)
+	if c.Bool("remove") {
+		ended, err := config.Distrust(dir, path)
+		switch {
+		case err != nil:
+			return fmt.Errorf("nothing was changed: %w", err)
+		case !ended:
+			fmt.Fprintf(out, "%s was not trusted.\n", term.Text(path))
+		default:
+			fmt.Fprintf(out, "%s is not trusted any more.\n", term.Text(path))
+		}
+		return nil
+	}
+	now, text, err := readLock(path)
+	if err != nil {
+		return cmdline.Usagef("%w; nothing was trusted", err)
+	}
+	was := pin.Lock{}
+	if old, err := config.TrustedText(dir, path); err != nil {
+		return cmdline.Usagef("%w", err)
+	} else if old != nil {
+		if was, err = pin.ReadLock(old); err != nil {
+			was = pin.Lock{}
+		}
+	}
+	found := between(was, now)
+	if err := tellDifferences(c, found, false); err != nil {
+		return err
+	}
+	for i := range found {
+		fmt.Fprintf(out, "%s: %s\n", term.Visible(found[i].name), counted(&found[i].is))
+	}
+	if err := cmdline.Agreed(c, "Trust it?", "Nothing was trusted.", choose.Terminal(os.Stdin, os.Stdout)); err != nil {
+		return err
+	}
+	if err := config.Trust(dir, path, text, time.Now()); err != nil {
+		return fmt.Errorf("nothing was trusted: %w", err)
+	}
+	fmt.Fprintln(out, "Trusted, with this text: a change of the file counts when you trust it again.")
+	return nil
+}
+
+func acceptCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "accept",
+		Usage:       "take what a server has listed last as approved, for pin = \"first\" and \"ask\"",
+		UsageText:   "clawai lock accept SERVER [--yes] [--accept NAME]...",
+		Description: "Shows what is different from what was approved before. Running proxies take it over with the next\nlist. Where the project has a lock that you trust, that counts: write it with clawai lock.",
+		Flags:       []cli.Flag{yesFlag, &cli.StringSliceFlag{Name: "accept", Usage: "take the entry `NAME` though it is refused: you have looked at it (repeatable)"}},
+		Action:      runAccept,
+	}
+}
+
+func runAccept(c *cli.Context) error {
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return err
+	}
+	store := pinning.NewStore(folders.State, "")
+	if len(names) != 1 {
+		return cmdline.Usagef("name one server; write: clawai lock accept SERVER")
+	}
+	st, err := store.State(names[0])
+	switch {
+	case err != nil:
+		return cmdline.Usagef("%w", err)
+	case len(st.Sighted) == 0:
+		return cmdline.Usagef("nobody has seen what %s lists; it is kept when a proxy with a pin for it has carried its lists", term.Value(names[0]))
+	}
+	found := []outcome{{name: names[0], is: st.Served, differences: pinning.Waiting(&st.Approved, &st.Served, nil)}}
+	out := cmdline.Prose(c.App.Writer)
+	if len(found[0].differences) == 0 {
+		fmt.Fprintf(out, "%s lists nothing that was not approved.\n", term.Visible(names[0]))
+		return nil
+	}
+	if err := tellDifferences(c, found, false); err != nil {
+		return err
+	}
+	if err := cmdline.Agreed(c, "Take it as approved?", "Nothing was approved.", choose.Terminal(os.Stdin, os.Stdout)); err != nil {
+		return err
+	}
+	accepted, taken := c.StringSlice("accept"), 0
+	all := slices.Clone(found[0].differences)
+	for i := range all {
+		if d := &all[i]; d.Class == pin.Refused && d.Name != "" && slices.Contains(accepted, d.Name) {
+			d.Class = pin.Added
+		}
+	}
+	err = store.Change(names[0], func(now *pin.State) (bool, error) {
+		taken = pinning.Approve(now, &st.Served, all) // what was shown, whatever is listed by now
+		return taken > 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
+	}
+	fmt.Fprintf(out, "%s approved. A client that keeps lists sees it when it lists again.\n", cmdline.Count(taken, "1 entry is", "%d entries are"))
+	if refused := len(all) - taken; refused > 0 {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s; one that you know is taken with --accept NAME", cmdline.Count(refused, "1 entry is refused and stays out", "%d entries are refused and stay out"))}
+	}
+	return nil
+}
+
+var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
+
+// recorded are servers as proxies have seen them last.
+func recorded(c *cli.Context) ([]server, error) {
+	folders, err := config.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Args().Slice()) > 0 {
+		return nil, cmdline.Usagef("--from-record starts nothing; leave the command out")
+	}
+	store := pinning.NewStore(folders.State, "")
+	names := c.StringSlice("server")
+	if len(names) == 0 {
+		if names, err = store.Servers(); err != nil {
+			return nil, cmdline.Usagef("%w", err)
+		}
+	}
+	if len(names) == 0 {
+		return nil, cmdline.Usagef("no proxy has kept what a server lists; give a server a pin in your policy, or leave --from-record out")
+	}
+	starts := map[string]server{}
+	if known, err := configuredServers(names); err == nil {
+		starts = known
+	}
+	all := make([]server, 0, len(names))
+	for _, name := range names {
+		one := server{name: name, start: starts[name].start}
+		st, err := store.State(name)
+		if one.err = err; err == nil {
+			if len(st.Sighted) == 0 {
+				one.err = errUnseen
+			}
+			one.seen = &st.Served
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -1,0 +1,59 @@
+package lockcmd
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/pin"
+)
+
+func diffCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "diff",
+		Usage:       "say what two locks differ in, by class and word by word",
+		UsageText:   "clawai lock diff OLD NEW",
+		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is no lock, or only one\nof them has a server or an entry that the other had.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "the `FORM` of the report: text, json, github, sarif"}, &cli.BoolFlag{Name: "json", Usage: "the same as --format json"}},
+		Action:      runDiff,
+	}
+}
+
+func runDiff(c *cli.Context) error {
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	format, err := formatOf(c)
+	if err != nil {
+		return err
+	}
+	if len(names) != 2 {
+		return cmdline.Usagef("name two locks: clawai lock diff OLD NEW")
+	}
+	var locks [2]pin.Lock
+	for i, name := range names {
+		if locks[i], _, err = readLock(name); err != nil {
+			return cmdline.Usagef("%w", err)
+		}
+	}
+	found := between(locks[0], locks[1])
+	if err := show(c, format, names[1], found); err != nil {
+		return err
+	}
+	return worst(found)
+}
+
+// between compares two locks. A server that only the new one has is one whose entries are
+// all new; one that only the old one has is a loss that nobody asked about.
+func between(old, now pin.Lock) (all []outcome) {
+	for _, name := range sortedNames(now) {
+		is := now[name]
+		all = append(all, weighed(outcome{name: name, is: is, differences: old.Compare(name, &is)}))
+	}
+	for _, name := range sortedNames(old) {
+		if _, still := now[name]; !still {
+			all = append(all, outcome{name: name, state: missing, why: "the new lock does not have it"})
+		}
+	}
+	return all
+}

@@ -1,0 +1,253 @@
+// Package lockcmd is "clawai lock".
+package lockcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Command is "clawai lock".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:      "lock",
+		Usage:     "write down what servers list, and see when it changes",
+		UsageText: "clawai lock [--check] [--server NAME]...\nclawai lock [--check] --server NAME -- COMMAND [ARGS...]",
+		Description: "Starts each server of the project's configuration once, asks what tools, prompts and templates\n" +
+			"it has, and writes that to .clawai/tools.lock, for people to review. --check compares and writes\n" +
+			"nothing: exit 0 when nobody has to look, 1 when somebody has to, 2 when it could not be compared.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "compare with the lock, and write nothing"},
+			&cli.BoolFlag{Name: "from-record", Usage: "start nothing: take what proxies have seen of servers with a pin"},
+			&cli.StringSliceFlag{Name: "server", Usage: "only the server `NAME`, of any client's file; with a command behind --, its name (repeatable)"},
+			&cli.StringSliceFlag{Name: "accept", Usage: "write the entry `NAME` though it is refused: you have looked at it (repeatable)"},
+			&cli.PathFlag{Name: "lock", Usage: "the lock's `FILE` (.clawai/tools.lock of the project)"},
+			&cli.StringFlag{Name: "format", Value: "text", Usage: "with --check, the `FORM` of the report: text, json, github, sarif"},
+			&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
+		},
+		Action:      run,
+		Subcommands: []*cli.Command{diffCommand(), trustCommand(), acceptCommand()},
+	}
+}
+
+func run(c *cli.Context) error {
+	format, err := formatOf(c)
+	if err != nil {
+		return err
+	}
+	path, err := lockPath(c.Path("lock"))
+	if err != nil {
+		return err
+	}
+	was, old, err := readLock(path)
+	absent := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case absent && c.Bool("check"):
+		return cmdline.Usagef("there is no lock at %s; write it with: clawai lock", term.Text(path))
+	case err != nil && !absent:
+		return cmdline.Usagef("%w; nothing was written", err)
+	}
+	servers, err := selected(c)
+	if err != nil {
+		return err
+	}
+	found := askAll(c.Context, servers, was)
+	if c.Bool("check") {
+		if len(c.StringSlice("server")) == 0 {
+			found = append(found, unknown(was, servers)...)
+		}
+		if err := show(c, format, path, found); err != nil {
+			return err
+		}
+		return worst(found)
+	}
+	return write(c, path, was, old, found)
+}
+
+// lockPath is where the lock is: beside the project's policy, in the nearest folder upwards
+// that has a .clawai.
+func lockPath(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return pinning.LockFile(here), nil
+}
+
+// maxLock bounds what is read as a lock.
+const maxLock = 64 << 20
+
+func readLock(path string) (pin.Lock, []byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return pin.Lock{}, nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxLock:
+		return nil, nil, fmt.Errorf("%s is no lock: it is no file, or too large for one", term.Text(path))
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := pin.ReadLock(src)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %s", term.Text(path), term.Text(err.Error()))
+	}
+	return l, src, nil
+}
+
+// state is how a server stands to the lock.
+type state string
+
+const (
+	same    state = "same"    // nobody has to look
+	drift   state = "drift"   // somebody has to
+	missing state = "missing" // one of the two does not know it, or an entry of it
+	failed  state = "failed"  // it could not be asked
+)
+
+// outcome is what became of one server.
+type outcome struct {
+	name        string
+	state       state
+	why         string // of missing and failed
+	is          pin.Server
+	differences []pin.Difference
+}
+
+// askAll asks the servers, one behind the other: they may share what they are started from.
+func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
+	others := maps.Clone(was) // and those that are asked before
+	for _, s := range servers {
+		o := outcome{name: s.name}
+		is, err := s.ask(ctx)
+		_, known := was[s.name]
+		if err != nil {
+			o.state, o.why = failed, err.Error()
+			all = append(all, o)
+			continue
+		}
+		o.is, o.differences = is, others.Compare(s.name, &is)
+		others[s.name] = is
+		if o = weighed(o); !known {
+			o.state, o.why = missing, "the lock does not have it; write it with: clawai lock"
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// weighed says how a server stands by what is different.
+func weighed(o outcome) outcome {
+	o.state = same
+	for _, d := range o.differences {
+		switch {
+		case d.Class == pin.Removed:
+			o.state, o.why = missing, "an entry of the lock is not listed any more"
+		case d.Class.Asks() && o.state == same:
+			o.state = drift
+		}
+	}
+	return o
+}
+
+// unknown are the servers of the lock that no file has.
+func unknown(was pin.Lock, servers []server) (all []outcome) {
+	for _, name := range sortedNames(was) {
+		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
+			all = append(all, outcome{name: name, state: missing, why: "the project's configuration does not have it; take its block out of the lock, or name it: clawai lock --check --server NAME -- COMMAND"})
+		}
+	}
+	return all
+}
+
+// worst is the exit code of a check.
+func worst(found []outcome) error {
+	code := cmdline.ExitOK
+	for _, o := range found {
+		switch o.state {
+		case missing, failed:
+			code = cmdline.ExitUsage
+		case drift:
+			code = max(code, cmdline.ExitFailed)
+		}
+	}
+	if code == cmdline.ExitOK {
+		return nil
+	}
+	return &cmdline.ExitError{Code: code}
+}
+
+// write puts what the servers say into the lock. One that could not be asked, and nothing
+// is written.
+func write(c *cli.Context, path string, was pin.Lock, old []byte, found []outcome) error {
+	for _, o := range found {
+		if o.state == failed {
+			return cmdline.Usagef("%s: %s; nothing was written", term.Visible(o.name), term.Text(o.why))
+		}
+	}
+	refused := 0
+	for i := range found {
+		o := &found[i]
+		before, known := was[o.name]
+		if !known { // what is new need not be told once more: the lock has it to read
+			o.differences = slices.DeleteFunc(o.differences, func(d pin.Difference) bool { return d.Class != pin.Refused })
+		}
+		refused += approve(&o.is, &before, o.differences, c.StringSlice("accept"))
+		was[o.name] = o.is
+	}
+	if err := tellDifferences(c, found, false); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path, was.Text(), atomicfile.Options{Mode: 0o644, Old: old}); err != nil {
+		return err
+	}
+	out := cmdline.Prose(c.App.Writer)
+	for _, o := range found {
+		fmt.Fprintf(out, "%s: %s\n", term.Visible(o.name), counted(&o.is))
+	}
+	fmt.Fprintf(out, "Written to %s. Look at it as at code, before it is shared.\n", term.Text(path))
+	if refused > 0 {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s left as before, or left out; one that you know is written with --accept NAME", cmdline.Count(refused, "1 entry was refused:", "%d entries were refused:"))}
+	}
+	return nil
+}
+
+// approve leaves out of a server what nobody needs to approve and nobody has named: what was
+// there before stays.
+func approve(is, before *pin.Server, differences []pin.Difference, accepted []string) (refused int) {
+	for _, d := range differences {
+		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {
+			continue
+		}
+		refused++
+		if d.Kind == pin.Itself {
+			is.Instructions = before.Instructions
+			continue
+		}
+		is.Leave(d.Kind, d.Name)
+		if e, had := before.Entry(d.Kind, d.Name); had {
+			_ = is.Add(e) // its name is free again
+		}
+	}
+	return refused
+}

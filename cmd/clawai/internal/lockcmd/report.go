@@ -1,0 +1,213 @@
+package lockcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/report"
+)
+
+var formats = []string{"text", "json", "github", "sarif"}
+
+func formatOf(c *cli.Context) (string, error) {
+	format := c.String("format")
+	switch {
+	case c.Bool("json") && c.IsSet("format") && format != "json":
+		return "", cmdline.Usagef("--json and --format %s say two things", format)
+	case c.Bool("json"):
+		format = "json"
+	case !slices.Contains(formats, format):
+		return "", cmdline.Usagef("--format: unknown form %q; one of %s", format, strings.Join(formats, ", "))
+	}
+	if format != "text" && c.Command.Name == "lock" && !c.Bool("check") {
+		return "", cmdline.Usagef("--format and --json go with --check")
+	}
+	return format, nil
+}
+
+func sortedNames(l pin.Lock) []string { return slices.Sorted(maps.Keys(l)) }
+
+// serverDoc is one server as --json has it.
+type serverDoc struct {
+	Name        string          `json:"name"`
+	State       state           `json:"state"` // same, drift, missing, failed
+	Why         string          `json:"why,omitempty"`
+	Differences []differenceDoc `json:"differences"`
+}
+
+type differenceDoc struct {
+	Kind    string      `json:"kind"` // tool, prompt, template, server
+	Name    string      `json:"name,omitempty"`
+	Class   string      `json:"class"` // the gravest of changes
+	Asks    bool        `json:"asks"`  // somebody has to look
+	Changes []changeDoc `json:"changes"`
+}
+
+type changeDoc struct {
+	Class string          `json:"class"`
+	At    string          `json:"at"`
+	Was   json.RawMessage `json:"was,omitempty"`
+	Is    json.RawMessage `json:"is,omitempty"`
+	What  string          `json:"what,omitempty"`
+}
+
+func document(o *outcome) serverDoc {
+	doc := serverDoc{Name: o.name, State: o.state, Why: o.why, Differences: []differenceDoc{}}
+	for _, d := range o.differences {
+		one := differenceDoc{Kind: d.Kind.String(), Name: d.Name, Class: d.Class.String(), Asks: d.Class.Asks()}
+		for _, ch := range d.Changes {
+			one.Changes = append(one.Changes, changeDoc{ch.Class.String(), ch.At, ch.Was, ch.Is, ch.What})
+		}
+		doc.Differences = append(doc.Differences, one)
+	}
+	return doc
+}
+
+// show writes what was found in a form; path is the lock's.
+func show(c *cli.Context, format, path string, found []outcome) error {
+	switch format {
+	case "json":
+		docs := []serverDoc{}
+		for i := range found {
+			docs = append(docs, document(&found[i]))
+		}
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Servers []serverDoc `json:"servers"`
+		}{docs})
+	case "github":
+		return report.Annotations(c.App.Writer, findings(path, found))
+	case "sarif":
+		return report.SARIF(c.App.Writer, report.Tool{Name: "clawai lock", Version: cmdline.Version}, findings(path, found))
+	}
+	if err := tellDifferences(c, found, true); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i := range found {
+		o := &found[i]
+		fmt.Fprintf(&b, "%s: %s", term.Visible(o.name), o.state)
+		if o.why != "" {
+			b.WriteString(": " + term.Text(o.why))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	return err
+}
+
+// findings are what somebody has to look at, for CI systems.
+func findings(path string, found []outcome) (all []check.Finding) {
+	at := policy.Position{File: path}
+	for i := range found {
+		o := &found[i]
+		if o.why != "" {
+			all = append(all, check.Finding{Code: "lock-" + string(o.state), Severity: check.Error, Pos: at, Message: fmt.Sprintf("%s: %s.", o.name, o.why)})
+		}
+		for _, d := range o.differences {
+			if !d.Class.Asks() {
+				continue
+			}
+			all = append(all, check.Finding{
+				Code: "lock-" + d.Class.String(), Severity: check.Error, Pos: at,
+				Message: fmt.Sprintf("%s, %s: %s at %s.", o.name, entryName(d), d.Class, strings.Join(places(d), ", ")),
+				Fix:     "Look at it with clawai lock --check, then write it down with clawai lock",
+			})
+		}
+	}
+	return all
+}
+
+func entryName(d pin.Difference) string { return strings.TrimSpace(d.Kind.String() + " " + d.Name) }
+
+func places(d pin.Difference) (all []string) {
+	for _, ch := range d.Changes {
+		if ch.At != "" {
+			all = append(all, ch.At)
+		}
+	}
+	if len(all) == 0 {
+		return []string{"the whole"}
+	}
+	return slices.Compact(all)
+}
+
+// marks color the class of a difference, what comes and what goes.
+var marks = []cmdline.Mark{
+	{Pattern: `^  (refused|widened|new|text|started|loosened)\b`, Color: cmdline.Yellow},
+	{Pattern: `^(      \+ .*)`, Color: cmdline.Green},
+	{Pattern: `^(      - .*)`, Color: cmdline.Red},
+}
+
+// tellDifferences shows them to a person, by server and class, the gravest first; asks
+// says which of them need somebody to look.
+func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
+	var b strings.Builder
+	for i := range found {
+		o := &found[i]
+		if len(o.differences) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n", term.Visible(o.name))
+		sorted := slices.Clone(o.differences)
+		slices.SortStableFunc(sorted, func(x, y pin.Difference) int { return int(y.Class) - int(x.Class) })
+		for _, d := range sorted {
+			fmt.Fprintf(&b, "  %s %s", cmdline.Pad(d.Class.String(), 9), term.Text(entryName(d)))
+			if asks && d.Class.Asks() {
+				b.WriteString("  somebody has to look")
+			}
+			b.WriteByte('\n')
+			tellChanges(&b, d)
+		}
+	}
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer, marks...), b.String())
+	return err
+}
+
+func tellChanges(b *strings.Builder, d pin.Difference) {
+	for _, ch := range d.Changes {
+		if ch.Class == pin.Added || ch.Class == pin.Removed {
+			continue // the lock has all of it to read
+		}
+		fmt.Fprintf(b, "    %s  %s\n", ch.Class, term.Text(ch.At))
+		if ch.What != "" {
+			fmt.Fprintf(b, "      %s\n", term.Text(ch.What))
+			continue
+		}
+		for _, line := range view.Words(words(ch.Was), words(ch.Is)) {
+			fmt.Fprintf(b, "      %c %s\n", line.Op, line.Text)
+		}
+	}
+}
+
+// words are what a value says: a text itself, anything else as JSON.
+func words(v json.RawMessage) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	return string(v)
+}
+
+// counted is how much a server lists.
+func counted(s *pin.Server) string {
+	all := []string{cmdline.Count(s.Len(pin.Tool), "1 tool", "%d tools")}
+	if n := s.Len(pin.Prompt); n > 0 {
+		all = append(all, cmdline.Count(n, "1 prompt", "%d prompts"))
+	}
+	if n := s.Len(pin.Template); n > 0 {
+		all = append(all, cmdline.Count(n, "1 template", "%d templates"))
+	}
+	return strings.Join(all, ", ")
+}

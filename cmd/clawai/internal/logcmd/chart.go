@@ -1,0 +1,178 @@
+package logcmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// statsPrinter draws counts for a person.
+type statsPrinter struct {
+	color bool
+	width int // cells of a line; 0: of no terminal
+	most  int // rows of a list
+	out   strings.Builder
+}
+
+// roomFor is how many rows each of the four lists has on a screen.
+func roomFor(height int) int {
+	const elsewhere = 4 + 4*2 // the head, the prompt behind it; and a list's title and blank line
+	if height == 0 {
+		return 10
+	}
+	return min(max((height-elsewhere)/4, 3), 10)
+}
+
+func (p *statsPrinter) print(w io.Writer, doc *statsDoc) error {
+	if p.width == 0 {
+		p.width = 80
+	}
+	p.width = min(p.width, 120)
+	t := &doc.Total
+	fmt.Fprintf(&p.out, "%s in %s, %s\n", p.paint(cmdline.Bold, cmdline.Count(t.Calls, "1 call", "%d calls")),
+		cmdline.Count(doc.Sessions, "1 session", "%d sessions"), span(doc.From.Local(), doc.To.Local()))
+	totals := []string{p.some(cmdline.Green, t.Allowed, "allowed"), p.some(cmdline.Red, t.Denied, "denied"), p.some(cmdline.Yellow, t.Asked, "asked"), p.some(cmdline.Yellow, t.Failed, "failed")}
+	if t.Watched > 0 {
+		totals = append(totals, p.some(cmdline.Yellow, t.Watched, "only watched"))
+	}
+	fmt.Fprintln(&p.out, strings.Join(totals, " · "))
+	p.timeline(doc.Hours)
+	for _, r := range rankings {
+		tools := doc.Tools
+		if r.ofServers {
+			tools = servers(doc)
+		}
+		p.list(&r, tools)
+	}
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
+
+// some is a number with its word, in color when there are any.
+func (p *statsPrinter) some(color string, n int, word string) string {
+	if n == 0 {
+		color = ""
+	}
+	return p.paint(color, fmt.Sprintf("%d %s", n, word))
+}
+
+// span is from when to when, the day once.
+func span(from, to time.Time) string {
+	const day = "2 Jan 2006"
+	if from.Format(day) == to.Format(day) {
+		return fmt.Sprintf("%s, %s to %s", from.Format(day), from.Format("15:04"), to.Format("15:04"))
+	}
+	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
+}
+
+// timeline is a column of one character for each hour, or for each day of a longer time.
+func (p *statsPrinter) timeline(hours []hourDoc) {
+	const most = 48
+	each, word := 3600*time.Second, "hour"
+	first, last := hours[0].Hour, hours[len(hours)-1].Hour
+	if last.Sub(first) >= most*each {
+		each, word = 24*each, "day"
+	}
+	slot := func(t time.Time) int64 {
+		_, east := t.Local().Zone()
+		return (t.Unix() + int64(east)) / int64(each.Seconds())
+	}
+	from := max(slot(first), slot(last)-most+1)
+	columns := make([]int, slot(last)-from+1)
+	if len(columns) < 2 {
+		return
+	}
+	for _, h := range hours {
+		if i := slot(h.Hour) - from; i >= 0 {
+			columns[i] += h.Calls
+		}
+	}
+	bars, highest := []rune("▁▂▃▄▅▆▇█"), slices.Max(columns)
+	for _, n := range columns {
+		bar := ' '
+		if n > 0 {
+			bar = bars[(n*len(bars)-1)/highest]
+		}
+		p.out.WriteRune(bar)
+	}
+	fmt.Fprintf(&p.out, "  %s\n", p.paint(cmdline.Dim, fmt.Sprintf("calls by %s, at most %d", word, highest)))
+}
+
+// ranking is a list of those that have the most of something.
+type ranking struct {
+	title, color string
+	ofServers    bool
+	value        func(*countsDoc) float64 // by which they are ranked; who has 0 is not in it
+	text, note   func(*countsDoc) string  // the value, and what stands behind the bar
+}
+
+var rankings = []ranking{
+	{title: "Most denied", color: cmdline.Red, note: ofCalls,
+		value: func(c *countsDoc) float64 { return float64(c.Denied) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Denied) }},
+	{title: "Most asked", color: cmdline.Yellow, note: ofCalls,
+		value: func(c *countsDoc) float64 { return float64(c.Asked) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Asked) }},
+	{title: "Slowest, by the median reply", note: func(c *countsDoc) string { return "longest " + duration(c.LongestMS) },
+		value: func(c *countsDoc) float64 { return c.MedianMS }, text: func(c *countsDoc) string { return duration(c.MedianMS) }},
+	{title: "Most called servers", ofServers: true, note: denied,
+		value: func(c *countsDoc) float64 { return float64(c.Calls) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Calls) }},
+}
+
+func ofCalls(c *countsDoc) string { return cmdline.Count(c.Calls, "of 1 call", "of %d calls") }
+
+func denied(c *countsDoc) string {
+	if c.Denied == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d denied", c.Denied)
+}
+
+func duration(ms float64) string {
+	return record.Duration(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// servers are rows of a list that name no tool.
+func servers(doc *statsDoc) []toolDoc {
+	rows := make([]toolDoc, len(doc.Servers))
+	for i, s := range doc.Servers {
+		rows[i] = toolDoc{Tool: s.Server, countsDoc: s.countsDoc}
+	}
+	return rows
+}
+
+// list writes a ranking, each row with a bar.
+func (p *statsPrinter) list(r *ranking, rows []toolDoc) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(t toolDoc) bool { return r.value(&t.countsDoc) == 0 })
+	slices.SortStableFunc(rows, func(a, b toolDoc) int { return cmp.Compare(r.value(&b.countsDoc), r.value(&a.countsDoc)) })
+	if len(rows) == 0 {
+		return
+	}
+	more := ""
+	if left := len(rows) - p.most; left > 0 {
+		rows = rows[:p.most]
+		more = p.paint(cmdline.Dim, fmt.Sprintf("  and %d more", left))
+	}
+	fmt.Fprintf(&p.out, "\n%s%s\n", p.paint(cmdline.Bold, r.title), more)
+	const number, note = 7, len("longest 59m59s")
+	tool, server := p.width*3/10, p.width*3/20
+	bars := p.width - (2 + tool + 2 + server + 2 + number + 2 + 2 + note)
+	highest := r.value(&rows[0].countsDoc)
+	for i := range rows {
+		c := &rows[i].countsDoc
+		bar := max(1, int(r.value(c)/highest*float64(bars)))
+		line := fmt.Sprintf("  %s  %s  %*s  %s%s  %s", cell(rows[i].Tool, tool), cell(rows[i].Server, server), number, r.text(c),
+			p.paint(r.color, strings.Repeat("█", bar)), strings.Repeat(" ", bars-bar), p.paint(cmdline.Dim, r.note(c)))
+		fmt.Fprintln(&p.out, strings.TrimRight(line, " "))
+	}
+}
+
+// cell is a stranger's name in exactly n cells.
+func cell(s string, n int) string { return cmdline.Pad(cmdline.CutMiddle(term.Text(s), n), n) }

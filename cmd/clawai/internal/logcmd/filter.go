@@ -1,0 +1,105 @@
+package logcmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+)
+
+// filterFlags say which records are meant, the same for every command.
+func filterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
+		&cli.StringFlag{Name: "tool", Usage: "calls of the tool `NAME` (a glob)"},
+		&cli.StringFlag{Name: "decision", Usage: "`allow`, deny, or prompt (the rules wanted a person)"},
+		&cli.StringFlag{Name: "rule", Usage: "decided by the `RULE` policy.toml:7, or described so (a glob)"},
+		&cli.StringFlag{Name: "find", Usage: "of messages in which the `KIND` was found (secret, hidden, ...; \"*\" is any)"},
+		&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31, or RFC 3339"},
+		&cli.StringFlag{Name: "until", Usage: "older than `TIME`, as with --since"},
+		&cli.StringFlag{Name: "session", Usage: "of the session `ID`, or beginning with it"},
+	}
+}
+
+// commonFilter reads filterFlags.
+func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
+	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
+		return f, err
+	}
+	if f.Tool, err = cmdline.GlobFlag(c, "tool"); err != nil {
+		return f, err
+	}
+	if f.Rule, err = ruleFlag(c); err != nil {
+		return f, err
+	}
+	f.Decision, f.Session, f.Find = c.String("decision"), c.String("session"), c.String("find")
+	if f.Find != "" && f.Find != "*" && !policy.IsKind(f.Find) {
+		return f, cmdline.Usagef("--find: unknown kind %q (one of %s, or *)", f.Find, strings.Join(policy.Kinds(), ", "))
+	}
+	switch f.Decision {
+	case "", "allow", "deny", "prompt":
+	default:
+		return f, cmdline.Usagef("--decision: unknown decision %q (one of allow, deny, prompt)", f.Decision)
+	}
+	if f.Since, err = cmdline.TimeFlag(c, "since", now); err != nil {
+		return f, err
+	}
+	if f.Until, err = cmdline.TimeFlag(c, "until", now); err != nil {
+		return f, err
+	}
+	if !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return f, cmdline.Usagef("--until %s is not after --since %s: no record lies between", c.String("until"), c.String("since"))
+	}
+	return f, nil
+}
+
+// ruleFlag reads --rule: where a rule stands, as lines of the log say it, with a file's
+// path or its name alone; or what its description says.
+func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
+	match, err := cmdline.GlobFlag(c, "rule")
+	if match == nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // without one, no path is written with ~
+	return func(e *event.Entry) bool {
+		place := fmt.Sprintf("%s:%d", e.RuleFile, e.RuleLine)
+		if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok && home != "" && match("~/"+filepath.ToSlash(rest)) {
+			return true
+		}
+		return match(place) || match(filepath.Base(place)) || match(e.RuleText)
+	}, nil
+}
+
+// logFilter reads what clawai log alone takes too.
+func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
+	if f, err = commonFilter(c, now); err != nil {
+		return f, err
+	}
+	if c.Bool("follow") && !f.Until.IsZero() {
+		return f, cmdline.Usagef("--follow has no end that --until could be; give one of them")
+	}
+	for _, word := range c.StringSlice("kind") {
+		kind, err := record.ParseKind(word)
+		if err != nil {
+			return f, err
+		}
+		f.Kinds = append(f.Kinds, kind)
+	}
+	f.Record, f.Last = c.String("record"), c.Int("limit")
+	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
+		return f, cmdline.Usagef("--limit: %d is no number of records", f.Last)
+	}
+	// Lines of JSON are the records themselves, the first of each file among them, so
+	// that they can be verified; a line of text is a call with its reply.
+	f.Headers, f.Replies = c.Bool("json"), !c.Bool("json") && len(f.Kinds) == 0
+	return f, nil
+}

@@ -1,0 +1,117 @@
+package policycmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// inSession is an agent's session as it lies on the disk, and what becomes of a call in it
+// beside what the rules say.
+type inSession struct {
+	flow.Shown
+	Counted int    `json:"counted"` // calls that limits count by now
+	Granted int    `json:"granted"` // calls that are allowed until the session ends
+	Level   string `json:"level,omitempty"`
+	Then    string `json:"then,omitempty"` // what the level makes of what the rules let through or ask about
+	Why     string `json:"why,omitempty"`
+
+	state string
+}
+
+// sessionFlag is the session that --session names; nil without.
+func sessionFlag(c *cli.Context) (*inSession, error) {
+	name := c.String("session")
+	if !c.IsSet("session") {
+		return nil, nil //nolint:nilnil // none was named
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	all, err := flow.List(folders.State)
+	if err != nil {
+		return nil, err
+	}
+	named := func(key string) bool {
+		_, id, _ := strings.Cut(key, ":")
+		return key == name || id == name
+	}
+	for _, one := range all {
+		if !named(one.Key) && !slices.ContainsFunc(one.Also, named) {
+			continue
+		}
+		s := &inSession{Shown: one, state: folders.State}
+		s.Counted, s.Granted, err = one.Tally(folders.State, time.Now())
+		return s, err
+	}
+	return nil, cmdline.Usagef("there is no session %q that has seen anything; clawai status lists them", name)
+}
+
+// told has calls judged as those of the session.
+func (s *inSession) told(calls []policy.Call) {
+	var words []string
+	for _, one := range s.Seen {
+		words = append(words, one.Kind)
+	}
+	seen, _ := policy.SeenOf(words)
+	for i := range calls {
+		calls[i].Seen = seen
+	}
+}
+
+// weigh is what the level makes of calls.
+func (s *inSession) weigh(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
+	s.Level = p.Flow().String()
+	if p.Flow() == policy.Off || decided == policy.Deny || len(calls) == 0 {
+		return
+	}
+	one := flow.New(s.state, []string{s.Key})
+	defer one.Close()
+	one.Listen(s.Also...)
+	action, why := one.Server(server, "", func() *flow.Known { return nil }, p).Judge(calls)
+	s.Then, s.Why = action.String(), why
+}
+
+// write shows the session; then what became of a call in it follows.
+func (s *inSession) write(w io.Writer) {
+	fmt.Fprintf(w, "session %s", term.Text(s.Key))
+	if len(s.Also) > 0 {
+		fmt.Fprintf(w, ", also %s", term.Text(strings.Join(s.Also, ", ")))
+	}
+	fmt.Fprintln(w)
+	for _, one := range s.Seen {
+		fmt.Fprintf(w, "  %-9s  %s, %s\n", one.Kind, term.Text(one.Source), one.At.Local().Format(time.DateTime))
+	}
+	if len(s.Seen) == 0 {
+		fmt.Fprintln(w, "  has seen nothing that is labelled")
+	}
+	fmt.Fprintf(w, "  %s by limits, %s until it ends\n", calls(s.Counted, "counted"), calls(s.Granted, "allowed"))
+}
+
+func calls(n int, what string) string {
+	if n == 1 {
+		return "1 call is " + what
+	}
+	return fmt.Sprintf("%d calls are %s", n, what)
+}
+
+func (s *inSession) writeThen(w io.Writer) {
+	switch {
+	case s.Then == "":
+	case s.Why == "":
+		fmt.Fprintf(w, "[flow] level %q: nothing to add\n", s.Level)
+	default:
+		fmt.Fprintf(w, "[flow] level %q: %s, %s\n", s.Level, s.Then, term.Text(s.Why))
+	}
+}

@@ -1,0 +1,321 @@
+package proxycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where/disk"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/hub"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// hubOptions are those of clawai proxy that a hub has, too.
+var hubOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as observe redact sync state")
+
+// HubCommand is "clawai hub".
+func HubCommand() *cli.Command {
+	flags := []cli.Flag{&cli.StringSliceFlag{Name: "only", Usage: "of the servers in config.toml only these: `ID,ID`; repeat for more"}}
+	for _, f := range proxyFlags() {
+		if slices.Contains(hubOptions, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return &cli.Command{
+		Name:      "hub",
+		Usage:     "be the MCP servers of config.toml as one, and let through only what the policy allows",
+		UsageText: "clawai hub [options]",
+		Flags:     flags,
+		Action:    runHub,
+	}
+}
+
+// hubRun is one run of the command.
+type hubRun struct {
+	run  *proxyRun
+	hub  config.Hub
+	only []string // of its servers; none: all that are on
+	log  *audit.Log
+
+	mu   sync.Mutex
+	used [][]byte // what the vault gave to servers so far
+}
+
+func runHub(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	moreProcessors()
+	growHeap()
+	h := &hubRun{run: &proxyRun{observe: c.Bool("observe")}}
+	if err := h.read(c); err != nil {
+		return err
+	}
+	log, err := base.OpenRecord(h.run.folders.State, h.run.redact, h.run.sync)
+	if err != nil {
+		return proxyError(err)
+	}
+	h.log = log
+	err = h.serve(c.Context)
+	if closing := log.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	return nil
+}
+
+// read reads the command line, the servers and the policy, before anything is started.
+func (h *hubRun) read(c *cli.Context) (err error) {
+	folders, err := config.Dirs()
+	if err == nil {
+		h.hub, err = config.LoadHub(folders, os.LookupEnv)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	for _, list := range c.StringSlice("only") {
+		h.only = append(h.only, strings.Split(list, ",")...)
+	}
+	if err := h.choose(folders.SettingsFile()); err != nil {
+		return err
+	}
+	h.run.disk = h.disk()
+	h.run.here = h.run.disk != nil
+	h.run.project, _ = os.Getwd() // of the client, which started us; without one there is no project
+	if err := h.run.readOptions(c); err != nil {
+		return err
+	}
+	for _, s := range h.hub.Servers {
+		if s.Unusable != nil {
+			fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)
+		}
+	}
+	return nil
+}
+
+// choose leaves out what is off, and what was not asked for.
+func (h *hubRun) choose(file string) error {
+	for _, id := range h.only {
+		if !slices.ContainsFunc(h.hub.Servers, func(s config.Upstream) bool { return s.ID == id }) {
+			return cmdline.Usagef("--only: %s has no [upstream.%s]", file, id)
+		}
+	}
+	h.hub.Servers = h.chosen(h.hub.Servers)
+	if len(h.hub.Servers) == 0 {
+		return cmdline.Usagef("which servers? write them into %s:\n\n  [upstream.files]\n  command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \"/a/folder\"]", file)
+	}
+	return nil
+}
+
+func (h *hubRun) chosen(all []config.Upstream) []config.Upstream {
+	return slices.DeleteFunc(all, func(s config.Upstream) bool {
+		return s.Disabled && len(h.only) == 0 || len(h.only) > 0 && !slices.Contains(h.only, s.ID)
+	})
+}
+
+// disk is that of the servers, when all of them are started here: where the paths of
+// others lead we cannot know.
+func (h *hubRun) disk() disk.Disk {
+	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
+		return nil
+	}
+	return disk.OS()
+}
+
+func isElsewhere(s config.Upstream) bool { return s.URL != "" || runsElsewhere(s.Command) }
+
+// serve is the hub until its client is gone.
+func (h *hubRun) serve(ctx context.Context) error {
+	all, err := h.run.sessions(h.log, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	defer all.Started() // servers may be started until the end
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	one, err := all.Open(session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers)})
+	if err != nil {
+		stop()
+		return fmt.Errorf("cannot keep a record: %w", err)
+	}
+	defer one.Close()
+	defer stop() // first: a second signal ends what does not close
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() { defer close(watched); all.Watch(watching) }()
+	o := hub.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
+		Version: cmdline.Version, Limits: h.run.limits, DenyAsError: h.run.asError, PrefixDescriptions: h.hub.PrefixDescriptions, ListWait: h.hub.ListWait,
+	}
+	open := func(s config.Upstream) (proxy.Upstream, error) { return h.open(all, one.Session, s) }
+	o.Servers = members(h.hub.Servers, open)
+	updates := make(chan []hub.Server)
+	o.Updates = updates
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		h.follow(watching, one.Session, func(next []config.Upstream) {
+			select {
+			case updates <- members(next, open):
+			case <-watching.Done():
+			}
+		})
+	}()
+	err = hub.Run(ctx, o)
+	unwatch()
+	<-watched
+	<-followed
+	one.End("all servers of the hub were closed", cmdline.ExitOK)
+	return err
+}
+
+// offered are the tools that the configuration leaves of a server's.
+func offered(s config.Upstream) func(string) bool {
+	among := func(all []*glob.Pattern, tool string) bool {
+		return slices.ContainsFunc(all, func(p *glob.Pattern) bool { return p.Match(tool) })
+	}
+	return func(tool string) bool {
+		return (len(s.Tools) == 0 || among(s.Tools, tool)) && !among(s.Hide, tool)
+	}
+}
+
+// open starts a server, or prepares to speak to one that runs.
+func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
+	note := func(code, text string) {
+		_ = guard.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
+	}
+	if s.Unusable != nil {
+		return nil, s.Unusable
+	}
+	if vault.Mentions(s.URL) || vault.Mentions(s.Dir) {
+		return nil, fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
+	}
+	if s.URL != "" {
+		return h.dial(s, note)
+	}
+	env, hidden, err := h.fill(s)
+	if err != nil {
+		note("start", err.Error())
+		return nil, err
+	}
+	stderr, given, err := hidden.copied(all.Stderr())
+	if err != nil {
+		return nil, err
+	}
+	child, err := stdio.Start(stdio.Options{Args: s.Command, Env: env, Dir: s.Dir, Stderr: stderr})
+	given()
+	if err != nil {
+		note("start", err.Error())
+		return nil, err
+	}
+	note("start", "command "+cmdline.Quote(s.Command[:1])) // arguments may hold what a variable hides
+	return child, nil
+}
+
+// fill gives the environment of a server with what the vault has for it, and what is to
+// be kept out of what the server writes.
+func (h *hubRun) fill(s config.Upstream) (env []string, hidden secrets, err error) {
+	if slices.ContainsFunc(s.Command, vault.Mentions) {
+		return nil, hidden, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
+	}
+	resolver := vaultplace.Resolver(s.ID, s.Command)
+	if env, err = resolver.Env(environment(s.Env)); err != nil {
+		return nil, hidden, withheld(err, s.ID)
+	}
+	return env, h.hide(resolver.Used()), nil
+}
+
+// withheld tells the owner, on stderr, how the server can have what the vault refused, and
+// gives the refusal alone for the client and the record: there the command is no help, and
+// its arguments may hold what a variable hides.
+func withheld(err error, id string) error {
+	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", id, vaultplace.Advised(err, vault.Server{Name: id}))
+	return err
+}
+
+// hide keeps values out of the record from now on, with all that were given before.
+func (h *hubRun) hide(values [][]byte) (hidden secrets) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.used = append(h.used, values...)
+	if len(h.used) == 0 {
+		return hidden
+	}
+	hidden.known = redact.NewKnown(h.used)
+	h.log.Hide(hidden.known)
+	return hidden
+}
+
+func (h *hubRun) dial(s config.Upstream, note func(code, text string)) (proxy.Upstream, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, errors.New("its url cannot be read; write it like https://host/mcp")
+	}
+	o := remote.Options{URL: u, Header: http.Header{}, Limits: h.run.limits, Note: note}
+	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+		one, err := remote.ParseHeaders(name+": ${IT}", func(string) (string, bool) { return s.Header[name], true })
+		if err != nil {
+			return nil, fmt.Errorf("the header %s: %w", name, err)
+		}
+		maps.Copy(o.Header, one)
+	}
+	resolver := vaultplace.Resolver(s.ID, []string{s.URL})
+	if err := resolver.Header(o.Header); err != nil {
+		err = withheld(err, s.ID)
+		note("start", err.Error())
+		return nil, err
+	}
+	h.hide(resolver.Used())
+	if o.Header.Get("Authorization") == "" {
+		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.Browse))
+	}
+	return remote.Dial(o)
+}
+
+// inherited is what a server gets of our environment: not what was meant for another.
+var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM " +
+	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
+	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
+
+// environment is what a server is started with.
+func environment(more map[string]string) (env []string) {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		upper := strings.ToUpper(name)
+		if slices.Contains(inherited, upper) || strings.HasPrefix(upper, "LC_") || strings.HasPrefix(upper, "XDG_") {
+			env = append(env, v)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		env = append(env, name+"="+more[name])
+	}
+	return env
+}

@@ -1,0 +1,259 @@
+package proxycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/serve"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/policy/where/disk"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// ServeCommand is "clawai serve".
+func ServeCommand() *cli.Command {
+	var flags []cli.Flag
+	for _, f := range proxyFlags() {
+		if name := f.Names()[0]; slices.Contains(hubOptions, name) && name != "observe" {
+			flags = append(flags, f)
+		}
+	}
+	return &cli.Command{
+		Name:      "serve",
+		Usage:     "be an MCP server of clawai's own: the session's status, and credentials that you show to agents",
+		UsageText: "clawai serve [options]",
+		Flags:     flags,
+		Action:    runServe,
+	}
+}
+
+// ownServer is one run of the command.
+type ownServer struct {
+	run     *proxyRun
+	log     *audit.Log
+	tally   *tally
+	keys    []string // of the agent's session
+	servers []string // of the hub, too
+
+	mu   sync.Mutex
+	used [][]byte // values that were given
+}
+
+func runServe(c *cli.Context) error {
+	if err := cmdline.NoArguments(c); err != nil {
+		return err
+	}
+	s := &ownServer{run: &proxyRun{disk: disk.OS(), here: true}}
+	s.run.project, _ = os.Getwd() // of the client, which started us
+	if err := s.run.readOptions(c); err != nil {
+		return err
+	}
+	// The client's own form is the agent's side: who asks for a credential must not say yes.
+	s.run.settings.Order.Is = slices.DeleteFunc(s.run.settings.Order.Is, func(way string) bool { return way == "elicitation" })
+	tools, err := config.LoadServe(s.run.folders)
+	if err != nil {
+		return proxyError(err)
+	}
+	if s.log, err = base.OpenRecord(s.run.folders.State, s.run.redact, s.run.sync); err != nil {
+		return proxyError(err)
+	}
+	err = s.serve(c.Context, tools)
+	if closing := s.log.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	return nil
+}
+
+// serve is the server until its client is gone.
+func (s *ownServer) serve(ctx context.Context, tools config.Serve) error {
+	s.tally = &tally{Recorder: s.log}
+	s.keys, s.servers = s.run.sessionKeys(), []string{serve.Name}
+	if h, err := config.LoadHub(s.run.folders, os.LookupEnv); err == nil {
+		for _, one := range h.Servers {
+			if !one.Disabled {
+				s.servers = append(s.servers, one.ID)
+			}
+		}
+	}
+	all, err := s.run.sessions(s.tally, nil)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	one, err := all.Open(session.Peer{Name: serve.Name, Is: "clawai's own server"})
+	if err != nil {
+		stop()
+		return fmt.Errorf("cannot keep a record: %w", err)
+	}
+	defer one.Close()
+	defer stop()
+	o := serve.Options{Version: cmdline.Version}
+	if tools.Status {
+		o.Status = s.status
+	}
+	if tools.Vault {
+		o.Secret = s.secret
+	}
+	own, err := serve.New(o)
+	if err != nil {
+		return err
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() { defer close(watched); all.Watch(watching) }()
+	err = proxy.Run(ctx, proxy.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: own, Gate: one.Session,
+		Name: serve.Name, Limits: s.run.limits, DenyAsError: s.run.asError,
+	})
+	unwatch()
+	<-watched
+	if errors.Is(err, proxy.ErrServerEnded) {
+		err = nil
+	}
+	one.End(own.Status(), cmdline.ExitOK)
+	return err
+}
+
+// status is what the session may know of itself: no rule, no other session, no argument.
+func (s *ownServer) status(detail string) (any, error) {
+	s.tally.mu.Lock()
+	defer s.tally.mu.Unlock()
+	said := map[string]any{
+		"version": cmdline.Version, "source": "mcp", "mode": "serve", "servers": s.servers,
+		"policy": s.tally.policy, "labels": s.labels(), "calls": s.tally.counts,
+	}
+	if detail == serve.Activity {
+		said["recent_activity"] = slices.Clone(s.tally.recent)
+	}
+	return said, nil
+}
+
+// labels are what the agent's session has seen.
+func (s *ownServer) labels() []string {
+	labels := []string{}
+	all, err := flow.List(s.run.folders.State)
+	if err != nil {
+		return append(labels, "unknown")
+	}
+	for _, one := range all {
+		if !slices.ContainsFunc(append(one.Also, one.Key), func(key string) bool { return slices.Contains(s.keys, key) }) {
+			continue
+		}
+		for _, seen := range one.Seen {
+			if word := fmt.Sprint(seen.Kind); !slices.Contains(labels, word) {
+				labels = append(labels, word)
+			}
+		}
+	}
+	return labels
+}
+
+// errNotShown is said of what is not there, too: names are none of the agent's business.
+var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
+
+// secret is the value of an entry that its owner shows.
+func (s *ownServer) secret(skill, key string) (string, error) {
+	name := skill + "." + key
+	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {
+		return "", errors.New("a skill has letters, digits, _ and -, and a key these and dots")
+	}
+	store, err := vaultplace.Open()
+	if err != nil {
+		return "", errors.New("the vault cannot be opened; tell the owner")
+	}
+	e, err := store.Get(name)
+	if errors.Is(err, vault.ErrNone) || err == nil && !e.Reveal {
+		return "", errNotShown
+	}
+	if err != nil {
+		return "", errors.New("the vault cannot be read; tell the owner")
+	}
+	if _, expired := e.Expired(time.Now()); expired {
+		return "", errors.New("it is too old to be used; tell the owner")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = append(s.used, e.Value)
+	s.log.Hide(redact.NewKnown(s.used))
+	return string(e.Value), nil
+}
+
+// tally counts what was decided in a session, on the way to the record.
+type tally struct {
+	gate.Recorder
+	mu     sync.Mutex // guards what follows
+	policy string     // revision of the one in force
+	counts counts
+	recent []decided // the latest first
+}
+
+// counts are of calls of tools.
+type counts struct {
+	Allowed int `json:"allowed"`
+	Denied  int `json:"denied"`
+	Asked   int `json:"asked"` // of either
+}
+
+// decided is one of them, as the agent was told of it.
+type decided struct {
+	Tool     string `json:"tool"`
+	Decision string `json:"decision"`
+	Record   string `json:"record"`
+}
+
+const maxRecent = 20
+
+// Record implements gate.Recorder.
+func (t *tally) Record(events ...*event.Event) error {
+	if err := t.Recorder.Record(events...); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, ev := range events {
+		if ev.Kind == event.Start || ev.Kind == event.Policy && ev.Code == "policy_loaded" {
+			if _, revision, ok := strings.Cut(ev.Detail, "revision "); ok {
+				t.policy = revision
+			}
+		}
+		if ev.Kind != event.Decision || ev.Method != "tools/call" || len(ev.Names) == 0 {
+			continue
+		}
+		if ev.Decision == "allow" {
+			t.counts.Allowed++
+		} else {
+			t.counts.Denied++
+		}
+		if ev.Policy == "prompt" {
+			t.counts.Asked++
+		}
+		t.recent = slices.Insert(t.recent, 0, decided{strings.Clone(ev.Names[0]), ev.Decision, ev.Record})
+		t.recent = t.recent[:min(len(t.recent), maxRecent)]
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/escape"
+)
+
+// mainNames are the arguments by which a person knows a call, the most telling first,
+// in lower case and without signs between their words.
+var mainNames = []string{
+	"path", "filepath", "file", "filename", "notebookpath", "source", "sourcepath", "directory", "dir", "folder", "paths", "files",
+	"command", "cmd", "script", "url", "uri", "query", "sql", "q", "pattern", "expression", "selector", "name", "title", "id",
+}
+
+// argument is a member of a call's arguments.
+type argument struct{ name, value string }
+
+// mainArgument is the argument that a call is known by; all of them when none is.
+// It is text from a stranger.
+func mainArgument(args []byte) string {
+	all, ok := arguments(args)
+	if !ok {
+		return escape.Readable(args)
+	}
+	for _, name := range mainNames {
+		for _, a := range all {
+			if strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(a.name)) == name {
+				return a.value
+			}
+		}
+	}
+	words := make([]string, len(all))
+	for i, a := range all {
+		words[i] = a.name + "=" + a.value
+	}
+	return strings.Join(words, " ")
+}
+
+// arguments are the members of an object in their order; false when it is none.
+func arguments(src []byte) (all []argument, ok bool) {
+	if len(src) == 0 {
+		return nil, true
+	}
+	d := json.NewDecoder(bytes.NewReader(src))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(src) {
+		return nil, false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, false
+		}
+		all = append(all, argument{fmt.Sprint(name), valueText(value)})
+	}
+	return all, true
+}
+
+// valueText is a value as a person writes it: a text without its quotes, the first
+// of several.
+func valueText(value json.RawMessage) string {
+	var text string
+	if value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	var several []string
+	if json.Unmarshal(value, &several) == nil && len(several) > 0 {
+		if len(several) == 1 {
+			return several[0]
+		}
+		return fmt.Sprintf("%s and %d more", several[0], len(several)-1)
+	}
+	return escape.Readable(value)
+}

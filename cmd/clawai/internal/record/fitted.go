@@ -1,0 +1,173 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Columns of a line on a terminal.
+const (
+	timeCells = len("15:04:05")
+	wordCells = len("observed")
+	endCells  = len("no reply")
+	gap       = "  "
+	roomy     = 100 // cells from which on the record's id has a column
+	idCells   = len("k3f9x2m7qa-1234")
+)
+
+// date writes the day of a row when it is another than that of the row before.
+func (p *Printer) date(r *Row) error {
+	day := r.Entry.Time.Local().Format("Monday, 2 January 2006")
+	if day == p.day {
+		return nil
+	}
+	lead := "\n"
+	if p.day == "" {
+		lead = ""
+	}
+	p.day = day
+	_, err := fmt.Fprintln(p.Out, lead+cmdline.Paint(p.Color, cmdline.Bold, day))
+	return err
+}
+
+// fitted is a row on one line of a terminal: when, how it was decided, the tool, its
+// main argument, what else there is to say as far as it fits, and how it ended.
+func (p *Printer) fitted(r *Row) string {
+	e := &r.Entry
+	word, color := verdict(e)
+	left := max(p.Width, 60) - 1 // a full line would begin the next one
+	parts := []string{
+		cmdline.Paint(p.Color, cmdline.Dim, e.Time.Local().Format("15:04:05")),
+		cmdline.Paint(p.Color, color, cmdline.Pad(word, wordCells)),
+	}
+	left -= timeCells + len(gap) + wordCells
+	if tool := toolOf(e); tool != "" {
+		cells := min(max(p.Width/4-2, 16), 30)
+		parts = append(parts, cmdline.Pad(cmdline.CutMiddle(tool, cells), cells))
+		left -= len(gap) + cells
+	}
+	id := ""
+	if p.Width >= roomy {
+		left -= len(gap) + idCells
+		id = gap + cmdline.Paint(p.Color, cmdline.Dim, cmdline.Pad(Short(e.Record, idCells), idCells))
+	}
+	end, endColor := ending(r)
+	if end != "" || id != "" {
+		left -= len(gap) + endCells
+	}
+	text, used := p.told(e, r.Reply, left-len(gap))
+	if parts = append(parts, text); end != "" || id != "" {
+		parts[len(parts)-1] += strings.Repeat(" ", max(0, left-len(gap)-used))
+		parts = append(parts, cmdline.Paint(p.Color, endColor, fmt.Sprintf("%*s", endCells, end)))
+	}
+	return strings.TrimRight(strings.Join(parts, gap)+id, " ")
+}
+
+// toolOf is what a row is about: a tool, or the method of what is no call of one.
+func toolOf(e *event.Entry) string {
+	if len(e.Names) > 0 {
+		return Short(strings.Join(e.Names, " "), MaxText)
+	}
+	return Short(e.Method, MaxText)
+}
+
+// ending is how a call went on, in few characters.
+func ending(r *Row) (text, color string) {
+	switch {
+	case r.Call != nil:
+		return Duration((&Row{Entry: r.Call.Entry, Reply: &r.Entry}).Took()), cmdline.Dim
+	case r.Reply == nil && r.Over:
+		return "no reply", cmdline.Yellow
+	case r.Reply == nil:
+		return "", ""
+	case r.withheld():
+		return "withheld", cmdline.Red
+	case r.Reply.IsError:
+		return "failed", cmdline.Yellow
+	}
+	return Duration(r.Took()), cmdline.Dim
+}
+
+// told is the main argument and what else there is to say of an entry, in at most
+// room cells; and how many it takes. What must be said takes room from a long
+// argument; the rest is left out where it does not fit.
+func (p *Printer) told(e, reply *event.Entry, room int) (text string, cells int) {
+	main := term.Text(tilde(mainArgument(e.Args), p.Home))
+	must := strings.Join(p.must(e, reply), separator)
+	if main != "" {
+		if must != "" {
+			must = separator + must
+		}
+		main = cmdline.CutMiddle(main, max(room-cmdline.Cells(must), room*3/5))
+	}
+	notes := cmdline.Cut(must, room-cmdline.Cells(main))
+	for _, note := range p.rest(e) {
+		if main+notes != "" {
+			note = separator + note
+		}
+		if cmdline.Cells(main+notes+note) <= room {
+			notes += note
+		}
+	}
+	return main + cmdline.Paint(p.Color, cmdline.Dim, notes), cmdline.Cells(main + notes)
+}
+
+const separator = " · "
+
+// must is what a line has to say beside the main argument.
+func (p *Printer) must(e, reply *event.Entry) (all []string) {
+	switch {
+	case Observed(e) && e.Kind == event.Decision:
+		all = append(all, Short(would(e), MaxText))
+	case e.Policy == "prompt" && e.Kind == event.Decision && e.Decision == "allow":
+		all = append(all, "asked")
+	}
+	if e.Answer != "" {
+		all = append(all, fmt.Sprintf("%s (%s, after %s)", Short(e.Answer, MaxText), answerer(e), Duration(e.Waited)))
+	}
+	for _, list := range []*event.Entry{e, reply} {
+		if list != nil && len(list.Declared) > 0 {
+			all = append(all, declared(list))
+		}
+	}
+	if e.Decision != "allow" {
+		all = append(all, p.why(e)...)
+	}
+	return all
+}
+
+// rest is what a line says where there is room, what matters most first.
+func (p *Printer) rest(e *event.Entry) (all []string) {
+	if server := serverName(e); server != "" {
+		all = append(all, server)
+	}
+	if e.Decision == "allow" {
+		all = append(all, p.why(e)...)
+	}
+	if e.RuleLine > 0 {
+		all = append(all, fmt.Sprintf("%s:%d", term.Text(tilde(e.RuleFile, p.Home)), e.RuleLine))
+	}
+	if isReply(e) {
+		all = append(all, "of "+Short(e.Ref, MaxText))
+	}
+	return all
+}
+
+// why is what an entry says in words: the reason before the rule's description, for
+// it is about this call.
+func (p *Printer) why(e *event.Entry) (all []string) {
+	detail := e.Detail
+	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
+		detail = tilde(detail, p.Home)
+	}
+	for _, s := range []string{e.Reason, e.RuleText, e.Words, detail} {
+		if s != "" {
+			all = append(all, Short(s, 2*MaxText))
+		}
+	}
+	return all
+}

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"io"
+
+	"github.com/clawai/clawai/internal/event"
+)
+
+// Live prints entries as they come. A call is shown at once. On a terminal its line
+// gets the reply when nothing was shown meanwhile; else, and elsewhere, the reply has
+// a line of its own, which names the call's tool.
+type Live struct {
+	Printer
+	Lone func(*event.Entry) bool // whether a reply is shown whose call was not
+
+	calls map[string]*Row // those whose reply may come, by record; at most window
+	order []string        // of calls, the oldest first
+	last  *Row            // whose line has no end yet; nil: the cursor stands at a line's begin
+}
+
+// Add shows the next entry.
+func (l *Live) Add(e *event.Entry) error {
+	if judgesReply(e) {
+		if call := l.calls[e.Ref]; call != nil && call == l.last {
+			call.Reply = e
+			if err := l.finish(call); err != nil {
+				return err
+			}
+		}
+		delete(l.calls, e.Ref)
+	}
+	if isReply(e) {
+		call := l.calls[e.Ref]
+		delete(l.calls, e.Ref)
+		switch {
+		case call != nil && call == l.last:
+			call.Reply = e
+			return l.finish(call)
+		case call != nil:
+			reply := *e
+			reply.Names, reply.Args, reply.Method = call.Entry.Names, call.Entry.Args, call.Entry.Method
+			if l.Width > 0 {
+				reply.Ref = "" // its line names the tool and the argument
+			}
+			return l.show(&Row{Entry: reply, Call: call})
+		case l.Lone == nil || !l.Lone(e):
+			return nil
+		}
+	}
+	row := &Row{Entry: *e}
+	row.Entry.Raw = nil
+	if awaitsReply(e) {
+		l.remember(row)
+	}
+	return l.show(row)
+}
+
+func (l *Live) remember(row *Row) {
+	if l.calls == nil {
+		l.calls = map[string]*Row{}
+	}
+	if len(l.order) == window {
+		delete(l.calls, l.order[0])
+		l.order = l.order[1:]
+	}
+	l.calls[row.Entry.Record] = row
+	l.order = append(l.order, row.Entry.Record)
+}
+
+// show begins a line, and ends it where no reply can be added to it.
+func (l *Live) show(row *Row) error {
+	if err := l.Close(); err != nil {
+		return err
+	}
+	if l.Width == 0 || l.calls[row.Entry.Record] != row {
+		return l.Print(row)
+	}
+	if err := l.date(row); err != nil {
+		return err
+	}
+	l.last = row
+	_, err := io.WriteString(l.Out, l.fitted(row))
+	return err
+}
+
+// finish writes the line that stands there anew, with the reply.
+func (l *Live) finish(row *Row) error {
+	l.last = nil
+	_, err := io.WriteString(l.Out, "\r"+l.fitted(row)+"\n")
+	return err
+}
+
+// Close ends the line that has none yet.
+func (l *Live) Close() error {
+	if l.last == nil {
+		return nil
+	}
+	l.last = nil
+	_, err := io.WriteString(l.Out, "\n")
+	return err
+}

@@ -1,0 +1,206 @@
+// Package scancmd is "clawai scan".
+package scancmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/inspect"
+	"github.com/clawai/clawai/internal/session/packs"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// Command is "clawai scan".
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:      "scan",
+		Usage:     "find what a text carries that a reader does not see, and secrets",
+		UsageText: "clawai scan [options] [FILE|-]...   (without FILE: standard input)",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "find", Usage: "only the `KIND`, one of those that --kinds lists (repeatable)"},
+			&cli.StringSliceFlag{Name: "pack", Usage: "look for what the pack in `FILE` finds as well (repeatable)"},
+			&cli.BoolFlag{Name: "kinds", Usage: "list what is looked for, and stop"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+		},
+		Action: run,
+	}
+}
+
+// place is one finding in one file, as --json has it.
+type place struct {
+	File   string       `json:"file"`   // "-" is standard input
+	Line   int          `json:"line"`   // from 1
+	Column int          `json:"column"` // from 1, in characters
+	Start  int          `json:"start"`  // bytes of the file
+	End    int          `json:"end"`
+	Kind   inspect.Kind `json:"kind"`
+	What   string       `json:"what"`
+	Shows  string       `json:"shows,omitempty"` // the text, harmless; never of a secret
+}
+
+func run(c *cli.Context) error {
+	own, err := readPacks(c.StringSlice("pack"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("kinds") {
+		return listKinds(c, own)
+	}
+	wanted, err := inspect.ParseKinds(c.StringSlice("find"), own...)
+	if err != nil {
+		return cmdline.Usagef("--find: %v", err)
+	}
+	files, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	all := []place{}
+	for _, name := range files {
+		text, err := read(name)
+		if err != nil {
+			return cmdline.Usagef("%v; nothing was printed", err)
+		}
+		all = append(all, places(name, text, wanted)...)
+	}
+	if err := show(c, files, all); err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		return &cmdline.ExitError{Code: cmdline.ExitFailed}
+	}
+	return nil
+}
+
+// readPacks reads packs as they will be read beside a policy, but for whose they are.
+func readPacks(files []string) (own []*inspect.Pack, err error) {
+	for _, name := range files {
+		src, err := read(name)
+		if err != nil {
+			return nil, cmdline.Usagef("--pack: %v", err)
+		}
+		p, err := packs.Parse(name, []byte(src))
+		if err != nil {
+			return nil, cmdline.Usagef("--pack: %v", err)
+		}
+		if slices.ContainsFunc(own, func(q *inspect.Pack) bool { return q.Kind() == p.Kind() }) {
+			return nil, cmdline.Usagef("--pack: %s is a second pack of the name %q", term.Text(name), p.Name)
+		}
+		own = append(own, p)
+	}
+	return own, nil
+}
+
+// read reads a file whole, "-" is standard input.
+func read(name string) (string, error) {
+	var src []byte
+	var err error
+	if name == "-" {
+		src, err = io.ReadAll(os.Stdin)
+	} else {
+		src, err = os.ReadFile(name)
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", term.Text(name), err)
+	}
+	return string(src), nil
+}
+
+// places are the findings of a text with the lines on which they begin.
+func places(name, text string, wanted inspect.Kinds) (all []place) {
+	line, begins, at := 1, 0, 0
+	for _, f := range inspect.Document(text, wanted) {
+		before := text[at:f.Start]
+		line += strings.Count(before, "\n")
+		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
+			begins = at + n + 1
+		}
+		at = f.Start
+		all = append(all, place{name, line, utf8.RuneCountInString(text[begins:f.Start]) + 1, f.Start, f.End, f.Kind, f.What, excerpt(f, text[f.Start:f.End])})
+	}
+	return all
+}
+
+// excerpt is what was found, for people: tags as the letters that they stand for. What is
+// a secret, or may be, is not shown.
+func excerpt(f inspect.Found, text string) string {
+	switch f.Kind {
+	case inspect.Hidden:
+		if strings.HasPrefix(text, `"`) { // a whole string of JSON, and what else it says
+			return ""
+		}
+		return said(text)
+	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
+		return cmdline.Cut(term.Text(text), 60)
+	}
+	return ""
+}
+
+// said is what tags and variation selectors say to a model that reads them as letters.
+func said(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 0xe0020 && r < 0xe007f:
+			b.WriteRune(r - 0xe0000)
+		case r >= 0xe0100 && r <= 0xe01ef: // bytes 16 to 255, as they are smuggled
+			b.WriteRune(r - 0xe0100 + 16)
+		}
+	}
+	if b.Len() > 0 {
+		return cmdline.Cut(`"`+term.Text(b.String())+`"`, 60)
+	}
+	return cmdline.Cut(term.Text(text), 60)
+}
+
+// kindMark colors the kind of a finding.
+var kindMark = cmdline.Mark{Pattern: `^\S.*:\d+:\d+  ([a-z0-9:-]+)  `, Color: cmdline.Yellow}
+
+func show(c *cli.Context, files []string, all []place) error {
+	if c.Bool("json") {
+		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
+			Found []place `json:"found"`
+		}{all})
+	}
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "%s:%d:%d  %s  %s", term.Text(p.File), p.Line, p.Column, p.Kind, p.What)
+		if p.Shows != "" {
+			b.WriteString(": " + p.Shows)
+		}
+		b.WriteByte('\n')
+	}
+	number := "Nothing found"
+	if len(all) > 0 {
+		number = cmdline.Count(len(all), "1 finding", "%d findings")
+	}
+	fmt.Fprintf(&b, "%s in %s.\n", number, cmdline.Count(len(files), "1 text", "%d texts"))
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer, kindMark), b.String())
+	return err
+}
+
+func listKinds(c *cli.Context, own []*inspect.Pack) error {
+	var b strings.Builder
+	for _, k := range inspect.Words() {
+		fmt.Fprintf(&b, "%s  %s\n", cmdline.Pad(k, 14), inspect.Kind(k).Says())
+	}
+	for _, p := range own {
+		fmt.Fprintf(&b, "%s  a pack of yours: %s\n", cmdline.Pad(p.Kind(), 14), term.Text(p.Says))
+	}
+	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	return err
+}

@@ -1,0 +1,85 @@
+// Package vaultplace is how commands reach the vault: where it is, and what a server is
+// started by as the vault knows it.
+package vaultplace
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/vault"
+)
+
+// Here is the vault of whoever runs the command. Another folder for the record (--state) is
+// no other vault.
+func Here() (vault.Place, error) {
+	f, err := config.Dirs()
+	return vault.Place{
+		Dir: f.Vault(), Key: os.Getenv("CLAWAI_VAULT_KEY"), NoKeychain: os.Getenv("CLAWAI_KEYCHAIN") == "off",
+		Private: func(dir string) error {
+			if err := config.PrivateFolder(f.State); err != nil {
+				return err
+			}
+			return config.PrivateFolder(dir)
+		},
+	}, err
+}
+
+// Open gives the store in force.
+func Open() (vault.Store, error) {
+	place, err := Here()
+	if err != nil {
+		return nil, err
+	}
+	return place.Open()
+}
+
+// Resolver fills references in for one server.
+func Resolver(server string, command []string) *vault.Resolver {
+	return &vault.Resolver{Open: Open, Server: vault.Server{Name: server, Command: Command(command)}, Now: time.Now()}
+}
+
+// Command is what an entry is bound to: the words that start a server, or its address
+// without the query, which may be a secret itself.
+func Command(words []string) []string {
+	if len(words) != 1 || !strings.Contains(words[0], "://") {
+		return words
+	}
+	u, err := url.Parse(words[0])
+	if err != nil {
+		return words
+	}
+	u.RawQuery, u.ForceQuery, u.Fragment, u.User = "", false, "", nil
+	return []string{u.String()}
+}
+
+// Advised adds to a refusal the command by which the owner lets the server have the entry.
+// What starts the server is left to the reader where it is not given, or holds a secret.
+func Advised(err error, s vault.Server) error {
+	refused, ok := errors.AsType[*vault.Refusal](err)
+	if !ok || !refused.Bind {
+		return err
+	}
+	words := cmdline.Quote(s.Command)
+	switch _, secret := redact.Find(words, 0); {
+	case secret:
+		words = "COMMAND, as the client's file has it"
+	case words == "":
+		words = "COMMAND"
+	}
+	return &advised{err, "; if it shall have it: clawai vault bind " + refused.Entry + " --server=" + cmdline.Quote([]string{s.Name}) + " -- " + words}
+}
+
+type advised struct {
+	error
+	next string
+}
+
+func (a *advised) Error() string { return a.error.Error() + a.next }
+
+func (a *advised) Unwrap() error { return a.error }

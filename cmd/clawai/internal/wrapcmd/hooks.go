@@ -1,0 +1,247 @@
+package wrapcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+func hooksFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "hooks", Usage: "the hooks of the clients named, or chosen, instead of servers"}
+}
+
+// checkHooks refuses what says nothing about hooks.
+func checkHooks(c *cli.Context) error {
+	for _, name := range []string{"client", "scope", "file", "remote", "listen"} {
+		if c.Bool("hooks") && c.IsSet(name) {
+			return cmdline.Usagef("--%s is about servers; with --hooks name the clients: clawai %s --hooks CLIENT", name, c.Command.Name)
+		}
+	}
+	return nil
+}
+
+// Hooks are the hooks of every client on this machine, and of those that are named.
+func (f *Found) Hooks(named ...string) ([]wrap.Hooks, error) {
+	rows, err := client.HookRows()
+	if err != nil {
+		return nil, err
+	}
+	return wrap.FindHooks(f.env, rows, f.Judge.Program, named...), nil
+}
+
+// planHooks works out what --hooks asks for.
+func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error) {
+	words, err := hookClients(r.selection.Names)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := r.Hooks(words...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.op == wrap.Wrap {
+		if _, err := r.Judge.Program.Hook(); err != nil {
+			return nil, nil, err
+		}
+	}
+	meant, err := r.meantHooks(all, words)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, refused := r.Judge.PlanHooks(r.op, meant)
+	if len(words) > 0 || r.all || len(changes) == 0 || len(changes) == 1 && !r.terminal {
+		if len(changes) == 0 && len(refused) == 0 {
+			r.noHooks(all, words)
+		}
+		return changes, refused, nil
+	}
+	if !r.terminal {
+		return nil, nil, cmdline.Usagef("%s", r.hookChoices(changes))
+	}
+	chosen, err := r.chooseHooks(ctx, changes)
+	return chosen, refused, err
+}
+
+// hookClients reads the names of clients: the catalogue's, or those of clawai-hook.
+func hookClients(names []string) (words []string, err error) {
+	rows, err := client.HookRows()
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, row := range rows {
+		known = append(known, row.Client)
+	}
+	for _, name := range names {
+		at := slices.IndexFunc(rows, func(row client.HookRow) bool { return row.Client == name || row.HookWord() == name })
+		if at < 0 {
+			slices.Sort(known)
+			return nil, cmdline.Usagef("%s is no client whose hooks clawai knows; they are %s", term.Value(name), strings.Join(known, ", "))
+		}
+		words = append(words, rows[at].Client)
+	}
+	return words, nil
+}
+
+// meantHooks are those of the clients named; of one that runs another's hooks, the last of
+// those that it names.
+func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
+	if len(words) == 0 {
+		return all, nil
+	}
+	for _, h := range all {
+		if len(h.Row.Through) == 0 || !slices.Contains(words, h.Row.Client) {
+			continue
+		}
+		if state, _ := r.Judge.HookState(h, all); state == wrap.HookBare || r.op == wrap.Unwrap {
+			words = append(words, h.Row.Through[len(h.Row.Through)-1])
+		}
+	}
+	more, err := r.Hooks(words...)
+	return slices.DeleteFunc(more, func(h wrap.Hooks) bool { return !slices.Contains(words, h.Row.Client) }), err
+}
+
+// noHooks says how the hooks stand where there is nothing to do.
+func (r *wrapRun) noHooks(all []wrap.Hooks, words []string) {
+	told := 0
+	for _, h := range all {
+		if len(words) > 0 && !slices.Contains(words, h.Row.Client) {
+			continue
+		}
+		told++
+		state, why := r.Judge.HookState(h, all)
+		fmt.Fprintf(r.prose, "%s: %s\n", h.Row.Name, because(state.Words(), why))
+	}
+	if told == 0 {
+		fmt.Fprintln(r.prose, "No client that clawai knows hooks of is on this machine.")
+	}
+	fmt.Fprintf(r.prose, "Nothing to %s.\n", r.op)
+}
+
+func because(what, why string) string {
+	if why == "" {
+		return what
+	}
+	return what + ": " + term.Text(why)
+}
+
+func (r *wrapRun) hookChoices(changes []wrap.Change) string {
+	var b strings.Builder
+	b.WriteString("which client's hooks? name clients, or take all of them with --all:")
+	for _, name := range clientsOf(changes) {
+		fmt.Fprintf(&b, "\n  clawai %s --hooks %s", r.op, name)
+	}
+	return b.String()
+}
+
+// clientsOf are the clients of changes, each once.
+func clientsOf(changes []wrap.Change) (names []string) {
+	for _, c := range changes {
+		names = append(names, c.Hook.Client)
+	}
+	return compact(names)
+}
+
+func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chosen []wrap.Change, err error) {
+	clients := clientsOf(changes)
+	options := make([]choose.Option, len(clients))
+	for i, name := range clients {
+		at := slices.IndexFunc(changes, func(c wrap.Change) bool { return c.Hook.Client == name })
+		options[i] = choose.Option{Label: fmt.Sprintf("%s  %s", changes[at].Hook.Name, r.Short(changes[at].Path))}
+	}
+	question := "Put clawai-hook into which clients' hooks?"
+	if r.op == wrap.Unwrap {
+		question = "Take clawai-hook out of which clients' hooks?"
+	}
+	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, question, options)
+	if errors.Is(err, choose.ErrLeft) {
+		return nil, left(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(picked) == 0 {
+		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was chosen; Space chooses a client")}
+	}
+	for _, c := range changes {
+		if slices.ContainsFunc(picked, func(i int) bool { return clients[i] == c.Hook.Client }) {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen, nil
+}
+
+// tellHooks is what a person must know about one file of hooks.
+func (r *wrapRun) tellHooks(c wrap.Change) {
+	switch {
+	case c.Gone:
+		fmt.Fprintf(r.prose, "Removed %s, which held nothing but clawai-hook (%s).\n", r.Short(c.Path), c.Hook.Name)
+	case r.op == wrap.Unwrap:
+		fmt.Fprintf(r.prose, "Took clawai-hook out of %s (%s).\n", r.Short(c.Path), c.Hook.Name)
+	default:
+		fmt.Fprintf(r.prose, "Put clawai-hook into %s (%s): %s.\n", r.Short(c.Path), c.Hook.Name, names(c.Names()))
+	}
+	r.aftercare(c)
+	if r.op == wrap.Wrap {
+		if r.Judge.Observe {
+			fmt.Fprintln(r.prose, "  NOTHING IS ENFORCED (--observe): every tool runs and is recorded.")
+			return
+		}
+		fmt.Fprintf(r.prose, "  When the hook breaks: %s.\n", c.Hook.Broken)
+		r.unruledHook(*c.Hook)
+	}
+}
+
+// unruledHook tells of a client whose own tools no rule opens: the agent could do nothing.
+func (r *wrapRun) unruledHook(row client.HookRow) {
+	rules := r.rules
+	if rules == nil { // made just now
+		loaded, err := config.LoadPolicyFor(r.folders.PolicyFile(), policyfile.Options(r.folders.Home))
+		if err != nil {
+			return
+		}
+		rules = loaded.Policy
+	}
+	if openFor(rules.Sources(), client.Entry{Name: row.HookWord()}, "") == opened {
+		return
+	}
+	fmt.Fprintf(r.prose, "  No rule of %s names the server %s, as the tools of %s itself are called: what its rules without a server do not open will be refused.\n  Rules to start from: clawai policy init --profile coding-agent --output -\n  Or watch first: clawai wrap --hooks %s --observe; then clawai policy learn\n",
+		r.Short(r.folders.PolicyFile()), row.HookWord(), row.Name, row.Client)
+}
+
+// editedHooks is what --json says of files of hooks.
+type editedHooks struct {
+	Client  string   `json:"client"`
+	Path    string   `json:"path"`
+	Events  []string `json:"events"`
+	Removed bool     `json:"removed,omitempty"` // the file, which held nothing else
+	After   string   `json:"after,omitempty"`   // what a person does for it to take effect
+	Error   string   `json:"error,omitempty"`   // why it was not edited
+}
+
+func hooksOf(changes []wrap.Change, failed []error) (all []editedHooks) {
+	for i, c := range changes {
+		if c.Hook == nil {
+			continue
+		}
+		h := editedHooks{Client: c.Hook.Client, Path: c.Path, Events: c.Names(), Removed: c.Gone, After: c.Hook.After}
+		if failed != nil && failed[i] != nil {
+			h.Error, h.After = term.Text(failed[i].Error()), ""
+		}
+		all = append(all, h)
+	}
+	return all
+}

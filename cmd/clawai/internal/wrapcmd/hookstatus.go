@@ -1,0 +1,112 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// HookStatus is how the hooks of one client stand.
+type HookStatus struct {
+	Client  string         `json:"client"`
+	Name    string         `json:"name"`
+	Server  string         `json:"server"` // as rules and the record call the client's own tools
+	State   wrap.HookState `json:"state"`
+	Words   string         `json:"words"`
+	Why     string         `json:"why,omitempty"`
+	Differs []string       `json:"differs,omitempty"` // of drifted: each thing that is not as wrap writes it
+	Paths   []string       `json:"paths,omitempty"`
+	Others  int            `json:"others,omitempty"` // hooks that are not clawai's, in these files
+}
+
+// hookStatus judges the hooks of every client on this machine.
+func (f *Found) hookStatus() ([]HookStatus, error) {
+	all, err := f.Hooks()
+	if err != nil {
+		return nil, err
+	}
+	list := []HookStatus{}
+	for _, h := range all {
+		s := HookStatus{Client: h.Row.Client, Name: h.Row.Name, Server: h.Row.HookWord()}
+		s.State, s.Why = f.Judge.HookState(h, all)
+		s.Words = s.State.Words()
+		if s.State == wrap.HookDrifted {
+			s.Differs = f.Judge.HookDiffers(h)
+		}
+		for _, file := range h.Files {
+			s.Others += len(file.Hooked.Others)
+			if !file.Absent {
+				s.Paths = append(s.Paths, file.Path)
+			}
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b HookStatus) int { return strings.Compare(a.Client, b.Client) })
+	return list, nil
+}
+
+// lacking says that hooks which were put there do not do what they were put there for. A
+// client without any may be its owner's choice.
+func lacking(hooks []HookStatus) bool {
+	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
+		return !h.State.Covered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
+	})
+}
+
+var hookColors = map[wrap.HookState]string{
+	wrap.HookEnforced: cmdline.Green, wrap.HookOpen: cmdline.Yellow, wrap.HookUntrusted: cmdline.Yellow, wrap.HookObserved: cmdline.Yellow,
+	wrap.HookDrifted: cmdline.Red, wrap.HookUnreadable: cmdline.Red, wrap.HookBare: cmdline.Dim,
+}
+
+// hooks writes how a client's hooks stand, below its files.
+func (p *statusPrinter) hooks(h HookStatus) {
+	line := "  hooks: " + p.paint(hookColors[h.State], h.Words)
+	if len(h.Paths) > 0 && h.State != wrap.HookBare {
+		line += "  " + p.Short(h.Paths[0])
+	}
+	fmt.Fprintln(&p.out, line)
+	if h.Why == "" {
+		return
+	}
+	for _, line := range cmdline.WrapWords(term.Text(h.Why), max(0, p.width-5)) {
+		fmt.Fprintln(&p.out, "    "+line)
+	}
+}
+
+// hookSummary says how many clients there are of each state, and what to do.
+func (p *statusPrinter) hookSummary(hooks []HookStatus) {
+	var counts []string
+	for _, state := range []wrap.HookState{wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted, wrap.HookUnreadable, wrap.HookBare} {
+		n := 0
+		for _, h := range hooks {
+			if h.State == state {
+				n++
+			}
+		}
+		if n > 0 {
+			words, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(state.Words(), "hook"), ", "), " by hook")
+			counts = append(counts, fmt.Sprintf("%d %s", n, words))
+		}
+	}
+	if len(counts) > 0 {
+		p.paragraph("", fmt.Sprintf("Hooks of %s: %s", cmdline.Count(len(hooks), "1 client", "%d clients"), strings.Join(counts, ", ")))
+	}
+}
+
+// LastUsed is when a client last wrote what it writes while it works; zero where that is
+// not known.
+func (f *Found) LastUsed(h wrap.Hooks) (last time.Time) {
+	for _, path := range (client.Row{Paths: h.Row.Used}).Files(f.env) {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}

@@ -1,0 +1,80 @@
+package wrapcmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+)
+
+func hubFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "hub", Usage: "move the servers of this client into config.toml, and leave it one entry: clawai hub"}
+}
+
+// hub is what was moved into the hub, and how a text is seen to be its configuration.
+func (f *Found) hub() (*wrap.Hub, error) {
+	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
+	h.Check = func(src []byte) error {
+		_, err := config.ParseHub(f.folders, src, os.LookupEnv)
+		return err
+	}
+	return &h, err
+}
+
+// chooseHub reads the command line of wrap --hub, whose names are clients'.
+func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
+	if !c.Bool("hub") || r.op == wrap.Unwrap {
+		return names, nil
+	}
+	for _, flag := range []string{"hooks", "vault", "observe"} {
+		if c.Bool(flag) {
+			return nil, cmdline.Usagef("--hub and --%s are two steps; run clawai wrap --%[1]s first", flag)
+		}
+	}
+	if len(names) > 1 || len(names) == 1 && c.String("client") != "" || len(names) == 0 && (c.String("client") == "" || c.String("client") == "all") {
+		return nil, cmdline.Usagef("which client? clawai wrap --hub CLIENT, as clawai status --json names it")
+	}
+	if len(names) == 1 {
+		if err := c.Set("client", names[0]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// tellHub shows what becomes of the hub's configuration.
+func (r *wrapRun) tellHub(changes []wrap.Change) {
+	if c := r.Judge.Hub.Preview(r.op, changes); c != nil {
+		fmt.Fprint(r.diffs, c.Diff(r.Short(c.Path)))
+	}
+}
+
+// settle ends what concerns the hub, by what the clients' files hold now.
+func (r *wrapRun) settle(ctx context.Context) error {
+	for i, p := range r.Places {
+		r.Places[i] = wrap.ReadConfigFile(p.Row, p.Path)
+	}
+	changed, err := r.Judge.Hub.Settle(ctx, r.Places, r.options())
+	if len(changed) > 0 {
+		fmt.Fprintf(r.prose, "Left in %s, as you have changed it since: %s.\n", r.Short(r.folders.SettingsFile()), term.Text("[upstream."+strings.Join(changed, "], [upstream.")+"]"))
+	}
+	if err != nil {
+		return fmt.Errorf("the hub's configuration: %w; run: clawai unwrap", err)
+	}
+	return nil
+}
+
+// HubTrouble is what stands half-way between clients' files and the hub.
+func (f *Found) HubTrouble() (all []string) {
+	if f.Judge.Hub.Pending(f.Places) {
+		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")
+	}
+	return append(all, f.Judge.Hub.Lost(f.Places)...)
+}

@@ -1,0 +1,125 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/channels"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/demo"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// askDoc is how questions reach a person.
+type askDoc struct {
+	Order   []string `json:"order"`   // the ways of asking, as the settings have them
+	Open    []string `json:"open"`    // those that are open from here now
+	Waits   string   `json:"waits"`   // how long a call waits for an answer
+	Command string   `json:"command"` // what answers all of them
+}
+
+// asks reads the settings and looks which ways are open. A client may start the proxy
+// elsewhere, where its terminal is not ours.
+func (r *initRun) asks() (askDoc, error) {
+	ask, err := config.LoadAsk(r.folders.SettingsFile(), os.Getenv)
+	if err != nil {
+		return askDoc{}, fmt.Errorf("%w; no server is started with it", err)
+	}
+	d := askDoc{Order: ask.Order.Is, Open: []string{}, Waits: ask.Timeout.Is.String(), Command: "clawai approve"}
+	if ask.Nobody.Is == "deny" {
+		d.Waits = "0s"
+	}
+	for _, name := range ask.Order.Is {
+		if name != "elicitation" && name != "terminal" && channels.Open(r.c.Context, r.folders, name) == nil {
+			d.Open = append(d.Open, name)
+		}
+	}
+	return d, nil
+}
+
+// tellAsking says how questions will reach the person.
+func (r *initRun) tellAsking() error {
+	d, err := r.asks()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(r.prose, "\nHow you are asked:")
+	if len(d.Order) == 0 {
+		fmt.Fprintf(r.prose, "  Not at all, as your settings say: what a rule asks about is denied (%s).\n", r.Short(r.folders.SettingsFile()))
+		return nil
+	}
+	fmt.Fprintln(r.prose, "  Keep this running in a second terminal, and every question comes there:")
+	fmt.Fprintln(r.prose, "    clawai approve           or as a page in the browser: clawai approve --web")
+	if os.Getenv("TMUX") != "" {
+		fmt.Fprintln(r.prose, "    tmux new-window -d clawai approve   opens it in this tmux; without it a popup asks")
+	}
+	if slices.Contains(d.Order, "elicitation") {
+		fmt.Fprintln(r.prose, "  Without it, a client that has a form of its own shows the question there.")
+	}
+	switch {
+	case len(d.Open) > 0:
+		fmt.Fprintf(r.prose, "  Open now: %s.\n", strings.Join(d.Open, ", "))
+	case d.Waits == "0s":
+		fmt.Fprintln(r.prose, "  Nobody answers yet: a call that a rule asks about is denied until then.")
+	default:
+		fmt.Fprintf(r.prose, "  Nobody answers yet: a call that a rule asks about waits %s, then is denied.\n", d.Waits)
+	}
+	fmt.Fprintln(r.prose, "  clawai installs no service for it: what answers for you needs you to see it.")
+	return nil
+}
+
+// trialPolicy is for the one question that is tried.
+const trialPolicy = `[[rule]]
+action = "prompt"
+server = "trial"
+tool = "write_file"
+description = "A trial of clawai init: answer as you like"
+`
+
+// try puts one question, by the very way in which a client's calls are asked about: a
+// proxy, a server in a folder made for it, and the record.
+func (r *initRun) try() error {
+	answer, err := r.ask("\nTry one question now? [Y/n] ")
+	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
+		return nil
+	}
+	folder, err := demo.Make([]byte(trialPolicy))
+	defer func() {
+		if folder.Root != "" {
+			_ = folder.Remove()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	proxy := exec.CommandContext(r.c.Context, self, "proxy", "--policy", folder.Policy, "--server", "trial", "--", self, "demo-server", folder.Home)
+	proxy.Dir, proxy.Stderr = folder.Home, os.Stderr
+	agent, err := demo.Start(proxy)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = agent.Close() }()
+	got, err := agent.Try(folder.Trial())
+	switch {
+	case err != nil:
+		return err
+	case got.Refused:
+		fmt.Fprintf(r.prose, "Refused, and the server never saw the call: %s\n", term.Text(firstLine(got.Text)))
+	default:
+		fmt.Fprintln(r.prose, "Let through: the server wrote its file, in a folder that is gone again.")
+	}
+	fmt.Fprintln(r.prose, "A client keeps the terminal for itself: then clawai approve shows the question.")
+	return agent.Close()
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,96 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// toldTool is a tool that a server lists, and what shall become of its calls. What
+// the server claims of it can only tighten.
+type toldTool struct {
+	name  string
+	reads bool // its name says so, and the server says that it changes nothing
+	grave bool // its name or the server says that it removes, runs or sends
+	allow bool // a person chose it
+}
+
+// asking is what each effect of a known tool is to a person.
+var effects = []struct {
+	name, action, why string
+}{
+	{"read", "allow", "%s may look things up"},
+	{"secrets", "prompt", "Ask before %s reads what may hold secrets"},
+	{"write", "prompt", "Ask before %s changes something"},
+	{"sends", "prompt", "Ask before %s sends something out"},
+	{"destructive", "prompt", "Ask before %s removes, overwrites or runs something"},
+}
+
+// knownRules are for a server of the catalogue: its reading tools pass.
+func (p *starterPlan) knownRules(s *servers.Server, names []string) string {
+	rules := []string{fmt.Sprintf("# %s (known as %s)\n", term.Text(strings.Join(names, ", ")), s.Name)}
+	for _, e := range effects {
+		for _, list := range s.Tools.All() {
+			if list.Name == e.name && len(list.Tools) > 0 {
+				rules = append(rules, rule(e.action, names, "tool", list.Tools, fmt.Sprintf(e.why, s.Name)))
+			}
+		}
+	}
+	return strings.Join(append(rules, p.otherwise(names, "Ask: no rule knows this of "+s.Name)...), "\n")
+}
+
+// toldRules are for a server that was asked: what a person chose passes.
+func (p *starterPlan) toldRules(name string) string {
+	who := term.Text(name)
+	rules := []string{fmt.Sprintf("# %s (by the tools that it lists itself)\n", who)}
+	for _, part := range []struct {
+		action, why string
+		is          func(toldTool) bool
+	}{
+		{"allow", "%s may look things up: you chose these", func(t toldTool) bool { return t.allow && !t.grave }},
+		{"prompt", "Ask before %s removes, runs or sends something", func(t toldTool) bool { return t.grave }},
+	} {
+		var tools []string
+		for _, t := range p.told[name] {
+			if part.is(t) {
+				tools = append(tools, t.name)
+			}
+		}
+		if len(tools) > 0 {
+			rules = append(rules, rule(part.action, []string{name}, "tool", tools, fmt.Sprintf(part.why, who)))
+		}
+	}
+	return strings.Join(append(rules, p.otherwise([]string{name}, "Ask: every other call of "+who)...), "\n")
+}
+
+// unknownRules are for servers that nobody knows.
+func (p *starterPlan) unknownRules(names []string) string {
+	rules := []string{"# Servers that clawai does not know\n"}
+	if p.mode == modeStrict {
+		return strings.Join(append(rules, rule("deny", names, "tool", []string{"**"}, "This server has no rules yet")), "\n")
+	}
+	return strings.Join(append(rules, p.otherwise(names, "Ask: clawai does not know this server")...), "\n")
+}
+
+// otherwise are the rules for all that those above do not name.
+func (p *starterPlan) otherwise(names []string, why string) (rules []string) {
+	if p.mode == modeStrict {
+		return nil
+	}
+	for _, subject := range []string{"tool", "resource", "prompt"} {
+		rules = append(rules, rule("prompt", names, subject, []string{"**"}, why))
+	}
+	return rules
+}
+
+func rule(action string, names []string, subject string, of []string, why string) string {
+	of = slices.Sorted(slices.Values(of))
+	return policytext.WriteRule(policytext.Text("action", action),
+		policytext.Pair{Key: "server", Value: policytext.OneOrList(policytext.QuoteAll(names))},
+		policytext.Pair{Key: subject, Value: policytext.OneOrList(policytext.QuoteAll(of))},
+		policytext.Text("description", why))
+}

@@ -1,0 +1,185 @@
+package wrapcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/listing"
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check/learn"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// How far a server is listened to that is asked for its tools.
+const (
+	toldWithin = 20 * time.Second
+	toldTools  = 500
+)
+
+// askServers asks the servers that nobody knows what tools they have, if the person at
+// the terminal, or the command line, wants them started.
+func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
+	entries, err := askable(targets)
+	if err != nil || len(entries) == 0 || r.mode == modeStrict {
+		return nil, err
+	}
+	if !r.c.Bool("ask-servers") {
+		if !r.terminal {
+			return nil, nil
+		}
+		answer, err := r.ask(fmt.Sprintf("\nclawai does not know %s. Ask what tools there are? Each is started once, with its own command, and stopped again. [y/N] ", names(slices.Sorted(maps.Keys(entries)))))
+		if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+			return nil, nil
+		}
+	}
+	told := map[string][]toldTool{}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		tools, err := listTools(r.c.Context, entries[name])
+		if err != nil {
+			fmt.Fprintf(r.errs, "clawai: %s did not say what tools it has: %v; it is asked for call by call\n", term.Visible(name), err)
+			continue
+		}
+		told[name] = tools
+	}
+	return told, r.chooseTold(told)
+}
+
+// askable are the processes that nobody knows, by name; not where a name means several.
+func askable(targets []wrap.Target) (map[string]client.Entry, error) {
+	entries, several := map[string]client.Entry{}, map[string]bool{}
+	for _, t := range targets {
+		known, err := recognised(t.Entry)
+		if err != nil {
+			return nil, err
+		}
+		before, seen := entries[t.Entry.Name]
+		same := seen && before.Command == t.Entry.Command && slices.Equal(before.Args, t.Entry.Args)
+		if known != nil || t.Entry.Kind != client.Stdio || seen && !same {
+			several[t.Entry.Name] = true
+		}
+		if !seen {
+			entries[t.Entry.Name] = t.Entry
+		}
+	}
+	maps.DeleteFunc(entries, func(name string, _ client.Entry) bool { return several[name] })
+	return entries, nil
+}
+
+// chooseTold asks which of the tools that seem to read pass without a question. Where
+// nobody can be asked, none does.
+func (r *initRun) chooseTold(told map[string][]toldTool) error {
+	var options []choose.Option
+	var tools []*toldTool
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		for i := range told[name] {
+			if t := &told[name][i]; t.reads {
+				tools = append(tools, t)
+				options = append(options, choose.Option{Label: term.Visible(name) + "  " + term.Visible(t.name)})
+			}
+		}
+	}
+	if !r.terminal || len(options) == 0 {
+		return nil
+	}
+	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout, "These say that they only read. Which may run without a question?", options)
+	if errors.Is(err, choose.ErrLeft) {
+		return left(err)
+	}
+	for _, i := range picked {
+		tools[i].allow = true
+	}
+	return err
+}
+
+// listTools asks a server for its tools.
+func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error) {
+	args, env := Launch(e)
+	if slices.ContainsFunc(slices.Concat(args, env), vault.Mentions) {
+		return nil, errors.New("it has a reference into the vault, which is not filled in here")
+	}
+	list, err := listing.Of(ctx, listing.Options{Args: args, Env: env, Within: toldWithin})
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Tools) > toldTools {
+		return nil, fmt.Errorf("it lists more than %d tools", toldTools)
+	}
+	for _, entry := range list.Tools {
+		var c claimed
+		if err := json.Unmarshal(entry.Bytes(), &c); err != nil {
+			return nil, errors.New("what it lists are no tools")
+		}
+		if t, ok := c.judged(); ok && !slices.ContainsFunc(tools, func(o toldTool) bool { return o.name == t.name }) {
+			tools = append(tools, t)
+		}
+	}
+	return tools, nil
+}
+
+// Launch is the command of an entry, and the environment that it has there, as the client
+// would start it.
+func Launch(e client.Entry) (args, env []string) {
+	env = os.Environ()
+	for _, v := range e.Env {
+		env = append(env, v.Name+"="+filledIn(v.Value))
+	}
+	args = []string{filledIn(e.Command)}
+	for _, word := range e.Args {
+		args = append(args, filledIn(word))
+	}
+	return args, env
+}
+
+// filledIn puts variables in as clients do: ${NAME}, ${env:NAME}.
+func filledIn(text string) string {
+	if !strings.Contains(text, "${") {
+		return text
+	}
+	return os.Expand(text, func(name string) string {
+		name, preset, _ := strings.Cut(strings.TrimPrefix(name, "env:"), ":-")
+		if value := os.Getenv(name); value != "" {
+			return value
+		}
+		return preset
+	})
+}
+
+// claimed is what a server says of a tool.
+type claimed struct {
+	Name        string `json:"name"`
+	Annotations struct {
+		ReadOnly    bool `json:"readOnlyHint"`
+		Destructive bool `json:"destructiveHint"`
+	} `json:"annotations"`
+	InputSchema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	} `json:"inputSchema"`
+}
+
+// judged is what becomes of a tool by its name; what the server claims, and arguments
+// that lead anywhere, only tighten. False for a name that no rule can speak of.
+func (c *claimed) judged() (toldTool, bool) {
+	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", c.Name))), policy.Options{})
+	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {
+		return toldTool{}, false
+	}
+	class := learn.ClassOf(c.Name)
+	t := toldTool{name: c.Name, grave: class == learn.Executes || c.Annotations.Destructive && !c.Annotations.ReadOnly}
+	t.reads = class == learn.Reads && c.Annotations.ReadOnly && !t.grave
+	for arg := range c.InputSchema.Properties {
+		t.reads = t.reads && !learn.NamesPlace(arg)
+	}
+	return t, true
+}

@@ -1,0 +1,55 @@
+package wrapcmd
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/wrap"
+)
+
+const protect = "protect"
+
+// ProtectCommand is "clawai protect", by which others know what init does for one client.
+func ProtectCommand() *cli.Command {
+	return &cli.Command{
+		Name:      protect,
+		Usage:     "start with one client: clawai init for it alone, or what to do by hand for ChatGPT",
+		UsageText: "clawai protect CLIENT [--yes] [--mode MODE]",
+		Flags:     append(initFlags(), &cli.StringFlag{Name: "client", Hidden: true}),
+		Action:    runProtect,
+	}
+}
+
+func runProtect(c *cli.Context) error {
+	names, err := cmdline.Arguments(c)
+	if err != nil {
+		return err
+	}
+	if len(names) != 1 || names[0] == "all" || c.String("client") != "" {
+		return cmdline.Usagef("which client? claude-desktop, gemini, chatgpt, or another that clawai status names")
+	}
+	if names[0] == "chatgpt" {
+		_, err := fmt.Fprintf(cmdline.Prose(c.App.Writer), chatGPT, wrap.DefaultListen)
+		return err
+	}
+	if err := c.Set("client", names[0]); err != nil {
+		return err
+	}
+	return runInit(c)
+}
+
+// chatGPT is what a person does; no file of its is on this machine.
+const chatGPT = `ChatGPT keeps its servers with your account and reaches them over the internet: there is no file here
+to edit, and servers that are started here it cannot use. What it does with remote ones, clawai can judge:
+
+1. Run clawai before the server, and leave it running:
+     clawai proxy --listen %s --upstream NAME=https://HOST/PATH --host YOUR.HOST
+   It prints the address, whose path holds a secret: who has the address has the server.
+2. Let an HTTPS tunnel or a reverse proxy of yours lead https://YOUR.HOST to it, with the path as it is.
+3. In ChatGPT on the web: Settings, Apps, Advanced settings: switch developer mode on.
+4. Settings, Apps, Create app: as its URL https://YOUR.HOST and the path of step 1, no authentication of its own.
+
+Every call is judged by your policy and recorded. More: docs/remote.md.
+`

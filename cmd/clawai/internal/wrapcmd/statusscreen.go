@@ -1,0 +1,201 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/wrap"
+)
+
+// stateColors say at a glance what is protected; what cannot be is nobody's fault.
+var stateColors = map[wrap.State]string{
+	wrap.Wrapped: cmdline.Green, wrap.Observed: cmdline.Yellow, wrap.Bare: cmdline.Yellow, wrap.Drifted: cmdline.Red, wrap.Uncovered: cmdline.Dim,
+}
+
+// statusPrinter writes what status found, a client after the other.
+type statusPrinter struct {
+	*Found
+	out    strings.Builder
+	color  bool
+	width  int // cells of a line; 0: lines are not broken
+	names  int // cells of the longest name, up to a bound
+	states int // cells of the longest state
+}
+
+func (f *Found) printStatus(w io.Writer, doc Status) error {
+	if len(doc.Files) == 0 {
+		if _, err := fmt.Fprintln(w, "No MCP client here has a server in a file that clawai knows."); err != nil || len(doc.Hooks) == 0 {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	p := statusPrinter{Found: f, color: cmdline.WantsColor(w, os.Getenv), width: cmdline.Width(w)}
+	slices.SortStableFunc(doc.Files, func(a, b FileStatus) int { return strings.Compare(a.Client, b.Client) })
+	for _, file := range doc.Files {
+		for _, s := range file.Servers {
+			p.names = max(p.names, min(cmdline.Cells(term.Visible(s.Name)), 30))
+			p.states = max(p.states, len(s.State))
+		}
+		if file.Error != "" {
+			p.names, p.states = max(p.names, len("?")), max(p.states, len(unreadable))
+		}
+	}
+	p.clients(&doc)
+	for _, text := range doc.Hub {
+		fmt.Fprintf(&p.out, "\nHub: %s\n", term.Text(text))
+	}
+	p.summary(&doc)
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+// clients writes one client after the other: its files, then its hooks.
+func (p *statusPrinter) clients(doc *Status) {
+	var words []string
+	for _, file := range doc.Files {
+		words = append(words, file.Client)
+	}
+	for _, h := range doc.Hooks {
+		words = append(words, h.Client)
+	}
+	slices.Sort(words)
+	for i, word := range slices.Compact(words) {
+		if i > 0 {
+			p.out.WriteByte('\n')
+		}
+		path := ""
+		for j := range doc.Files {
+			file := &doc.Files[j]
+			if file.Client != word {
+				continue
+			}
+			if path == "" {
+				p.client(file.Name, word)
+			}
+			if path != file.Path { // one file may have servers in several places
+				p.path(file)
+			}
+			path = file.Path
+			p.file(file)
+		}
+		for _, h := range doc.Hooks {
+			if h.Client != word {
+				continue
+			}
+			if path == "" {
+				p.client(h.Name, word)
+			}
+			p.hooks(h)
+		}
+	}
+}
+
+func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
+
+// client writes the heading of a client: its name, and the word that --client takes.
+func (p *statusPrinter) client(name, word string) {
+	name, _, _ = strings.Cut(name, " (") // what stands behind it is said of one of its files
+	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
+}
+
+func (p *statusPrinter) path(file *FileStatus) {
+	note := ""
+	if file.Experimental {
+		note = "  experimental"
+	}
+	fmt.Fprintf(&p.out, "  %s%s\n", p.Short(file.Path), p.paint(cmdline.Dim, note))
+}
+
+// file writes the servers of a file.
+func (p *statusPrinter) file(file *FileStatus) {
+	if file.Error != "" {
+		p.row("?", unreadable, cmdline.Red, term.Text(file.Error))
+	}
+	for _, s := range file.Servers {
+		why := term.Text(s.Why)
+		if s.Remote && why == "" {
+			why = "a remote server"
+		}
+		if s.Project != "" {
+			why = strings.TrimPrefix(why+"; for "+p.Short(s.Project), "; ")
+		}
+		p.row(term.Visible(s.Name), string(s.State), stateColors[s.State], why)
+	}
+}
+
+const unreadable = "unreadable" // the state of all that is in a file
+
+// row is a server and its state; the reason goes on below itself.
+func (p *statusPrinter) row(name, state, color, why string) {
+	indent := 4 + p.names + 2 + p.states + 2
+	room := 0
+	if p.width > 0 {
+		room = max(p.width-indent-1, 20)
+	}
+	first := "    " + cmdline.Pad(cmdline.CutMiddle(name, p.names), p.names) + "  " + p.paint(color, cmdline.Pad(state, p.states)) + "  "
+	for _, line := range cmdline.WrapWords(why, room) {
+		if line == "" {
+			first = strings.TrimRight(strings.TrimSuffix(first, "  "), " ")
+		}
+		fmt.Fprintln(&p.out, first+line)
+		first = strings.Repeat(" ", indent)
+	}
+}
+
+// summary says how many there are of each state, what is not covered, and what to do.
+func (p *statusPrinter) summary(doc *Status) {
+	total := 0
+	var counts []string
+	for _, state := range []wrap.State{wrap.Wrapped, wrap.Observed, wrap.Bare, wrap.Drifted, wrap.Uncovered} {
+		if n := doc.Counts[state]; n > 0 {
+			total += n
+			counts = append(counts, p.paint(stateColors[state], fmt.Sprintf("%d %s", n, state)))
+		}
+	}
+	if total > 0 {
+		fmt.Fprintf(&p.out, "\n%s: %s\n", cmdline.Count(total, "1 server", "%d servers"), strings.Join(counts, ", "))
+	}
+	if total == 0 && len(doc.Hooks) > 0 {
+		p.out.WriteByte('\n')
+	}
+	p.hookSummary(doc.Hooks)
+	if n := doc.Counts[wrap.Observed]; n > 0 {
+		p.paragraph("", fmt.Sprintf("NOTHING IS ENFORCED for %s wrapped with --observe: every call passes and is recorded.", cmdline.Count(n, "the server", "the %d servers")))
+	}
+	for i, u := range doc.NotCovered {
+		if i == 0 {
+			fmt.Fprintln(&p.out, "\nNot covered:")
+		}
+		p.paragraph("  ", fmt.Sprintf("%s: %s", u.What, u.Why))
+	}
+	var next []string
+	if doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted] > 0 {
+		next = append(next, "clawai wrap")
+	}
+	for _, h := range doc.Hooks {
+		if h.State == wrap.HookDrifted {
+			next = append(next, "clawai wrap --hooks "+h.Client)
+		}
+	}
+	for i, command := range next {
+		if i == 0 {
+			p.out.WriteByte('\n')
+		}
+		fmt.Fprintln(&p.out, "Next: "+command)
+	}
+}
+
+// paragraph writes a text; what goes on below it is indented once more.
+func (p *statusPrinter) paragraph(indent, text string) {
+	for i, line := range cmdline.WrapWords(text, max(0, p.width-len(indent)-3)) {
+		if i > 0 {
+			line = "  " + line
+		}
+		fmt.Fprintln(&p.out, indent+line)
+	}
+}

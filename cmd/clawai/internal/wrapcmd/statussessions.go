@@ -1,0 +1,38 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// shownSessions is how many sessions the screen shows, of those that have seen something.
+const shownSessions = 5
+
+// printSessions writes what agents' sessions have seen.
+func printSessions(w io.Writer, sessions []flow.Shown) error {
+	left := shownSessions
+	for _, s := range sessions {
+		if len(s.Seen) == 0 {
+			continue
+		}
+		if left == 0 {
+			_, err := fmt.Fprintln(w, "\nMore sessions: clawai status --json")
+			return err
+		}
+		if left == shownSessions {
+			fmt.Fprintln(w, "\nWhat sessions have seen (docs/flow.md):")
+		}
+		left--
+		fmt.Fprintf(w, "  %s, %s\n", term.Visible(s.Key), s.Used.Local().Format(time.DateTime))
+		for _, seen := range s.Seen {
+			if _, err := fmt.Fprintf(w, "    %-9s  %s  %s\n", seen.Kind, term.Visible(seen.Source), seen.At.Local().Format("15:04")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package wrapcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/term"
+)
+
+// tokenCost is what the tools of a server cost the model with each request, by the latest
+// list that its session was given.
+type tokenCost struct {
+	Server  string    `json:"server"`
+	Tools   int       `json:"tools"`    // as the server listed them
+	LeftOut int       `json:"left_out"` // of those, that rules or list = "allowed" kept from the client
+	Tokens  int       `json:"tokens_estimate"`
+	Listed  time.Time `json:"listed"`
+
+	session string
+	bytes   int
+	names   map[string]bool
+}
+
+const (
+	// charactersPerToken is a rule of thumb for English and JSON; models differ.
+	charactersPerToken = 4
+	// recentLists is how far back lists are looked for.
+	recentLists = 30 * 24 * time.Hour
+)
+
+// add takes in a page of a list. A page that names a tool again begins another list.
+func (t *tokenCost) add(e *event.Entry) {
+	again := t.names == nil || t.session != e.Session || slices.ContainsFunc(e.Declared, func(name string) bool { return t.names[name] })
+	if again {
+		*t = tokenCost{Server: t.Server, session: e.Session, names: map[string]bool{}}
+	}
+	for _, name := range e.Declared {
+		t.names[name] = true
+	}
+	for _, what := range e.Altered {
+		if strings.HasPrefix(what, "leave out ") {
+			t.LeftOut++
+		}
+	}
+	t.bytes += e.Bytes
+	t.Tools, t.Tokens, t.Listed = len(t.names), (t.bytes+charactersPerToken-1)/charactersPerToken, e.Time
+}
+
+// tokenCosts reads the record, the dearest server first.
+func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
+	dir, err := record.Dir()
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]*tokenCost{}
+	costs := []*tokenCost{}
+	add := func(e *event.Entry) error {
+		name := e.Server
+		if name == "" {
+			name = e.ServerGuess + "?"
+		}
+		if e.Method != "tools/list" || name == "hub?" {
+			return nil // the hub's is its servers' together
+		}
+		if by[name] == nil {
+			by[name] = &tokenCost{Server: name}
+			costs = append(costs, by[name])
+		}
+		by[name].add(e)
+		return nil
+	}
+	f := audit.Filter{Kinds: []event.Kind{event.Listed}, Since: time.Now().Add(-recentLists)}
+	if _, err := record.Each(audit.Read(dir, f), add, warn); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(costs, func(a, b *tokenCost) int { return b.Tokens - a.Tokens })
+	return costs, nil
+}
+
+// printTokens is clawai status --tokens.
+func printTokens(c *cli.Context) error {
+	costs, err := tokenCosts(c.App.ErrWriter)
+	if err != nil {
+		return err
+	}
+	w := c.App.Writer
+	if c.Bool("json") {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"tokens": costs})
+	}
+	if len(costs) == 0 {
+		_, err := fmt.Fprintln(w, "No server's list of tools is on record of the last 30 days: use a client whose servers stand behind clawai first.")
+		return err
+	}
+	fmt.Fprintf(w, "An estimate, %d characters a token, of what each server's tools cost the model with a request:\n", charactersPerToken)
+	total := 0
+	for _, t := range costs {
+		total += t.Tokens
+		left := ""
+		if t.LeftOut > 0 {
+			left = fmt.Sprintf(" (%d of them left out for the client)", t.LeftOut)
+		}
+		fmt.Fprintf(w, "  %s  %7d tokens  %s  %s%s\n", cmdline.Pad(cmdline.CutMiddle(term.Visible(t.Server), 24), 24), t.Tokens, t.Listed.Local().Format(time.DateOnly), cmdline.Count(t.Tools, "1 tool", "%d tools"), left)
+	}
+	_, err = fmt.Fprintf(w, "  %s  %7d tokens\n", cmdline.Pad("together", 24), total)
+	return err
+}

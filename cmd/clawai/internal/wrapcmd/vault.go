@@ -1,0 +1,262 @@
+package wrapcmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// vaultMoves moves secrets between clients' files and the vault: into it before a file is
+// written, and out of it afterwards.
+type vaultMoves struct {
+	run   *wrapRun
+	store vault.Store
+	moves []vaultMove
+}
+
+// vaultMove is one secret on its way.
+type vaultMove struct {
+	entry   string
+	value   []byte
+	origin  vault.Origin
+	server  vault.Server
+	label   string // of the variable or header, for people
+	bound   bool   // the entry was not the server's before
+	written bool
+}
+
+// movedSecret is a move as --json tells it.
+type movedSecret struct {
+	Server string `json:"server"`
+	Name   string `json:"name"` // of the variable or the header
+	Path   string `json:"path"`
+	Entry  string `json:"entry"` // of the vault
+}
+
+func (m *vaultMoves) open() (err error) {
+	if m.store == nil {
+		m.store, err = vaultplace.Open()
+	}
+	return err
+}
+
+// Take asks whether a secret shall move, and finds the name of its entry.
+func (m *vaultMoves) Take(t wrap.Target, s client.Secret) (text string, take bool, err error) {
+	words := []string{t.Entry.URL}
+	if t.Entry.URL == "" {
+		words = append([]string{t.Entry.Command}, t.Entry.Args...)
+	}
+	if strings.Contains(strings.Join(words, "\x00"), "${") {
+		fmt.Fprintf(m.run.prose, "%s of %s stays: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.Visible(s.Name), term.Visible(t.Entry.Name))
+		return "", false, nil
+	}
+	if err := m.open(); err != nil {
+		return "", false, err
+	}
+	move := vaultMove{
+		value: []byte(s.Value), label: s.Name, server: vault.Server{Name: t.Entry.Name, Command: vaultplace.Command(words)},
+		origin: vault.Origin{File: t.File.Real, Server: t.Entry.KeyPath, Member: s.Member, Token: []byte(s.Token)},
+	}
+	if err := vault.CheckValue(move.value); err != nil {
+		return "", false, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if move.entry, err = m.name(t.Entry.Name+"."+s.Name, move.value); err != nil {
+		return "", false, err
+	}
+	if m.run.terminal && !m.run.dryRun {
+		answer, err := m.run.ask(fmt.Sprintf("Move %s of %s in %s into the vault, as %s? [Y/n] ", term.Visible(s.Name), term.Visible(t.Entry.Name), m.run.Short(t.File.Path), move.entry))
+		if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
+			return "", false, nil //nolint:nilerr // no answer is no
+		}
+	}
+	m.moves = append(m.moves, move)
+	return s.Before + vault.Reference(move.entry), true, nil
+}
+
+// name finds an entry for a value: one that has it already, or one that is not there yet.
+func (m *vaultMoves) name(wanted string, value []byte) (string, error) {
+	clean := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && vault.CheckName("a"+string(r)) == nil {
+			return r
+		}
+		return '-'
+	}, wanted), "-._")
+	clean = clean[:min(len(clean), 56)]
+	if clean == "" {
+		clean = "secret"
+	}
+next:
+	for n := 1; ; n++ {
+		name := clean
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", clean, n)
+		}
+		for i := range m.moves {
+			if m.moves[i].entry == name {
+				if bytes.Equal(m.moves[i].value, value) {
+					return name, nil
+				}
+				continue next
+			}
+		}
+		e, err := m.store.Get(name)
+		if errors.Is(err, vault.ErrNone) || err == nil && bytes.Equal(e.Value, value) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// Give finds what a reference stands for, where wrap has put it.
+func (m *vaultMoves) Give(t wrap.Target, s client.Secret) (token string, give bool, err error) {
+	if vault.CheckName(s.Value) != nil {
+		return "", false, nil
+	}
+	if err := m.open(); err != nil {
+		return "", false, err
+	}
+	e, err := m.store.Get(s.Value)
+	if errors.Is(err, vault.ErrNone) {
+		fmt.Fprintf(m.run.prose, "%s of %s stays %s, and the vault has no such entry: write the value there by hand.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), vault.Reference(s.Value))
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	o, ok := e.Origin(t.File.Real, t.Entry.KeyPath, s.Member)
+	if !ok {
+		fmt.Fprintf(m.run.prose, "%s of %s stays %s, which was written by hand and which only clawai fills in.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), vault.Reference(s.Value))
+		return "", false, nil
+	}
+	m.moves = append(m.moves, vaultMove{entry: s.Value, origin: o, label: s.Name, server: vault.Server{Name: t.Entry.Name}})
+	whole := s.Before + string(e.Value)
+	if was, ok := client.Decode(t.File.Row, string(o.Token)); ok && was == whole {
+		return string(o.Token), true, nil
+	}
+	return client.Quote(whole), true, nil // it has another value by now
+}
+
+// within drops what was to move for servers that are not edited after all.
+func (m *vaultMoves) within(changes []wrap.Change) {
+	m.moves = slices.DeleteFunc(m.moves, func(v vaultMove) bool {
+		return !slices.ContainsFunc(changes, func(c wrap.Change) bool {
+			return c.Real == v.origin.File && slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return slices.Equal(e.Entry.KeyPath, v.origin.Server) })
+		})
+	})
+}
+
+// keep puts what was taken into the vault; after an error it is as it was.
+func (m *vaultMoves) keep() error {
+	if m.run.op != wrap.Wrap {
+		return nil
+	}
+	for i := range m.moves {
+		if err := m.moves[i].put(m.store); err != nil {
+			return errors.Join(fmt.Errorf("nothing was written, as the vault cannot keep %s: %w", m.moves[i].entry, err), m.takeBack(func(*vaultMove) bool { return true }))
+		}
+	}
+	return nil
+}
+
+func (v *vaultMove) put(store vault.Store) error {
+	err := store.Change(v.entry, func(e *vault.Entry) error {
+		if len(e.Value) == 0 {
+			e.Value, e.Set, e.Moved = v.value, time.Now(), true
+		} else if !bytes.Equal(e.Value, v.value) {
+			return errors.New("somebody has set it meanwhile; run the command again")
+		}
+		v.bound = e.Bind(v.server.Name, v.server.Command)
+		e.From(v.origin)
+		return nil
+	})
+	v.written = err == nil
+	return err
+}
+
+// takeBack undoes what was put into the vault for files that were not written.
+func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
+	for i := len(m.moves) - 1; i >= 0; i-- {
+		v := &m.moves[i]
+		if !v.written || !lost(v) {
+			continue
+		}
+		v.written = false
+		err = errors.Join(err, v.forget(m.store))
+	}
+	return err
+}
+
+// forget drops the place from the entry, and the entry with the last of them.
+func (v *vaultMove) forget(store vault.Store) error {
+	gone := false
+	err := store.Change(v.entry, func(e *vault.Entry) error {
+		if gone = e.Forget(v.origin); v.bound && len(e.Origins) == 0 {
+			e.Bindings = e.Bindings[:len(e.Bindings)-1]
+		}
+		return nil
+	})
+	if err == nil && gone {
+		err = store.Delete(v.entry)
+	}
+	return err
+}
+
+// stayed says that the file has the secret still, and no reference to it: else the vault may
+// have the only one. An edit that failed may have been made, or be undone in part.
+func (v *vaultMove) stayed() bool {
+	now, err := os.ReadFile(v.origin.File)
+	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.Reference(v.entry)))
+}
+
+// done follows what became of the files: what was not written has moved nothing, and what
+// stands in a file again need not be in the vault.
+func (m *vaultMoves) done(changes []wrap.Change, failed []error) error {
+	written := map[string]bool{}
+	for i := range changes {
+		written[changes[i].Real] = failed[i] == nil
+	}
+	if m.run.op == wrap.Wrap {
+		return m.takeBack(func(v *vaultMove) bool { return !written[v.origin.File] && v.stayed() })
+	}
+	var err error
+	for i := range m.moves {
+		v := &m.moves[i]
+		if !written[v.origin.File] {
+			continue
+		}
+		err = errors.Join(err, v.forget(m.store))
+	}
+	return err
+}
+
+// tell says what moves, or has moved.
+func (m *vaultMoves) tell() {
+	for i := range m.moves {
+		v := &m.moves[i]
+		text := "%s of %s goes into the vault, as %s.\n"
+		if m.run.op == wrap.Unwrap {
+			text = "%s of %s comes back from the vault, where it is %s.\n"
+		}
+		fmt.Fprintf(m.run.prose, text, term.Visible(v.label), term.Visible(v.server.Name), v.entry)
+	}
+}
+
+func (m *vaultMoves) document() (all []movedSecret) {
+	for i := range m.moves {
+		v := &m.moves[i]
+		all = append(all, movedSecret{v.server.Name, v.label, v.origin.File, v.entry})
+	}
+	return all
+}

@@ -1,0 +1,154 @@
+package access
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Rights of files and folders (winnt.h). The same bit is another right of a folder.
+const (
+	writeData   = 0x2  // of a folder: add a file
+	appendData  = 0x4  // of a folder: add a folder
+	readData    = 0x1  // of a folder: list it
+	deleteChild = 0x40 // of a folder: delete what is in it, whoever may delete that
+
+	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
+	change  = replace | writeData | appendData | windows.GENERIC_WRITE
+	opened  = change | deleteChild | readData | windows.GENERIC_READ
+)
+
+// CheckChange refuses a file or folder that belongs to somebody else or that somebody
+// else can change. Of a folder that is what lies in it by now: as below a sticky
+// folder elsewhere, others may add to it.
+func CheckChange(path string, fi fs.FileInfo) error {
+	if fi.IsDir() {
+		return check(path, replace|deleteChild, "change")
+	}
+	return check(path, change, "write")
+}
+
+// CheckWrite refuses a file or folder that belongs to somebody else or to which
+// somebody else can write or add.
+func CheckWrite(path string) error { return check(path, change|deleteChild, "write") }
+
+// CheckOpen refuses a file or folder that belongs to somebody else or that somebody
+// else can open, to read or to write.
+func CheckOpen(path string, _ fs.FileInfo) error { return check(path, opened, "open") }
+
+// CheckOwner refuses a file or folder that belongs to somebody else.
+func CheckOwner(path string) error {
+	_, _, err := owned(path, "change")
+	return err
+}
+
+// owned gives what the system knows of a file that belongs to this user, or to whom it
+// trusts.
+func owned(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
+	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s is refused: who may %s it cannot be read: %w", path, verb, err)
+	}
+	if me, err = user(); err != nil {
+		return nil, nil, err
+	}
+	owner, _, err := sd.Owner()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s is refused: its owner cannot be read: %w", path, err)
+	}
+	if !trusted(owner, me) {
+		return nil, nil, fmt.Errorf("%s is refused: it belongs to another user (%s), who could change it; run: takeown /f \"%s\"", path, name(owner), path)
+	}
+	return sd, me, nil
+}
+
+func check(path string, rights windows.ACCESS_MASK, verb string) error {
+	sd, me, err := owned(path, verb)
+	if err != nil {
+		return err
+	}
+	acl, _, err := sd.DACL()
+	if err != nil {
+		return fmt.Errorf("%s is refused: it has no access list, so that everybody may %s it; run: icacls \"%s\" /reset", path, verb, path)
+	}
+	others, err := others(acl, rights, me)
+	if err != nil {
+		return fmt.Errorf("%s is refused: its access list cannot be read: %w", path, err)
+	}
+	if len(others) > 0 {
+		return fmt.Errorf("%s is refused: others can %s it (%s); run: icacls \"%s\" /inheritance:d /remove \"%s\"",
+			path, verb, strings.Join(others, ", "), path, strings.Join(others, `" "`))
+	}
+	return nil
+}
+
+// others are those to whom the list gives one of the rights.
+func others(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (names []string, err error) {
+	if acl == nil {
+		return []string{"Everyone"}, nil
+	}
+	for i := range uint32(acl.AceCount) {
+		var ace *windows.ACCESS_ALLOWED_ACE
+		if err := windows.GetAce(acl, i, &ace); err != nil {
+			return nil, err
+		}
+		switch ace.Header.AceType {
+		case windows.ACCESS_DENIED_ACE_TYPE, deniedObject, deniedCallback, deniedCallbackObject:
+			continue
+		case windows.ACCESS_ALLOWED_ACE_TYPE, allowedCallback:
+		default:
+			return nil, fmt.Errorf("an entry of type %d", ace.Header.AceType)
+		}
+		sid := (*windows.SID)(unsafe.Pointer(&ace.SidStart))
+		if ace.Header.AceFlags&windows.INHERIT_ONLY_ACE == 0 && ace.Mask&rights != 0 && !trusted(sid, me) {
+			names = append(names, name(sid))
+		}
+	}
+	return names, nil
+}
+
+// Types of entries that are laid out as those that x/sys names (winnt.h), or not read.
+const (
+	deniedObject         = 6
+	allowedCallback      = 9
+	deniedCallback       = 10
+	deniedCallbackObject = 12
+)
+
+// trusted says that whoever it is can change everything anyway, or is this user.
+func trusted(sid, me *windows.SID) bool {
+	return sid.Equals(me) ||
+		sid.IsWellKnown(windows.WinLocalSystemSid) ||
+		sid.IsWellKnown(windows.WinBuiltinAdministratorsSid) ||
+		sid.IsWellKnown(windows.WinCreatorOwnerSid) || // the owner, who was looked at
+		sid.IsWellKnown(windows.WinCreatorOwnerRightsSid) ||
+		sid.String() == trustedInstaller
+}
+
+// trustedInstaller owns what Windows installed (learn.microsoft.com, "Well-known SIDs").
+const trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
+
+// user is who this process runs as, which does not change.
+var user = sync.OnceValues(func() (*windows.SID, error) {
+	u, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, fmt.Errorf("who this is cannot be read: %w", err)
+	}
+	return u.User.Sid, nil
+})
+
+// name is how icacls takes somebody.
+func name(sid *windows.SID) string {
+	account, domain, _, err := sid.LookupAccount("")
+	switch {
+	case err != nil || account == "":
+		return "*" + sid.String()
+	case domain == "":
+		return account
+	}
+	return domain + `\` + account
+}

@@ -1,0 +1,65 @@
+package access
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where groups and users are listed. Only tests change them.
+var groupFile, userFile = "/etc/group", "/etc/passwd"
+
+// privateGroup reports that a group holds nobody but us, as on systems that
+// give each user a group of his own and create files writable by it (umask
+// 002). What cannot be told for certain is not private: a group that is not
+// listed here, an access list that may name others.
+func privateGroup(path string, gid uint32) bool {
+	if int(gid) != os.Getegid() || hasAccessList(path) {
+		return false
+	}
+	me, alone := "", true
+	uid, group := strconv.Itoa(os.Geteuid()), strconv.Itoa(int(gid))
+	err := eachLine(userFile, func(f []string) {
+		switch {
+		case len(f) < 4:
+		case f[2] == uid:
+			me = f[0]
+		case f[3] == group:
+			alone = false
+		}
+	})
+	if err != nil || me == "" || !alone {
+		return false
+	}
+	listed := false
+	err = eachLine(groupFile, func(f []string) {
+		if len(f) == 4 && f[2] == group {
+			listed = true
+			alone = alone && (f[3] == "" || f[3] == me)
+		}
+	})
+	return err == nil && listed && alone
+}
+
+func eachLine(path string, see func(fields []string)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		see(strings.Split(lines.Text(), ":"))
+	}
+	return lines.Err()
+}
+
+// hasAccessList is true, too, where it cannot be told.
+func hasAccessList(path string) bool {
+	_, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)
+	return !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.ENOTSUP)
+}

@@ -1,0 +1,118 @@
+package remember
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// description says in few words what a rule lets through: "Edit files below
+// ~/projects/app". It is harmless text.
+func (k *Writer) description(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	name := word(n.Name)
+	switch c.Subject {
+	case policy.ToolSubject, policy.PromptSubject:
+	case policy.ResourceSubject:
+		return "Read " + k.place("resources ", n.Name)
+	case policy.SamplingSubject:
+		return "Put this very text to the model"
+	case policy.ElicitationSubject:
+		return "Ask with this very message"
+	default:
+		return "Use " + name
+	}
+	verb := verbOf(c)
+	switch {
+	case len(n.Limits) == 0 && s == policy.Exact:
+		return "Call " + name
+	case len(n.Limits) == 0:
+		return "Call " + name + " with any arguments"
+	case s == policy.Exact:
+		return "Call " + name + " with the same " + list(limitNames(n))
+	case verb != "" && len(n.Limits) == 1 && isPlace(n.Limits[0].Globs):
+		text := verb + " " + k.places("files ", n.Limits[0].Globs)
+		if s == policy.File && verb == editVerb {
+			text += ", any content"
+		}
+		return text
+	}
+	limits := make([]string, len(n.Limits))
+	for i, l := range n.Limits {
+		limits[i] = term.Text(l.Name()) + " " + k.places("", l.Globs)
+	}
+	return "Call " + name + " with " + list(limits)
+}
+
+// never is the description of the rule that denies the same.
+func never(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
+
+const editVerb = "Edit"
+
+// verbOf is what a tool does with files, "" where its name does not tell.
+func verbOf(c *policy.Call) string {
+	if c.Subject != policy.ToolSubject {
+		return ""
+	}
+	words := screen.Words(c.Names[0])
+	says := screen.Effects(words)
+	switch {
+	case says&(screen.Executes|screen.Reaches) != 0:
+	case screen.ChangesFiles(words):
+		return editVerb
+	case slices.Contains(words, "read") && says&(screen.Acts|screen.Changes) == 0:
+		return "Read"
+	}
+	return ""
+}
+
+// onlyReads says that a call is of a tool whose name promises nothing else.
+func onlyReads(c *policy.Call) bool {
+	if c.Subject == policy.ResourceSubject {
+		return true
+	}
+	says := screen.Effects(screen.Words(c.Names[0]))
+	return says&screen.Reads != 0 && says&(screen.Acts|screen.Changes|screen.Executes) == 0
+}
+
+// isPlace says that every glob is a path.
+func isPlace(globs []string) bool {
+	return !slices.ContainsFunc(globs, func(g string) bool { return !strings.ContainsAny(g, `/\`) || strings.Contains(g, "://") })
+}
+
+func (k *Writer) places(what string, globs []string) string {
+	all := make([]string, len(globs))
+	for i, g := range globs {
+		all[i] = k.place(what, g)
+	}
+	return strings.Join(all, " or ")
+}
+
+// place is a glob in words, with the home folder as ~.
+func (k *Writer) place(what, glob string) string {
+	dir := strings.TrimRight(glob, "*")
+	stars := len(glob) - len(dir)
+	folder := strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`)
+	shown := func(s string) string {
+		if s = view.Tilde(s, k.Options.Home); strings.ContainsAny(s, " \"") {
+			return term.Value(s)
+		}
+		return term.Visible(s)
+	}
+	switch {
+	case strings.ContainsAny(dir, "*?"), stars > 0 && !folder:
+		return what + "like " + term.Value(glob)
+	case stars == 0:
+		return shown(glob)
+	}
+	if len(dir) > 1 {
+		dir = strings.TrimRight(dir, `/\`)
+	}
+	if stars > 1 {
+		return what + "below " + shown(dir)
+	}
+	return what + "directly in " + shown(dir)
+}

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package diskfile
-
-import "os"
-
-// onDisk: no other system has files that are questions to the kernel where
-// links lead to.
-func onDisk(*os.File) error { return nil }

@@ -1,0 +1,131 @@
+package audit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
+)
+
+// plainVariable makes the tests of this room write each record, as where nothing can be
+// mapped.
+const plainVariable = "AUDIT_TEST_PLAIN"
+
+func init() {
+	if os.Getenv(plainVariable) != "" {
+		mappable = nil
+	}
+}
+
+// What holds of a record in memory holds of one that is written.
+func TestPlainRecord(t *testing.T) {
+	slow.Test(t)
+	if os.Getenv(plainVariable) != "" {
+		t.Skip("this is it")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^Test", "-test.skip=FiftyProcesses|Tampering")
+	cmd.Env = append(os.Environ(), plainVariable+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func TestSegmentsAreMapped(t *testing.T) {
+	l := openLog(t, t.TempDir()+"/audit", Options{})
+	if mapped := os.Getenv(plainVariable) == ""; mapped != (l.seg.mem != nil) {
+		t.Fatalf("mapped: %v", !mapped)
+	}
+}
+
+// Somebody cuts the file short between two looks at it: what is stored into nothing is
+// refused, not acknowledged, and the next record is in a file again.
+func TestFileCutUnderTheRecord(t *testing.T) {
+	if os.Getenv(plainVariable) != "" {
+		t.Skip("a write goes to the end of the file, wherever that is")
+	}
+	dir := filepath.Join(t.TempDir(), "audit")
+	now := time.Now()
+	l := openLog(t, dir, Options{Now: func() time.Time { now = now.Add(1); return now }})
+	if err := l.Record(usual(1)); err != nil {
+		t.Fatal(err)
+	}
+	l.cleanups.Wait()
+	if err := os.Truncate(l.seg.path, 0); err != nil {
+		t.Fatal(err)
+	}
+	ev := usual(2)
+	if err := l.Record(ev); err == nil || ev.Record != "" || !strings.Contains(err.Error(), "it was cut short") {
+		t.Fatalf("%v, %q", err, ev.Record)
+	}
+	if err := l.Record(ev); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[event.Kind]int{}
+	for e, err := range Read(dir, Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[e.Kind]++
+	}
+	if kinds[event.Recovery] != 1 || kinds[event.Upkeep] != 1 || kinds[event.Decision] != 1 {
+		t.Fatalf("%v", kinds)
+	}
+	if r := verify(t, dir); r.Intact() {
+		t.Fatal("what was cut off is not missed")
+	}
+}
+
+// A closed segment has its records and nothing behind them; a crashed one too, once the
+// next session has been.
+func TestReservedRoomIsGivenBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	l := openLog(t, dir, Options{})
+	if err := l.Record(usual(1)); err != nil {
+		t.Fatal(err)
+	}
+	path, size := l.seg.path, l.seg.size
+	abandon(t, l)
+	if err := openLog(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := segments(dir)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v %v", all, err)
+	}
+	for _, fi := range all {
+		text := recorded(t, filepath.Join(dir, fi.Name()))
+		if fi.Size() != int64(len(text)) || !isClosed(fi) || fi.Name() == filepath.Base(path) && fi.Size() != size {
+			t.Errorf("%s has %d bytes, %d of them records", fi.Name(), fi.Size(), len(text))
+		}
+	}
+	if r := verify(t, dir); !r.Intact() {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// Zeros over a record do not hide those behind it.
+func TestZerosHideNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	l := openLog(t, dir, Options{})
+	if err := l.Record(usual(1), usual(2), usual(3)); err != nil {
+		t.Fatal(err)
+	}
+	path := l.seg.path
+	abandon(t, l)
+	text := recorded(t, path)
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[2] = strings.Repeat("\x00", len(lines[2]))
+	replace(t, path, []byte(strings.Join(lines, "")))
+	if r := verify(t, dir); r.Intact() {
+		t.Fatal("nothing found")
+	}
+}

@@ -1,0 +1,96 @@
+// Package builtin knows the tools that agents bring along, which no MCP server offers:
+// the shell, the editor, the web. Each has a class, and some of its arguments have a
+// name that they share with those of the class's other tools, so that one rule speaks
+// of all of them. The tables are data (tools.go). Pure.
+//
+// The client is named as the catalogue of wrap names it. None of this ever holds for a
+// tool of an MCP server, whatever that calls itself.
+package builtin
+
+import (
+	"slices"
+	"strings"
+)
+
+// Method is that of a call of a built-in tool, in place of a JSON-RPC method. No
+// message of MCP that has it is about a tool.
+const Method = "builtin/call"
+
+// Tool is what is known of a built-in tool. The zero value is one of which nothing is.
+type Tool struct {
+	Class string // "" when it has none
+	args  string // as in the table
+	more  worked
+}
+
+// Shared is the class's name of the tool's own argument; "" where it has the name
+// already, or none.
+func (t Tool) Shared(own string) string {
+	if t.args == "" {
+		return ""
+	}
+	for pair := range strings.FieldsSeq(t.args) {
+		if from, to, _ := strings.Cut(pair, ">"); from == own {
+			return to
+		}
+	}
+	return ""
+}
+
+// Of looks a client's tool up.
+func Of(client, tool string) Tool {
+	for i := range clients {
+		if clients[i].id != client {
+			continue
+		}
+		for j := range clients[i].tools {
+			if row := &clients[i].tools[j]; slices.Contains(row.names, tool) {
+				return Tool{row.class, row.args, row.more}
+			}
+		}
+	}
+	return Tool{}
+}
+
+// Clients lists whose tools are known.
+func Clients() (ids []string) {
+	for i := range clients {
+		ids = append(ids, clients[i].id)
+	}
+	return ids
+}
+
+// Classes lists the classes, and of each the names of its arguments.
+func Classes() []Class { return classes }
+
+// Class is what tools have in common.
+type Class struct {
+	Name string
+	Args []string // the names of arguments that they share
+	Is   string   // for people
+}
+
+var classes = []Class{
+	{"shell", []string{"command", "cwd", "background"}, "runs a command"},
+	{"read", []string{"path"}, "reads files"},
+	{"search", []string{"path", "pattern"}, "looks for files, or in them"},
+	{"write", []string{"path", "content"}, "writes, changes or removes files"},
+	{"fetch", []string{"url"}, "gets a page from the web"},
+	{"websearch", []string{"query"}, "asks a search engine"},
+	{"agent", []string{"prompt"}, "starts or instructs another agent"},
+	{"ask", nil, "asks the user"},
+	{"plan", nil, "shows a plan"},
+	{"task", nil, "keeps the agent's list of tasks"},
+}
+
+// Names lists the tools of a client that have a class.
+func Names(client, class string) (names []string) {
+	for i := range clients {
+		for _, row := range clients[i].tools {
+			if clients[i].id == client && row.class == class {
+				names = append(names, row.names...)
+			}
+		}
+	}
+	return names
+}

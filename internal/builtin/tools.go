@@ -1,0 +1,185 @@
+package builtin
+
+// client is a row of the table: an agent and its tools.
+type client struct {
+	id    string
+	tools []row
+}
+
+// row is some tools of one client that take the same arguments.
+type row struct {
+	class string
+	names []string
+	args  string // own>shared, for top-level arguments whose names differ
+	more  worked // what of the class's arguments has to be worked out
+}
+
+// worked says which argument of the class stands in a text of the tool's own.
+type worked uint8
+
+const (
+	nothing worked = iota
+	patched        // path: the files of a patch, in the text that is its content
+	linked         // url: every URL of the prompt
+)
+
+// patchArgs are the names under which clients have the text of a patch.
+const patchArgs = "input>content command>content patch>content patchText>content"
+
+// Claude Code (2.1), and whose tools have its names.
+var claudeTools = []row{
+	{class: "shell", names: []string{"Bash", "PowerShell", "Monitor"}, args: "run_in_background>background"},
+	{class: "read", names: []string{"Read"}, args: "file_path>path"},
+	{class: "read", names: []string{"NotebookRead"}, args: "notebook_path>path"},
+	{class: "search", names: []string{"Glob", "Grep", "LS"}},
+	{class: "search", names: []string{"LSP"}, args: "filePath>path query>pattern"},
+	{class: "write", names: []string{"Write"}, args: "file_path>path"},
+	{class: "write", names: []string{"Edit", "MultiEdit"}, args: "file_path>path new_string>content"},
+	{class: "write", names: []string{"NotebookEdit"}, args: "notebook_path>path new_source>content"},
+	{class: "fetch", names: []string{"WebFetch"}},
+	{class: "websearch", names: []string{"WebSearch"}},
+	{class: "agent", names: []string{"Agent", "Task", "Workflow"}},
+	{class: "agent", names: []string{"SendMessage"}, args: "message>prompt"},
+	{class: "agent", names: []string{"Skill"}, args: "args>prompt"},
+	{class: "ask", names: []string{"AskUserQuestion"}},
+	{class: "plan", names: []string{"EnterPlanMode", "ExitPlanMode"}},
+	{class: "task", names: []string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "BashOutput", "KillShell"}},
+}
+
+// Gemini CLI (0.61, and names of before), and its fork.
+var geminiTools = []row{
+	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
+	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path"},
+	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path"},
+	{class: "search", names: []string{"glob", "grep_search", "search_file_content", "list_directory"}, args: "dir_path>path"},
+	{class: "write", names: []string{"write_file"}, args: "file_path>path"},
+	{class: "write", names: []string{"replace", "edit"}, args: "file_path>path new_string>content"},
+	{class: "fetch", names: []string{"web_fetch"}, more: linked},
+	{class: "websearch", names: []string{"google_web_search", "web_search"}},
+	{class: "agent", names: []string{"invoke_agent", "codebase_investigator", "task"}},
+	{class: "agent", names: []string{"activate_skill"}, args: "name>prompt"},
+	{class: "ask", names: []string{"ask_user", "ask_user_question"}},
+	{class: "plan", names: []string{"enter_plan_mode", "exit_plan_mode"}},
+	{class: "task", names: []string{"write_todos", "todo_write", "update_topic"}},
+}
+
+var clients = []client{
+	{"claude-code", claudeTools},
+	{"codex", []row{
+		{class: "shell", names: []string{"Bash", "shell", "exec_command", "local_shell"}, args: "cmd>command workdir>cwd"},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "read", names: []string{"view_image"}},
+		{class: "agent", names: []string{"spawn_agent", "send_input"}, args: "message>prompt"},
+		{class: "ask", names: []string{"request_user_input"}},
+		{class: "plan", names: []string{"update_plan"}},
+	}},
+	{"gemini-cli", geminiTools},
+	{"qwen-code", geminiTools},
+	{"cursor", []row{
+		{class: "shell", names: []string{"Shell"}, args: "working_directory>cwd is_background>background"},
+		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path"},
+		{class: "search", names: []string{"Grep", "Glob", "LS", "SemanticSearch"}, args: "glob_pattern>pattern query>pattern target_directory>path"},
+		{class: "write", names: []string{"Write", "Edit", "StrReplace", "Delete"}, args: "file_path>path target_file>path contents>content new_string>content"},
+		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"WebFetch"}},
+		{class: "websearch", names: []string{"WebSearch"}, args: "search_term>query"},
+		{class: "agent", names: []string{"Task"}},
+		{class: "task", names: []string{"TodoWrite"}},
+	}},
+	{"vscode", []row{
+		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal"}, args: "isBackground>background"},
+		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image"}, args: "filePath>path"},
+		{class: "search", names: []string{"file_search", "grep_search", "semantic_search", "list_dir"}, args: "query>pattern"},
+		{class: "write", names: []string{"create_file", "createFile", "replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
+			"edit_notebook_file", "editFiles", "create_directory"},
+			args: "filePath>path dirPath>path files>path newString>content code>content"},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"fetch_webpage", "fetch"}, args: "urls>url"},
+		{class: "agent", names: []string{"runSubagent"}},
+		{class: "task", names: []string{"manage_todo_list"}},
+	}},
+	{"copilot-cli", []row{
+		{class: "shell", names: []string{"bash", "powershell"}, args: "async>background"},
+		{class: "read", names: []string{"view"}},
+		{class: "search", names: []string{"grep", "glob", "rg"}},
+		{class: "write", names: []string{"create", "edit"}, args: "file_text>content new_str>content"},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"web_fetch"}},
+		{class: "websearch", names: []string{"web_search"}},
+		{class: "agent", names: []string{"task"}},
+		{class: "ask", names: []string{"ask_user"}},
+		{class: "task", names: []string{"update_todo", "report_intent"}},
+	}},
+	{"windsurf", []row{ // its events stand in the place of tools
+		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
+		{class: "read", names: []string{"read_code"}, args: "file_path>path"},
+		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content"},
+	}},
+	{"cline", []row{
+		{class: "shell", names: []string{"execute_command"}},
+		{class: "read", names: []string{"read_file"}},
+		{class: "search", names: []string{"search_files", "list_files", "list_code_definition_names"}, args: "regex>pattern"},
+		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content"},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"web_fetch", "browser_action"}},
+		{class: "websearch", names: []string{"web_search"}},
+		{class: "agent", names: []string{"new_task", "use_subagents"}, args: "context>prompt"},
+		{class: "ask", names: []string{"ask_followup_question"}},
+		{class: "plan", names: []string{"plan_mode_respond", "attempt_completion"}},
+		{class: "task", names: []string{"focus_chain"}},
+	}},
+	{"factory", []row{
+		{class: "shell", names: []string{"Execute"}},
+		{class: "read", names: []string{"Read"}, args: "file_path>path"},
+		{class: "search", names: []string{"Grep", "Glob", "LS"}, args: "folder>path directory_path>path patterns>pattern"},
+		{class: "write", names: []string{"Create", "Edit", "MultiEdit"}, args: "file_path>path new_str>content"},
+		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"FetchUrl"}},
+		{class: "websearch", names: []string{"WebSearch"}},
+		{class: "agent", names: []string{"Task"}},
+		{class: "plan", names: []string{"ExitSpecMode"}},
+		{class: "task", names: []string{"TodoWrite"}},
+	}},
+	{"kiro", []row{
+		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
+		{class: "read", names: []string{"fs_read", "fsRead", "read"}, args: "operations>path"},
+		{class: "search", names: []string{"grep", "glob"}},
+		{class: "write", names: []string{"fs_write", "fsWrite", "write"}, args: "file_text>content new_str>content"},
+		{class: "fetch", names: []string{"web_fetch"}},
+		{class: "websearch", names: []string{"web_search"}},
+		{class: "agent", names: []string{"use_subagent", "delegate"}},
+		{class: "task", names: []string{"todo_list"}},
+	}},
+	{"antigravity", []row{
+		{class: "shell", names: []string{"run_command"}, args: "CommandLine>command Cwd>cwd"},
+		{class: "read", names: []string{"view_file"}, args: "AbsolutePath>path"},
+		{class: "search", names: []string{"list_dir", "grep_search", "find_by_name"}, args: "DirectoryPath>path SearchPath>path SearchDirectory>path Query>pattern Pattern>pattern"},
+		{class: "write", names: []string{"write_to_file", "replace_file_content", "multi_replace_file_content"},
+			args: "TargetFile>path CodeContent>content ReplacementContent>content"},
+		{class: "fetch", names: []string{"read_url_content"}, args: "Url>url"},
+		{class: "websearch", names: []string{"search_web"}},
+		{class: "plan", names: []string{"notify_user"}},
+		{class: "task", names: []string{"task_boundary"}},
+	}},
+	{"goose", []row{
+		{class: "shell", names: []string{"developer__shell", "shell"}},
+		{class: "write", names: []string{"developer__text_editor", "write", "edit"}, args: "file_text>content new_str>content after>content"},
+		{class: "search", names: []string{"tree", "developer__analyze"}},
+		{class: "agent", names: []string{"subagent", "delegate"}, args: "instructions>prompt"},
+		{class: "task", names: []string{"todo__todo_write", "todo_write"}},
+	}},
+	{"opencode", []row{ // what runs inside its batch is not shown to a hook: batch has no class
+		{class: "shell", names: []string{"bash"}, args: "workdir>cwd"},
+		{class: "read", names: []string{"read"}, args: "filePath>path"},
+		{class: "search", names: []string{"grep", "glob", "list"}},
+		{class: "search", names: []string{"lsp"}, args: "filePath>path"},
+		{class: "write", names: []string{"write", "edit", "multiedit"}, args: "filePath>path newString>content"},
+		{class: "write", names: []string{"patch", "apply_patch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"webfetch"}},
+		{class: "websearch", names: []string{"websearch", "codesearch"}},
+		{class: "agent", names: []string{"task"}},
+		{class: "agent", names: []string{"skill"}, args: "name>prompt"},
+		{class: "ask", names: []string{"question"}},
+		{class: "task", names: []string{"todowrite", "todoread"}},
+	}},
+}

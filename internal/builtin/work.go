@@ -1,0 +1,175 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
+)
+
+// MaxPlaces is how many files or pages one call may name.
+const MaxPlaces = 100
+
+// Complete adds to the arguments of a client's tool those of its class that have to be
+// worked out of a text. The error, for the agent, says that this cannot be done: no rule
+// may allow the call. args is one JSON object that a strict reader has admitted, nil for
+// none, and is not changed; what is added a second time is what is there.
+func Complete(client, tool string, args []byte) ([]byte, error) {
+	t := Of(client, tool)
+	members, err := texts(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.single(members); err != nil {
+		return nil, err
+	}
+	var name string
+	var all []string
+	switch t.more {
+	case patched:
+		name = "path"
+		all, err = t.patchPlaces(members)
+	case linked:
+		name, all = "url", links(members.text("prompt"))
+		if len(all) == 0 {
+			err = errors.New("its prompt names no URL")
+		}
+	case nothing:
+		return args, nil
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > MaxPlaces:
+		return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+	}
+	return members.with(args, name, list(all))
+}
+
+// single says that no two arguments are one to the class: which of them the client goes
+// by is not known.
+func (t Tool) single(members object) error {
+	seen := map[string]string{}
+	for _, m := range members {
+		shared := t.Shared(m.name)
+		if shared == "" {
+			shared = m.name
+		}
+		if other, twice := seen[shared]; twice {
+			return fmt.Errorf("%q and %q are one argument", other, m.name)
+		}
+		seen[shared] = m.name
+	}
+	return nil
+}
+
+// object is the members of arguments; text is what a string holds.
+type object []struct{ name, raw, text string }
+
+func (o object) text(name string) string {
+	for _, m := range o {
+		if m.name == name {
+			return m.text
+		}
+	}
+	return ""
+}
+
+func texts(args []byte) (all object, err error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	c := jsonscan.Cursor{Src: string(args)}
+	c.Blanks()
+	if !c.Members(func(name string) bool {
+		start, text, ok := c.At, "", false
+		if c.Peek() == '"' {
+			text, ok = c.Text()
+		} else {
+			ok = c.Skip()
+		}
+		all = append(all, struct{ name, raw, text string }{name, c.Src[start:c.At], text})
+		return ok
+	}) {
+		return nil, errors.New("its arguments are no object")
+	}
+	return all, nil
+}
+
+// with adds a member, unless it is there.
+func (o object) with(args []byte, name, value string) ([]byte, error) {
+	for _, m := range o {
+		switch {
+		case m.name == name && m.raw == value:
+			return args, nil
+		case m.name == name:
+			return nil, fmt.Errorf("it has a %q of its own", name)
+		}
+	}
+	comma := ","
+	if len(o) == 0 {
+		comma = ""
+	}
+	open := slices.Index(args, '{') + 1
+	return slices.Concat(args[:open], []byte(strconv.Quote(name)+":"+value+comma), args[open:]), nil
+}
+
+// list writes texts as JSON.
+func list(texts []string) string {
+	out := "["
+	for i, s := range texts {
+		if i > 0 {
+			out += ","
+		}
+		out = string(escape.Append([]byte(out+`"`), s)) + `"`
+	}
+	return out + "]"
+}
+
+// headings are the lines of a patch that name a file, and the one it moves to.
+var headings = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
+
+// patchPlaces lists every file that a patch names (the format of apply_patch).
+func (t Tool) patchPlaces(members object) (all []string, err error) {
+	for _, m := range members {
+		if t.Shared(m.name) != "content" {
+			continue
+		}
+		for line := range strings.Lines(m.text) {
+			line = strings.TrimSpace(line)
+			for _, h := range headings {
+				if path, found := strings.CutPrefix(line, h); found {
+					all = append(all, strings.TrimSpace(path))
+				}
+			}
+		}
+	}
+	if len(all) == 0 || slices.Contains(all, "") {
+		return nil, errors.New("the patch names no file")
+	}
+	return all, nil
+}
+
+// links lists the URLs in a text: what a client might go to.
+func links(s string) (all []string) {
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`(){}[]|\\^", r) }) {
+		low := strings.ToLower(word)
+		at := strings.Index(low, "http://")
+		if secure := strings.Index(low, "https://"); secure >= 0 && (at < 0 || secure < at) {
+			at = secure
+		}
+		if at < 0 {
+			continue
+		}
+		url := word[at:]
+		all = append(all, url)
+		if bare := strings.TrimRight(url, ".,;:!?"); bare != url {
+			all = append(all, bare)
+		}
+	}
+	return all
+}

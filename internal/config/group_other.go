@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package config
-
-// privateGroup: these systems put all users into one group.
-func privateGroup(string, uint32) bool { return false }

@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package config
-
-import "testing"
-
-// shareGroup: every group is shared here.
-func shareGroup(*testing.T) {}

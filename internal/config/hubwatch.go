@@ -1,0 +1,42 @@
+package config
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// WatchHub tells what the hub's part of config.toml says by now, whenever the file becomes
+// another one, until ctx ends; it returns after the last call. It tells what it finds first,
+// too. With an error the file is broken, and what it said before should stand.
+func WatchHub(ctx context.Context, f Folders, lookup func(string) (string, bool), onChange func(Hub, error)) {
+	w := &watcher{pollWatched: pollWatched, pollUnwatched: pollUnwatched}
+	told := ""
+	w.look = func() time.Duration {
+		src, t, err := read(f.SettingsFile())
+		if errors.Is(err, fs.ErrNotExist) {
+			src, err = nil, nil
+		}
+		now := fmt.Sprintf("%x %v", sha256.Sum256(src), err)
+		if fresh := w.watchFolders(t); fresh || now != w.last {
+			w.last = now
+			return quietDelay
+		}
+		if now != told {
+			told = now
+			var h Hub
+			if err == nil {
+				h, err = ParseHub(f, src, lookup)
+			}
+			onChange(h, err)
+		}
+		if w.watchesAll(t) {
+			return w.pollWatched
+		}
+		return w.pollUnwatched
+	}
+	w.watch(ctx)
+}

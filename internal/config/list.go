@@ -1,0 +1,32 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// LoadHideDenied reads what config.toml says of what servers list: whether what no rule
+// could allow or ask about is left out. The file need not exist, and is refused as LoadAsk
+// refuses it.
+func LoadHideDenied(f Folders) (bool, error) {
+	path := f.SettingsFile()
+	src, err := ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("settings %s: %w", path, err)
+	}
+	file, err := readSettings(path, src)
+	if err != nil || file.List == nil {
+		return false, err
+	}
+	switch *file.List {
+	case "all":
+		return false, nil
+	case "allowed":
+		return true, nil
+	}
+	return false, fmt.Errorf("%s:%d: list: %q is neither allowed nor all", path, keyLines(src)["list"], *file.List)
+}

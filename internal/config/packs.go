@@ -1,0 +1,28 @@
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// packTexts says what stands in the packs that a policy names, or why they cannot be read:
+// another text is another policy.
+type packTexts string
+
+// readPacks reads the packs that the policy at path names, and where they lie. Whether they
+// load is for whoever parses the policy.
+func readPacks(path string, src []byte) (texts packTexts, t resolvedPath) {
+	for _, x := range policy.PackFiles(path, src) {
+		at, err := Beside(path, x.File)
+		var text []byte
+		if err == nil {
+			var way resolvedPath
+			text, way, err = read(at)
+			t.entries = append(t.entries, way.entries...)
+		}
+		texts += packTexts(fmt.Sprintf("%q %x %v\n", at, sha256.Sum256(text), err))
+	}
+	return texts, t
+}

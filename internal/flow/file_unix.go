@@ -1,0 +1,37 @@
+//go:build unix
+
+package flow
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+
+// hold keeps a journal from being swept while it is open. gone says that it is no file of
+// the folder any more. Who sweeps lets go at once; whoever else keeps it must not hold up a
+// call for good.
+func hold(f *os.File) (gone bool, err error) {
+	for range 100 {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
+		return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return false, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return st.Nlink == 0, nil
+}
+
+// idle takes a journal for itself, if nobody has it open.
+func idle(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

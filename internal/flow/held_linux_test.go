@@ -1,0 +1,64 @@
+package flow
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// A ledger that another program keeps locked holds up no call for good.
+func TestLedgerThatIsKept(t *testing.T) {
+	l := begin(t, t.TempDir(), "session:1").Counts().(*Ledger)
+	if _, err := l.Append(gate.Entry{ID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(l.dir, l.name)
+	l.close() // and with it what it holds
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(gate.Entry{ID: 2}); err == nil || !strings.Contains(err.Error(), "lock") {
+		t.Errorf("counted beside it: %v", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := l.Append(gate.Entry{ID: 3}); err != nil || len(since) != 2 {
+		t.Errorf("after it: %v, %v", since, err)
+	}
+}
+
+// A process that has ended is not alive, also before its parent has asked about it.
+func TestEndedIsNotAlive(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := process(cmd.Process.Pid)
+	if l := (&Ledger{}); by == "" || !l.Alive(by) {
+		t.Errorf("%q does not run", by)
+	}
+	_ = in.Close()
+	for fields := statFields(cmd.Process.Pid); len(fields) > 0 && fields[0] != "Z"; fields = statFields(cmd.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
+	if (&Ledger{}).Alive(by) {
+		t.Error("it has ended")
+	}
+	_ = cmd.Wait()
+}

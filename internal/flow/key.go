@@ -1,0 +1,117 @@
+package flow
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The kinds of keys, the strongest first: each is written in front of a key's value.
+const (
+	bySession = "session:" // an id that the client gives, in a message, to a hook, in the environment
+	byProcess = "process:" // the client's process
+	byFolder  = "folder:"  // the user and the folder: two clients in one folder share it
+)
+
+// sessionVars name the session in the environment; the owner's word is the first.
+var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
+
+// Keys are those of whoever started us: the ids of the environment, or else the client's
+// process, or else the user and the folder.
+func Keys(getenv func(string) string, dir string) (keys []string) {
+	for _, name := range sessionVars {
+		if id := getenv(name); id != "" {
+			keys = append(keys, bySession+short(id))
+		}
+	}
+	if len(keys) == 0 {
+		keys = ClientKeys()
+	}
+	if len(keys) == 0 {
+		keys = append(keys, byFolder+strconv.Itoa(os.Geteuid())+":"+dir)
+	}
+	return keys
+}
+
+// ClientKeys is the key of the client that has started us, whatever else is known of it;
+// none where that cannot be told.
+func ClientKeys() []string {
+	if p := client(os.Getppid()); p != "" {
+		return []string{byProcess + p}
+	}
+	return nil
+}
+
+// OwnKeys is the key of a process that serves many clients itself.
+func OwnKeys() []string {
+	if p := process(os.Getpid()); p != "" {
+		return []string{byProcess + p}
+	}
+	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
+}
+
+// IDKey is the key of an id that the client itself gives, in a message or to a hook.
+func IDKey(id string) string { return bySession + short(id) }
+
+// short bounds an id of the client's.
+func short(id string) string {
+	const most = 200
+	if len(id) > most {
+		return fileOf(id)
+	}
+	return id
+}
+
+// between are programs that stand between a client and a server that it starts.
+var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
+
+// client is the first ancestor that is none of these: pid, start and boot, since a pid is
+// used again. "" where that cannot be told.
+func client(pid int) string {
+	for range 32 {
+		name, parent := stat(pid)
+		if name == "" || pid <= 1 {
+			return ""
+		}
+		first, _, _ := strings.Cut(name, " ") // "npm exec ..."
+		if !slices.Contains(between, first) {
+			return process(pid)
+		}
+		pid = parent
+	}
+	return ""
+}
+
+// process names a process that runs, for as long as the machine does; "" of one that has
+// ended and that its parent has not asked about yet.
+func process(pid int) string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	fields := statFields(pid)
+	if err != nil || len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	return strconv.Itoa(pid) + ":" + fields[19] + ":" + strings.TrimSpace(string(boot))
+}
+
+// stat is a process's name and its parent (proc(5), /proc/PID/stat).
+func stat(pid int) (name string, parent int) {
+	fields := statFields(pid)
+	if len(fields) < 2 {
+		return "", 0
+	}
+	comm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
+	if err != nil {
+		return "", 0
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	return strings.TrimSpace(string(comm)), parent
+}
+
+// statFields are those behind the name, from the state on.
+func statFields(pid int) []string {
+	all, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	at := strings.LastIndexByte(string(all), ')')
+	return strings.Fields(string(all[at+1:]))
+}

@@ -1,0 +1,110 @@
+package flow
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// The kinds of labels, as rules name them.
+const (
+	untrusted = "untrusted" // it holds what anybody may have written
+	private   = "private"   // it holds what is not for everybody
+	secret    = "secret"    // it holds what must not leave
+)
+
+// maxSources is how many sources of a kind are remembered by name.
+const maxSources = 32
+
+// others is the source of a label whose own has no more room.
+const others = "others"
+
+// unknown is the source of all labels where a journal is not what it was.
+const unknown = "a journal of the session that is not as it was written"
+
+// Seen is one thing that a session has seen, and when it first did.
+type Seen struct {
+	Kind   string    `json:"kind"`
+	Source string    `json:"source"`
+	At     time.Time `json:"at"`
+}
+
+// labels are a set that only grows.
+type labels map[string]map[string]time.Time // by kind and source
+
+// has says whether there is nothing new in a label.
+func (l labels) has(kind, source string) bool {
+	of := l[kind]
+	if _, known := of[source]; known {
+		return true
+	}
+	_, folded := of[others]
+	return folded && len(of) > maxSources
+}
+
+// add joins a label, and gives the source under which it is kept.
+func (l labels) add(s Seen) (source string, grown bool) {
+	if l.has(s.Kind, s.Source) {
+		return s.Source, false
+	}
+	of := l[s.Kind]
+	if of == nil {
+		of = map[string]time.Time{}
+		l[s.Kind] = of
+	}
+	if len(of) >= maxSources {
+		s.Source = others
+	}
+	if _, known := of[s.Source]; known {
+		return s.Source, false
+	}
+	of[s.Source] = s.At
+	return s.Source, true
+}
+
+// distrust joins every label: what was there is not known any more.
+func (l labels) distrust(at time.Time) {
+	for _, kind := range policy.SeenWords() {
+		l.add(Seen{kind, unknown, at})
+	}
+}
+
+// distrusted says that what was there is not known any more.
+func (l labels) distrusted() bool {
+	for _, of := range l {
+		if _, harmed := of[unknown]; harmed {
+			return true
+		}
+	}
+	return false
+}
+
+// newest lists the sources of kinds, the newest first.
+func (l labels) newest(kinds ...string) []Seen {
+	var all []Seen
+	for _, kind := range kinds {
+		for _, source := range slices.Sorted(maps.Keys(l[kind])) {
+			all = append(all, Seen{kind, source, l[kind][source]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Seen) int { return cmp.Compare(b.At.UnixNano(), a.At.UnixNano()) })
+	return all
+}
+
+// seen is the set as rules are told it.
+func (l labels) seen() policy.Seen {
+	s := policy.Known
+	if len(l[untrusted]) > 0 {
+		s |= policy.Untrusted
+	}
+	if len(l[private]) > 0 {
+		s |= policy.PrivateData
+	}
+	if len(l[secret]) > 0 {
+		s |= policy.Secret | policy.PrivateData
+	}
+	return s
+}

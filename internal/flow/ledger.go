@@ -1,0 +1,214 @@
+package flow
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// Ledger is a file beside a session's journal that its processes count in: the gate's. Nothing
+// is opened before it is asked. A line is
+//
+//	c 00112233445566778899aabbccddeeff 9e3779b97f4a7c15 1795430000000000000 60000000000 1 ""
+//
+// and with b in place of c it takes the other back. Where there is anything else nothing is
+// known any more, and every call fails: no line of ours that was torn stands for a call that
+// went on, but whoever else writes there may have taken one away.
+type Ledger struct {
+	dir, name, by string
+
+	mu sync.Mutex // guards what follows
+	j  *journal
+}
+
+var _ gate.Ledger = (*Ledger)(nil)
+
+// The ledgers of a session, by how their files end.
+const (
+	countsEnd  = ".counts"
+	askedEnd   = ".asked"
+	grantedEnd = ".granted"
+)
+
+// maxLedger is some 150,000 lines, in bytes.
+const maxLedger = 16 << 20
+
+// ledger is that of the first key: the same for all whom one client has started.
+func (s *Session) ledger(end string) *Ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end}
+	s.ledgers = append(s.ledgers, l)
+	return l
+}
+
+// Counts is where the session counts against limits.
+func (s *Session) Counts() gate.Ledger { return s.ledger(countsEnd) }
+
+// Asked is where it says when a person was asked.
+func (s *Session) Asked() gate.Ledger { return s.ledger(askedEnd) }
+
+// Granted is where it says what a person has allowed. nil is no place: where nobody can tell
+// whether a process still runs, and where all that is known of the session is a folder, which
+// is not only its own.
+func (s *Session) Granted() gate.Ledger {
+	by := process(os.Getpid())
+	if by == "" || strings.HasPrefix(s.keys[0], byFolder) {
+		return nil
+	}
+	l := s.ledger(grantedEnd)
+	l.by = by
+	return l
+}
+
+// Append is the port's.
+func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.write(own); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(l.dir, l.name), err)
+	}
+	lines, err := l.j.next()
+	if err == nil {
+		since, err = readEntries(lines)
+	}
+	if err != nil {
+		l.j.read = l.j.most + 1 // for good
+		return nil, fmt.Errorf("%s: %w; to begin anew, remove it", filepath.Join(l.dir, l.name), err)
+	}
+	return since, nil
+}
+
+// write adds lines, to a new file where somebody has removed the old: what was in there is
+// known to those who have read it.
+func (l *Ledger) write(own []gate.Entry) error {
+	if l.j != nil {
+		if gone, err := hold(l.j.f); err != nil || gone {
+			l.j.close()
+			l.j = nil
+		}
+	}
+	if l.j == nil {
+		if err := folder(l.dir); err != nil {
+			return err
+		}
+		sweep(l.dir, time.Now().Add(-idleTime))
+		j, err := open(l.dir, l.name)
+		if err != nil {
+			return err
+		}
+		j.most, l.j = maxLedger, j
+	}
+	lines := make([]string, len(own))
+	size := 0
+	for i := range own {
+		lines[i] = entryLine(&own[i], l.by)
+		size += len(lines[i])
+	}
+	switch {
+	case l.j.read > l.j.most:
+		return errCut
+	case l.j.read+int64(size) > l.j.most-1<<10:
+		return errFull
+	}
+	return l.j.write(lines...)
+}
+
+var (
+	errFull  = errors.New("it is full")
+	errEntry = errors.New("it holds what we did not write")
+)
+
+// Alive is the port's.
+func (l *Ledger) Alive(by string) bool {
+	pid, _, _ := strings.Cut(by, ":")
+	n, err := strconv.Atoi(pid)
+	return err == nil && process(n) == by
+}
+
+func (l *Ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.j != nil {
+		l.j.close()
+		l.j = nil
+	}
+}
+
+func entryLine(e *gate.Entry, by string) string {
+	word := 'c'
+	if e.Back {
+		word = 'b'
+	}
+	return fmt.Sprintf("%c %x %016x %d %d %d %q", word, e.Key, e.ID, e.At.UnixNano(), e.Every, e.Amount, by)
+}
+
+func readEntry(line string) (e gate.Entry, err error) {
+	parts := strings.Split(line, " ")
+	if len(parts) != 7 || len(parts[1]) != 2*len(e.Key) || parts[0] != "c" && parts[0] != "b" {
+		return e, errEntry
+	}
+	e.Back = parts[0] == "b"
+	var errs [6]error
+	_, errs[0] = hex.Decode(e.Key[:], []byte(parts[1]))
+	e.ID, errs[1] = strconv.ParseUint(parts[2], 16, 64)
+	var at, every int64
+	at, errs[2] = strconv.ParseInt(parts[3], 10, 64)
+	every, errs[3] = strconv.ParseInt(parts[4], 10, 64)
+	e.Amount, errs[4] = strconv.ParseInt(parts[5], 10, 64)
+	e.By, errs[5] = strconv.Unquote(parts[6])
+	e.At, e.Every = time.Unix(0, at), time.Duration(every)
+	if errors.Join(errs[:]...) != nil || e.Amount < 0 || entryLine(&e, e.By) != line {
+		return e, errEntry
+	}
+	return e, nil
+}
+
+func readEntries(lines []byte) (all []gate.Entry, err error) {
+	for line := range strings.Lines(string(lines)) {
+		if line = strings.TrimSuffix(line, "\n"); line == "" {
+			continue
+		}
+		e, err := readEntry(line)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// standing are the entries of a file that none takes back; none where there is no file.
+func standing(dir, name string) (all []gate.Entry, err error) {
+	path := filepath.Join(dir, name)
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := (&journal{f: f, most: maxLedger}).next()
+	if err == nil {
+		all, err = readEntries(lines)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	back := map[uint64]bool{}
+	for _, e := range all {
+		back[e.ID] = back[e.ID] || e.Back
+	}
+	return slices.DeleteFunc(all, func(e gate.Entry) bool { return back[e.ID] }), nil
+}

@@ -1,0 +1,311 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/access"
+	"github.com/clawai/clawai/policy"
+)
+
+// Session is what one process knows of an agent's session. Its methods are safe for
+// concurrent use. Nothing is opened before it is asked; one that fails once has failed for
+// good, and then whoever asks is told.
+type Session struct {
+	dir  string
+	keys []string
+
+	mu       sync.Mutex // guards what follows
+	journals []*journal
+	own      int // as many of them, from the first, are of our own keys
+	labels   labels
+	err      error
+	said     []listened      // where the user's words are, beside our own keys
+	turns    map[uint64]bool // messages that are being marked
+	last     uint64          // of them
+	bytes    int             // of theirs
+	done     *sync.Cond      // one of them is
+	known    known           // room for what is known at a call
+	going    going           // and for what it takes along
+	ledgers  []*Ledger
+
+	tasks sync.WaitGroup
+}
+
+// New is the session of some keys, whose journals lie in a folder of the state folder.
+func New(state string, keys []string) *Session {
+	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}}
+	s.done = sync.NewCond(&s.mu)
+	return s
+}
+
+func dirOf(state string) string { return filepath.Join(state, "flow") }
+
+// idleTime is how long the journal of a session stays that nobody has open.
+const idleTime = 7 * 24 * time.Hour
+
+// start opens the journals of our keys and joins them.
+func (s *Session) start() error {
+	if s.journals != nil || s.err != nil {
+		return s.err
+	}
+	if len(s.keys) == 0 {
+		s.err = errors.New("the session has no key")
+		return s.err
+	}
+	if s.err = folder(s.dir); s.err != nil {
+		return s.err
+	}
+	sweep(s.dir, time.Now().Add(-idleTime))
+	for _, key := range s.keys {
+		if s.err = s.join(key); s.err != nil {
+			return s.err
+		}
+	}
+	return nil
+}
+
+// folder is for nobody but us.
+func folder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder; move it away", dir)
+	}
+	return access.CheckOpen(dir, info)
+}
+
+// join makes the labels of one more key those of the session, and the other way round.
+func (s *Session) join(key string) error {
+	name := fileOf(key)
+	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
+	if known >= 0 && known < s.own {
+		return nil
+	}
+	if known < 0 {
+		j, err := open(s.dir, name)
+		if err != nil {
+			return err
+		}
+		s.journals = append(s.journals, j)
+		known = len(s.journals) - 1
+	}
+	j := s.journals[known]
+	s.journals = slices.Insert(slices.Delete(s.journals, known, known+1), s.own, j)
+	s.own++
+	if j.read == 0 {
+		lines, err := j.next()
+		if err != nil || len(lines) == 0 {
+			err = j.write(keyLine(key))
+		} else {
+			j.read = 0 // refresh reads it again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.refresh(); err != nil || s.own == 1 {
+		return err
+	}
+	first := s.journals[0]
+	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // what is linked is read by all
+		if l.from.links[l.to.name] {
+			continue
+		}
+		if err := l.from.write(linkLine(l.to.name)); err != nil {
+			return err
+		}
+	}
+	return s.refresh()
+}
+
+// refresh reads what others have added.
+func (s *Session) refresh() error {
+	for i := 0; i < len(s.journals); i++ {
+		j := s.journals[i]
+		lines, err := j.next()
+		if errors.Is(err, errCut) {
+			err = s.mend(j)
+		}
+		if err != nil {
+			return err
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		c := parse(lines)
+		if c.torn {
+			s.labels.distrust(time.Now())
+		}
+		for _, one := range c.seen {
+			s.labels.add(one)
+		}
+		for _, name := range c.links {
+			j.link(name)
+			if !isName(name) || slices.ContainsFunc(s.journals, func(j *journal) bool { return j.name == name }) {
+				continue
+			}
+			if len(s.journals) >= maxJournals {
+				s.labels.distrust(time.Now())
+				continue
+			}
+			other, err := open(s.dir, name)
+			if err != nil {
+				return err
+			}
+			s.journals = append(s.journals, other)
+		}
+	}
+	return nil
+}
+
+// mend has every label hold, and says what is known anew in a journal that is not what it
+// was: who reads it for the first time must not find less than others did.
+func (s *Session) mend(j *journal) error {
+	s.labels.distrust(time.Now())
+	info, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	j.read = 0
+	if info.Size() > maxJournal {
+		j.read = info.Size() // whoever reads it finds the same
+		return nil
+	}
+	var lines []string
+	for _, one := range s.labels.newest(policy.SeenWords()...) {
+		lines = append(lines, labelLine(one))
+	}
+	return j.write(lines...)
+}
+
+// maxJournals is how many may be linked; further ones are not followed, and every label
+// holds.
+const maxJournals = 64
+
+// Add joins labels to the session. When it returns, every process that shares the session
+// knows them with its next call.
+func (s *Session) Add(all []Seen) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(); err != nil {
+		return err
+	}
+	var lines []string
+	grown := labels{}
+	for _, one := range all {
+		if s.labels.has(one.Kind, one.Source) || grown.has(one.Kind, one.Source) {
+			continue
+		}
+		if len(s.labels[one.Kind])+len(grown[one.Kind]) >= maxSources {
+			one.Source = others
+			if s.labels.has(one.Kind, others) {
+				continue
+			}
+		}
+		grown.add(one)
+		lines = append(lines, labelLine(one))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, j := range s.journals[:s.own] {
+		if err := j.write(lines...); err != nil {
+			return err
+		}
+	}
+	for _, one := range grown.newest(policy.SeenWords()...) {
+		s.labels.add(one)
+	}
+	return s.refresh() // from now on it would be missed
+}
+
+// Join takes in a key that a message names.
+func (s *Session) Join(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(); err != nil {
+		return err
+	}
+	if len(s.journals) >= maxJournals {
+		s.labels.distrust(time.Now())
+		return nil
+	}
+	s.err = s.join(key) // half a join would hide from others what was seen before
+	return s.err
+}
+
+// Seen is what the session has seen by now.
+func (s *Session) Seen() (policy.Seen, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.now(); err != nil {
+		return 0, err
+	}
+	return s.labels.seen(), nil
+}
+
+// now is the state of this moment.
+func (s *Session) now() error {
+	if err := s.start(); err != nil {
+		return err
+	}
+	return s.refresh()
+}
+
+// newest lists what has been seen of some kinds, the newest first.
+func (s *Session) newest(kinds ...string) []Seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.labels.newest(kinds...)
+}
+
+// Close lets go of the journals; they stay.
+func (s *Session) Close() {
+	s.tasks.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.journals {
+		j.close()
+	}
+	for _, l := range s.said {
+		if l.marks != nil {
+			l.marks.close()
+		}
+	}
+	for _, l := range s.ledgers {
+		l.close()
+	}
+	s.said = nil
+	s.journals, s.err = nil, errors.New("the session is over")
+}
+
+// sweep removes what nobody has had open or written to since a time.
+func sweep(dir string, before time.Time) {
+	entries, _ := os.ReadDir(dir) // what is not swept now is another time
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || len(e.Name()) < 32 || !isName(e.Name()[:32]) || !info.Mode().IsRegular() || info.ModTime().After(before) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
+		if err != nil {
+			continue
+		}
+		if idle(f) {
+			_ = os.Remove(path)
+		}
+		_ = f.Close()
+	}
+}

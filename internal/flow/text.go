@@ -1,0 +1,297 @@
+package flow
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// words are what stands in a text between blanks, commas, quotes and brackets, as it is
+// compared: in lower case, without the marks around it and the scheme of a web address.
+type words struct{ rest string }
+
+// tokens begins the words of a text. It copies one that is not plain lower case.
+func tokens(text string) words {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			// The same letters are the same bytes; behind a byte that is none, norm may leave one out.
+			return words{strings.ToLower(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))}
+		}
+	}
+	return words{text}
+}
+
+// next is the next word, "" behind the last.
+func (w *words) next() (word string) {
+	for word == "" && w.rest != "" {
+		end, size, plain := 0, 0, true
+		for ; end < len(w.rest); end += size {
+			size = 1
+			if alphanumeric(w.rest[end]) {
+				continue
+			}
+			var ends bool
+			if ends, size = apart(w.rest[end:]); ends {
+				break
+			}
+			plain = false
+		}
+		if word = w.rest[:end]; !plain {
+			word = plainWord(word)
+		}
+		w.rest = w.rest[min(end+size, len(w.rest)):]
+	}
+	return word
+}
+
+// apart says whether a text begins with what stands between words, and how long its first
+// character is.
+func apart(text string) (is bool, size int) {
+	if text[0] < utf8.RuneSelf {
+		return parts(rune(text[0])), 1
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	return parts(r), size
+}
+
+func parts(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f || strings.IndexByte("\"`,;|<>()[]{}", byte(r)) >= 0
+	}
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("“”«»…", r)
+}
+
+func plainWord(word string) string {
+	for _, scheme := range [...]string{"https://", "http://", "mailto:"} {
+		word = strings.TrimPrefix(word, scheme)
+	}
+	if word != "" && !alphanumeric(word[0]) {
+		word = strings.TrimLeft(word, "'‘’:!?#@*")
+	}
+	word = strings.TrimRight(word, "'‘’:!?*./\\")
+	for _, possessive := range [...]string{"'s", "’s"} {
+		word = strings.TrimSuffix(word, possessive)
+	}
+	return word
+}
+
+func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+
+// letters counts the letters and digits of a text; digits says that it has nothing else
+// than digits.
+func letters(text string) (n int, digits bool) {
+	digits = true
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+		digits = digits && (r >= '0' && r <= '9' || strings.ContainsRune(" .-+", r))
+	}
+	return n, digits
+}
+
+// telling says of a value whether it is long enough that it stands in a text for itself,
+// and not for something else: "13" does not.
+func telling(value string) bool {
+	n, digits := letters(value)
+	return n >= 5 || n == 4 && !digits
+}
+
+// odd says of a word that it is no word of a language: an address, a path, a name with
+// digits.
+func odd(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
+}
+
+// address says whether something could be sent to a word: mail, web, account or telephone.
+// Of a web address with more behind it host is the host, else "".
+func address(word string) (host string, is bool) {
+	dotted := false
+	for i := range len(word) {
+		if word[i] == '@' {
+			return "", true
+		}
+		dotted = dotted || word[i] == '.'
+	}
+	if !dotted {
+		return "", isAccount(word)
+	}
+	if host, _, _ = strings.Cut(word, "/"); !isHost(host) {
+		return "", isAccount(word)
+	}
+	if bare := strings.TrimRight(host, "0123456789"); strings.HasSuffix(bare, ":") {
+		host = strings.TrimRight(bare, ":")
+	}
+	if host == word {
+		host = ""
+	}
+	return host, true
+}
+
+// telltale is where in a text something stands that every address has: an @, a digit, or a
+// dot with something behind it; -1 is nowhere.
+func telltale(text string) int {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '@', c >= '0' && c <= '9':
+			return i
+		case c == '.' && i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf):
+			return i
+		}
+	}
+	return -1
+}
+
+// addresses visits those in a text, and the hosts of web addresses.
+func addresses(text string, visit func(word string)) {
+	all := tokens(text)
+	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
+		if before := strings.LastIndexFunc(all.rest[:i], parts); before >= 0 {
+			_, size := apart(all.rest[before:])
+			all.rest = all.rest[before+size:]
+		}
+		word := all.next()
+		host, is := address(word)
+		if is {
+			visit(word)
+		}
+		if host != "" {
+			visit(host)
+		}
+	}
+}
+
+// files are endings of names that no address on the internet has.
+var files = map[string]bool{
+	"txt": true, "pdf": true, "doc": true, "docx": true, "xls": true, "xlsx": true, "ppt": true, "pptx": true, "csv": true, "json": true, "xml": true,
+	"html": true, "htm": true, "yaml": true, "yml": true, "toml": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "svg": true, "log": true,
+}
+
+// isHost says whether a word has the form of a host's name, with a port or without.
+func isHost(word string) bool {
+	word, _, _ = strings.Cut(word, ":")
+	if isNumbered(word) {
+		return true
+	}
+	i := strings.LastIndexByte(word, '.')
+	if i <= 0 || len(word)-i-1 < 2 {
+		return false
+	}
+	last, _ := letters(word[i+1:])
+	return last == len(word)-i-1 && !strings.ContainsAny(word[i+1:], "0123456789") && !files[word[i+1:]]
+}
+
+// isNumbered says whether a word is a numeric address.
+func isNumbered(word string) bool {
+	n, digits := letters(word)
+	return digits && strings.Count(word, ".") == 3 && n >= 4
+}
+
+// isAccount says whether a word has the form of a bank account's or a telephone's number.
+func isAccount(word string) bool {
+	if len(word) < 7 {
+		return false
+	}
+	n, digits := letters(word)
+	if digits {
+		return word[0] == '+' && n >= 7 || n == len(word) && n >= 8
+	}
+	if len(word) < 14 || len(word) > 34 || n != len(word) {
+		return false
+	}
+	_, check := letters(word[2:4])
+	_, country := letters(word[:1])
+	return check && !country
+}
+
+// What runs are made of: of two texts that have runLength+runWindow-1 folded characters in a
+// row in common, at least one run is the same (winnowing, Schleimer and others, 2003).
+const (
+	runLength = 16
+	runWindow = 9
+	runBase   = 0x9E3779B97F4A7C15
+)
+
+// runs are fingerprints of a text: of its letters and digits alone, in lower case.
+func runs(text string, visit func(hash uint64)) {
+	var chars [runLength]uint64
+	var mixed [runWindow]uint64
+	var hash uint64
+	n, now, least := 0, 0, 0 // now and least are places in mixed; age is how old least is
+	age := runWindow
+	for i := 0; i < len(text); {
+		r := rune(text[i])
+		if i++; !alphanumeric(text[i-1]) {
+			if r, i = folded(text, i-1); r == 0 {
+				break
+			}
+		}
+		hash = hash*runBase + uint64(r) - runTop*chars[n%runLength] //nolint:gosec // a character is not negative
+		chars[n%runLength] = uint64(r)                              //nolint:gosec // as above
+		if n++; n < runLength {
+			continue
+		}
+		if now++; now == runWindow {
+			now = 0
+		}
+		mixed[now] = mix(hash)
+		if n < runLength+runWindow-1 {
+			continue
+		}
+		switch age++; {
+		case age >= runWindow:
+			least, age = now, 0
+			for back := 1; back < runWindow; back++ {
+				if at := (now + runWindow - back) % runWindow; mixed[at] < mixed[least] {
+					least, age = at, back
+				}
+			}
+		case mixed[now] <= mixed[least]:
+			least, age = now, 0
+		default:
+			continue
+		}
+		visit(mixed[least])
+	}
+}
+
+// runTop is what the character before a run counts in its hash: runBase to the runLength.
+const (
+	runBase2 = runBase * runBase & (1<<64 - 1)
+	runBase4 = runBase2 * runBase2 & (1<<64 - 1)
+	runBase8 = runBase4 * runBase4 & (1<<64 - 1)
+	runTop   = runBase8 * runBase8 & (1<<64 - 1)
+)
+
+func mix(h uint64) uint64 {
+	h ^= h >> 31
+	h *= 0xBF58476D1CE4E5B9
+	return h ^ h>>29
+}
+
+// folded is the first letter or digit of a text from at on, in lower case, and what is
+// behind it; 0 where there is none. What a text in a text has before a line end or a quote
+// is left out.
+func folded(text string, at int) (r rune, next int) {
+	for at < len(text) {
+		c := text[at]
+		at++
+		switch {
+		case alphanumeric(c):
+			return rune(c), at
+		case c >= 'A' && c <= 'Z':
+			return rune(c | 0x20), at
+		case c == '\\' && at < len(text) && strings.IndexByte(`nrt"\`, text[at]) >= 0:
+			at++
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(text[at-1:])
+			at += size - 1
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r), at
+			}
+		}
+	}
+	return 0, at
+}

@@ -1,0 +1,196 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// screening notes which of the rules of p need an Inspector.
+func (s *Session) screening(p Policy) {
+	_, replies := p.Screens(policy.OnReply)
+	_, lists := p.Screens(policy.OnList)
+	kinds, calls := p.Screens(policy.OnCall)
+	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // lists say what arguments must fit
+	s.lists.Store(lists)
+	s.finds.Store(calls)
+}
+
+// Screens says whether rules look at replies: what a call was about is kept for its
+// answer then.
+func (s *Session) Screens() bool { return s.screens.Load() }
+
+// Came are the bytes as they came: Raw, unless it was altered.
+func (x *Exchange) Came() []byte {
+	if x.came != nil {
+		return x.came
+	}
+	return x.Raw
+}
+
+// inspected is what the rules make of what came back. It withholds what could not be
+// inspected.
+func (s *Session) inspected(x *Exchange, v *Verdict) bool {
+	if !x.reply && !x.Unasked || !s.screens.Load() {
+		return false
+	}
+	x.Raw, x.asks = x.Came(), ""
+	found, err := s.o.Inspector.Inspect(x, *s.policy.Load())
+	if err != nil {
+		x.Event.Digest = sha256.Sum256(x.Raw)
+		*v = Verdict{Code: CodeWithheld, Reason: "it could not be looked at as the owner's rules ask for", owner: err.Error(), unruled: true}
+		return true
+	}
+	return s.took(x, v, &found)
+}
+
+// took carries out what was found and what the rules said of it.
+func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
+	d := &found.Decision
+	if d.Action != policy.Allow && d.Action != policy.Prompt {
+		d.Action = policy.Deny
+	}
+	x.Event.Finds = lines(found.Found)
+	if d.Action == policy.Allow && found.Sent == nil {
+		return false
+	}
+	x.Event.Digest = sha256.Sum256(x.Raw)
+	owner := strings.TrimSpace(d.Reason + " " + found.Why)
+	if s.o.ObserveOnly {
+		x.Event.Altered = nil
+		*v = Verdict{Action: policy.Allow, Policy: d.Action, Rule: d.Rule, Stage: StageObserve, Code: CodeNotEnforced, owner: owner, unruled: true, noted: true}
+		return true
+	}
+	if d.Action != policy.Deny && found.Sent != nil {
+		x.came, x.Raw = x.Raw, found.Sent
+		x.Event.Sent, x.Event.Altered = sha256.Sum256(x.Raw), found.Altered
+	}
+	*v = Verdict{Action: d.Action, Policy: d.Action, Rule: d.Rule, unruled: true, owner: owner}
+	switch d.Action {
+	case policy.Allow:
+		v.Code, v.noted = CodeAltered, true
+		if len(d.Alters) > 0 {
+			v.Rule = d.Alters[0].Rule
+		}
+	case policy.Prompt:
+		x.asks = "its answer is held: " + told(found.Found)
+	default:
+		v.Action, v.Code, v.Reason = policy.Deny, CodeWithheld, "what it carries may not go on"
+		if found.Why != "" {
+			v.Reason = "what it carries may not go on as it is, and cannot be taken out"
+		}
+	}
+	return true
+}
+
+// altered is a decision about what a server asks of the client, with what rules take out
+// of it taken out; what cannot be is denied.
+func (s *Session) altered(x *Exchange, d policy.Decision, p Policy) policy.Decision {
+	x.Raw = x.Came()
+	sent, words, err := s.o.Inspector.Alter(x, d.Alters, p)
+	if err != nil || x.reply {
+		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "what a rule takes out of it cannot be taken out"}
+	}
+	x.came, x.Raw = x.Raw, sent
+	x.Event.Sent, x.Event.Altered = sha256.Sum256(sent), words
+	return d
+}
+
+// carrying are calls with what their arguments carry, where a rule asks for that. They
+// are copies: an Approver may be reading the others.
+func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
+	if !s.finds.Load() {
+		return cs
+	}
+	cs = slices.Clone(cs)
+	x.Event.Looked, _ = p.Screens(policy.OnCall)
+	for i := range cs {
+		found, err := s.o.Inspector.Carries(&cs[i], p)
+		if err != nil {
+			cs[i].Screened, x.Event.Looked = false, nil // each find is a maybe
+			continue
+		}
+		cs[i].Screened, cs[i].Finds = true, nil
+		for _, f := range found {
+			if !slices.Contains(cs[i].Finds, f.Kind) {
+				cs[i].Finds = append(cs[i].Finds, f.Kind)
+			}
+		}
+		for _, line := range lines(found) {
+			if !slices.Contains(x.Event.Finds, line) {
+				x.Event.Finds = append(x.Event.Finds, line)
+			}
+		}
+	}
+	return cs
+}
+
+// isMarker says of a line of findings that it is about our own mark.
+func isMarker(line string) bool { return strings.HasPrefix(line, "marker ") }
+
+// maxFinds is how many places of findings are told, of one message.
+const maxFinds = 32
+
+// lines are findings as the record has them: a kind, how many, and where. No kind is left
+// out: whoever judges the record again goes by them.
+func lines(found []Found) (all []string) {
+	if len(found) > maxFinds {
+		found = firstOfEach(found)
+	}
+	for i, f := range found {
+		if i == maxFinds {
+			return append(all, fmt.Sprintf("and %d more", len(found)-i))
+		}
+		all = append(all, fmt.Sprintf("%s %d %s", f.Kind, f.N, f.At))
+	}
+	return all
+}
+
+// firstOfEach has the first finding of each kind before all others.
+func firstOfEach(found []Found) []Found {
+	var first, more []Found
+	for _, f := range found {
+		if slices.ContainsFunc(first, func(o Found) bool { return o.Kind == f.Kind }) {
+			more = append(more, f)
+		} else {
+			first = append(first, f)
+		}
+	}
+	return append(first, more...)
+}
+
+// told is what was found, for whoever is asked.
+func told(found []Found) string {
+	const most = 5
+	var all []string
+	for i, f := range found {
+		if i == most {
+			all = append(all, fmt.Sprintf("and more at %d places", len(found)-i))
+			break
+		}
+		all = append(all, fmt.Sprintf("%s (%d) at %s", f.Kind, f.N, f.At))
+	}
+	if len(all) == 0 {
+		return "a rule asks about all of them"
+	}
+	return "found " + strings.Join(all, ", ")
+}
+
+// shownCalls are what a person is asked about: of a reply that is held, also the calls it
+// answers.
+func (x *Exchange) shownCalls() []policy.Call {
+	if x.asks == "" {
+		return x.Calls
+	}
+	all := slices.Concat(x.Answered, x.Calls)
+	for _, one := range x.Replies {
+		all = append(all, one.Answered...)
+	}
+	if len(all) == 0 {
+		all = []policy.Call{{Server: x.Event.Server, Method: x.Event.Method, Subject: policy.MethodSubject, Names: []string{x.Event.Method}}}
+	}
+	return all
+}

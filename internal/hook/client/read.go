@@ -1,0 +1,209 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Request is what a client has written.
+type Request struct {
+	Row     *Row // of the client that it is: VS Code runs the hooks of Claude Code's file, too
+	Event   Event
+	Session string // the client's own id of its session
+	Call    string // and of the call
+	Cwd     string
+	Mode    string // how far the client asks by itself, where it says so
+	Said    string // by the user, of a Prompt; "" where this version does not know the place
+
+	// Calls are what the rules judge, strictest wins: several where the name can be cut
+	// in more than one way. MCP says that they are of a server's tool.
+	Calls []policy.Call
+	MCP   bool
+}
+
+// Limit is how much a client may write, in bytes.
+const Limit = 32 << 20
+
+// Read reads a payload strictly: what two readers could take differently is an error, and
+// so is all that is missing. The error is for the agent.
+func (r *Row) Read(payload []byte) (req Request, err error) {
+	if len(payload) > Limit {
+		return req, fmt.Errorf("it is longer than %d MiB", Limit>>20)
+	}
+	root, err := strict(payload)
+	if err != nil {
+		return req, err
+	}
+	if r.Camel != "" && root["sessionId"] != nil && root["session_id"] == nil {
+		r = Find(r.Camel)
+	}
+	req.Row = r
+	name, _, err := root.text(r.Event)
+	if err != nil {
+		return req, err
+	}
+	event := r.event(name)
+	if event == nil {
+		return req, fmt.Errorf("%s has no event %q that this version knows", r.ID, short(name))
+	}
+	req.Event = *event
+	if err := r.envelope(root, &req); err != nil || event.Kind != Before {
+		return req, err
+	}
+	return req, r.calls(root, &req)
+}
+
+// envelope reads what is beside the call.
+func (r *Row) envelope(root object, req *Request) (err error) {
+	var there bool
+	if req.Session, there, err = root.text(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
+		return missing(r.Session, err)
+	}
+	if req.Event.Kind == Prompt { // a client that has it elsewhere is asked more
+		req.Said, _, _ = root.text([]string{"prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
+	}
+	if req.Event.Kind != Before {
+		return nil
+	}
+	if req.Call, there, err = root.text(r.Call); err != nil || r.NeedCall && (!there || req.Call == "") {
+		return missing(r.Call, err)
+	}
+	if req.Mode, _, err = root.text([]string{"permission_mode"}); err != nil {
+		return err
+	}
+	if req.Cwd, err = root.folder(r.Cwd); err != nil {
+		return err
+	}
+	if req.Cwd != "" && !policy.IsFolder(filepath.ToSlash(req.Cwd)) {
+		return errors.New("its folder is no absolute path")
+	}
+	return nil
+}
+
+// calls reads the call itself.
+func (r *Row) calls(root object, req *Request) error {
+	tool := req.Event.Tool
+	input, err := root.input(r.Input)
+	if err != nil {
+		return err
+	}
+	if tool == "" && len(r.Tool) > 0 {
+		var there bool
+		if tool, there, err = root.text(r.Tool); err != nil || !there || tool == "" {
+			return missing(r.Tool, err)
+		}
+	}
+	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
+		input = root.all()
+	}
+	names, err := r.split(root, tool, req.Event)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		req.Calls, err = asCall(r.ID, tool, input)
+		if err == nil {
+			err = r.complete(req)
+		}
+		return err
+	}
+	req.MCP = true
+	if r.MCP == apart {
+		if input, err = serverArguments(input); err != nil {
+			return err
+		}
+	}
+	for _, n := range names {
+		one, err := asCall(n.server, n.tool, input)
+		if err != nil {
+			return err
+		}
+		req.Calls = append(req.Calls, one...)
+	}
+	return nil
+}
+
+// complete makes a call one of a built-in tool.
+func (r *Row) complete(req *Request) error {
+	c := &req.Calls[0]
+	if len(c.Names) == 0 {
+		return nil // it is malformed, and denied
+	}
+	c.Method, c.Cwd = builtin.Method, filepath.ToSlash(req.Cwd)
+	if runtime.GOOS == policy.Windows { // where the client is, its tools are
+		c.OS = policy.Windows
+	}
+	args, err := builtin.Complete(r.ID, c.Names[0], c.Args)
+	if err != nil {
+		c.Malformed = err.Error()
+		return nil
+	}
+	c.Args = args
+	return nil
+}
+
+// asCall is the call of a tool as the proxy would read it.
+func asCall(server, tool string, input []byte) ([]policy.Call, error) {
+	name, err := json.Marshal(tool)
+	if err != nil {
+		return nil, err
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), name...)
+	if input != nil {
+		line = append(append(line, `,"arguments":`...), input...)
+	}
+	f, err := frame.Parse(append(line, "}}"...), frame.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	m, refusal := mcp.Read(&f, mcp.ClientToServer, server)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return m.Calls, nil
+}
+
+// strict admits a payload as the proxy admits a frame.
+func strict(payload []byte) (object, error) {
+	var line bytes.Buffer
+	if err := json.Compact(&line, payload); err != nil {
+		return nil, errors.New("it is no JSON")
+	}
+	if line.Len() == 0 || line.Bytes()[0] != '{' {
+		return nil, errors.New("it is no JSON object")
+	}
+	whole := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"hook","params":`), line.Bytes()...)
+	if _, err := frame.Parse(append(whole, '}'), frame.DefaultLimits()); err != nil {
+		return nil, err
+	}
+	var o object
+	if err := json.Unmarshal(line.Bytes(), &o); err != nil {
+		return nil, errors.New("it is no JSON object")
+	}
+	return o, nil
+}
+
+func missing(place []string, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
+}
+
+// short is the beginning of a text from a client.
+func short(s string) string {
+	if len(s) > 80 {
+		s = strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}

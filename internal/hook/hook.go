@@ -1,0 +1,284 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Options of Run. All are required but those that say otherwise.
+type Options struct {
+	Client  string // as wrap's catalogue names it
+	Program string // what writes the record: "clawai VERSION"
+	Getenv  func(string) string
+
+	// Open gives what the call is judged by and recorded with, once the payload is read;
+	// project is the folder that the client works in, session its own name of its session, ""
+	// when it does not say. Its gate asks by the dialog first.
+	Open func(project, session string, ask Dialog) (*Door, error)
+	// Proxied says whether a proxy of ours stands before a server of the client's, so
+	// that the call will come to its gate; nil where that is not known: then Elsewhere
+	// sees to calls of servers.
+	Proxied func(r *client.Row, server, project string) bool
+	// Heard takes what the user says to the client's session, where flow is looked at; nil
+	// where this program cannot keep it: then Elsewhere sees to it.
+	Heard func(session, said string) error
+	// Elsewhere has another program judge the payload anew, which can do what this one
+	// cannot; nil where there is none.
+	Elsewhere func() client.Answer
+}
+
+// Door is what one call goes through.
+type Door struct {
+	Gate   *gate.Session
+	Policy gate.Policy
+	Flow   bool // what came before a call is weighed by the level
+	Before bool // what came before a call is looked at, by that or by rules
+	// Labels are what the session has seen, for those rules; Called joins what answers to
+	// calls bring along, before they go. nil where nobody remembers.
+	Labels interface {
+		Seen(cs []policy.Call) policy.Seen
+		Called(cs []policy.Call) error
+	}
+	Close func()
+}
+
+// Run answers a payload. It never panics.
+func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
+	row := client.Find(o.Client)
+	if row == nil {
+		return client.Answer{Code: 2, Stderr: fmt.Appendf(nil, "clawai knows no client %q; the clients are %s\n", o.Client, strings.Join(client.IDs(), ", "))}
+	}
+	before := client.Event{Name: row.Before()}
+	defer func() {
+		if cause := recover(); cause != nil {
+			a = row.Refuse(before, fmt.Sprintf("Refused: judging it failed inside clawai; tell the owner (%v).", cause))
+		}
+	}()
+	req, err := row.Read(payload)
+	if err != nil {
+		return row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
+	}
+	h := &held{Options: o, req: req, payload: payload}
+	if req.Event.Kind != client.Before {
+		h.noted()
+		return client.Silence()
+	}
+	return h.judged(ctx)
+}
+
+// held is one request on its way.
+type held struct {
+	Options
+	req     client.Request
+	payload []byte
+	answer  client.Answer
+}
+
+func (h *held) refuse(why string) client.Answer {
+	return h.req.Row.Refuse(h.req.Event, why)
+}
+
+// judged has the gate decide.
+func (h *held) judged(ctx context.Context) client.Answer {
+	project := h.project()
+	if h.req.MCP && h.Proxied == nil && h.Elsewhere != nil {
+		return h.Elsewhere()
+	}
+	door, err := h.Open(project, h.req.Session, h.dialog)
+	switch {
+	case err != nil && h.Elsewhere != nil:
+		return h.Elsewhere() // it may know more (of time zones), or says why
+	case err != nil:
+		return h.refuse("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
+	}
+	defer door.Close()
+	_, looks := door.Policy.Screens(policy.OnCall)
+	looks = looks || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
+	if (looks || door.Before) && h.Elsewhere != nil {
+		return h.Elsewhere() // what finds things in arguments, what was approved and what came before is linked there
+	}
+	switch d := door.Policy.DecideAll(h.timed(door)); {
+	case len(d.Rates) > 0 && h.Elsewhere != nil:
+		return h.Elsewhere() // which counts
+	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.proxied(project):
+		return client.Silence() // its proxy decides, asks and records
+	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
+		return h.Elsewhere()
+	}
+	out := h.outlet()
+	out.door = door
+	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.event(), Out: out})
+	<-out.done
+	return h.answer
+}
+
+// timed are the calls at this time, as if nothing were found in them: whoever judges them
+// after this looks.
+func (h *held) timed(door *Door) []policy.Call {
+	now := time.Now()
+	for i := range h.req.Calls {
+		h.req.Calls[i].At, h.req.Calls[i].Screened, h.req.Calls[i].Session = now, true, h.req.Session
+	}
+	if door.Labels != nil && door.Before {
+		seen := door.Labels.Seen(h.req.Calls)
+		for i := range h.req.Calls {
+			h.req.Calls[i].Seen = seen
+		}
+	}
+	return h.req.Calls
+}
+
+// proxied says whether each server that the call may be for has our proxy before it.
+func (h *held) proxied(project string) bool {
+	for i := range h.req.Calls {
+		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
+			return false
+		}
+	}
+	return true
+}
+
+// project is the folder that the client was started in, or else the one it is in.
+func (h *held) project() string {
+	for _, name := range h.req.Row.Project {
+		if dir := h.Getenv(name); filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	if h.req.Cwd != "" {
+		return h.req.Cwd
+	}
+	dir, _ := os.Getwd() // without one there is no project
+	return dir
+}
+
+// event is the exchange as the record has it.
+func (h *held) event() event.Event {
+	c := &h.req.Calls[0]
+	ev := event.Event{
+		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.Key(), Names: c.Names, Args: c.Args, Cwd: c.Cwd, OS: c.OS,
+		Bytes: len(h.payload), Detail: h.where(),
+	}
+	if h.req.Call != "" {
+		ev.ID = quoted(h.req.Call)
+	}
+	return ev
+}
+
+// where says by what door the call came.
+func (h *held) where() string {
+	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
+	if h.req.Session != "" {
+		s += ", session " + h.req.Session
+	}
+	return s
+}
+
+// noted records that a client's session has begun, or that its user said something, but
+// never what. That it could not be is no reason to stop the client: the next call is denied.
+func (h *held) noted() {
+	ev := event.Event{Server: h.req.Row.ID, Detail: h.where()}
+	switch h.req.Event.Kind {
+	case client.Session:
+		ev.Kind = event.Start
+	case client.Prompt:
+		ev.Kind, ev.Direction, ev.Method = event.Passed, "client", client.PromptMethod
+	default:
+		return
+	}
+	door, err := h.Open(h.project(), h.req.Session, h.dialog)
+	if err != nil {
+		return
+	}
+	defer door.Close()
+	if ev.Kind == event.Start {
+		ev.Detail = h.Program + "; " + ev.Detail + "; policy revision " + door.Policy.Revision()
+	}
+	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {
+		h.Elsewhere() // it joins the client's session to that of its proxies, and notes the event, too
+		return
+	}
+	if says := door.Flow && h.req.Said != "" && h.req.Session != ""; says && h.Heard != nil {
+		if err := h.Heard(h.req.Session, h.req.Said); err != nil {
+			ev.Reason = "the user's words could not be kept, and endorse nothing: " + err.Error()
+		}
+	} else if says && h.Elsewhere != nil {
+		h.Elsewhere() // it notes the event, too
+		return
+	}
+	_ = door.Gate.Note(&ev)
+}
+
+// outlet writes the answer.
+type outlet struct {
+	*held
+	door *Door
+	done chan struct{}
+}
+
+// outlet begins with a denial: no answer is silence, which lets the tool run.
+func (h *held) outlet() *outlet {
+	h.answer = h.refuse("Refused: judging it did not end.")
+	return &outlet{held: h, done: make(chan struct{})}
+}
+
+// Forward lets the client go on, or ask.
+func (o *outlet) Forward(x *gate.Exchange) error {
+	defer close(o.done)
+	if o.door != nil && o.door.Labels != nil {
+		if err := o.door.Labels.Called(o.req.Calls); err != nil {
+			o.answer = o.refuse("Refused: what the session has seen with it could not be kept; tell the owner.")
+			return err
+		}
+	}
+	answer := client.Silence()
+	if x.Event.Code == gate.CodeHandedOver {
+		var can bool
+		if answer, can = o.req.Row.Ask(o.req.Event, o.question(x)); !can {
+			o.answer = o.refuse("Refused: the client cannot ask.")
+			return errors.New("the client cannot ask")
+		}
+	}
+	o.answer = answer
+	return nil
+}
+
+// question is what the client's dialog shows beside the call.
+func (o *outlet) question(x *gate.Exchange) string {
+	s := "The owner's policy asks"
+	if x.Event.RuleText != "" {
+		s += " (" + x.Event.RuleText + ")"
+	}
+	return s + "."
+}
+
+// Refuse says no, in the proxy's words.
+func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
+	defer close(o.done)
+	d := mcp.Denial{What: o.req.Calls[0], Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record}
+	if v.Rule != nil {
+		d.Description = v.Rule.Description
+	}
+	switch v.Code {
+	case gate.CodeDeniedByRule:
+		d.Reason = "" // the rule's own words say it
+	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
+		d.Unanswered = true
+	}
+	o.answer = o.refuse(d.Text())
+}
+
+// Waiting has nobody to tell: a hook that writes something has answered.
+func (o *outlet) Waiting(*gate.Exchange, time.Duration) {}

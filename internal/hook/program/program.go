@@ -1,0 +1,232 @@
+// Package program is what both programs around the hook share: the small one, which
+// clients start, and clawai hook, which can ask. It reads the command line and the
+// payload, and sees to it that there is an answer whatever happens.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/hook"
+	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+// Line is a command line that was read: CLIENT, and options of clawai proxy.
+type Line struct {
+	Client string
+	Words  []string // all of it
+	// Held is the size of the payload where our input stays open behind it: when that
+	// ends, whoever waits for the answer is gone. 0 where the payload ends the input.
+	Held int
+	// Packs reads the packs that a policy names; nil where nothing is looked for, and such a
+	// policy does not load.
+	Packs func(policy.PackFile) (policy.Pack, error)
+	proxyargs.Line
+}
+
+// taken are the options of clawai proxy that mean something to a hook.
+var taken = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
+
+const heldOption = "--held="
+
+// HeldOption is the word, before all others, that sets Held.
+func HeldOption(payload []byte) string { return heldOption + strconv.Itoa(len(payload)) }
+
+// Parse reads the words behind the program's name. The client stands first or last.
+func Parse(words []string) (Line, error) {
+	l := Line{Words: words}
+	if len(words) > 0 && strings.HasPrefix(words[0], heldOption) {
+		n, err := strconv.Atoi(words[0][len(heldOption):])
+		if err != nil || n <= 0 {
+			return l, fmt.Errorf("%s names no size", words[0])
+		}
+		l.Held, words = n, words[1:]
+	}
+	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		l.Client, words = words[0], words[1:]
+	}
+	line, err := proxyargs.Parse(words)
+	if err != nil {
+		if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+			err = fmt.Errorf("unknown option --%s", strings.TrimLeft(name, "-"))
+		}
+		return l, err
+	}
+	l.Line = line
+	switch rest := words[line.Command:]; {
+	case l.Client == "" && len(rest) == 1:
+		l.Client = rest[0]
+	case l.Client == "":
+		return l, errors.New("which client? one of " + strings.Join(client.IDs(), ", "))
+	case len(rest) > 0:
+		return l, fmt.Errorf("what is %q?", rest[0])
+	}
+	for _, s := range line.Settings {
+		if !slices.Contains(taken, s.Name) {
+			return l, fmt.Errorf("--%s is no option of a hook; those are --%s", s.Name, strings.Join(taken, ", --"))
+		}
+	}
+	return l, nil
+}
+
+// Text is the last value of an option; "" when it is not given.
+func (l *Line) Text(name string) string {
+	value, _ := l.Value(name)
+	return value
+}
+
+// Files is where things lie by the command line. The disk is ours: what a client runs
+// runs here.
+func (l *Line) Files(project string) base.Files {
+	f := base.Files{Policy: l.Text("policy"), State: l.Text("state"), Project: project, Disk: disk.OS(), Packs: l.Packs}
+	for _, s := range l.Settings {
+		if s.Name == "layer" {
+			f.Layers = append(f.Layers, s.Value)
+		}
+	}
+	return f
+}
+
+// Opened is a policy and a record.
+type Opened struct {
+	Folders config.Folders
+	Policy  *config.Loaded
+	Record  interface {
+		gate.Recorder
+		Close() error
+	}
+}
+
+// Open loads the policy and begins the record.
+func (l *Line) Open(project string) (o Opened, err error) {
+	files := l.Files(project)
+	if o.Folders, err = files.Folders(); err != nil {
+		return o, err
+	}
+	if o.Policy, err = files.Load(o.Folders); err != nil {
+		return o, err
+	}
+	o.Record, err = base.OpenCallRecord(o.Folders.State, l.Text("redact"), l.Text("sync"))
+	return o, err
+}
+
+// Patience is how long we wait for a payload, and for what judges to end when we are told
+// to stop.
+const (
+	readPatience = 10 * time.Second
+	stopPatience = 2 * time.Second
+)
+
+// Run reads a payload and answers it. It returns the exit code, and has then written the
+// answer: 0 or 2, since clients take any other for a hook that failed. judge is given the
+// payload.
+func Run(l Line, in io.Reader, out, errs io.Writer, judge func(ctx context.Context, payload []byte) client.Answer) int {
+	signal.Ignore(syscall.SIGPIPE) // or a client that reads no more would see us killed
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	answers := make(chan client.Answer, 1)
+	go func() {
+		room()
+		answers <- answered(ctx, gone, l, in, judge)
+	}()
+	var a client.Answer
+	select {
+	case a = <-answers:
+	case <-ctx.Done():
+		select {
+		case a = <-answers:
+		case <-time.After(stopPatience):
+			a = Refusal(l, "it was stopped")
+		}
+	}
+	_, _ = errs.Write(a.Stderr)
+	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
+		return 2
+	}
+	return a.Code
+}
+
+// room has the stack grow once, while there is little on it: by halves it is copied again
+// at every step, which is a part of what a call costs.
+//
+//go:noinline
+func room() (last byte) {
+	var stack [48 << 10]byte
+	return stack[os.Getpid()&1]
+}
+
+func answered(ctx context.Context, gone func(), l Line, in io.Reader, judge func(context.Context, []byte) client.Answer) (a client.Answer) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a = Refusal(l, fmt.Sprintf("it failed inside clawai; tell the owner (%v)", cause))
+		}
+	}()
+	payload, err := read(in, l.Held)
+	if l.Held > 0 {
+		go func() {
+			defer gone()
+			_, _ = io.Copy(io.Discard, in)
+		}()
+	}
+	if err != nil {
+		return Refusal(l, "the client's request cannot be read: "+err.Error())
+	}
+	return judge(ctx, payload)
+}
+
+// Refusal is a denial before, or in place of, a judgement.
+func Refusal(l Line, why string) client.Answer {
+	text := "Refused: clawai cannot judge it: " + why + "."
+	if r := client.Find(l.Client); r != nil {
+		return r.Refuse(client.Event{Name: r.Before()}, text)
+	}
+	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
+}
+
+// read reads all that the client writes, if it ends, or as much as is held out to us.
+func read(in io.Reader, held int) ([]byte, error) {
+	type input struct {
+		payload []byte
+		err     error
+	}
+	all := make(chan input, 1)
+	go func() {
+		limit := int64(client.Limit + 1)
+		if held > 0 {
+			limit = min(limit, int64(held))
+		}
+		payload, err := io.ReadAll(io.LimitReader(in, limit))
+		if err == nil && held > 0 && int64(len(payload)) < limit {
+			err = io.ErrUnexpectedEOF
+		}
+		all <- input{payload, err}
+	}()
+	select {
+	case got := <-all:
+		return got.payload, got.err
+	case <-time.After(readPatience):
+		return nil, fmt.Errorf("it did not end within %v", readPatience)
+	}
+}
+
+// Options are those of the hook that do not depend on the program.
+func (l *Line) Options(program string) hook.Options {
+	return hook.Options{Client: l.Client, Program: program, Getenv: os.Getenv}
+}

@@ -1,0 +1,101 @@
+package injection
+
+import (
+	_ "embed"
+)
+
+// Buckets is how many weights the table has; a power of two.
+const Buckets = 1 << 18
+
+//go:embed table.bin
+var table string // of int8, one a bucket
+
+// The windows, in words, and what each must sum up to.
+const (
+	Narrow = 24
+	Wide   = 64
+)
+
+// Level is how much a window must sum up to: Likely for a look, Strict for what no
+// ordinary text reached when the table was made.
+type Level int
+
+// The levels, of a narrow window; a wide one must reach WideTo of it.
+const (
+	Likely Level = 1200
+	Strict Level = 1900
+)
+
+// wideTo is how much more a wide window must sum up to, in percent: the root of how much
+// longer it is.
+const wideTo = 163
+
+// Find visits the stretches of text whose windows reach a level, in their order; top is
+// the most that one of them summed up to, in the measure of narrow windows. False ends it.
+func Find(text string, level Level, visit func(start, end int, top Level) bool) {
+	var s scorer
+	r := reader{text: text}
+	start, end, top := -1, 0, Level(0)
+	for r.next() {
+		score, from := s.add(weigh(table, r.features()), r.start)
+		switch {
+		case score < level:
+			continue
+		case start >= 0 && from <= end:
+			end, top = r.end, max(top, score)
+			continue
+		case start >= 0 && !visit(start, end, top):
+			return
+		}
+		start, end, top = from, r.end, score
+	}
+	if start >= 0 {
+		visit(start, end, top)
+	}
+}
+
+// Top is the most that a window of the text sums up to.
+func Top(text string) (top Level) {
+	var s scorer
+	for r := (reader{text: text}); r.next(); {
+		score, _ := s.add(weigh(table, r.features()), r.start)
+		top = max(top, score)
+	}
+	return top
+}
+
+func weigh(table string, features [4]uint32) (sum int) {
+	for _, f := range features {
+		sum += int(int8(table[f%Buckets]))
+	}
+	return sum
+}
+
+// scorer sums up the last words in both windows.
+type scorer struct {
+	last         [Wide]struct{ weight, start int }
+	n            int
+	narrow, wide int
+}
+
+// add takes the next word's weight and where it begins. It gives what the better of the
+// windows that end with it sums up to, and where that begins.
+func (s *scorer) add(weight, start int) (score Level, from int) {
+	at := s.n % Wide
+	if s.n >= Wide {
+		s.wide -= s.last[at].weight
+	}
+	if s.n >= Narrow {
+		s.narrow -= s.last[(s.n-Narrow)%Wide].weight
+	}
+	s.last[at].weight, s.last[at].start = weight, start
+	s.n++
+	s.narrow, s.wide = s.narrow+weight, s.wide+weight
+	if wide := s.wide * 100 / wideTo; wide > s.narrow {
+		return Level(wide), s.first(Wide)
+	}
+	return Level(s.narrow), s.first(Narrow)
+}
+
+// first is where the window of so many words begins.
+func (s *scorer) first(words int) int { return s.last[max(0, s.n-words)%Wide].start }

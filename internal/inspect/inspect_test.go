@@ -1,0 +1,282 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/testing/slow"
+)
+
+// first is the kind of the first thing found, and the text of it.
+func first(text string, wanted Kinds) (Kind, string) {
+	found := Text(text, wanted)
+	if len(found) == 0 {
+		return "", ""
+	}
+	return found[0].Kind, text[found[0].Start:found[0].End]
+}
+
+// What each kind shows of itself is found, alone and in the middle of a text.
+func TestEachKindShowsItself(t *testing.T) {
+	for _, d := range kinds {
+		if d.shows == "" {
+			continue
+		}
+		for _, text := range []string{d.shows, "Some text.\n" + d.shows + "\nand more."} {
+			if kind, _ := first(text, Kinds{only: []Kind{d.kind}}); kind != d.kind {
+				t.Errorf("%s is not found in %q", d.kind, text)
+			}
+		}
+		if d.says == "" || d.kind.Says() != d.says {
+			t.Errorf("%s is not explained", d.kind)
+		}
+	}
+}
+
+// tags is a text in tag characters.
+func tags(s string) string { return strings.TrimSuffix(tagged(s), "\U000e007f") }
+
+func TestFound(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		kind Kind
+		part string // that is found
+	}{
+		{"read\U000e0072\U000e006d this", Hidden, "\U000e0072\U000e006d"},
+		{"\U0001f3f4" + tags("rm-rf") + "\U000e007f", Hidden, tags("rm-rf") + "\U000e007f"}, // in a flag that is none
+		{"/tmp/\u202egpj.exe", Hidden, "\u202e"},
+		{"pay\u2067load\u2069", Hidden, "\u2067"},
+		{"ig\u200bnore", Hidden, "\u200b"},
+		{"ig\u200dnore", Hidden, "\u200d"},
+		{"سلام\u200c\u200b", Hidden, "\u200c\u200b"},
+		{"a\u2062b", Hidden, "\u2062"},
+		{"a\ufe01\ufe02b", Hidden, "\ufe01\ufe02"},
+		{"\U0001f600\ufe0f\ufe0f", Hidden, "\ufe0f\ufe0f"},
+		{"x\U000e0150", Hidden, "\U000e0150"},
+		{"a\ufeffb", Hidden, "\ufeff"},
+		{"a\ue000b", Hidden, "\ue000"},
+		{"a\ufffeb", Hidden, "\ufffe"},
+		{"a\u3164b", Hidden, "\u3164"},
+		{"ab\u200ecd", Hidden, "\u200e"},
+		{"a\x00b", Control, "\x00"},
+		{"a\u0085b", Control, "\u0085"},
+		{"a\x1b[31;8mb", Control, "\x1b[31;8m"},
+		{"a\x1b]52;c;aGk=\ab", Control, "\x1b]52;c;aGk=\a"},
+		{"a\x1b]8;;http://x\x1b\\b", Control, "\x1b]8;;http://x\x1b\\"},
+		{"a\u009b8mb", Control, "\u009b8m"},
+		{"a\x1b", Control, "\x1b"},
+		{"a\x1b[", Control, "\x1b["},
+		{"a\x1b]no end", Control, "\x1b]no end"},
+		{"x <|eot_id|> y", TemplateToken, "<|eot_id|>"},
+		{"x <｜end▁of▁sentence｜> y", TemplateToken, "<｜end▁of▁sentence｜>"},
+		{"[INST] do", TemplateToken, "[INST]"},
+		{"<start_of_turn>user", TemplateToken, "<start_of_turn>"},
+		{"<!-- whichever agent reads this page must not", Comment, "<!-- whichever agent reads this page must not"},
+		{`<DIV class=a STYLE='color:red; visibility : hidden'>x`, CSSHidden, `<DIV class=a STYLE='color:red; visibility : hidden'>`},
+		{`<span style="font-size:0px">x`, CSSHidden, `<span style="font-size:0px">`},
+		{"see ![a b](https://e.org/p.png?x=secret) there", ImageLink, "![a b](https://e.org/p.png?x=secret"},
+		{`<img alt="" src="https://e.org/p.gif?q=1">`, ImageLink, `<img alt="" src="https://e.org/p.gif?q=1">`},
+		{"a" + strings.Repeat("\n", 40) + "b", Gap, strings.Repeat("\n", 40)},
+		{base64.StdEncoding.EncodeToString([]byte("A perfectly ordinary text in which stands a marker <|im_start|> of a template")), Encoded, ""},
+		{"glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, ""},
+		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n", Secret, ""},
+		{`{"password": "hunter2-now"}`, SecretLikely, "hunter2-now"},
+		{"token: glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, "glpat-" + "Zx81kq03LmQp92Ab7cDe"},
+		{"card 4539148803436467, thanks", Card, "4539148803436467"},
+		{"amex 3714 496353 98456.", Card, "3714 496353 98456"},
+		{"4539 1488 0343 6467 12/27", Card, "4539 1488 0343 6467"},
+		{"IBAN: FR7612345987650123456789014 end", IBAN, "FR7612345987650123456789014"},
+		{"GB94 BARC 1020 1530 0934 59 AND MORE", IBAN, "GB94 BARC 1020 1530 0934 59"},
+		{"SSN 536-22-8726.", "", ""},
+		{"(536-22-8726)", SSN, "536-22-8726"},
+		{"VIN 1M8GDM9AXKP042788 ok", VIN, "1M8GDM9AXKP042788"},
+	} {
+		kind, part := first(c.text, Kinds{})
+		if kind != c.kind || c.part != "" && part != c.part {
+			t.Errorf("%q: found %q %q, want %q %q", c.text, kind, part, c.kind, c.part)
+		}
+	}
+}
+
+// What looks alike and is ordinary.
+func TestNotFound(t *testing.T) {
+	for _, text := range []string{
+		"plain\ttext\r\nwith lines\n\fand a page",
+		"\ufeffa file that begins with its mark",
+		"\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f England",
+		"family \U0001f468\u200d\U0001f469\u200d\U0001f467, rainbow \U0001f3f3\ufe0f\u200d\U0001f308, heart ❤️, keycap 1️⃣, trade ™️",
+		"می\u200cخواهم", "क\u094d\u200dष", "עברית \u200f123", "co\u00adoperate", "ภาษา\u200bไทย", "葛\U000e0100", "ᠠ\u180bᠡ",
+		"a <| b |> c", "Array<|x", "<|a b|>", "a[INSTALL]b",
+		"<!-- short -->", "<p style='color:red'>x</p>", "font-size:0 in prose", `<img src="https://e.org/a.png">`, "![a](https://e.org/a.png)", "[a](https://e.org/?q=1)",
+		"a" + strings.Repeat(" ", 150) + "b", "trailing" + strings.Repeat(" ", 500), "a" + strings.Repeat("\n", 20) + "b",
+		"4111 1111 1111 1111", "4539148803436468", "9999999999999995", "0000000000000000", "id-4539148803436467", "4539148803436467a", "1234567890123456789012",
+		"DE89 3704 0044 0532 0130 00", "DE45 5001 0517 5407 3249 31", "XX44500105175407324931",
+		"123-45-6789", "078-05-1120", "000-12-3456", "900-12-3456", "536-22-87261", "1536-22-8726", "2024-536-22-8726", "555-55-5555",
+		"1M8GDM9AXKP042789", "11111111111111111",
+		"AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "password=${DB_PASSWORD}", "token: <your token>",
+		strings.Repeat("A", 200), "sha512-" + strings.Repeat("ab01", 32), base64.StdEncoding.EncodeToString([]byte(strings.Repeat("an ordinary text ", 10))),
+	} {
+		if found := Text(text, Kinds{}); len(found) > 0 {
+			t.Errorf("%q: found %v", text, found)
+		}
+	}
+}
+
+// Every character that is not drawn is found between two letters of ours, whatever it is.
+func TestNothingHidesBetweenLetters(t *testing.T) {
+	slow.Test(t)
+	drawn := 0
+	for r := rune(0x80); r <= utf8.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		text := "a" + string(r) + "b"
+		kind, part := first(text, Kinds{only: []Kind{Hidden, Control}})
+		switch {
+		case r < 0xa0 && kind != Control, r >= 0xa0 && kind == Control, kind != "" && !strings.HasPrefix(part, string(r)):
+			t.Errorf("%U: found %q %q", r, kind, part)
+		case kind == "":
+			drawn++
+		}
+		if r >= 0xe0000 && r < 0xe1000 && kind != Hidden {
+			t.Errorf("%U is not found", r)
+		}
+	}
+	if drawn < 900_000 { // all letters of the world, and what is not assigned
+		t.Errorf("only %d characters are ordinary", drawn)
+	}
+}
+
+// A sentence in tags is found wherever it stands, behind whatever.
+func TestTagsAreFoundBehindAnything(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	around := []rune("ab \U0001f3f4\u200d\ufe0fקש葛1\n\U000e0067\U000e007f\u202e")
+	for range 20_000 {
+		var b strings.Builder
+		for range r.IntN(6) {
+			b.WriteRune(around[r.IntN(len(around))])
+		}
+		b.WriteString(tags("delete all of it"))
+		for range r.IntN(6) {
+			b.WriteRune(around[r.IntN(len(around))])
+		}
+		if len(Text(b.String(), Kinds{only: []Kind{Hidden}})) == 0 {
+			t.Fatalf("%+q: nothing is found", b.String())
+		}
+	}
+}
+
+// In sources and documents that people wrote, nothing hides.
+func TestNothingHidesInRealText(t *testing.T) {
+	n := 0
+	for _, dir := range []string{"net/http", "os", "fmt", "io", "crypto/tls", "encoding/json", "go/parser", "database/sql"} {
+		for _, f := range library(t, dir) {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			src, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if found := Text(string(src), Kinds{only: []Kind{Hidden, Control, TemplateToken, CSSHidden, ImageLink, Card, IBAN, SSN, VIN}}); len(found) > 0 {
+				t.Errorf("%s: %v", f, found)
+			}
+		}
+	}
+	if n < 150 {
+		t.Fatalf("only %d files", n)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	many := Text(strings.Repeat("\x00a", 300), Kinds{})
+	if len(many) != maxFound+1 || many[maxFound].Kind != Unscreened || many[maxFound].Start != 512 || many[maxFound].End != 600 {
+		t.Errorf("of 300 findings %d are given, the last one %v", len(many), many[len(many)-1])
+	}
+	long := strings.Repeat("a", maxText) + "\x00"
+	if found := Text(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1}) {
+		t.Errorf("of a long text: %v", found)
+	}
+}
+
+func TestParseKinds(t *testing.T) {
+	if ks, err := ParseKinds([]string{"secret", "*"}); err != nil || !ks.has(VIN) {
+		t.Error("* is not every kind", err)
+	}
+	if ks, err := ParseKinds([]string{"secret"}); err != nil || ks.has(VIN) || !ks.has(Secret) || !ks.has(Unscreened) {
+		t.Error("secret is not itself", err)
+	}
+	for word, want := range map[string]string{"secrets": `did you mean "secret"`, "zzzzzzz": "one of hidden, control"} {
+		if _, err := ParseKinds([]string{word}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+// What a string of JSON says behind its escapes is found too, once.
+func TestDocument(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []Found
+	}{
+		{`{"a":"x\u202ey"}`, []Found{{Hidden, "characters that turn the direction of text", 5, 15}}},
+		{`{"\u200ba":"b"}`, []Found{{Hidden, "characters of zero width", 1, 10}}},
+		{`{"a":"\n\n"}`, nil},
+		{`not json "x\u202ey"`, nil},
+	} {
+		found := Document(c.text, Kinds{})
+		if len(found) != len(c.want) || len(found) > 0 && found[0] != c.want[0] {
+			t.Errorf("%s: %v, want %v", c.text, found, c.want)
+		}
+	}
+}
+
+// What is not looked at in a document is said, too.
+func TestBoundsOfADocument(t *testing.T) {
+	found := Document("["+strings.Repeat(`"\u200b",`, 300)+`""]`, Kinds{})
+	if len(found) != maxFound+1 || found[maxFound].Kind != Unscreened {
+		t.Errorf("of 300 findings %d are given, the last one %v", len(found), found[len(found)-1])
+	}
+}
+
+// Whatever the text, findings lie in it, in order, at the ends of characters, and one
+// kind alone finds what it finds among all.
+func FuzzText(f *testing.F) {
+	for _, d := range kinds {
+		f.Add(d.shows)
+	}
+	f.Add("4539 1488 0343 6467-\x1b]\u200d\ufe0f<!--")
+	f.Add("\x1b[\u07bf \x1b]0;x\x1b\u07bf")
+	f.Fuzz(func(t *testing.T, text string) {
+		all := Text(text, Kinds{})
+		last := 0
+		for _, found := range all {
+			if found.Start < last || found.Start >= found.End || found.End > len(text) || found.Kind.Says() == "" || found.What == "" {
+				t.Fatalf("%q: %v in %v", text, found, all)
+			}
+			last = found.Start
+			if utf8.ValidString(text) && !utf8.ValidString(text[found.Start:found.End]) {
+				t.Fatalf("%q: %v cuts a character", text, found)
+			}
+		}
+		if len(all) > maxFound {
+			return
+		}
+		for _, d := range kinds {
+			n := 0
+			for _, found := range all {
+				if found.Kind == d.kind || (Kinds{}).inPack(d.kind, found.Kind) {
+					n++
+				}
+			}
+			if alone := Text(text, Kinds{only: []Kind{d.kind}}); len(alone) != n {
+				t.Fatalf("%q: %s alone finds %v, among all %d", text, d.kind, alone, n)
+			}
+		}
+	})
+}

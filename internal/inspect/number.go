@@ -1,0 +1,266 @@
+package inspect
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Numbers are found by two proofs at least: a check digit alone is right for one number
+// in ten.
+
+// brand is how the numbers of a card begin (ISO/IEC 7812) and how long they are.
+type brand struct {
+	name        string
+	from, to    int // the first digits, as many as from has
+	digits      int
+	least, most int
+}
+
+var brands = []brand{
+	{"Visa", 4, 4, 1, 13, 19},
+	{"Mastercard", 51, 55, 2, 16, 16},
+	{"Mastercard", 2221, 2720, 4, 16, 16},
+	{"American Express", 34, 34, 2, 15, 15},
+	{"American Express", 37, 37, 2, 15, 15},
+	{"Discover", 6011, 6011, 4, 16, 19},
+	{"Discover", 644, 659, 3, 16, 19},
+	{"Diners Club", 300, 305, 3, 14, 14},
+	{"Diners Club", 36, 36, 2, 14, 14},
+	{"Diners Club", 38, 39, 2, 14, 14},
+	{"JCB", 3528, 3589, 4, 16, 19},
+	{"UnionPay", 62, 62, 2, 16, 19},
+}
+
+// testCards are numbers that payment services publish for tests.
+var testCards = []string{
+	"4111111111111111", "4242424242424242", "4012888888881881", "4000056655665556", "4222222222222", "4000000000000002", "4000000000000077",
+	"5555555555554444", "5105105105105100", "2223003122003222", "2223000048400011", "5200828282828210",
+	"378282246310005", "371449635398431", "378734493671000", "6011111111111117", "6011000990139424", "6011981111111113",
+	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
+}
+
+func findCards(f *findings) {
+	f.numbers(&digitsOnly, 13, 19, func(group string) bool { return len(group) >= 13 }, func(start, end int, digits []byte) bool {
+		name := ""
+		for _, b := range brands {
+			if n := len(digits); n >= b.least && n <= b.most && between(digits[:b.digits], b.from, b.to) {
+				name = b.name
+			}
+		}
+		if name == "" || !luhn(digits) || among(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
+			return false
+		}
+		return f.add(Card, "a card's number ("+name+")", start, end)
+	})
+}
+
+func between(digits []byte, from, to int) bool {
+	n := 0
+	for _, c := range digits {
+		n = n*10 + int(c-'0')
+	}
+	return n >= from && n <= to
+}
+
+// luhn checks the last digit (ISO/IEC 7812-1, annex B).
+func luhn(digits []byte) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// ibanLengths are those of the countries (ISO 13616, SWIFT's registry).
+var ibanLengths = map[string]int{
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28,
+	"CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23,
+	"GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32,
+	"LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20, "MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18,
+	"NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24, "SC": 31, "SD": 18, "SE": 24, "SI": 19,
+	"SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}
+
+// exampleIBANs are those that standards and manuals print.
+var exampleIBANs = []string{"DE89370400440532013000", "GB82WEST12345698765432", "GB29NWBK60161331926819", "GB33BUKB20201555555555", "FR1420041010050500013M02606", "FR7630006000011234567890189", "NL91ABNA0417164300", "BE68539007547034", "ES9121000418450200051332", "CH9300762011623852957", "AT611904300234573201", "IT60X0542811101000000123456"}
+
+func findIBANs(f *findings) {
+	f.numbers(&digitsLetters, 15, 34, ibanBegins, func(start, end int, p []byte) bool {
+		if ibanLengths[string(p[:2])] != len(p) || among(exampleIBANs, p) || mod97(mod97(0, p[4:]), p[:4]) != 1 {
+			return false
+		}
+		return f.add(IBAN, "an account number ("+string(p[:2])+")", start, end)
+	})
+}
+
+// ibanBegins says whether a group is a country and its check digits.
+func ibanBegins(group string) bool {
+	return len(group) >= 4 && group[0] >= 'A' && group[1] >= 'A' && group[2] <= '9' && group[3] <= '9'
+}
+
+// mod97 goes on with the remainder n of ISO 7064 MOD 97-10, letters as 10 to 35.
+func mod97(n int, s []byte) int {
+	for _, c := range s {
+		if c >= 'A' {
+			n = (n*100 + int(c-'A') + 10) % 97
+		} else {
+			n = (n*10 + int(c-'0')) % 97
+		}
+	}
+	return n
+}
+
+// findSSNs finds AAA-GG-SSSS in the ranges that are given out (SSA, since 2011).
+func findSSNs(f *findings) {
+	t := f.text
+	for i := 0; i+11 <= len(t); i++ {
+		n := strings.IndexByte(t[i:], '-')
+		if n < 0 {
+			return
+		}
+		start := i + n - 3
+		i += n
+		if start < 0 || start+11 > len(t) || !ssn(t[start:start+11]) || start > 0 && partOfNumber(t[start-1]) || start+11 < len(t) && partOfNumber(t[start+11]) {
+			continue
+		}
+		if !f.add(SSN, "a social security number of the USA", start, start+11) {
+			return
+		}
+		i = start + 10
+	}
+}
+
+func ssn(s string) bool {
+	for i := range len(s) {
+		if dash := i == 3 || i == 6; dash != (s[i] == '-') || !dash && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	area := s[:3]
+	if area == "000" || area == "666" || area[0] == '9' || s[4:6] == "00" || s[7:] == "0000" {
+		return false
+	}
+	plain := area + s[4:6] + s[7:]
+	return strings.Trim(plain, plain[:1]) != "" && !slices.Contains([]string{"123456789", "078051120", "219099999", "457555462", "987654321", "111223333", "123121234"}, plain)
+}
+
+// partOfNumber is what a number goes on with.
+func partOfNumber(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == '.' || c == '/'
+}
+
+// findVINs finds vehicle identification numbers (ISO 3779) with the check digit that
+// North America and China prescribe (49 CFR 565.15).
+func findVINs(f *findings) {
+	f.numbers(&vinLetters, 17, 17, func(group string) bool { return len(group) == 17 }, func(start, end int, p []byte) bool {
+		return end-start == 17 && vin(p) && f.add(VIN, "a vehicle identification number", start, end)
+	})
+}
+
+func vin(p []byte) bool {
+	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // the place of a sign, modulo 10
+	weights := [...]int{8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2}
+	sum := 0
+	for i, c := range p {
+		sum += strings.IndexByte(values, c) % 10 * weights[i]
+	}
+	serial := len(bytes.Trim(p[13:], "0123456789")) == 0
+	return serial && len(bytes.Trim(p[:8], "0123456789")) > 0 && p[8] == "0123456789X"[sum%11]
+}
+
+// What numbers are made of.
+var (
+	digitsOnly    = signs("")
+	digitsLetters = signs("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	vinLetters    = signs("ABCDEFGHJKLMNPRSTUVWXYZ")
+)
+
+func signs(letters string) (of [256]bool) {
+	for _, c := range []byte("0123456789" + letters) {
+		of[c] = true
+	}
+	return of
+}
+
+// numbers visits what is made of the given signs, from least to most of them, in groups
+// with one blank or dash between: up to the end of each group, since another number may
+// follow. Nothing of its like stands before or behind it. Where a number follows a word or
+// another number, inner says of a group whether one begins there. visit is given the place
+// and the signs without what separates them, and says whether it took them.
+//
+// Of two bytes in a row of groups one is a sign, so that a look at every least-th pair
+// meets each row that is long enough.
+func (f *findings) numbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
+	t := f.text
+	for at, done := least-2, 0; at < len(t); at += least - 1 {
+		if !of[t[at]] && (at+1 == len(t) || !of[t[at+1]]) {
+			continue
+		}
+		start := at
+		if !of[t[at]] {
+			start++
+		}
+		for start > done && (of[t[start-1]] || separates(t[start-1]) && start-1 > done && of[t[start-2]]) {
+			start--
+		}
+		for first, taken := true, start; start < len(t); first = false {
+			end := group(t, of, start)
+			if start >= taken && (start == 0 || !partOfNumber(t[start-1])) && (first || inner(t[start:end])) {
+				taken = max(taken, f.groups(of, start, least, most, visit))
+			}
+			done = end
+			if end+1 >= len(t) || !separates(t[end]) || !of[t[end+1]] {
+				break
+			}
+			start = end + 1
+		}
+		at = max(at, done)
+	}
+}
+
+// group is where the signs from i end.
+func group(t string, of *[256]bool, i int) int {
+	for i < len(t) && of[t[i]] {
+		i++
+	}
+	return i
+}
+
+// groups visits the numbers that begin at i, and says where the last that was taken ends.
+func (f *findings) groups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
+	t, plain, digits := f.text, f.plain[:0], 0
+	for at := i; ; at++ {
+		if at < len(t) && of[t[at]] {
+			if len(plain) == most {
+				return taken
+			}
+			plain = append(plain, t[at])
+			if t[at] <= '9' {
+				digits++
+			}
+			continue
+		}
+		goesOn := at+1 < len(t) && separates(t[at]) && of[t[at+1]]
+		ends := goesOn || at == len(t) || !partOfNumber(t[at]) || t[at] == '.'
+		if ends && len(plain) >= least && digits*2 >= len(plain) && visit(i, at, plain) {
+			taken = at
+		}
+		if !goesOn {
+			return taken
+		}
+	}
+}
+
+func separates(c byte) bool { return c == ' ' || c == '-' }
+
+// among says whether one of texts is that.
+func among(texts []string, that []byte) bool {
+	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
+}

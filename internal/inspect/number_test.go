@@ -1,0 +1,146 @@
+package inspect
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// slowNumbers is what numbers promises, a byte at a time.
+func slowNumbers(t string, of *[256]bool, least, most int, inner func(string) bool, visit func(start, end int, plain []byte)) {
+	taken := 0
+	for i := range len(t) {
+		begins := of[t[i]] && (i == 0 || !partOfNumber(t[i-1]))
+		if !begins || i < taken {
+			continue
+		}
+		first := i < 2 || !separates(t[i-1]) || !of[t[i-2]]
+		if !first && !inner(t[i:group(t, of, i)]) {
+			continue
+		}
+		var plain []byte
+		for at := i; len(plain) <= most; at++ {
+			if at < len(t) && of[t[at]] {
+				plain = append(plain, t[at])
+				continue
+			}
+			goesOn := at+1 < len(t) && separates(t[at]) && of[t[at+1]]
+			digits := 0
+			for _, c := range plain {
+				if c <= '9' {
+					digits++
+				}
+			}
+			if (goesOn || at == len(t) || !partOfNumber(t[at]) || t[at] == '.') && len(plain) >= least && digits*2 >= len(plain) {
+				visit(i, at, plain)
+				if digits%3 == 0 {
+					taken = at
+				}
+			}
+			if !goesOn {
+				break
+			}
+		}
+	}
+}
+
+// Looking at every so many bytes finds what looking at each of them does.
+func TestNumbersSkipNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 1))
+	for range 20000 {
+		var b strings.Builder
+		for range r.IntN(90) {
+			b.WriteByte("0123456789012345678901234567890123456789   --ABDEX.x/\n"[r.IntN(54)])
+		}
+		text := b.String()
+		for _, k := range []struct {
+			of          *[256]bool
+			least, most int
+			inner       func(string) bool
+		}{{&digitsOnly, 13, 19, func(g string) bool { return len(g) >= 13 }}, {&digitsLetters, 15, 34, ibanBegins}, {&vinLetters, 17, 17, func(g string) bool { return len(g) == 17 }}} {
+			var want, got []string
+			slowNumbers(text, k.of, k.least, k.most, k.inner, func(start, end int, plain []byte) { want = append(want, text[start:end]+"|"+string(plain)) })
+			f := findings{text: text}
+			f.numbers(k.of, k.least, k.most, k.inner, func(start, end int, plain []byte) bool {
+				got = append(got, text[start:end]+"|"+string(plain))
+				digits := 0
+				for _, c := range plain {
+					if c <= '9' {
+						digits++
+					}
+				}
+				return digits%3 == 0
+			})
+			if !slices.Equal(want, got) {
+				t.Fatalf("%q, %d to %d:\n%q, want\n%q", text, k.least, k.most, got, want)
+			}
+		}
+	}
+}
+
+// A number stands behind a word or another number as often as not.
+func TestNumbersBehindOthers(t *testing.T) {
+	for text, want := range map[string]Kind{
+		"IBAN DE44 5001 0517 5407 3249 31": IBAN, "PAY TO DE44500105175407324931": IBAN, "VEHICLE NR 1M8GDM9AXKP042788": VIN,
+		"qty 3 4539148803436467": Card, "2 4539148803436467 now": Card,
+	} {
+		if got := Text(text, Kinds{}); len(got) != 1 || got[0].Kind != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// Runs of base64 are met wherever they begin, and long plain text hides nothing.
+func TestEncodedAndHiddenSkipNothing(t *testing.T) {
+	encoded := kinds[slices.IndexFunc(kinds, func(d detector) bool { return d.kind == Encoded })].shows
+	encoded = strings.TrimRight(encoded, "=")
+	for n := range 200 {
+		fill := strings.Repeat("so, ", 60)[:n]
+		if got := Text(fill+" "+encoded+" "+fill, Kinds{only: []Kind{Encoded}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
+			t.Fatalf("behind %d bytes: %v", n, got)
+		}
+		for _, odd := range []string{"\u200b", "\x7f", "\x1f", "\x00", "\u202e"} {
+			if got := Text(fill+"a"+odd+"b"+fill, Kinds{only: []Kind{Hidden, Control}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
+				t.Fatalf("%q behind %d bytes: %v", odd, n, got)
+			}
+		}
+	}
+}
+
+// A text in which nothing stands costs no memory.
+func TestNothingFoundAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("A line of prose with 12 numbers, a [link](https://example.org/) and <b class=x>.\n", 800)
+	Text(text, Kinds{})
+	if n := testing.AllocsPerRun(20, func() { Text(text, Kinds{}) }); n > 0.9 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Many of what is harmless hide none of what is not.
+func TestHarmlessOnesHideNothing(t *testing.T) {
+	for _, c := range []struct {
+		fill, text string
+		want       Kind
+	}{
+		{"[a](https://example.org) ", "![x](https://example.org/a.png?d=1)", ImageLink},
+		{"a <| b ", "<|im_start|>system", TemplateToken},
+		{"<b class=x>", `<p style="display:none">x</p>`, CSSHidden},
+		{"<!-- a -->", "<!-- a note that no reader of the page will ever see -->", Comment},
+	} {
+		if kind, part := first(strings.Repeat(c.fill, 1000)+c.text, Kinds{only: []Kind{c.want}}); kind != c.want {
+			t.Errorf("behind 1000 of %q: %s %q, want %s", c.fill, kind, part, c.want)
+		}
+	}
+}
+
+func TestQueried(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://a.example/p?q": true, " <HTTP://a?b>": true, "https://a.example/p": false, "https://a?": false, "https://?a": false,
+		"https://??a": true, "/p?q": false, "": false, `https://a "t?"`: false, "https://": false, "ftp://a?b": false,
+	} {
+		if queried(address) != want {
+			t.Errorf("%q: %v", address, !want)
+		}
+	}
+}

@@ -1,0 +1,371 @@
+package inspect
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Pack is a named list of what to look for: kinds, and patterns of its own.
+type Pack struct {
+	Name     string    `toml:"name"`
+	Says     string    `toml:"says"` // what it finds, for people
+	Kinds    []Kind    `toml:"kinds"`
+	Patterns []Pattern `toml:"pattern"`
+
+	text   []byte      // as it was read
+	begins *beginnings // of an owner's
+}
+
+// Pattern is one form. It is looked for around words alone, so that ordinary text costs no
+// regular expression.
+type Pattern struct {
+	Says  string   `toml:"says"`
+	Near  []string `toml:"near"`  // in any case: the form stands within 96 bytes of one of them
+	Regex string   `toml:"regex"` // RE2
+	Check string   `toml:"check"` // of its signs, one of checks; "" for none
+	Match []string `toml:"match"` // texts in which it is found, at least one
+	Not   []string `toml:"not"`   // and in which it is not, at least one
+
+	form *regexp.Regexp
+	size int // instructions of the form: what a byte may cost
+}
+
+// Bounds of a pack: what is read has a cost for each text that is looked at.
+const (
+	maxPack     = 256 << 10 // bytes
+	maxPatterns = 64
+	maxNear     = 16   // words of a pattern
+	maxRegex    = 1024 // bytes; RE2 itself bounds repetitions, and is linear
+	maxSize     = 1000 // instructions
+	maxSizes    = 4000 // of all patterns
+	around      = 96   // bytes before and behind a word of near
+)
+
+//go:embed packs/*.toml
+var packFiles embed.FS
+
+// packs are those that are built in, read when the first is asked for.
+var packs = sync.OnceValue(func() (all []*Pack) {
+	files, err := packFiles.ReadDir("packs")
+	for _, f := range files {
+		src, readErr := packFiles.ReadFile("packs/" + f.Name())
+		p, parseErr := ParsePack(src)
+		if err = errors.Join(err, readErr, parseErr); err != nil {
+			break
+		}
+		all = append(all, p)
+	}
+	if err != nil {
+		panic(err) // a test reads them all
+	}
+	return all
+})
+
+// PackError is why a pack does not load.
+type PackError struct {
+	Line int // from 1; 0 where it is about the whole
+	Err  error
+}
+
+func (e *PackError) Error() string {
+	if e.Line == 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
+// Unwrap is the error without its line.
+func (e *PackError) Unwrap() error { return e.Err }
+
+// ParsePack reads a pack and tries its examples; what does not do what they say is an
+// error. Every error is a *PackError.
+func ParsePack(src []byte) (*Pack, error) {
+	fail := func(line int, err error) (*Pack, error) { return nil, &PackError{line, err} }
+	if len(src) > maxPack {
+		return fail(0, fmt.Errorf("%d bytes: at most %d", len(src), maxPack))
+	}
+	p := &Pack{text: src}
+	d := toml.NewDecoder(bytes.NewReader(src)).DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
+			line, _ := strict.Errors[0].Position()
+			return fail(line, fmt.Errorf("unknown key %q", strings.Join(strict.Errors[0].Key(), ".")))
+		}
+		if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := wrong.Position()
+			return fail(line, err)
+		}
+		return fail(0, err)
+	}
+	alien := slices.IndexFunc(p.Kinds, func(k Kind) bool { return !slices.Contains(shareable, k) })
+	switch {
+	case p.Name == "" || len(p.Name) > 32 || strings.Trim(p.Name, "abcdefghijklmnopqrstuvwxyz0123456789-:") != "":
+		return fail(0, fmt.Errorf("name %q is not made of small letters, digits, dashes and colons, at most 32", p.Name))
+	case !oneLine(p.Says):
+		return fail(0, fmt.Errorf("says: %q is not one line of text", p.Says))
+	case len(p.Patterns) > maxPatterns:
+		return fail(0, fmt.Errorf("%d patterns: at most %d", len(p.Patterns), maxPatterns))
+	case len(p.Patterns)+len(p.Kinds) == 0:
+		return fail(0, errors.New("it looks for nothing: give kinds, or a [[pattern]]"))
+	case alien >= 0:
+		return fail(0, fmt.Errorf("kinds: %q is none that packs can have (%v)", p.Kinds[alien], shareable))
+	}
+	sizes := 0
+	for i := range p.Patterns {
+		err := p.Patterns[i].ready()
+		if sizes += p.Patterns[i].size; err == nil && sizes > maxSizes {
+			err = fmt.Errorf("the regexes up to this have %d steps: at most %d", sizes, maxSizes)
+		}
+		if err != nil {
+			return fail(header(src, i), fmt.Errorf("pack %s, pattern %d (%s): %w", p.Name, i+1, strings.Trim(strconv.Quote(p.Patterns[i].Says), `"`), err))
+		}
+	}
+	var err error
+	if p.begins, err = beginningsOf(p); err != nil {
+		return fail(0, err)
+	}
+	return p, nil
+}
+
+// header is the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
+func header(src []byte, n int) int {
+	at := 0
+	for line := range bytes.Lines(src) {
+		at++
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[[pattern]]")) {
+			if n--; n < 0 {
+				return at
+			}
+		}
+	}
+	return 0
+}
+
+// oneLine says that a text can be shown to people as it is.
+func oneLine(says string) bool {
+	return !strings.ContainsFunc(says, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// ready compiles a pattern and tries it on its examples.
+func (p *Pattern) ready() (err error) {
+	switch {
+	case !oneLine(p.Says):
+		return errors.New("says is not one line of text")
+	case len(p.Regex) > maxRegex:
+		return fmt.Errorf("regex of %d bytes: at most %d", len(p.Regex), maxRegex)
+	case len(p.Near) > maxNear:
+		return fmt.Errorf("near has %d words: at most %d", len(p.Near), maxNear)
+	case len(p.Near) == 0 || slices.ContainsFunc(p.Near, func(w string) bool { return len(w) < 2 || len(w) > 64 || w != strings.ToLower(w) }):
+		return errors.New("near: give at least one word in small letters, of 2 to 64 bytes")
+	case len(p.Match) == 0 || len(p.Not) == 0:
+		return errors.New("give a text in match and one in not")
+	case p.Check != "" && checks[p.Check] == nil:
+		return fmt.Errorf("unknown check %q", p.Check)
+	}
+	if p.form, err = regexp.Compile(p.Regex); err != nil {
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
+			return fmt.Errorf("regex: %s: %q", bad.Code, bad.Expr)
+		}
+		return err
+	}
+	if p.size, err = sizeOf(p.Regex); err != nil {
+		return err
+	}
+	if p.form.MatchString("") {
+		return errors.New("the regex matches nothing at all, which is everywhere")
+	}
+	for _, texts := range []struct {
+		of   []string
+		want bool
+	}{{p.Match, true}, {p.Not, false}} {
+		for _, text := range texts.of {
+			found := false
+			p.find(text, nil, func(int, int) bool { found = true; return false })
+			if found != texts.want {
+				return fmt.Errorf("%q: found is %v, and the example says %v", text, found, texts.want)
+			}
+		}
+	}
+	return nil
+}
+
+// find visits the places at which the form stands near one of its words. Places around
+// words that stand close are one, so that the regex reads nothing twice. It ends where what
+// may be spent is spent; nil is no bound.
+func (p *Pattern) find(text string, left *int, visit func(start, end int) bool) {
+	from, to := 0, -1
+	read := func() bool {
+		for from < to {
+			if left != nil {
+				if *left -= (to - from) * p.size; *left < 0 {
+					return false
+				}
+			}
+			m := p.form.FindStringIndex(text[from:to])
+			if m == nil {
+				return true
+			}
+			start, end := from+m[0], from+m[1]
+			if check := checks[p.Check]; (check == nil || check(text[start:end])) && !visit(start, end) {
+				return false
+			}
+			from = max(end, start+1)
+		}
+		return true
+	}
+	for at := range near(text, p.Near) {
+		begin, end := lineOrWord(text, max(0, at-around)), min(len(text), at+around)
+		if begin > to {
+			if !read() {
+				return
+			}
+			from = begin
+		}
+		to = end
+	}
+	read()
+}
+
+// lineOrWord is i, or where the word begins in which it stands.
+func lineOrWord(text string, i int) int {
+	for n := 0; n < around && i > 0 && partOfNumber(text[i-1]); n++ {
+		i--
+	}
+	return i
+}
+
+// near visits the places of words, in any case, in their order.
+func near(text string, words []string) func(yield func(at int) bool) {
+	return func(yield func(at int) bool) {
+		var first [256]bool
+		for _, w := range words {
+			first[w[0]], first[upper(w[0])] = true, true
+		}
+		for i := range len(text) {
+			if !first[text[i]] {
+				continue
+			}
+			for _, w := range words {
+				if stands(text, i, w) {
+					if !yield(i) {
+						return
+					}
+					break
+				}
+			}
+		}
+	}
+}
+
+// stands says whether a word stands at i, in any case, and not inside another; one of more
+// than four letters may go on.
+func stands(text string, i int, word string) bool {
+	end := i + len(word)
+	switch {
+	case end > len(text), i > 0 && letter(text[i-1]) && letter(word[0]):
+		return false
+	case len(word) <= 4 && end < len(text) && letter(text[end]) && letter(word[len(word)-1]):
+		return false
+	}
+	return strings.EqualFold(text[i:end], word)
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}
+
+// announced is a word of near, and which pattern of all packs asks for it.
+type announced struct {
+	word    string
+	pattern int
+}
+
+// begins are the words of every pack that is built in, by their first two bytes: list has
+// 0 where none begins so, and for most places of most texts that is all that is looked at.
+var begins = sync.OnceValue(func() *beginnings {
+	b, err := beginningsOf(packs()...)
+	if err != nil {
+		panic(err) // a test reads them all
+	}
+	return b
+})
+
+func beginningsOf(packs ...*Pack) (*beginnings, error) {
+	b := &beginnings{words: make([][]announced, 1)}
+	n := 0
+	for _, p := range packs {
+		for i := range p.Patterns {
+			for _, w := range p.Patterns[i].Near {
+				at := &b.list[two(w[0], w[1])]
+				if *at == 0 {
+					if len(b.words) > math.MaxUint8 {
+						return nil, fmt.Errorf("near: at most %d words that begin with other letters", math.MaxUint8)
+					}
+					*at = uint8(len(b.words))
+					b.words = append(b.words, nil)
+				}
+				b.some[two(w[0], w[1])>>6] |= 1 << (two(w[0], w[1]) & 63)
+				b.words[*at] = append(b.words[*at], announced{w, n})
+			}
+			n++
+		}
+	}
+	return b, nil
+}
+
+type beginnings struct {
+	some  [1 << 10]uint64 // a bit for each that is not 0 in list, which is not in the way of other data
+	list  [1 << 16]uint8
+	words [][]announced
+}
+
+func two(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
+
+// speaks notes the patterns of which a word stands in a text, in one pass.
+func (b *beginnings) speaks(text string, says *[maxPatterns]bool) {
+	before := uint16(0)
+	for i := range len(text) {
+		pair := before<<8 | uint16(text[i]|0x20)
+		before = pair
+		if b.some[pair>>6]&(1<<(pair&63)) == 0 || i == 0 {
+			continue
+		}
+		for _, w := range b.words[b.list[pair]] {
+			says[w.pattern] = says[w.pattern] || stands(text, i-1, w.word)
+		}
+	}
+}
+
+// findPacks finds what the patterns of the packs that are wanted do.
+func findPacks(f *findings) {
+	var says [maxPatterns]bool
+	begins().speaks(f.text, &says)
+	n := -1
+	for _, p := range packs() {
+		k := Kind(p.Name)
+		for j := range p.Patterns {
+			pattern := &p.Patterns[j]
+			if n++; !says[n] || !f.wanted.has(k) {
+				continue
+			}
+			pattern.find(f.text, nil, func(start, end int) bool { return f.add(k, pattern.Says, start, end) })
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package pin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// minForeign is the shortest name that is taken for one where it stands in a text.
+const minForeign = 6
+
+// Compare says what a server has become since the lock was written, and which new words of
+// it name a tool of another server: a text that wants to say how that one is used.
+func (l Lock) Compare(name string, is *Server) []Difference {
+	was := l[name]
+	all := Compare(&was, is)
+	foreign := l.foreign(name, is)
+	for i := range all {
+		d := &all[i]
+		if d.Class != Added && !slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Class == Text || c.Class == Widened }) {
+			continue
+		}
+		tree := map[string]any{"instructions": is.Instructions}
+		if d.Kind != Itself {
+			tree = is.entries[d.Kind][d.Name].tree
+		}
+		d.Changes = append(d.Changes, mentions(tree, foreign)...)
+		d.Class = Gravest(d.Changes)
+	}
+	return all
+}
+
+// foreign are the tools of the other servers, by name, with whose they are: those whose
+// names are no words of every day, and that this server does not have.
+func (l Lock) foreign(name string, is *Server) map[string]string {
+	all := map[string]string{}
+	for _, other := range slices.Sorted(maps.Keys(l)) {
+		if other == name {
+			continue
+		}
+		for tool := range l[other].entries[Tool] {
+			if _, own := is.Entry(Tool, tool); !own && len(tool) >= minForeign && strings.ContainsAny(tool, "-_./") {
+				all[tool] = other
+			}
+		}
+	}
+	return all
+}
+
+func mentions(tree map[string]any, foreign map[string]string) (found []Change) {
+	if len(foreign) == 0 {
+		return nil
+	}
+	leaves("", tree, func(at, text string) {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
+		}) {
+			word = strings.Trim(word, "-_./")
+			if whose, ok := foreign[word]; ok {
+				found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("it names %q, a tool of %q", word, whose)})
+				return
+			}
+		}
+	})
+	return found
+}

@@ -1,0 +1,63 @@
+package pin
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Zeros that are written out: those of 1e21 and of 1e-7 stand as an exponent.
+const maxZeros = 20
+
+// number writes a number by its worth: 1.0 and 1e0 are 1, -0 is 0. No digit is lost,
+// however many there are. One whose exponent has more than 32 bits is as it is written.
+func number(n json.Number) json.Number {
+	text := strings.ToLower(string(n))
+	digits, exponent, _ := strings.Cut(text, "e")
+	power := int64(0)
+	if exponent != "" {
+		var err error
+		if power, err = strconv.ParseInt(exponent, 10, 32); err != nil {
+			return n
+		}
+	}
+	digits, negative := strings.CutPrefix(digits, "-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	power -= int64(len(fraction))
+	digits = strings.TrimLeft(whole+fraction, "0")
+	short := strings.TrimRight(digits, "0")
+	if power += int64(len(digits) - len(short)); short == "" {
+		return "0"
+	}
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	return json.Number(sign + decimal(short, power))
+}
+
+// decimal writes digits, which neither begin nor end with 0, times ten to a power.
+func decimal(digits string, power int64) string {
+	point := int64(len(digits)) + power // where it stands, from the first digit
+	switch {
+	case power > maxZeros || point < -5:
+		return digits + "e" + strconv.FormatInt(power, 10)
+	case power >= 0:
+		return digits + strings.Repeat("0", int(power))
+	case point > 0:
+		return digits[:point] + "." + digits[point:]
+	}
+	return "0." + strings.Repeat("0", int(-point)) + digits
+}
+
+// below says that a is a smaller number than b; false where that cannot be told.
+func below(a, b any) bool {
+	x, isX := a.(json.Number)
+	y, isY := b.(json.Number)
+	if !isX || !isY {
+		return false
+	}
+	f, err := x.Float64()
+	g, again := y.Float64()
+	return err == nil && again == nil && f < g
+}

@@ -1,0 +1,90 @@
+package pin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// State is what one person's machine knows of a server: what was approved, and what the
+// server has said last.
+type State struct {
+	Server   string // its name, so that another's file is not taken for it
+	Sighted  []Kind // of which a first list was seen to its end
+	Approved Server
+	Served   Server
+	Kept     []string // digests of what a person has seen and not approved
+}
+
+// maxKept is how many answers are remembered; of more, the last.
+const maxKept = 1 << 12
+
+// Keep notes what a person did not approve.
+func (s *State) Keep(digest string) {
+	if !slices.Contains(s.Kept, digest) {
+		s.Kept = append(s.Kept, digest)
+	}
+	s.Kept = s.Kept[max(0, len(s.Kept)-maxKept):]
+}
+
+// Text is the state as a file, in the form of a lock.
+func (s *State) Text() []byte {
+	sighted := make([]string, 0, len(s.Sighted))
+	for _, k := range s.Sighted {
+		sighted = append(sighted, k.String())
+	}
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	to.SetIndent("", "  ")
+	if err := to.Encode(map[string]any{
+		"formula": Formula, "server": s.Server, "sighted": sighted,
+		"approved": s.Approved.block(), "served": s.Served.block(), "kept": append([]string{}, s.Kept...),
+	}); err != nil {
+		panic(err) // a tree of parse has nothing that cannot be written
+	}
+	return seen(b.Bytes())
+}
+
+// ReadState reads the state of the server of that name. Like ReadLock it takes nothing that
+// it does not know whole.
+func ReadState(src []byte, server string) (*State, error) {
+	tree, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	file, err := only(tree, "formula", "server", "sighted", "approved", "served", "kept")
+	if err != nil {
+		return nil, err
+	}
+	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
+		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", written(formula), Formula)
+	}
+	if file["server"] != server {
+		return nil, fmt.Errorf("it is that of another server, %s", written(file["server"]))
+	}
+	s := &State{Server: server}
+	sighted, isList := words(file["sighted"])
+	kept, areKept := words(file["kept"])
+	if !isList || !areKept {
+		return nil, errors.New("sighted and kept are lists of texts")
+	}
+	s.Kept = kept
+	for _, word := range sighted {
+		at := slices.IndexFunc([]Kind{Tool, Prompt, Template, Itself}, func(k Kind) bool { return k.String() == word })
+		if at < 0 {
+			return nil, fmt.Errorf("%q is nothing that can be sighted", word)
+		}
+		s.Sighted = append(s.Sighted, Kind(at)) //nolint:gosec // an index of four
+	}
+	if s.Approved, err = readServer(file["approved"]); err != nil {
+		return nil, fmt.Errorf("approved: %w", err)
+	}
+	if s.Served, err = readServer(file["served"]); err != nil {
+		return nil, fmt.Errorf("served: %w", err)
+	}
+	return s, nil
+}

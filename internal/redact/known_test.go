@@ -1,0 +1,157 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/clawai/clawai/internal/testing/slow"
+)
+
+const canary = "cAn4ry/+ ?value~"
+
+func known(values ...string) *Known {
+	var all [][]byte
+	for _, v := range values {
+		all = append(all, []byte(v))
+	}
+	return NewKnown(all)
+}
+
+func forms(v string) map[string]string {
+	var percent strings.Builder
+	for i := range len(v) {
+		percent.WriteString("%" + strings.ToLower(string("0123456789ABCDEF"[v[i]>>4])) + string("0123456789ABCDEF"[v[i]&15]))
+	}
+	return map[string]string{
+		"plain": v, "query": url.QueryEscape(v), "path": url.PathEscape(v), "every byte": percent.String(),
+		"base64": base64.StdEncoding.EncodeToString([]byte(v)), "url base64": base64.RawURLEncoding.EncodeToString([]byte(v)),
+		"basic": base64.StdEncoding.EncodeToString([]byte("user:" + v)), "basic, one more": base64.StdEncoding.EncodeToString([]byte("users:" + v + "x")),
+		"basic, two more": base64.URLEncoding.EncodeToString([]byte("u:" + v + "xy")),
+	}
+}
+
+func TestKnownForms(t *testing.T) {
+	k := known(canary, "short", "another-of-them")
+	for name, form := range forms(canary) {
+		text := "at 100%: a+b " + form + " and on"
+		start, end, ok := k.Find([]byte(text), 0)
+		if !ok || !strings.Contains(form, text[start:end]) || len(form)-(end-start) > 12 {
+			t.Errorf("%s: %q, %v in %q", name, text[start:end], ok, form)
+		}
+		if _, _, again := k.Find([]byte(text), end); again {
+			t.Errorf("%s: found twice", name)
+		}
+		if got := k.Text(text); !strings.Contains(got, "[redacted:vault]") || k.Contains([]byte(got)) || !strings.HasSuffix(got, " and on") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, text := range []string{"", "short", "cAn4ry/+ ?value", "%", "%6", "100% + %41%zz", strings.ToLower(canary)} {
+		if k.Contains([]byte(text)) {
+			t.Errorf("%q counts as secret", text)
+		}
+	}
+	if none := known("short"); none != nil || none.Contains([]byte("short")) || none.Text(canary) != canary {
+		t.Error("nothing to know, and something is found")
+	}
+}
+
+// A line of a value that has several is one too.
+func TestKnownLines(t *testing.T) {
+	k := known("-----BEGIN\nfirst-line-of-a-key\nsecond-line-of-a-key\n}")
+	if got := k.Text("a second-line-of-a-key b -----BEGIN }"); got != "a [redacted:vault] b -----BEGIN }" {
+		t.Error(got)
+	}
+}
+
+// The record keeps no known value in any mode, whole or at the cut, in names, texts and numbers.
+func TestKnownInTheRecord(t *testing.T) {
+	long := strings.Repeat("long-canary ", 200)
+	for _, mode := range []Mode{Redacted, Hashed, Full} {
+		r := New(mode, testKey)
+		r.Hide(known(canary, "12345678901", long))
+		for name, form := range forms(canary) {
+			got, _ := r.AppendJSON(nil, []byte(`{"a":"x `+form+`","`+form+`":[12345678901]}`))
+			if strings.Contains(string(got), form) || strings.Contains(string(got), "12345678901") || strings.Count(string(got), "[redacted:vault:") != 3 {
+				t.Errorf("%v, %s: %s", mode, name, got)
+			}
+		}
+		text := strings.Repeat("x", MaxText-20) + long
+		if got := string(r.AppendString(nil, text)); strings.Contains(got, "long-") {
+			t.Errorf("%v: %s", mode, got[MaxText-50:])
+		}
+		args, _ := r.AppendJSON(nil, []byte(`["`+strings.ReplaceAll(text, "long-", `\u006cong-`)+`"]`))
+		if strings.Contains(string(args), "long-") {
+			t.Errorf("%v: %s", mode, args[MaxText-50:])
+		}
+	}
+}
+
+// Both alphabets of base64 in one text, in either order: neither hides the other.
+func TestKnownBothAlphabets(t *testing.T) {
+	k, all := known(canary), forms(canary)
+	for _, text := range []string{all["basic"] + " " + all["basic, two more"], all["basic, two more"] + " " + all["basic"]} {
+		if got := k.Text(text); strings.Count(got, knownMark) != 2 || k.Contains([]byte(got)) {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestKnownCopy(t *testing.T) {
+	slow.Test(t)
+	k := known(canary)
+	var text strings.Builder
+	for _, form := range forms(canary) {
+		text.WriteString("line " + form + " end\n" + form)
+	}
+	text.WriteString(strings.Repeat("no end ", 10_000) + canary + strings.Repeat(" no end", 10_000) + canary)
+	for name, read := range map[string]io.Reader{"whole": strings.NewReader(text.String()), "bytes": iotest.OneByteReader(strings.NewReader(text.String()))} {
+		var out bytes.Buffer
+		if err := k.Copy(&out, read); err != nil || k.Contains(out.Bytes()) || strings.Count(out.String(), "[redacted:vault]") != 2*9+2 {
+			t.Errorf("%s: %v, %d", name, err, strings.Count(out.String(), "[redacted:vault]"))
+		}
+		if strings.Count(out.String(), "no end") != 20_000 {
+			t.Errorf("%s: what is no secret is lost", name)
+		}
+	}
+}
+
+func FuzzKnown(f *testing.F) {
+	f.Add("a "+canary+" b", canary)
+	f.Add("%63An4ry%2F+%20%3Fvalue~", canary)
+	f.Fuzz(func(t *testing.T, text, value string) {
+		k := known(value)
+		start, end, ok := k.Find([]byte(text), 0)
+		if ok && (start < 0 || end <= start || end > len(text)) {
+			t.Fatal(start, end)
+		}
+		if !ok && len(value) >= Shortest && strings.Contains(text, value) {
+			t.Fatal("a plain value is not found")
+		}
+		var out bytes.Buffer
+		if k == nil {
+			return
+		}
+		if err := k.Copy(&out, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(value, "\n") && !ok && out.String() != text {
+			t.Fatalf("%q became %q", text, out.String())
+		}
+	})
+}
+
+func BenchmarkKnown(b *testing.B) {
+	k := known("ghp_16C7e42F292c6912E7710c838347Ae178B4a", canary, "another-of-them-all", "xoxb-17653672481-19874698323")
+	text := []byte(strings.Repeat(`{"type":"text","text":"an ordinary reply of a server, 100% text + more"},`, 1<<10))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if k.Contains(text) {
+			b.Fatal("found")
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package reply
+
+import (
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/inspect"
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// The kinds that are found here and in no text by itself.
+const (
+	Marker = "marker" // a mark that stands for a text that was withheld
+	Fence  = "fence"  // a mark that imitates ours around what a server sent
+	Schema = "schema" // what does not fit the schema that it was promised by
+	Link   = "link"   // an address that leads into the reader's machine or network
+)
+
+// Bounds of one look: beyond them stands unscreened.
+const (
+	maxText   = 4 << 20 // bytes of strings
+	maxFound  = 256
+	maxLevels = 4 // of JSON in a string in JSON
+)
+
+// Finding is one thing that a message carries.
+type Finding struct {
+	Kind    string
+	What    string // in words, never a part of the message
+	Pointer string // of the string it stands in: /result/content/0/text
+	Entry   int    // of a list, from 0; -1 in none
+	// Fixed says that it stands where nothing may be altered: in a number, a blob, a
+	// request to the client.
+	Fixed bool
+
+	start, end int    // of the message
+	value      string // what is said there
+}
+
+// Wanted is what a look is for.
+type Wanted struct {
+	Texts  inspect.Kinds
+	Any    bool // Texts counts; else no text is looked into
+	Marker bool
+	Fence  bool
+	Link   bool
+	Schema bool // for the caller, who knows the schemas
+}
+
+// ParseWanted reads the words of kinds, among them those of the owner's packs.
+func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
+	var texts []string
+	for _, k := range words {
+		switch k {
+		case "*":
+			w.Marker, w.Fence, w.Link, w.Schema = true, true, true, true
+			texts = append(texts, k)
+		case Marker:
+			w.Marker = true
+		case Fence:
+			w.Fence = true
+		case Link:
+			w.Link = true
+		case Schema:
+			w.Schema = true
+		default:
+			texts = append(texts, k)
+		}
+	}
+	if w.Any = len(texts) > 0; w.Any {
+		w.Texts, err = inspect.ParseKinds(texts, own...)
+	}
+	return w, err
+}
+
+// Message is a message that came back, looked at.
+type Message struct {
+	Findings []Finding
+	raw      []byte
+	root     string // where the payload stands: /result
+	payload  span   // an object or, of an error, what there is
+	list     string // the member that holds the entries of a list; "" is no list
+	whole    bool   // all of it was looked at
+}
+
+// Whole says whether all of the message was looked at.
+func (m *Message) Whole() bool { return m.whole }
+
+type span struct{ start, end int }
+
+// lists are the methods whose results are lists, and where their entries are.
+var lists = map[string]struct{ member, name string }{
+	"tools/list": {"tools", "name"}, "prompts/list": {"prompts", "name"}, "resources/list": {"resources", "uri"},
+	"resources/templates/list": {"resourceTemplates", "uriTemplate"}, "skills/list": {"skills", "uri"},
+}
+
+// IsList says whether the answers to a method are lists.
+func IsList(method string) bool { return lists[method].member != "" }
+
+// errNothing is a message without a payload.
+var errNothing = errors.New("the message carries nothing that could be looked at")
+
+// Look looks at a message that answers method, or that came by itself. f is as
+// proxy/frame gave it.
+func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
+	m := &Message{raw: f.Raw, list: lists[method].member, whole: true}
+	part := f.Result
+	switch {
+	case part != nil:
+		m.root = "/result"
+	case f.Error != nil:
+		m.root, part, m.list = "/error", f.Error, ""
+	case f.Params != nil:
+		m.root, part, m.list = "/params", f.Params, ""
+	default:
+		return nil, errNothing
+	}
+	start := m.offset(jsonscan.Of(part))
+	m.payload = span{start, start + len(part)}
+	l := looker{m: m, wanted: wanted, room: maxText}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(part))}, base: start, pass: opaque}
+	w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
+	if !w.value() && m.whole {
+		return nil, errors.New("the message cannot be read as JSON")
+	}
+	return m, nil
+}
+
+// opaque says of a member that it is the server's or the protocol's own and is given back
+// as it came: nobody reads it.
+func opaque(path []string, name string) bool {
+	switch len(path) {
+	case 0:
+		switch name {
+		case "requestState", "nextCursor", "resultType", "taskId", "progressToken", "requestId":
+			return true
+		}
+	case 1:
+		return path[0] == "task" && name == "taskId" || path[0] == "_meta" && name == "progressToken"
+	}
+	return false
+}
+
+// looker looks at one message.
+type looker struct {
+	m       *Message
+	wanted  Wanted
+	room    int // bytes that may still be looked at
+	scratch []byte
+}
+
+// see looks at a member or an element.
+func (l *looker) see(path []string, name, value token) (segment string, ok bool) {
+	at := place{path: path[:len(path)-1], entry: l.entry(path)}
+	segment = name.said
+	if l.room -= len(name.said) + len(value.said); l.room < 0 {
+		l.unscreened(at, "the rest of a long message")
+		return segment, false
+	}
+	if value.end == 0 || name.end == 0 { // one of them alone
+		t := value
+		if value.end == 0 {
+			t = name
+		} else {
+			at.path = path
+		}
+		if t.end == 0 || dull(t.said) {
+			return segment, true
+		}
+		found := l.look(t.said)
+		if len(found) > 0 && name.end > 0 {
+			segment = "*"
+		}
+		return segment, l.add(at, t, 0, found)
+	}
+	// What a name says of its value is a part of what is looked for.
+	if dull(name.said) && (dull(value.said) || value.number && len(value.said) < 9) {
+		return segment, true
+	}
+	const between = `":"`
+	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(between)+len(value.said))
+	l.scratch = append(append(append(l.scratch, name.said...), between...), value.said...)
+	found := l.look(string(jsonscan.Of(l.scratch)))
+	for _, f := range nested(value.said, nil, 1, l.lookFlat) {
+		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
+		found = append(found, f)
+	}
+	if l.wanted.Link && !value.number && linked(path, name.said) && inward(value.said) {
+		from := len(name.said) + len(between)
+		found = append(found, inspect.Found{Kind: Link, What: "an address that leads to the reader's own machine or network", Start: from, End: from + len(value.said)})
+	}
+	if len(found) == 0 && !l.blob(path, name, value) {
+		return segment, true
+	}
+	if slices.ContainsFunc(found, func(f inspect.Found) bool { return f.Start < len(name.said) }) {
+		segment = "*"
+	}
+	path[len(path)-1] = segment
+	if !l.add(at, name, 0, found) {
+		return segment, false
+	}
+	at.path = path
+	if l.blob(path, name, value) {
+		return segment, l.addBlob(at, value)
+	}
+	return segment, l.add(at, value, len(name.said)+len(between), found)
+}
+
+// dull says of a text that it is too short and too plain for anything to be in it, with
+// or without a name that says something of it.
+func dull(s string) bool {
+	if len(s) > 5 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '<' {
+			return false
+		}
+	}
+	return true
+}
+
+// place is where a token stands.
+type place struct {
+	path  []string
+	entry int
+}
+
+// entry is the entry of a list that a path leads into, -1 for none.
+func (l *looker) entry(path []string) int {
+	if l.m.list == "" || len(path) < 2 || path[0] != l.m.list {
+		return -1
+	}
+	n, err := strconv.Atoi(path[1])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// look finds everything that is wanted in a text; what it gives are parts of it.
+func (l *looker) look(text string) (found []inspect.Found) {
+	return nested(text, l.lookFlat(text), 1, l.lookFlat)
+}
+
+// lookFlat is look of what stands in no further JSON.
+func (l *looker) lookFlat(text string) (found []inspect.Found) {
+	if l.wanted.Any {
+		found = inspect.Text(text, l.wanted.Texts)
+	}
+	if l.wanted.Marker || l.wanted.Fence {
+		found = append(found, marks(text, l.wanted.Marker, l.wanted.Fence)...)
+	}
+	return found
+}
+
+// add notes what was found in a token, which stands at offset from of what was looked at.
+func (l *looker) add(at place, t token, from int, found []inspect.Found) bool {
+	for _, f := range found {
+		start, end := max(f.Start-from, 0), min(f.End-from, len(t.said))
+		if start >= end {
+			continue
+		}
+		if f.Kind == inspect.Unscreened || len(l.m.Findings) == maxFound {
+			l.unscreened(at, "behind too many findings")
+			return false
+		}
+		one := Finding{Kind: string(f.Kind), What: f.What, Pointer: pointer(l.m.root, at.path), Entry: at.entry,
+			Fixed: t.number || l.fixed(at.path), start: t.start, end: t.end, value: strings.Clone(t.said[start:end])}
+		if !t.number {
+			one.start, one.end = t.raw(l.m.raw, start, end)
+		}
+		l.m.Findings = append(l.m.Findings, one)
+	}
+	return true
+}
+
+// unscreened notes that not all of the message was looked at.
+func (l *looker) unscreened(at place, what string) {
+	l.m.whole = false
+	l.m.Findings = append(l.m.Findings, Finding{Kind: string(inspect.Unscreened), What: what, Pointer: pointer(l.m.root, at.path), Entry: at.entry, Fixed: true})
+}
+
+// fixed says that a place is a request to the client: what it asks is judged as it is.
+func (l *looker) fixed(path []string) bool { return len(path) > 0 && path[0] == "inputRequests" }
+
+// blob says that a value is what a server has sent as base64.
+func (l *looker) blob(path []string, name, value token) bool {
+	switch path[0] {
+	case "content", "contents", "messages":
+		return (name.said == "blob" || name.said == "data") && len(value.said) >= 24 && len(path) > 2
+	}
+	return false
+}
+
+// addBlob looks into a blob that is text.
+func (l *looker) addBlob(at place, t token) bool {
+	b, err := base64.StdEncoding.DecodeString(t.said)
+	if err != nil || !utf8.Valid(b) {
+		return true
+	}
+	for _, f := range l.look(string(b)) {
+		if len(l.m.Findings) == maxFound {
+			l.unscreened(at, "behind too many findings")
+			return false
+		}
+		l.m.Findings = append(l.m.Findings, Finding{Kind: string(f.Kind), What: f.What, Pointer: pointer(l.m.root, at.path),
+			Entry: at.entry, Fixed: true, start: t.start, end: t.end, value: string(b[f.Start:f.End])})
+	}
+	return true
+}

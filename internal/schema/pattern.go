@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// pattern is a regular expression that means the same in every dialect, of plain ASCII.
+type pattern struct {
+	form *regexp.Regexp
+	size int // instructions
+}
+
+// Bounds of patterns: what they compile to.
+const (
+	maxForm  = 1_000  // instructions of one
+	maxForms = 10_000 // of all in a schema
+)
+
+// pattern reads one; nil where it is not checked.
+func (r *reader) pattern(n *node, text string) *pattern {
+	if len(text) <= maxForm && common(text) {
+		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+			size := length(tree)
+			if r.forms += size; size <= maxForm && r.forms <= maxForms {
+				if form, err := regexp.Compile(text); err == nil {
+					r.left -= size
+					return &pattern{form, size}
+				}
+			}
+		}
+	}
+	n.unknown = "a pattern is too large, or means different things to different readers"
+	return nil
+}
+
+// length is at least how many instructions a form compiles to.
+func length(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n += length(sub)
+		if n > maxForm {
+			return n
+		}
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
+}
+
+// common says that a form is written in what ECMA-262, RE2 and Python share: no groups
+// with a question but (?:, no escapes but those of classes, controls and signs, and no
+// class or brace that one of them reads in another way.
+func common(text string) bool {
+	inClass := false
+	for i := 0; i < len(text); i++ {
+		c, rest := text[i], text[i+1:]
+		switch {
+		case c < ' ' || c > '~':
+			return false
+		case c == '\\':
+			if rest == "" || !strings.ContainsRune(`dDwWsSnrtfv^$\.*+?()[]{}|/-`, rune(rest[0])) && (inClass || rest[0] != 'b') {
+				return false
+			}
+			i++
+		case inClass:
+			switch {
+			case c == ']':
+				inClass = false
+			case c == '[', strings.HasPrefix(text[i:], "&&"), strings.HasPrefix(text[i:], "--"), strings.HasPrefix(text[i:], "||"), strings.HasPrefix(text[i:], "~~"):
+				return false
+			}
+		case c == '[':
+			inClass = true
+			if strings.HasPrefix(rest, "]") || strings.HasPrefix(rest, "^]") {
+				return false
+			}
+		case c == '(':
+			if strings.HasPrefix(rest, "?") && !strings.HasPrefix(rest, "?:") || strings.HasPrefix(rest, "*") {
+				return false
+			}
+		case c == ']' || c == '}':
+			return false
+		case c == '{':
+			if !repeats.MatchString(rest) {
+				return false
+			}
+			i += strings.IndexByte(rest, '}') + 1
+		case (c == '^' || c == '$') && strings.IndexAny(rest, "+*?{") == 0:
+			return false
+		}
+	}
+	return !inClass
+}
+
+// repeats is what stands behind the { of a repetition.
+var repeats = regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`)
+
+// match asks of a text, at the cost of steps; what is no plain ASCII is Unchecked.
+func (p *pattern) match(c *check, text string) Verdict {
+	if c.left -= 1 + len(text)*(8+p.size)/8; c.left < 0 {
+		return Unchecked
+	}
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			c.because("a pattern is about plain ASCII alone")
+			return Unchecked
+		}
+	}
+	if p.form.MatchString(text) {
+		return Fits
+	}
+	return Unfit
+}

@@ -1,0 +1,60 @@
+package serve
+
+import "errors"
+
+// The tools there are. An agent must not read or decide its own approvals: nothing that
+// answers questions, shows or tries rules, reads others' records, changes settings or starts
+// anything may ever be one of them.
+const (
+	statusTool = "clawai_status"
+	vaultTool  = "clawai_vault"
+)
+
+// tool is one of them.
+type tool struct {
+	name      string
+	arguments []string
+	entry     string // of the list, as JSON
+	run       func(o Options, args map[string]string) (any, error)
+}
+
+// Details that clawai_status has.
+const (
+	Summary  = "summary"
+	Activity = "activity"
+)
+
+var tools = []tool{
+	{statusTool, []string{"detail"}, `{"name":"clawai_status",` +
+		`"description":"What clawai, which guards this session, says of the session: how many calls it let through and refused, and what the session has seen. It changes nothing and shows no rules.",` +
+		`"inputSchema":{"type":"object","properties":{"detail":{"type":"string","enum":["summary","activity"],"default":"summary"}},"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, status},
+	{vaultTool, []string{"skill", "key"}, `{"name":"clawai_vault",` +
+		`"description":"The value of a credential that the owner lets agents read. A server needs none of it in the conversation: its owner writes clawai-vault:NAME into the server's environment, and clawai fills it in.",` +
+		`"inputSchema":{"type":"object","properties":{"skill":{"type":"string","description":"whose credential it is"},"key":{"type":"string","description":"its name"}},"required":["skill","key"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, secret},
+}
+
+func status(o Options, args map[string]string) (any, error) {
+	detail := args["detail"]
+	switch detail {
+	case "":
+		detail = Summary
+	case Summary, Activity:
+	default:
+		return nil, errors.New("detail is summary or activity")
+	}
+	return o.Status(detail)
+}
+
+func secret(o Options, args map[string]string) (any, error) {
+	skill, key := args["skill"], args["key"]
+	if skill == "" || key == "" {
+		return nil, errArguments
+	}
+	value, err := o.Secret(skill, key)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"value": value, "skill": skill, "key": key}, nil
+}

@@ -1,0 +1,25 @@
+package servers
+
+import (
+	"net/url"
+	"strings"
+)
+
+// remote reads an address: https, at the usual port, without a user.
+func remote(text string) (identity, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Port() != "" && u.Port() != "443" {
+		return identity{}, false
+	}
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if part == ".." || part == "." {
+			return identity{}, false
+		}
+	}
+	return identity{address, strings.ToLower(u.Hostname()) + strings.TrimRight(u.Path, "/")}, true
+}
+
+// leads says whether an address is, or lies below, one of the catalogue's.
+func leads(to, known string) bool {
+	return to == known || strings.HasPrefix(to, known+"/")
+}

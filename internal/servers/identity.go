@@ -1,0 +1,117 @@
+package servers
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// kind is where a name counts: the same word is another program elsewhere.
+type kind string
+
+const (
+	npmPackage   kind = "npm"     // exactly as the registry spells it
+	pypiPackage  kind = "pypi"    // in its normal form: a-b for A_b
+	pythonModule kind = "module"  // as python -m takes it
+	program      kind = "program" // a file's name without folders and .exe
+	image        kind = "image"   // without tag, digest and the host docker.io
+	repository   kind = "repo"    // host/owner/name
+	address      kind = "url"     // host or host/path of an https address
+)
+
+// identity is what a command line or an address leads to.
+type identity struct {
+	kind kind
+	name string
+}
+
+// pattern is compiled when it is first used.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var npmSpec = pattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
+
+// npm reads what npx and its like install: a name and a version. A folder, a tarball and
+// an alias are no name of the registry's.
+func npm(spec string) (identity, bool) {
+	if m := npmSpec().FindStringSubmatch(spec); m != nil {
+		return identity{npmPackage, m[1]}, true
+	}
+	return repo(strings.TrimPrefix(spec, "github:"), strings.HasPrefix(spec, "github:"))
+}
+
+var (
+	pypiSpec  = pattern(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._, -]*\])?(?:(?:@|==|>=|<=|~=|!=|>|<)[A-Za-z0-9.*+!, <>=~-]*)?$`)
+	separated = pattern(`[-_.]+`)
+)
+
+// pypi reads a requirement: a name, extras and a version. name @ URL is none.
+func pypi(spec string) (identity, bool) {
+	if m := pypiSpec().FindStringSubmatch(spec); m != nil {
+		return identity{pypiPackage, separated().ReplaceAllString(strings.ToLower(m[1]), "-")}, true
+	}
+	rest, ok := strings.CutPrefix(spec, "git+https://github.com/")
+	return repo(rest, ok)
+}
+
+var ownerAndName = pattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
+
+// repo reads what stands behind github.com/.
+func repo(path string, ok bool) (identity, bool) {
+	m := ownerAndName().FindStringSubmatch(path)
+	if !ok || m == nil {
+		return identity{}, false
+	}
+	return identity{repository, "github.com/" + strings.ToLower(m[1])}, true
+}
+
+var imageReference = pattern(`^([a-z0-9][a-z0-9._-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?(?:@sha256:[0-9a-f]+)?$`)
+
+// containerImage reads a reference: a name, a tag and a digest.
+func containerImage(reference string) (identity, bool) {
+	m := imageReference().FindStringSubmatch(reference)
+	if m == nil {
+		return identity{}, false
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(m[1], "index."), "docker.io/")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i] // a tag of digits, which looks like a port
+	}
+	return identity{image, name}, true
+}
+
+var (
+	moduleName = pattern(`^[A-Za-z_][A-Za-z0-9_.]*$`)
+	installed  = pattern(`(?:^|/)node_modules/((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)/[^?#]*$`)
+	linked     = pattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
+)
+
+// file reads the path of a program, or of a script that node is given.
+func file(path string, started bool) (identity, bool) {
+	path = strings.ReplaceAll(path, `\`, "/")
+	if strings.Contains("/"+path+"/", "/../") {
+		return identity{}, false
+	}
+	if m := linked().FindStringSubmatch(path); m != nil {
+		return identity{program, withoutSuffix(m[1])}, true
+	}
+	if i := strings.LastIndex(path, "node_modules/"); i >= 0 {
+		if m := installed().FindStringSubmatch(path[max(0, i-1):]); m != nil {
+			return identity{npmPackage, m[1]}, true
+		}
+		return identity{}, false
+	}
+	name := withoutSuffix(path[strings.LastIndexByte(path, '/')+1:])
+	return identity{program, name}, started && name != ""
+}
+
+// withoutSuffix takes off what Windows puts behind the names of programs.
+func withoutSuffix(name string) string {
+	for _, suffix := range []string{".exe", ".cmd", ".bat", ".ps1"} {
+		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {
+			return name[:n]
+		}
+	}
+	return name
+}

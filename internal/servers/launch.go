@@ -1,0 +1,162 @@
+package servers
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxNested bounds launchers that launch launchers.
+const maxNested = 8
+
+// launched is what a command line starts in the end; false where it is not understood.
+func launched(words []string, depth int) (identity, bool) {
+	if len(words) == 0 || depth > maxNested {
+		return identity{}, false
+	}
+	if len(words) == 1 && strings.ContainsAny(words[0], " \t") {
+		if _, isFile := file(words[0], false); !isFile { // a whole line in the place of a program
+			return shellLine(words[0], depth+1)
+		}
+	}
+	name := programName(words[0])
+	if launch, ok := launchers()[name]; ok {
+		return launch(words[1:], depth+1)
+	}
+	return file(words[0], true)
+}
+
+var versioned = pattern(`^(python|node)[0-9.]+$`)
+
+func programName(word string) string {
+	word = word[strings.LastIndexAny(word, `/\`)+1:]
+	name := strings.ToLower(withoutSuffix(word))
+	if m := versioned().FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
+}
+
+// options are what a launcher takes before the word that says what it runs. One that is
+// not listed is not understood: it could change where packages come from (--registry,
+// --index-url) or what is run (--call, --entrypoint).
+type options struct {
+	flags  string // take no value
+	values string // take one, as the next word or behind =
+	whats  string // take one, which names the package
+}
+
+// found is what was read of a launcher's options.
+type found struct {
+	whats []string
+	rest  []string // from the first word that is no option
+}
+
+// read takes the options off; false where one is not known.
+func (o options) read(words []string) (f found, ok bool) {
+	has := func(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if word == "--" {
+			f.rest = words[i+1:]
+			return f, true
+		}
+		if !strings.HasPrefix(word, "-") || word == "-" {
+			f.rest = words[i:]
+			return f, true
+		}
+		name, value, joined := strings.Cut(word, "=")
+		takes := has(o.values, name) || has(o.whats, name)
+		switch {
+		case has(o.flags, name):
+			continue
+		case takes && !joined:
+			if i++; i == len(words) {
+				return f, false
+			}
+			value = words[i]
+		case takes:
+		case len(word) > 2 && word[1] != '-' && has(o.values, word[:2]): // -eNAME
+			continue
+		case word[1] != '-' && allFlags(o.flags, word[1:]): // -it
+			continue
+		default:
+			return f, false
+		}
+		if has(o.whats, name) {
+			f.whats = append(f.whats, value)
+		}
+	}
+	return f, true
+}
+
+func allFlags(flags, letters string) bool {
+	for _, letter := range letters {
+		if !slices.Contains(strings.Fields(flags), "-"+string(letter)) {
+			return false
+		}
+	}
+	return true
+}
+
+type launcher func(words []string, depth int) (identity, bool)
+
+// launchers are programs that run another one. What they are asked to run is what counts.
+var launchers func() map[string]launcher
+
+// The table is made when it is first used. Some of its rows look into it again, which the
+// compiler would take for a circle.
+func init() { launchers = sync.OnceValue(makeLaunchers) }
+
+func makeLaunchers() map[string]launcher {
+	runner := map[string]launcher{"exec": npx, "x": npx, "dlx": npx}
+	return map[string]launcher{
+		"npx": npx, "bunx": npx, "pnpx": npx, "npm": sub(runner), "pnpm": sub(runner), "yarn": sub(runner),
+		"bun": bun, "node": node, "nodejs": node, "tsx": node, "deno": deno,
+		"uvx": uvx, "uv": uv, "pipx": pipx, "python": python, "py": python,
+		"docker": container, "podman": container, "nerdctl": container,
+		"sh": shell, "bash": shell, "zsh": shell, "dash": shell, "ksh": shell, "cmd": cmd, "powershell": powershell, "pwsh": powershell,
+		"env": env, "nohup": behind, "nice": behind, "command": behind, "exec": behind, "wsl": behind,
+		"mise": behindDashes, "op": behindDashes, "doppler": behindDashes, "infisical": behindDashes, "dotenvx": behindDashes,
+	}
+}
+
+func sub(commands map[string]launcher) launcher {
+	return func(words []string, depth int) (identity, bool) {
+		if len(words) == 0 || commands[words[0]] == nil {
+			return identity{}, false
+		}
+		return commands[words[0]](words[1:], depth)
+	}
+}
+
+// behind runs what stands behind its options.
+func behind(words []string, depth int) (identity, bool) {
+	f, ok := options{flags: "-e --exec", values: "-n -d --distribution -u --user"}.read(words)
+	if !ok {
+		return identity{}, false
+	}
+	return launched(f.rest, depth)
+}
+
+// behindDashes runs what stands behind --.
+func behindDashes(words []string, depth int) (identity, bool) {
+	i := slices.Index(words, "--")
+	if i < 0 {
+		return identity{}, false
+	}
+	return launched(words[i+1:], depth)
+}
+
+var assignment = pattern(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+func env(words []string, depth int) (identity, bool) {
+	f, ok := options{flags: "-i --ignore-environment -", values: "-u --unset -C --chdir"}.read(words)
+	if !ok {
+		return identity{}, false
+	}
+	for len(f.rest) > 0 && assignment().MatchString(f.rest[0]) {
+		f.rest = f.rest[1:]
+	}
+	return launched(f.rest, depth)
+}

@@ -1,0 +1,164 @@
+package servers
+
+import "strings"
+
+func npx(words []string, _ int) (identity, bool) {
+	f, ok := options{
+		flags:  "-y --yes --no --no-install -q --quiet -s --silent --bun --prefer-offline --prefer-online --offline --ignore-scripts --ignore-existing --loglevel=error",
+		values: "--loglevel --cache --node-options --workspace -w --allow-build",
+		whats:  "-p --package",
+	}.read(words)
+	if !ok {
+		return identity{}, false
+	}
+	what := ""
+	switch {
+	case len(f.whats) == 1:
+		what = f.whats[0]
+	case len(f.whats) == 0 && len(f.rest) > 0:
+		what, f.rest = f.rest[0], f.rest[1:]
+	default: // which of several packages has the program is not written here
+		return identity{}, false
+	}
+	id, ok := npm(what)
+	if ok && id == (identity{npmPackage, "mcp-remote"}) {
+		return bridged(f)
+	}
+	return id, ok
+}
+
+// bridged is the address that mcp-remote is given.
+func bridged(f found) (identity, bool) {
+	rest := f.rest
+	if len(f.whats) == 1 && len(rest) > 0 { // npx -p mcp-remote mcp-remote URL
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return identity{}, false
+	}
+	return remote(rest[0])
+}
+
+func bun(words []string, depth int) (identity, bool) {
+	switch {
+	case len(words) > 0 && words[0] == "x":
+		return npx(words[1:], depth)
+	case len(words) > 0 && words[0] == "run":
+		words = words[1:]
+	}
+	return node(words, depth)
+}
+
+// node runs a script, which counts when it lies in an installed package.
+func node(words []string, _ int) (identity, bool) {
+	var rest []string
+	for i, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			rest = words[i:]
+			break
+		}
+		if !strings.HasPrefix(word, "--") || strings.HasPrefix(word, "--eval") || strings.HasPrefix(word, "--print") ||
+			strings.HasPrefix(word, "--require") || strings.HasPrefix(word, "--import") || strings.HasPrefix(word, "--loader") {
+			return identity{}, false // it runs something else, or something else first
+		}
+	}
+	if len(rest) == 0 || !strings.Contains(rest[0], "node_modules") {
+		return identity{}, false
+	}
+	return file(rest[0], false)
+}
+
+func deno(words []string, _ int) (identity, bool) {
+	if len(words) == 0 || words[0] != "run" {
+		return identity{}, false
+	}
+	for _, word := range words[1:] {
+		if spec, ok := strings.CutPrefix(word, "npm:"); ok {
+			return npm(withoutFolder(strings.TrimPrefix(spec, "/")))
+		}
+		if !strings.HasPrefix(word, "-") || strings.HasPrefix(word, "--import-map") || strings.HasPrefix(word, "--preload") {
+			break
+		}
+	}
+	return identity{}, false
+}
+
+// withoutFolder takes what a package exports off its name: @a/b@1/cli.
+func withoutFolder(spec string) string {
+	parts, n := strings.Split(spec, "/"), 1
+	if strings.HasPrefix(spec, "@") {
+		n = 2
+	}
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}
+
+func uvx(words []string, _ int) (identity, bool) {
+	f, ok := options{
+		flags:  "-q --quiet -v --verbose -n --no-cache --isolated --offline --refresh --native-tls --no-progress --no-config --managed-python",
+		values: "-p --python --prerelease --with --cache-dir --directory --refresh-package --exclude-newer --resolution",
+		whats:  "--from",
+	}.read(words)
+	switch {
+	case !ok || len(f.whats) > 1 || len(f.rest) == 0:
+		return identity{}, false
+	case len(f.whats) == 1:
+		return pypi(f.whats[0])
+	}
+	return pypi(f.rest[0])
+}
+
+func uv(words []string, depth int) (identity, bool) {
+	o := options{
+		flags:  "-q --quiet -v --verbose --no-project --frozen --locked --no-sync --isolated --offline --active --no-cache -n",
+		values: "--directory --project -p --python --with --with-editable --extra --group --env-file",
+	}
+	f, ok := o.read(words)
+	if !ok || len(f.rest) < 2 {
+		return identity{}, false
+	}
+	switch {
+	case f.rest[0] == "tool" && f.rest[1] == "run":
+		return uvx(f.rest[2:], depth)
+	case f.rest[0] == "run":
+		if f, ok = o.read(f.rest[1:]); ok {
+			return launched(f.rest, depth)
+		}
+	}
+	return identity{}, false
+}
+
+func pipx(words []string, _ int) (identity, bool) {
+	if len(words) == 0 || words[0] != "run" {
+		return identity{}, false
+	}
+	f, ok := options{flags: "-q --quiet --no-cache -v --verbose", values: "--python", whats: "--spec"}.read(words[1:])
+	switch {
+	case !ok || len(f.rest) == 0 || len(f.whats) > 1:
+		return identity{}, false
+	case len(f.whats) == 1:
+		return pypi(f.whats[0])
+	}
+	return pypi(f.rest[0])
+}
+
+func python(words []string, _ int) (identity, bool) {
+	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.read(words)
+	if !ok || len(f.whats) == 0 { // what stands behind -m is the module's
+		for i, word := range words {
+			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
+				return module(words[i+1])
+			}
+		}
+		return identity{}, false
+	}
+	return module(f.whats[0])
+}
+
+func allKnown(words []string) bool {
+	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W"}.read(words)
+	return ok && len(f.rest) == 0
+}
+
+func module(name string) (identity, bool) {
+	return identity{pythonModule, name}, moduleName().MatchString(name)
+}

@@ -1,0 +1,154 @@
+package servers
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// container runs an image.
+func container(words []string, _ int) (identity, bool) {
+	if len(words) > 0 && words[0] == "container" {
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0] != "run" {
+		return identity{}, false
+	}
+	f, ok := options{
+		flags: "-i -t -d --rm --init --interactive --tty --privileged --read-only -P --publish-all --no-healthcheck -q --quiet --detach --rm=true --interactive=true",
+		values: `-e --env --env-file -v --volume --mount --name --network --net -p --publish -w --workdir -u --user --platform --pull
+			--add-host -l --label -m --memory --cpus --cap-add --cap-drop --security-opt --tmpfs --restart --hostname -h --dns --gpus
+			--log-driver --log-opt --shm-size --ulimit --device --group-add --userns --pid --ipc --annotation --volumes-from --expose --cidfile`,
+	}.read(words[1:])
+	if !ok || len(f.rest) == 0 {
+		return identity{}, false
+	}
+	return containerImage(f.rest[0])
+}
+
+// shell runs the text behind -c, also as -lc or -l -c.
+func shell(words []string, depth int) (identity, bool) {
+	for i, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			break
+		}
+		if !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") && i+1 < len(words) {
+			return shellLine(words[i+1], depth)
+		}
+	}
+	return identity{}, false
+}
+
+func cmd(words []string, depth int) (identity, bool) {
+	for len(words) > 0 && strings.HasPrefix(words[0], "/") {
+		last := strings.EqualFold(words[0], "/c")
+		words = words[1:]
+		if last {
+			return caretless(words, depth)
+		}
+	}
+	return identity{}, false
+}
+
+// caretless refuses what cmd.exe would read as more than one command.
+func caretless(words []string, depth int) (identity, bool) {
+	if strings.ContainsAny(strings.Join(words, " "), "&|<>^%") {
+		return identity{}, false
+	}
+	return launched(words, depth)
+}
+
+func powershell(words []string, depth int) (identity, bool) {
+	for i, word := range words {
+		switch strings.ToLower(word) {
+		case "-noprofile", "-noninteractive", "-nologo":
+		case "-command", "-c":
+			return shellLine(strings.Join(words[i+1:], " "), depth)
+		default:
+			return identity{}, false
+		}
+	}
+	return identity{}, false
+}
+
+// shellLine is what a line starts in the end: one command, behind others that only set
+// the scene (cd, export, source).
+func shellLine(text string, depth int) (identity, bool) {
+	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return identity{}, false
+	}
+	var commands [][]string
+	for _, stmt := range parsed.Stmts {
+		if !flatten(stmt, &commands) {
+			return identity{}, false
+		}
+	}
+	for i, words := range commands {
+		if i == len(commands)-1 {
+			return launched(words, depth)
+		}
+		switch words[0] {
+		case "cd", "export", "source", ".", "nvm", "set":
+		default:
+			return identity{}, false
+		}
+	}
+	return identity{}, false
+}
+
+// flatten lists the commands of a statement in the order in which they run; false where
+// it is more than commands joined by && and ;.
+func flatten(stmt *syntax.Stmt, all *[][]string) bool {
+	if stmt.Negated || stmt.Background || stmt.Coprocess || !quiet(stmt.Redirs) {
+		return false
+	}
+	switch c := stmt.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return c.Op == syntax.AndStmt && flatten(c.X, all) && flatten(c.Y, all)
+	case *syntax.DeclClause:
+		*all = append(*all, []string{"export"})
+		return c.Variant.Value == "export"
+	case *syntax.CallExpr:
+		words := make([]string, len(c.Args))
+		for i, word := range c.Args {
+			words[i] = literal(word)
+		}
+		*all = append(*all, words)
+		return len(words) > 0
+	}
+	return false
+}
+
+// quiet says that all redirections are of the standard error.
+func quiet(redirections []*syntax.Redirect) bool {
+	for _, r := range redirections {
+		if r.N == nil || r.N.Value != "2" {
+			return false
+		}
+	}
+	return true
+}
+
+// literal is a word as it is written; what the shell would put in its place is a $,
+// which no name has.
+func literal(word *syntax.Word) string {
+	var b strings.Builder
+	var parts func([]syntax.WordPart)
+	parts = func(all []syntax.WordPart) {
+		for _, part := range all {
+			switch p := part.(type) {
+			case *syntax.Lit:
+				b.WriteString(p.Value)
+			case *syntax.SglQuoted:
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				parts(p.Parts)
+			default:
+				b.WriteByte('$')
+			}
+		}
+	}
+	parts(word.Parts)
+	return b.String()
+}

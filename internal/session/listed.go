@@ -1,0 +1,101 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/policy"
+)
+
+// listed asks a person about what a server lists. No call waits for the answer.
+type listed struct {
+	asking    *asking
+	approver  gate.Approver
+	concluder gate.Concluder
+	asked     atomic.Uint64
+}
+
+// ofLists is where the numbers of these questions begin: those of the gate count from 1.
+const ofLists = 1 << 63
+
+func (l *listed) ask(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
+	call := view.ListedCall(server, shownDifferences(all))
+	now := time.Now()
+	q := gate.Question{
+		Number: ofLists + l.asked.Add(1), Calls: []policy.Call{call}, Digest: sha256.Sum256(call.Args), Reply: true,
+		Asked: now, Deadline: now.Add(cmp.Or(l.asking.settings.Timeout.Is, 45*time.Second)), Server: server,
+		Rule: policy.Rule{Action: policy.Prompt, Pinned: true},
+	}
+	ctx, cancel := context.WithDeadline(ctx, q.Deadline)
+	defer cancel()
+	answer, err := l.approver.Ask(ctx, q)
+	ev := &event.Event{Kind: event.Answered, Digest: q.Digest, Method: call.Method, Waited: time.Since(now)}
+	if err != nil || answer.Digest != q.Digest || answer.Reply == gate.HandOver {
+		ev.Kind, ev.Code, ev.Reason = event.Chatter, "not_approved", "nobody has said whether what the server lists may pass"
+		_ = l.asking.guard.note(ev)
+		return false, false
+	}
+	ev.Channel, ev.Answer, ev.By, ev.Words, ev.Detail = answer.Channel, answer.Reply.String(), answer.By, answer.Words, answer.Note
+	if l.asking.guard.note(ev) != nil { // what is not on record does not count
+		return false, false
+	}
+	v := gate.Verdict{Action: policy.Deny, Code: gate.CodeDeniedByPerson}
+	if approved = answer.Reply.Allows(); approved {
+		v = gate.Verdict{Action: policy.Allow, Code: gate.CodeAllowedByPerson}
+	}
+	l.concluder.Concluded(q, v)
+	return approved, true
+}
+
+// shownDifferences are differences as a question shows them.
+func shownDifferences(all []pin.Difference) (shown []view.Listed) {
+	for _, d := range all {
+		one := view.Listed{Entry: strings.TrimSpace(d.Kind.String() + " " + d.Name), Class: d.Class.String(), Refused: d.Class == pin.Refused}
+		for _, c := range d.Changes {
+			next := one
+			if c.Class == pin.Added {
+				shown = append(shown, parts(one, c.Is)...)
+				continue
+			}
+			next.At, next.Was, next.Is, next.What = c.At, plainWords(c.Was), plainWords(c.Is), c.What
+			shown = append(shown, next)
+		}
+	}
+	return shown
+}
+
+// parts are the members of an entry that is new.
+func parts(of view.Listed, entry json.RawMessage) (all []view.Listed) {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(entry, &members) // it is one of ours
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if name != "name" {
+			of.At, of.Is = name, plainWords(members[name])
+			all = append(all, of)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, of)
+	}
+	return all
+}
+
+// plainWords are what a value says: a text itself, anything else as JSON.
+func plainWords(v json.RawMessage) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	return string(v)
+}

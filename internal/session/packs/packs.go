@@ -1,0 +1,35 @@
+// Package packs reads what an owner wants found beside what is built in: the files that a
+// policy names in packs, as carefully as the policy itself.
+package packs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/inspect"
+	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/policy"
+)
+
+// Read is policy.Options.Pack.
+func Read(x policy.PackFile) (policy.Pack, error) {
+	path, src, err := base.PackText(x)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, src)
+}
+
+// Parse reads a pack, and says of one that does not load where and what to do.
+func Parse(path string, src []byte) (*inspect.Pack, error) {
+	p, err := inspect.ParsePack(src)
+	if err == nil {
+		return p, nil
+	}
+	line := 0
+	if at, ok := errors.AsType[*inspect.PackError](err); ok {
+		line, err = at.Line, at.Err
+	}
+	return nil, fmt.Errorf("the pack %s:%d: %w; mend it, and try it with: clawai scan --kinds --pack FILE", policy.FileName(path), cmp.Or(line, 1), err)
+}

@@ -1,0 +1,326 @@
+package pinning
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/policy"
+)
+
+// Ask puts what is different in a server's lists before a person. answered is false where
+// nobody has said anything.
+type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
+
+// Session holds the servers of one client to what was approved. It is safe for concurrent
+// use.
+type Session struct {
+	store *Store
+	ask   Ask
+	told  func() // lists pass in another way by now
+	ctx   context.Context
+	end   context.CancelFunc
+	asks  sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	servers map[string]*sight
+}
+
+// sight is what one client has been shown of a server.
+type sight struct {
+	served pin.Server
+	page   [len(pin.Kinds)]map[string]bool // names since a list has begun
+	first  [len(pin.Kinds)]bool            // that list is the first that anybody has seen
+	asked  map[string]bool                 // digests that this session has asked about
+	asking bool
+}
+
+// NewSession asks by ask; told is called when an answer has changed what passes.
+func NewSession(store *Store, ask Ask, told func()) *Session {
+	s := &Session{store: store, ask: ask, told: told, servers: map[string]*sight{}}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Close takes back what is asked, and returns when nobody asks any more.
+func (s *Session) Close() {
+	s.end()
+	s.asks.Wait()
+}
+
+// Fate is what becomes of one entry of a list. The zero value passes.
+type Fate struct {
+	Class pin.Class // how it differs from what was approved; 0 for not
+	Out   bool      // it is left out
+	With  []byte    // what goes on in its place; nil for itself
+}
+
+// maxServed bounds the entries that are kept of a server, of each kind.
+const maxServed = 10_000
+
+// base is what lists are compared with.
+type base struct {
+	mode     policy.Pin
+	approved pin.Server
+	lock     bool // of a project: nobody is asked
+	state    *pin.State
+}
+
+func (s *Session) base(server string, mode policy.Pin) (base, error) {
+	state, err := s.store.State(server)
+	if err != nil {
+		return base{}, err
+	}
+	return s.over(state, mode)
+}
+
+// over is what a mode makes of a state.
+func (s *Session) over(state *pin.State, mode policy.Pin) (b base, err error) {
+	b = base{mode: mode, state: state}
+	if mode == policy.PinRecord { // compared with what it was last
+		b.approved = state.Served
+		return b, nil
+	}
+	if b.approved, b.lock, err = s.store.Lock(state.Server); err == nil && !b.lock && mode != policy.PinLock {
+		b.approved = state.Approved
+	}
+	return b, err
+}
+
+// asks says whether a person is asked about what is different.
+func (b *base) asks() bool { return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst) }
+
+// fate is what becomes of an entry.
+func (b *base) fate(e pin.Entry, among *pin.Server) Fate {
+	was, had := b.approved.Entry(e.Kind, e.Name)
+	var changes []pin.Change
+	if had {
+		changes = pin.Diff(was, e)
+	} else if b.mode != policy.PinRecord || slices.Contains(b.state.Sighted, e.Kind) {
+		changes = pin.New(e, among)
+	}
+	if len(changes) == 0 {
+		return Fate{}
+	}
+	f := Fate{Class: pin.Gravest(changes)}
+	switch {
+	case b.mode == policy.PinRecord || !f.Class.Asks():
+	case had && frozen(changes):
+		f.With = was.Text()
+	default:
+		f.Out = true
+	}
+	return f
+}
+
+// frozen says that what changed is what a model reads, and nothing of what a tool does with
+// arguments: a call means to the server what it meant.
+func frozen(changes []pin.Change) bool {
+	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.Asks() && c.Class != pin.Text })
+}
+
+func (s *Session) sight(server string) *sight {
+	one := s.servers[server]
+	if one == nil {
+		one = &sight{asked: map[string]bool{}}
+		s.servers[server] = one
+	}
+	return one
+}
+
+// Page is which one of a list it is. The zero value is the first, which others follow.
+type Page struct {
+	Further bool // the client has asked for what follows another
+	Last    bool // none follows
+}
+
+// Entries is what becomes of the entries of one page of a list, in order. An error lets none
+// of them pass.
+func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][]byte, which Page) ([]Fate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.sight(server)
+	var fates []Fate
+	asks := false
+	err := s.store.Change(server, func(st *pin.State) (changed bool, err error) {
+		b, err := s.over(st, mode)
+		if err != nil {
+			return false, err
+		}
+		become, page, approve := one.read(&b, kind, raw, which.Further)
+		fates, asks = become, b.asks()
+		for _, e := range page {
+			changed = put(&st.Served, e) || changed
+			if approve[e.Name] {
+				changed = put(&st.Approved, e) || changed
+			}
+		}
+		whole := one.turn(kind, page, which.Last)
+		for _, e := range st.Served.Entries(kind) {
+			if whole != nil && !whole[e.Name] {
+				st.Served.Leave(kind, e.Name)
+				changed = true
+			}
+		}
+		return sighted(st, kind) || changed, nil
+	})
+	if err == nil && which.Last && asks {
+		s.question(server, mode)
+	}
+	return fates, err
+}
+
+// sighted notes that a kind has been seen once.
+func sighted(st *pin.State, kind pin.Kind) (first bool) {
+	if slices.Contains(st.Sighted, kind) {
+		return false
+	}
+	st.Sighted = append(st.Sighted, kind)
+	return true
+}
+
+// read is what becomes of the entries of a page, those that can be read, and the names of
+// those that count as approved by being there first.
+func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fates []Fate, page []pin.Entry, approve map[string]bool) {
+	fates, approve = make([]Fate, len(raw)), map[string]bool{}
+	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
+	all, begun := make([]pin.Entry, len(raw)), one.page[kind]
+	for i := range raw {
+		all[i], _ = pin.Read(kind, raw[i])
+		further = further && !begun[all[i].Name]
+	}
+	if begun != nil && !further { // it begins again, and what comes now is not the first any more
+		one.page[kind], one.first[kind] = nil, false
+	}
+	names := map[string]bool{}
+	for i, e := range all {
+		if e.Name == "" || names[e.Name] || one.served.Len(kind) >= maxServed {
+			fates[i] = Fate{Class: pin.Refused, Out: b.mode != policy.PinRecord}
+			continue
+		}
+		names[e.Name] = true
+		one.served.Put(e)
+		page = append(page, e)
+		f := b.fate(e, &one.served)
+		if first := b.mode == policy.PinFirst && !b.lock && one.first[kind]; first && f.Class == pin.Added {
+			f, approve[e.Name] = Fate{}, true
+		}
+		fates[i] = f
+	}
+	return fates, page, approve
+}
+
+// turn notes the names of a page. With the last one it gives all of the list.
+func (one *sight) turn(kind pin.Kind, page []pin.Entry, last bool) (whole map[string]bool) {
+	if one.page[kind] == nil {
+		one.page[kind] = map[string]bool{}
+	}
+	for _, e := range page {
+		one.page[kind][e.Name] = true
+	}
+	if !last {
+		return nil
+	}
+	whole, one.page[kind], one.first[kind] = one.page[kind], nil, false
+	for _, e := range one.served.Entries(kind) {
+		if !whole[e.Name] {
+			one.served.Leave(kind, e.Name)
+		}
+	}
+	return whole
+}
+
+func put(to *pin.Server, e pin.Entry) (changed bool) {
+	if was, had := to.Entry(e.Kind, e.Name); had && string(was.Text()) == string(e.Text()) {
+		return false
+	}
+	to.Put(e)
+	return true
+}
+
+// Itself is what becomes of a server's instructions: with goes on in their place, nil for
+// themselves.
+func (s *Session) Itself(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := &s.sight(server).served
+	is.Instructions, is.Version = instructions, version
+	err = s.store.Change(server, func(st *pin.State) (bool, error) {
+		b, err := s.over(st, mode)
+		if err != nil {
+			return false, err
+		}
+		changes := pin.Instructions(&b.approved, is)
+		same := st.Served.Instructions == instructions && st.Served.Version == version
+		st.Served.Instructions, st.Served.Version = instructions, version
+		first := sighted(st, pin.Itself)
+		if class = pin.Gravest(changes); len(changes) == 0 || mode == policy.PinRecord && first {
+			class = 0
+			return first || !same, nil
+		}
+		switch {
+		case mode == policy.PinFirst && !b.lock && first && class != pin.Refused:
+			class = 0
+			st.Approved.Instructions, st.Approved.Version = instructions, version
+		case mode != policy.PinRecord:
+			with = &b.approved.Instructions
+		}
+		return first || !same, nil
+	})
+	return class, with, err
+}
+
+// Shown is an entry as the client is shown it, or was last; known is whether it is.
+func (s *Session) Shown(server string, mode policy.Pin, kind pin.Kind, name string) (text []byte, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, err := s.base(server, mode)
+	if err != nil {
+		return nil, false
+	}
+	is, known := b.state.Served.Entry(kind, name)
+	if !known {
+		is, known = b.approved.Entry(kind, name)
+		return is.Text(), known
+	}
+	switch f := b.fate(is, &b.state.Served); {
+	case f.Out:
+		return nil, false
+	case f.With != nil:
+		return f.With, true
+	}
+	return is.Text(), true
+}
+
+// Bars says why a tool, or a prompt, may not be called; "" is no reason. One that this client
+// was not shown yet is as the server listed it last.
+func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name string) (why string) {
+	if mode <= policy.PinRecord {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, err := s.base(server, mode)
+	if err != nil {
+		return "what was approved of the server cannot be read; tell the owner"
+	}
+	how := "the owner sees what changed, and takes it, with: clawai lock accept"
+	if b.lock || mode == policy.PinLock {
+		how = "the owner takes it with: clawai lock, then clawai lock trust"
+	}
+	was, had := b.approved.Entry(kind, name)
+	if !had {
+		return fmt.Sprintf("the owner has not approved this %s of the server; %s", kind, how)
+	}
+	is, listed := s.sight(server).served.Entry(kind, name)
+	if !listed {
+		is, listed = b.state.Served.Entry(kind, name)
+	}
+	changes := pin.Diff(was, is)
+	if !listed || !pin.Gravest(changes).Asks() || len(changes) == 0 || frozen(changes) {
+		return ""
+	}
+	return fmt.Sprintf("the server's %s is not the one that the owner has approved; %s", kind, how)
+}

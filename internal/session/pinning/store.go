@@ -1,0 +1,227 @@
+package pinning
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/pin"
+)
+
+// Store is what is known of servers on this machine. It is safe for concurrent use, also by
+// several processes.
+type Store struct {
+	dir  string // of the states
+	lock string // of the project, "" for none
+
+	mu     sync.Mutex // guards what follows
+	states map[string]*cached
+	locked struct {
+		at   stamp
+		lock pin.Lock
+	}
+}
+
+// cached is a file as it was read.
+type cached struct {
+	at stamp
+	of *pin.State
+}
+
+// stamp tells whether a file may have changed; each write of ours makes another file.
+type stamp struct {
+	info fs.FileInfo
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return stamp{}, nil
+	}
+	return stamp{info}, err
+}
+
+func (s stamp) same(o stamp) bool {
+	if s.info == nil || o.info == nil {
+		return s.info == o.info
+	}
+	return os.SameFile(s.info, o.info) && s.info.ModTime().Equal(o.info.ModTime()) && s.info.Size() == o.info.Size()
+}
+
+// NewStore opens nothing. state is the folder of clawai's own; project that of the project
+// whose lock counts, "" for none.
+func NewStore(state, project string) *Store {
+	s := &Store{dir: Dir(state), states: map[string]*cached{}}
+	if project != "" {
+		s.lock = LockFile(project)
+	}
+	return s
+}
+
+// Dir is where states lie, and the locks that are trusted.
+func Dir(state string) string { return filepath.Join(state, "pins") }
+
+// LockFile is the lock of the project that a folder belongs to: beside the project's policy,
+// in the nearest folder upwards that has a .clawai. The home folder is none.
+func LockFile(from string) string {
+	home, _ := os.UserHomeDir()
+	for dir := from; dir != home; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, ".clawai")); err == nil && info.IsDir() {
+			return filepath.Join(dir, ".clawai", "tools.lock")
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	return filepath.Join(from, ".clawai", "tools.lock")
+}
+
+// file is where the state of a server is: named so that a person finds it, and no two
+// servers share one.
+func (s *Store) file(server string) string {
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(server))
+	sum := sha256.Sum256([]byte(server))
+	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
+}
+
+// State is what is known of a server. It is not to be changed.
+func (s *Store) State(server string) (*pin.State, error) {
+	path := s.file(server)
+	now, err := stampOf(path)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	known := s.states[server]
+	s.mu.Unlock()
+	if known != nil && known.at.same(now) {
+		return known.of, nil
+	}
+	state, err := read(path, server)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[server] = &cached{now, state}
+	return state, nil
+}
+
+func read(path, server string) (*pin.State, error) {
+	src, err := config.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &pin.State{Server: server}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what was approved of %q cannot be read: %w", server, err)
+	}
+	state, err := pin.ReadState(src, server)
+	if err != nil {
+		return nil, fmt.Errorf("what was approved of %q cannot be read, in %s: %w; remove the file, and what the server lists is new again", server, path, err)
+	}
+	return state, nil
+}
+
+// Servers are the names of those of which something is known.
+func (s *Store) Servers() (names []string, err error) {
+	files, err := filepath.Glob(filepath.Join(s.dir, "*-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
+		var of struct{ Server string }
+		src, err := config.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(src, &of)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+		}
+		names = append(names, of.Server)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// patience bounds the wait for another process that writes.
+const patience = 5 * time.Second
+
+// Change changes what is known of a server, alone among all processes. change says whether
+// there is anything to write.
+func (s *Store) Change(server string, change func(*pin.State) (bool, error)) error {
+	if err := config.PrivateFolder(s.dir); err != nil {
+		return err
+	}
+	path := s.file(server)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	defer func() { _ = lock.Close() }()
+	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
+		return fmt.Errorf("waiting to write what is known of %q: %w", server, err)
+	}
+	state, err := read(path, server)
+	if err != nil {
+		return err
+	}
+	if changed, err := change(state); err != nil || !changed {
+		return err
+	}
+	return atomicfile.Write(path, state.Text(), atomicfile.Options{Mode: 0o600})
+}
+
+// asking has one of all processes ask about a server: false is that another does.
+func (s *Store) asking(server string) (done func(), ours bool) {
+	lock := flock.New(s.file(server)+".ask", flock.SetPermissions(0o600))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		_ = lock.Close()
+		return nil, false
+	}
+	return func() { _ = lock.Close() }, true
+}
+
+// Lock is what the project's lock has of a server, when it was trusted.
+func (s *Store) Lock(server string) (is pin.Server, known bool, err error) {
+	if s.lock == "" {
+		return is, false, nil
+	}
+	now, err := stampOf(filepath.Join(s.dir, "trust.json"))
+	if err != nil {
+		return is, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.locked.at.same(now) {
+		text, err := config.TrustedText(s.dir, s.lock)
+		if err != nil {
+			return is, false, err
+		}
+		var lock pin.Lock
+		if text != nil {
+			if lock, err = pin.ReadLock(text); err != nil {
+				return is, false, fmt.Errorf("the lock that you trusted cannot be read: %w; look at it again with: clawai lock trust", err)
+			}
+		}
+		s.locked.at, s.locked.lock = now, lock
+	}
+	is, known = s.locked.lock[server]
+	return is, known, nil
+}

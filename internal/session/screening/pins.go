@@ -1,0 +1,116 @@
+package screening
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// pinned are the lists that are held to what was approved.
+var pinned = map[string]pin.Kind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
+
+var errNoPins = errors.New("what was approved of servers is not kept here")
+
+// pinned holds a list, or what a server says of itself, to what was approved. It gives the
+// message that goes on: rules judge that one, or what they take out would come back with a
+// text that was approved.
+func (in *inspector) pinned(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
+	if err := m.Bent(); err != nil {
+		return nil, err
+	}
+	var instead map[int][]byte
+	var instructions *string
+	var err error
+	if kind, is := pinned[x.Event.Method]; is && p.Pin(x.Event.Server) > policy.PinOff {
+		instead, err = in.hold(m, kind, c, x, p, i)
+	} else if !reply.IsList(x.Event.Method) {
+		instructions, err = in.introduced(m, x, p, i)
+	}
+	if err != nil || instead == nil && instructions == nil {
+		return m, err
+	}
+	c.Pinned = true
+	var f frame.Frame
+	if err := f.Parse(m.With(instead, instructions), limits()); err != nil {
+		return nil, fmt.Errorf("with what was approved it is no message any more: %w", err)
+	}
+	return reply.Look(&f, x.Event.Method, wanted)
+}
+
+// hold leaves out of a list what was not approved, and gives what was in the place of what
+// reads another way now.
+func (in *inspector) hold(m *reply.Message, kind pin.Kind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
+	if in.pins == nil {
+		return nil, errNoPins
+	}
+	entries, last := m.EntryTexts()
+	fates, err := in.pins.Entries(x.Event.Server, p.Pin(x.Event.Server), kind, entries, pinning.Page{Further: x.Further, Last: last})
+	if err != nil {
+		return nil, err
+	}
+	names, _ := m.Entries()
+	for n, fate := range fates {
+		if fate.Class != 0 {
+			i.Found = append(i.Found, gate.Found{Kind: "changed:" + fate.Class.String(), At: m.EntryAt(n), N: 1})
+		}
+		switch {
+		case fate.Out:
+			c.LeftOut = append(c.LeftOut, n)
+			i.Altered = append(i.Altered, fmt.Sprintf("leave out %s (%s)", names[n], fate.Class))
+		case fate.With != nil:
+			if instead == nil {
+				instead = map[int][]byte{}
+			}
+			instead[n] = fate.With
+			i.Altered = append(i.Altered, fmt.Sprintf("keep %s as approved", names[n]))
+		}
+	}
+	return instead, nil
+}
+
+// introduced gives the instructions that were approved, where a server's are others.
+func (in *inspector) introduced(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
+	if in.pins == nil {
+		return nil, errNoPins
+	}
+	instructions, version := m.Introduction()
+	class, with, err := in.pins.Itself(x.Event.Server, p.Pin(x.Event.Server), instructions, version)
+	if err != nil {
+		return nil, err
+	}
+	if class != 0 {
+		i.Found = append(i.Found, gate.Found{Kind: "changed:" + class.String(), At: "/result/instructions", N: 1})
+	}
+	if with != nil {
+		i.Altered = append(i.Altered, "keep the instructions as approved")
+	}
+	return with, nil
+}
+
+// Bars says why calls may not be made of what their servers list.
+func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
+	for i := range cs {
+		c := &cs[i]
+		mode, kind := p.Pin(c.Server), pin.Tool
+		switch {
+		case mode <= policy.PinRecord || c.Subject != policy.ToolSubject && c.Subject != policy.PromptSubject:
+			continue
+		case in.pins == nil:
+			return errNoPins.Error()
+		case c.Subject == policy.PromptSubject:
+			kind = pin.Prompt
+		}
+		for _, name := range c.Names {
+			if why := in.pins.Bars(c.Server, mode, kind, name); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package screening
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/policy"
+)
+
+// pinnedFirst is an inspector that approves what it sees first.
+func pinnedFirst(t *testing.T) gate.Inspector {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	pins := pinning.NewSession(pinning.NewStore(dir, ""), nil, nil)
+	t.Cleanup(pins.Close)
+	return New("s", pins)
+}
+
+const first = "[server.s]\npin = \"first\"\n"
+
+func listing(tools string) string {
+	return `{"jsonrpc":"2.0","id":1,"result":{"tools":` + tools + `}}`
+}
+
+func introduction(instructions string) string {
+	return `{"jsonrpc":"2.0","id":1,"result":{"instructions":"` + instructions + `"}}`
+}
+
+// What is put back as it was approved is judged like what a server sends: a text that rules
+// take out does not come back with it.
+func TestWhatWasApprovedIsJudged(t *testing.T) {
+	find := "find = [\"secret\"]\n"
+	for name, tt := range map[string]struct {
+		rules, method, was, is string
+		want                   policy.Action
+		sent                   string
+	}{
+		"a list":          {on("list", "redact", "tool = \"*\"\n"+find), "tools/list", listing(`[{"name":"a","description":"x ` + token + `"}]`), listing(`[{"name":"a","description":"y"}]`), policy.Allow, `"tools":[{"description":"x [clawai:withheld secret `},
+		"left out":        {on("list", "deny", "tool = \"*\"\n"+find), "tools/list", listing(`[{"name":"a","description":"x ` + token + `"}]`), listing(`[{"name":"a","description":"y"}]`), policy.Allow, `"tools":[]`},
+		"instructions":    {on("reply", "redact", "method = \"*\"\n"+find), "initialize", introduction("x " + token), introduction("y"), policy.Allow, `"instructions":"x [clawai:withheld secret `},
+		"no instructions": {on("reply", "deny", "method = \"*\"\n"+find), "initialize", introduction("x " + token), introduction("y"), policy.Deny, ""},
+	} {
+		in, p := pinnedFirst(t), rules(t, first+tt.rules)
+		if _, err := in.Inspect(exchange(tt.method, tt.was), p); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := in.Inspect(exchange(tt.method, tt.is), p)
+		if err != nil || got.Decision.Action != tt.want || !strings.Contains(string(got.Sent), tt.sent) || strings.Contains(string(got.Sent), token) {
+			t.Errorf("%s: %v, sent %s, %v", name, got.Decision.Action, got.Sent, err)
+		}
+	}
+}
+
+// Some clients take the names of members in any case: what they would read is not what was
+// held to rules and pins.
+func TestAListThatClientsReadInAnotherWay(t *testing.T) {
+	for _, x := range []*gate.Exchange{
+		exchange("tools/list", `{"jsonrpc":"2.0","id":1,"result":{"Tools":[{"name":"a"}]}}`),
+		exchange("tools/list", `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"tool\u017f":[{"name":"a"}]}}`),
+		exchange("tools/list", listing(`{"0":{"name":"a"}}`)),
+		exchange("tools/list", listing(`"a"`)),
+		exchange("initialize", `{"jsonrpc":"2.0","id":1,"result":{"Instructions":"x"}}`),
+		exchange("initialize", `{"jsonrpc":"2.0","id":1,"result":{"instructions":["x"]}}`),
+	} {
+		for _, text := range []string{first, first + on("list", "deny", `tool = "a"`)} {
+			if got, err := pinnedFirst(t).Inspect(x, rules(t, text)); err == nil {
+				t.Errorf("%s: %v, sent %s", x.Raw, got.Decision.Action, got.Sent)
+			}
+		}
+	}
+	for _, x := range []*gate.Exchange{
+		exchange("tools/list", `{"jsonrpc":"2.0","id":1,"result":{"tools":null}}`),
+		exchange("initialize", `{"jsonrpc":"2.0","id":1,"result":{"instructions":null,"protocolVersion":"2025-06-18"}}`),
+	} {
+		if got, err := pinnedFirst(t).Inspect(x, rules(t, first)); err != nil || got.Sent != nil {
+			t.Errorf("%s: sent %s, %v", x.Raw, got.Sent, err)
+		}
+	}
+}

@@ -1,0 +1,333 @@
+// Package screening is what a gate looks at messages with: it asks the rules of what
+// internal/reply finds, and has internal/reply carry out what they say.
+package screening
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/inspect"
+	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// inspector is what one session looks at messages with.
+type inspector struct {
+	server string // as the marks name one that rules have no name for
+	pins   *pinning.Session
+	mu     sync.Mutex
+	same   *reply.Numbers
+
+	promises promises
+}
+
+// New makes the Inspector of one session with a server of this name, which holds lists to
+// what pins has as approved.
+func New(server string, pins *pinning.Session) gate.Inspector {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // it never fails
+	return &inspector{server: server, pins: pins, same: reply.NewNumbers(func(value string) (sum [32]byte) {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(value))
+		h.Sum(sum[:0])
+		return sum
+	})}
+}
+
+// limits are those of every transport.
+func limits() frame.Limits {
+	l := frame.DefaultLimits()
+	l.AllowBatch = true
+	return l
+}
+
+// Inspect looks at a reply, or at each of an array of them.
+func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
+	var f frame.Frame
+	if err := f.Parse(x.Came(), limits()); err != nil {
+		return gate.Inspection{}, err
+	}
+	if f.Kind != frame.Batch {
+		return in.one(&f, x, p)
+	}
+	if len(f.Elements) != len(x.Replies) {
+		return gate.Inspection{}, errors.New("an array of which not every part answers a call")
+	}
+	all := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
+	with, altered := make([][]byte, len(f.Elements)), false
+	for i := range f.Elements {
+		one, err := in.one(&f.Elements[i], x.Replies[i], p)
+		if err != nil {
+			return gate.Inspection{}, err
+		}
+		with[i], altered = one.Sent, altered || one.Sent != nil
+		join(&all, &one)
+	}
+	if all.Decision.Action == policy.Deny || !altered {
+		return all, nil
+	}
+	var err error
+	all.Sent, err = reply.Replace(&f, with, limits())
+	return all, err
+}
+
+// lookFor reads kinds, those of the policy's packs among them.
+func lookFor(kinds []string, p gate.Policy) (reply.Wanted, error) {
+	var own []*inspect.Pack
+	for _, pack := range p.Packs() {
+		one, ok := pack.(*inspect.Pack)
+		if !ok {
+			return reply.Wanted{}, fmt.Errorf("nobody here looks for %s", pack.Kind())
+		}
+		own = append(own, one)
+	}
+	return reply.ParseWanted(kinds, own...)
+}
+
+// join takes in what came of one part of an array: the strictest holds.
+func join(all, one *gate.Inspection) {
+	alters := append(all.Decision.Alters, one.Decision.Alters...)
+	if one.Decision.Action < all.Decision.Action || all.Decision.Rule == nil && one.Decision.Action == all.Decision.Action {
+		all.Decision = one.Decision
+	}
+	if all.Why == "" {
+		all.Why = one.Why
+	}
+	all.Decision.Alters = alters
+	all.Found = append(all.Found, one.Found...)
+	all.Altered = append(all.Altered, one.Altered...)
+}
+
+// one looks at one message.
+func (in *inspector) one(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
+	on, method := policy.OnReply, x.Event.Method
+	if reply.IsList(method) && f.Result != nil {
+		on = policy.OnList
+	}
+	pass := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
+	kinds, ruled := p.Screens(on)
+	introduces := f.Result != nil && (method == "initialize" || method == "server/discover") && p.Pin(x.Event.Server) > policy.PinOff
+	if !ruled && !introduces {
+		in.learn(f, x, p, &pass)
+		return pass, nil
+	}
+	i, err := in.judged(f, x, p, on, kinds, introduces)
+	if err == nil {
+		in.learn(f, x, p, &i)
+	}
+	return i, err
+}
+
+// judged is one of a message that rules, or pins, are about.
+func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
+	method := x.Event.Method
+	wanted, err := lookFor(append(slices.Clone(kinds), reply.Fence), p)
+	if err != nil {
+		return gate.Inspection{}, err
+	}
+	m, err := reply.Look(f, method, wanted)
+	if err != nil {
+		return gate.Inspection{}, err
+	}
+	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref}
+	if on == policy.OnReply && f.Result != nil {
+		c.Output = in.against(m, wanted, x, p)
+	}
+	i := gate.Inspection{Found: found(m.Findings)}
+	if on == policy.OnList || introduces {
+		if m, err = in.pinned(m, &c, x, p, &i, wanted); err != nil {
+			return i, err
+		}
+	}
+	if on == policy.OnList {
+		if !m.Whole() {
+			return i, errors.New("not all of the list could be looked at")
+		}
+		entries(m, &c, x, p, &i)
+	} else {
+		i.Decision = p.DecideReply(on, answered(x, p), m.Kinds())
+		i.Altered = append(i.Altered, m.Plan(&c, done(i.Decision.Alters), fenceID)...)
+	}
+	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
+		return i, nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if i.Sent, err = m.Alter(&c, in.same, limits()); err != nil {
+		i.Why, i.Altered = err.Error(), nil
+		var rule *policy.Rule
+		if len(i.Decision.Alters) > 0 {
+			rule = i.Decision.Alters[0].Rule
+		}
+		i.Decision = policy.Decision{Rule: rule}
+	}
+	return i, nil
+}
+
+// answered are the calls that a message answers: one of a method that no rule governs is
+// known by that, and only what came by itself answers a call that is not known.
+func answered(x *gate.Exchange, p gate.Policy) []policy.Call {
+	cs := slices.Clone(x.Answered)
+	switch {
+	case len(cs) > 0:
+	case x.Unasked:
+		cs = []policy.Call{{Server: x.Event.Server}}
+	default:
+		cs = []policy.Call{{Server: x.Event.Server, Method: x.Event.Method, Subject: policy.MethodSubject, Names: []string{x.Event.Method}}}
+	}
+	if p.Timed() {
+		for i := range cs {
+			cs[i].At = time.Now()
+		}
+	}
+	return cs
+}
+
+// done are alterations as internal/reply has them.
+func done(alters []policy.Alteration) (all []reply.Alteration) {
+	for _, a := range alters {
+		all = append(all, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
+	}
+	return all
+}
+
+// fenceID is what nobody can know before the message was sent.
+func fenceID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+// found are findings by kind and place.
+func found(all []reply.Finding) (sum []gate.Found) {
+	for i := range all {
+		f := &all[i]
+		at := slices.IndexFunc(sum, func(s gate.Found) bool { return s.Kind == f.Kind && s.At == f.Pointer })
+		if at < 0 {
+			at = len(sum)
+			sum = append(sum, gate.Found{Kind: f.Kind, At: f.Pointer})
+		}
+		sum[at].N++
+	}
+	return sum
+}
+
+// entries leaves out of a list what rules deny or ask about, and takes findings out of
+// the others.
+func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
+	d := &i.Decision
+	d.Action = policy.Allow
+	names, _ := m.Entries()
+	carried := make(map[int][]int, len(names)) // findings by entry
+	for f := range m.Findings {
+		carried[m.Findings[f].Entry] = append(carried[m.Findings[f].Entry], f)
+	}
+	if c.Redact = carried[-1]; len(c.Redact) > 0 { // beside the entries: nobody calls anything by it
+		i.Altered = append(i.Altered, "redact beside the entries")
+	}
+	held := c.LeftOut
+	for n, name := range names {
+		if _, out := slices.BinarySearch(held, n); out {
+			continue
+		}
+		one := p.DecideReply(policy.OnList, []policy.Call{offered(x, name)}, kindsOf(m, carried[n]))
+		redact, out := m.PlanEntry(carried[n], done(one.Alters))
+		switch {
+		case out || one.Action != policy.Allow:
+			c.LeftOut = append(c.LeftOut, n)
+			i.Altered = append(i.Altered, "leave out "+name)
+			rule := one.Rule
+			if rule == nil && len(one.Alters) > 0 {
+				rule = one.Alters[0].Rule
+			}
+			d.Alters = append(d.Alters, policy.Alteration{Rule: rule})
+		case len(redact) > 0:
+			c.Redact = append(c.Redact, redact...)
+			i.Altered = append(i.Altered, "redact "+name)
+			d.Alters = append(d.Alters, one.Alters...)
+		}
+	}
+	slices.Sort(c.Redact)
+	slices.Sort(c.LeftOut)
+}
+
+func kindsOf(m *reply.Message, of []int) (kinds []string) {
+	for _, i := range of {
+		if k := m.Findings[i].Kind; !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// offered is the call that would name an entry of a list.
+func offered(x *gate.Exchange, name string) policy.Call {
+	c := policy.Call{Server: x.Event.Server, Names: []string{name}}
+	switch x.Event.Method {
+	case "tools/list":
+		c.Method, c.Subject = "tools/call", policy.ToolSubject
+	case "prompts/list":
+		c.Method, c.Subject = "prompts/get", policy.PromptSubject
+	default:
+		c.Method, c.Subject = "resources/read", policy.ResourceSubject
+	}
+	return c
+}
+
+// Alter takes findings out of a request that a server makes.
+func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.Policy) ([]byte, []string, error) {
+	var f frame.Frame
+	if err := f.Parse(x.Came(), limits()); err != nil {
+		return nil, nil, err
+	}
+	kinds := []string{reply.Fence}
+	for _, a := range alters {
+		kinds = append(kinds, a.Kind)
+	}
+	wanted, err := lookFor(kinds, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := reply.Look(&f, x.Event.Method, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server)}
+	words := m.Plan(&c, done(alters), fenceID)
+	if len(words) == 0 {
+		return nil, nil, errors.New("a rule alters something, and nothing was found to alter")
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	sent, err := m.Alter(&c, in.same, limits())
+	return sent, words, err
+}
+
+// Carries looks into the arguments of a call and what stands beside them, or into the texts
+// and the form of a server's request.
+func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
+	kinds, _ := p.Screens(policy.OnCall)
+	wanted, err := lookFor(kinds, p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := reply.Carried([][]byte{c.Args, c.Extra}, c.Texts(), wanted)
+	if err != nil {
+		return nil, err
+	}
+	if wanted.Schema {
+		all = append(all, in.arguments(c, p)...)
+	}
+	return found(all), nil
+}

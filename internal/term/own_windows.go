@@ -1,0 +1,250 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Screens says whether Keys and Resized work: whether a whole screen can be painted.
+const Screens = false
+
+// slice is how long a read waits before it looks at its context.
+const slice = 50 * time.Millisecond
+
+// Tty is the console of this process, to ask on line by line until Close.
+type Tty struct {
+	*os.File // its output
+	in       *os.File
+	lock     io.Closer
+	before   uint32
+	typed    []uint16 // of the line that is being typed
+}
+
+// Own opens the console when it is ours to use: somebody sees it, it is in line mode,
+// and no other clawai asks on it (lock names a file all of them share; the lock is
+// waited for until ctx ends). There are no groups of which one is in front. What was
+// typed ahead is thrown away. Any other case is a *NotOwned and leaves the console as
+// it was. The path is another system's.
+func Own(ctx context.Context, _, lock string) (*Tty, error) {
+	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
+	if err != nil {
+		return nil, &NotOwned{NoTerminal, err}
+	}
+	out, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
+	if err != nil {
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
+	}
+	t := &Tty{File: out, in: in}
+	if !Controls(os.Stdin) && !seen() { // who types to us sees it
+		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.release())
+	}
+	if t.lock, err = Turn(ctx, lock); err != nil {
+		return nil, errors.Join(err, t.release())
+	}
+	if err := t.Recheck(); err != nil {
+		return nil, errors.Join(err, t.release())
+	}
+	if err := t.mode(&t.before); err != nil {
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.release())
+	}
+	// Line mode would keep a read from being called back: lines are put together here.
+	// Ctrl-C stays an event.
+	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
+	err = windows.SetConsoleMode(t.handle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
+	if err == nil {
+		err = t.Flush()
+	}
+	if err != nil {
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.Close())
+	}
+	return t, nil
+}
+
+// Recheck says whether the console is still in line mode, or in ours.
+func (t *Tty) Recheck() error {
+	var mode uint32
+	if err := t.mode(&mode); err != nil {
+		return &NotOwned{NoTerminal, err}
+	}
+	if t.before == 0 && mode&windows.ENABLE_LINE_INPUT == 0 {
+		return &NotOwned{Reason: RawMode}
+	}
+	return nil
+}
+
+func (t *Tty) handle() windows.Handle { return windows.Handle(t.in.Fd()) }
+
+func (t *Tty) mode(mode *uint32) error { return windows.GetConsoleMode(t.handle(), mode) }
+
+// Controls says whether f is a console, which is this process's: it has one at most.
+func Controls(f *os.File) bool {
+	var mode uint32
+	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
+}
+
+var (
+	kernel32         = windows.NewLazySystemDLL("kernel32.dll")
+	getConsoleWindow = kernel32.NewProc("GetConsoleWindow")
+	readConsoleInput = kernel32.NewProc("ReadConsoleInputW")
+	getAncestor      = windows.NewLazySystemDLL("user32.dll").NewProc("GetAncestor")
+)
+
+func window() uintptr {
+	w, _, _ := getConsoleWindow.Call()
+	return w
+}
+
+// seen says whether the console's window is shown; that of a terminal program is its
+// owner (learn.microsoft.com, "GetConsoleWindow"). Clients start servers with none, or hide it.
+func seen() bool {
+	const rootOwner = 3
+	w := window()
+	if w == 0 || getAncestor.Find() != nil {
+		return false
+	}
+	if owner, _, _ := getAncestor.Call(w, rootOwner); owner != 0 {
+		w = owner
+	}
+	return windows.IsWindowVisible(windows.HWND(w))
+}
+
+// Turn waits until no other clawai asks at this console, and keeps them from asking
+// until it is closed. Lock is that of Own.
+func Turn(ctx context.Context, lock string) (io.Closer, error) {
+	f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock of the terminal: %w", err)
+	}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	for {
+		err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: uint32(window())})
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+			return nil, errors.Join(fmt.Errorf("lock of the terminal: %w", err), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(&NotOwned{Busy, context.Cause(ctx)}, f.Close())
+		case <-time.After(slice):
+		}
+	}
+}
+
+// inputRecord is a KEY_EVENT_RECORD within INPUT_RECORD (wincon.h).
+type inputRecord struct {
+	event   uint16
+	_       uint16
+	down    int32
+	_, _, _ uint16 // repeat count, key, scan code
+	char    uint16
+	_       uint32 // control keys
+}
+
+// ReadLine reads one line, without its line end, and shows what is typed. A console
+// that has gone and Ctrl-Z are ErrHungUp.
+func (t *Tty) ReadLine(ctx context.Context) (string, error) {
+	const most = 4096
+	for t.typed = t.typed[:0]; len(t.typed) < most; {
+		key, err := t.key(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case key == '\r':
+			_, err := io.WriteString(t, "\r\n")
+			return windows.UTF16ToString(t.typed), err
+		case key == 'Z'-'@':
+			return "", ErrHungUp
+		case key == '\b' && len(t.typed) > 0:
+			t.typed = t.typed[:len(t.typed)-1]
+			err = t.show('\b', ' ', '\b')
+		case key >= ' ':
+			t.typed = append(t.typed, key)
+			err = t.show(key)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%w: line too long", ErrHungUp)
+}
+
+func (t *Tty) show(keys ...uint16) error {
+	var n uint32
+	return windows.WriteConsole(windows.Handle(t.Fd()), &keys[0], uint32(len(keys)), &n, nil)
+}
+
+// key is the next character that is typed.
+func (t *Tty) key(ctx context.Context) (uint16, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		switch e, err := windows.WaitForSingleObject(t.handle(), uint32(slice.Milliseconds())); {
+		case err != nil:
+			return 0, fmt.Errorf("%w: %w", ErrHungUp, err)
+		case e != windows.WAIT_OBJECT_0:
+			continue
+		}
+		var r inputRecord
+		var n uint32
+		ok, _, err := readConsoleInput.Call(t.in.Fd(), uintptr(unsafe.Pointer(&r)), 1, uintptr(unsafe.Pointer(&n)))
+		if ok == 0 {
+			return 0, fmt.Errorf("%w: %w", ErrHungUp, err)
+		}
+		const keyEvent = 1
+		if n == 1 && r.event == keyEvent && r.down != 0 && r.char != 0 {
+			return r.char, nil
+		}
+	}
+}
+
+// Keys is for systems whose Screens is true.
+func (t *Tty) Keys() error { return errors.ErrUnsupported }
+
+// ReadContext is for systems whose Screens is true.
+func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// Resized is for systems whose Screens is true.
+func (t *Tty) Resized(context.Context, func(width, height int)) {}
+
+// Lines puts the mode back in which the console was found and throws away unread input,
+// so that no answer reaches the program behind us.
+func (t *Tty) Lines() error {
+	if t.before == 0 {
+		return nil
+	}
+	return errors.Join(t.Flush(), windows.SetConsoleMode(t.handle(), t.before))
+}
+
+// Size is how many columns and rows the window has.
+func (t *Tty) Size() (width, height int, err error) {
+	var info windows.ConsoleScreenBufferInfo
+	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(t.Fd()), &info); err != nil {
+		return 0, 0, &NotOwned{NoTerminal, err}
+	}
+	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1, nil
+}
+
+// Flush throws away what was typed and not yet read.
+func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.handle()) }
+
+// Close undoes whatever Own did, and lets others ask.
+func (t *Tty) Close() error { return errors.Join(t.Lines(), t.release()) }
+
+func (t *Tty) release() error {
+	err := errors.Join(t.in.Close(), t.File.Close())
+	if t.lock != nil {
+		err = errors.Join(err, t.lock.Close())
+	}
+	return err
+}

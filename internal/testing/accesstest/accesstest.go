@@ -1,0 +1,2 @@
+// Package accesstest opens files of a test to other users, as the system does that.
+package accesstest

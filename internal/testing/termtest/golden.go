@@ -1,0 +1,54 @@
+package termtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What differs from run to run, with what stands in a golden file for it.
+var masks = []struct {
+	is   *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "00000000-0000-4000-8000-000000000000"},
+	{regexp.MustCompile(`\b\d\d-\d\d \d\d:\d\d:\d\d`), "11-22 12:00:00"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "12:00:00"},
+	{regexp.MustCompile(`\b0:\d\d\b`), "0:44"},
+	{regexp.MustCompile(`\brevision [0-9a-f]{12}\b`), "revision 0123456789ab"},
+	{regexp.MustCompile(`(?m)^[0-9a-f]{8}  `), "00000000  "},
+}
+
+// Masked is a screen without what differs from run to run.
+func Masked(screen string) string {
+	for _, m := range masks {
+		screen = m.is.ReplaceAllString(screen, m.with)
+	}
+	return screen
+}
+
+// Golden compares a screen with the picture of it in testdata/NAME, or with CLAWAI_UPDATE
+// set writes that anew. Blank rows at the end count for nothing.
+func Golden(t testing.TB, name, screen string) {
+	t.Helper()
+	file := filepath.Join("testdata", filepath.FromSlash(name))
+	got := strings.TrimRight(Masked(screen), "\n") + "\n"
+	if os.Getenv("CLAWAI_UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the screen is not %s (CLAWAI_UPDATE=1 writes it anew):\n%s\nwant\n%s", file, got, want)
+	}
+}

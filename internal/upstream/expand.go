@@ -1,0 +1,60 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Expand puts the values of variables in place of $NAME and ${NAME}, and $ in place of $$.
+// It goes over the text once: what a value holds is not looked at. The error names the
+// variable that is not set, and no value.
+func Expand(text string, lookup func(string) (string, bool)) (string, error) {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		if rest, escaped := strings.CutPrefix(after, "$"); escaped {
+			b.WriteByte('$')
+			text = rest
+			continue
+		}
+		name, rest, err := variable(after)
+		if err != nil {
+			return "", err
+		}
+		value, set := lookup(name)
+		if !set {
+			return "", fmt.Errorf("the variable %s is not set", name)
+		}
+		b.WriteString(value)
+		text = rest
+	}
+}
+
+// variable reads the name behind a $.
+func variable(text string) (name, rest string, err error) {
+	inner, braced := strings.CutPrefix(text, "{")
+	end := 0
+	for end < len(inner) && isNamed(inner[end], end) {
+		end++
+	}
+	name, rest = inner[:end], inner[end:]
+	if braced {
+		closed := false
+		if rest, closed = strings.CutPrefix(rest, "}"); !closed {
+			return "", "", fmt.Errorf("%q has no } behind its name; a dollar is written $$", "${"+name)
+		}
+	}
+	if name == "" {
+		return "", "", errors.New("no name follows a $; a dollar is written $$")
+	}
+	return name, rest, nil
+}
+
+func isNamed(c byte, at int) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || at > 0 && c >= '0' && c <= '9'
+}

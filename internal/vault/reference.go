@@ -1,0 +1,159 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Prefix begins a reference. It has no character that a client fills in.
+const Prefix = "clawai-vault:"
+
+// Reference is how a file speaks of an entry.
+func Reference(name string) string { return Prefix + name }
+
+// InHeader cuts the value of a header, or a line that holds one, into what stands as it
+// is and the name of the entry that follows it. A reference ends what it is in.
+func InHeader(text string) (before, name string, ok bool) {
+	before, name, ok = strings.Cut(text, Prefix)
+	return before, name, ok && CheckName(name) == nil
+}
+
+// Mentions reports a text that holds a reference, or means to.
+func Mentions(text string) bool { return strings.Contains(text, Prefix) }
+
+// Server is who asks for values: what it is called by rules, and what it is started or
+// reached by.
+type Server struct {
+	Name    string
+	Command []string
+}
+
+// Refusal says why a server does not get an entry.
+type Refusal struct {
+	Entry string
+	Err   error
+	// Bind: the entry is not bound to what asks; binding it is what its owner can do.
+	Bind bool
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("%s%s: %v", Prefix, r.Entry, r.Err) }
+
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Resolver gives one server what it may have, and remembers which values that were.
+type Resolver struct {
+	Open   func() (Store, error)
+	Server Server
+	Now    time.Time
+
+	store Store
+	used  map[string][]byte
+}
+
+// Used are the values that were given, each once.
+func (r *Resolver) Used() [][]byte {
+	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
+}
+
+// Env fills the references of an environment in. Its own slice is given back where there
+// is none; it is never written to.
+func (r *Resolver) Env(environ []string) ([]string, error) {
+	var filled []string
+	for i, v := range environ {
+		name, text, _ := strings.Cut(v, "=")
+		if !Mentions(text) {
+			continue
+		}
+		entry, whole := strings.CutPrefix(text, Prefix)
+		if !whole || CheckName(entry) != nil {
+			return nil, fmt.Errorf("%s: a reference is the whole value of a variable: %s=%sNAME", name, name, Prefix)
+		}
+		value, err := r.value(entry)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if filled == nil {
+			filled = slices.Clone(environ)
+		}
+		filled[i] = name + "=" + string(value)
+	}
+	if filled == nil {
+		return environ, nil
+	}
+	return filled, nil
+}
+
+// Header fills the references in the values of headers in, in place.
+func (r *Resolver) Header(h http.Header) error {
+	for key, values := range h {
+		for i, text := range values {
+			if !Mentions(text) {
+				continue
+			}
+			before, entry, ok := InHeader(text)
+			if !ok {
+				return fmt.Errorf("header %s: a reference ends the value: %s: Bearer %sNAME", key, key, Prefix)
+			}
+			value, err := r.value(entry)
+			if err == nil && strings.ContainsFunc(string(value), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+				err = &Refusal{Entry: entry, Err: errors.New("its value has more than one line, or a control character, and no header holds that")}
+			}
+			if err != nil {
+				return fmt.Errorf("header %s: %w", key, err)
+			}
+			values[i] = before + string(value)
+		}
+	}
+	return nil
+}
+
+func (r *Resolver) value(name string) (value []byte, err error) {
+	if value, ok := r.used[name]; ok {
+		return value, nil
+	}
+	if value, err = r.ask(name); err != nil {
+		if _, told := errors.AsType[*Refusal](err); !told {
+			err = &Refusal{Entry: name, Err: err}
+		}
+		return nil, err
+	}
+	if r.used == nil {
+		r.used = map[string][]byte{}
+	}
+	r.used[name] = value
+	return value, nil
+}
+
+func (r *Resolver) ask(name string) ([]byte, error) {
+	if r.Server.Name == "" {
+		return nil, errors.New("an entry is given to a server by its name; start it with: clawai proxy --server NAME")
+	}
+	if r.store == nil {
+		var err error
+		if r.store, err = r.Open(); err != nil {
+			return nil, err
+		}
+	}
+	e, err := r.store.Get(name)
+	if errors.Is(err, ErrNone) {
+		return nil, fmt.Errorf("%w; set it: clawai vault set %s", err, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch bound, knows := e.bound(r.Server.Name, r.Server.Command); {
+	case !bound && knows:
+		return nil, &Refusal{name, fmt.Errorf("it is for the server %q as another command starts it", r.Server.Name), true}
+	case !bound:
+		return nil, &Refusal{name, fmt.Errorf("it is not for the server %q", r.Server.Name), true}
+	}
+	if at, expired := e.Expired(r.Now); expired {
+		return nil, fmt.Errorf("it is too old to be used since %s; set a new value: clawai vault set %s", at.Format(time.DateOnly), name)
+	}
+	return e.Value, nil
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// Seen is what the session of a call has seen before it. The zero value is that this is
+// not known.
+type Seen uint8
+
+// What a session can have seen. Who has seen a secret has seen what is private.
+const (
+	Known Seen = 1 << iota // it is known: what is not set has not been seen
+	Untrusted
+	PrivateData
+	Secret
+)
+
+// seenWords are the words of rules and fixtures, by the bits of Seen from Untrusted on.
+var seenWords = []string{"untrusted", "private", "secret"}
+
+// SeenOf reads words of SeenWords; false for a word that is none. What they say is known.
+func SeenOf(words []string) (s Seen, whole bool) {
+	s = Known
+	for _, word := range words {
+		i := slices.Index(seenWords, word)
+		if i < 0 {
+			return 0, false
+		}
+		s |= Untrusted << i
+	}
+	if s&Secret != 0 {
+		s |= PrivateData
+	}
+	return s, true
+}
+
+// SeenWords lists all of them.
+func SeenWords() []string { return slices.Clone(seenWords) }
+
+// Words are what has been seen.
+func (s Seen) Words() (words []string) {
+	for i, word := range seenWords {
+		if s&(Untrusted<<i) != 0 {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// afterSeen is the condition that the session of a call has seen all of some kinds. Beside a
+// prompt it holds perhaps at the most, so that nothing a session has seen has a question
+// asked in place of a denial.
+type afterSeen struct {
+	kinds   Seen
+	prompts bool
+}
+
+func (t *afterSeen) holds(c *Call) verdict {
+	switch {
+	case c.Seen&Known == 0:
+		return maybe
+	case t.kinds&^c.Seen != 0:
+		return no
+	case t.prompts:
+		return maybe
+	}
+	return yes
+}
+
+func (t *afterSeen) meet(c *Call) { c.Seen |= t.kinds }
+func (t *afterSeen) miss(c *Call) { c.Seen = Known }
+
+// readAfter reads the kinds.
+func (p *parser) readAfter(k ruleKey, e toml.Expression) {
+	words := p.words(k, e, seenWords, "some of "+listWords(seenWords), func(word string) string { return fmt.Sprintf("unknown label %q", word) })
+	kinds, _ := SeenOf(words)
+	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
+}
+
+// checkAfter keeps what a session has seen from opening anything.
+func (p *parser) checkAfter(r *ruleSource) {
+	at := p.given[afterKey] - 1
+	if at < 0 {
+		return
+	}
+	if p.acts && r.Action == Allow {
+		p.fail(at, at+len("after"), `after beside action "allow"`,
+			"what a session has seen may close and open nothing: write a deny or a prompt above the allow")
+	}
+	r.stated("after").test.(*afterSeen).prompts = r.Action == Prompt
+}
+
+func gotSeen(c *Call) string {
+	switch words := c.Seen.Words(); {
+	case c.Seen&Known == 0:
+		return ""
+	case len(words) > 0:
+		return strings.Join(words, ", ")
+	}
+	return "none of these"
+}
+
+// Labelled says whether an answer may depend on Call.Seen.
+func (p *Policy) Labelled() bool {
+	return p.labelled || slices.ContainsFunc(p.options.Above, (*Policy).Labelled)
+}

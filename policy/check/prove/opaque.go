@@ -1,0 +1,168 @@
+package prove
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// A condition on any argument is about all values of a call, of which the model has
+// one for each argument that rules name: it is an atom, which covers only what has the
+// same. So is an exception; what a rule matches surely, it is known to keep out of.
+
+// sureAtom begins an atom that proves nothing where it holds perhaps.
+const sureAtom = "\x02"
+
+// beyondSets makes atoms of a rule's conditions on any argument and of its exceptions,
+// and leaves the rule the other conditions.
+func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
+	src := *r.src
+	opens := strconv.FormatBool(src.Action == policy.Allow)
+	atom := func(parts ...string) {
+		r.vague = r.vague || parts[0] != "not" || parts[1] == "args"
+		r.atoms = append(r.atoms, sureAtom+strings.Join(append(parts, opens), "\x01"))
+	}
+	src.Args, src.Where = nil, nil
+	for _, a := range r.src.Args {
+		if !policy.EveryArgument(a.Path) {
+			src.Args = append(src.Args, a)
+			continue
+		}
+		atom("args", asSet(a.Globs))
+		r.anywhere = append(r.anywhere, anywhere{globs: a.Globs})
+	}
+	for _, w := range r.src.Where {
+		if !policy.EveryArgument(w.Path) {
+			src.Where = append(src.Where, w)
+			continue
+		}
+		atom("where", w.Key, w.Text)
+		r.anywhere = append(r.anywhere, anywhere{key: w.Key, text: w.Text})
+	}
+	not := &src.Not
+	except := func(e rule, known bool) {
+		e.src = &policy.Source{Subject: src.Subject}
+		if e.vague = !known; known {
+			r.excepted = append(r.excepted, e)
+			r.listed++
+		}
+		r.exceptions = append(r.exceptions, e)
+	}
+	if not.Names != nil {
+		atom("not", src.Subject.Key(), asSet(not.Names))
+		e := rule{name: pr.union(not.Names)}
+		if src.Subject == policy.ResourceSubject {
+			e = rule{args: []argument{newArgument(p, resourceKey, nil, not.Names)}}
+		}
+		except(e, true)
+	}
+	for _, c := range not.Calls {
+		atom("not", c.Key, asSet(c.Globs))
+		k, _ := policy.CallKeyOf(c.Key)
+		except(rule{server: pr.union(c.Globs)}, k.Proof == policy.ServerNames)
+	}
+	for _, a := range not.Args {
+		atom("not", "args", argumentKey(a.Path), asSet(a.Globs))
+		except(rule{args: []argument{newArgument(p, argumentKey(a.Path), a.Path, a.Globs)}}, !policy.EveryArgument(a.Path))
+	}
+	r.src = &src
+}
+
+// asSet is the same for lists of the same globs.
+func asSet(globs []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x03")
+}
+
+// anywhere is a condition on any argument: globs, or a constraint.
+type anywhere struct {
+	globs     []string
+	key, text string
+}
+
+// values lists texts that may meet it.
+func (w *anywhere) values() (texts []any) {
+	for _, g := range w.globs {
+		texts = append(texts, unstarred(g))
+	}
+	if w.globs == nil {
+		texts = examples(w.key, w.text)
+	}
+	return texts
+}
+
+// somewhere gives calls an argument more for each condition on any that is needed.
+func (q *question) somewhere(all [][]value) [][]value {
+	for _, d := range q.needed {
+		for i := range d.rule.anywhere {
+			var longer [][]value
+			for _, args := range all {
+				for _, text := range d.rule.anywhere[i].values() {
+					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
+				}
+			}
+			all = append(longer, all...) // which the others may meet as they are
+		}
+	}
+	return all[:min(len(all), maxCandidates)]
+}
+
+// amongExceptions asks for calls that rules to avoid do not match for one of their
+// exceptions: open where none was found.
+func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
+	for i, d := range q.avoid {
+		for k := range d.rule.excepted {
+			among := q
+			among.needed = append(slices.Clip(q.needed), demand{rule: &d.rule.excepted[k]})
+			among.avoid = slices.Delete(slices.Clone(q.avoid), i, i+1)
+			a, more := pr.once(among, accept)
+			if cost += more; a == found {
+				return found, cost
+			}
+		}
+	}
+	return open, cost
+}
+
+// Excepted says that it is proved: no call surely matches a rule, for its exceptions.
+func (a *Analysis) Excepted(i int) bool {
+	r := &a.rules[i]
+	return a.nothing(question{needed: []demand{{rule: r}}}, r)
+}
+
+// Idle says of each exception of a rule, first that of the subject, then those of the
+// call as a whole and of arguments, whether it is proved to leave out nothing.
+func (a *Analysis) Idle(i int) []bool {
+	r := a.rules[i]
+	idle := make([]bool, len(r.exceptions))
+	r.excepted = nil
+	for k := range r.exceptions {
+		e := &r.exceptions[k]
+		idle[k] = !e.vague && a.nothing(question{needed: []demand{{&r, r.vague}, {e, true}}}, &r)
+	}
+	return idle
+}
+
+// nothing says that it is proved: no value, in any reading, answers a question.
+func (a *Analysis) nothing(q question, about *rule) bool {
+	if a.beyondText(about) {
+		return false
+	}
+	q.subject, q.unnamed, q.doubts = about.src.Subject, true, true
+	plain := a.ask(q, func(candidate) bool { return true }) == impossible
+	q.others = true
+	return plain && a.ask(q, func(candidate) bool { return true }) == impossible
+}
+
+// exceptions are what rules that are to match must stay out of, as rules to avoid.
+func exceptions(needed []demand) (ds []demand) {
+	for _, d := range needed {
+		for i := range d.rule.excepted {
+			if e := &d.rule.excepted[i]; !d.any || e.args == nil { // else a call is perhaps one of them, and may match
+				ds = append(ds, demand{rule: e})
+			}
+		}
+	}
+	return ds
+}

@@ -1,0 +1,42 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+const reasonTrust = "what is said of servers and of a session, which no single call shows: "
+
+// trust notes that the tables about servers, or the level, are not the same.
+func (d *difference) trust() {
+	old, after := said(d.before), said(d.after)
+	var texts []string
+	for _, of := range []struct {
+		word     string
+		all, not []string
+	}{{"was", old, after}, {"is", after, old}} {
+		for _, text := range of.all {
+			if !slices.Contains(of.not, text) {
+				texts = append(texts, of.word+" "+text)
+			}
+		}
+	}
+	if len(texts) > 0 {
+		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonTrust + strings.Join(texts, ", ")})
+	}
+}
+
+// said are the level, and the tables in order: of those that match a tool the first
+// decides.
+func said(p *policy.Policy) (texts []string) {
+	if p.Level() != policy.Off {
+		texts = append(texts, fmt.Sprintf("[flow] level %s", p.Level()))
+	}
+	for i, t := range p.Trusts() {
+		texts = append(texts, fmt.Sprintf("%s (table %d)", t.String(), i+1))
+	}
+	return texts
+}

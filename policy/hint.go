@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/reading"
+)
+
+// maxHints bounds the spellings of a call that Hint asks the rules about.
+const maxHints = 32
+
+// Hint is the folder, with ~ for the home, below which paths of a denied call would have
+// been let through had they been absolute; "" where there is none, and where a rule about
+// what they are denied them. Of the policy it tells that folder alone.
+func (p *Policy) Hint(cs []Call) string {
+	left := maxHints
+	for i := range cs {
+		if d := p.Decide(&cs[i]); d.Action == Deny && d.Reason == "" && p.byDefault(d.Rule) {
+			return p.hint(&cs[i], &left)
+		}
+	}
+	return ""
+}
+
+// byDefault says whether a denial is one without a rule, or by one that asks nothing of
+// the call.
+func (p *Policy) byDefault(r *Rule) bool {
+	if r == nil {
+		return true
+	}
+	if r.Index >= len(p.sources) || p.sources[r.Index].Rule != *r {
+		return false
+	}
+	src := &p.sources[r.Index]
+	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.any() && !src.further.Only
+}
+
+// hint tries the folders that rules name which do not deny.
+func (p *Policy) hint(c *Call, left *int) string {
+	if c.Subject != ToolSubject || len(c.Names) != 1 {
+		return ""
+	}
+	for i := range p.sources {
+		src := &p.sources[i]
+		if src.Action == Deny || src.On != OnCall || src.subject != ToolSubject || !p.rules[i].names.match(c.Names[0]) {
+			continue
+		}
+		for _, folder := range src.folders(p.home()) {
+			other := *c
+			var changed bool
+			if other.Args, changed = src.below(c.Args, folder); !changed {
+				continue
+			}
+			if *left--; *left < 0 {
+				return ""
+			}
+			if p.Decide(&other).Action != Deny {
+				return p.shown(folder)
+			}
+		}
+	}
+	return ""
+}
+
+// folders are the literal ones of a rule's globs that have a root.
+func (r *ruleSource) folders(home string) (all []string) {
+	for _, a := range r.args {
+		for _, text := range a.globs {
+			g, err := glob.Compile(text)
+			if err != nil || text[0] != '/' && !strings.HasPrefix(text, "~/") && !reading.HasDrive(text) {
+				continue
+			}
+			prefix := g.LiteralPrefix()
+			if strings.HasPrefix(prefix, "~/") && home != "" {
+				prefix = home + prefix[1:]
+			}
+			if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+				all = append(all, prefix[:i])
+			}
+		}
+	}
+	return all
+}
+
+// below is the arguments with the paths in them that a rule speaks of, and that have no
+// root, put below a folder; false where there are none.
+func (r *ruleSource) below(args []byte, folder string) (out []byte, changed bool) {
+	sc := jsonscan.Cursor{Src: string(args)}
+	from := 0
+	sc.Blanks()
+	ok := sc.Members(func(name string) bool {
+		start := sc.At
+		if sc.Peek() != '"' || !r.speaksOf(name) {
+			return sc.Skip()
+		}
+		text, ok := sc.Text()
+		if path := reading.Rootless(text); ok && path != "" {
+			if path[0] != '/' {
+				path = folder + "/" + path
+			}
+			quoted, _ := json.Marshal(path) // a text always marshals
+			out = append(append(out, args[from:start]...), quoted...)
+			from, changed = sc.At, true
+		}
+		return ok
+	})
+	return append(out, args[from:]...), ok && changed
+}
+
+func (r *ruleSource) speaksOf(name string) bool {
+	for _, a := range r.args {
+		if len(a.path) == 1 && a.path[0] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a folder as the agent reads it.
+func (p *Policy) shown(folder string) string {
+	if home := p.home(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
+		return "~" + folder[len(home):]
+	}
+	if folder == "" {
+		return "/"
+	}
+	return folder
+}

@@ -1,0 +1,200 @@
+package reading
+
+import (
+	"cmp"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+)
+
+// BaseWord stands at the beginning of a glob for the folder at which relative paths
+// start: ${cwd}/**.
+const BaseWord = "${cwd}"
+
+// FromBase says whether a glob begins at that folder.
+func FromBase(glob string) bool {
+	rest, found := strings.CutPrefix(glob, BaseWord)
+	return found && (rest == "" || rest[0] == '/')
+}
+
+// Base is the folder at which the relative paths of a call start. A nil Base is one
+// that is not known.
+type Base struct {
+	Dir     string     // absolute, with slashes, clean; "" is the root
+	effects Transforms // the stages by which it has another spelling
+	// Doubtful: the server, its client or the call itself may name another folder to start
+	// at. What a relative path leads to from here opens nothing then, and still meets a deny.
+	Doubtful bool
+}
+
+// NewBase reads a folder, which may begin with ~; nil where that is no absolute path that
+// means what it shows.
+func NewBase(dir, home string, windows bool) *Base {
+	dir = strings.ReplaceAll(dir, `\`, "/")
+	if windows {
+		if dir = WindowsForm(dir); undisclosed(dir) != "" || !driven(dir) && !strings.HasPrefix(dir, "~") {
+			return nil
+		}
+	}
+	if dir == "~" || strings.HasPrefix(dir, "~/") {
+		dir = expandHome(dir, home)
+	}
+	rooted := strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "//") || HasDrive(dir) && len(dir) > 2 && dir[2] == '/'
+	if !rooted || !utf8.ValidString(dir) || unreadable(dir) != "" || leadsAnywhere(dir) {
+		return nil
+	}
+	b := &Base{Dir: strings.TrimSuffix(path.Clean(dir), "/")}
+	for _, stage := range []Transforms{composed, compat, folded} {
+		if transform(b.Dir, stage, "") != b.Dir {
+			b.effects |= stage
+		}
+	}
+	return b
+}
+
+// Path is the folder as an absolute path; "" where it is not known.
+func (b *Base) Path() string {
+	if b == nil {
+		return ""
+	}
+	return cmp.Or(b.Dir, "/")
+}
+
+// From says where the reading starts if it is a relative path.
+func (r *Reading) From(b *Base) { r.Base, r.DoubtfulBase = b.Path(), b != nil && b.Doubtful }
+
+// IsWorkFolder says whether an argument by this name, in any spelling, is the folder in
+// which a tool is to work.
+func IsWorkFolder(name string) bool {
+	const longest = len("currentworkingdirectory")
+	var plain [longest]byte
+	n := 0
+	for i := range len(name) {
+		if name[i] == '_' || name[i] == '-' {
+			continue
+		}
+		if n == longest {
+			return false
+		}
+		plain[n] = Lower(name[i])
+		n++
+	}
+	switch string(plain[:n]) {
+	case "cwd", "chdir", "workdir", "workingdir", "workingdirectory", "currentdir", "currentdirectory", "currentworkingdirectory":
+		return true
+	}
+	return false
+}
+
+// Place is where a value leads that is not the whole path itself: a relative one when it
+// starts at a Base, and a file: URI.
+type Place struct {
+	Text       string // absolute and clean, without a slash at its end
+	Slashed    bool   // it was written with one
+	Local      string // the same as a glob with BaseWord has it; "" for a place elsewhere
+	Transforms Transforms
+	Doubtful   bool // the value may well be no path (an option, a remote file), or start elsewhere
+	Own        bool // the value is a whole path: only globs with BaseWord look at this
+}
+
+// Join gives readings the places that they lead to, each as it is and in the spellings
+// that the base itself has. Whole paths get one with local.
+func (rd *Reader) Join(rs []Reading, b *Base, local bool, left *effort.Left) {
+	for i := range rs {
+		r := &rs[i]
+		r.From(b)
+		switch climbs := r.Text == ".." || strings.HasPrefix(r.Text, "../"); {
+		case r.Kind != Ordinary:
+		case IsFile(r.Text):
+			if path := plainFile(r.Text); path != "" {
+				b.place(r, Place{Text: path}, left)
+			}
+		case b == nil:
+		case r.Relative || climbs:
+			b.place(r, Place{Text: b.Dir + "/" + r.Text, Doubtful: b.Doubtful || odd(r.Text)}, left)
+		case local && r.Rooted && r.Text != "" && (r.Text[0] == '/' || r.Text[0] == '~' || HasDrive(r.Text)):
+			b.place(r, Place{Text: expandHome(r.Text, rd.Home), Own: true}, left)
+		}
+	}
+}
+
+// plainFile is the path of a file: URI that means it to everybody; "" where a host, a
+// query or a fragment stands.
+func plainFile(s string) string {
+	rest, found := strings.CutPrefix(s[5:], "//")
+	if host := "localhost/"; found && len(rest) > len(host) && strings.EqualFold(rest[:len(host)], host) {
+		rest = rest[len(host)-1:]
+	}
+	if !found || !strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//") || strings.ContainsAny(rest, `?#\`) {
+		return ""
+	}
+	return filePath(rest)
+}
+
+// place adds a place of a reading, and the same in the spellings that b has besides.
+func (b *Base) place(r *Reading, p Place, left *effort.Left) {
+	text, more := p.Text, Transforms(0)
+	if b != nil {
+		more = b.effects &^ r.Transforms
+	}
+	p.Slashed = strings.HasSuffix(text, "/")
+	for _, h := range []Transforms{0, more} {
+		if h == 0 && len(r.Places) > 0 {
+			continue
+		}
+		left.Spend(len(text) + wideEffort)
+		p.Transforms = h | r.Transforms
+		p.Text, p.Local = through(path.Clean(text), p.Transforms), ""
+		if b != nil {
+			p.Local = b.local(p.Text, p.Transforms)
+		}
+		r.Places = append(r.Places, p)
+	}
+}
+
+// local is a path below b, or b itself, as globs with BaseWord have it.
+func (b *Base) local(text string, h Transforms) string {
+	rest, found := strings.CutPrefix(text, through(b.Dir, h))
+	if !found || rest != "" && rest[0] != '/' {
+		return ""
+	}
+	return BaseWord + rest
+}
+
+// through puts a place through the stages of a set that concern folders.
+func through(s string, h Transforms) string {
+	for _, stage := range []Transforms{decoded, composed, compat, folded} {
+		for n := 0; h&stage != 0 && (n == 0 || stage == decoded && n < maxDecodings); n++ {
+			s = transform(s, stage, "")
+		}
+	}
+	return s
+}
+
+// odd says whether a relative path begins as options, remote files, lists of
+// arguments, quoted texts and pipes do.
+func odd(s string) bool {
+	first, _, _ := strings.Cut(s, "/")
+	return strings.IndexByte("-@!:&|<>=;`\"' ", s[0]) >= 0 || strings.IndexByte(first, ':') >= 0
+}
+
+// Rootless is the path that a text names without saying from where, as everybody would
+// read it: a relative one, one at another's home, the path of a file: URI that is not
+// plain. "" for others.
+func Rootless(s string) string {
+	switch {
+	case s == "" || len(s) > 1<<12 || unreadable(s) != "":
+		return ""
+	case IsFile(s):
+		_, path, _ := split(s)
+		return path
+	case s[0] == '~':
+		_, rest, _ := strings.Cut(s, "/")
+		return rest
+	case !relative(s) || odd(s):
+		return ""
+	}
+	return strings.TrimPrefix(s, "./")
+}

@@ -1,0 +1,250 @@
+package reading
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Of a server that is known to run on Windows, backslashes are slashes and capitals
+// small letters, in values and in patterns alike, before anything else is made of
+// them: there is one form of a path. What Windows may or may not drop from it (dots,
+// blanks, streams) stays a reading beside it, and what only the disk knows is refused.
+// Sources: "File path formats on Windows systems", "Naming Files, Paths, and Namespaces".
+
+// WindowsForm is the one form of a path, or of a glob for paths: with slashes, small
+// letters, and without the prefix of a device path that means the same without it. URLs
+// stay as they are, but for those of files.
+func WindowsForm(s string) string {
+	if SchemeLen(s) > 0 && !IsFile(s) {
+		return s
+	}
+	return strings.Map(smallLetter, slashForm(s))
+}
+
+// slashForm is WindowsForm with the letters as they are.
+func slashForm(s string) string {
+	s = strings.ReplaceAll(s, `\`, "/")
+	if IsFile(s) {
+		return plainDrive(s)
+	}
+	if rest, found := deviceRest(s); found && plainRest(rest) {
+		switch {
+		case HasDrive(rest) && len(rest) > 2 && rest[2] == '/':
+			return rest
+		case len(rest) > 4 && strings.EqualFold(rest[:4], "UNC/"):
+			return "//" + rest[4:]
+		}
+	}
+	return s
+}
+
+// plainDrive is a file: URI with its drive in one place and without an escaped colon, as
+// editors write it: file:///c%3A/x, file://C:/x, file:C|/x.
+func plainDrive(s string) string {
+	rest := strings.TrimLeft(s[5:], "/")
+	if rest == "" || !isLetter(rest[0]) {
+		return s
+	}
+	for _, colon := range [...]string{":", "|", "%3A", "%3a", "%7C", "%7c"} {
+		if path, found := strings.CutPrefix(rest[1:], colon); found && (path == "" || path[0] == '/' || path[0] == '%') {
+			return "file:///" + rest[:1] + ":" + path
+		}
+	}
+	return s
+}
+
+// deviceRest is what stands behind the prefix of a device path.
+func deviceRest(s string) (rest string, found bool) {
+	for _, prefix := range [...]string{"//?/", "//./", "/??/"} {
+		if rest, found = strings.CutPrefix(s, prefix); found {
+			return rest, true
+		}
+	}
+	return s, false
+}
+
+// plainRest says whether the names of a device path mean the same in a path without the
+// prefix, where some would be resolved or trimmed.
+func plainRest(rest string) bool {
+	for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
+		if name == "" || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
+			return false
+		}
+	}
+	return true
+}
+
+// smallLetter is the small form of a capital, where there is one and Windows has known
+// it from the beginning; of all others each system has its own view, and they get a
+// reading.
+func smallLetter(r rune) rune {
+	switch {
+	case 'A' <= r && r <= 'Z':
+		return r + 'a' - 'A'
+	case 0xC0 <= r && r < 0x180, 0x386 <= r && r < 0x3AC, 0x400 <= r && r < 0x430, 0x1EA0 <= r && r < 0x1EFA:
+		if small := unicode.ToLower(r); small >= utf8.RuneSelf && unicode.ToUpper(small) == r {
+			return small
+		}
+	}
+	return r
+}
+
+// readWindows is readPath for a server on Windows. Of what has blanks or quotes around
+// it, which tools trim, the rest may begin with a ~ or be a URI.
+func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
+	first := len(rs)
+	rs = rd.readForm(rs, v, r, left)
+	if bare := unquoted(v); bare != v && bare != "" {
+		rs = rd.readForm(rs, bare, r, left)
+	}
+	if len(rs)-first >= maxReadings {
+		r.Text = v
+		return append(rs[:first], r, refusedFor(r, "value that can be read in too many ways"))
+	}
+	return rs
+}
+
+// unquoted is a text without the blanks and quotes around it.
+func unquoted(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
+}
+
+// readForm reads a value as it stands.
+func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
+	if n := SchemeLen(v); n > 0 && !IsFile(v) {
+		r.Text = v
+		rs = rd.readPath(rs, r, left)
+		if rd.URIs || isWeb(v) || strings.HasPrefix(v[n+1:], "//") {
+			return rs
+		}
+		rest := "" // a stream of a file, or of a folder
+		if i := strings.IndexAny(v, `/\`); i >= 0 {
+			rest = v[i:]
+		}
+		v = v[:n] + rest
+	}
+	left.Spend(len(v) * namesEffort)
+	cased := slashForm(v)
+	form := strings.Map(smallLetter, cased)
+	share, path := cutShare(form)
+	first := len(rs)
+	r.Text = path
+	rs = rd.readPath(rs, r, left)
+	if drive := strings.TrimSuffix(sharedDrive(share+"/"), "/"); drive != "" && !strings.HasPrefix(drive, "//") {
+		r.Text = drive + path
+		rs = rd.readPath(rs, r, left)
+	}
+	sure := share != "" || driven(form) || form[0] == '~' || IsFile(form)
+	for i := range rs[first:] {
+		at := &rs[first+i]
+		if share != "" && !HasDrive(at.Text) {
+			at.beneath(share)
+		}
+		at.Recast = !sure
+		if at.Text == form {
+			at.unfolded, at.AsForm = cased, v == r.Raw
+		}
+	}
+	return rs
+}
+
+// driven says whether a path begins at the root of a drive.
+func driven(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
+
+// cutShare takes a path on a share apart: //host/share, above which no dot-dot leads,
+// and what follows. Where something is escaped it is not known where the share ends.
+func cutShare(s string) (share, path string) {
+	rest, found := strings.CutPrefix(s, "//")
+	host := strings.IndexByte(rest, '/')
+	if _, device := deviceRest(s); !found || device || host < 1 || host+1 == len(rest) || rest[host+1] == '/' || strings.IndexByte(s, '%') >= 0 {
+		return "", s
+	}
+	end := strings.IndexByte(rest[host+1:], '/')
+	if end < 0 {
+		return s, ""
+	}
+	end += 2 + host + 1
+	return s[:end], s[end:]
+}
+
+// beneath puts a reading of what follows a share below that. Another share, or another
+// name of its host, may be a folder of a drive: where it lies is not known.
+func (r *Reading) beneath(share string) {
+	r.Text = share + r.Text
+	if r.Unslashed != "" {
+		r.Unslashed = share + r.Unslashed
+	}
+	r.UnknownBase, r.Relative, r.Rooted = true, false, false
+}
+
+// windowsBase says whether a path starts where only the server knows: at the root of the
+// drive it happens to be on, in the folder it has on a drive, on a share.
+func windowsBase(s string) bool {
+	return s != "" && s[0] == '/' || HasDrive(s) && !driven(s)
+}
+
+// dropStreams removes what may follow a name on NTFS (file.txt:stream:$DATA), also of a
+// relative path, and dots at the end (go test ./...), and takes a path that starts in a
+// drive's folder for one at its root.
+func dropStreams(s string) string {
+	if SchemeLen(s) > 0 {
+		return s
+	}
+	if at := strings.LastIndexByte(s, '/') + 1; strings.Trim(s[at:], ". ") == "" && strings.Count(s[at:], ".") > 2 {
+		s = s[:at] + "." // at the end all dots are dropped: what stands before them is named
+	}
+	if strings.IndexByte(s, ':') < 0 {
+		return s
+	}
+	drive, rest := "", s
+	if HasDrive(s) {
+		drive, rest = s[:2], s[2:]
+		if rest != "" && rest[0] != '/' && rest[0] != '\\' {
+			drive += "/"
+		}
+	}
+	names := strings.Split(rest, "/")
+	for i, name := range names {
+		if j := strings.IndexByte(name, ':'); j > 0 {
+			names[i] = strings.TrimRight(name[:j], ". ")
+		}
+	}
+	return drive + strings.Join(names, "/")
+}
+
+// undisclosed says why the place of a path on Windows is not to be told from its text,
+// or "".
+func undisclosed(s string) string {
+	if SchemeLen(s) > 0 {
+		return ""
+	}
+	s = strings.Trim(strings.ReplaceAll(s, `\`, "/"), `"' `)
+	if at := strings.LastIndexByte(s, '/') + 1; strings.Trim(s[at:], ".") == "" {
+		s = s[:at] // dropStreams has dropped them
+	}
+	if _, device := deviceRest(s); device {
+		return "device path, which may lead anywhere"
+	}
+	if HasDrive(s) {
+		s = s[2:]
+	}
+	for name := range strings.SplitSeq(s, "/") {
+		switch {
+		case name == "", name == ".", name == "..":
+		case strings.Trim(name, ". ") == "":
+			return "name of dots and blanks, which Windows drops"
+		case where.DeviceName(name):
+			return "name of a device"
+		case strings.ContainsAny(name, `<>|"`):
+			return "character that Windows takes for a wildcard"
+		}
+		if base, _, _ := strings.Cut(name, ":"); shortName(strings.TrimRight(base, ". ")) {
+			return "generated short name, which stands for another"
+		}
+	}
+	return ""
+}

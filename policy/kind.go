@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// findKinds are the kinds of findings that rules can name: those that something looks for.
+// A word that nothing finds would be a rule that never matches. A
+// test of policy/check holds them to the detectors there are.
+var findKinds = []string{
+	"hidden", "control", "template-token", "comment", "css-hidden", "image-link", "gap", "encoded",
+	"secret", "secret:likely", "card", "iban", "ssn", "vin", "injection", "injection:strict",
+	"pci", "health:us", "personal:us", "personal:uk", "personal:eu", "government", "legal", "marker", "fence",
+	"schema", "link", "unscreened",
+}
+
+// planned are kinds of which the language knows the words, and which nothing finds yet.
+var planned = []string{
+	"lookalike", "shadow", "names-tool", "personal", "health",
+}
+
+// onlyOn are kinds that are not found everywhere.
+var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnReply}}
+
+// anyKind is the word for all of them.
+const anyKind = "*"
+
+// Kinds are the words that find takes, but for "*".
+func Kinds() []string { return slices.Clone(findKinds) }
+
+// found is the condition that something of some kinds was found.
+type found struct {
+	words  []string // as written
+	alters bool     // of calls: rules below are asked as well
+	pos    Position
+}
+
+// has says whether the condition is about a kind.
+func (t *found) has(kind string) bool {
+	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
+}
+
+func (t *found) holds(c *Call) verdict {
+	switch {
+	case !c.Screened:
+		return maybe
+	case !slices.ContainsFunc(c.Finds, t.has):
+		return no
+	case t.alters:
+		return maybe
+	}
+	return yes
+}
+
+func (t *found) meet(c *Call) {
+	c.Screened = true
+	if kind := t.words[0]; kind != anyKind {
+		c.Finds = []string{kind}
+	} else {
+		c.Finds = findKinds[:1:1]
+	}
+}
+
+func (t *found) miss(c *Call) { c.Finds, c.Screened = nil, true }
+
+// asWhole is the condition of a rule about replies or lists that has no find: it judges no
+// finding.
+type asWhole struct{}
+
+var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
+
+func (asWhole) holds(c *Call) verdict { return certain(len(c.Finds) == 0) }
+
+// conditions are those on the call as a whole, with the one that goes without saying.
+func (r *ruleSource) conditions() []Stated {
+	if r.On == OnCall || r.finds() != nil {
+		return r.calls
+	}
+	return append(slices.Clip(r.calls), whole)
+}
+
+// finds is what the rule wants found; nil without a find.
+func (r *ruleSource) finds() *found {
+	if s := r.stated("find"); s != nil {
+		return s.test.(*found)
+	}
+	return nil
+}
+
+func gotFinds(c *Call) string {
+	switch {
+	case !c.Screened:
+		return ""
+	case len(c.Finds) == 0:
+		return "nothing"
+	}
+	return listWords(c.Finds)
+}
+
+// find reads kinds.
+func (p *parser) find(k ruleKey, e toml.Expression) {
+	words := p.words(k, e, append(Kinds(), anyKind), "one of "+listWords(findKinds)+`, or "*" for any`, func(word string) string {
+		if area, _, _ := strings.Cut(word, ":"); slices.Contains(planned, word) || slices.Contains(planned, area) {
+			return fmt.Sprintf("nothing in this version finds %q", word)
+		}
+		return fmt.Sprintf("unknown kind %q", word)
+	})
+	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.position(e.Key[0].Start)}})
+}
+
+// checkFind holds a find about calls to what can be looked into, and to tightening.
+func (p *parser) checkFind(r *ruleSource) {
+	at := p.given[foundKey] - 1
+	if at < 0 {
+		return
+	}
+	r.finds().alters = r.On == OnCall && r.Action.Alters()
+	fail := func(msg, hint string) { p.fail(at, at+len("find"), msg, hint) }
+	for _, kind := range r.finds().words {
+		if where := onlyOn[kind]; where != nil && !slices.Contains(where, r.On) {
+			fail(fmt.Sprintf("nothing finds %q on a %v", kind, r.On), fmt.Sprintf("it is found on a %v and on a %v", where[0], where[1]))
+		}
+	}
+	if r.On != OnCall {
+		return
+	}
+	if p.acts && r.Action == Allow {
+		fail(`find beside action "allow"`, "nobody knows all that can be found, so it closes and opens nothing: write a deny or a prompt above the allow")
+	}
+	switch r.subject {
+	case ResourceSubject, MethodSubject:
+		fail("find beside "+subjectKey(r.subject), "looked into are arguments of tools and prompts, and texts of sampling and elicitation")
+	}
+}
+
+// unfound refuses to write a rule after an answer about what was found: an allow cannot
+// have the condition, and would be wider without.
+func (n *narrower) unfound() error {
+	if n.asked.finds() != nil && n.rule.Action == Allow {
+		return errors.New("the rule asks about what was found, and no rule can allow by that")
+	}
+	return nil
+}

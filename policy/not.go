@@ -1,0 +1,161 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// exceptions are what a rule does not match although its conditions hold: calls that
+// meet any of them. In doubt the rule is the stricter for them: an allow does not match
+// what may be an exception, and a deny or a prompt does.
+type exceptions struct {
+	subject  ruleKey  // the key of the patterns
+	patterns []string // globs on what the subject's are on
+	calls    []Stated
+	args     []argSource
+}
+
+func (e *exceptions) any() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
+
+// except is a callTest that holds where another does not.
+type except struct{ callTest }
+
+func (e except) holds(c *Call) verdict { return yes - e.callTest.holds(c) }
+
+// opposite is an action on the other side of what may be doubted.
+func opposite(a Action) Action {
+	if a == Allow {
+		return Deny
+	}
+	return Allow
+}
+
+// exceptions compiles those of a rule.
+func (c *compiler) exceptions(r *rule, src *ruleSource) {
+	add := func(slot int32, globs []string, pos Position) {
+		cond := c.condition(slot, globs, opposite(src.Action), pos)
+		cond.not = true
+		r.conditions = append(r.conditions, cond)
+	}
+	if src.subject == ResourceSubject && src.not.patterns != nil {
+		add(resourceSlot, src.not.patterns, src.Pos)
+	} else {
+		for _, text := range src.not.patterns {
+			r.notNames = append(r.notNames, c.glob(text, src.Pos))
+		}
+	}
+	for _, a := range src.not.args {
+		add(c.slot(r, src.subject, a.path), a.globs, a.pos)
+	}
+}
+
+// not takes a pair whose key begins with not.
+func (p *parser) not(e toml.Expression) {
+	p.give(notKey, e.Key[0])
+	if len(e.Key) > 1 || e.Value.IsTable() {
+		p.exception(argPath(nil, e.Key[1:]), e.Key, e.Value)
+		return
+	}
+	p.wrongType(label{key: notKey}, "a table", e.Key, e.Value, `write not.args.path = "**/.git/**"`)
+}
+
+// exception takes a pair below not, or a table of such.
+func (p *parser) exception(path []string, at []toml.KeyPart, v toml.Value) {
+	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
+	if v.IsTable() {
+		p.tables = true
+		given := false
+		v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
+			given = true
+			p.exception(argPath(path, key), key, inner)
+		})
+		if !given {
+			p.fail(start, end, name.String()+" is empty", `write not.args.path = "**/.git/**"`)
+		}
+		return
+	}
+	k, not := findKey([]byte(path[0])), &p.rule().not
+	switch {
+	case k == argsKey && len(path) == 1:
+		p.wrongType(name, "a table", at, v, `write not.args.path = "**/.git/**"`)
+	case k == argsKey && strayStar(path[1:]):
+		p.fail(start, end, name.String()+` has a "*" beside other names`, strayHint)
+	case len(path) > maxArgDepth:
+		p.fail(start, end, fmt.Sprintf("not nests more than %d deep", maxArgDepth), "")
+	case k == argsKey:
+		if globs := p.globs(name, at, v); globs != nil {
+			not.args = append(not.args, argSource{path: path[1:], globs: globs, pos: p.position(start)})
+		}
+	case len(path) > 1 || k == noKey || !k.isSubject() && (keys[k].call == nil || !keys[k].call.Glob):
+		known := exceptionNames()
+		p.fail(start, end, fmt.Sprintf("unknown key %q", name), suggest(path[0], known, "not has "+listWords(known)))
+	case k.isSubject() && not.patterns != nil, slices.ContainsFunc(not.calls, func(s Stated) bool { return s.Key == path[0] }):
+		p.fail(start, end, name.String()+" is given twice", "a list of globs is an exception for each")
+	default:
+		globs := p.globs(name, at, v)
+		switch {
+		case globs == nil:
+		case k.isSubject():
+			not.subject, not.patterns = k, globs
+		default:
+			s := statedGlobs(globs, keys[k].call.got)
+			s.Key = path[0]
+			not.calls = append(not.calls, s)
+		}
+	}
+}
+
+// exceptionNames are the keys that not takes.
+func exceptionNames() (names []string) {
+	for i := range keys {
+		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {
+			names = append(names, keys[i].name)
+		}
+	}
+	return names
+}
+
+// checkNot reports exceptions of another subject, and arguments that are named twice.
+func (p *parser) checkNot(r *ruleSource) {
+	at := p.given[notKey] - 1
+	if at < 0 {
+		return
+	}
+	fail := func(msg, hint string) { p.fail(at, at+len("not"), msg, hint) }
+	switch {
+	case p.broken || r.subject == NoSubject:
+	case len(p.errs) == 0 && !r.not.any():
+		fail("not excepts nothing", `write not.args.path = "**/.git/**"`)
+	case r.not.patterns != nil && Subject(r.not.subject) != r.subject:
+		fail(fmt.Sprintf("not.%s beside %s", ruleKeys[r.not.subject], subjectKey(r.subject)), fmt.Sprintf("write not.%s", subjectKey(r.subject)))
+	case r.not.args != nil && r.subject != ToolSubject && r.subject != PromptSubject:
+		fail("not.args beside "+subjectKey(r.subject), "only tools and prompts have arguments")
+	}
+	for i, b := range r.not.args {
+		for _, a := range r.not.args[:i] {
+			if slices.Equal(a.path, b.path) {
+				name := policytext.Key("not", append([]string{"args"}, b.path...)...)
+				p.errs = append(p.errs, &Error{Pos: b.pos, Text: name, Msg: name + " is given twice",
+					Hint: fmt.Sprintf("the first is on line %d; a list of globs is an exception for each", a.pos.Line)})
+			}
+		}
+	}
+}
+
+func (r *ruleSource) writeNot(line func(key, toml string)) {
+	write := func(globs []string, path ...string) {
+		line(policytext.Key("not", path...), policytext.OneOrList(policytext.QuoteAll(globs)))
+	}
+	if r.not.patterns != nil {
+		write(r.not.patterns, ruleKeys[r.not.subject])
+	}
+	for _, s := range r.not.calls {
+		write(s.Globs, s.Key)
+	}
+	for _, a := range r.not.args {
+		write(a.globs, append([]string{"args"}, a.path...)...)
+	}
+}

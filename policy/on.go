@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// On is what a rule judges. The zero value is calls.
+type On uint8
+
+// What a rule can judge.
+const (
+	OnCall  On = iota
+	OnReply    // what came back to a call
+	OnList     // one entry of a list: a tool, a prompt, a resource that is offered
+)
+
+var onWords = []string{"call", "reply", "list"}
+
+// String gives the word that policies use.
+func (on On) String() string {
+	if int(on) < len(onWords) {
+		return onWords[on]
+	}
+	return fmt.Sprintf("On(%d)", uint8(on))
+}
+
+// onActions are the actions of rules, by what they judge. Redact of a call is for what a
+// server asks of the client (checkFind).
+var onActions = [...][]Action{
+	OnCall:  {Allow, Deny, Prompt},
+	OnReply: {Allow, Warn, Fence, Redact, Prompt, Deny},
+	OnList:  {Allow, Redact, Prompt, Deny},
+}
+
+func (on On) actions() []Action { return onActions[on] }
+
+func (on On) actionWords() (words []string) {
+	for _, a := range on.actions() {
+		words = append(words, a.String())
+	}
+	return words
+}
+
+// on reads what the rule judges.
+func (p *parser) on(k ruleKey, e toml.Expression) {
+	choice := "one of " + listWords(onWords)
+	if !e.Value.IsString() {
+		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
+		return
+	}
+	word := e.Value.Text()
+	on := slices.Index(onWords, word)
+	if on < 0 {
+		start, end, _ := e.Value.Span()
+		p.fail(start, end, fmt.Sprintf("unknown on %q", word), suggest(word, onWords, choice))
+		return
+	}
+	p.rule().On = On(on)
+}
+
+// onSubjects are the keys of what rules about replies and lists can be about.
+var onSubjects = [...]struct {
+	subjects []Subject
+	why      string
+}{
+	OnReply: {[]Subject{ToolSubject, ResourceSubject, PromptSubject, MethodSubject}, "what a server asks of the client is judged as a call, and the answer to it is the client's own"},
+	OnList:  {[]Subject{ToolSubject, ResourceSubject, PromptSubject}, "tools, resources and prompts are listed"},
+}
+
+// checkOn holds a rule to the actions and keys that mean something for what it judges.
+func (p *parser) checkOn(r *ruleSource) {
+	fail := func(k ruleKey, msg, hint string) {
+		at := p.given[k] - 1
+		p.fail(at, at+len(ruleKeys[k]), msg, hint)
+	}
+	finds := p.given[foundKey] > 0
+	switch asked := r.subject == SamplingSubject || r.subject == ElicitationSubject; {
+	case !p.acts:
+	case r.On == OnCall && r.Action == Redact && (asked || r.subject == NoSubject):
+	case r.On == OnCall && r.Action == Redact:
+		fail(actionKey, `action "redact" of a call`, `the arguments of a call are never edited; write on = "reply", or a rule about sampling or elicitation`)
+	case !slices.Contains(r.On.actions(), r.Action):
+		fail(actionKey, fmt.Sprintf("action %q beside on = %q", r.Action, r.On.String()), "it can be "+listWords(r.On.actionWords())+alsoElsewhere(r.On))
+	}
+	if p.acts && r.Action == Redact && !finds && !p.broken {
+		fail(actionKey, `action "redact" without a find`, `say what is taken out: find = ["secret"]`)
+	}
+	if r.On == OnCall {
+		return
+	}
+	if of := onSubjects[r.On]; r.subject != NoSubject && !slices.Contains(of.subjects, r.subject) {
+		fail(ruleKey(r.subject), fmt.Sprintf("%s beside on = %q", subjectKey(r.subject), r.On.String()), of.why)
+	}
+	for _, k := range []ruleKey{limitKey, pinnedKey, argsKey, whereKey, argsOnlyKey, argsOpenKey} {
+		switch {
+		case p.given[k] == 0:
+		case k == limitKey:
+			fail(k, fmt.Sprintf("limit beside on = %q", r.On.String()), "calls are counted, and not what comes back")
+		case k == pinnedKey:
+			fail(k, fmt.Sprintf("pinned beside on = %q", r.On.String()), "no answer to such a question is written as a rule")
+		case r.On == OnList:
+			fail(k, ruleKeys[k]+` beside on = "list"`, "what is listed is not called, and has no arguments")
+		}
+	}
+	if r.On == OnList && r.not.args != nil {
+		fail(notKey, `not.args beside on = "list"`, "what is listed is not called, and has no arguments")
+	}
+}
+
+func alsoElsewhere(on On) string {
+	if on == OnCall {
+		return `; warn and fence are for on = "reply"`
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// Pack is a list of what to look for that a policy brings along, as whoever read it has it.
+type Pack interface {
+	Kind() string // the word of find: "pack:tickets"
+	Text() []byte // what it was read from
+}
+
+// PackFile is one entry of a policy's packs.
+type PackFile struct {
+	File string // as written; what it is relative to is the folder of Pos.File
+	Pos  Position
+}
+
+// packPrefix is what the kinds of packs begin with.
+const packPrefix = "pack:"
+
+const packsForm = `write packs = ["company.toml"]`
+
+// readPacks reads the entries of the key, which stands above every rule.
+func (p *parser) readPacks(e toml.Expression) {
+	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
+	switch {
+	case len(e.Key) > 1 || !e.Value.IsList():
+		p.fail(start, end, "packs must be a list of files", packsForm)
+		return
+	case p.packed:
+		p.fail(start, end, "packs is given twice", "one list names all")
+		return
+	}
+	p.packed = true
+	e.Value.Elements(func(v toml.Value) {
+		from, to, _ := v.Span()
+		if !v.IsString() || v.Text() == "" || FileName(v.Text()) != v.Text() {
+			p.fail(from, to, "an entry of packs is the name of a file", packsForm)
+			return
+		}
+		p.packFiles = append(p.packFiles, PackFile{v.Text(), p.position(from)})
+	})
+}
+
+// PackFiles are the entries of a policy's packs, also where the rest of it does not load.
+func PackFiles(file string, src []byte) []PackFile {
+	p := parser{file: file, doc: toml.New(src)}
+	for {
+		e, ok := p.doc.Next()
+		if !ok || e.Form != toml.Pair {
+			return p.packFiles
+		}
+		if string(e.Key[0].Name) == "packs" {
+			p.readPacks(e)
+		}
+	}
+}
+
+// loadPacks reads the packs, and holds what rules look for to them.
+func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
+	kinds := Kinds()
+	for _, x := range f.packFiles {
+		fail := func(format string, a ...any) {
+			errs = append(errs, &Error{Pos: x.Pos, Text: x.File, Msg: fmt.Sprintf(format, a...)})
+		}
+		if o.Pack == nil {
+			fail("packs cannot be read here")
+			continue
+		}
+		pack, err := o.Pack(x)
+		switch {
+		case err != nil:
+			fail("%v", err)
+		case slices.Contains(kinds, pack.Kind()):
+			fail("%s is a second pack of the name %q", x.File, strings.TrimPrefix(pack.Kind(), packPrefix))
+		default:
+			packs, kinds = append(packs, pack), append(kinds, pack.Kind())
+		}
+	}
+	if len(errs) > 0 { // the word may be that of one which does not load
+		return nil, errs
+	}
+	for i := range f.rules {
+		r := &f.rules[i]
+		for _, word := range r.wanted() {
+			if strings.HasPrefix(word, packPrefix) && !slices.Contains(kinds, word) {
+				errs = append(errs, &Error{Pos: r.finds().pos, Text: policytext.Quote(word), Msg: fmt.Sprintf("no pack of this policy is called %q", strings.TrimPrefix(word, packPrefix)),
+					Hint: suggest(word, kinds[len(findKinds):], `name its file above every rule: packs = ["FILE"]`)})
+			}
+		}
+	}
+	return packs, errs
+}
+
+// wanted are the words of the rule's find.
+func (r *ruleSource) wanted() []string {
+	if f := r.finds(); f != nil {
+		return f.words
+	}
+	return nil
+}
+
+// IsKind says of a word that find could take it.
+func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
+
+// isPackKind says of a word that it could be that of a pack.
+func isPackKind(word string) bool {
+	return strings.HasPrefix(word, packPrefix) && len(word) > len(packPrefix)
+}
+
+// Packs are those of the policy and of the layers above it.
+func (p *Policy) Packs() []Pack {
+	all := p.packs
+	for _, layer := range p.options.Above {
+		all = append(slices.Clip(all), layer.packs...)
+	}
+	return all
+}
+
+// KindsOn are the words that find takes in rules of the policy about on, but for "*".
+func (p *Policy) KindsOn(on On) []string {
+	all := slices.DeleteFunc(Kinds(), func(kind string) bool {
+		where := onlyOn[kind]
+		return where != nil && !slices.Contains(where, on)
+	})
+	for _, pack := range p.Packs() {
+		all = append(all, pack.Kind())
+	}
+	return all
+}

@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// limitTable are the keys of a [[limit]].
+var limitTable = []string{"rate", "sum", "per", "tool", "server", "description"}
+
+// openLimit starts a [[limit]] at its header.
+func (p *parser) openLimit(e toml.Expression) {
+	p.close()
+	if e.Form == toml.Table {
+		p.fail(e.Start, e.End, "[limit] must be [[limit]]", "a policy may have several")
+	}
+	p.limiting, p.broken, p.scope = true, false, limitScope
+	clear(p.given)
+	p.limit = limitParts{}
+	p.limits = append(p.limits, LimitTable{Rule: Rule{Pos: p.position(e.Start)}, Start: e.Start, End: e.End})
+}
+
+// limitField takes a pair of a [[limit]].
+func (p *parser) limitField(e toml.Expression) {
+	first, last := e.Key[0], e.Key[len(e.Key)-1]
+	word, l := string(first.Name), &p.limits[len(p.limits)-1]
+	k := findKey(first.Name)
+	l.End = e.End
+	switch {
+	case !slices.Contains(limitTable, word):
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [[limit]]", policytext.Key(word, argPath(nil, e.Key[1:])...)), suggest(word, limitTable, "it has "+listWords(limitTable)))
+	case len(e.Key) > 1:
+		p.fail(first.Start, last.End, word+" must be a string, not a table", "")
+	case p.limit.texts[word] != "", k != noKey && p.given[k] > 0:
+		p.fail(first.Start, first.End, word+" is given twice", "")
+	case word == "tool":
+		l.Tools, l.tools = p.limitGlobs(k, e)
+	case word == "server":
+		l.Servers, l.servers = p.limitGlobs(k, e)
+	case word == "description":
+		p.given[k] = first.Start + 1
+		if !e.Value.IsString() {
+			p.wrongType(label{key: k}, "a string", e.Key, e.Value, "")
+			return
+		}
+		l.Description = e.Value.Text()
+	default:
+		p.limitPart(word, label{limitKey, []string{word}}, e.Key, e.Value)
+	}
+}
+
+// limitGlobs reads a glob or a list of such.
+func (p *parser) limitGlobs(k ruleKey, e toml.Expression) (texts []string, globs anyOf) {
+	p.given[k] = e.Key[0].Start + 1
+	texts = p.globs(label{key: k}, e.Key, e.Value)
+	for _, text := range texts {
+		g, _ := glob.Compile(text) // which was checked
+		globs = append(globs, g)
+	}
+	return texts, globs
+}
+
+// closeTable checks a [[limit]] as a whole, and gives it its name.
+func (p *parser) closeTable() {
+	if !p.limiting {
+		return
+	}
+	p.limiting = false
+	l := &p.limits[len(p.limits)-1]
+	fail := func(msg, hint string) { p.fail(l.Start, l.Start+len("[limit]"), msg, hint) }
+	switch {
+	case p.broken:
+	case p.limit.texts["rate"] == "":
+		fail("limit without a rate", `write rate = "100/min"`)
+	case p.limit.Sum != "" && p.given[toolKey] == 0:
+		fail("sum without tool", "a call in which the argument is missing is denied: name the tools that have it")
+	}
+	if p.limit.check != nil {
+		p.limit.check()
+	}
+	l.Rate = p.limit.Rate
+	l.Rate.Key = named(l.toml(p.limit.texts))
+}

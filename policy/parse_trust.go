@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/toml"
+)
+
+// trustKeys are the keys of a [server.NAME] and of a [server.NAME.tool."GLOB"].
+var trustKeys = []string{"public_source", "secret_data", "public_sink", "dangerous_writes", "decides", "pin"}
+
+const (
+	serverForm = `write [server.NAME], and [server.NAME.tool."GLOB"] for some of its tools`
+	flowForm   = `write [flow], and below it level = "ask"`
+)
+
+// openTrust takes a header that begins with server.
+func (p *parser) openTrust(e toml.Expression) {
+	p.close()
+	name := argPath(nil, e.Key)
+	fail := func(msg, hint string) { p.fail(e.Start, e.End, msg, hint) }
+	switch {
+	case e.Form == toml.TableArray:
+		fail("[[server]] must be [server.NAME]", serverForm)
+		return
+	case len(name) == 1:
+		fail("[server] without a name", serverForm)
+		return
+	case name[1] == "":
+		fail("the name of the server is empty", serverForm)
+		return
+	case strings.ContainsAny(name[1], "*?"):
+		fail(fmt.Sprintf("%q is no name of a server", name[1]), "a server is named exactly, as the client's configuration does; a table for each")
+		return
+	case len(name) > 2 && (name[2] != "tool" || len(name) != 4):
+		fail(fmt.Sprintf("unknown table %q", strings.Join(name, ".")), serverForm)
+		return
+	}
+	t := TrustTable{Pos: p.position(e.Start), Server: name[1]}
+	if len(name) == 4 {
+		if err := glob.Check(name[3]); err != nil || name[3] == "" {
+			fail(fmt.Sprintf("%q is no glob of tools", name[3]), serverForm)
+			return
+		}
+		t.Tool = name[3]
+		t.tool, _ = glob.Compile(t.Tool) // which was checked
+	}
+	for i := range p.trusts {
+		if o := &p.trusts[i]; o.Server == t.Server && o.Tool == t.Tool {
+			fail("the table is given twice", fmt.Sprintf("the first is on line %d", o.Pos.Line))
+			return
+		}
+	}
+	t.text = "[" + policytext.Key(name[0], name[1:]...) + "]"
+	p.trusts, p.scope, p.named = append(p.trusts, t), trustScope, nil
+}
+
+// trustField takes a pair below such a header.
+func (p *parser) trustField(e toml.Expression) {
+	first, last := e.Key[0], e.Key[len(e.Key)-1]
+	word, t := string(first.Name), &p.trusts[len(p.trusts)-1]
+	at := slices.Index(trustKeys, word)
+	switch {
+	case word == "tool":
+		p.fail(first.Start, last.End, "tool is a table of its own", `write [server.`+policytext.Key(t.Server)+`.tool."GLOB"]`)
+		return
+	case at < 0:
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [server.%s]", policytext.Key(word, argPath(nil, e.Key[1:])...), policytext.Key(t.Server)),
+			suggest(word, trustKeys, "it has "+listWords(trustKeys)))
+		return
+	case len(e.Key) > 1:
+		p.fail(first.Start, last.End, word+" is no table", "")
+		return
+	case slices.Contains(p.named, word):
+		p.fail(first.Start, first.End, word+" is given twice", "")
+		return
+	}
+	p.named = append(p.named, word)
+	switch word {
+	case "decides":
+		p.decides(t, e)
+	case "pin":
+		p.pin(t, e)
+	default:
+		p.trait(t, at, e)
+	}
+}
+
+// trait reads false, true or a word.
+func (p *parser) trait(t *TrustTable, at int, e toml.Expression) {
+	words := []string{"forbidden"}
+	name := trustKeys[at]
+	if name == "secret_data" {
+		words = []string{"private", "forbidden"}
+	}
+	choice := "false, true, " + listWords(policytext.QuoteAll(words))
+	v := e.Value
+	to := t.Traits.all()[at]
+	text := v.Text()
+	switch {
+	case v.IsBool() && text == "true":
+		*to = Yes
+	case v.IsBool():
+		*to = No
+	case !v.IsString():
+		p.fail(e.Start, e.End, fmt.Sprintf("%s must be %s, not %s", name, choice, v.Describe()), "")
+		return
+	case name == "public_sink" && text == "composed":
+		p.fail(e.Start, e.End, `public_sink = "composed" is not yet supported`, "write true: every call of the tool counts as one that carries data out")
+		return
+	case !slices.Contains(words, text):
+		hint := suggest(text, words, "write "+choice)
+		if text == "true" || text == "false" {
+			hint = "write it without quotes"
+		}
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown %s %q", name, text), hint)
+		return
+	case text == "private":
+		*to = Private
+	default:
+		*to = Forbidden
+	}
+	if v.IsString() {
+		text = policytext.Quote(text)
+	}
+	t.text += "\n" + name + " = " + text
+}
+
+// pin reads how the server's lists are held to what was approved.
+func (p *parser) pin(t *TrustTable, e toml.Expression) {
+	choice := "write " + listWords(policytext.QuoteAll(pinWords[PinOff:]))
+	switch at := slices.Index(pinWords, e.Value.Text()); {
+	case t.Tool != "":
+		p.fail(e.Start, e.End, "pin is of a server as a whole", "write it in [server."+policytext.Key(t.Server)+"]")
+	case !e.Value.IsString():
+		p.fail(e.Start, e.End, "pin must be a string, not "+e.Value.Describe(), choice)
+	case at < int(PinOff):
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown pin %q", e.Value.Text()), suggest(e.Value.Text(), pinWords[PinOff:], choice))
+	default:
+		t.Pin = Pin(at) //nolint:gosec // an index of six
+		t.text += "\npin = " + policytext.Quote(e.Value.Text())
+	}
+}
+
+// decides reads the names of the arguments that say where a call goes.
+func (p *parser) decides(t *TrustTable, e toml.Expression) {
+	const form = `write decides = ["to", "cc"]`
+	fail := func(msg string) { p.fail(e.Start, e.End, msg, form) }
+	if !e.Value.IsList() {
+		fail("decides must be a list of names, not " + e.Value.Describe())
+		return
+	}
+	t.Decides = []string{}
+	e.Value.Elements(func(v toml.Value) {
+		switch {
+		case !v.IsString():
+			fail("decides must be a list of names, not of " + v.Describe())
+		case v.Text() == "" || strings.ContainsAny(v.Text(), "*?"):
+			fail(fmt.Sprintf("decides: %q is no name of an argument", v.Text()))
+		default:
+			t.Decides = append(t.Decides, v.Text())
+		}
+	})
+	t.text += "\ndecides = " + policytext.List(policytext.QuoteAll(t.Decides))
+}
+
+// openFlow takes the header [flow].
+func (p *parser) openFlow(e toml.Expression) {
+	p.close()
+	switch {
+	case e.Form == toml.TableArray:
+		p.fail(e.Start, e.End, "[[flow]] must be [flow]", flowForm)
+		return
+	case len(e.Key) > 1:
+		p.fail(e.Start, e.End, "a table in [flow]", flowForm)
+		return
+	case p.flowing > 0:
+		p.fail(e.Start, e.End, "the table is given twice", "")
+		return
+	}
+	p.flowing, p.scope = e.Start+1, flowScope
+}
+
+// flowField takes a pair below it.
+func (p *parser) flowField(e toml.Expression) {
+	first, last := e.Key[0], e.Key[len(e.Key)-1]
+	choice := "one of " + listWords(levelWords)
+	switch word := string(first.Name); {
+	case word != "level":
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [flow]", word), suggest(word, []string{"level"}, "it has level"))
+	case len(e.Key) > 1:
+		p.fail(first.Start, last.End, "level must be a string, not a table", "")
+	case p.levelled:
+		p.fail(first.Start, first.End, "level is given twice", "")
+	case !e.Value.IsString():
+		p.levelled = true
+		p.fail(e.Start, e.End, "level must be a string, not "+e.Value.Describe(), choice)
+	default:
+		p.levelled = true
+		i := slices.Index(levelWords, e.Value.Text())
+		if i < 0 {
+			p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggest(e.Value.Text(), levelWords, choice))
+			return
+		}
+		p.level = Level(i) //nolint:gosec // an index of four
+	}
+}
+
+// closeFlow checks [flow] as a whole, at the end of the file.
+func (p *parser) closeFlow() {
+	if p.flowing > 0 && !p.levelled && len(p.errs) == 0 {
+		p.fail(p.flowing-1, p.flowing-1+len("[flow]"), "[flow] without a level", flowForm)
+	}
+}

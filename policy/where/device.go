@@ -1,0 +1,22 @@
+package where
+
+import "strings"
+
+// DeviceName says whether Windows takes a name for a device in every folder, whatever
+// stands behind its first dot or colon: nul.txt, COM1 ("Naming Files, Paths, and
+// Namespaces", with CONIN$, CONOUT$ and the port 0, which some versions reserve too).
+func DeviceName(name string) bool {
+	if i := strings.IndexAny(name, ".:"); i >= 0 {
+		name = name[:i]
+	}
+	name = strings.ToUpper(strings.TrimRight(name, " "))
+	switch name {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
+		return true
+	}
+	rest, port := strings.CutPrefix(name, "COM")
+	if !port {
+		rest, port = strings.CutPrefix(name, "LPT")
+	}
+	return port && (len(rest) == 1 && '0' <= rest[0] && rest[0] <= '9' || rest == "¹" || rest == "²" || rest == "³")
+}

@@ -1,0 +1,82 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// global is what a program takes before its subcommand, or beside what it makes,
+// and does not change what that runs, reads or contacts. Any other option there is
+// a part of the command: `git -c x=y log`, `docker --context x ps`, `cargo +nightly`.
+type global struct {
+	flags, valued string
+	dirs          string // these say in which folder it works
+}
+
+var globals = map[string]global{
+	"git": {flags: "-P --no-pager --no-optional-locks --no-replace-objects --no-advice --literal-pathspecs " +
+		"--glob-pathspecs --noglob-pathspecs --icase-pathspecs", dirs: "-C"},
+	"go":        {dirs: "-C"},
+	"cargo":     {flags: "-q --quiet -v -vv --verbose --offline --locked --frozen", valued: "--color", dirs: "-C"},
+	"npm":       {flags: "-s --silent --quiet --no-color --no-fund --no-audit", dirs: "--prefix -C"},
+	"pnpm":      {flags: "-s --silent --no-color", dirs: "-C --dir"},
+	"yarn":      {flags: "-s --silent", dirs: "--cwd"},
+	"make":      {flags: "-s --silent --quiet -k --keep-going -w --print-directory --no-print-directory", dirs: "-C --directory"},
+	"gmake":     {flags: "-s --silent --quiet -k --keep-going -w --print-directory --no-print-directory", dirs: "-C --directory"},
+	"docker":    {flags: "-D --debug", valued: "-l --log-level"},
+	"kubectl":   {valued: "-n --namespace --request-timeout"},
+	"oc":        {valued: "-n --namespace --request-timeout"},
+	"helm":      {valued: "-n --namespace"},
+	"terraform": {dirs: "-chdir"},
+	"tofu":      {dirs: "-chdir"},
+}
+
+// plainly is a command without its global options, and the folders that those
+// name; the same words when it has none.
+func plainly(words []word) (rest, dirs []word) {
+	g, known := globals[canonical(words[0].text)]
+	if !words[0].known || !known {
+		return words, nil
+	}
+	at := 1
+	for ; at < len(words) && words[at].known; at++ {
+		option, value, attached := strings.Cut(words[at].text, "=")
+		attached = attached && (strings.HasPrefix(option, "--") || option == "-chdir")
+		dir := listedIn(g.dirs, option)
+		switch {
+		case listedIn(g.flags, words[at].text):
+			continue
+		case attached && dir:
+			dirs = append(dirs, word{text: value, known: true})
+			continue
+		case attached && listedIn(g.valued, option):
+			continue
+		case option != words[at].text || !dir && !listedIn(g.valued, option), option == "-chdir":
+		case at+1 < len(words) && !words[at+1].many && !words[at+1].split:
+			if at++; dir {
+				dirs = append(dirs, words[at])
+			}
+			continue
+		}
+		break
+	}
+	if at == 1 {
+		return words, nil
+	}
+	return append([]word{words[0]}, words[at:]...), dirs
+}
+
+// within says whether the folders that a command is sent to are among those of
+// the rule. One after another, the second is relative to the first.
+func (j *judge) within(dirs []word) where.Verdict {
+	switch {
+	case len(dirs) == 0:
+		return where.Yes
+	case j.dir == nil:
+		return where.No
+	case len(dirs) > 1:
+		return where.Maybe
+	}
+	return j.lies(j.paths(&dirs[0]), j.dir)
+}

@@ -1,0 +1,196 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+	"github.com/clawai/clawai/policy/where/authority"
+)
+
+// contact says how a program finds the hosts it contacts in its words.
+type contact struct {
+	names string
+	// first says that its first operand is a host, whatever it looks like; others
+	// may be. operands says that each is a URL, with or without a scheme. Without
+	// either, a host is what stands before a colon.
+	// remote says that those after the first are for it to run.
+	first, operands, remote bool
+	// plain are options whose value is no host, and follows those by which it goes
+	// where an answer sends it.
+	plain, follows string
+}
+
+var contacts = []contact{
+	{names: "curl", operands: true, plain: "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json " +
+		"-o --output -A --user-agent -u --user -F --form -b --cookie -c --cookie-jar -T --upload-file -w --write-out -m",
+		follows: "-L --location --location-trusted"},
+	{names: "wget wget2 http https xh xhs httpie aria2c axel lynx w3m links elinks", operands: true, plain: "-O -o -q -P",
+		follows: "-r --recursive -m --mirror"},
+	{names: "scp sftp rsync git"},
+	{names: "ssh mosh", first: true, remote: true},
+	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},
+}
+
+// fetching are programs to which a name with a dot is a host.
+const fetching = "docker podman nerdctl skopeo helm go pip pip3"
+
+func contactOf(called word) *contact {
+	name := canonical(called.text)
+	for i := range contacts {
+		if called.known && listedIn(contacts[i].names, name) {
+			return &contacts[i]
+		}
+	}
+	return nil
+}
+
+// contacts says whether the hosts in a command are those of the rule: all that
+// may be one for a rule that opens, any for another.
+func (j *judge) contacts(words []word) where.Verdict {
+	switch {
+	case j.hosts == nil:
+		return where.Yes
+	case !j.opens:
+		return j.mentions(words)
+	}
+	c := contactOf(words[0])
+	bare := effects(words).strange || listedIn(fetching, canonical(words[0].text))
+	v := where.Yes
+	operands := 0
+	for i := 1; i < len(words); i++ {
+		w := &words[i]
+		switch {
+		case !w.known:
+			if c != nil || bare || strings.Contains(w.text, "://") {
+				v = where.Maybe
+			}
+		case c == nil:
+			v = min(v, j.elsewhere(w.text, bare))
+		case strings.HasPrefix(w.text, "-") && w.text != "-" && w.text != "--":
+			one, next := j.option(c, words, i)
+			if v = min(v, one); next {
+				i++
+			}
+		default:
+			operands++
+			v = min(v, j.operand(c, w.text, operands == 1))
+		}
+		if v == where.No {
+			break
+		}
+	}
+	return v
+}
+
+// option judges an option of a program that contacts hosts, and says whether the
+// next word is a value that is none.
+func (j *judge) option(c *contact, words []word, i int) (v where.Verdict, next bool) {
+	text := words[i].text
+	name, value, attached := strings.Cut(text, "=")
+	follows := listedIn(c.follows, name) || !strings.HasPrefix(text, "--") && strings.Contains(c.follows, "-L") && strings.Contains(text, "L")
+	known, takes := false, false
+	if r := rowOf(words); r != nil {
+		known, takes = r.option(text)
+	}
+	switch {
+	case follows, c.first:
+		return where.Maybe, false
+	case listedIn(c.plain, text):
+		return where.Yes, true
+	case known, listedIn(c.plain, name):
+		return where.Yes, takes
+	case attached:
+		return j.named(value), false
+	case c.operands && (len(text) == 2 || strings.HasPrefix(text, "--")):
+		return where.Yes, false // the next word is judged as a host
+	case c.operands:
+		return where.Maybe, false
+	}
+	return j.elsewhere(text, false), false
+}
+
+// operand judges a word of a program that contacts hosts.
+func (j *judge) operand(c *contact, text string, first bool) where.Verdict {
+	switch {
+	case text == "--", c.remote && !first, c.first && !first && strings.Trim(text, "0123456789") == "":
+		return where.Yes
+	case strings.Contains(text, "://"), c.operands:
+		return j.named(text)
+	case c.first:
+		return j.named(strings.TrimSuffix(text, ":"))
+	}
+	return j.elsewhere(text, false)
+}
+
+// elsewhere judges a word of a program that is not known to contact hosts by its
+// operands: a URL, user@host, host:path. bare says that a name with a dot is one.
+func (j *judge) elsewhere(text string, bare bool) where.Verdict {
+	if at := strings.Index(text, "://"); at >= 0 {
+		if strings.Contains(text[at+3:], "://") {
+			return where.Maybe
+		}
+		return j.named(text[strings.LastIndexFunc(text[:at], separates)+1:])
+	}
+	head, _, _ := strings.Cut(text, "/")
+	host, _, path := strings.Cut(head, ":")
+	switch {
+	case strings.Contains(head, "@"), path && host != "":
+		return j.named(host)
+	case bare && strings.Contains(head, "."):
+		if _, doubt := authority.Parse(head); doubt == authority.Sure || doubt == authority.Number {
+			return j.named(head)
+		}
+	}
+	return where.Yes
+}
+
+// named judges the host of a URL with or without a scheme: one that programs read
+// alike, and is in the list.
+func (j *judge) named(text string) where.Verdict {
+	if _, after, found := strings.Cut(text, "://"); found {
+		text = after
+	}
+	host, _ := authority.Cut(text)
+	if user, after, found := strings.Cut(host, "@"); found {
+		if strings.ContainsFunc(user, separates) {
+			return where.Maybe
+		}
+		host = after
+	}
+	if _, doubt := authority.Parse(host); doubt != authority.Sure {
+		return where.Maybe
+	}
+	return j.listed(host)
+}
+
+func (j *judge) listed(host string) where.Verdict {
+	url := "https://" + host + "/"
+	return j.hosts.Holds(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
+}
+
+// mentions says whether any part of a command's words could be one of the hosts.
+func (j *judge) mentions(words []word) where.Verdict {
+	v := where.No
+	for i := 1; i < len(words); i++ {
+		w := &words[i]
+		if !w.known && !w.home && (contactOf(words[0]) != nil || strings.Contains(w.text, "://")) {
+			v = max(v, where.Maybe)
+		}
+		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return separates(r) && r != ':' || r == '/' }) {
+			host, _, _ := strings.Cut(part, ":")
+			if _, doubt := authority.Parse(host); doubt == authority.Sure {
+				v = max(v, j.listed(host))
+			}
+			if _, doubt := authority.Parse(part); doubt == authority.Number && contactOf(words[0]) != nil {
+				v = max(v, where.Maybe)
+			}
+		}
+		if _, after, found := strings.Cut(w.text, "://"); found {
+			host, _ := authority.Cut(after)
+			if _, doubt := authority.Parse(host); doubt != authority.Sure && doubt != authority.Port {
+				v = max(v, where.Maybe)
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// has says whether a command has one of some options, wherever it stands: Yes
+// when every way to read its words finds one, No when none does. Behind "--" are
+// operands; what may be the value of another option may be one itself.
+func has(words []word, names []string) where.Verdict {
+	v := where.No
+	r := rowOf(words)
+	doubt := false
+	for i := 1; i < len(words); i++ {
+		w := &words[i]
+		before := words[i-1].text
+		valued := i > 1 && strings.HasPrefix(before, "-") && before != "--"
+		switch {
+		case !w.known && (w.optional() || strings.HasPrefix(w.head, "-")):
+			v = max(v, where.Maybe)
+		case !w.known || !strings.HasPrefix(w.text, "-"):
+		case w.text == "--" && r != nil && !r.mixed && !doubt && !valued:
+			return v
+		case w.text == "--":
+			doubt = true
+		default:
+			got := spells(w.text, names, r)
+			if doubt || valued && takesNext(before, r) {
+				got = min(got, where.Maybe)
+			}
+			v = max(v, got)
+		}
+	}
+	return v
+}
+
+// takesNext says whether the word behind an option may be its value.
+func takesNext(option string, r *row) bool {
+	if r == nil {
+		return !strings.Contains(option, "=")
+	}
+	ok, next := r.option(option)
+	return next || !ok && !strings.Contains(option, "=")
+}
+
+// spells says whether a word is one of the options: with a value, in a bundle of
+// short ones, or shortened.
+func spells(text string, names []string, r *row) where.Verdict {
+	v := where.No
+	option, _, _ := strings.Cut(text, "=")
+	for _, name := range names {
+		switch {
+		case option == name:
+			return where.Yes
+		case strings.HasPrefix(name, "--"):
+			if len(option) > 2 && strings.HasPrefix(name, option) { // GNU's, git's
+				v = where.Maybe
+			}
+			if name[1:] == option && (r == nil || r.single) { // Go's
+				v = where.Maybe
+			}
+		case len(name) > 2:
+			if option == "-"+name && (r == nil || r.single) {
+				v = where.Maybe
+			}
+		case !strings.HasPrefix(text, "--") && (r == nil || !r.single):
+			v = max(v, r.bundles(text, name))
+		}
+	}
+	return v
+}
+
+// bundles says whether a word is a bundle with a short option in it. r may be nil.
+func (r *row) bundles(text, name string) where.Verdict {
+	v := where.Yes
+	for i := 1; i < len(text); i++ {
+		letter := "-" + text[i:i+1]
+		if letter == name {
+			return v
+		}
+		kind, known := none, false
+		if r != nil {
+			kind, known = r.options[letter]
+		}
+		switch {
+		case known && (kind == required || kind == rest):
+			return where.No // the others are its value
+		case !known || kind == attached:
+			v = where.Maybe
+		}
+	}
+	return where.No
+}
+
+// rowOf is the row of a program, or of the subcommand that the words name; nil
+// when the table has none.
+func rowOf(words []word) *row {
+	if !words[0].known {
+		return nil
+	}
+	r := rows()[canonical(words[0].text)]
+	for at := 1; r != nil && r.subs != nil && at < len(words); at++ {
+		w := &words[at]
+		switch {
+		case !w.known:
+			return nil
+		case strings.HasPrefix(w.text, "-"):
+			if takesNext(w.text, r) {
+				at++
+			}
+		default:
+			r = r.subs[w.text]
+		}
+	}
+	return r
+}
+
+// opened says whether a rule names an option that stands in a command.
+func (c *commands) opened(text string) bool {
+	option, _, _ := strings.Cut(text, "=")
+	return slices.Contains(c.options, option)
+}

@@ -1,0 +1,335 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// places are paths that a rule names by globs. The folder before the first
+// wildcard is resolved like the paths that are compared, links and all.
+type places struct {
+	list  []place
+	place func(path, base string) (stands, leads string, known bool)
+}
+
+// place is a folder, and a glob for what follows. One that is not is shut, whatever
+// the others say.
+type place struct {
+	folder, rest string
+	not          bool
+}
+
+// Limits on what a disk is asked: folders in which a relative path may begin;
+// paths of one text, and all their bytes.
+const (
+	maxStarts    = 8
+	maxPaths     = 64
+	maxPathBytes = 4096
+)
+
+// cost is the work for a text of n bytes: two microseconds for a name, as disk
+// has it, of which a folder in a rule has up to twenty.
+func (p *places) cost(n int) int {
+	if p == nil {
+		return 0
+	}
+	return 2000 * (min(n*maxStarts, maxPathBytes) + 40*len(p.list)*min(n/2, maxPaths))
+}
+
+func parsePlaces(list []string, resolve func(path, base string) (string, string, bool)) (*places, error) {
+	if resolve == nil {
+		resolve = func(string, string) (string, string, bool) { return "", "", false }
+	}
+	p := &places{place: resolve}
+	opens := false
+	for _, text := range list {
+		text, not := strings.CutPrefix(text, "!")
+		opens = opens || !not
+		if not && strings.HasPrefix(text, "**/") {
+			p.list = append(p.list, place{folder: "/", rest: text, not: true}) // at any depth
+			continue
+		}
+		begins := text == "." || text == "~" || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~/") || strings.HasPrefix(text, "/") ||
+			len(text) > 2 && text[1] == ':' && text[2] == '/'
+		switch {
+		case !begins:
+			return nil, fmt.Errorf("%q does not say where it begins: write a path below \"/\", \"~/\" or \"./\", the folder of the server, such as \"~/projects/**\"", text)
+		case goesUp(text):
+			return nil, fmt.Errorf("%q goes up; write the path without \"..\"", text)
+		}
+		if err := glob.Check(text); err != nil {
+			return nil, err
+		}
+		at := strings.IndexAny(text, "*?")
+		if at < 0 {
+			p.list = append(p.list, place{folder: text, not: not})
+			continue
+		}
+		at = strings.LastIndexByte(text[:at], '/')
+		if at < 0 {
+			return nil, errors.New("a wildcard cannot stand for where a path begins")
+		}
+		p.list = append(p.list, place{folder: text[:max(at, 1)], rest: text[at:], not: not})
+	}
+	if !opens {
+		return nil, errors.New("only says what is not meant; name a place as well, such as \"./**\"")
+	}
+	return p, nil
+}
+
+// lies says whether paths lie in places: all of them for a rule that opens, any
+// for another. None is a doubt, and so is what cannot be resolved.
+func (j *judge) lies(paths []string, p *places) where.Verdict {
+	if len(paths) == 0 {
+		return where.Maybe
+	}
+	v := where.Certain(j.opens)
+	for _, path := range paths {
+		if j.asked++; j.asked > maxPaths {
+			return where.Maybe
+		}
+		if j.askedBytes += len(path); j.askedBytes > maxPathBytes {
+			return where.Maybe
+		}
+		one := where.Maybe
+		if stands, leads, known := p.place(path, j.base); known {
+			a, b := p.names(stands, j.base), p.names(leads, j.base)
+			if one = where.Maybe; a == b {
+				one = a
+			}
+		}
+		if j.opens {
+			v = min(v, one)
+		} else {
+			v = max(v, one)
+		}
+	}
+	return v
+}
+
+// names says whether a resolved path is one of the places. One that differs in
+// case alone is on some disks.
+func (p *places) names(path, base string) where.Verdict {
+	v, shut := where.No, where.No
+	for _, e := range p.list {
+		one := e.names(path, base, p.place)
+		if e.not {
+			shut = max(shut, one)
+		} else {
+			v = max(v, one)
+		}
+	}
+	return min(v, where.Yes-shut)
+}
+
+func (e *place) names(path, base string, resolve func(path, base string) (string, string, bool)) where.Verdict {
+	if e.folder == "/" {
+		return compare("/"+e.rest, path)
+	}
+	stands, leads, known := resolve(e.folder, base)
+	if e.folder[0] == '.' && known {
+		_, home, atHome := resolve("~", base)
+		known = leads != "/" && (!atHome || home != leads && !strings.HasPrefix(home, leads+"/"))
+	}
+	if !known || strings.ContainsAny(stands+leads, "*?") {
+		return where.Maybe
+	}
+	v := where.No
+	for _, folder := range []string{stands, leads} {
+		v = max(v, compare(strings.TrimSuffix(folder, "/")+e.rest, path))
+	}
+	return v
+}
+
+func compare(pattern, path string) where.Verdict {
+	g, err := glob.Compile(pattern)
+	switch {
+	case err != nil:
+		return where.Maybe
+	case g.Match(path) || g.Match(path+"/"): // ~/x/** is ~/x too
+		return where.Yes
+	}
+	folded, err := glob.Compile(strings.ToLower(pattern))
+	if err == nil && (folded.Match(strings.ToLower(path)) || folded.Match(strings.ToLower(path)+"/")) {
+		return where.Maybe
+	}
+	return where.No
+}
+
+// path is the path that a word is to a program, and whether that is known.
+func (w *word) path() (string, bool) {
+	switch {
+	case w.home:
+		return w.text, true
+	case !w.known || w.text == "" || w.text[0] == '~':
+		return "", false
+	}
+	return w.text, true
+}
+
+// paths are what a word may be: a relative one begins wherever the text may have
+// gone. None when that is not known.
+func (j *judge) paths(w *word) []string {
+	path, known := w.path()
+	switch {
+	case !known || strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/"):
+		return nil
+	case path[0] == '/' || w.home:
+		return []string{path}
+	case j.lost:
+		return nil
+	}
+	all := make([]string, len(j.starts))
+	for i, start := range j.starts {
+		all[i] = start + path
+	}
+	return all
+}
+
+// reaches says whether the words of a command that may be paths lie in the places
+// of the rule: all of them for a rule that opens, any for another.
+func (j *judge) reaches(words []word) where.Verdict {
+	if j.files == nil {
+		return where.Yes
+	}
+	v := where.Certain(j.opens)
+	for i := 1; i < len(words); i++ {
+		for _, part := range parts(&words[i]) {
+			one := j.lies(j.paths(&part), j.files)
+			if j.opens {
+				v = min(v, one)
+			} else {
+				v = max(v, one)
+			}
+		}
+	}
+	return v
+}
+
+// parts are the paths that may stand in a word: itself, the value of an option,
+// what stands between colons.
+func parts(w *word) (all []word) {
+	text := w.text
+	switch {
+	case !w.known && !w.home:
+		return []word{{}}
+	case w.home:
+		return []word{*w}
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		return nil
+	case strings.HasPrefix(text, "-"):
+		_, value, valued := strings.Cut(text, "=")
+		if !valued && !strings.HasPrefix(text, "--") && len(text) > 2 {
+			value = text[2:]
+			if at := strings.IndexAny(text, "/~"); at > 0 {
+				value = text[at:]
+			}
+		}
+		text = value
+	}
+	for part := range strings.SplitSeq(text, ":") {
+		if part = strings.TrimLeft(part, "@"); part != "" {
+			all = append(all, word{text: part, known: true})
+		}
+	}
+	return all
+}
+
+// enter notes where the commands of a program may go: to the folders of cd, one
+// after another or not at all.
+func (j *judge) enter(p *program) {
+	if j.dir == nil && j.files == nil && j.redirect == nil {
+		return
+	}
+	for i := range p.commands {
+		words := p.commands[i].words
+		switch {
+		case !words[0].known || listedIn("eval source . builtin command exec pushd popd chdir", words[0].text):
+			j.lost = true
+		case words[0].text == "cd":
+			j.goes(words)
+		}
+	}
+}
+
+func (j *judge) goes(words []word) {
+	to, one := destination(words)
+	if !one {
+		j.lost = true
+		return
+	}
+	paths := j.paths(&to)
+	// In a loop, a relative folder is entered again and again.
+	relative := len(paths) > 0 && !to.home && to.text[0] != '/'
+	if j.lost = j.lost || len(paths) == 0 || relative && j.loops; j.lost {
+		return
+	}
+	for _, path := range paths {
+		if path = strings.TrimSuffix(path, "/") + "/"; !slices.Contains(j.starts, path) {
+			j.starts = append(j.starts, path)
+		}
+	}
+	j.lost = len(j.starts) > maxStarts
+}
+
+// destination is the folder of a cd, if it has one: home without a word.
+func destination(words []word) (word, bool) {
+	if len(words) == 3 && words[1].known && words[1].text == "--" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 1:
+		return word{text: "~", home: true}, true
+	case len(words) != 2 || words[1].known && words[1].text != "" && strings.IndexByte("-+", words[1].text[0]) >= 0:
+		return word{}, false
+	}
+	return words[1], true
+}
+
+// works says whether a program may work in one of the folders of a rule that
+// denies: that in which it starts, or one to which it goes.
+func (j *judge) works(p *program) where.Verdict {
+	if j.dir == nil {
+		return where.Yes
+	}
+	v := where.No
+	if j.lost {
+		v = where.Maybe
+	}
+	for _, start := range j.starts {
+		v = max(v, j.lies([]string{start + "."}, j.dir))
+	}
+	for i := range p.commands {
+		switch _, dirs := plainly(p.commands[i].words); len(dirs) {
+		case 0:
+		case 1:
+			v = max(v, j.lies(j.paths(&dirs[0]), j.dir))
+		default:
+			v = max(v, where.Maybe)
+		}
+	}
+	return v
+}
+
+// redirected says whether the files that a text reads or writes are among those
+// of the rule: all of them for a rule that opens, any for another.
+func (j *judge) redirected() where.Verdict {
+	if j.redirect == nil {
+		return where.Certain(len(j.redirects) == 0 || !j.opens)
+	}
+	v := where.Certain(j.opens)
+	for i := range j.redirects {
+		one := j.lies(j.paths(&j.redirects[i].to), j.redirect)
+		if j.opens {
+			v = min(v, one)
+		} else {
+			v = max(v, one)
+		}
+	}
+	return v
+}

@@ -1,0 +1,151 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Settings are the words of the constraint when it is written as a table; the
+// first is what a plain list stands for. docs/where-command.md says what each
+// means.
+var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts"}
+
+// Ports are what the constraint asks of others.
+type Ports struct {
+	// Place resolves a path, as disk.Place does with a home, the folder at which
+	// relative paths start, and a disk. nil: no place is known.
+	Place func(path, base string) (stands, leads string, known bool)
+	// Hosts makes the constraint that a URL's host is one of a list.
+	Hosts func(globs []string) (where.Constraint, error)
+}
+
+// commands is the constraint.
+type commands struct {
+	patterns, not    []*pattern
+	options, without []string
+	env              []variable
+	// nil when not given
+	dir, files, redirect *places
+	hosts                where.Constraint // nil when not given
+	text                 string
+	size                 int // bytes of the settings
+}
+
+// New prepares the constraint `command = [...]` or `command = { run = [...], ... }`.
+// Each pattern is one simple command: words separated by blanks, each a glob; see
+// the package comment. The error names what is wrong and says what to write.
+func New(settings map[string][]string, ports Ports) (where.Constraint, error) {
+	c := &commands{text: write(settings)}
+	if len(settings["run"]) == 0 {
+		if len(settings) > 1 || settings["run"] == nil && len(settings) > 0 {
+			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)
+		}
+		return nil, errors.New("the list of commands is empty; name at least one, such as \"git status\"")
+	}
+	for _, name := range Settings {
+		list, given := settings[name]
+		if !given {
+			continue
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%s is an empty list; leave it out, or name something", name)
+		}
+		if err := c.set(name, list, ports); err != nil {
+			return nil, err
+		}
+		for _, text := range list {
+			c.size += len(text)
+		}
+	}
+	return c, nil
+}
+
+func (c *commands) set(name string, list []string, ports Ports) (err error) {
+	switch name {
+	case "run":
+		c.patterns, err = parsePatterns(list)
+	case "not":
+		c.not, err = parsePatterns(list)
+	case "options":
+		c.options, err = list, checkOptions(list)
+	case "without":
+		c.without, err = list, checkOptions(list)
+	case "env":
+		c.env, err = parseVariables(list)
+	case "dir":
+		c.dir, err = parsePlaces(list, ports.Place)
+	case "paths":
+		c.files, err = parsePlaces(list, ports.Place)
+	case "redirect":
+		c.redirect, err = parsePlaces(list, ports.Place)
+	case "hosts":
+		c.hosts, err = ports.Hosts(list)
+	}
+	if err != nil && name != "run" {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+func parsePatterns(list []string) (all []*pattern, err error) {
+	for _, source := range list {
+		p, err := parsePattern(source)
+		if err != nil {
+			return nil, fmt.Errorf("the command pattern %q %w", source, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func checkOptions(list []string) error {
+	for _, o := range list {
+		if name := strings.TrimLeft(o, "-"); name == "" || len(name) == len(o) || strings.ContainsAny(o, "= *?\t\n'\"") {
+			return fmt.Errorf("%q is no option; write it as a command has it, such as \"-f\" or \"--force\", without a value", o)
+		}
+	}
+	return nil
+}
+
+// write is the constraint as people write it.
+func write(settings map[string][]string) string {
+	var parts []string
+	for _, name := range Settings {
+		if list := settings[name]; list != nil {
+			quoted := make([]string, len(list))
+			for i, text := range list {
+				quoted[i] = fmt.Sprintf("%q", text)
+			}
+			parts = append(parts, name+" = ["+strings.Join(quoted, ", ")+"]")
+		}
+	}
+	if len(parts) == 1 {
+		return "command" + strings.TrimPrefix(parts[0], "run")
+	}
+	return "command = { " + strings.Join(parts, ", ") + " }"
+}
+
+func (c *commands) String() string { return c.text }
+
+// Cost counts two readings, each with the texts within the text, every word
+// against every pattern, and each place that a disk is asked for; measured by
+// BenchmarkHolds.
+func (c *commands) Cost(n int) int {
+	n = min(n, maxText)
+	cost := 10_000 + n*(1_500+4*(len(c.patterns)+len(c.not))+c.size/16)
+	cost += c.dir.cost(n) + c.files.cost(n) + c.redirect.cost(n)
+	if c.hosts != nil {
+		cost += n * 2_000
+	}
+	return cost
+}
+
+// AsksDisk says whether a constraint `command` depends on where paths lead.
+func AsksDisk(c where.Constraint) bool {
+	commands, ok := c.(*commands)
+	return ok && (commands.dir != nil || commands.files != nil || commands.redirect != nil)
+}

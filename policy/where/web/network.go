@@ -1,0 +1,62 @@
+package web
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/clawai/clawai/policy/where"
+)
+
+// network is a block of addresses in the notation of RFC 4632, such as 10.0.0.0/8.
+type network struct {
+	netip.Prefix
+	own bool // some of it the internet does not route, so that names of one's own may lead there
+}
+
+// parseNetwork reads a block; false when the text is none by its form.
+func parseNetwork(text string) (n network, found bool, err error) {
+	addr, bits, slash := strings.Cut(text, "/")
+	if _, err := netip.ParseAddr(addr); !slash || err != nil {
+		return n, false, nil
+	}
+	n.Prefix, err = netip.ParsePrefix(text)
+	switch {
+	case err != nil:
+		return n, true, fmt.Errorf("%q is no network: %q is no number of bits for this address", text, bits)
+	case n.Addr().Is4In6():
+		return n, true, fmt.Errorf("%q is IPv4 inside IPv6: write the IPv4 network", text)
+	case n.Masked() != n.Prefix:
+		return n, true, fmt.Errorf("%q has bits behind its network: write %q, or the address alone", text, n.Masked())
+	}
+	n.own = overlaps(closed4(), n.Prefix) || n.Addr().Is6() && (overlaps(closed6(), n.Prefix) || overlaps(translated6(), n.Prefix) || n.Bits() < global6.Bits() || !global6.Contains(n.Addr()))
+	return n, true, nil
+}
+
+func overlaps(blocks []netip.Prefix, p netip.Prefix) bool {
+	for _, block := range blocks {
+		if block.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+var loopback = prefixes("127.0.0.0/8", "::1/128")
+
+// match says whether a host lies in the block. No name server is asked, so a name lies
+// in none for certain; one that only means something on a network of one's own, or that
+// spells out an address, may.
+func (n network) match(h host) where.Verdict {
+	switch {
+	case h.Addr.IsValid() && n.Contains(h.Addr):
+		return where.Yes
+	case h.embedded.IsValid() && n.Contains(h.embedded):
+		return where.Maybe
+	case h.Addr.IsValid() || !n.own || publicName(h.Name) == where.Yes:
+		return where.No
+	case h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost"): // RFC 6761, section 6.3
+		return min(where.Maybe, where.Certain(overlaps(loopback(), n.Prefix)))
+	}
+	return where.Maybe
+}

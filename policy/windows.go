@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+// lazy is a policy that is compiled when it is first asked.
+type lazy struct {
+	once   sync.Once
+	policy *Policy
+}
+
+// on is the policy as it judges calls to servers on a system. It shares the rules as
+// written.
+func (p *Policy) on(os string) *Policy {
+	if os != Windows || p.options.windows {
+		return p
+	}
+	p.windows.once.Do(func() {
+		o := p.options
+		if o.windows = true; !disk.OnWindows(o.Disk) {
+			o.Disk = nil // another system's, on which no path of Windows lies
+		}
+		w, _ := compile(p.sources, o) // the same globs have been compiled
+		w.file, w.revision, w.limits, w.trusts, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.level, p.screens
+		p.windows.policy = w
+	})
+	return p.windows.policy
+}
+
+// OS is the system of the machine that the policy is for; "" when that was not said.
+func (p *Policy) OS() string { return p.options.OS }
+
+// IsOS says whether a text can be the OS of a Call: Windows, or the name of another
+// system, of which nothing is taken for granted.
+func IsOS(name string) bool { return name == Windows || name == "linux" || name == "darwin" }
+
+// pattern compiles a glob of a rule for the system of the compiler.
+func (c *compiler) pattern(text string, closes bool) (*pattern, error) {
+	if !c.windows {
+		return newPattern(text, c.home, closes)
+	}
+	form := reading.WindowsForm(text)
+	p, err := newPattern(form, c.home, closes)
+	if err != nil || !p.pathLike {
+		return newPattern(text, c.home, closes) // it is about texts
+	}
+	if closes && form[0] == '/' && !strings.HasPrefix(form, "//") {
+		p.aliased = true
+		p.asWritten.onAnyDrive()
+		for i := range p.others {
+			p.others[i].onAnyDrive()
+		}
+	}
+	return p, nil
+}
+
+// onAnyDrive has a glob of a deny or a prompt that begins at a root without a drive mean
+// that of every drive, too.
+func (f *guise) onAnyDrive() {
+	g, _ := glob.Compile("?:" + f.glob.String()) // what is behind the drive is one
+	f.also = append(f.also, g)
+}
+
+// recast compares a value that may be a path of Windows, and may be a text, with a
+// pattern that is not about paths: where it is not the same as both, that is a maybe.
+func (p *pattern) recast(r reading.Reading, left *effort.Left) verdict {
+	r.Recast = false
+	path, text := p.match(&r, left), certain(p.asWritten.match(r.Raw, left))
+	if path != text {
+		return maybe
+	}
+	return path
+}

@@ -1,0 +1,244 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// conn is a server that runs, with what is in flight. Ids are the connection's own, so that
+// an answer can be to nobody but who asked there.
+type conn struct {
+	server     *server
+	up         proxy.Upstream
+	since      time.Time
+	fromClient *proxy.Stream // used by the server's goroutine alone
+	fromServer *proxy.Stream // used by read alone
+	ended      chan struct{} // closed when the server writes nothing more
+	subscribed bool          // the server has been asked to report by itself
+	logs       bool          // it has said that it logs
+
+	mu     sync.Mutex // guards what follows
+	last   int        // the last id
+	asked  map[string]asker
+	tokens map[string][]byte // of the client, by our own
+	theirs map[string]string // what requests of the server are to the client, by frame.IDKey of their ids
+}
+
+// asker is who awaits an answer: the client's call, or the hub.
+type asker struct {
+	call *call
+	hub  chan<- frame.Frame // with room for one; closed when none comes
+}
+
+// request is a request of the server's to the client.
+type request struct {
+	on        *conn
+	id, token []byte // as the server has them; no token: nil
+}
+
+func newConn(s *server, up proxy.Upstream) *conn {
+	c := &conn{
+		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{},
+	}
+	session := proxy.NewSession(proxy.Options{
+		Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError,
+	})
+	toServer := proxy.NewWriter(up)
+	c.fromClient = session.Stream(mcp.ClientToServer, "", toServer, (*toClient)(c))
+	c.fromServer = session.Stream(mcp.ServerToClient, "", (*toClient)(c), toServer)
+	go c.read()
+	return c
+}
+
+// read takes what the server says.
+func (c *conn) read() {
+	defer close(c.ended)
+	r := frame.NewReader(c.up, c.server.h.o.Limits.MaxBytes)
+	for {
+		line, err := r.Next()
+		if err == nil {
+			c.fromServer.Handle(c.server.h.ctx, line)
+		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
+			c.fromServer.Refuse(c.server.h.ctx, r.Refused(), refusal)
+		} else {
+			return
+		}
+	}
+}
+
+// over is closed when the server has ended; never when there is none.
+func (c *conn) over() <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.ended:
+		return c.ended
+	default:
+		return c.up.Done()
+	}
+}
+
+func (c *conn) isOver() bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-c.up.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// expect takes the next id.
+func (c *conn) expect(a asker) (id []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	id = strconv.AppendInt(nil, int64(c.last), 10)
+	c.asked[string(id)] = a
+	if a.call != nil && a.call.token != nil {
+		c.tokens[string(id)] = a.call.token
+	}
+	return id
+}
+
+// request sends a call of the client's, with another id and progress token, and edits.
+func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
+	h := c.server.h
+	id := c.expect(asker{call: of})
+	h.mu.Lock()
+	withdrawn := of.withdrawn
+	if !withdrawn {
+		of.on, of.ownID = c, id
+	}
+	h.mu.Unlock()
+	if withdrawn {
+		c.claim(id)
+		return
+	}
+	edits = append(edits, frame.Edit{Part: f.ID, Token: id})
+	if of.token != nil {
+		edits = append(edits, frame.Edit{Part: of.token, Token: id})
+	}
+	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
+	c.fromClient.Handle(h.ctx, frame.SpliceAll(f.Raw, edits...))
+}
+
+// handle passes a message on that is meant for the connection of.
+func (c *conn) handle(of *conn, line []byte) {
+	if c == of {
+		c.fromClient.Handle(c.server.h.ctx, line)
+	}
+}
+
+// claim is who asked under an id of ours; ok once.
+func (c *conn) claim(id []byte) (a asker, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok = c.asked[string(id)]
+	delete(c.asked, string(id))
+	return a, ok
+}
+
+// ask sends a request of the hub's own; its answer comes on the channel, which has room for
+// it and is closed when none comes.
+func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), c.expect(asker{hub: answer})...)
+	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
+	c.fromClient.Handle(c.server.h.ctx, append(append(line, params...), '}'))
+}
+
+// introduce does what a client does first, in the client's name.
+func (c *conn) introduce() error {
+	h := c.server.h
+	h.mu.Lock()
+	params, version, level := h.client.params, h.client.version, h.client.level
+	h.mu.Unlock()
+	if v := jsonscan.Of(params).Member("protocolVersion"); v.Text() != version && v != "" {
+		params = frame.Splice(params, v.Bytes(), []byte(`"`+version+`"`))
+	}
+	answer, late := make(chan frame.Frame, 1), time.NewTimer(c.server.Timeout)
+	c.ask("initialize", params, answer)
+	defer late.Stop()
+	select {
+	case f, ok := <-answer:
+		switch {
+		case !ok || f.Error != nil:
+			return errors.New("it refused to begin a session")
+		case mcp.Negotiated(f.Result) == "":
+			return errors.New("its answer to initialize names no version")
+		}
+		c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
+	case <-c.over():
+		waitFor(c.ended, drainGrace)
+		return fmt.Errorf("it ended: %s", c.up.Status())
+	case <-late.C:
+		return fmt.Errorf("it did not answer initialize within %s", c.server.Timeout)
+	case <-h.ctx.Done():
+		return errOver
+	}
+	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	if level != nil {
+		c.setLevel(level)
+	}
+	return nil
+}
+
+// setLevel sets what a server logs that has said that it does.
+func (c *conn) setLevel(level []byte) {
+	if c.logs {
+		c.ask("logging/setLevel", append(append([]byte(`{"level":`), level...), '}'), make(chan frame.Frame, 1))
+	}
+}
+
+// busy says that somebody waits for the server, or it for the client.
+func (c *conn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.subscribed || len(c.asked)+len(c.theirs) > 0
+}
+
+// awaited says that an answer is outstanding, on either side.
+func (c *conn) awaited() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.asked)+len(c.theirs) > 0
+}
+
+// end tells everybody who waits that the server is gone, and the client what it need not
+// answer any more.
+func (c *conn) end(why string) {
+	h := c.server.h
+	c.mu.Lock()
+	asked, theirs := c.asked, c.theirs
+	c.asked, c.theirs = map[string]asker{}, map[string]string{}
+	c.mu.Unlock()
+	for id, a := range asked {
+		if a.hub != nil {
+			close(a.hub)
+			continue
+		}
+		if c.fromClient.Fail([]byte(id), why) == nil {
+			c.fromClient.Withdraw([]byte(id)) // a person is being asked about it
+		}
+		if h.finish(a.call) {
+			h.tell(mcp.Unreached(a.call.id, "server "+c.server.ID+": "+why))
+		}
+	}
+	for _, key := range theirs {
+		h.mu.Lock()
+		delete(h.theirs, key)
+		h.mu.Unlock()
+		h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+	}
+}

@@ -1,0 +1,203 @@
+// Package hub is several servers as one: a client on one side, and on the other a session
+// of the pump for each server. It tells servers and their names apart, and who asked what;
+// what may cross is the gate's to say, which sees every message as the server will.
+package hub
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// Options of Run. The first four are required.
+type Options struct {
+	ClientIn  io.Reader // closed at the end if it is an io.Closer
+	ClientOut io.Writer
+	Gate      *gate.Session // of all the servers; closed by Run
+	Servers   []Server      // in the order in which their tools are listed
+	// Updates brings other ones, all of them each time; nil: there are never others.
+	Updates <-chan []Server
+
+	// ClientGone is closed when nobody reads ClientOut any more; nil: it cannot be known.
+	ClientGone <-chan struct{}
+
+	Version            string       // of clawai, for the client
+	Limits             frame.Limits // zero: frame.DefaultLimits
+	DenyAsError        bool         // as proxy.Options has it
+	PrefixDescriptions bool         // "[ID] " before what a server says of its tools
+	// ListWait is how long a list waits for a server; what comes later is told of.
+	ListWait time.Duration
+}
+
+// Server is one server of a hub. It is started when it is first needed.
+type Server struct {
+	ID     string // what rules call it; as upstream.CheckID wants it
+	Prefix string // what its names begin with for the client; likewise
+	// Open starts it. It is called again when the server has ended and is needed.
+	Open   func() (proxy.Upstream, error)
+	Offers func(tool string) bool // whether it has that tool for this client; nil: every one
+	// Idle is how long it may have nothing to do before it is stopped; 0: for ever.
+	Idle    time.Duration
+	Timeout time.Duration // for it to answer initialize and lists; default 30 s
+	// Digest is of all that it is told and started by: an update with another one is another
+	// server, and one with the same is the one that runs.
+	Digest string
+}
+
+// Bounds of a session.
+const (
+	defaultTimeout = 30 * time.Second
+	answerGrace    = 200 * time.Millisecond  // for the last answers to reach a client that does not read
+	lastGrace      = 1500 * time.Millisecond // for what is in flight when the client's input has ended
+)
+
+// hub is one client with its servers.
+type hub struct {
+	o       Options
+	ctx     context.Context // of everything that waits; it lives as long as the session
+	out     *proxy.Writer
+	own     *own
+	servers atomic.Pointer[[]*server] // replaced as a whole
+	tasks   sync.WaitGroup
+	changes changes
+
+	mu       sync.Mutex // guards what follows
+	client   client
+	inFlight map[string]*call    // the client's requests that are a server's to answer, by frame.IDKey
+	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of what it knows them by
+	asked    int                 // how many there were of those
+	handles  map[string]*server  // of tasks: whose it is; nil when two servers gave it
+}
+
+// client is what is known of the client since it has introduced itself.
+type client struct {
+	params  []byte // of its initialize; nil before
+	version string // that was settled on
+	level   []byte // of logging, as a JSON token; nil: none was set
+}
+
+// Run carries messages until the client closes one of its streams or ctx ends. Before it
+// returns every server is gone, what was in flight has been answered or the client does
+// not read any more, and the gate is closed.
+func Run(ctx context.Context, o Options) error {
+	if o.Limits == (frame.Limits{}) {
+		o.Limits = frame.DefaultLimits()
+	}
+	all, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &hub{
+		o: o, ctx: all, out: proxy.NewWriter(o.ClientOut),
+		inFlight: map[string]*call{}, theirs: map[string]*request{}, handles: map[string]*server{},
+	}
+	h.changes.hub = h
+	h.own = newOwn(h)
+	h.servers.Store(&[]*server{})
+	h.replace(o.Servers)
+	h.tasks.Go(h.own.run)
+	h.tasks.Go(h.follow)
+	h.tasks.Go(h.update)
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.read() }()
+
+	select {
+	case <-ended:
+		h.drain(ctx)
+	case <-ctx.Done():
+	case <-o.ClientGone:
+	case <-h.out.Broken():
+	}
+	stop()
+	h.closeServers(ctx)
+	h.tasks.Wait()
+	h.finishClient()
+	if c, ok := o.ClientIn.(io.Closer); ok {
+		_ = c.Close()
+		<-ended
+	}
+	return nil
+}
+
+// read takes what the client says.
+func (h *hub) read() {
+	r := frame.NewReader(h.o.ClientIn, h.o.Limits.MaxBytes)
+	for {
+		line, err := r.Next()
+		if err == nil {
+			h.handle(line)
+		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
+			h.own.receive(func(c *proxy.Stream) { c.Refuse(h.ctx, r.Refused(), refusal) })
+		} else {
+			return
+		}
+	}
+}
+
+// drain waits for what the client has asked for before its input ended, but not for long.
+func (h *hub) drain(ctx context.Context) {
+	late, look := time.NewTimer(lastGrace), time.NewTicker(5*time.Millisecond)
+	defer late.Stop()
+	defer look.Stop()
+	for h.busy() {
+		select {
+		case <-look.C:
+		case <-late.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-h.out.Broken():
+			return
+		}
+	}
+}
+
+func (h *hub) busy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.inFlight) > 0 || h.own.open.Load() > 0
+}
+
+// closeServers ends all of them at the same time.
+func (h *hub) closeServers(ctx context.Context) {
+	var closing sync.WaitGroup
+	for _, s := range h.all() {
+		closing.Go(func() { s.close(ctx) })
+	}
+	closing.Wait()
+}
+
+// finishClient tells the client that nothing more comes.
+func (h *hub) finishClient() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.changes.stop()
+		h.o.Gate.Close()
+		h.mu.Lock()
+		rest := h.inFlight
+		h.inFlight = map[string]*call{}
+		h.mu.Unlock()
+		for _, c := range rest {
+			_ = h.out.Add(mcp.Gone(c.id, "the session was closed"))
+		}
+		_ = h.out.Drain()
+	}()
+	t := time.NewTimer(answerGrace)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// tell sends the client a line of ours.
+func (h *hub) tell(line []byte) {
+	_ = h.out.Add(line) // it is gone: nobody is left to tell
+	h.out.Flush()
+}

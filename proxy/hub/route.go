@@ -1,0 +1,270 @@
+package hub
+
+import (
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// call is a request of the client's that a server is to answer.
+type call struct {
+	id, token []byte // as the client has them; no token: nil
+	key       string // frame.IDKey of the id
+
+	// Guarded by the hub:
+	server    *server // nil while it is being found
+	withdrawn bool    // before the server had it
+	on        *conn
+	ownID     []byte // as that connection has it
+}
+
+// handle finds out whose business a line of the client's is. What is no server's is the
+// hub's own.
+func (h *hub) handle(line []byte) {
+	limits := h.o.Limits
+	h.mu.Lock()
+	limits.AllowBatch = h.client.version == "2025-03-26"
+	begun := h.client.params != nil
+	h.mu.Unlock()
+	f, err := frame.Parse(line, limits)
+	switch {
+	case err != nil:
+		h.own.receive(func(c *proxy.Stream) { c.Handle(h.ctx, line) })
+	case f.Kind == frame.Batch: // its messages are several servers', perhaps
+		for i := range f.Elements {
+			h.handle(f.Elements[i].Raw)
+		}
+	case begun && (f.Kind == frame.Request && h.request(&f) || f.Kind == frame.Notification && h.notification(&f)):
+	case f.Kind == frame.Response && h.response(&f):
+	default:
+		h.own.receive(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
+	}
+}
+
+// request gives a request to the server whose it is; false when it is none's.
+func (h *hub) request(f *frame.Frame) bool {
+	params := jsonscan.Of(f.Params)
+	switch f.Method {
+	case "tools/call":
+		return h.byName(f, tools, params.Member("name"))
+	case "prompts/get":
+		return h.byName(f, prompts, params.Member("name"))
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		return h.byURI(f, params.Member("uri"))
+	case "completion/complete":
+		ref := params.Member("ref")
+		if ref.Member("type").Text() == "ref/prompt" {
+			return h.byName(f, prompts, ref.Member("name"))
+		}
+		return h.byURI(f, ref.Member("uri"))
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		h.mu.Lock()
+		s := h.handles[params.Member("taskId").Text()]
+		h.mu.Unlock()
+		return s != nil && h.send(s, f)
+	}
+	return false
+}
+
+// byName sends a request to the server that a name belongs to, under the name it has there.
+func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
+	if name.Kind() != jsonscan.String {
+		return false
+	}
+	s, original := h.named(k, name.Text())
+	return s != nil && h.send(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
+}
+
+// byURI sends a request to the server that a resource belongs to. URIs go as they are, but
+// for those of which a second server has one that is the same.
+func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
+	if uri.Kind() != jsonscan.String {
+		return false
+	}
+	s, original := h.located(uri.Text())
+	if s == nil {
+		return h.search(f, uri)
+	}
+	return h.send(s, f, renamedURI(uri, original)...)
+}
+
+// renamedURI is what changes in a request for a resource.
+func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
+	if original == uri.Text() {
+		return nil
+	}
+	return []frame.Edit{{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, original)}}
+}
+
+// search finds the server of a resource when every server has said what it has. What is none's
+// then is the hub's own.
+func (h *hub) search(f *frame.Frame, uri jsonscan.Value) bool {
+	call := h.take(f)
+	if call == nil {
+		return true
+	}
+	h.own.open.Add(1)
+	run := func() {
+		defer h.own.open.Add(-1)
+		h.gather(resources, h.all())
+		h.gather(templates, h.all())
+		if s, original := h.located(uri.Text()); s != nil {
+			h.give(call, s, f, renamedURI(uri, original)...)
+			return
+		}
+		h.own.receive(func(c *proxy.Stream) {
+			if h.finish(call) { // it is not withdrawn
+				c.HandleFrame(h.ctx, f)
+			}
+		})
+	}
+	select {
+	case h.own.later <- run:
+	case <-h.ctx.Done():
+		h.own.open.Add(-1)
+	}
+	return true
+}
+
+// send gives a request to a server, with these parts of it changed.
+func (h *hub) send(s *server, f *frame.Frame, edits ...frame.Edit) bool {
+	if c := h.take(f); c != nil {
+		h.give(c, s, f, edits...)
+	}
+	return true
+}
+
+// take keeps a request as one that a server is to answer; nil when another has its id.
+func (h *hub) take(f *frame.Frame) *call {
+	c := &call{id: f.ID, key: frame.IDKey(f.ID)}
+	token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken")
+	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
+		c.token = token.Bytes()
+	}
+	h.mu.Lock()
+	taken := h.inFlight[c.key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil
+	if !taken {
+		h.inFlight[c.key] = c
+	}
+	h.mu.Unlock()
+	if taken {
+		h.duplicate(f)
+		return nil
+	}
+	return c
+}
+
+// give has a server answer a request, unless the client has withdrawn it.
+func (h *hub) give(c *call, s *server, f *frame.Frame, edits ...frame.Edit) {
+	h.mu.Lock()
+	c.server = s
+	withdrawn := c.withdrawn
+	h.mu.Unlock()
+	if withdrawn {
+		return
+	}
+	s.post(job{starts: true, run: func(on *conn, err error) {
+		if err != nil {
+			h.unavailable(c, f, err)
+			return
+		}
+		on.request(c, f, edits)
+	}})
+}
+
+// duplicate refuses a request with the id of another.
+func (h *hub) duplicate(f *frame.Frame) {
+	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+	h.own.receive(func(c *proxy.Stream) { c.Refuse(h.ctx, f.Raw, r) })
+}
+
+// unavailable answers a request to a server that does not run.
+func (h *hub) unavailable(c *call, f *frame.Frame, err error) {
+	c.server.dropped(f, err)
+	if h.finish(c) {
+		h.tell(mcp.Unreached(c.id, "server "+c.server.ID+": "+err.Error()))
+	}
+}
+
+// finish forgets a call; false when it is answered, or expects no answer.
+func (h *hub) finish(c *call) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.inFlight[c.key] != c {
+		return false
+	}
+	delete(h.inFlight, c.key)
+	return true
+}
+
+// notification gives a notification to whom it is about; false when it is no server's.
+func (h *hub) notification(f *frame.Frame) bool {
+	params := jsonscan.Of(f.Params)
+	switch f.Method {
+	case "notifications/cancelled":
+		return h.cancel(f, params.Member("requestId"))
+	case "notifications/progress":
+		token := params.Member("progressToken")
+		h.mu.Lock()
+		r := h.theirs[frame.IDKey(token.Bytes())]
+		h.mu.Unlock()
+		if r == nil || r.token == nil {
+			return false
+		}
+		r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
+			on.handle(r.on, frame.Splice(f.Raw, token.Bytes(), r.token))
+		}})
+		return true
+	case "notifications/roots/list_changed":
+		for _, s := range h.all() {
+			s.post(job{carries: f, run: func(on *conn, _ error) { on.handle(on, f.Raw) }})
+		}
+		return true
+	}
+	return false
+}
+
+// cancel tells the one server that has the call, unless it has not got it yet.
+func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
+	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
+		return false
+	}
+	h.mu.Lock()
+	c := h.inFlight[frame.IDKey(id.Bytes())]
+	var to *server
+	if c != nil {
+		to = c.server
+	}
+	if c != nil && c.on == nil {
+		c.withdrawn = true
+		delete(h.inFlight, c.key)
+	}
+	h.mu.Unlock()
+	if to == nil {
+		return false
+	}
+	to.post(job{carries: f, run: func(on *conn, _ error) {
+		if c.on != nil { // settled: this runs behind what gave it to a connection
+			on.handle(c.on, frame.Splice(f.Raw, id.Bytes(), c.ownID))
+		}
+	}})
+	return true
+}
+
+// response gives an answer of the client's to the server that asked; false when none did.
+func (h *hub) response(f *frame.Frame) bool {
+	key := frame.IDKey(f.ID)
+	h.mu.Lock()
+	r := h.theirs[key]
+	h.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	r.on.forget(r.id)
+	r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
+		on.handle(r.on, frame.Splice(f.Raw, f.ID, r.id))
+	}})
+	return true
+}

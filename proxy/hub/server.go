@@ -1,0 +1,230 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// server is one of the hub's, whether it runs or not. One goroutine starts it, stops it
+// and speaks to it: one that does not read keeps nobody waiting but those who want it.
+type server struct {
+	Server
+	h     *hub
+	inbox chan job
+	lists [kinds]list
+
+	conn      *conn // nil while it does not run; run's alone
+	failures  int   // in a row
+	failed    error // the last time
+	notBefore time.Time
+
+	mu     sync.Mutex // guards what follows
+	up     proxy.Upstream
+	closed bool // it must not be started any more
+
+	leaving chan struct{} // closed when another configuration has it no more
+	posts   sync.RWMutex  // guards what follows, and the inbox against its last reader
+	left    bool
+}
+
+// job is something to do with a server. on is nil when it does not run; err then says why,
+// if it was to be started.
+type job struct {
+	starts  bool
+	run     func(on *conn, err error)
+	carries *frame.Frame // what of the client's is lost with it; nil: nothing, or run tells
+}
+
+// maxJobs is how many may wait for a server that starts, or does not read.
+const maxJobs = 1024
+
+// How long a server that ended is left alone: doubling. One that ran for steady did not
+// fail.
+const (
+	firstPause = time.Second
+	longPause  = time.Minute
+	steady     = 10 * time.Second
+	drainGrace = 300 * time.Millisecond // for the rest of what an ended server wrote
+)
+
+var (
+	errBusy = fmt.Errorf("%d messages wait for it already", maxJobs)
+	errOver = errors.New("the session is over")
+	errGone = errors.New("it is no longer in the configuration")
+)
+
+func newServer(h *hub, s Server) *server {
+	if s.Timeout <= 0 {
+		s.Timeout = defaultTimeout
+	}
+	return &server{Server: s, h: h, inbox: make(chan job, maxJobs), leaving: make(chan struct{})}
+}
+
+// post has a job done, after those before it.
+func (s *server) post(j job) {
+	s.posts.RLock()
+	err := errGone
+	if !s.left {
+		select {
+		case s.inbox <- j:
+			err = nil
+		default:
+			err = errBusy
+		}
+	}
+	s.posts.RUnlock()
+	if err != nil {
+		s.reject(j, err)
+	}
+}
+
+// reject has done with a job that the server does not get.
+func (s *server) reject(j job, err error) {
+	if j.starts {
+		j.run(nil, err)
+	} else if j.carries != nil {
+		s.dropped(j.carries, err)
+	}
+}
+
+// dropped records what does not reach the server.
+func (s *server) dropped(f *frame.Frame, why error) {
+	_ = s.h.o.Gate.Note(&event.Event{
+		Kind: event.Dropped, Stage: "frame", Code: "unavailable", Reason: why.Error(),
+		Server: s.ID, Direction: mcp.ClientToServer.String(), Method: f.Method, ID: f.ID, Bytes: len(f.Raw),
+	})
+}
+
+// run does one job after the other until the session ends.
+func (s *server) run() {
+	idle := time.NewTimer(time.Hour)
+	defer idle.Stop()
+	for {
+		if s.Idle > 0 {
+			idle.Reset(s.Idle)
+		}
+		select {
+		case j := <-s.inbox:
+			s.do(j)
+		case <-s.conn.over():
+			s.disconnect()
+		case <-idle.C:
+			s.stopIdle()
+		case <-s.leaving:
+			s.leave()
+			return
+		case <-s.h.ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *server) do(j job) {
+	var err error
+	if s.conn != nil && s.conn.isOver() {
+		s.disconnect()
+	}
+	if s.conn == nil && j.starts {
+		if err = s.start(); err != nil {
+			s.conn = nil
+		}
+	}
+	if s.conn != nil || j.starts {
+		j.run(s.conn, err)
+	}
+}
+
+// start starts it and introduces the client to it.
+func (s *server) start() error {
+	if pause := time.Until(s.notBefore); pause > 0 {
+		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
+	}
+	up, err := s.open()
+	if err != nil {
+		return s.fail(err)
+	}
+	s.conn = newConn(s, up)
+	if err := s.conn.introduce(); err != nil {
+		s.conn.end(err.Error())
+		_ = up.Close(s.h.ctx)
+		return s.fail(err)
+	}
+	for k := range s.lists {
+		s.lists[k].refetch(s, kind(k))
+	}
+	return nil
+}
+
+func (s *server) open() (proxy.Upstream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errOver
+	}
+	up, err := s.Open()
+	s.up = up
+	return up, err
+}
+
+// fail has it left alone for a while.
+func (s *server) fail(err error) error {
+	pause := min(firstPause<<min(s.failures, 10), longPause)
+	s.failures++
+	s.failed = err
+	s.notBefore = time.Now().Add(pause)
+	return err
+}
+
+// disconnect gives up a connection that the server has ended.
+func (s *server) disconnect() {
+	c := s.conn
+	s.conn = nil
+	waitFor(c.ended, drainGrace)
+	why := c.up.Status()
+	c.end("it ended: " + why)
+	if time.Since(c.since) < steady {
+		_ = s.fail(errors.New("it ended: " + why))
+	} else {
+		s.failures = 0
+	}
+	_ = c.up.Close(s.h.ctx)
+}
+
+// stopIdle stops it when it has nothing to do.
+func (s *server) stopIdle() {
+	if s.Idle <= 0 || s.conn == nil || s.conn.busy() {
+		return
+	}
+	c := s.conn
+	s.conn, s.failures = nil, 0
+	_ = c.up.Close(s.h.ctx)
+	c.end("it was stopped")
+}
+
+// close ends it for good, whatever its goroutine is at.
+func (s *server) close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	up := s.up
+	s.mu.Unlock()
+	if up != nil {
+		_ = up.Close(ctx)
+	}
+}
+
+func waitFor(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-t.C:
+	}
+}

@@ -1,0 +1,214 @@
+package hub
+
+import (
+	"strconv"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// toClient is where what a server says leaves for the client, when the gate has let it
+// through: under the ids and tokens that the client has.
+type toClient conn
+
+// Flush sends what was added.
+func (t *toClient) Flush() { t.server.h.out.Flush() }
+
+// Add takes one frame.
+func (t *toClient) Add(line []byte) error {
+	limits := t.server.h.o.Limits
+	limits.AllowBatch = true // the pump knows whether they may be
+	f, err := frame.Parse(line, limits)
+	if err != nil {
+		return err
+	}
+	if f.Kind != frame.Batch {
+		return t.add(&f)
+	}
+	for i := range f.Elements { // which are answers to several askers
+		if err := t.add(&f.Elements[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *toClient) add(f *frame.Frame) error {
+	c := (*conn)(t)
+	var line []byte
+	switch f.Kind {
+	case frame.Response:
+		line = c.answer(f)
+	case frame.Request:
+		line = c.question(f)
+	case frame.Notification:
+		line = c.report(f)
+	case frame.Batch, frame.Invalid:
+	}
+	if line == nil {
+		return nil
+	}
+	if f.Kind != frame.Response { // of which we know no more than the id: what came of the rest is admitted anew
+		if _, err := frame.Parse(line, c.server.h.o.Limits); err != nil {
+			c.forget(f.ID)
+			return err
+		}
+	}
+	return c.server.h.out.Add(line)
+}
+
+// answer is one for the client; nil when it was the hub that asked, or nobody waits.
+func (c *conn) answer(f *frame.Frame) []byte {
+	a, ok := c.claim(f.ID)
+	switch {
+	case !ok:
+		return nil
+	case a.hub != nil:
+		a.hub <- *f
+		return nil
+	}
+	_, tasks := mcp.Outcome(f)
+	c.server.h.keepTasks(c.server, tasks)
+	if len(tasks) == 0 { // which report progress when they are answered
+		c.mu.Lock()
+		delete(c.tokens, string(f.ID))
+		c.mu.Unlock()
+	}
+	if !c.server.h.finish(a.call) {
+		return nil
+	}
+	return frame.Splice(f.Raw, f.ID, a.call.id)
+}
+
+// maxTasks is how many tasks a session can speak of.
+const maxTasks = 4096
+
+// keepTasks notes whose tasks these are.
+func (h *hub) keepTasks(s *server, tasks []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range tasks {
+		if other, taken := h.handles[id]; taken && other != s {
+			h.handles[id] = nil // it cannot be said which is meant
+		} else if len(h.handles) < maxTasks {
+			h.handles[id] = s
+		}
+	}
+}
+
+// question is a request for the client, which names the server.
+func (c *conn) question(f *frame.Frame) []byte {
+	params := jsonscan.Of(f.Params)
+	meta := params.Member("_meta")
+	token := meta.Member("progressToken")
+	r := &request{on: c, id: f.ID}
+	if token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+		r.token = token.Bytes()
+	}
+	id := c.register(r)
+	edits := []frame.Edit{{Part: f.ID, Token: id}}
+	if r.token != nil {
+		edits = append(edits, frame.Edit{Part: r.token, Token: id})
+	}
+	switch message := params.Member("message"); {
+	case f.Method == "elicitation/create" && message.Kind() == jsonscan.String:
+		edits = append(edits, c.named(message)) // a person reads it
+	case f.Method != "sampling/createMessage":
+	case meta.Kind() == jsonscan.Object:
+		edits = append(edits, put(meta, "clawai/server", `"`+c.server.ID+`"`))
+	case params.Kind() == jsonscan.Object:
+		edits = append(edits, put(params, "_meta", `{"clawai/server":"`+c.server.ID+`"}`))
+	}
+	return frame.SpliceAll(f.Raw, edits...)
+}
+
+// register gives a request of the server's the id that the client knows it by.
+func (c *conn) register(r *request) (id []byte) {
+	h := c.server.h
+	h.mu.Lock()
+	h.asked++
+	id = strconv.AppendQuote(nil, c.server.ID+"-"+strconv.Itoa(h.asked))
+	h.theirs[frame.IDKey(id)] = r
+	h.mu.Unlock()
+	c.mu.Lock()
+	c.theirs[frame.IDKey(r.id)] = frame.IDKey(id)
+	c.mu.Unlock()
+	return id
+}
+
+// forget takes a request of the server's out of those that wait, and is its id for the
+// client.
+func (c *conn) forget(id []byte) (key string) {
+	c.mu.Lock()
+	key = c.theirs[frame.IDKey(id)]
+	delete(c.theirs, frame.IDKey(id))
+	c.mu.Unlock()
+	c.server.h.mu.Lock()
+	delete(c.server.h.theirs, key)
+	c.server.h.mu.Unlock()
+	return key
+}
+
+// report is a notification for the client; nil when it is none for it.
+func (c *conn) report(f *frame.Frame) []byte {
+	params := jsonscan.Of(f.Params)
+	switch f.Method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		for k := range c.server.lists {
+			if "notifications/"+kind(k).changes()+"/list_changed" == f.Method {
+				c.server.lists[k].invalidate()
+				c.server.h.changes.note(kind(k))
+			}
+		}
+		return nil
+	case "notifications/progress":
+		token := params.Member("progressToken").Bytes()
+		c.mu.Lock()
+		to := c.tokens[string(token)]
+		c.mu.Unlock()
+		if to == nil {
+			return nil
+		}
+		return frame.Splice(f.Raw, token, to)
+	case "notifications/cancelled":
+		id := params.Member("requestId").Bytes()
+		key := c.forget(id)
+		if key == "" {
+			return nil
+		}
+		return frame.Splice(f.Raw, id, []byte(key))
+	case "notifications/message":
+		switch logger := params.Member("logger"); {
+		case logger.Kind() == jsonscan.String:
+			return frame.Splice(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
+		case params.Kind() == jsonscan.Object:
+			return frame.SpliceAll(f.Raw, put(params, "logger", `"`+c.server.ID+`"`))
+		}
+	}
+	return f.Raw
+}
+
+// named puts the server's id before a text.
+func (c *conn) named(text jsonscan.Value) frame.Edit {
+	return frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+c.server.ID+`] `), text[1:]...)}
+}
+
+// put gives an object a member, in place of one that has the name.
+func put(object jsonscan.Value, name, value string) frame.Edit {
+	if there := object.Member(name); there != "" {
+		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}
+	}
+	member := `{"` + name + `":` + value
+	for range object.Members() {
+		member += ","
+		break
+	}
+	return frame.Edit{Part: object.Bytes()[:1], Token: []byte(member)}
+}
+
+func appendError(b []byte, code int, text string) []byte {
+	b = strconv.AppendInt(append(b, `{"code":`...), int64(code), 10)
+	return append(gjson.AppendJSONString(append(b, `,"message":`...), text), '}')
+}

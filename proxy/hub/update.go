@@ -1,0 +1,88 @@
+package hub
+
+import (
+	"slices"
+	"time"
+)
+
+// all are the servers in force, in their order. The list is never written to.
+func (h *hub) all() []*server { return *h.servers.Load() }
+
+// update puts other servers in force as they come.
+func (h *hub) update() {
+	for {
+		select {
+		case next := <-h.o.Updates:
+			if h.replace(next) {
+				for k := range kinds {
+					h.changes.note(k)
+				}
+			}
+		case <-h.ctx.Done():
+			return
+		}
+	}
+}
+
+// replace keeps the servers that are as they were, with what they do, begins the new ones,
+// and lets the others finish. It tells whether anything has changed.
+func (h *hub) replace(next []Server) bool {
+	before := h.all()
+	after := make([]*server, 0, len(next))
+	for _, s := range next {
+		same := func(o *server) bool { return o.ID == s.ID && o.Digest == s.Digest }
+		if i := slices.IndexFunc(before, same); i >= 0 {
+			after = append(after, before[i])
+			continue
+		}
+		one := newServer(h, s)
+		h.tasks.Go(one.run)
+		after = append(after, one)
+	}
+	h.servers.Store(&after)
+	for _, s := range before {
+		if !slices.Contains(after, s) {
+			close(s.leaving)
+		}
+	}
+	return !slices.Equal(before, after)
+}
+
+// leaveGrace is how long what is in flight at a server may take once it has left.
+const leaveGrace = 5 * time.Second
+
+// leave ends a server that another configuration has no more, when it has answered.
+func (s *server) leave() {
+	late, look := time.NewTimer(leaveGrace), time.NewTicker(5*time.Millisecond)
+	defer late.Stop()
+	defer look.Stop()
+	for wait := true; wait && (len(s.inbox) > 0 || s.conn != nil && s.conn.awaited()); {
+		select {
+		case j := <-s.inbox:
+			s.do(j)
+		case <-s.conn.over():
+			s.disconnect()
+		case <-look.C:
+		case <-late.C:
+			wait = false
+		case <-s.h.ctx.Done():
+			wait = false
+		}
+	}
+	s.posts.Lock()
+	s.left = true
+	s.posts.Unlock()
+	if c := s.conn; c != nil {
+		s.conn = nil
+		_ = c.up.Close(s.h.ctx)
+		c.end(errGone.Error())
+	}
+	for {
+		select {
+		case j := <-s.inbox:
+			s.reject(j, errGone)
+		default:
+			return
+		}
+	}
+}

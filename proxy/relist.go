@@ -1,0 +1,30 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// relist tells the client that lists have changed when other rules about them are in force
+// than rules stands for, in the server's name: it has changed nothing, and would not.
+func (s *session) relist(ctx context.Context, rules <-chan struct{}, toClient, toServer Sink) {
+	told := &Stream{&receiver{s: s, from: mcp.ServerToClient, out: toClient, back: toServer}}
+	screened := s.o.Gate.Screens()
+	for {
+		select {
+		case <-rules:
+		case <-ctx.Done():
+			return
+		}
+		before := screened
+		rules, screened = s.o.Gate.Superseded(), s.o.Gate.Screens()
+		kinds := s.lists.Load()
+		if kinds == nil || !before && !screened {
+			continue
+		}
+		for _, kind := range *kinds {
+			told.Handle(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/`+kind+`/list_changed"}`))
+		}
+	}
+}

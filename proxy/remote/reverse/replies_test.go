@@ -1,0 +1,179 @@
+package reverse_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/remote"
+	"github.com/clawai/clawai/proxy/remote/reverse"
+)
+
+const token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+// What the server answers to a call: three times the same value, in three forms.
+const carries = `{"content":[{"type":"text","text":"key=` + token + ` end"},{"type":"text","text":"{\"a\":\"` + token + `\"}"}],"structuredContent":{"k":"` + token + `"}}`
+
+// screenedGate is a gate with one rule about replies.
+func screenedGate(t *testing.T, action string, r gate.Recorder) *gate.Session {
+	t.Helper()
+	p, err := policy.Parse("p.toml", []byte(`
+[[rule]]
+on = "reply"
+action = "`+action+`"
+tool = "*"
+find = ["secret"]
+description = "No keys"
+
+[[rule]]
+action = "allow"
+tool = "*"
+`), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gate.New(gate.Options{
+		Policy: p, Recorder: r, Approver: &person{make(chan gate.Question, 9), nil}, AskTimeout: 1,
+		Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("s", nil), Labels: gate.None{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// answering is a server that answers as one body or as an event of a stream.
+func answering(events bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		said := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, idOf(string(body)), carries)
+		if events {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: 1\ndata: %s\n\n", said)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, said)
+	})
+}
+
+// pipes is a server at the end of two pipes.
+type pipes struct {
+	io.Reader
+	io.Writer
+	done chan struct{}
+}
+
+func (p *pipes) Done() <-chan struct{}       { return p.done }
+func (p *pipes) Close(context.Context) error { return p.Reader.(io.Closer).Close() }
+func (p *pipes) Status() string              { return "" }
+
+// pumped has the pump carry one call to a server and gives what the client got.
+func pumped(t *testing.T, g *gate.Session, up proxy.Upstream) string {
+	t.Helper()
+	in, client := io.Pipe()
+	out, fromProxy := io.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = proxy.Run(t.Context(), proxy.Options{ClientIn: in, ClientOut: fromProxy, Server: up, Gate: g, Name: "s"})
+	}()
+	fmt.Fprintln(client, call(1, "ok"))
+	got, err := bufio.NewReader(out).ReadString('\n')
+	_ = client.Close()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	<-ended
+	_ = fromProxy.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// The same answer comes to the same, by whatever way it comes: what is judged is a
+// message, and nothing of it goes on before.
+func TestAReplyIsTheSameByEveryWay(t *testing.T) {
+	stdio := func(t *testing.T, g *gate.Session) string {
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		go func() {
+			line, _ := bufio.NewReader(in).ReadString('\n')
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", idOf(line), carries)
+		}()
+		return pumped(t, g, &pipes{fromServer, toServer, make(chan struct{})})
+	}
+	bridge := func(events bool) func(*testing.T, *gate.Session) string {
+		return func(t *testing.T, g *gate.Session) string {
+			server := httptest.NewServer(answering(events))
+			defer server.Close()
+			to, _ := url.Parse(server.URL)
+			up, err := remote.Dial(remote.Options{URL: to, Transport: &http.Transport{DisableCompression: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.CloseClientConnections()
+			return pumped(t, g, up)
+		}
+	}
+	front := func(events bool) func(*testing.T, *gate.Session) string {
+		return func(t *testing.T, g *gate.Session) string {
+			w := newHarness(t, answering(events), func(o *reverse.Options) {
+				o.Gate = func(string) (reverse.Gate, error) { return reverse.Gate{Session: g, End: g.Close}, nil }
+			})
+			return says(w.post(call(1, "ok")))
+		}
+	}
+	for way, carry := range map[string]func(*testing.T, *gate.Session) string{
+		"stdio": stdio, "bridge, a body": bridge(false), "bridge, an event": bridge(true),
+		"in front, a body": front(false), "in front, an event": front(true),
+	} {
+		for action, want := range map[string][]string{
+			"redact": {`"io.github.clawai/reply":{"changed":["redact"],"finds":{"secret":3}`, `key=[clawai:withheld secret 1] end`, `{\"a\":\"[clawai:withheld secret 1]\"}`, `"structuredContent":{"k":"[clawai:withheld secret 1]"}`},
+			"deny":   {"Withheld: what came back from the tool", "No keys", "The tool did run", `"isError":true`},
+			"prompt": {"Withheld: what came back from the tool", "The tool did run", `"isError":true`},
+			"fence":  {`"text":"[clawai:untrusted `, ` begin: `, carries[len(`{"content":[`):strings.Index(carries, `],"struct`)], ` end]"}],"structuredContent"`},
+			"warn":   {`[clawai:warning: in what follows, from the server \"s\", was found: secret]`},
+			"allow":  {carries},
+		} {
+			t.Run(way+"/"+action, func(t *testing.T) {
+				r := &record{}
+				got := carry(t, screenedGate(t, action, r))
+				for _, part := range want {
+					if !strings.Contains(got, part) {
+						t.Errorf("no %s in\n%s", part, got)
+					}
+				}
+				secret := action == "fence" || action == "warn" || action == "allow"
+				if strings.Contains(got, token) != secret {
+					t.Errorf("the client got %s", got)
+				}
+				finds := 0
+				r.mu.Lock()
+				for _, ev := range r.events {
+					finds = max(finds, len(ev.Finds))
+					if strings.Contains(fmt.Sprint(ev.Finds), token) {
+						t.Errorf("recorded %q", ev.Finds)
+					}
+				}
+				r.mu.Unlock()
+				if finds != 3 {
+					t.Errorf("recorded %d finds", finds)
+				}
+			})
+		}
+	}
+}

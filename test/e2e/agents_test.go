@@ -1,0 +1,115 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// agent is a real client with hooks, in a mode in which it runs every tool unasked.
+type agent struct {
+	id       string // as clawai wrap --hooks names it
+	shell    string // its tool that runs a command
+	argument string // the command, to that tool
+	command  []string
+	vars     []string
+	files    map[string]string // in the home folder; ADDRESS is put in
+	folder   string            // that is there where the client is
+}
+
+// Programs whose main packages choose among six of them, or link them by a script.
+const (
+	claudeProgram = "node_modules/@anthropic-ai/claude-code-linux-x64/claude"
+	codexProgram  = "node_modules/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+)
+
+var claude = agent{
+	id: "claude-code", shell: "Bash", argument: "command",
+	command: []string{claudeProgram, "-p", "go on", "--model", "scripted", "--allowedTools", "Bash", "Read", "mcp__filesystem"},
+	vars:    []string{"ANTHROPIC_BASE_URL=ADDRESS", "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
+	folder:  ".claude",
+}
+
+var agents = []agent{
+	claude,
+	{
+		id: "codex", shell: "exec_command", argument: "cmd",
+		command: []string{codexProgram, "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "-s", "danger-full-access", "go on"},
+		files: map[string]string{".codex/config.toml": `model = "scripted"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "ADDRESS/v1"
+wire_api = "responses"
+`},
+		folder: ".codex",
+	},
+	{
+		id: "gemini", shell: "run_shell_command", argument: "command",
+		command: []string{"node_modules/.bin/gemini", "-p", "go on", "--yolo", "--model", "gemini-2.5-flash"},
+		vars:    []string{"GOOGLE_GEMINI_BASE_URL=ADDRESS", "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		files: map[string]string{".gemini/settings.json": `{
+  // No account
+  "security": { "auth": { "selectedType": "gemini-api-key" } },
+  "privacy": { "usageStatisticsEnabled": false }
+}
+`},
+		folder: ".gemini",
+	},
+}
+
+// agentSite is a clean home with an agent whose tools clawai-hook guards.
+type agentSite struct {
+	site
+	agent
+	bin string // with the programs
+}
+
+func newAgentSite(t *testing.T, a agent, url, policy string) agentSite {
+	t.Helper()
+	s := agentSite{site: newSite(t, policy), agent: a}
+	s.bin = filepath.Join(s.home, "bin")
+	s.write("tmp/.keep", "") // see clientSite
+	s.write(a.folder+"/.keep", "")
+	for name, text := range a.files {
+		s.write(name, strings.ReplaceAll(text, "ADDRESS", url))
+	}
+	if err := os.Mkdir(s.bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"clawai", "clawai-hook"} {
+		if err := os.Link(filepath.Join(filepath.Dir(clawai), name), filepath.Join(s.bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = append(s.env, "TMPDIR="+filepath.Join(s.home, "tmp"), "NO_COLOR=1", "CI=")
+	for _, e := range a.vars {
+		s.env = append(s.env, strings.ReplaceAll(e, "ADDRESS", url))
+	}
+	s.must(filepath.Join(s.bin, "clawai"), "wrap", "--hooks", a.id, "--yes")
+	return s
+}
+
+// play has the agent work until its model ends.
+func (s *agentSite) play() {
+	s.t.Helper()
+	program, err := filepath.Abs(s.command[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.t.Context(), program, s.command[1:]...)
+	cmd.Dir, cmd.Env = s.projects(), s.env
+	cmd.WaitDelay = time.Minute
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Errorf("%s: %v\n%s", s.id, err, out)
+	}
+	if s.t.Failed() {
+		s.t.Logf("%s said\n%s", s.id, out)
+	}
+}

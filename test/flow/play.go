@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy"
+)
+
+// played is what became of the calls of one trace.
+type played struct {
+	asked  int // questions that a person got
+	lifted int // calls that went since a person had let the same go before
+	denied int // calls that did not go
+}
+
+// person answers every question in one way.
+type person struct {
+	no    atomic.Bool
+	asked atomic.Int64
+}
+
+func (p *person) answer(q gate.Question) (gate.Answer, bool) {
+	p.asked.Add(1)
+	reply := gate.AllowOnce
+	if p.no.Load() {
+		reply = gate.DenyOnce
+	}
+	return gate.Answer{Reply: reply, Digest: q.Digest, Channel: "test"}, true
+}
+
+// record counts what went since a person had let it go before.
+type record struct{ lifted atomic.Int64 }
+
+func (r *record) Record(events ...*event.Event) error {
+	for _, ev := range events {
+		if strings.Contains(ev.Reason, "a person let the same go") && ev.Decision == policy.Allow.String() {
+			r.lifted.Add(1)
+		}
+	}
+	return nil
+}
+
+// player is a server whose tools return what a trace says, one after the other.
+type player struct {
+	*io.PipeReader
+	in      *io.PipeWriter
+	results chan string
+	over    chan struct{}
+	answers sync.WaitGroup
+}
+
+func newPlayer() *player {
+	r, w := io.Pipe()
+	return &player{PipeReader: r, in: w, results: make(chan string, 1), over: make(chan struct{})}
+}
+
+func (p *player) Write(line []byte) (int, error) {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal(line, &m); err != nil || m.ID == nil {
+		return len(line), err
+	}
+	text, err := json.Marshal(<-p.results)
+	p.answers.Go(func() { // who writes here may be who reads
+		_, _ = fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`+"\n", m.ID, text)
+	})
+	return len(line), err
+}
+
+func (p *player) Done() <-chan struct{} { return p.over }
+
+func (p *player) Close(context.Context) error {
+	err := p.in.Close()
+	p.answers.Wait()
+	return err
+}
+
+func (p *player) Status() string { return "played" }
+
+// play replays a user's task and then, where there is one, an attack, of whose calls the
+// person allows none. Each gets what became of it.
+func play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
+	state, err := os.MkdirTemp(dir, "")
+	if err != nil {
+		return of, after, err
+	}
+	defer func() { _ = os.RemoveAll(state) }()
+	key := "session:" + filepath.Base(state)
+	if err := flow.Hear(state, []string{key}, user.Said); err != nil {
+		return of, after, err
+	}
+	who, kept := &person{}, &record{}
+	all, err := session.New(session.Options{
+		Program: "test", Policy: p, Recorder: kept, Folders: config.Folders{Home: state, Config: state, State: state},
+		State: session.State{Limits: &gate.Meter{}, Flow: flow.New(state, []string{key})}, Before: who.answer,
+	})
+	if err != nil {
+		return of, after, err
+	}
+	defer all.Close()
+	one, err := all.Open(session.Peer{Name: server})
+	if err != nil {
+		return of, after, err
+	}
+	defer one.Close()
+	t := newTalk(server, one)
+	if attack != nil {
+		t.text = attack.Said
+	}
+	defer func() { err = errors.Join(err, t.end()) }()
+	if of, err = t.calls(user.Calls, injected(user.Calls, attack), who, kept); err != nil || attack == nil {
+		return of, after, err
+	}
+	who.no.Store(true)
+	after, err = t.calls(attack.Calls, -1, who, kept)
+	return of, after, err
+}
+
+// injected is the first result into which the attacker could have written; -1 is none.
+func injected(calls []call, attack *task) int {
+	for i, c := range calls {
+		if c.Hole && attack != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// talk is a client of one proxy.
+type talk struct {
+	server *player
+	in     *io.PipeWriter
+	out    *bufio.Reader
+	ended  chan error
+	n      int
+	text   string // of the attacker
+}
+
+func newTalk(server string, one *session.Session) *talk {
+	fromClient, in := io.Pipe()
+	out, toClient := io.Pipe()
+	t := &talk{server: newPlayer(), in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
+	go func() {
+		t.ended <- proxy.Run(context.Background(), proxy.Options{ClientIn: fromClient, ClientOut: toClient, Server: t.server, Gate: one.Session, Name: server})
+		_ = toClient.Close()
+	}()
+	return t
+}
+
+func (t *talk) end() error {
+	_ = t.in.Close()
+	return <-t.ended
+}
+
+func (t *talk) calls(all []call, hole int, who *person, kept *record) (of played, err error) {
+	asked, lifted := who.asked.Load(), kept.lifted.Load()
+	for i, c := range all {
+		result := c.Result
+		if i == hole {
+			result += "\n" + t.text
+		}
+		went, err := t.call(c, result)
+		if err != nil {
+			return of, fmt.Errorf("%s: %w", c.Tool, err)
+		}
+		if !went {
+			of.denied++
+		}
+	}
+	of.asked, of.lifted = int(who.asked.Load()-asked), int(kept.lifted.Load()-lifted)
+	return of, nil
+}
+
+func (t *talk) call(c call, result string) (went bool, err error) {
+	t.n++
+	t.server.results <- result
+	params, err := json.Marshal(map[string]any{"name": c.Tool, "arguments": c.Args})
+	if err != nil {
+		return false, err
+	}
+	if _, err := fmt.Fprintf(t.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", t.n, params); err != nil {
+		return false, err
+	}
+	if _, err = t.out.ReadString('\n'); err != nil {
+		return false, err
+	}
+	select {
+	case <-t.server.results: // nobody asked the server
+		return false, nil
+	default:
+		return true, nil
+	}
+}

@@ -1,0 +1,65 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+)
+
+// checkPlace says that the file is no longer where it was planned for.
+func (c Change) checkPlace() error {
+	real, err := filepath.EvalSymlinks(c.Path)
+	if c.Absent && err != nil {
+		real, err = realFolder(c.Path), nil
+	}
+	if err != nil || real != c.Real {
+		return errors.New("its symlink leads elsewhere by now; nothing was written, run the command again")
+	}
+	if c.Absent && exists(c.Real) {
+		return fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// carryOut makes, replaces or removes the file.
+func (c Change) carryOut() error {
+	switch {
+	case c.Gone:
+		return c.remove()
+	case c.Absent:
+		if err := os.MkdirAll(filepath.Dir(c.Real), 0o700); err != nil {
+			return err
+		}
+		o := atomicfile.Options{}
+		if c.Program {
+			o.Mode = 0o700
+		}
+		return atomicfile.Write(c.Real, c.After, o)
+	}
+	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
+}
+
+// remove takes away a file that wrap had made, and the folders for hooks that are empty then.
+func (c Change) remove() error {
+	if !bytesOf(c.Real, c.Before) {
+		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
+	}
+	if err := os.Remove(c.Real); err != nil {
+		return withoutPath(err)
+	}
+	for dir := filepath.Dir(c.Real); slices.Contains([]string{"hooks", "Hooks", "clawai"}, filepath.Base(dir)); dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil { // of a folder only when it is empty
+			break
+		}
+	}
+	return nil
+}

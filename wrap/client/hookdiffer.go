@@ -1,0 +1,108 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// differs holds our handlers to what wrap would write today.
+func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all []string, err error) {
+	for _, event := range events {
+		var found []Hook
+		for _, h := range ours {
+			if h.Event == event {
+				found = append(found, h)
+			}
+		}
+		want, err := f.wanted(event, start)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(found) == 0:
+			all = append(all, "no entry for "+event)
+		case len(found) > 1:
+			all = append(all, fmt.Sprintf("%d entries for %s", len(found), event))
+		default:
+			all = append(all, f.compare(event, found[0], want)...)
+		}
+	}
+	for _, h := range ours {
+		if !slices.Contains(events, h.Event) {
+			all = append(all, "an entry for "+h.Event+", which wrap does not write")
+		}
+	}
+	return all, nil
+}
+
+// wanted is the element of an event as wrap would write it.
+func (f *hookFile) wanted(event string, start HookStart) (*hookFile, error) {
+	text, err := f.hooks.element(event, start)
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSON([]byte(text), JSON, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &hookFile{file: file{row: f.row, src: []byte(text)}, hooks: f.hooks, root: root}, nil
+}
+
+func (f *hookFile) compare(event string, h Hook, want *hookFile) (all []string) {
+	leaves, _ := f.hooks.handlers(want.root)
+	all = f.members(event, h.leaf, want, leaves[0], "")
+	if f.hooks.Inner != "" {
+		all = append(all, f.members(event, h.element, want, want.root, f.hooks.Inner)...)
+	}
+	return all
+}
+
+// members compares two objects, but for one key.
+func (f *hookFile) members(event string, is *node, want *hookFile, wanted *node, but string) (all []string) {
+	if m := is.ownDuplicate(); m != nil {
+		all = append(all, fmt.Sprintf("%s of %s stands twice", quote(m.name), event))
+	}
+	for _, m := range wanted.members {
+		mine, _ := is.get(m.name)
+		switch {
+		case m.name == but:
+		case mine == nil:
+			all = append(all, fmt.Sprintf("%s has no %s: wrap writes %s", event, quote(m.name), want.raw(m.value)))
+		case !equal(mine.value, m.value):
+			all = append(all, fmt.Sprintf("%s of %s is %s: wrap writes %s", quote(m.name), event, brief(f.raw(mine.value)), want.raw(m.value)))
+		}
+	}
+	for _, m := range is.members {
+		if known, _ := wanted.get(m.name); known == nil && m.name != but {
+			all = append(all, fmt.Sprintf("%s has %s, which wrap does not write", event, quote(m.name)))
+		}
+	}
+	return all
+}
+
+// brief cuts what would fill a screen.
+func brief(text string) string {
+	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return text
+}
+
+// equal compares two values, whatever the order of members.
+func equal(a, b *node) bool {
+	if a.kind != b.kind || a.text != b.text || len(a.members) != len(b.members) || len(a.items) != len(b.items) {
+		return false
+	}
+	for _, m := range a.members {
+		other, twice := b.get(m.name)
+		if other == nil || twice || !equal(m.value, other.value) {
+			return false
+		}
+	}
+	for i := range a.items {
+		if !equal(a.items[i], b.items[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// PutHooks gives a file with clawai-hook at the events: each entry behind the others of
+// its event, in bytes of its own, so that the numbers of the others stay (Codex counts
+// them). What is ours already is brought to the form of today where it stands. A nil src is
+// a file that is not there.
+func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, error) {
+	if r.Format == Script {
+		return putScript(r, src, events[0], start)
+	}
+	if src == nil {
+		return createHooks(r, events, start)
+	}
+	for {
+		f, err := openHooks(r, src)
+		if err != nil {
+			return nil, err
+		}
+		next, err := f.putOne(events, start)
+		if err != nil || bytes.Equal(next, src) {
+			return next, err
+		}
+		src = next
+	}
+}
+
+// putOne makes one edit towards what is wanted; the same bytes when there is none left.
+func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
+	found := map[string]int{}
+	for _, h := range f.all {
+		if !ours(h.leaf) {
+			continue
+		}
+		if found[h.Event]++; found[h.Event] > 1 || !contains(events, h.Event) {
+			return f.take(h), nil
+		}
+		want, err := f.wanted(h.Event, start)
+		if err != nil {
+			return nil, err
+		}
+		if len(f.compare(h.Event, h, want)) == 0 {
+			continue
+		}
+		if alone := h.leaf == h.element || len(h.trail[len(h.trail)-1].items) == 1; !alone {
+			return f.take(h), nil
+		}
+		return splice(f.src, []edit{{h.element.start, h.element.end, string(want.src)}}), nil
+	}
+	for _, event := range events {
+		if found[event] > 0 {
+			continue
+		}
+		want, err := f.wanted(event, start)
+		if err != nil {
+			return nil, err
+		}
+		return f.put(event, string(want.src))
+	}
+	return f.src, nil
+}
+
+func contains(all []string, s string) bool {
+	return slices.Contains(all, s)
+}
+
+// createHooks is the whole file where there was none. It differs from what an edit of an
+// empty object gives, so that TakeHooks tells which was there.
+func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("{\n")
+	if r.Version != "" {
+		b.WriteString(`  "version": ` + r.Version + ",\n")
+	}
+	indent := "  "
+	var closing []string
+	open := func(key, bracket, end string) {
+		b.WriteString(indent + quote(key) + ": " + bracket + "\n")
+		closing = append(closing, indent+end)
+		indent += "  "
+	}
+	keys := r.List
+	each := keys[len(keys)-1] == "<event>"
+	if each {
+		keys = keys[:len(keys)-1]
+	}
+	for i, key := range keys {
+		if !each && i == len(keys)-1 {
+			open(key, "[", "]")
+			continue
+		}
+		open(key, "{", "}")
+	}
+	for i, event := range events {
+		text, err := r.element(event, start)
+		if err != nil {
+			return nil, err
+		}
+		comma := ","
+		if i == len(events)-1 {
+			comma = ""
+		}
+		if each {
+			text = quote(event) + ": [\n" + indent + "  " + text + "\n" + indent + "]"
+		}
+		b.WriteString(indent + text + comma + "\n")
+	}
+	for i := len(closing) - 1; i >= 0; i-- {
+		b.WriteString(closing[i] + "\n")
+	}
+	b.WriteString("}\n")
+	return []byte(b.String()), nil
+}
+
+// put puts an element into an event's list, with all that leads there and is missing.
+func (f *hookFile) put(event, text string) ([]byte, error) {
+	at := f.root
+	for i, key := range f.hooks.List {
+		if key == "<event>" {
+			key = event
+		}
+		m, _ := at.get(key)
+		if m == nil {
+			return f.append(at, nested(f.hooks.List[i:], event, text)), nil
+		}
+		at = m.value
+	}
+	return f.append(at, text), nil
+}
+
+// nested is a member with what it holds, on one line.
+func nested(keys []string, event, text string) string {
+	text = "[" + text + "]"
+	for i := len(keys) - 1; i >= 0; i-- {
+		key := keys[i]
+		if key == "<event>" {
+			key = event
+		}
+		if text = quote(key) + ": " + text; i > 0 {
+			text = "{" + text + "}"
+		}
+	}
+	return text
+}
+
+// append puts text behind the last child of a container, set as that is. In one that was
+// empty a blank stands before it, which tells that it was there.
+func (f *hookFile) append(in *node, text string) []byte {
+	all := in.children()
+	if len(all) == 0 {
+		return splice(f.src, []edit{{in.start + 1, in.start + 1, " " + text}})
+	}
+	last := all[len(all)-1]
+	return splice(f.src, []edit{{last.end, last.end, "," + f.blanksBefore(last.start) + text}})
+}
+
+// blanksBefore are the blanks right before an offset.
+func (f *hookFile) blanksBefore(at int) string {
+	head := f.src[:at]
+	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
+}
+
+// children are where a container's members or items stand.
+func (n *node) children() (all []edit) {
+	for _, m := range n.members {
+		all = append(all, edit{start: m.start, end: m.value.end})
+	}
+	for _, item := range n.items {
+		all = append(all, edit{start: item.start, end: item.end})
+	}
+	return all
+}

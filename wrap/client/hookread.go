@@ -1,0 +1,277 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Hooked is what a client's file says of hooks.
+type Hooked struct {
+	Ours   []Hook
+	Others []Hook
+	// Broken are others' handlers that the client cannot read, each an *EditError.
+	Broken []error
+	// Off, when not "", is the switch in the file by which no hook runs.
+	Off     string
+	Observe bool // nothing is enforced
+	// Differs is in what the hooks are not what wrap would write; empty where none is ours.
+	Differs []string
+}
+
+// Hook is one handler of an event.
+type Hook struct {
+	Event     string
+	Line      int
+	Command   string // the command line, or what else it names
+	Group, At int    // its element's place in the event's list, and its own in the element
+
+	element, leaf *node
+	trail         []*node // the containers that lead to it, the root first
+}
+
+// ReadHooks reads a file for the events that stand in it. The error, an *EditError, says
+// that the file cannot be read exactly, or that its hooks do not stand as the client wants.
+func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked, error) {
+	if r.Format == Script {
+		return readScript(r, src, events[0], start)
+	}
+	f, err := openHooks(r, src)
+	if err != nil {
+		return Hooked{}, err
+	}
+	h := Hooked{Broken: f.broken, Off: f.off()}
+	for _, hook := range f.all {
+		if ours(hook.leaf) {
+			h.Ours = append(h.Ours, hook)
+		} else {
+			h.Others = append(h.Others, hook)
+		}
+	}
+	if len(h.Ours) > 0 {
+		h.Observe = slices.ContainsFunc(h.Ours, func(o Hook) bool { return startOf(o.leaf).Observe })
+		start.Observe = h.Observe
+		h.Differs, err = f.differs(h.Ours, events, start)
+	}
+	return h, err
+}
+
+// hookFile is a file of the JSON family, read for its hooks.
+type hookFile struct {
+	file
+	hooks  HookRow
+	root   *node
+	all    []Hook
+	broken []error
+}
+
+func openHooks(r HookRow, src []byte) (*hookFile, error) {
+	if at := invalidUTF8(src); at >= 0 {
+		return nil, refuse(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
+	}
+	root, err := parseJSON(src, r.Format, nil)
+	if err != nil {
+		return nil, err
+	}
+	f := &hookFile{file: file{row: Row{Format: r.Format, Name: r.Name}, src: src}, hooks: r, root: root}
+	if root == nil {
+		return nil, refuse(src, len(src), "remove it, or write {} into it", "the file is empty")
+	}
+	return f, f.read()
+}
+
+// read finds every handler of every event, and tells those apart that the client cannot read.
+func (f *hookFile) read() error {
+	if f.root.kind != objectKind {
+		return f.wrongKind(f.root, objectKind)
+	}
+	if v := f.hooks.Version; v != "" {
+		if m, twice := f.root.get("version"); twice || m == nil || f.raw(m.value) != v {
+			return refuse(f.src, f.root.start, `write "version": `+v, `it has no "version": %s, without which %s runs no hook`, v, f.hooks.Name)
+		}
+	}
+	keys, named := strings.CutSuffix(strings.Join(f.hooks.List, "\x00"), "<event>")
+	at, trail := f.root, []*node{}
+	for key := range strings.SplitSeq(strings.TrimSuffix(keys, "\x00"), "\x00") {
+		if keys == "" {
+			break
+		}
+		m, twice := at.get(key)
+		if twice {
+			return refuse(f.src, at.last(key).start, nextDuplicate, "the key %q stands twice", key)
+		}
+		if m == nil {
+			return nil
+		}
+		trail = append(trail, at)
+		if at = m.value; at.kind != objectKind && (named || at.kind != listKind) {
+			return f.wrongKind(at, objectKind)
+		}
+	}
+	if !named {
+		return f.elements("", at, trail)
+	}
+	if m := at.ownDuplicate(); m != nil {
+		return refuse(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
+	}
+	for _, m := range at.members {
+		if err := f.elements(m.name, m.value, append(slices.Clip(trail), at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *hookFile) wrongKind(n *node, want kind) error {
+	return refuse(f.src, n.start, "check that the file belongs to "+f.hooks.Name, "%s stands where %s is expected", n.kind, want)
+}
+
+func (f *hookFile) complain(at int, next, what string, values ...any) {
+	f.broken = append(f.broken, refuse(f.src, at, next, what, values...))
+}
+
+// elements reads one list: of an event, or of all where each element names its own.
+func (f *hookFile) elements(event string, list *node, trail []*node) error {
+	if list.kind != listKind {
+		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
+			return f.wrongKind(list, listKind)
+		}
+		return nil // a member that is no event ("statusLine")
+	}
+	for i, element := range list.items {
+		leaves, why := f.hooks.handlers(element)
+		if why != "" {
+			f.complain(element.start, "correct it or take it out", "an entry of %s %s", or(event, "the hooks"), why)
+		}
+		name := event
+		if m, _ := element.get(f.hooks.EventKey); f.hooks.EventKey != "" && m != nil {
+			name = m.value.text
+		}
+		inside := append(slices.Clip(trail), list)
+		if m, _ := element.get(f.hooks.Inner); f.hooks.Inner != "" && m != nil {
+			inside = append(inside, element, m.value)
+		}
+		for j, leaf := range leaves {
+			line, _ := position(f.src, leaf.start)
+			f.all = append(f.all, Hook{Event: name, Line: line, Command: commandOf(leaf), Group: i, At: j, element: element, leaf: leaf, trail: inside})
+			f.judge(leaf)
+		}
+	}
+	return nil
+}
+
+// handlers are what an element runs; why says what keeps it from being read.
+func (r HookRow) handlers(element *node) (leaves []*node, why string) {
+	if element.kind != objectKind {
+		return nil, "is " + element.kind.String() + ", not an object"
+	}
+	if r.Inner == "" {
+		return []*node{element}, ""
+	}
+	m, twice := element.get(r.Inner)
+	switch {
+	case twice:
+		return nil, fmt.Sprintf("has %q twice", r.Inner)
+	case m == nil || m.value.kind != listKind:
+		return nil, fmt.Sprintf("has no list of %q", r.Inner)
+	}
+	for _, leaf := range m.value.items {
+		if leaf.kind != objectKind {
+			why = "holds a handler that is " + leaf.kind.String() + ", not an object"
+			continue
+		}
+		leaves = append(leaves, leaf)
+	}
+	return leaves, why
+}
+
+// judge tells of a handler that the client cannot read.
+func (f *hookFile) judge(leaf *node) {
+	if m := leaf.ownDuplicate(); m != nil {
+		f.complain(m.start, nextDuplicate, "the key %q stands twice", m.name)
+	}
+	for _, m := range leaf.members {
+		known := f.hooks.Values[m.name]
+		if m.name == "type" {
+			known = f.hooks.Types
+		}
+		if len(known) > 0 && (m.value.kind != stringKind || !slices.Contains(known, m.value.text)) {
+			f.complain(m.value.start, "write "+quote(known[0])+" or take it out", "%s of a hook is %s", quote(m.name), f.raw(m.value))
+		}
+	}
+	if m, _ := leaf.get("type"); m == nil && len(f.hooks.Types) > 0 {
+		f.complain(leaf.start, `write "type": `+quote(f.hooks.Types[0]), "a hook has no type")
+	}
+}
+
+func (f *hookFile) off() string {
+	for _, s := range f.hooks.Off {
+		at := f.root
+		for _, key := range s.Key {
+			m := at.last(key)
+			if m == nil {
+				at = &node{}
+				break
+			}
+			at = m.value
+		}
+		if at.end > 0 && f.raw(at) == s.Value {
+			return strings.Join(s.Key, ".") + " is " + s.Value
+		}
+	}
+	return ""
+}
+
+// texts are all strings of a value, keys left out.
+func (n *node) strings() (all []string) {
+	if n.kind == stringKind {
+		return []string{n.text}
+	}
+	for _, m := range n.members {
+		all = append(all, m.value.strings()...)
+	}
+	for _, item := range n.items {
+		all = append(all, item.strings()...)
+	}
+	return all
+}
+
+// commandOf is what a handler runs, for people.
+func commandOf(leaf *node) string {
+	for _, key := range []string{"command", "bash", "powershell", "url", "prompt", "server"} {
+		if m, _ := leaf.get(key); m != nil && m.value.kind == stringKind {
+			return m.value.text
+		}
+	}
+	return strings.Join(leaf.strings(), " ")
+}
+
+// ours says that a handler starts clawai-hook, wherever that is, or clawai as one.
+func ours(leaf *node) bool {
+	all := leaf.strings()
+	for i, text := range all {
+		if isHookLine(text) || baseIs(text, "clawai") && i+1 < len(all) && all[i+1] == "hook" {
+			return true
+		}
+	}
+	return false
+}
+
+// isHookLine says that a command line starts clawai-hook.
+func isHookLine(text string) bool {
+	if baseIs(text, "clawai-hook") {
+		return true
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "exec "), "& "))
+	program, rest, _ := strings.Cut(text, " ")
+	if q := strings.TrimLeft(text, `'"`); len(q) < len(text) {
+		program, rest, _ = strings.Cut(q, text[:1])
+	}
+	return baseIs(program, "clawai-hook") || baseIs(program, "clawai") && strings.HasPrefix(strings.TrimSpace(rest), "hook ")
+}
+
+// baseIs compares the last part of a path of any system.
+func baseIs(path, name string) bool {
+	base := path[strings.LastIndexAny(path, `/\`)+1:]
+	return base == name || strings.EqualFold(base, name+".exe")
+}

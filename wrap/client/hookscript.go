@@ -1,0 +1,51 @@
+package client
+
+import "strings"
+
+// A hook that is a program file of its own cannot be shared: a file that is there and
+// not ours is left alone.
+
+func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, error) {
+	if !scriptOurs(src) {
+		return Hooked{Others: []Hook{{Event: event, Line: 1, Command: "a script"}}}, nil
+	}
+	start.Observe = startOf(scriptNode(src)).Observe
+	want, err := r.element(event, start)
+	if err != nil {
+		return Hooked{}, err
+	}
+	h := Hooked{Ours: []Hook{{Event: event, Line: 1}}, Observe: start.Observe}
+	if string(src) != want {
+		h.Differs = []string{"the script is not what wrap writes"}
+	}
+	return h, nil
+}
+
+// scriptOurs says that the last line starts clawai-hook, or says how it is started.
+func scriptOurs(src []byte) bool { return isHookLine(scriptNode(src).text) }
+
+// scriptNode is the last line, as a handler that says it; in JavaScript it is a comment.
+func scriptNode(src []byte) *node {
+	lines := strings.Split(strings.TrimSpace(string(src)), "\n")
+	return &node{kind: stringKind, text: strings.TrimPrefix(lines[len(lines)-1], "// ")}
+}
+
+func putScript(r HookRow, src []byte, event string, start HookStart) ([]byte, error) {
+	if src != nil && !scriptOurs(src) {
+		return nil, refuse(src, 0, "call clawai-hook "+r.HookWord()+" from it, with its input and exit code handed on, or move it away",
+			"a hook for %s stands here, and %s runs one only", event, r.Name)
+	}
+	text, err := r.element(event, start)
+	return []byte(text), err
+}
+
+// takeScript lets a script go that is ours: all of it is.
+func takeScript(r HookRow, src []byte, event string) ([]byte, error) {
+	if !scriptOurs(src) {
+		return src, nil
+	}
+	if made, err := r.element(event, startOf(scriptNode(src))); err == nil && made == string(src) {
+		return nil, nil
+	}
+	return nil, refuse(src, 0, "remove the line that starts clawai-hook by hand", "the script was changed since wrap wrote it")
+}

@@ -1,0 +1,141 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// TakeHooks takes what is ours out of a file again. A nil result is a file that wrap made
+// and nobody has changed: it goes.
+func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
+	if r.Format == Script {
+		return takeScript(r, src, events[0])
+	}
+	for {
+		f, err := openHooks(r, src)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(f.all, func(h Hook) bool { return ours(h.leaf) })
+		if at < 0 {
+			return src, nil
+		}
+		if made, err := createHooks(r, events, startOf(f.all[at].leaf)); err == nil && bytes.Equal(made, src) {
+			return nil, nil
+		}
+		src = f.take(f.all[at])
+	}
+}
+
+// startOf is how a handler starts clawai-hook.
+func startOf(leaf *node) (start HookStart) {
+	for _, text := range leaf.strings() {
+		switch {
+		case baseIs(text, "clawai-hook"):
+			start.Path = text
+		case text == observeWord:
+			start.Observe = true
+		case isHookLine(text):
+			line, word := strings.CutSuffix(strings.TrimPrefix(text, "exec "), " "+observeWord)
+			start.Observe = start.Observe || word
+			if start.Path, _, _ = strings.Cut(line, " "); line[0] == '\'' {
+				start.Path, _, _ = strings.Cut(line[1:], "'")
+			}
+		}
+	}
+	return start
+}
+
+// take takes out one handler, and of the containers that lead to it those that hold
+// nothing else and were not there before it.
+func (f *hookFile) take(h Hook) []byte {
+	child := edit{start: h.leaf.start, end: h.leaf.end}
+	for i := len(h.trail) - 1; i >= 0; i-- {
+		in := h.trail[i]
+		all := in.children()
+		if in == h.element && i > 0 { // goes with its last handler, matcher and all
+			child = edit{start: in.start, end: in.end}
+			continue
+		}
+		at := slices.IndexFunc(all, func(c edit) bool { return c.start <= child.start && child.end <= c.end })
+		child = all[at] // of an object the member: its key goes with its value
+		if len(all) > 1 {
+			return f.cut(all, at)
+		}
+		before := child.start == in.start+2 && f.src[in.start+1] == ' '
+		if before || i == 0 {
+			return f.cutOnly(in, child, before)
+		}
+		child = edit{start: in.start, end: in.end}
+	}
+	return f.src
+}
+
+// cut takes one of several children out, with one of its commas.
+func (f *hookFile) cut(all []edit, at int) []byte {
+	c := all[at]
+	from, to := c.end, 0
+	if at > 0 {
+		from, to = all[at-1].end, c.start
+	} else {
+		to = all[1].start
+	}
+	comma := f.comma(from)
+	if string(bytes.TrimSpace(f.src[from:to])) == "," {
+		if at > 0 {
+			return splice(f.src, []edit{{from, c.end, ""}})
+		}
+		return splice(f.src, []edit{{c.start, to, ""}})
+	}
+	return splice(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment stays
+}
+
+// cutOnly takes the only child out.
+func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
+	from := c.start
+	if before {
+		from = in.start + 1
+	}
+	edits := []edit{{from, c.end, ""}}
+	if comma := f.comma(c.end); comma < in.end && f.src[comma] == ',' {
+		edits = append(edits, edit{comma, comma + 1, ""})
+	}
+	return splice(f.src, edits)
+}
+
+// comma is the offset of what stands next that is neither blank nor comment.
+func (f *hookFile) comma(at int) int {
+	j := jsonReader{src: f.src, at: at, format: f.row.Format}
+	j.space()
+	return j.at
+}
+
+// MaskHooks gives a file as it may be shown: every text in it that is not ours is covered.
+func MaskHooks(r HookRow, src []byte) []byte {
+	if r.Format == Script || src == nil {
+		return src
+	}
+	f, err := openHooks(r, src)
+	if err != nil {
+		return src
+	}
+	var edits []edit
+	var cover func(n *node)
+	cover = func(n *node) {
+		if slices.ContainsFunc(f.all, func(h Hook) bool { return h.leaf == n && ours(n) }) {
+			return
+		}
+		if n.kind == stringKind && n.text != "" && n.text != r.HookWord() && n.text != "*" {
+			edits = append(edits, edit{n.start + 1, n.end - 1, hiddenText})
+		}
+		for _, m := range n.members {
+			cover(m.value)
+		}
+		for _, item := range n.items {
+			cover(item)
+		}
+	}
+	cover(f.root)
+	return splice(src, edits)
+}

@@ -1,0 +1,279 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// HubName is what the entry of the hub is called in a client's file: clients put it before
+// the name of every tool.
+const HubName = "hub"
+
+// HubRow is how servers stand in the hub's own configuration, config.toml.
+func HubRow() Row {
+	return Row{
+		ID: "clawai-hub", Client: "clawai", Name: "the hub", Scope: User, Format: TOML, KeyPath: []string{"upstream"}, Container: Map,
+		CommandForm: StringCommand, URLFields: []string{"url"}, HeadersField: "headers",
+		Restart: "nothing: sessions of the hub see it by themselves",
+	}
+}
+
+// HubServer is a server as the hub is told of it, in the hub's notation: $NAME is a
+// variable, $$ a dollar.
+type HubServer struct {
+	Name        string
+	Command     string
+	Args        []string
+	URL         string
+	Env, Header []Variable
+	Dir         string
+	Tools, Hide []string
+	Disabled    bool
+}
+
+// Table is the server as a table of config.toml.
+func (h HubServer) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[upstream.%s]\n", tomlKey(h.Name))
+	text := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s = %s\n", key, quote(value))
+		}
+	}
+	list := func(key string, words []string) {
+		if len(words) > 0 {
+			fmt.Fprintf(&b, "%s = [%s]\n", key, strings.Join(quoteAll(words), ", "))
+		}
+	}
+	pairs := func(key string, all []Variable) {
+		var said []string
+		for _, v := range all {
+			said = append(said, tomlKey(v.Name)+" = "+quote(v.Value))
+		}
+		if len(said) > 0 {
+			fmt.Fprintf(&b, "%s = { %s }\n", key, strings.Join(said, ", "))
+		}
+	}
+	text("command", h.Command)
+	list("args", h.Args)
+	text("url", h.URL)
+	pairs("env", h.Env)
+	pairs("headers", h.Header)
+	text("cwd", h.Dir)
+	list("tools", h.Tools)
+	list("hide", h.Hide)
+	if h.Disabled {
+		b.WriteString("disabled = true\n")
+	}
+	return b.String()
+}
+
+// HubWithout takes a server's table out of config.toml; false where that would leave anything
+// else than all the rest: lines that its owner has put behind it would go on to another table.
+func HubWithout(config []byte, name, table string) ([]byte, bool) {
+	at := bytes.Index(config, []byte(table))
+	if at < 0 {
+		return nil, false
+	}
+	after := slices.Concat(config[:at], config[at+len(table):])
+	var was, is map[string]any
+	if toml.Unmarshal(config, &was) != nil || toml.Unmarshal(after, &is) != nil {
+		return nil, false
+	}
+	servers, _ := was["upstream"].(map[string]any)
+	if delete(servers, name); len(servers) == 0 {
+		delete(was, "upstream")
+	}
+	return after, reflect.DeepEqual(was, is)
+}
+
+// Secret says that the server is told something that others should not read.
+func (h HubServer) Secret() bool { return len(h.Env)+len(h.Header) > 0 }
+
+// ForHub reads a bare entry as a server of the hub. What the hub could not do as the client
+// does it is an *EditError.
+func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
+	f, err := open(r, src)
+	if err != nil {
+		return HubServer{}, err
+	}
+	s, sh, err := f.target(e)
+	if err != nil {
+		return HubServer{}, err
+	}
+	h := &hubReader{file: f, slot: s, shape: sh, server: HubServer{Name: s.name}}
+	if sh.mixed != nil {
+		return HubServer{}, f.at(sh.mixed)
+	}
+	if sh.kind == Remote {
+		h.remote()
+	} else {
+		h.process()
+	}
+	h.members(s.value)
+	if sh.holder != nil && sh.holder != s.value {
+		h.members(sh.holder)
+	}
+	if h.err != nil {
+		return HubServer{}, h.err
+	}
+	return h.server, nil
+}
+
+type hubReader struct {
+	*file
+	slot   slot
+	shape  shape
+	server HubServer
+	err    error // the first
+}
+
+func (h *hubReader) refuse(at int, next, what string, values ...any) {
+	if h.err == nil {
+		h.err = refuse(h.src, at, next, what, values...)
+	}
+}
+
+const nextAlone = "take it out, or wrap this server by itself, without --hub"
+
+// text is a text of the entry in the hub's notation. Where the client fills variables in,
+// those of the environment stay some; no others exist in the hub.
+func (h *hubReader) text(n *node, fills bool) string {
+	var b strings.Builder
+	rest, last := "", 0 // what the client would have to leave alone
+	if fills {
+		for _, at := range environmentVariable().FindAllStringSubmatchIndex(n.text, -1) {
+			b.WriteString(dollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
+			rest, last = rest+n.text[last:at[0]]+" ", at[1]
+		}
+	}
+	if rest += n.text[last:]; h.row.expands(rest) {
+		h.refuse(n.start, "write the value out", "%q holds a variable that only its client can fill in", h.slot.name)
+	}
+	return b.String() + dollars(n.text[last:])
+}
+
+func dollars(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+// environmentVariable is what clients write for a variable of their environment.
+var environmentVariable = pattern(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+func (h *hubReader) process() {
+	words := h.shape.words
+	if h.row.expands(words[0].text) {
+		h.refuse(words[0].start, "write the command out", "the command of %q holds a variable that only its client can fill in", h.slot.name)
+	}
+	h.server.Command = words[0].text
+	for _, w := range words[1:] {
+		h.server.Args = append(h.server.Args, h.text(w, h.row.ExpandsArgs || h.row.CommandForm == ArrayCommand && len(h.row.Interpolation) > 0))
+	}
+	for _, m := range h.shape.environment {
+		if m.value.kind != stringKind {
+			h.refuse(m.value.start, "write it as a string", "the variable %q of %q is %s, not a string", m.name, h.slot.name, m.value.kind)
+			continue
+		}
+		h.server.Env = append(h.server.Env, Variable{m.name, h.text(m.value, h.row.EnvExpands)})
+	}
+	if passed, _ := h.shape.holder.get(h.row.PassEnvField); h.row.PassEnvField != "" && passed != nil {
+		for _, item := range passed.value.items {
+			if item.kind != stringKind || !variableName().MatchString(item.text) {
+				h.refuse(item.start, nextAlone, "%s of %q names something other than a variable", passed.name, h.slot.name)
+				continue
+			}
+			h.server.Env = append(h.server.Env, Variable{item.text, "${" + item.text + "}"})
+		}
+	}
+}
+
+func (h *hubReader) remote() {
+	r := h.shape.remote
+	if r.kept != nil {
+		h.refuse(r.kept.at, r.kept.next, "%s", r.kept.what)
+		return
+	}
+	h.server.URL = h.text(r.url.value, h.row.EnvExpands)
+	for _, one := range r.headers {
+		value := h.text(one.member.value, h.row.EnvExpands)
+		if r.envHeaders {
+			value = "${" + one.member.value.text + "}"
+		}
+		h.server.Header = append(h.server.Header, Variable{one.name, value})
+	}
+	if r.bearer != nil {
+		h.server.Header = append(h.server.Header, Variable{"Authorization", "Bearer ${" + r.bearer.value.text + "}"})
+	}
+}
+
+// filters are the members that say which tools of a server are offered.
+var filters = map[string]bool{
+	"tools": true, "includeTools": true, "enabledTools": true, "enabled_tools": true, "available_tools": true,
+	"excludeTools": false, "disabledTools": false, "disabled_tools": false,
+}
+
+// members reads what else stands in the entry, and refuses what the hub has no word for.
+func (h *hubReader) members(n *node) {
+	r := h.row
+	known := slices.Concat([]string{
+		r.commandKey(), r.argsKey(), r.envKey(), r.typeKey(), r.NameField, r.Nested, r.PassEnvField, r.HeadersField, r.EnvHeadersField, r.BearerField,
+	}, r.URLFields, r.RemoteKeeps)
+	for i := range n.members {
+		m := &n.members[i]
+		only, filter := filters[m.name]
+		switch {
+		case slices.Contains(known, m.name) || m.value.kind == nullKind:
+		case m.name == "cwd":
+			h.folder(m.value)
+		case m.name == "disabled" || m.name == "enabled":
+			h.off(m)
+		case filter:
+			h.filter(m, only)
+		case slices.Contains(shared, m.name) && m.name != "toolFilter" || m.value.empty():
+		default:
+			h.refuse(m.start, nextAlone, "the entry of %q has %s, for which the hub has no setting", h.slot.name, quote(m.name))
+		}
+	}
+}
+
+func (h *hubReader) folder(n *node) {
+	rooted := strings.HasPrefix(n.text, "/") || strings.HasPrefix(n.text, "~/") || len(n.text) > 2 && n.text[1] == ':'
+	if n.kind != stringKind || !rooted {
+		h.refuse(n.start, "write the whole path", "the cwd of %q depends on the folder that its client runs in", h.slot.name)
+		return
+	}
+	h.server.Dir = h.text(n, false)
+}
+
+func (h *hubReader) off(m *member) {
+	switch value := h.raw(m.value); {
+	case value != "true" && value != "false":
+		h.refuse(m.value.start, "write true or false", "%s of %q is neither true nor false", quote(m.name), h.slot.name)
+	case (value == "true") == (m.name == "disabled"):
+		h.server.Disabled = true
+	}
+}
+
+func (h *hubReader) filter(m *member, only bool) {
+	if m.value.kind != listKind {
+		h.refuse(m.start, nextAlone, "%s of %q is %s, not a list", quote(m.name), h.slot.name, m.value.kind)
+		return
+	}
+	for _, item := range m.value.items {
+		switch {
+		case item.kind == stringKind && item.text == "*" && only && len(m.value.items) == 1:
+		case item.kind != stringKind || item.text == "" || strings.ContainsAny(item.text, "*?"):
+			h.refuse(item.start, nextAlone, "%s of %q holds something other than the name of a tool", quote(m.name), h.slot.name)
+		case only:
+			h.server.Tools = append(h.server.Tools, item.text)
+		default:
+			h.server.Hide = append(h.server.Hide, item.text)
+		}
+	}
+	if only && len(m.value.items) == 0 {
+		h.server.Hide = append(h.server.Hide, "**")
+	}
+}

@@ -1,0 +1,257 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/proxyargs"
+)
+
+// Piece is a text taken out of a file, and what it stood behind: the name of what was left
+// before it. Of the first it is the hub's entry, in the place of which it stood.
+type Piece struct {
+	Behind string `json:"behind"`
+	Text   string `json:"text"`
+}
+
+// MoveOut takes bare entries of one container out of a file and puts an entry in the first
+// one's place that starts the hub with these servers. MoveBack with the pieces gives the
+// file back byte for byte, or it is an *EditError.
+func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
+	f, err := open(r, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	container := entries[0].KeyPath[:len(entries[0].KeyPath)-1]
+	units, err := f.units(container)
+	if err != nil {
+		return nil, nil, err
+	}
+	var gone []int
+	var moved []slot
+	for _, e := range entries {
+		s, _, err := f.target(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		own := f.unitsOf(s, units)
+		if len(own) == 0 {
+			return nil, nil, refuse(src, s.at, "write it with a header or a line of its own", "%q cannot be taken out by itself", s.name)
+		}
+		gone, moved = append(gone, own...), append(moved, s)
+	}
+	slices.Sort(gone)
+	slices.SortFunc(moved, func(a, b slot) int { return a.at - b.at })
+	first := units[gone[0]]
+	hub := f.hubEntry(first, moved[0], path, only)
+	edits := []edit{{first.start, first.end, hub}}
+	pieces = []Piece{{hub, string(src[first.start:first.end])}}
+	for _, i := range gone[1:] {
+		before := units[i-1]
+		edits = append(edits, edit{before.end, units[i].end, ""})
+		pieces = append(pieces, Piece{before.key, string(src[before.end:units[i].end])})
+	}
+	after = splice(src, edits)
+	return after, pieces, f.proveMove(after, pieces, moved, slices.Concat(container, []string{HubName}))
+}
+
+// proveMove reads the outcome: the moved entries are gone, the hub's is there, every other
+// is as it was, and the file can be put back.
+func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []string) error {
+	failed := refuse(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
+	g, err := open(f.row, after)
+	if err != nil {
+		return failed
+	}
+	left := map[string][]string{}
+	for _, s := range f.slots {
+		if !slices.ContainsFunc(moved, func(m slot) bool { return pathKey(m.path) == pathKey(s.path) }) {
+			left[pathKey(s.path)] = readShape(f.row, s).means()
+		}
+	}
+	if left[pathKey(hub)] != nil {
+		return refuse(f.src, moved[0].at, "rename it", "another server is called %q here, as the hub would be", HubName)
+	}
+	for _, s := range g.slots {
+		sh := readShape(f.row, s)
+		if pathKey(s.path) == pathKey(hub) {
+			if _, is := readHub(sh.words); !is || sh.problem != nil {
+				return failed
+			}
+			continue
+		}
+		means, known := left[pathKey(s.path)]
+		if !known || !slices.Equal(means, sh.means()) {
+			return failed
+		}
+	}
+	if len(g.slots) != len(left)+1 {
+		return failed
+	}
+	if back, err := MoveBack(f.row, after, hub, pieces); err != nil || !bytes.Equal(back, f.src) {
+		return failed
+	}
+	return nil
+}
+
+// MoveBack puts pieces into the place of the hub's entry, and where they stood. In a file
+// that was printed anew since, those whose place is gone stand together.
+func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
+	at := -1
+	for i, p := range pieces {
+		f, err := open(r, src)
+		if err != nil {
+			return nil, err
+		}
+		units, err := f.units(hub[:len(hub)-1])
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			n := slices.IndexFunc(f.slots, func(s slot) bool { return pathKey(s.path) == pathKey(hub) })
+			if n < 0 {
+				return nil, refuse(src, 0, "write an entry "+quote(HubName)+" that starts clawai hub, then run the command again", "the hub's entry is gone, and what it stood for has no place")
+			}
+			own := f.unitsOf(f.slots[n], units)
+			if len(own) != 1 {
+				return nil, refuse(src, f.slots[n].at, "write it as wrap --hub wrote it", "the hub's entry cannot be taken out by itself")
+			}
+			u := units[own[0]]
+			if bytes.HasPrefix(src[u.start:], []byte(p.Behind)) {
+				u.end = u.start + len(p.Behind) // what was written behind it since stays
+			}
+			src, at = splice(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
+			continue
+		}
+		if n := slices.IndexFunc(units, func(u unit) bool { return u.key == p.Behind }); n >= 0 && (at <= units[n].start || at > units[n].end) {
+			at = units[n].end
+		}
+		src = splice(src, []edit{{at, at, p.Text}})
+		at += len(p.Text)
+	}
+	f, err := open(r, src)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.slots {
+		if s.twice {
+			return nil, refuse(src, s.at, "rename or remove it, then run the command again", "a server %q was written beside the hub since, and one of that name comes back", s.name)
+		}
+	}
+	return src, nil
+}
+
+// readHub recognises the hub by its program, and reads what --only leaves of its servers and
+// what else it is told.
+func readHub(words []*node) (hub Wrapper, ok bool) {
+	if len(words) < 2 || !isClawai(words[0].text) || words[1].text != "hub" {
+		return hub, false
+	}
+	hub = Wrapper{Path: words[0].text, Hub: true}
+	var rest []string
+	for i := 2; i < len(words); i++ {
+		name, list, joined := strings.Cut(words[i].text, "=")
+		if name != "--only" && name != "-only" {
+			rest = append(rest, words[i].text)
+			continue
+		}
+		if !joined && i+1 < len(words) {
+			i++
+			list = words[i].text
+		}
+		hub.Only = append(hub.Only, strings.Split(list, ",")...)
+	}
+	line, err := proxyargs.Parse(rest)
+	if err != nil {
+		hub.Differs = append(hub.Differs, "the hub would not start with its options: "+err.Error())
+	}
+	hub.Observe = invocation{line: line}.observes()
+	for _, name := range []string{"policy", "state"} { // in which what holds, and what is recorded, lies elsewhere
+		if value, given := line.Value(name); given {
+			hub.Differs = append(hub.Differs, settingDiffers(proxyargs.Setting{Name: name, Value: value}))
+		}
+	}
+	return hub, true
+}
+
+// hubEntry writes the entry of the hub, in the layout of the one whose place it takes.
+func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
+	args := []string{"hub", "--only", strings.Join(only, ",")}
+	all := f.hubMembers(like.value, path, args)
+	eol := lineBreak(f.src, len(f.src))
+	switch {
+	case f.row.Format == TOML && first.pair >= 0:
+		var said []string
+		for _, m := range all {
+			said = append(said, m.name+" = "+m.raw)
+		}
+		own := append(slices.Clone(like.path[:len(like.path)-1]), HubName)
+		return tomlPath(own[first.pair:]) + " = { " + strings.Join(said, spaced) + " }" + eol
+	case f.row.Format == TOML:
+		header := "[" + tomlPath(append(slices.Clone(like.path[:len(like.path)-1]), HubName)) + "]"
+		if f.row.Container == Tables {
+			header = "[[" + tomlPath(like.path[:len(like.path)-1]) + "]]"
+		}
+		text := header + eol
+		for _, m := range all {
+			text += m.name + " = " + m.raw + eol
+		}
+		if first.end < len(f.src) {
+			text += eol
+		}
+		return text
+	case f.row.Format == YAML && !first.flow:
+		blank := strings.Repeat(" ", first.start-lineStart(f.src, first.start)) + "  "
+		text, lead := HubName+":", eol+blank
+		if f.row.Container == List {
+			text, lead = "-", " "
+		}
+		for _, m := range all {
+			text += lead + m.name + ": " + m.raw
+			lead = eol + blank
+		}
+		return text
+	}
+	var said []string
+	for _, m := range all {
+		said = append(said, quote(m.name)+": "+m.raw)
+	}
+	text := "{" + strings.Join(said, spaced) + "}"
+	if f.row.Container == List {
+		return text // which YAML reads, too
+	}
+	return quote(HubName) + ": " + text
+}
+
+// hubMembers are the members of the hub's entry: the command, and what entries of this
+// client have beside it.
+func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
+	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
+	if field := or(f.row.NameField, "name"); like.member(field) {
+		all = append(all, extra{field, quote(HubName)})
+	}
+	if f.row.TypeField != "" && len(f.row.StdioTypes) > 0 {
+		all = append(all, extra{f.row.typeKey(), quote(f.row.stdioType())})
+	}
+	switch f.row.CommandForm {
+	case ArrayCommand:
+		all = append(all, extra{f.row.commandKey(), "[" + strings.Join(quoteAll(append([]string{path}, args...)), spaced) + "]"})
+	default:
+		all = append(all, extra{f.row.commandKey(), quote(path)}, extra{f.row.argsKey(), list})
+	}
+	if like.member("enabled") {
+		all = append(all, extra{"enabled", "true"})
+	}
+	return all
+}
+
+func (n *node) member(name string) bool { m, _ := n.get(name); return m != nil }
+
+func tomlPath(path []string) string {
+	keys := make([]string, len(path))
+	for i, key := range path {
+		keys[i] = tomlKey(key)
+	}
+	return strings.Join(keys, ".")
+}

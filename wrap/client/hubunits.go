@@ -1,0 +1,145 @@
+package client
+
+import (
+	"slices"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// unit is what can be taken out of a file whole: a member or an item of the container of
+// servers, in TOML a table with its header.
+type unit struct {
+	key        string
+	path       []string // in TOML: of a table, or of a pair in the table of all servers
+	pair       int      // of a pair, how much of its path the table around it has said; -1: a table
+	start, end int
+	flow       bool // it stands between brackets, in YAML
+}
+
+// units are the pieces of a file, in their order.
+func (f *file) units(container []string) ([]unit, error) {
+	if f.row.Format == TOML {
+		return f.tables(container), nil
+	}
+	n, err := parse(f.row, f.src)
+	for _, key := range container {
+		if m, _ := n.get(key); err == nil && m != nil {
+			n = m.value
+		}
+	}
+	if err != nil || n == nil {
+		return nil, err
+	}
+	var all []unit
+	add := func(key string, start int, value *node, block bool) {
+		end, known := f.stopAnywhere(value)
+		if !known && err == nil {
+			err = refuse(f.src, start, "write it on lines of its own", "where the entry of %q ends cannot be told", key)
+		}
+		all = append(all, unit{key: key, start: start, end: end, flow: f.row.Format == YAML && !block})
+	}
+	for _, m := range n.members {
+		add(m.name, m.start, m.value, m.block)
+	}
+	for _, item := range n.items {
+		start, name := item.start, ""
+		if n.block {
+			start = item.lead
+		}
+		if m, _ := item.get(f.row.NameField); m != nil {
+			name = m.value.text
+		}
+		add(name, start, item, n.block)
+	}
+	return all, err
+}
+
+// stopAnywhere is stop, and of an object between YAML's brackets where they close.
+func (f *file) stopAnywhere(n *node) (int, bool) {
+	if f.row.Format != YAML || n.kind != objectKind {
+		return f.stop(n)
+	}
+	if len(n.members) > 0 && n.members[0].block {
+		return f.stopAnywhere(n.members[len(n.members)-1].value)
+	}
+	at := n.start + 1
+	if len(n.members) > 0 {
+		end, known := f.stopAnywhere(n.members[len(n.members)-1].value)
+		if !known {
+			return 0, false
+		}
+		at = end
+	}
+	at = f.skipBlank(at)
+	return at + 1, n.end > n.start && at < len(f.src) && f.src[at] == '}'
+}
+
+// tables are those of a file of TOML, each up to the next one, and the pairs that are
+// servers, or parts of them, without a table of their own.
+func (f *file) tables(container []string) (all []unit) {
+	base := bom(f.src)
+	var p unstable.Parser
+	p.Reset(f.src[base:])
+	var table []string
+	element := "" // of an array of tables, by which it and its tables are known
+	for p.NextExpression() {
+		n := p.Expression()
+		var path []string
+		at := -1
+		for it := n.Key(); it.Next(); {
+			path = append(path, string(it.Node().Data))
+			if at < 0 {
+				at = base + int(it.Node().Raw.Offset)
+			}
+		}
+		u := unit{path: path, pair: -1, start: lineStart(f.src, at), end: len(f.src)}
+		switch n.Kind {
+		case unstable.KeyValue:
+			u.path, u.pair = slices.Concat(table, path), len(table)
+			if len(table) > len(container) || !within(u.path, container) {
+				continue
+			}
+		case unstable.ArrayTable:
+			table = path
+			if slices.Equal(path, container) {
+				element = f.nameAfter(u.start)
+				table = slices.Concat(path, []string{element})
+			}
+		default:
+			table = path
+		}
+		if f.row.Container == Tables && within(u.path, container) {
+			u.path = slices.Concat(container, []string{element}, u.path[len(container):])
+		}
+		if len(all) > 0 {
+			all[len(all)-1].end = u.start
+		}
+		u.key = pathKey(u.path)
+		all = append(all, u)
+	}
+	return all
+}
+
+func (f *file) nameAfter(at int) string {
+	for _, s := range f.slots {
+		if s.at >= at {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// within says that a path is another, or goes on from it.
+func within(path, other []string) bool {
+	return len(path) >= len(other) && slices.Equal(path[:len(other)], other)
+}
+
+// unitsOf are the pieces that are an entry.
+func (f *file) unitsOf(s slot, units []unit) (own []int) {
+	for i, u := range units {
+		if f.row.Format == TOML && within(u.path, s.path) || f.row.Format != TOML && u.start <= s.at && s.at < u.end {
+			own = append(own, i)
+		}
+	}
+	return own
+}

@@ -1,0 +1,99 @@
+package client
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// shown is how much of a word of a command line is shown, in bytes, as far as its looks
+// tell: what stands in a URL's query, what looks random in its path, and what does so
+// behind an option of one letter, of which nobody knows what it means.
+func shown(word, before string) int {
+	if strings.Contains(word, "://") {
+		return shownOfURL(word)
+	}
+	letter, value := shortOption(before), word
+	if letter == "" {
+		if letter = shortOption(word); letter == "" {
+			return len(word)
+		}
+		value = word[len(letter):]
+	}
+	if random(value) {
+		return len(word) - len(value)
+	}
+	return len(word)
+}
+
+// shortOption is the option of one letter that a word is, or begins with: -k, and -k= of
+// -k=VALUE; "" where it is none.
+func shortOption(word string) string {
+	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
+		return ""
+	}
+	if len(word) > 2 && word[2] == '=' {
+		return word[:3]
+	}
+	return word[:2]
+}
+
+func shownOfURL(word string) int {
+	path := strings.Index(word, "://") + len("://")
+	if slash := strings.IndexAny(word[path:], "/?#"); slash >= 0 {
+		path += slash
+	} else {
+		return len(word)
+	}
+	end := len(word)
+	if query := strings.IndexAny(word[path:], "?#"); query >= 0 {
+		end = path + query + 1
+		if value := strings.IndexByte(word[end:], '='); value >= 0 {
+			end += value + 1
+		}
+	}
+	for _, run := range runs().FindAllStringIndex(word[path:end], -1) {
+		if mixed(word[path+run[0] : path+run[1]]) {
+			return path + run[0]
+		}
+	}
+	return end
+}
+
+// runs are what no words are written with: many letters and digits in a row.
+var runs = pattern(`[A-Za-z0-9]{10,}`)
+
+// random says whether a value is drawn by lot, for all that can be seen: not words, names,
+// versions, paths, hosts or packages.
+func random(value string) bool {
+	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
+		return false
+	}
+	if strings.Contains(value, "/") {
+		return len(value) >= 32 && mixed(strings.ReplaceAll(value, "/", "")) // base64
+	}
+	return slices.ContainsFunc(runs().FindAllString(value, -1), mixed)
+}
+
+// mixed says that a run of letters and digits goes from one to the other, or from small
+// letters to capitals, more often than names do.
+func mixed(run string) bool {
+	if !strings.ContainsAny(run, "0123456789") {
+		return false
+	}
+	turns, last := 0, 0
+	for _, c := range run {
+		kind := 1
+		switch {
+		case unicode.IsDigit(c):
+			kind = 2
+		case unicode.IsUpper(c):
+			kind = 3
+		}
+		if last != 0 && kind != last && (last != 3 || kind != 1) { // Capital, as in CamelCase
+			turns++
+		}
+		last = kind
+	}
+	return turns >= 3
+}

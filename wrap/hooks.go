@@ -1,0 +1,161 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// HookFile is one file of a client's hooks, whether or not it is there.
+type HookFile struct {
+	Row    client.HookRow
+	Path   string   // where the client looks
+	Real   string   // what is edited: Path with its symlinks resolved
+	Events []string // that stand in it
+	Absent bool     // it is not there
+	Hooked client.Hooked
+	Err    error // why it cannot be read; nothing in it can be edited
+
+	src []byte
+}
+
+// Hooks are the hooks of one client.
+type Hooks struct {
+	Row   client.HookRow
+	Files []HookFile // none where the client runs another's
+	Trust client.Trust
+	Err   error // why they cannot be told
+}
+
+// FindHooks reads the hooks of every client that is on this machine, and of those that
+// are named.
+func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) (all []Hooks) {
+	program, _ := p.Hook() // "" is none, and all that stands is then compared with that
+	for _, row := range rows {
+		if !row.Installed(e) && !slices.Contains(named, row.Client) {
+			continue
+		}
+		h := Hooks{Row: row}
+		if behind := (client.Row{Paths: row.Behind}).Files(e); len(behind) > 0 {
+			h.Err = fmt.Errorf("%s reads %s instead of %s; move its hooks over and remove it", row.Name, behind[0], placePaths(row.Places(e)))
+		}
+		for _, place := range row.Places(e) {
+			h.Files = append(h.Files, readHookFile(row, place, program))
+		}
+		h.Trust = trusted(e, row, h.Files)
+		all = append(all, h)
+	}
+	return all
+}
+
+func placePaths(places []client.HookPlace) string {
+	var paths []string
+	for _, p := range places {
+		paths = append(paths, p.Path)
+	}
+	return strings.Join(paths, ", ")
+}
+
+func readHookFile(row client.HookRow, place client.HookPlace, program string) HookFile {
+	f := HookFile{Row: row, Path: place.Path, Events: place.Events}
+	if f.Absent = !place.Exists; f.Absent {
+		f.Real = realFolder(place.Path)
+		return f
+	}
+	if f.Real, f.Err = resolve(place.Path); f.Err != nil {
+		return f
+	}
+	if f.src, f.Err = read(f.Real); f.Err != nil {
+		return f
+	}
+	f.Hooked, f.Err = client.ReadHooks(row, f.src, f.Events, client.HookStart{Path: program})
+	return f
+}
+
+// realFolder is the path that a new file will have, as far as its folders are there.
+func realFolder(path string) string {
+	dir, base := filepath.Split(filepath.Clean(path))
+	if dir = filepath.Clean(dir); dir == path {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(real, base)
+	}
+	return filepath.Join(realFolder(dir), base)
+}
+
+// trusted looks up what the person has reviewed, for a client that runs nothing else.
+func trusted(e client.Env, row client.HookRow, files []HookFile) client.Trust {
+	paths := (client.Row{Paths: row.TrustFile}).Files(e)
+	if len(row.TrustFile.All) == 0 || len(files) == 0 {
+		return client.TrustUnneeded
+	}
+	if len(paths) == 0 {
+		return client.Untrusted
+	}
+	src, err := read(paths[0])
+	if err != nil {
+		return client.TrustUnknown
+	}
+	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
+}
+
+// Hook is the path of clawai-hook as clients' files shall have it: beside clawai.
+func (p Program) Hook() (string, error) {
+	if p.Err != nil {
+		return "", p.Err
+	}
+	name := "clawai-hook"
+	if goos == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(filepath.Dir(p.Path), name)
+	if err := hookUsable(path); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// hookUsable says what keeps a client from starting the hook, or its owner from trusting it.
+func hookUsable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no clawai-hook at %s; it comes with clawai and belongs beside it: install both (docs/install.md)", path)
+	case err != nil:
+		return fmt.Errorf("clawai-hook at %s: %w", path, withoutPath(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("clawai-hook at %s is not a program", path)
+	case goos != "windows" && info.Mode().Perm()&0o111 == 0:
+		return fmt.Errorf("clawai-hook at %s cannot be started; run: chmod +x %s", path, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("clawai-hook at %s: %w", path, withoutPath(err))
+	}
+	for _, at := range []string{real, filepath.Dir(real), filepath.Dir(path)} {
+		if err := notForOthers(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notForOthers refuses what everybody may write, or replace: it runs with all that the
+// client's user may do. A folder with the sticky bit keeps others' hands off.
+func notForOthers(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	if goos != "windows" && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return fmt.Errorf("other users can write %s, and so decide what clawai-hook does; run: chmod o-w %s", path, path)
+	}
+	return nil
+}

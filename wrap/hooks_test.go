@@ -1,0 +1,179 @@
+//go:build unix
+
+package wrap
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// hookMachine is a machine with clawai and clawai-hook in a folder.
+func hookMachine(t *testing.T) (*machine, Planner) {
+	t.Helper()
+	m := newMachine(t)
+	m.write("bin/clawai", "")
+	m.write("bin/clawai-hook", "#!/bin/sh\nexit 2\n")
+	if err := os.Chmod(m.path("bin/clawai-hook"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return m, Planner{Program: Program{Path: m.path("bin/clawai"), Exe: m.path("bin/clawai")}}
+}
+
+// hooks finds those of one client and plans an operation.
+func (m *machine) hooks(pl Planner, op Op, word string) ([]Change, []error) {
+	m.t.Helper()
+	rows, err := client.HookRows()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, h := range FindHooks(m.env(), rows, pl.Program, word) {
+		if h.Row.Client == word {
+			return pl.PlanHooks(op, []Hooks{h})
+		}
+	}
+	m.t.Fatalf("no %s", word)
+	return nil, nil
+}
+
+func TestClawaiHookMustBeTrustworthy(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(m *machine) error
+		want  string
+	}{
+		{"fine", func(*machine) error { return nil }, ""},
+		{"gone", func(m *machine) error { return os.Remove(m.path("bin/clawai-hook")) }, "there is no clawai-hook at"},
+		{"a folder", func(m *machine) error {
+			return errors.Join(os.Remove(m.path("bin/clawai-hook")), os.Mkdir(m.path("bin/clawai-hook"), 0o755))
+		}, "is not a program"},
+		{"cannot be started", func(m *machine) error { return os.Chmod(m.path("bin/clawai-hook"), 0o644) }, "cannot be started"},
+		{"writable", func(m *machine) error { return os.Chmod(m.path("bin/clawai-hook"), 0o777) }, "other users can write " + "HOME/bin/clawai-hook"},
+		{"replaceable", func(m *machine) error { return os.Chmod(m.path("bin"), 0o777) }, "other users can write HOME/bin,"},
+		{"replaceable, sticky", func(m *machine) error { return os.Chmod(m.path("bin"), 0o777|os.ModeSticky) }, ""},
+		{"a link into a folder of others", func(m *machine) error {
+			m.write("open/clawai-hook", "x")
+			return errors.Join(os.Chmod(m.path("open/clawai-hook"), 0o755), os.Chmod(m.path("open"), 0o777),
+				os.Remove(m.path("bin/clawai-hook")), os.Symlink(m.path("open/clawai-hook"), m.path("bin/clawai-hook")))
+		}, "other users can write HOME/open,"},
+		{"a link to nothing", func(m *machine) error {
+			return errors.Join(os.Remove(m.path("bin/clawai-hook")), os.Symlink("/nowhere", m.path("bin/clawai-hook")))
+		}, "there is no clawai-hook at"},
+	} {
+		m, pl := hookMachine(t)
+		if err := tt.spoil(m); err != nil {
+			t.Fatal(err)
+		}
+		path, err := pl.Program.Hook()
+		want := strings.ReplaceAll(tt.want, "HOME", m.home)
+		if want == "" && (err != nil || path != m.path("bin/clawai-hook")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %q, %v; want %q", tt.name, path, err, want)
+		}
+	}
+}
+
+// A file that wrap makes is the owner's alone, and a script can be started.
+func TestHookFilesThatAreMade(t *testing.T) {
+	for word, want := range map[string]struct {
+		file string
+		mode os.FileMode
+	}{"goose": {".agents/plugins/clawai/hooks/hooks.json", 0o600}, "cline": {"Documents/Cline/Hooks/PreToolUse", 0o700}} {
+		m, pl := hookMachine(t)
+		changes, errs := m.hooks(pl, Wrap, word)
+		for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		info, err := os.Stat(m.path(want.file))
+		if err != nil || info.Mode().Perm() != want.mode {
+			t.Errorf("%s: %v, %v", word, info, err)
+		}
+		changes, errs = m.hooks(pl, Unwrap, word)
+		for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := os.Stat(filepath.Dir(m.path(want.file))); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: its folder is still there: %v", word, err)
+		}
+		m.nothingLeft()
+	}
+}
+
+// A file that comes, changes or goes meanwhile is nobody's to overwrite or remove.
+func TestHookFilesThatChangeMeanwhile(t *testing.T) {
+	const file = ".codex/hooks.json"
+	for _, tt := range []struct {
+		name       string
+		op         Op
+		meanwhile  string // "" removes it
+		start      string // "" is no file; "ours" is what wrap makes
+		want, stay string
+	}{
+		{"comes", Wrap, `{"theirs":1}`, "", "changed by someone else meanwhile", `{"theirs":1}`},
+		{"changes", Wrap, `{"theirs":1}`, `{}`, "changed by someone else meanwhile", `{"theirs":1}`},
+		{"changes before it goes", Unwrap, `{"theirs":1}`, "ours", "changed by someone else meanwhile", `{"theirs":1}`},
+		{"goes", Wrap, "", `{}`, "run the command again", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, pl := hookMachine(t)
+			m.write(".codex/config.toml", "")
+			if tt.start == "ours" {
+				changes, _ := m.hooks(pl, Wrap, "codex")
+				if err := errors.Join(Apply(context.Background(), changes, m.opts)...); err != nil {
+					t.Fatal(err)
+				}
+			} else if tt.start != "" {
+				m.write(file, tt.start)
+			}
+			changes, errs := m.hooks(pl, tt.op, "codex")
+			if len(errs) > 0 || len(changes) != 1 {
+				t.Fatal(changes, errs)
+			}
+			m.opts.at = func(point string) {
+				if point != "locked" {
+					return
+				}
+				if tt.meanwhile == "" {
+					_ = os.Remove(m.path(file))
+					return
+				}
+				m.write(file, tt.meanwhile)
+			}
+			err := errors.Join(Apply(context.Background(), changes, m.opts)...)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			got, readErr := os.ReadFile(m.path(file))
+			if string(got) != tt.stay || (readErr != nil) != (tt.stay == "") {
+				t.Errorf("%v, is\n%s", readErr, got)
+			}
+			if tt.name == "comes" && !errors.Is(err, atomicfile.ErrChanged) {
+				t.Errorf("got %v", err)
+			}
+			m.nothingLeft()
+		})
+	}
+}
+
+// Where the journal cannot be kept, nothing is made and nothing goes.
+func TestNoHookWithoutTheJournal(t *testing.T) {
+	m, pl := hookMachine(t)
+	m.write(".codex/config.toml", "")
+	m.write(".local/state/clawai/wrap-journal.ndjson/x", "") // a folder in its place
+	changes, _ := m.hooks(pl, Wrap, "codex")
+	if err := errors.Join(Apply(context.Background(), changes, m.opts)...); err == nil || !strings.Contains(err.Error(), "the journal cannot be") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(m.path(".codex/hooks.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is there: %v", err)
+	}
+}

@@ -1,0 +1,209 @@
+package wrap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// HookState is how the hooks of a client stand.
+type HookState string
+
+// The states of hooks.
+const (
+	HookEnforced   HookState = "enforced"   // every tool waits for clawai-hook, and stays shut when it breaks
+	HookOpen       HookState = "open"       // every tool waits for it, and runs when it breaks
+	HookUntrusted  HookState = "untrusted"  // the client runs no hook that its person has not reviewed
+	HookObserved   HookState = "observed"   // every tool is judged and recorded, and runs
+	HookDrifted    HookState = "drifted"    // put there once, and no longer as it should be
+	HookBare       HookState = "bare"       // none of ours
+	HookUnreadable HookState = "unreadable" // the file
+)
+
+// Words are how a state is told to a person.
+func (s HookState) Words() string {
+	return map[HookState]string{
+		HookEnforced: "enforced by hook (blocks when broken)", HookOpen: "hook, open when broken", HookUntrusted: "hook not trusted yet",
+		HookObserved: "observed", HookDrifted: "drifted", HookBare: "not covered", HookUnreadable: "unreadable",
+	}[s]
+}
+
+// Covered says that the client calls clawai-hook, and that what it says holds.
+func (s HookState) Covered() bool { return s == HookEnforced || s == HookOpen }
+
+// HookState is the state of a client's hooks, and why when that is not plain. All are the
+// hooks of every client, as FindHooks gives them.
+func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
+	if len(h.Row.Through) > 0 {
+		return pl.through(h, all)
+	}
+	for _, f := range h.Files {
+		if f.Err != nil {
+			return HookUnreadable, f.Err.Error()
+		}
+	}
+	if differs := pl.HookDiffers(h); len(differs) > 0 {
+		return HookDrifted, strings.Join(differs, "; ")
+	}
+	if h.count() == 0 {
+		if h.Err != nil {
+			return HookBare, h.Err.Error()
+		}
+		return HookBare, ""
+	}
+	switch {
+	case h.Trust == client.Untrusted:
+		return HookUntrusted, h.Row.After
+	case slices.ContainsFunc(h.Files, func(f HookFile) bool { return f.Hooked.Observe }):
+		return HookObserved, "NOTHING IS ENFORCED: every tool runs"
+	case h.Row.Blocks == "":
+		why := h.Row.Broken
+		if h.Trust == client.TrustUnknown {
+			why += "; whether it is trusted is not known"
+		}
+		return HookOpen, why
+	case h.Row.Blocks == "always":
+		return HookEnforced, ""
+	}
+	return HookEnforced, "by " + h.Row.Name + " " + h.Row.Blocks + " and later; clawai doctor --hooks looks which one is here"
+}
+
+// through is the state of a client that runs another's hooks: what breaks is its own affair.
+func (pl Planner) through(h Hooks, all []Hooks) (HookState, string) {
+	for _, client := range h.Row.Through {
+		for _, other := range all {
+			if other.Row.Client != client {
+				continue
+			}
+			state, why := pl.HookState(other, all)
+			if state == HookObserved {
+				return state, why
+			}
+			if state.Covered() {
+				return HookOpen, fmt.Sprintf("it runs the hooks of %s; %s", other.Row.Name, h.Row.Broken)
+			}
+		}
+	}
+	return HookBare, "it runs the hooks of " + strings.Join(h.Row.Through, " or ")
+}
+
+// HookDiffers says in what a client's hooks are not what wrap would write; nothing where
+// they are that, or were never put there.
+func (pl Planner) HookDiffers(h Hooks) (all []string) {
+	was, ours := false, 0
+	for _, f := range h.Files {
+		all = append(all, f.Hooked.Differs...)
+		ours += len(f.Hooked.Ours)
+		was = was || slices.ContainsFunc(f.Events, func(event string) bool { return pl.Journal[journalKey(f.Real, hookKey(event))] })
+	}
+	switch {
+	case ours == 0 && was:
+		return []string{"clawai-hook was put there, and something took it out"}
+	case ours == 0:
+		return nil
+	}
+	for _, f := range h.Files {
+		if len(f.Hooked.Ours) == 0 {
+			all = append(all, "no hook at "+strings.Join(f.Events, ", "))
+		}
+		if f.Hooked.Off != "" {
+			all = append(all, "no hook runs: "+f.Hooked.Off)
+		}
+		for _, err := range f.Hooked.Broken {
+			if h.Row.BadDrops {
+				all = append(all, "perhaps no hook of the file runs: "+err.Error())
+			}
+		}
+	}
+	if h.Err != nil {
+		all = append(all, h.Err.Error())
+	}
+	if _, err := pl.Program.Hook(); err != nil {
+		all = append(all, err.Error())
+	}
+	return all
+}
+
+// count is how many entries are ours.
+func (h Hooks) count() (n int) {
+	for _, f := range h.Files {
+		n += len(f.Hooked.Ours)
+	}
+	return n
+}
+
+// hookKey is what the journal calls an event's hook.
+func hookKey(event string) []string { return []string{"hooks", event} }
+
+// PlanHooks works out the files that an operation gives. A client whose file cannot be
+// edited is an error that names it; the others go on.
+func (pl Planner) PlanHooks(op Op, all []Hooks) (changes []Change, errs []error) {
+	program, err := pl.Program.Hook()
+	if op == Wrap && err != nil {
+		return nil, []error{err}
+	}
+	for _, h := range all {
+		if op == Wrap && h.Err != nil {
+			errs = append(errs, h.Err)
+			continue
+		}
+		planned, failed := planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
+		errs = append(errs, failed...)
+		if len(failed) == 0 { // a hook at one event and none at the next is no cover
+			changes = append(changes, planned...)
+		}
+	}
+	return changes, errs
+}
+
+func planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
+	for _, f := range h.Files {
+		after, err := f.edited(op, start)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.Path, err))
+			continue
+		}
+		if string(after) == string(f.src) && (after == nil) == f.Absent {
+			continue
+		}
+		c := Change{
+			Op: op, Path: f.Path, Real: f.Real, Before: f.src, After: after,
+			Hook: &f.Row, Absent: f.Absent, Gone: after == nil, Program: f.Row.Format == client.Script,
+		}
+		for _, err := range f.Hooked.Broken {
+			c.Notes = append(c.Notes, fmt.Sprintf("a hook that %s cannot read: %v", f.Row.Name, err))
+		}
+		row := client.Row{Client: f.Row.Client, Name: f.Row.Name, Restart: f.Row.After, Confidence: f.Row.Confidence}
+		for _, event := range slices.Backward(f.Events) {
+			c.Edits = append(c.Edits, Edit{Row: row, Entry: client.Entry{Name: event, KeyPath: hookKey(event), Line: 1}})
+		}
+		changes = append(changes, c)
+	}
+	return changes, errs
+}
+
+// edited is the file after an operation; nil is no file.
+func (f HookFile) edited(op Op, start client.HookStart) ([]byte, error) {
+	switch {
+	case f.Err != nil:
+		return nil, f.Err
+	case op == Unwrap && f.Absent:
+		return nil, nil
+	case op == Unwrap:
+		return client.TakeHooks(f.Row, f.src, f.Events)
+	}
+	if len(f.Hooked.Broken) > 0 && f.Row.BadDrops {
+		return nil, fmt.Errorf("%s may run no hook of this file: %w", f.Row.Name, errors.Join(f.Hooked.Broken...))
+	}
+	if f.Hooked.Off != "" {
+		return nil, fmt.Errorf("%s runs no hook, as %s here; take that out first", f.Row.Name, f.Hooked.Off)
+	}
+	src := f.src
+	if f.Absent {
+		src = nil
+	}
+	return client.PutHooks(f.Row, src, f.Events, start)
+}

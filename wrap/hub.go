@@ -1,0 +1,322 @@
+package wrap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// Hub is the hub's configuration with what was moved into it.
+type Hub struct {
+	Into   bool   // Wrap moves servers there
+	Config string // config.toml
+	State  string // clawai's state folder
+	// Check says why a text is no configuration of the hub.
+	Check func(src []byte) error
+
+	src     []byte // of Config as it shall be; nil: there is none
+	planned []byte // of Config as it is
+	moves   []move
+	known   []byte // the state's file as it was read
+}
+
+// move is one container of a client's file whose servers the hub has.
+type move struct {
+	File    string         `json:"file"` // symlinks resolved
+	Row     string         `json:"row"`
+	Hub     []string       `json:"hub"` // the key path of the hub's entry
+	Servers []movedServer  `json:"servers"`
+	Pieces  []client.Piece `json:"pieces"` // what stood there
+}
+
+// movedServer is what became of one of them.
+type movedServer struct {
+	Name  string `json:"name"`
+	Lead  string `json:"lead,omitempty"` // what add has put before the table
+	Table string `json:"table"`          // as it was put into config.toml
+}
+
+func (m move) has(s movedServer) bool {
+	return slices.ContainsFunc(m.Servers, func(o movedServer) bool { return o.Name == s.Name && o.Table == s.Table })
+}
+
+func movesPath(state string) string { return filepath.Join(state, "wrapped-hub.json") }
+
+// ReadHub reads what was moved into the hub, and its configuration. Neither need be there.
+func ReadHub(config, state string) (Hub, error) {
+	h := Hub{Config: config, State: state}
+	var err error
+	if h.src, err = readOrNone(config); err != nil {
+		return h, fmt.Errorf("%s: %w", config, err)
+	}
+	h.planned = h.src
+	if h.known, err = readOrNone(movesPath(state)); err != nil || h.known == nil {
+		return h, err
+	}
+	if err := json.Unmarshal(h.known, &h.moves); err != nil {
+		return h, fmt.Errorf("%s, which says what clients' files held, cannot be read: %w; put it back from a backup", movesPath(state), err)
+	}
+	return h, nil
+}
+
+func readOrNone(path string) ([]byte, error) {
+	src, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return src, err
+}
+
+// Pending says that servers of the hub are not where the state says they are: a run was cut
+// off between two files, or somebody changed one.
+func (h *Hub) Pending(files []ConfigFile) bool { return len(h.settled(files)) < len(h.moves) }
+
+// find is the move that a hub's entry stands for; -1 for one that its owner wrote. While
+// more servers are moved there are two: the later one holds when the file has none of its
+// servers any more.
+func (h *Hub) find(p *ConfigFile, path []string) int {
+	first := -1
+	for i, m := range slices.Backward(h.moves) {
+		if m.File != p.Real || !slices.Equal(m.Hub, path) {
+			continue
+		}
+		if first = i; !slices.ContainsFunc(m.Servers, func(s movedServer) bool { return p.holds(m.beside(s), nil) }) {
+			break
+		}
+	}
+	return first
+}
+
+// beside is the key path of a server in its client's file.
+func (m move) beside(s movedServer) []string {
+	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
+}
+
+// settled are the moves that are in effect, and those whose servers are nowhere else. Where
+// the client's file has its own servers, and no hub, the move was not finished or was taken back.
+func (h *Hub) settled(files []ConfigFile) (left []move) {
+	for n, m := range h.moves {
+		hub, seen, other := false, false, false
+		for i := range files {
+			if p := &files[i]; p.Real == m.File && p.Err == nil {
+				seen = seen || p.Row.ID == m.Row
+				if p.holds(m.Hub, func(e client.Entry) bool { return e.Wrapped != nil && e.Wrapped.Hub }) {
+					hub, other = true, h.find(p, m.Hub) != n
+				}
+			}
+		}
+		if other {
+			continue
+		}
+		own := !slices.ContainsFunc(m.Servers, func(s movedServer) bool {
+			return !slices.ContainsFunc(files, func(p ConfigFile) bool {
+				return p.Real == m.File && p.Err == nil && p.holds(m.beside(s), nil)
+			})
+		})
+		if hub || !seen || !own {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// holds says that an entry stands at a key path.
+func (p *ConfigFile) holds(path []string, is func(client.Entry) bool) bool {
+	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
+		return slices.Equal(e.KeyPath, path) && (is == nil || is(e))
+	})
+}
+
+// Forget passes over moves that are not in effect, before servers are moved again.
+func (h *Hub) Forget(files []ConfigFile) {
+	left := h.settled(files)
+	h.src, _ = h.without(left)
+	h.moves = left
+}
+
+// Lost says that the hub's entry is gone from a client's file and its servers with it.
+func (h *Hub) Lost(files []ConfigFile) (all []string) {
+	for _, m := range h.settled(files) {
+		for i := range files {
+			p := &files[i]
+			if p.Real == m.File && p.Err == nil && p.Row.ID == m.Row && !p.holds(m.Hub, nil) {
+				all = append(all, fmt.Sprintf("%s: the hub's entry is gone, and with it %s; write an entry %q that starts clawai with the argument hub, then run: clawai unwrap", p.Path, m.names(), client.HubName))
+			}
+		}
+	}
+	return all
+}
+
+func (m move) names() string {
+	names := make([]string, len(m.Servers))
+	for i, s := range m.Servers {
+		names[i] = s.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// differs says in what a hub's entry does not start what was moved out of its file.
+func (h *Hub) differs(p *ConfigFile, e client.Entry) (all []string) {
+	entries, err := client.Read(client.HubRow(), h.src)
+	if err != nil {
+		return []string{fmt.Sprintf("%s cannot be read: %v", h.Config, err)}
+	}
+	missing := func(name string) bool {
+		return !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name })
+	}
+	wanted := slices.Clone(e.Wrapped.Only)
+	if i := h.find(p, e.KeyPath); i >= 0 {
+		for _, s := range h.moves[i].Servers {
+			if !slices.Contains(wanted, s.Name) {
+				wanted = append(wanted, s.Name)
+			}
+		}
+	}
+	for _, name := range wanted {
+		if missing(name) {
+			all = append(all, fmt.Sprintf("%s has no [upstream.%s]; clawai unwrap gives the servers back to the client", h.Config, name))
+		}
+	}
+	return all
+}
+
+// without takes out of the configuration what only moves that are no longer there had put
+// in. What its owner has changed since stays.
+func (h *Hub) without(left []move) (config []byte, changed []string) {
+	config = h.src
+	for _, m := range h.moves {
+		for _, s := range m.Servers {
+			if slices.ContainsFunc(left, func(o move) bool { return o.has(s) }) {
+				continue
+			}
+			found := false
+			for _, text := range []string{s.Lead + s.Table, s.Table} {
+				if after, ok := client.HubWithout(config, s.Name, text); ok && !found {
+					config, found = after, true
+				}
+			}
+			if entries, err := client.Read(client.HubRow(), config); !found && (err != nil || slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == s.Name })) {
+				changed = append(changed, s.Name)
+			}
+		}
+	}
+	return config, changed
+}
+
+// save writes the state; no move at all is no file.
+func (h *Hub) save(moves []move) error {
+	if len(moves) == 0 {
+		if err := os.Remove(movesPath(h.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if h.known == nil && exists(movesPath(h.State)) { // another run has begun since, and it holds what that one took out
+		return fmt.Errorf("%s: %w; run the command again", movesPath(h.State), atomicfile.ErrChanged)
+	}
+	src, err := json.MarshalIndent(moves, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
+}
+
+// change is the configuration before and after, for people to see and Apply to write.
+func (h *Hub) change(op Op, before, after []byte) Change {
+	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
+	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
+		c.Real = real
+	}
+	c.Edits = []Edit{{Row: client.HubRow(), Entry: client.Entry{Name: client.HubName}}}
+	return c
+}
+
+// Preview is what an operation with these changes does to the configuration; nil: nothing.
+func (h *Hub) Preview(op Op, changes []Change) *Change {
+	before, after := h.planned, h.src
+	if op == Unwrap {
+		var left []move
+		for _, m := range h.moves {
+			gone := slices.ContainsFunc(changes, func(c Change) bool {
+				return c.Real == m.File && slices.ContainsFunc(c.Edits, func(e Edit) bool { return slices.Equal(e.Entry.KeyPath, m.Hub) })
+			})
+			if !gone {
+				left = append(left, m)
+			}
+		}
+		after, _ = h.without(left)
+	}
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	c := h.change(op, before, after)
+	return &c
+}
+
+// Alone keeps other runs waiting from Begin to Settle: what one has written down, and not yet
+// taken out of its client's file, looks to another like the rest of a run that was cut off.
+func (h *Hub) Alone(ctx context.Context, o Options) (unlock func(), err error) {
+	return lockFile(ctx, o, movesPath(h.State)+" run")
+}
+
+// Begin writes down what will be moved, and the configuration with it. Clients' files come
+// next; after a crash in between, they hold their servers still, and Settle takes this back.
+func (h *Hub) Begin(ctx context.Context, o Options) error {
+	unlock, err := lockFile(ctx, o, movesPath(h.State))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := h.save(h.moves); err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	o.reach("moves saved")
+	if bytes.Equal(h.planned, h.src) {
+		return nil
+	}
+	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // what servers are told may be secret
+		return err
+	}
+	err = errors.Join(Apply(ctx, []Change{h.change(Wrap, h.planned, h.src)}, o)...)
+	o.reach("configured")
+	return err
+}
+
+// Settle makes state and configuration agree with what clients' files hold: the end of an
+// unwrap, and of a run that was cut off. It names tables that stay, as their owner has
+// changed them.
+func (h *Hub) Settle(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
+	unlock, err := lockFile(ctx, o, movesPath(h.State))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	now, err := ReadHub(h.Config, h.State)
+	if err != nil {
+		return nil, err
+	}
+	left := now.settled(files)
+	if len(left) == len(now.moves) {
+		return nil, nil
+	}
+	if _, err := client.Read(client.HubRow(), now.src); err != nil { // what stands there is not known to be changed
+		return nil, fmt.Errorf("%s: %w", now.Config, err)
+	}
+	after, changed := now.without(left)
+	if !bytes.Equal(after, now.src) {
+		if err := errors.Join(Apply(ctx, []Change{now.change(Unwrap, now.src, after)}, o)...); err != nil {
+			return nil, err
+		}
+	}
+	return changed, now.save(left)
+}
