@@ -34,6 +34,9 @@ type receiver struct {
 	// written when all of it has been judged.
 	burst uint64        // the number of the last one
 	open  atomic.Uint64 // the one whose frames are being judged; 0: none
+	// spoken says that the burst has lines of ours for the sender. What others have
+	// queued for it they send themselves.
+	spoken atomic.Bool
 }
 
 func newReceiver(s *session, from mcp.Direction, in io.Reader, out, back Sink) *receiver {
@@ -89,7 +92,10 @@ func (rc *receiver) flush(ctx context.Context) {
 	rc.judge(ctx)
 	rc.open.Store(0)
 	rc.out.Flush()
-	rc.back.Flush()
+	if rc.spoken.Load() {
+		rc.spoken.Store(false)
+		rc.back.Flush()
+	}
 	if rc.s.o.Gate.Flush() == nil { // or the gate refuses what comes
 		rc.reuse()
 	}
@@ -169,6 +175,9 @@ func (rc *receiver) send(b uint64, line []byte) error { return rc.write(b, rc.ou
 // write queues a line for to, one of the receiver's own sinks or another's.
 func (rc *receiver) write(b uint64, to Sink, line []byte) error {
 	err := to.Add(line)
+	if to == rc.back {
+		rc.spoken.Store(true)
+	}
 	// The line is queued before the burst is looked at, and flush closes the
 	// burst before it writes: one of the two sends it. It writes to the receiver's
 	// own sinks only.

@@ -82,8 +82,8 @@ func Run(ctx context.Context, o Options) error {
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
-	s.receivers[index(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient)
-	s.receivers[index(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer)
+	s.receivers[index(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient.Aside())
+	s.receivers[index(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer.Aside())
 	client, server := s.receivers[0], s.receivers[1]
 	go client.run(asking)
 	go server.run(asking)

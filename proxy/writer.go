@@ -72,6 +72,18 @@ func (o *Writer) Flush() {
 	o.mu.Unlock()
 }
 
+// aside is a Writer for whoever reads from its other end: Flush leaves the writing to a
+// goroutine of its own. An end that does one thing at a time takes nothing while it speaks,
+// and would never be done if its reader waited for it to listen.
+type aside Writer
+
+func (o *aside) Add(line []byte) error { return (*Writer)(o).Add(line) }
+
+func (o *aside) Flush() { go (*Writer)(o).Flush() }
+
+// Aside is o for the goroutine that reads what o's other end says.
+func (o *Writer) Aside() Sink { return (*aside)(o) }
+
 // Drain returns when nothing is queued, or nothing can be sent any more.
 func (o *Writer) Drain() error {
 	o.mu.Lock()

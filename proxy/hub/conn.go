@@ -54,7 +54,7 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	})
 	toServer := proxy.NewWriter(up)
 	c.fromClient = session.Stream(mcp.ClientToServer, "", toServer, (*toClient)(c))
-	c.fromServer = session.Stream(mcp.ServerToClient, "", (*toClient)(c), toServer)
+	c.fromServer = session.Stream(mcp.ServerToClient, "", (*toClient)(c), toServer.Aside())
 	go c.read()
 	return c
 }

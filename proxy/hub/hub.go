@@ -198,6 +198,7 @@ func (h *hub) finishClient() {
 
 // tell sends the client a line of ours.
 func (h *hub) tell(line []byte) {
-	_ = h.out.Add(line) // it is gone: nobody is left to tell
-	h.out.Flush()
+	out := h.out.Aside()
+	_ = out.Add(line) // it is gone: nobody is left to tell
+	out.Flush()
 }

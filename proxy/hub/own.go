@@ -31,7 +31,7 @@ type own struct {
 func newOwn(h *hub) *own {
 	o := &own{h: h, asked: make(chan frame.Frame, 256), later: make(chan func(), 256)}
 	session := proxy.NewSession(proxy.Options{Gate: h.o.Gate, Guess: "hub", Limits: h.o.Limits, DenyAsError: h.o.DenyAsError})
-	o.fromClient = session.Stream(mcp.ClientToServer, "", (*asked)(o), h.out)
+	o.fromClient = session.Stream(mcp.ClientToServer, "", (*asked)(o), h.out.Aside())
 	o.fromUs = session.Stream(mcp.ServerToClient, "", h.out, (*asked)(o))
 	return o
 }
