@@ -51,7 +51,7 @@ func (k *asking) end(t testing.TB) answered {
 	select {
 	case r := <-k.result:
 		return r
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no answer in time")
 	}
 	return answered{}
@@ -413,7 +413,7 @@ func TestADeadQueueChangesNothingForTheRest(t *testing.T) {
 				if !strings.Contains(err.Error(), "the queue ") {
 					t.Error(err)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(time.Minute):
 				t.Error("the trouble is not told")
 			}
 			l.Close()

@@ -44,6 +44,7 @@ func child(dir, count string) error {
 			return err
 		}
 	}
+	lockPatience = 10 * time.Minute
 	l, err := Open(dir, Options{MaxBytes: 40_000})
 	if err != nil {
 		return err

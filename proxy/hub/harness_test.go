@@ -63,7 +63,7 @@ elicitation = "**"
 `
 
 // patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // toy is a server that a test plays. Of what is nil it does what servers do.
 type toy struct {

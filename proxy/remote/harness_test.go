@@ -85,7 +85,7 @@ func (l *line) hear() string {
 	select {
 	case text := <-l.lines:
 		return text
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		l.t.Fatalf("nothing came; notes: %q", l.noted())
 		return ""
 	}

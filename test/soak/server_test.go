@@ -242,6 +242,6 @@ func (s *server) half(w http.ResponseWriter, events []string) {
 	defer conn.Close()
 	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+strings.Join(events, ""))
 	_ = conn.(*net.TCPConn).CloseWrite()
-	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 	_, _ = io.Copy(io.Discard, conn)
 }

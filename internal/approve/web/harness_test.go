@@ -206,7 +206,7 @@ func (sm *stream) next(name string) string {
 			if e.name == name {
 				return e.data
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			sm.t.Fatalf("no %q", name)
 		}
 	}
