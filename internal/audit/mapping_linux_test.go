@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,8 +51,8 @@ func TestFileCutUnderTheRecord(t *testing.T) {
 		t.Skip("a write goes to the end of the file, wherever that is")
 	}
 	dir := filepath.Join(t.TempDir(), "audit")
-	now := time.Now()
-	l := openLog(t, dir, Options{Now: func() time.Time { now = now.Add(1); return now }})
+	start, ticks := time.Now(), atomic.Int64{} // the clean-up reads the clock, too
+	l := openLog(t, dir, Options{Now: func() time.Time { return start.Add(time.Duration(ticks.Add(1))) }})
 	if err := l.Record(usual(1)); err != nil {
 		t.Fatal(err)
 	}
