@@ -27,7 +27,7 @@ func many(ctx context.Context, o order) int {
 	lo := ChainOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
 	lo.Channels = []Channel{NewBatcher(NewTerminal(o.options()), lo.Risk)}
 	if o.Queue != "" {
-		q, err := queue.Open(o.Queue, queue.Options{})
+		q, err := queue.Open(o.Queue, queue.Options{Patience: time.Minute})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 2
@@ -180,7 +180,7 @@ func TestTheTerminalAndTheQueueRace(t *testing.T) {
 	won := map[string]int{}
 	for n := range 12 {
 		dir := t.TempDir()
-		q, err := queue.Open(dir, queue.Options{})
+		q, err := queue.Open(dir, queue.Options{Patience: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ type clerk struct {
 
 func newClerk(t testing.TB) *clerk {
 	t.Helper()
-	q, err := queue.Open(t.TempDir(), queue.Options{})
+	q, err := queue.Open(t.TempDir(), queue.Options{Patience: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func newClerk(t testing.TB) *clerk {
 
 // next waits for a request that nobody has answered.
 func (c *clerk) next() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for range c.q.Watch(ctx) {
 		if pending, err := c.q.Pending(ctx); err == nil && len(pending) > 0 {

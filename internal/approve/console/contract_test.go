@@ -108,7 +108,7 @@ func TestTheConsoleKeepsTheContract(t *testing.T) {
 }
 
 func consoleAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
-	q, err := queue.Open(t.TempDir(), queue.Options{})
+	q, err := queue.Open(t.TempDir(), queue.Options{Patience: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

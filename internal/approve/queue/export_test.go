@@ -1,12 +1,7 @@
 package queue
 
-import "time"
-
 // Step has f called between the steps of every transaction.
 func (o Options) Step(f func(string)) Options { o.step = f; return o }
-
-// Patience is how long another program's lock is waited for.
-func (o Options) Patience(d time.Duration) Options { o.patience = d; return o }
 
 // Knows makes a clawai that knows the first n migrations, and more.
 func (o Options) Knows(n int, more ...Migration) Options {

@@ -45,8 +45,8 @@ func init() {
 func TestLocked(t *testing.T) {
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
-	const patience = 100 * time.Millisecond
-	o := queue.Options{Check: 200 * time.Millisecond}.Patience(patience)
+	const patience = 500 * time.Millisecond
+	o := queue.Options{Check: 200 * time.Millisecond, Patience: patience}
 	q := open(t, dir, o)
 	p := attach(t, q, "s1")
 	ticket := put(t, p, `{}`)
@@ -91,8 +91,8 @@ func TestLocked(t *testing.T) {
 func TestCloseWhileLocked(t *testing.T) {
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
-	const patience, owing = 50 * time.Millisecond, 100
-	q := open(t, dir, queue.Options{Check: 10 * time.Millisecond}.Patience(patience))
+	const patience, owing = 500 * time.Millisecond, 100
+	q := open(t, dir, queue.Options{Check: 10 * time.Millisecond, Patience: patience})
 	p := attach(t, q, "s1")
 	var tickets []*queue.Ticket
 	for range owing {
@@ -124,7 +124,7 @@ func TestCloseWhileLocked(t *testing.T) {
 // it was in vain.
 func TestAnswerInVain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "queue")
-	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond}.Patience(100*time.Millisecond))
+	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond, Patience: 100 * time.Millisecond})
 	other := open(t, dir, queue.Options{Check: time.Hour})
 	p := attach(t, q, "s1")
 	ticket := put(t, p, `{}`)

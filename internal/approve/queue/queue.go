@@ -12,12 +12,12 @@ import (
 
 // Options of Open. The zero value is the product's default.
 type Options struct {
-	Clock   func() time.Time // of what people read; it expires nothing. nil means time.Now
-	Check   time.Duration    // how often to look without being told; 0 means 5 s
-	Keep    int              // resolved requests to keep; 0 means 10,000
-	KeepFor time.Duration    // their age; 0 means 30 days
+	Clock    func() time.Time // of what people read; it expires nothing. nil means time.Now
+	Check    time.Duration    // how often to look without being told; 0 means 5 s
+	Keep     int              // resolved requests to keep; 0 means 10,000
+	KeepFor  time.Duration    // their age; 0 means 30 days
+	Patience time.Duration    // for another program's write lock; 0 means 3 s
 
-	patience   time.Duration // for another program's write lock
 	migrations []migration
 	step       func(string) // called between the steps of a transaction
 }
@@ -35,8 +35,8 @@ func (o Options) withDefaults() Options {
 	if o.KeepFor == 0 {
 		o.KeepFor = 30 * 24 * time.Hour
 	}
-	if o.patience == 0 {
-		o.patience = 3 * time.Second
+	if o.Patience == 0 {
+		o.Patience = 3 * time.Second
 	}
 	if o.migrations == nil {
 		o.migrations = migrations

@@ -34,7 +34,7 @@ const idle = time.Minute
 // not for ever; fn is then not interrupted: each statement is bounded by the
 // patience with locks.
 func (s *store) use(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
-	patience := time.NewTimer(2 * s.q.o.patience)
+	patience := time.NewTimer(2 * s.q.o.Patience)
 	defer patience.Stop()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *store) ready(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = alone.Close() }()
-	c, err := sqlite.NewConnector(address(path, s.q.o.patience))
+	c, err := sqlite.NewConnector(address(path, s.q.o.Patience))
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *store) ready(ctx context.Context) error {
 
 // alone keeps other processes from opening the database meanwhile.
 func (s *store) alone(ctx context.Context) (*flock.Flock, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.q.o.patience)
+	ctx, cancel := context.WithTimeout(ctx, s.q.o.Patience)
 	defer cancel()
 	f := flock.New(s.q.path(opening), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
 	ok, err := f.TryLockContext(ctx, time.Millisecond)

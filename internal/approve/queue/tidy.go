@@ -90,7 +90,7 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 		}
 	}
 	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		err := emptyLog(ctx, conn, q.o.patience)
+		err := emptyLog(ctx, conn, q.o.Patience)
 		q.o.step("emptied")
 		return err
 	})

@@ -112,7 +112,7 @@ func TestThePageKeepsTheContract(t *testing.T) {
 
 func pageAndLadder(t testing.TB) (gate.Approver, gatetest.Person) {
 	dir := t.TempDir()
-	q, err := queue.Open(dir, queue.Options{})
+	q, err := queue.Open(dir, queue.Options{Patience: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
