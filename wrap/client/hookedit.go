@@ -37,7 +37,7 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 		if !ours(h.leaf) {
 			continue
 		}
-		if found[h.Event]++; found[h.Event] > 1 || !contains(events, h.Event) {
+		if found[h.Event]++; found[h.Event] > 1 || !slices.Contains(events, h.Event) {
 			return f.take(h), nil
 		}
 		want, err := f.wanted(h.Event, start)
@@ -63,10 +63,6 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 		return f.put(event, string(want.src))
 	}
 	return f.src, nil
-}
-
-func contains(all []string, s string) bool {
-	return slices.Contains(all, s)
 }
 
 // createHooks is the whole file where there was none. It differs from what an edit of an

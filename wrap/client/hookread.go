@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ func (f *hookFile) elements(event string, list *node, trail []*node) error {
 	for i, element := range list.items {
 		leaves, why := f.hooks.handlers(element)
 		if why != "" {
-			f.complain(element.start, "correct it or take it out", "an entry of %s %s", or(event, "the hooks"), why)
+			f.complain(element.start, "correct it or take it out", "an entry of %s %s", cmp.Or(event, "the hooks"), why)
 		}
 		name := event
 		if m, _ := element.get(f.hooks.EventKey); f.hooks.EventKey != "" && m != nil {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ type HookSwitch struct {
 }
 
 // HookWord is what clawai-hook is started with.
-func (r HookRow) HookWord() string { return or(r.Word, r.Client) }
+func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
 // Script is the format of a hook that is a program file of its own.
 const Script Format = "script"
