@@ -94,7 +94,7 @@ func (r *initRun) choose() error {
 		chosen = append(chosen, r.targets[i])
 	}
 	if r.targets = chosen; len(chosen) == 0 {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: choose.ErrLeft}
+		return choose.ErrLeft
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func (r *wrapRun) without() string {
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.ask(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.Short(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")}
+		return nil, errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")
 	}
 	first := &initRun{wrapRun: r, mode: modeAsk, targets: targets}
 	if err := first.prepare(); err != nil {
