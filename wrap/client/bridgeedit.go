@@ -17,7 +17,7 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 		return nil, err
 	}
 	var extras []extra
-	if f.row.hidden(r.url.value.text) {
+	if f.row.Hidden(r.url.value.text) {
 		extras = append(extras, extra{urlVariable, address})
 		address = quote(urlReference)
 	}

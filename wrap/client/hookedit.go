@@ -80,11 +80,7 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 		closing = append(closing, indent+end)
 		indent += "  "
 	}
-	keys := r.List
-	each := keys[len(keys)-1] == "<event>"
-	if each {
-		keys = keys[:len(keys)-1]
-	}
+	keys, each := r.lists()
 	for i, key := range keys {
 		if !each && i == len(keys)-1 {
 			open(key, "[", "]")

@@ -151,7 +151,7 @@ func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []er
 		changes, refused, err = r.planHooks(ctx)
 		return changes, refused, nil, err
 	}
-	if targets, err = r.targets(ctx); err != nil {
+	if targets, err = r.targets(); err != nil {
 		return nil, nil, nil, err
 	}
 	if r.Judge.Hub.Into {
@@ -250,7 +250,7 @@ func (r *wrapRun) unreadable() bool {
 		if r.hooks {
 			break // of which it says nothing
 		}
-		if p.Err != nil && r.meant(&p) {
+		if p.Err != nil && r.selection.Matches(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.Short(p.Path), p.Row.Name, p.Err)
 			bad = bad || len(r.selection.Names) == 0
 		}
