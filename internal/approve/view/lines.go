@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Gutter begins every line of a value that Entire gives. No value can show its character,
@@ -249,11 +250,18 @@ func (q Question) Short(n int) string {
 			b.WriteString("  " + q.Requests[i].Args[j].Line())
 		}
 	}
-	s := []rune(b.String())
-	if len(s) <= n {
-		return string(s)
+	s := b.String()
+	if utf8.RuneCountInString(s) <= n {
+		return s
 	}
-	return string(clipped(s, n-1)) + "…"
+	end, room := 0, n-1
+	for unit := range units(s) {
+		if room -= utf8.RuneCountInString(unit); room < 0 {
+			break
+		}
+		end += len(unit)
+	}
+	return s[:end] + "…"
 }
 
 // Brief says that Short(n) shows all that Lines shows of a call, but for its
@@ -274,25 +282,4 @@ func (q Question) Brief(n int) bool {
 		}
 	}
 	return r.Named[0].shown() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.Short(n), "…")
-}
-
-// clipped is at most n characters of harmless text, which does not end within
-// an escape.
-func clipped(s []rune, n int) []rune {
-	for i := 0; i < n; {
-		end := i + 1
-		if s[i] == '\\' {
-			end++
-			if s[i+1] == 'u' || s[i+1] == 'x' {
-				for s[end-1] != '}' {
-					end++
-				}
-			}
-		}
-		if end > n {
-			return s[:i]
-		}
-		i = end
-	}
-	return s[:max(n, 0)]
 }

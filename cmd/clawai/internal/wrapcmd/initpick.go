@@ -14,7 +14,7 @@ func (r *initRun) pick() error {
 	if r.mode == "" && r.terminal && len(r.pending(modeAsk)) > 0 {
 		answer, err := r.ask(modeQuestion)
 		if err != nil {
-			return left
+			return errLeft
 		}
 		if r.mode = modeNamed(answer); r.mode == "" {
 			return cmdline.Usagef("%q is none of ask, strict, observe; nothing was written", answer)

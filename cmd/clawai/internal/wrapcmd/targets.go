@@ -161,13 +161,13 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 	return chosen, err
 }
 
-// left is how the command ends when the person leaves a choice.
-var left error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
+// errLeft is how the command ends when the person leaves a choice.
+var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
 func several(ctx context.Context, question string, options []choose.Option) ([]int, error) {
 	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, question, options)
 	if errors.Is(err, choose.ErrLeft) {
-		return nil, left
+		return nil, errLeft
 	}
 	return picked, err
 }
