@@ -198,19 +198,16 @@ func (q Question) Entire(width int) []string {
 	var lines []string
 	for i := range q.Requests {
 		r := &q.Requests[i]
-		for _, list := range [2][]Arg{r.Named, r.Args} {
-			for j := range list {
-				a := &list[j]
-				if !a.Folded {
-					continue
-				}
-				head := a.Path + ", entire"
-				if len(q.Requests) > 1 {
-					head = fmt.Sprintf("request %d: %s", i+1, head)
-				}
-				lines = append(lines, head)
-				lines = append(lines, guttered(a.Whole)...)
+		for _, a := range r.Values() {
+			if !a.Folded {
+				continue
 			}
+			head := a.Path + ", entire"
+			if len(q.Requests) > 1 {
+				head = fmt.Sprintf("request %d: %s", i+1, head)
+			}
+			lines = append(lines, head)
+			lines = append(lines, guttered(a.Whole)...)
 		}
 	}
 	return Wrap(lines, width)
@@ -274,12 +271,8 @@ func (q Question) Brief(n int) bool {
 	if len(r.Diff) > 0 || len(r.Named) != 1 || r.Server != q.Server {
 		return false
 	}
-	for _, list := range [2][]Arg{r.Named, r.Args} {
-		for i := range list {
-			if list[i].Folded {
-				return false
-			}
-		}
+	if slices.ContainsFunc(r.Values(), func(a Arg) bool { return a.Folded }) {
+		return false
 	}
 	return r.Named[0].shown() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.Short(n), "…")
 }
