@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,19 +41,9 @@ func (o Options) now() time.Time {
 	return o.Now()
 }
 
-func (o Options) lockWait() time.Duration {
-	if o.LockWait == 0 {
-		return 5 * time.Second
-	}
-	return o.LockWait
-}
+func (o Options) lockWait() time.Duration { return cmp.Or(o.LockWait, 5*time.Second) }
 
-func (o Options) recheckAfter() time.Duration {
-	if o.RecheckAfter == 0 {
-		return 1500 * time.Millisecond
-	}
-	return o.RecheckAfter
-}
+func (o Options) recheckAfter() time.Duration { return cmp.Or(o.RecheckAfter, 1500*time.Millisecond) }
 
 func (o Options) reach(point string) {
 	if o.at != nil {

@@ -18,6 +18,14 @@ const (
 	Unwrap Op = "unwrap"
 )
 
+// Undo is the operation that takes this one back.
+func (o Op) Undo() Op {
+	if o == Unwrap {
+		return Wrap
+	}
+	return Unwrap
+}
+
 // Selection says which servers are meant. A zero field leaves its part open.
 type Selection struct {
 	Names  []string
@@ -38,7 +46,7 @@ func Select(files []ConfigFile, s Selection) []Target {
 	var all []Target
 	for i := range files {
 		p := &files[i]
-		if !s.matches(p) {
+		if !s.Matches(p) {
 			continue
 		}
 		for _, e := range p.Entries {
@@ -50,7 +58,8 @@ func Select(files []ConfigFile, s Selection) []Target {
 	return all
 }
 
-func (s Selection) matches(p *ConfigFile) bool {
+// Matches says that a file is within what is meant.
+func (s Selection) Matches(p *ConfigFile) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)

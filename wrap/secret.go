@@ -24,42 +24,33 @@ func holdsSecrets(t Target) bool {
 
 // take puts references in the place of secrets.
 func (pl Planner) take(t Target, src []byte) ([]byte, error) {
-	if pl.Secrets == nil {
-		return src, nil
-	}
-	all, err := client.Secrets(t.File.Row, src, t.Entry)
-	if err != nil {
-		return nil, err
-	}
-	tokens := map[string]string{}
-	for _, s := range all {
+	return pl.exchange(t, src, client.Secrets, func(s client.Secret) (string, bool, error) {
 		text, take, err := pl.Secrets.Take(t, s)
-		if err != nil {
-			return nil, err
-		}
-		if take {
-			tokens[s.Member] = client.Quote(text)
-		}
-	}
-	return client.Replace(t.File.Row, src, t.Entry, tokens)
+		return client.Quote(text), take, err
+	})
 }
 
 // give puts back what references stand for.
 func (pl Planner) give(t Target, src []byte) ([]byte, error) {
+	return pl.exchange(t, src, client.References, func(s client.Secret) (string, bool, error) { return pl.Secrets.Give(t, s) })
+}
+
+// exchange puts other tokens in the place of the texts that find finds, where other has one.
+func (pl Planner) exchange(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), other func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil
 	}
-	all, err := client.References(t.File.Row, src, t.Entry)
+	all, err := find(t.File.Row, src, t.Entry)
 	if err != nil {
 		return nil, err
 	}
 	tokens := map[string]string{}
 	for _, s := range all {
-		token, give, err := pl.Secrets.Give(t, s)
+		token, changes, err := other(s)
 		if err != nil {
 			return nil, err
 		}
-		if give {
+		if changes {
 			tokens[s.Member] = token
 		}
 	}

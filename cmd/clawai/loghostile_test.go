@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/viewtest"
@@ -53,7 +53,7 @@ func TestLogIsHarmlessInAWindow(t *testing.T) {
 					t.Fatalf("%d lines: %q", len(lines), lines)
 				}
 				viewtest.CheckHarmless(t, c, lines[1])
-				if cells := cmdline.Cells(lines[1]); cells >= width {
+				if cells := view.Width(lines[1]); cells >= width {
 					t.Errorf("%d cells in a window of %d: %s", cells, width, lines[1])
 				}
 			}

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,11 +53,7 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	next := p.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	resp, err := next.RoundTrip(r)
+	resp, err := cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
 	if err == nil && r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && strings.Contains(r.URL.Path, "/.well-known/") {
 		err = p.readIssuer(resp)
 	}

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,10 +17,7 @@ type resourceTransport struct {
 }
 
 func (n resourceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	next := n.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
+	next := cmp.Or(n.next, http.DefaultTransport)
 	if r.Method != http.MethodPost || r.URL.String() != n.endpoint || r.Body == nil {
 		return next.RoundTrip(r)
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -16,7 +17,7 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 		return nil, err
 	}
 	var extras []extra
-	if f.row.hidden(r.url.value.text) {
+	if f.row.Hidden(r.url.value.text) {
 		extras = append(extras, extra{urlVariable, address})
 		address = quote(urlReference)
 	}
@@ -32,7 +33,7 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 		_, text := f.newArgs(r.url, f.row.PassEnvField)
 		added += text + passed
 	}
-	if host := or2(r.holder, r.env); len(extras) > 0 && host != nil {
+	if host := cmp.Or(r.holder, r.env); len(extras) > 0 && host != nil {
 		more, err := f.addExtras(host, extras)
 		if err != nil {
 			return nil, err
@@ -47,13 +48,6 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 	}
 	edits = append(edits, f.rename(r.url, f.row.commandKey())...)
 	return append(edits, f.launch(r.url, path, append(quoteAll(words), address), added)...), nil
-}
-
-func or2(a, b *member) *member {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // launch puts the command in the place of the url's value, and behind it what

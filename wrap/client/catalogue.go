@@ -40,9 +40,9 @@ type table struct {
 // being the text of a clients.toml. The error joins one line for every finding
 // in the first text that has any.
 func Catalogue(userRows ...[]byte) ([]Row, error) {
-	t, err := load(builtIn)
+	t, err := loadBuiltIn()
 	if err != nil {
-		return nil, fmt.Errorf("built-in catalogue: %w", err)
+		return nil, err
 	}
 	rows := t.File
 	if err := check(rows, nil); err != nil {
@@ -71,20 +71,22 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 
 // Uncoverables are the places the catalogue knows and cannot cover.
 func Uncoverables() ([]Uncoverable, error) {
-	t, err := load(builtIn)
-	if err != nil {
-		return nil, fmt.Errorf("built-in catalogue: %w", err)
-	}
-	return t.Uncoverable, nil
+	t, err := loadBuiltIn()
+	return t.Uncoverable, err
 }
 
 // HookRows are the clients whose hooks the catalogue knows.
 func HookRows() ([]HookRow, error) {
+	t, err := loadBuiltIn()
+	return t.Hook, err
+}
+
+func loadBuiltIn() (table, error) {
 	t, err := load(builtIn)
 	if err != nil {
-		return nil, fmt.Errorf("built-in catalogue: %w", err)
+		return table{}, fmt.Errorf("built-in catalogue: %w", err)
 	}
-	return t.Hook, nil
+	return t, nil
 }
 
 // load reads a catalogue's text and fills what may be left out.

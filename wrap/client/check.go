@@ -77,7 +77,7 @@ func (r Row) checkTransport() []error {
 	f.when(r.HeadersField == "" && (r.EnvHeadersField != "" || r.BearerField != ""), "env_headers_field and bearer_field need headers_field")
 	f.when((r.EnvHeadersField != "" || r.BearerField != "") && r.PassEnvField == "", "env_headers_field and bearer_field need pass_env_field")
 	f.when(r.EnvExpands && len(r.Interpolation) == 0, "env_expands needs interpolation")
-	command := or(r.Command, "command")
+	command := r.commandKey()
 	f.when(slices.Contains(r.URLFields, command), "%q is both the command and a url field", command)
 	f.when(r.ExpandsArgs && len(r.Interpolation) == 0, "expands_args needs interpolation")
 	for _, pattern := range r.Interpolation {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -88,7 +89,7 @@ func setWords(r Row, entry map[string]any, words []string) {
 	for i, word := range words {
 		list[i] = word
 	}
-	command := or(r.Command, "command")
+	command := cmp.Or(r.Command, "command")
 	if r.CommandForm == ArrayCommand {
 		entry[command] = list
 		return
@@ -100,7 +101,7 @@ func setWords(r Row, entry map[string]any, words []string) {
 		object["path"], object["args"] = list[0], list[1:]
 		return
 	}
-	entry[command], entry[or(r.Args, "args")] = list[0], list[1:]
+	entry[command], entry[cmp.Or(r.Args, "args")] = list[0], list[1:]
 }
 
 // same compares decoded values; NaN is itself.

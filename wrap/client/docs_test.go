@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,7 @@ func TestDocsUncoverables(t *testing.T) {
 	}
 	var want []string
 	for _, u := range all {
-		cells := []string{"`" + u.ID + "`", u.Name, docsPaths(u.Paths), u.Why, or(u.Instead, "–")}
+		cells := []string{"`" + u.ID + "`", u.Name, docsPaths(u.Paths), u.Why, cmp.Or(u.Instead, "–")}
 		want = append(want, "| "+strings.Join(cells, " | ")+" |")
 	}
 	compare(t, tableOf(t, clientsPage(t), "What is not covered"), want)

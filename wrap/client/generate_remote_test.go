@@ -155,7 +155,7 @@ var tomlRemotes = rapid.Custom(func(t *rapid.T) remoteSample {
 		for _, line := range lines {
 			pairs = append(pairs, "headers."+line)
 		}
-		if s.row.hidden(s.url) || s.bearer != "" { // there is no place for it among dotted keys
+		if s.row.Hidden(s.url) || s.bearer != "" { // there is no place for it among dotted keys
 			s.url, pairs[0] = urls[0], "url = '"+urls[0]+"'"
 			if s.bearer != "" {
 				s.bearer = ""

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ var yamlSamples = rapid.Custom(func(t *rapid.T) sample {
 func (g *generator) yamlTarget(s sample, flow bool) [][2]string {
 	inFlow := flow || s.hasArgs && g.chance(2) || !s.hasArgs
 	members := [][2]string{
-		{or(s.row.Command, "command"), g.yamlString(s.command, inFlow)},
+		{cmp.Or(s.row.Command, "command"), g.yamlString(s.command, inFlow)},
 		{"env", "{A: " + marks[2] + "}"},
 		{"timeout", "3"},
 	}

@@ -37,7 +37,7 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 		if !ours(h.leaf) {
 			continue
 		}
-		if found[h.Event]++; found[h.Event] > 1 || !contains(events, h.Event) {
+		if found[h.Event]++; found[h.Event] > 1 || !slices.Contains(events, h.Event) {
 			return f.take(h), nil
 		}
 		want, err := f.wanted(h.Event, start)
@@ -65,10 +65,6 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	return f.src, nil
 }
 
-func contains(all []string, s string) bool {
-	return slices.Contains(all, s)
-}
-
 // createHooks is the whole file where there was none. It differs from what an edit of an
 // empty object gives, so that TakeHooks tells which was there.
 func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
@@ -84,11 +80,7 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 		closing = append(closing, indent+end)
 		indent += "  "
 	}
-	keys := r.List
-	each := keys[len(keys)-1] == "<event>"
-	if each {
-		keys = keys[:len(keys)-1]
-	}
+	keys, each := r.lists()
 	for i, key := range keys {
 		if !each && i == len(keys)-1 {
 			open(key, "[", "]")

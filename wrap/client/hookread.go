@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,14 +67,12 @@ type hookFile struct {
 }
 
 func openHooks(r HookRow, src []byte) (*hookFile, error) {
-	if at := invalidUTF8(src); at >= 0 {
-		return nil, refuse(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
-	}
-	root, err := parseJSON(src, r.Format, nil)
+	row := Row{Format: r.Format, Name: r.Name}
+	root, err := parse(row, src)
 	if err != nil {
 		return nil, err
 	}
-	f := &hookFile{file: file{row: Row{Format: r.Format, Name: r.Name}, src: src}, hooks: r, root: root}
+	f := &hookFile{file: file{row: row, src: src}, hooks: r, root: root}
 	if root == nil {
 		return nil, refuse(src, len(src), "remove it, or write {} into it", "the file is empty")
 	}
@@ -90,12 +89,9 @@ func (f *hookFile) read() error {
 			return refuse(f.src, f.root.start, `write "version": `+v, `it has no "version": %s, without which %s runs no hook`, v, f.hooks.Name)
 		}
 	}
-	keys, named := strings.CutSuffix(strings.Join(f.hooks.List, "\x00"), "<event>")
+	keys, named := f.hooks.lists()
 	at, trail := f.root, []*node{}
-	for key := range strings.SplitSeq(strings.TrimSuffix(keys, "\x00"), "\x00") {
-		if keys == "" {
-			break
-		}
+	for _, key := range keys {
 		m, twice := at.get(key)
 		if twice {
 			return refuse(f.src, at.last(key).start, nextDuplicate, "the key %q stands twice", key)
@@ -141,7 +137,7 @@ func (f *hookFile) elements(event string, list *node, trail []*node) error {
 	for i, element := range list.items {
 		leaves, why := f.hooks.handlers(element)
 		if why != "" {
-			f.complain(element.start, "correct it or take it out", "an entry of %s %s", or(event, "the hooks"), why)
+			f.complain(element.start, "correct it or take it out", "an entry of %s %s", cmp.Or(event, "the hooks"), why)
 		}
 		name := event
 		if m, _ := element.get(f.hooks.EventKey); f.hooks.EventKey != "" && m != nil {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,10 +74,19 @@ type HookSwitch struct {
 }
 
 // HookWord is what clawai-hook is started with.
-func (r HookRow) HookWord() string { return or(r.Word, r.Client) }
+func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
 // Script is the format of a hook that is a program file of its own.
 const Script Format = "script"
+
+// lists leads from the root to the lists of handlers; named says that each stands below it
+// under the name of its event.
+func (r HookRow) lists() (keys []string, named bool) {
+	if last := len(r.List) - 1; last >= 0 && r.List[last] == "<event>" {
+		return r.List[:last], true
+	}
+	return r.List, false
+}
 
 // EventNames are the names of the events, in the row's order.
 func (r HookRow) EventNames() (names []string) {
@@ -94,15 +104,6 @@ func (r HookRow) ToolEvents() (names []string) {
 		}
 	}
 	return names
-}
-
-func (r HookRow) event(name string) HookEvent {
-	for _, e := range r.Events {
-		if e.Name == name {
-			return e
-		}
-	}
-	return HookEvent{Name: name}
 }
 
 // Installed says that the client is on this machine.
@@ -169,7 +170,7 @@ func (r HookRow) element(event string, start HookStart) (string, error) {
 		return "", err
 	}
 	matcher := ""
-	if r.event(event).Tools {
+	if slices.Contains(r.ToolEvents(), event) {
 		matcher = r.Matcher
 	}
 	command := make([]string, 0, len(words)+1)

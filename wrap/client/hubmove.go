@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -228,7 +229,7 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 // client have beside it.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
-	if field := or(f.row.NameField, "name"); like.member(field) {
+	if field := cmp.Or(f.row.NameField, "name"); like.member(field) {
 		all = append(all, extra{field, quote(HubName)})
 	}
 	if f.row.TypeField != "" && len(f.row.StdioTypes) > 0 {

@@ -38,26 +38,23 @@ func Mask(r Row, src []byte) []byte {
 // in --token=, a header, what a container is given as its environment, and whatever looks
 // like a key, as an address may hold one, too.
 func (f *file) secretWords(words []*node) (edits []edit) {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.text
-	}
-	src, err := json.Marshal(texts)
+	all := texts(words)
+	src, err := json.Marshal(all)
 	var clean []string
-	if err != nil || json.Unmarshal(redact.JSON(src), &clean) != nil || len(clean) != len(texts) {
+	if err != nil || json.Unmarshal(redact.JSON(src), &clean) != nil || len(clean) != len(all) {
 		return nil // words that are no texts; nothing is written of such an entry
 	}
 	for i, w := range words {
-		prefix := texts[i][:commonPrefix(texts[i], clean[i])]
-		if name, _, ok := strings.Cut(texts[i], "="); ok && (i > 0 && (texts[i-1] == "-e" || texts[i-1] == "--env") || strings.HasPrefix(name, "-e") && len(name) > 2) {
+		prefix := all[i][:commonPrefix(all[i], clean[i])]
+		if name, _, ok := strings.Cut(all[i], "="); ok && (i > 0 && (all[i-1] == "-e" || all[i-1] == "--env") || strings.HasPrefix(name, "-e") && len(name) > 2) {
 			prefix = name + "="
 		}
 		before := ""
 		if i > 0 {
-			before = texts[i-1]
+			before = all[i-1]
 		}
-		prefix = prefix[:min(len(prefix), shown(texts[i], before))]
-		if w.kind == stringKind && len(prefix) < len(texts[i]) {
+		prefix = prefix[:min(len(prefix), shown(all[i], before))]
+		if w.kind == stringKind && len(prefix) < len(all[i]) {
 			edits = append(edits, f.cover(w, prefix))
 		}
 	}
@@ -75,7 +72,7 @@ func commonPrefix(a, b string) int {
 
 func (f *file) secrets(r *remote) []edit {
 	var edits []edit
-	if m := r.url; m != nil && m.value.kind == stringKind && f.row.hidden(m.value.text) {
+	if m := r.url; m != nil && m.value.kind == stringKind && f.row.Hidden(m.value.text) {
 		e := f.cover(m.value, "")
 		if r.redirected != nil { // whose path is a secret of clawai's, and whose query may hold one
 			e.text = r.redirected.host() + "/" + hiddenText

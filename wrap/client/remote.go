@@ -95,13 +95,9 @@ func (r Row) fills(text string) bool {
 	return strings.Contains(text, "$") && !r.EnvExpands || r.expands(text)
 }
 
-// Hidden says that a remote entry's address may hold a secret, or is not known
-// before the client has filled it in.
-func Hidden(r Row, address string) bool { return r.hidden(address) }
-
-// hidden says that an address must not stand on a command line: it is not known
-// yet, or has a part that may be a key.
-func (r Row) hidden(address string) bool {
+// Hidden says that an address must not stand on a command line: it is not known
+// before the client has filled it in, or has a part that may be a key.
+func (r Row) Hidden(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || r.fills(address) || u.User != nil || strings.ContainsAny(address, "?#") {
 		return true

@@ -1,5 +1,7 @@
 package client
 
+import "cmp"
+
 // Row describes one kind of client file: where it is and how servers stand in
 // it. Everything the engines need to know of a client is data in a Row.
 type Row struct {
@@ -124,17 +126,10 @@ const (
 	Experimental Confidence = "experimental" // not seen on a real install
 )
 
-func or(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
-}
-
-func (r Row) commandKey() string { return or(r.Command, "command") }
-func (r Row) argsKey() string    { return or(r.Args, "args") }
-func (r Row) envKey() string     { return or(r.Env, "env") }
-func (r Row) typeKey() string    { return or(r.TypeField, "type") }
+func (r Row) commandKey() string { return cmp.Or(r.Command, "command") }
+func (r Row) argsKey() string    { return cmp.Or(r.Args, "args") }
+func (r Row) envKey() string     { return cmp.Or(r.Env, "env") }
+func (r Row) typeKey() string    { return cmp.Or(r.TypeField, "type") }
 
 // stdioType is the word that makes an entry a process.
 func (r Row) stdioType() string {

@@ -14,7 +14,7 @@ func Tokens(r Row, src []byte, e Entry) ([]string, error) {
 		return nil, err
 	}
 	if sh.remote != nil && sh.remote.original == nil {
-		if r.hidden(sh.remote.url.value.text) {
+		if r.Hidden(sh.remote.url.value.text) {
 			return nil, nil
 		}
 		return []string{f.raw(sh.remote.url.value)}, nil

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Server = or(w.Server, s.name)
+	w.Server = cmp.Or(w.Server, s.name)
 	if err := f.checkWrapper(s, w); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -66,9 +66,9 @@ func (e *editor) dropWord() {
 // row is the line with its end in sight.
 func (e *editor) row(width int) string {
 	text := []rune(term.Text(string(e.text)))
-	room := max(1, width-screen.Cells(e.label)-2)
-	for len(text) > 0 && screen.Cells(string(text)) > room {
+	room := max(1, width-view.Width(e.label)-2)
+	for len(text) > 0 && view.Width(string(text)) > room {
 		text = text[1:]
 	}
-	return screen.Clip(e.label+" "+string(text)+"_", width)
+	return view.Cut(e.label+" "+string(text)+"_", width)
 }

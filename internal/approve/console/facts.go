@@ -183,16 +183,13 @@ func around(r *queue.Request, home string) []string {
 func everything(f *Facts) []string {
 	var lines []string
 	for i := range f.Requests {
-		r := &f.Requests[i]
-		for _, list := range [][]view.Arg{r.Named, r.Args} {
-			for j := range list {
-				if !list[j].Folded {
-					continue
-				}
-				lines = append(lines, fmt.Sprintf("request %d: %s, entire", i+1, list[j].Path))
-				for line := range list[j].Each() {
-					lines = append(lines, view.Gutter+line)
-				}
+		for _, a := range f.Requests[i].Values() {
+			if !a.Folded {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("request %d: %s, entire", i+1, a.Path))
+			for line := range a.Each() {
+				lines = append(lines, view.Gutter+line)
 			}
 		}
 	}
@@ -201,14 +198,7 @@ func everything(f *Facts) []string {
 
 // gaps says that Entire leaves something out.
 func (f *Facts) gaps() bool {
-	for i := range f.Requests {
-		for _, list := range [][]view.Arg{f.Requests[i].Named, f.Requests[i].Args} {
-			for j := range list {
-				if list[j].Hidden > 0 {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Requests, func(r view.Request) bool {
+		return slices.ContainsFunc(r.Values(), func(a view.Arg) bool { return a.Hidden > 0 })
+	})
 }

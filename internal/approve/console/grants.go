@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,12 +21,7 @@ type grantList struct {
 }
 
 func (l *grantList) index() int {
-	for i := range l.all {
-		if l.all[i].ID == l.at {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(l.all, func(g queue.Grant) bool { return g.ID == l.at })
 }
 
 func (l *grantList) set(next []queue.Grant) {
@@ -81,12 +77,17 @@ func (m *model) revoked(msg revokedMsg) {
 	m.load()
 }
 
+// grantQuestion is the call that a session answer was given to.
+func grantQuestion(g *queue.Grant, home string) (view.Question, error) {
+	return view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
+}
+
 // GrantTitle names a session answer in few harmless words.
 func GrantTitle(g *queue.Grant) string {
 	if g.Reach != "" {
 		return term.Text(g.Reach) + " on " + named(g.Server)
 	}
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
+	q, err := grantQuestion(g, "")
 	if err != nil {
 		return "a call of " + named(g.Server)
 	}
@@ -95,19 +96,16 @@ func GrantTitle(g *queue.Grant) string {
 
 // GrantLine is a session answer on one line of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
-	if g.Reach != "" {
+	q, err := grantQuestion(g, "")
+	if g.Reach != "" || err != nil {
 		return GrantTitle(g)
-	}
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project})
-	if err != nil {
-		return "a call of " + named(g.Server)
 	}
 	return q.Short(n)
 }
 
 // grantLines is everything about one.
 func grantLines(g *queue.Grant, width int, home string) []string {
-	q, err := view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
+	q, err := grantQuestion(g, home)
 	var rows []string
 	if err != nil {
 		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))

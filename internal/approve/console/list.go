@@ -80,26 +80,17 @@ func (l *list) move(by int) bool {
 func (l *list) nextPending() bool {
 	rows := l.shown()
 	i := l.index()
-	for _, j := range append(after(i, len(rows)), before(i)...) {
+	for j := i + 1; j < len(rows); j++ {
+		if rows[j].Status == queue.Pending {
+			return l.move(j - i)
+		}
+	}
+	for j := i - 1; j >= 0; j-- {
 		if rows[j].Status == queue.Pending {
 			return l.move(j - i)
 		}
 	}
 	return false
-}
-
-func after(i, n int) (js []int) {
-	for j := i + 1; j < n; j++ {
-		js = append(js, j)
-	}
-	return js
-}
-
-func before(i int) (js []int) {
-	for j := i - 1; j >= 0; j-- {
-		js = append(js, j)
-	}
-	return js
 }
 
 func (l *list) drop(id string) {

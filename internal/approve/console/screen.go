@@ -65,7 +65,7 @@ func (m *model) View() tea.View {
 
 func (m *model) rows() []string {
 	size := m.layout()
-	rows := []string{screen.Bold(screen.Clip(m.header(), m.width), false)}
+	rows := []string{screen.Bold(view.Cut(m.header(), m.width), false)}
 	if m.o.Only == "" {
 		rows = append(rows, screen.Fill(m.listRows(size.list), size.list)...)
 		if _, r, g := m.subject(); r != nil || g != nil || m.ask != nil { // else the next line is a rule, too
@@ -76,7 +76,7 @@ func (m *model) rows() []string {
 	news := m.news[max(0, len(m.news)-size.news):]
 	rows = screen.Fill(rows, m.height-len(news))
 	for _, line := range news {
-		rows = append(rows, screen.Clip(line, m.width))
+		rows = append(rows, view.Cut(line, m.width))
 	}
 	return rows
 }
@@ -162,10 +162,10 @@ func (m *model) row(r *queue.Request, at, marked bool) string {
 	if f.Careful() {
 		s += "DANGEROUS  "
 	}
-	s = screen.Clip(s+f.Line(max(24, m.width-screen.Cells(s))), m.width)
+	s = view.Cut(s+f.Line(max(24, m.width-view.Width(s))), m.width)
 	switch {
 	case at:
-		return screen.Selected(s + strings.Repeat(" ", m.width-screen.Cells(s)))
+		return screen.Selected(s + strings.Repeat(" ", m.width-view.Width(s)))
 	case f.Careful() && r.Status == queue.Pending:
 		return screen.Bold(s, true)
 	}
@@ -181,7 +181,7 @@ func (m *model) grantRows(n int) []string {
 		if g.ID == m.grants.at {
 			s = "> "
 		}
-		s = screen.Clip(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width)
+		s = view.Cut(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width)
 		if g.ID == m.grants.at {
 			s = screen.Selected(s)
 		}

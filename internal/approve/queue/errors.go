@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -27,6 +28,8 @@ var (
 	ErrNewer = errors.New("the queue belongs to a newer clawai; update this one, or stop every clawai and move queue.db away")
 )
 
+const unsaid = "not said"
+
 // ResolvedError is returned to whoever comes second: it tells how the request ended.
 type ResolvedError struct{ Request Request }
 
@@ -34,20 +37,13 @@ func (e *ResolvedError) Error() string {
 	r := &e.Request
 	at := r.Decided.Local().Format("15:04:05")
 	if r.Status != Approved && r.Status != Denied {
-		return fmt.Sprintf("too late: it expired at %s (%s); nothing was executed", at, unsaid(r.Outcome))
+		return fmt.Sprintf("too late: it expired at %s (%s); nothing was executed", at, cmp.Or(r.Outcome, unsaid))
 	}
 	by := "somebody"
 	if r.Answer.By != "" {
 		by = fmt.Sprintf("%q", r.Answer.By)
 	}
-	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, unsaid(r.Answer.Channel), at)
-}
-
-func unsaid(s string) string {
-	if s == "" {
-		return "not said"
-	}
-	return s
+	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, cmp.Or(r.Answer.Channel, unsaid), at)
 }
 
 // explain gives what SQLite says a name and a way on.

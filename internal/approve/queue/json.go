@@ -62,25 +62,20 @@ func unpack[T any](s sql.NullString, err *error) (v T) {
 	return v
 }
 
-func texts(in []string) (out []text) {
+// convert keeps nil and empty apart.
+func convert[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
-		out = make([]text, len(in))
+		out = make([]To, len(in))
 	}
-	for i, s := range in {
-		out[i] = text(s)
+	for i, v := range in {
+		out[i] = one(v)
 	}
 	return out
 }
 
-func plain(in []text) (out []string) {
-	if in != nil {
-		out = make([]string, len(in))
-	}
-	for i, t := range in {
-		out[i] = string(t)
-	}
-	return out
-}
+func texts(in []string) []text { return convert(in, func(s string) text { return text(s) }) }
+
+func plain(in []text) []string { return convert(in, func(t text) string { return string(t) }) }
 
 // storedCall is a call in a JSON column.
 type storedCall struct {
@@ -168,23 +163,13 @@ type storedOffer struct {
 }
 
 func packOffers(offers []Offer) (any, error) {
-	var out []storedOffer
-	if offers != nil {
-		out = make([]storedOffer, len(offers))
-	}
-	for i, o := range offers {
-		out[i] = storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
-	}
-	return pack(out)
+	return pack(convert(offers, func(o Offer) storedOffer {
+		return storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
+	}))
 }
 
-func unpackOffers(s sql.NullString, err *error) (offers []Offer) {
-	stored := unpack[[]storedOffer](s, err)
-	if stored != nil {
-		offers = make([]Offer, len(stored))
-	}
-	for i, o := range stored {
-		offers[i] = Offer{string(o.Scope), string(o.Title), string(o.Session), string(o.Allow), string(o.Deny), string(o.Example)}
-	}
-	return offers
+func unpackOffers(s sql.NullString, err *error) []Offer {
+	return convert(unpack[[]storedOffer](s, err), func(o storedOffer) Offer {
+		return Offer{string(o.Scope), string(o.Title), string(o.Session), string(o.Allow), string(o.Deny), string(o.Example)}
+	})
 }

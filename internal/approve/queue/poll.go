@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -183,7 +184,7 @@ func (p *Proxy) saveUnsaved(ctx context.Context) {
 		}
 		r, won, err := p.q.resolve(ctx, id, d.status, d.answer, d.outcome)
 		if err == nil && !won && r.Outcome == "" {
-			err = p.q.outcome(ctx, id, "the answer came too late: "+or(d.outcome, "it was answered elsewhere"))
+			err = p.q.outcome(ctx, id, "the answer came too late: "+cmp.Or(d.outcome, "it was answered elsewhere"))
 		}
 		if err == nil || errors.Is(err, ErrUnknown) {
 			p.mu.Lock()

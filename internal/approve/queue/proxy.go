@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -66,7 +67,7 @@ func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	}
 	r.Session, r.Status, r.Created = p.s.ID, Pending, p.q.o.Clock()
 	r.Decided, r.Answer, r.Outcome = time.Time{}, Answer{}, ""
-	r.Server, r.Client, r.Project = or(r.Server, p.s.Server), or(r.Client, p.s.Client), or(r.Project, p.s.Project)
+	r.Server, r.Client, r.Project = cmp.Or(r.Server, p.s.Server), cmp.Or(r.Client, p.s.Client), cmp.Or(r.Project, p.s.Project)
 	for {
 		t, err := p.put(ctx, r)
 		if !errors.Is(err, errLost) {
@@ -81,13 +82,6 @@ func newID() string {
 	rand.Read(b[:]) // never fails (crypto/rand, since Go 1.24)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // size is about what the calls take.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,18 +27,10 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Check == 0 {
-		o.Check = 5 * time.Second
-	}
-	if o.Keep == 0 {
-		o.Keep = 10_000
-	}
-	if o.KeepFor == 0 {
-		o.KeepFor = 30 * 24 * time.Hour
-	}
-	if o.Patience == 0 {
-		o.Patience = 3 * time.Second
-	}
+	o.Check = cmp.Or(o.Check, 5*time.Second)
+	o.Keep = cmp.Or(o.Keep, 10_000)
+	o.KeepFor = cmp.Or(o.KeepFor, 30*24*time.Hour)
+	o.Patience = cmp.Or(o.Patience, 3*time.Second)
 	if o.migrations == nil {
 		o.migrations = migrations
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)
 	}
 	if s == Expired {
-		a, outcome = Answer{}, or(outcome, "nobody answered in time")
+		a, outcome = Answer{}, cmp.Or(outcome, "nobody answered in time")
 	}
 	r, won, err := t.p.q.resolve(context.WithoutCancel(ctx), t.id, s, a, outcome)
 	if err != nil {

@@ -33,8 +33,8 @@ func (q *Question) ruler(b *Question, end int) string {
 	default:
 		text = b.sight.Rest(b.top, end, len(b.rows)) + " "
 	}
-	text = Clip(text, b.width)
-	return text + strings.Repeat("─", b.width-Cells(text))
+	text = view.Cut(text, b.width)
+	return text + strings.Repeat("─", b.width-view.Width(text))
 }
 
 func (q *Question) decision(width int) []string {
@@ -67,7 +67,7 @@ func (q *Question) answers(width int) (rows []string) {
 	}
 	rows = append(rows, legend...)
 	if q.Prompt != "" {
-		rows = append(rows, Clip(q.Prompt, width))
+		rows = append(rows, view.Cut(q.Prompt, width))
 	}
 	return rows
 }
@@ -81,7 +81,7 @@ func (q *Question) choice(c Choice, at bool, width int) string {
 	if q.Letters && c.Key != "" {
 		s += c.Key + "  "
 	}
-	if s = Clip(s+c.Label, width); at {
+	if s = view.Cut(s+c.Label, width); at {
 		return bold.Render(s)
 	}
 	return s
@@ -95,30 +95,14 @@ func Flow(parts []string, width int) []string {
 		switch {
 		case row == "":
 			row = part
-		case Cells(row)+3+Cells(part) <= width:
+		case view.Width(row)+3+view.Width(part) <= width:
 			row += " · " + part
 		default:
-			rows = append(rows, Clip(row, width))
+			rows = append(rows, view.Cut(row, width))
 			row = part
 		}
 	}
-	return append(rows, Clip(row, width))
-}
-
-// Clip cuts a harmless row, and shows that it did.
-func Clip(s string, width int) string {
-	if Cells(s) <= width {
-		return s
-	}
-	used, end := 1, 0
-	for i, r := range s {
-		used += view.Cells(r)
-		if used > width {
-			break
-		}
-		end = i + len(string(r))
-	}
-	return s[:end] + "…"
+	return append(rows, view.Cut(row, width))
 }
 
 // Fill makes exactly n rows.
@@ -127,12 +111,4 @@ func Fill(rows []string, n int) []string {
 		return rows[:n]
 	}
 	return append(rows, make([]string, n-len(rows))...)
-}
-
-// Cells is how wide a harmless row is.
-func Cells(s string) (n int) {
-	for _, r := range s {
-		n += view.Cells(r)
-	}
-	return n
 }

@@ -55,7 +55,7 @@ func (q Question) Row(cells int) string {
 	}
 	r := &q.Requests[0]
 	for i := range r.Args {
-		if wide(s) >= cells {
+		if Width(s) >= cells {
 			break
 		}
 		if a := &r.Args[i]; !slices.Contains(r.deed.told, a.Value) {
@@ -77,7 +77,7 @@ func (d *deed) made() {
 
 func (d *deed) text(before string, cells int) string {
 	before += d.verb
-	room := cells - wide(before) - 1 - wide(d.tail)
+	room := cells - Width(before) - 1 - Width(d.tail)
 	if object := d.object.cut(max(room, 8)); object != "" {
 		before += " " + object
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,12 +81,7 @@ func dangerousHost(host string) string {
 }
 
 func isMetadata(a netip.Addr) bool {
-	for _, s := range metadataAddresses {
-		if a == netip.MustParseAddr(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(metadataAddresses, func(s string) bool { return a == netip.MustParseAddr(s) })
 }
 
 // address reads a host that is an address, in every form that the system's

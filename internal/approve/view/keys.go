@@ -27,13 +27,6 @@ var keySigns = strings.NewReplacer("_", "", "-", "")
 func plainKey(key string) string { return keySigns.Replace(strings.ToLower(key)) }
 
 func isPathKey(key string) bool {
-	if slices.Contains(pathKeys, key) {
-		return true
-	}
-	for _, end := range []string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return false
+	ends := []string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"}
+	return slices.Contains(pathKeys, key) || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(key, end) })
 }

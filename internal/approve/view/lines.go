@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Gutter begins every line of a value that Entire gives. No value can show its character,
@@ -197,19 +198,16 @@ func (q Question) Entire(width int) []string {
 	var lines []string
 	for i := range q.Requests {
 		r := &q.Requests[i]
-		for _, list := range [2][]Arg{r.Named, r.Args} {
-			for j := range list {
-				a := &list[j]
-				if !a.Folded {
-					continue
-				}
-				head := a.Path + ", entire"
-				if len(q.Requests) > 1 {
-					head = fmt.Sprintf("request %d: %s", i+1, head)
-				}
-				lines = append(lines, head)
-				lines = append(lines, guttered(a.Whole)...)
+		for _, a := range r.Values() {
+			if !a.Folded {
+				continue
 			}
+			head := a.Path + ", entire"
+			if len(q.Requests) > 1 {
+				head = fmt.Sprintf("request %d: %s", i+1, head)
+			}
+			lines = append(lines, head)
+			lines = append(lines, guttered(a.Whole)...)
 		}
 	}
 	return Wrap(lines, width)
@@ -249,11 +247,18 @@ func (q Question) Short(n int) string {
 			b.WriteString("  " + q.Requests[i].Args[j].Line())
 		}
 	}
-	s := []rune(b.String())
-	if len(s) <= n {
-		return string(s)
+	s := b.String()
+	if utf8.RuneCountInString(s) <= n {
+		return s
 	}
-	return string(clipped(s, n-1)) + "…"
+	end, room := 0, n-1
+	for unit := range units(s) {
+		if room -= utf8.RuneCountInString(unit); room < 0 {
+			break
+		}
+		end += len(unit)
+	}
+	return s[:end] + "…"
 }
 
 // Brief says that Short(n) shows all that Lines shows of a call, but for its
@@ -266,33 +271,8 @@ func (q Question) Brief(n int) bool {
 	if len(r.Diff) > 0 || len(r.Named) != 1 || r.Server != q.Server {
 		return false
 	}
-	for _, list := range [2][]Arg{r.Named, r.Args} {
-		for i := range list {
-			if list[i].Folded {
-				return false
-			}
-		}
+	if slices.ContainsFunc(r.Values(), func(a Arg) bool { return a.Folded }) {
+		return false
 	}
 	return r.Named[0].shown() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.Short(n), "…")
-}
-
-// clipped is at most n characters of harmless text, which does not end within
-// an escape.
-func clipped(s []rune, n int) []rune {
-	for i := 0; i < n; {
-		end := i + 1
-		if s[i] == '\\' {
-			end++
-			if s[i+1] == 'u' || s[i+1] == 'x' {
-				for s[end-1] != '}' {
-					end++
-				}
-			}
-		}
-		if end > n {
-			return s[:i]
-		}
-		i = end
-	}
-	return s[:max(n, 0)]
 }

@@ -50,7 +50,7 @@ func (n name) cut(cells int) string {
 // shorten is harmless text in at most cells cells, with … in the place of its middle
 // where it is longer; no value can show that sign.
 func shorten(s string, cells int) string {
-	if wide(s) <= cells {
+	if Width(s) <= cells {
 		return s
 	}
 	all := slices.Collect(units(s))
@@ -60,7 +60,7 @@ func shorten(s string, cells int) string {
 		if front {
 			at = head
 		}
-		if used += wide(all[at]); used > cells {
+		if used += Width(all[at]); used > cells {
 			break
 		}
 		if front {
@@ -69,7 +69,7 @@ func shorten(s string, cells int) string {
 			tail--
 		}
 	}
-	for tail < len(all) && wide(all[tail]) == 0 { // a mark without its letter
+	for tail < len(all) && Width(all[tail]) == 0 { // a mark without its letter
 		tail++
 	}
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
@@ -77,13 +77,13 @@ func shorten(s string, cells int) string {
 
 // clip is harmless text in at most cells cells, with … in the place of its end.
 func clip(s string, cells int) string {
-	if wide(s) <= cells {
+	if Width(s) <= cells {
 		return s
 	}
 	used, n := 1, 0
 	all := slices.Collect(units(s))
-	for n < len(all) && used+wide(all[n]) <= cells {
-		used += wide(all[n])
+	for n < len(all) && used+Width(all[n]) <= cells {
+		used += Width(all[n])
 		n++
 	}
 	return strings.Join(all[:n], "") + "…"
@@ -106,12 +106,4 @@ func units(s string) iter.Seq[string] {
 			s = s[max(n, 1):]
 		}
 	}
-}
-
-// wide is how many cells harmless text takes.
-func wide(s string) (n int) {
-	for _, r := range s {
-		n += Cells(r)
-	}
-	return n
 }

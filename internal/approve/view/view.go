@@ -92,6 +92,9 @@ type Arg struct {
 	text string // of a value that Whole leaves something out of
 }
 
+// Values are the names and the arguments, in the order in which they are shown.
+func (r *Request) Values() []Arg { return slices.Concat(r.Named, r.Args) }
+
 // DiffLine is one line of a change. Diff begins with one of ours, which names the
 // file and counts all its lines, and so does every further file in it. Those
 // that go and stay are the owner's: show them to nobody else, like the client

@@ -18,12 +18,12 @@ func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines
 	}
-	cells = max(cells, wide(Continued)+3) // room for a few characters
+	cells = max(cells, Width(Continued)+3) // room for a few characters
 	var rows []string
 	for _, line := range lines {
 		mark := ""
 		for {
-			end := rowEnd(line, cells-wide(mark))
+			end := rowEnd(line, cells-Width(mark))
 			rows = append(rows, mark+line[:end])
 			if line = line[end:]; line == "" {
 				break
@@ -39,7 +39,7 @@ func Wrap(lines []string, cells int) []string {
 func rowEnd(line string, cells int) int {
 	used, end, blank := 0, 0, 0
 	for unit := range units(line) {
-		w := wide(unit)
+		w := Width(unit)
 		switch {
 		case used+w <= cells:
 		case end == 0:
@@ -71,4 +71,26 @@ func Cells(r rune) int {
 		return 2
 	}
 	return 1
+}
+
+// Width is how many cells harmless text takes.
+func Width(s string) (n int) {
+	for _, r := range s {
+		n += Cells(r)
+	}
+	return n
+}
+
+// Cut takes away the end of harmless text of more than n cells, and shows that it did.
+func Cut(s string, n int) string {
+	if Width(s) <= n {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += Cells(r); used >= n {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

@@ -3,6 +3,7 @@ package learn
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/redact"
@@ -95,13 +96,5 @@ func (m *member) isPlace() bool {
 	if m.word != "" {
 		return false
 	}
-	if NamesPlace(m.name) {
-		return true
-	}
-	for _, s := range m.texts {
-		if looksLikeLocation(s) {
-			return true
-		}
-	}
-	return false
+	return NamesPlace(m.name) || slices.ContainsFunc(m.texts, looksLikeLocation)
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/screen"
@@ -22,14 +23,6 @@ func (c Class) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
-
 // ClassOf judges a tool by its name. The worst word counts.
 func ClassOf(name string) Class {
 	switch does := screen.Effects(screen.LetterWords(name)); {
@@ -44,15 +37,10 @@ func ClassOf(name string) Class {
 }
 
 // placeWords are names of arguments that say where, whatever their value.
-var placeWords = words(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
+var placeWords = strings.Fields(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
 // NamesPlace says whether an argument's name says where: a path, an address.
 func NamesPlace(arg string) bool {
-	for _, w := range screen.LetterWords(arg) {
-		if placeWords[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(screen.LetterWords(arg), func(w string) bool { return slices.Contains(placeWords, w) })
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"maps"
 	"net/netip"
 	"net/url"
 	"path"
@@ -196,7 +197,7 @@ func (t *tree) add(names []string) {
 // folder has taken counts no more.
 func (t *tree) folders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
-	for _, name := range sortedKeys(t.kids) {
+	for _, name := range slices.Sorted(maps.Keys(t.kids)) {
 		kid := t.kids[name]
 		if kid.seen {
 			direct++
@@ -236,13 +237,4 @@ func (g *protected) deep(f *location, whole bool) bool {
 		return len(inside) >= least
 	}
 	return len(f.names) >= least+1
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

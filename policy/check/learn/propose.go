@@ -3,6 +3,7 @@ package learn
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/clawai/clawai/policy"
@@ -110,7 +111,7 @@ func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 	found := map[string][]folder{}
 	for key, roots := range trees {
 		var fs []folder
-		for _, root := range sortedKeys(roots) {
+		for _, root := range slices.Sorted(maps.Keys(roots)) {
 			roots[root].folders(&l.protected, root, nil, &fs)
 		}
 		slices.SortStableFunc(fs, func(a, b folder) int { return cmp.Compare(len(b.names), len(a.names)) })
@@ -133,7 +134,7 @@ func (l *Learner) Propose() []*Rule {
 	tools := l.byTool
 	pools := l.pools(tools)
 	found := map[string]*Rule{}
-	for _, key := range sortedKeys(tools) {
+	for _, key := range slices.Sorted(maps.Keys(tools)) {
 		t := tools[key]
 		for _, s := range t.calls {
 			r, why := l.shape(t, s, pools[poolKey(t, s)])
@@ -149,7 +150,7 @@ func (l *Learner) Propose() []*Rule {
 		}
 	}
 	var rules []*Rule
-	for _, id := range sortedKeys(found) {
+	for _, id := range slices.Sorted(maps.Keys(found)) {
 		r := found[id]
 		if why := l.decide(r); why != "" {
 			l.Skipped[why] += r.Tally.Calls

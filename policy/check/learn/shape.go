@@ -2,6 +2,7 @@ package learn
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 	if t.class == Executes {
 		must = t.names
 	}
-	for _, name := range sortedKeys(must) {
+	for _, name := range slices.Sorted(maps.Keys(must)) {
 		if !present[name] {
 			r.Absent = append(r.Absent, name)
 		}

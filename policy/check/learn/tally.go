@@ -28,12 +28,7 @@ const maxSessions = 1000
 func (t *tally) add(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
-	if t.sessions == nil {
-		t.sessions = map[string]bool{}
-	}
-	if len(t.sessions) < maxSessions {
-		t.sessions[e.Session] = true
-	}
+	t.addSession(e.Session)
 	switch {
 	case e.Stage == "observe":
 		t.Observed += weight
@@ -58,13 +53,17 @@ func (t *tally) merge(o *tally) {
 	if o.Last.After(t.Last) {
 		t.Last = o.Last
 	}
+	for s := range o.sessions {
+		t.addSession(s)
+	}
+}
+
+func (t *tally) addSession(s string) {
 	if t.sessions == nil {
 		t.sessions = map[string]bool{}
 	}
-	for s := range o.sessions {
-		if len(t.sessions) < maxSessions {
-			t.sessions[s] = true
-		}
+	if len(t.sessions) < maxSessions {
+		t.sessions[s] = true
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
@@ -294,7 +295,7 @@ func report(c *cli.Context, t *target, note string, all []verdict) error {
 		if v.Outcome == asked {
 			by = v.Asked
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), cmdline.Cut(term.Text(strings.Join(by, "; ")), 80))
+		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), view.Cut(term.Text(strings.Join(by, "; ")), 80))
 	}
 	fmt.Fprintf(&b, "\n%s: %s.\n", cmdline.Count(len(all), "1 attack", "%d attacks"), count(all))
 	_, err := io.WriteString(cmdline.Prose(c.App.Writer, colors...), b.String())

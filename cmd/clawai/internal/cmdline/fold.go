@@ -1,6 +1,10 @@
 package cmdline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/approve/view"
+)
 
 // Fold breaks every line of more than n cells at its blanks. What goes on stands under
 // the line's last column where it has columns, else two cells further in. A command
@@ -11,7 +15,7 @@ func Fold(text string, n int) string {
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if Cells(line) > n {
+		if view.Width(line) > n {
 			lines[i] = fold(line, n)
 		}
 	}
@@ -23,17 +27,17 @@ func fold(line string, n int) string {
 	margin := start + 2
 	for at := range line {
 		before := line[:at]
-		if Cells(before) > n/2 {
+		if view.Width(before) > n/2 {
 			break
 		}
 		if at > start && (strings.HasSuffix(before, "  ") || strings.HasSuffix(before, " | ")) {
-			start, margin = at, Cells(before)
+			start, margin = at, view.Width(before)
 		}
 	}
 	text, command, ok := strings.Cut(line[start:], ": clawai ")
 	var words []string
 	for word := range strings.SplitSeq(text, " ") {
-		if Cells(word) > n-margin { // arguments as JSON, which have no blanks
+		if view.Width(word) > n-margin { // arguments as JSON, which have no blanks
 			word = strings.ReplaceAll(word, `,"`, `, "`)
 		}
 		words = append(words, strings.Split(word, " ")...)

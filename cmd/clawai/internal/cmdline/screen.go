@@ -34,35 +34,13 @@ func size(w io.Writer) (width, height int) {
 	return width, height
 }
 
-// Cells is how many cells a harmless text takes.
-func Cells(s string) (n int) {
-	for _, r := range s {
-		n += view.Cells(r)
-	}
-	return n
-}
-
 // Pad fills a text up with blanks to n cells.
-func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
-
-// Cut takes away the end of what has more than n cells.
-func Cut(s string, n int) string {
-	if Cells(s) <= n {
-		return s
-	}
-	used := 0
-	for i, r := range s {
-		if used += view.Cells(r); used >= n {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-view.Width(s))) }
 
 // CutMiddle takes away the middle of what has more than n cells: a path and a name
 // are known by their ends.
 func CutMiddle(s string, n int) string {
-	if Cells(s) <= n {
+	if view.Width(s) <= n {
 		return s
 	}
 	runes := []rune(s)
@@ -99,7 +77,7 @@ func wrap(words []string, n int) (lines []string) {
 		switch {
 		case line == "":
 			line = word
-		case Cells(line)+1+Cells(word) > n:
+		case view.Width(line)+1+view.Width(word) > n:
 			lines = append(lines, strings.TrimRight(line, " "))
 			line = word
 		default:

@@ -3,10 +3,8 @@ package policycmd
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -80,14 +78,10 @@ func runExplain(c *cli.Context) error {
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
-	cwd, err := cwdFlag(c)
-	if err == nil {
-		err = checkOS(c)
-	}
+	cwd, system, err := placeFlags(c)
 	if err != nil {
 		return err
 	}
-	system := c.String("os")
 	o := policyfile.Options(home)
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.Rooted(root)
@@ -151,7 +145,7 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 		path, layers.Org, layers.State = folders.PolicyFile(), config.OrgPolicy(), folders.State
 		layers.Dir, _ = os.Getwd() // without one there is no project
 	} else if len(layers.More) == 0 {
-		return policyFor(path, o, "explained")
+		return lonePolicy(path, o)
 	}
 	l, err := layers.Load(path, o)
 	if err != nil {
@@ -299,10 +293,7 @@ func inputFile(c *cli.Context, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			if pe, ok := errors.AsType[*fs.PathError](err); ok {
-				err = fmt.Errorf("%s: %w", path, pe.Err)
-			}
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", path, unwrapPath(err))
 		}
 		defer f.Close()
 		in = f
@@ -328,22 +319,15 @@ func atFlag(c *cli.Context) (time.Time, error) {
 	return time.Time{}, cmdline.Usagef("--at: %q is no time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
 }
 
-// policyFor loads a policy for a command that reports: exit 2 when it cannot be
-// read. done says what was not done for want of it.
-func policyFor(path string, o policy.Options, done string) (*policy.Policy, error) {
-	if path == "" {
-		return nil, cmdline.Usagef("--policy is missing; name the policy file")
-	}
-	src, err := os.ReadFile(path)
+// lonePolicy loads a policy that no layer stands above: exit 2 when it cannot be read.
+func lonePolicy(path string, o policy.Options) (*policy.Policy, error) {
+	src, err := readPolicyFile(path)
 	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, cmdline.Usagef("policy %s: %w", path, err)
+		return nil, err
 	}
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
-		return nil, cmdline.Usagef("the policy does not load, so nothing was %s:\n%w", done, err)
+		return nil, cmdline.Usagef("the policy does not load, so nothing was explained:\n%w", err)
 	}
 	return p, nil
 }

@@ -96,14 +96,8 @@ func (s *inSession) write(w io.Writer) {
 	if len(s.Seen) == 0 {
 		fmt.Fprintln(w, "  has seen nothing that is labelled")
 	}
-	fmt.Fprintf(w, "  %s by limits, %s until it ends\n", calls(s.Counted, "counted"), calls(s.Granted, "allowed"))
-}
-
-func calls(n int, what string) string {
-	if n == 1 {
-		return "1 call is " + what
-	}
-	return fmt.Sprintf("%d calls are %s", n, what)
+	fmt.Fprintf(w, "  %s by limits, %s until it ends\n",
+		cmdline.Count(s.Counted, "1 call is counted", "%d calls are counted"), cmdline.Count(s.Granted, "1 call is allowed", "%d calls are allowed"))
 }
 
 func (s *inSession) writeThen(w io.Writer) {

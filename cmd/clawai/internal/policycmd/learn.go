@@ -98,9 +98,9 @@ func (r *learnRun) options() error {
 		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust, Links: c.Bool("links"),
 	}
 	if path := c.String("policy"); path != "" {
-		src, err := os.ReadFile(path)
+		src, err := readPolicyFile(path)
 		if err != nil {
-			return cmdline.Usagef("policy %s: %w", path, unwrapPath(err))
+			return err
 		}
 		r.o.File, r.o.Policy = path, append([]byte{}, src...)
 	}
@@ -151,7 +151,7 @@ func (r *learnRun) read() error {
 			return cmdline.Usagef("the record in %s cannot be read whole, so nothing is learned from it: %w; see: clawai log verify", dir, err)
 		}
 		if err := r.l.Add(&e); err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+			return err
 		}
 	}
 	if r.l.Seen == 0 {
@@ -164,11 +164,11 @@ func (r *learnRun) read() error {
 func (r *learnRun) compose() error {
 	if len(r.rules) == 0 {
 		r.skipped()
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was learned, and nothing is written")}
+		return errors.New("nothing was learned, and nothing is written")
 	}
 	var err error
 	if r.text, err = r.l.Compose(r.rules); err != nil {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+		return err
 	}
 	r.cases, err = r.l.Fixtures(r.text, r.rules)
 	return err
@@ -193,7 +193,7 @@ func (r *learnRun) check() error {
 			err = learn.Check(before, after, &e)
 		}
 		if err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+			return err
 		}
 	}
 	return nil
@@ -215,17 +215,11 @@ func (r *learnRun) write() error {
 	}
 	if there, err := os.ReadFile(out); err == nil {
 		if !bytes.Equal(there, r.o.Policy) {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s has changed meanwhile; nothing is written", out)}
+			return fmt.Errorf("%s has changed meanwhile; nothing is written", out)
 		}
-		if err := atomicfile.Write(out, r.text, atomicfile.Options{Old: there}); err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
-		}
-		return nil
+		return atomicfile.Write(out, r.text, atomicfile.Options{Old: there})
 	}
-	if err := WriteNew(out, r.text, false); err != nil {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
-	}
-	return nil
+	return WriteNew(out, r.text, false)
 }
 
 // writeFixtures writes one file each, over none.
@@ -241,7 +235,7 @@ func (r *learnRun) writeFixtures(dir string) error {
 	}
 	for _, f := range r.cases {
 		if err := WriteNew(filepath.Join(dir, f.Name), f.JSON, false); err != nil {
-			return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
+			return err
 		}
 	}
 	return nil

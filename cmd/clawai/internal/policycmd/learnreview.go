@@ -1,8 +1,10 @@
 package policycmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -107,25 +109,13 @@ func learnedDetails(r *learn.Rule) []string {
 
 // skipped says on standard error what was not learned from.
 func (r *learnRun) skipped() {
-	type left struct {
-		why string
-		n   int
-	}
-	var all []left
-	for why, n := range r.l.Skipped {
-		all = append(all, left{why, n})
-	}
-	slices.SortFunc(all, func(a, b left) int {
-		if a.n != b.n {
-			return b.n - a.n
-		}
-		return strings.Compare(a.why, b.why)
-	})
+	n := r.l.Skipped
+	all := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	if len(all) > 0 {
 		fmt.Fprintln(cmdline.Prose(r.c.App.ErrWriter), "Not learned from:")
 	}
-	for _, l := range all {
-		fmt.Fprintf(cmdline.Prose(r.c.App.ErrWriter), "  %s: %s\n", cmdline.Count(l.n, "1 call", "%d calls"), record.Short(l.why, 2*record.MaxText))
+	for _, why := range all {
+		fmt.Fprintf(cmdline.Prose(r.c.App.ErrWriter), "  %s: %s\n", cmdline.Count(n[why], "1 call", "%d calls"), record.Short(why, 2*record.MaxText))
 	}
 }
 

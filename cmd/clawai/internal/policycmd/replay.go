@@ -2,11 +2,8 @@ package policycmd
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -87,12 +84,9 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	if err != nil {
 		return nil, err
 	}
-	src, err := os.ReadFile(path)
+	src, err := readPolicyFile(path)
 	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, cmdline.Usagef("policy %s: %w", path, err)
+		return nil, err
 	}
 	o := governing(home)
 	above, notes, err := layers.Above(o)
@@ -217,10 +211,10 @@ func replayExample(x *replay.Example, home string) string {
 	if x.Args != "" {
 		args = "    " + record.Short(strings.NewReplacer(`"`+home+`/`, `"~/`, `"`+home+`"`, `"~"`).Replace(x.Args), record.MaxText) + "\n"
 	}
-	then := x.Was + " " + placed(x.OldRule, "no rule")
+	then := x.Was + " " + placed(x.OldRule)
 	now := x.Why.String()
 	if x.Class != replay.NotJudged {
-		now = x.Is + " " + placed(x.NewRule, "no rule")
+		now = x.Is + " " + placed(x.NewRule)
 		if x.Reason != "" {
 			now += "  " + record.Short(x.Reason, record.MaxText)
 		}
@@ -229,9 +223,9 @@ func replayExample(x *replay.Example, home string) string {
 		strings.Join(what, " "), args, then, now)
 }
 
-func placed(p *check.RuleRef, none string) string {
+func placed(p *check.RuleRef) string {
 	if p == nil {
-		return "(" + none + ")"
+		return "(no rule)"
 	}
 	s := fmt.Sprintf("%s:%d", term.Text(p.File), p.Line)
 	if p.Description != "" {

@@ -1,8 +1,6 @@
 package policycmd
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -80,10 +78,7 @@ func testOnce(c *cli.Context, format string) error {
 // are given that do not say themselves: the time, the folder.
 func judging(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
-	cwd, err := cwdFlag(c)
-	if err == nil {
-		err = checkOS(c)
-	}
+	cwd, system, err := placeFlags(c)
 	if err != nil {
 		return o, nil, err
 	}
@@ -107,26 +102,21 @@ func judging(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err e
 			fx.Cwd = cwd
 		}
 		if fx.OS == "" {
-			fx.OS = c.String("os")
+			fx.OS = system
 		}
 	}, nil
 }
 
-// cwdFlag is --cwd.
-func cwdFlag(c *cli.Context) (string, error) {
-	dir := c.String("cwd")
-	if dir != "" && !policy.IsFolder(dir) {
-		return "", cmdline.Usagef("--cwd: %s is no folder; write an absolute path, or one below ~/", dir)
+// placeFlags are --cwd and --os.
+func placeFlags(c *cli.Context) (cwd, system string, err error) {
+	cwd, system = c.String("cwd"), c.String("os")
+	switch {
+	case cwd != "" && !policy.IsFolder(cwd):
+		err = cmdline.Usagef("--cwd: %s is no folder; write an absolute path, or one below ~/", cwd)
+	case system != "" && !policy.IsOS(system):
+		err = cmdline.Usagef("--os: %s is no system; write windows, linux or darwin", system)
 	}
-	return dir, nil
-}
-
-// checkOS checks --os.
-func checkOS(c *cli.Context) error {
-	if os := c.String("os"); os != "" && !policy.IsOS(os) {
-		return cmdline.Usagef("--os: %s is no system; write windows, linux or darwin", os)
-	}
-	return nil
+	return cwd, system, err
 }
 
 // fixturePaths are the files that --fixture and --fixture-dir name.
@@ -192,28 +182,21 @@ func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.Parse(path, src, o)
-	if err != nil {
-		return nil, untested(err)
-	}
-	return p, nil
-}
-
-// untested is a policy that cannot be tested.
-func untested(err error) error {
-	return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: fmt.Errorf("the policy does not load, so nothing was tested:\n%w", err)}
+	return parsePolicy(path, src, o)
 }
 
 func readSource(path string) ([]byte, error) {
 	if path == "" {
 		return nil, cmdline.Usagef("--policy is missing; name the policy file to test")
 	}
+	return readPolicyFile(path)
+}
+
+// readPolicyFile reads the text of a policy that the command line names.
+func readPolicyFile(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		if pe, ok := errors.AsType[*os.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, cmdline.Usagef("policy %s: %w", path, err)
+		return nil, cmdline.Usagef("policy %s: %w", path, unwrapPath(err))
 	}
 	return src, nil
 }
@@ -221,7 +204,7 @@ func readSource(path string) ([]byte, error) {
 func parsePolicy(path string, src []byte, o policy.Options) (*policy.Policy, error) {
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
-		return nil, untested(err)
+		return nil, cmdline.Usagef("the policy does not load, so nothing was tested:\n%w", err)
 	}
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -102,18 +103,18 @@ func (p *Printer) told(e, reply *event.Entry, room int) (text string, cells int)
 		if must != "" {
 			must = separator + must
 		}
-		main = cmdline.CutMiddle(main, max(room-cmdline.Cells(must), room*3/5))
+		main = cmdline.CutMiddle(main, max(room-view.Width(must), room*3/5))
 	}
-	notes := cmdline.Cut(must, room-cmdline.Cells(main))
+	notes := view.Cut(must, room-view.Width(main))
 	for _, note := range p.rest(e) {
 		if main+notes != "" {
 			note = separator + note
 		}
-		if cmdline.Cells(main+notes+note) <= room {
+		if view.Width(main+notes+note) <= room {
 			notes += note
 		}
 	}
-	return main + cmdline.Paint(p.Color, cmdline.Dim, notes), cmdline.Cells(main + notes)
+	return main + cmdline.Paint(p.Color, cmdline.Dim, notes), view.Width(main + notes)
 }
 
 const separator = " · "

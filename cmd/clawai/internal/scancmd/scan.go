@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/inspect"
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/term"
@@ -145,7 +146,7 @@ func excerpt(f inspect.Found, text string) string {
 		}
 		return said(text)
 	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
-		return cmdline.Cut(term.Text(text), 60)
+		return view.Cut(term.Text(text), 60)
 	}
 	return ""
 }
@@ -162,9 +163,9 @@ func said(text string) string {
 		}
 	}
 	if b.Len() > 0 {
-		return cmdline.Cut(`"`+term.Text(b.String())+`"`, 60)
+		return view.Cut(`"`+term.Text(b.String())+`"`, 60)
 	}
-	return cmdline.Cut(term.Text(text), 60)
+	return view.Cut(term.Text(text), 60)
 }
 
 // kindMark colors the kind of a finding.

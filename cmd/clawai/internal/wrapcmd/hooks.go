@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -166,15 +165,12 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 	if r.op == wrap.Unwrap {
 		question = "Take clawai-hook out of which clients' hooks?"
 	}
-	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, question, options)
-	if errors.Is(err, choose.ErrLeft) {
-		return nil, left(err)
-	}
+	picked, err := several(ctx, question, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(picked) == 0 {
-		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was chosen; Space chooses a client")}
+		return nil, errors.New("nothing was chosen; Space chooses a client")
 	}
 	for _, c := range changes {
 		if slices.ContainsFunc(picked, func(i int) bool { return clients[i] == c.Hook.Client }) {

@@ -1,8 +1,6 @@
 package wrapcmd
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,7 +14,7 @@ func (r *initRun) pick() error {
 	if r.mode == "" && r.terminal && len(r.pending(modeAsk)) > 0 {
 		answer, err := r.ask(modeQuestion)
 		if err != nil {
-			return left(choose.ErrLeft)
+			return errLeft
 		}
 		if r.mode = modeNamed(answer); r.mode == "" {
 			return cmdline.Usagef("%q is none of ask, strict, observe; nothing was written", answer)
@@ -72,31 +70,14 @@ func modeNamed(answer string) initMode {
 	return ""
 }
 
-func left(err error) error { return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err} }
-
 // choose asks which servers; what others share through git is left out unless
 // chosen.
-func (r *initRun) choose() error {
-	slices.SortStableFunc(r.targets, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
-	options := make([]choose.Option, len(r.targets))
-	for i, t := range r.targets {
-		options[i] = choose.Option{Label: r.where(t), Chosen: !t.File.Tracked}
+func (r *initRun) choose() (err error) {
+	r.targets, err = r.chooseTargets("Put clawai in front of which servers?", r.targets, func(t wrap.Target) bool { return !t.File.Tracked })
+	if err == nil && len(r.targets) == 0 {
+		return choose.ErrLeft
 	}
-	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout, "Put clawai in front of which servers?", options)
-	if errors.Is(err, choose.ErrLeft) {
-		return left(err)
-	}
-	if err != nil {
-		return err
-	}
-	chosen := make([]wrap.Target, 0, len(picked))
-	for _, i := range picked {
-		chosen = append(chosen, r.targets[i])
-	}
-	if r.targets = chosen; len(chosen) == 0 {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: choose.ErrLeft}
-	}
-	return nil
+	return err
 }
 
 // narrow is choose where nobody is asked.

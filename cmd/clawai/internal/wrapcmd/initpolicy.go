@@ -31,6 +31,7 @@ type starterPlan struct {
 	servers  map[string]*servers.Server // by name; nil when nobody knows it
 	told     map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
 	profiles []string                   // in the order of fixtures.Profiles
+	known    []catalogued               // in the order of the catalogue
 	folder   string                     // what stands in the place of ~/projects; "" when that stays
 	text     []byte
 }
@@ -58,7 +59,8 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	if folders = slices.Compact(folders); len(folders) == 1 && modest(folders[0], home) {
 		p.folder = folders[0]
 	}
-	return p, p.write()
+	err := p.write()
+	return p, err
 }
 
 // write makes the text: the starter policies, what the catalogue knows, what the
@@ -88,6 +90,7 @@ func (p *starterPlan) write() error {
 	for i := range known {
 		if names := p.named(func(s *servers.Server) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
 			parts = append(parts, p.knownRules(&known[i], names))
+			p.known = append(p.known, catalogued{names, known[i].Name})
 		}
 	}
 	var silent []string
@@ -129,16 +132,6 @@ func (p *starterPlan) named(is func(*servers.Server) bool) (names []string) {
 type catalogued struct {
 	names []string
 	as    string
-}
-
-func (p *starterPlan) byCatalogue() (all []catalogued) {
-	known, _ := servers.Catalogue() // planStarter has read it
-	for i := range known {
-		if names := p.named(func(s *servers.Server) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
-			all = append(all, catalogued{names, known[i].Name})
-		}
-	}
-	return all
 }
 
 // unknown are the servers that nobody knows, sorted.

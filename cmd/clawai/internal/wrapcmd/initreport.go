@@ -41,7 +41,7 @@ func (r *initRun) tellPolicy(what string) {
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
-	for _, e := range r.plan.byCatalogue() {
+	for _, e := range r.plan.known {
 		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
 	}
 	if unknown := r.plan.unknown(); len(unknown) > 0 {

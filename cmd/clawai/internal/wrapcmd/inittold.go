@@ -93,10 +93,7 @@ func (r *initRun) chooseTold(told map[string][]toldTool) error {
 	if !r.terminal || len(options) == 0 {
 		return nil
 	}
-	picked, err := choose.Several(r.c.Context, os.Stdin, os.Stdout, "These say that they only read. Which may run without a question?", options)
-	if errors.Is(err, choose.ErrLeft) {
-		return left(err)
-	}
+	picked, err := several(r.c.Context, "These say that they only read. Which may run without a question?", options)
 	for _, i := range picked {
 		tools[i].allow = true
 	}

@@ -1,6 +1,7 @@
 package wrapcmd
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -47,11 +48,7 @@ func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedSer
 		}
 	}
 	if len(done) > 0 && !r.dryRun {
-		back := "unwrap"
-		if r.op == wrap.Unwrap {
-			back = "wrap"
-		}
-		undo = "clawai " + back + " " + r.again(done)
+		undo = fmt.Sprintf("clawai %s %s", r.op.Undo(), r.again(done))
 	}
 	return all, undo
 }
@@ -85,9 +82,5 @@ func (r *wrapRun) undoHooks(all []editedHooks) string {
 	if len(done) == 0 {
 		return ""
 	}
-	back := "unwrap"
-	if r.op == wrap.Unwrap {
-		back = "wrap"
-	}
-	return "clawai " + back + " --hooks " + strings.Join(compact(done), " ")
+	return fmt.Sprintf("clawai %s --hooks %s", r.op.Undo(), strings.Join(compact(done), " "))
 }

@@ -13,22 +13,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// meant says that a place is within what was asked for.
-func (r *wrapRun) meant(p *wrap.ConfigFile) bool {
-	s := r.selection
-	return (s.Client == "" || s.Client == p.Row.Client) && (s.Scope == "" || s.Scope == p.Row.Scope) &&
-		(s.File == "" || s.File == p.Path || s.File == p.Real)
-}
-
 // report tells what was done, what to do for it to take effect, what could not
 // be covered, and the way back.
 func (r *wrapRun) report(changes []wrap.Change, failed []error) {
-	verb, back := "Wrapped", "unwrap"
+	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
-		verb, back = "Unwrapped", "wrap"
+		verb = "Unwrapped"
 	}
 	var done []string
-	var hooked []string
 	var written []wrap.Change
 	for i, c := range changes {
 		if failed[i] != nil {
@@ -36,7 +28,6 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		}
 		if c.Hook != nil {
 			r.tellHooks(c)
-			hooked = append(hooked, c.Hook.Client)
 			continue
 		}
 		written = append(written, c)
@@ -48,8 +39,8 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		}
 		r.aftercare(c)
 	}
-	if len(hooked) > 0 {
-		fmt.Fprintf(r.prose, "Undo: clawai %s --hooks %s\n", back, strings.Join(compact(hooked), " "))
+	if undo := r.undoHooks(hooksOf(changes, failed)); undo != "" {
+		fmt.Fprintf(r.prose, "Undo: %s\n", undo)
 	}
 	if r.op == wrap.Wrap && !r.hooks {
 		r.uncovered()
@@ -65,7 +56,7 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		fmt.Fprintln(r.prose, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}
 	r.elsewhere()
-	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", back, r.again(done))
+	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), r.again(done))
 }
 
 // aftercare is what a person must know about one changed file.
@@ -125,7 +116,7 @@ func (r *wrapRun) signIn(c wrap.Change) {
 			continue
 		}
 		now := ""
-		if !client.Hidden(e.Row, e.Entry.URL) {
+		if !e.Row.Hidden(e.Entry.URL) {
 			now = "; or now, with: clawai auth login " + term.Text(cmdline.Quote([]string{e.Entry.URL}))
 		}
 		fmt.Fprintf(r.prose, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 )
@@ -38,7 +39,7 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 	slices.SortStableFunc(doc.Files, func(a, b FileStatus) int { return strings.Compare(a.Client, b.Client) })
 	for _, file := range doc.Files {
 		for _, s := range file.Servers {
-			p.names = max(p.names, min(cmdline.Cells(term.Visible(s.Name)), 30))
+			p.names = max(p.names, min(view.Width(term.Visible(s.Name)), 30))
 			p.states = max(p.states, len(s.State))
 		}
 		if file.Error != "" {

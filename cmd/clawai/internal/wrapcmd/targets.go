@@ -17,7 +17,7 @@ import (
 
 // targets are the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
 // person is asked; where nobody can be, it is a usage error that lists it.
-func (r *wrapRun) targets(ctx context.Context) ([]wrap.Target, error) {
+func (r *wrapRun) targets() ([]wrap.Target, error) {
 	matched := wrap.Select(r.Places, r.selection)
 	var pending []wrap.Target
 	for _, t := range matched {
@@ -36,7 +36,7 @@ func (r *wrapRun) targets(ctx context.Context) ([]wrap.Target, error) {
 	if !r.terminal {
 		return nil, cmdline.Usagef("%s", r.choices(pending))
 	}
-	return r.choose(ctx, pending)
+	return r.choose(pending)
 }
 
 // ambiguous says that the command line names fewer servers than were found: a
@@ -65,7 +65,7 @@ func (r *wrapRun) notFound(name string) error {
 	slices.Sort(known)
 	unread := ""
 	for i := range r.Places {
-		if p := &r.Places[i]; p.Err != nil && r.meant(p) {
+		if p := &r.Places[i]; p.Err != nil && r.selection.Matches(p) {
 			unread += fmt.Sprintf("; not read: %s: %v", r.Short(p.Path), p.Err)
 		}
 	}
@@ -139,25 +139,35 @@ func (r *wrapRun) choices(pending []wrap.Target) string {
 	return b.String()
 }
 
-func (r *wrapRun) choose(ctx context.Context, pending []wrap.Target) ([]wrap.Target, error) {
-	slices.SortStableFunc(pending, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
-	options := make([]choose.Option, len(pending))
-	for i, t := range pending {
-		options[i] = choose.Option{Label: r.where(t), Chosen: len(r.selection.Names) > 0}
+func (r *wrapRun) choose(pending []wrap.Target) ([]wrap.Target, error) {
+	chosen, err := r.chooseTargets(fmt.Sprintf("Which servers to %s?", r.op), pending, func(wrap.Target) bool { return len(r.selection.Names) > 0 })
+	if err == nil && len(chosen) == 0 {
+		err = errors.New("nothing was chosen; Space chooses a server")
 	}
-	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, fmt.Sprintf("Which servers to %s?", r.op), options)
-	if errors.Is(err, choose.ErrLeft) {
-		return nil, &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: err}
+	return chosen, err
+}
+
+// chooseTargets has servers chosen, by client, of which some are chosen already.
+func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
+	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
+	options := make([]choose.Option, len(all))
+	for i, t := range all {
+		options[i] = choose.Option{Label: r.where(t), Chosen: already(t)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(picked) == 0 {
-		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was chosen; Space chooses a server")}
-	}
-	var chosen []wrap.Target
+	picked, err := several(r.c.Context, question, options)
 	for _, i := range picked {
-		chosen = append(chosen, pending[i])
+		chosen = append(chosen, all[i])
 	}
-	return chosen, nil
+	return chosen, err
+}
+
+// errLeft is how the command ends when the person leaves a choice.
+var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
+
+func several(ctx context.Context, question string, options []choose.Option) ([]int, error) {
+	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, question, options)
+	if errors.Is(err, choose.ErrLeft) {
+		return nil, errLeft
+	}
+	return picked, err
 }

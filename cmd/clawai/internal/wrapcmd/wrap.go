@@ -151,7 +151,7 @@ func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []er
 		changes, refused, err = r.planHooks(ctx)
 		return changes, refused, nil, err
 	}
-	if targets, err = r.targets(ctx); err != nil {
+	if targets, err = r.targets(); err != nil {
 		return nil, nil, nil, err
 	}
 	if r.Judge.Hub.Into {
@@ -210,7 +210,7 @@ func (r *wrapRun) without() string {
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.ask(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.Short(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return nil, &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")}
+		return nil, errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")
 	}
 	first := &initRun{wrapRun: r, mode: modeAsk, targets: targets}
 	if err := first.prepare(); err != nil {
@@ -250,7 +250,7 @@ func (r *wrapRun) unreadable() bool {
 		if r.hooks {
 			break // of which it says nothing
 		}
-		if p.Err != nil && r.meant(&p) {
+		if p.Err != nil && r.selection.Matches(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.Short(p.Path), p.Row.Name, p.Err)
 			bad = bad || len(r.selection.Names) == 0
 		}
