@@ -92,7 +92,8 @@ var silent = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
 	"resources/subscribe": true, "resources/unsubscribe": true,
 	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
-	"notifications/tools/list_changed": true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
+	"notifications/subscriptions/acknowledged": true,
+	"notifications/tools/list_changed":         true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
 }
 
 // Brought is what a message of the server brings along: that of the calls which it
@@ -173,7 +174,7 @@ func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
 			return policy.Deny, why
 		}
 		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
-		if !acts || seen&policy.Untrusted == 0 {
+		if !acts || c.Subject == policy.MethodSubject && plain(c.Method) || seen&policy.Untrusted == 0 {
 			continue
 		}
 		var o opinion

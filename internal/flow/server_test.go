@@ -268,6 +268,31 @@ func TestWaysOutOfAnUnknownServer(t *testing.T) {
 	}
 }
 
+// A server's own table is about what its tools do, not about how a client asks for their list.
+func TestWhatIsTheProtocolsOwnGoesNowhere(t *testing.T) {
+	p := parsed(t, "[flow]\nlevel = \"strict\"\n[server.post]\npublic_source = true\npublic_sink = true\ndangerous_writes = true\n")
+	s := begin(t, t.TempDir(), "k")
+	defer s.Close()
+	one := s.Server("post", "", noRow, p)
+	if err := one.Add([]gate.Label{{Kind: untrusted, Source: "web fetch"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]policy.Action{
+		"tools/list": policy.Allow, "resources/templates/list": policy.Allow, "ping": policy.Allow, "tasks/get": policy.Allow,
+		"completion/complete": policy.Deny, "vendor/x": policy.Deny, "subscriptions/listen": policy.Deny,
+	} {
+		c := policy.Call{Method: name, Subject: policy.MethodSubject, Names: []string{name}}
+		if got, why := one.Judge([]policy.Call{c}); got != want {
+			t.Errorf("%s: %v, %s", name, got, why)
+		}
+	}
+	for _, c := range []policy.Call{tool("x", "{}"), {Method: "resources/subscribe", Subject: policy.ResourceSubject, Names: []string{"file:///a"}}} {
+		if got, _ := one.Judge([]policy.Call{c}); got != policy.Deny {
+			t.Errorf("%s: %v", c.Method, got)
+		}
+	}
+}
+
 // What answers no call may be any tool's, and brings along what the worst of them does.
 func TestWhatNoCallBroughtIsTheWorst(t *testing.T) {
 	p := parsed(t, `
@@ -287,6 +312,7 @@ tool = "*"
 	one := s.Server("a", "a", noRow, p)
 	for method, want := range map[string]string{
 		"notifications/message": "untrusted a", "notifications/progress": "untrusted a", "sampling/createMessage": "untrusted a", "ping": "",
+		"notifications/subscriptions/acknowledged": "", // it says again what the client asked for
 	} {
 		if got := reply(t, one, method); got != want {
 			t.Errorf("%s brings %q, want %q", method, got, want)

@@ -146,6 +146,9 @@ func responses(w io.Writer, c *turn) {
 	item := object{"type": "message", "id": unique("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
 		item = object{"type": "function_call", "id": unique("fc_"), "call_id": unique("call_"), "name": c.tool, "arguments": c.input()}
+		if at := strings.LastIndex(c.tool, "__"); at > 0 { // of a server's tools
+			item["namespace"], item["name"] = c.tool[:at], c.tool[at+2:]
+		}
 	}
 	id := unique("resp_")
 	for _, e := range []object{

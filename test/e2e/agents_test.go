@@ -30,7 +30,7 @@ const (
 
 var claude = agent{
 	id: "claude-code", shell: "Bash", argument: "command",
-	command: []string{claudeProgram, "-p", "go on", "--model", "scripted", "--allowedTools", "Bash", "Read", "mcp__filesystem"},
+	command: []string{claudeProgram, "-p", "go on", "--model", "scripted", "--allowedTools", "Bash", "Read", "mcp__filesystem", "mcp__web", "mcp__mail", "mcp__post"},
 	vars:    []string{"ANTHROPIC_BASE_URL=ADDRESS", "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
 	folder:  ".claude",
 }

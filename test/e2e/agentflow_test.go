@@ -1,0 +1,215 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const flowRules = `
+[[rule]]
+action = "deny"
+server = "mail"
+tool = "note"
+after = ["untrusted"]
+description = "No mail after strangers"
+` + allowAll + `
+[server.web]
+public_source = true
+secret_data = false
+public_sink = false
+dangerous_writes = false
+
+[server.mail]
+public_source = false
+secret_data = false
+public_sink = false
+dangerous_writes = false
+
+[server.post]
+public_source = false
+secret_data = false
+public_sink = true
+dangerous_writes = false
+
+[flow]
+level = "strict"
+`
+
+// TestAgentFlow: what an agent has read through one server counts at the proxies of others, by
+// a rule and by the level, in that session of the client and in no other, with a hook and
+// without one.
+func TestAgentFlow(t *testing.T) {
+	for _, a := range agents {
+		for _, hooks := range []bool{true, false} {
+			t.Run(a.id+" "+map[bool]string{true: "with a hook", false: "without a hook"}[hooks], func(t *testing.T) {
+				t.Parallel()
+				var s agentSite
+				var told []string
+				sessions := 0
+				model := &script{t: t, after: func(_ int, answer string) { told = append(told, answer) }}
+				model.before = func(n int) {
+					if n == 0 { // clients ask the model before they know what all servers have
+						sessions++
+						s.listed(3 * sessions)
+					}
+				}
+				s = flowSite(t, a, model.serve())
+				if !hooks {
+					s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
+				}
+				for _, session := range []string{"one", "two"} {
+					told, model.asked = nil, 0
+					model.turns = []turn{{s.shell, object{s.argument: "true"}}, s.note("mail", session+" a"), s.note("post", session+" b"), s.note("web", session+" c"), s.note("mail", session+" d"), s.note("post", session+" e")}
+					s.play()
+					s.told(told[1:], "noted "+session+" a", "noted "+session+" b", "noted "+session+" c", "No mail after strangers", "write where others read after reading web note")
+				}
+				if got := string(s.read("noted")); got != "one a\none b\none c\ntwo a\ntwo b\ntwo c\n" {
+					t.Errorf("noted %q", got)
+				}
+				s.must(clawai, "log", "verify")
+			})
+		}
+	}
+}
+
+// TestAgentCleared: a client that is cleared and keeps its servers keeps what they have seen,
+// although its hook says that it begins anew: what forgets too little only asks too often.
+func TestAgentCleared(t *testing.T) {
+	t.Parallel()
+	var s agentSite
+	var told []string
+	model := &script{t: t, after: func(_ int, answer string) { told = append(told, answer) }}
+	model.before = func(n int) {
+		if n == 0 {
+			s.listed(3)
+		}
+	}
+	a := claude
+	a.command = append(slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "go on" }),
+		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+	s = flowSite(t, a, model.serve())
+	program, err := filepath.Abs(s.command[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, s.command[1:]...)
+	cmd.Dir, cmd.Env = s.projects(), s.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	cleared := false
+	says := func(words string) {
+		fmt.Fprintf(in, `{"type":"user","message":{"role":"user","content":%q}}`+"\n", words)
+		for lines.Scan() {
+			cleared = cleared || strings.Contains(lines.Text(), `"conversation_reset"`)
+			if strings.Contains(lines.Text(), `"type":"result"`) {
+				return
+			}
+		}
+		t.Errorf("it ended after %q: %v", words, lines.Err())
+	}
+	first := turn{s.shell, object{s.argument: "true"}}
+	model.turns = []turn{first, s.note("web", "a")}
+	says("go on")
+	says("/clear")
+	model.turns, model.asked = []turn{first, s.note("mail", "b"), s.note("post", "c")}, 0
+	says("go on")
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil || !cleared || len(told) != 5 {
+		t.Fatalf("%v, cleared: %v, %q", err, cleared, told)
+	}
+	s.told([]string{told[1], told[3], told[4]}, "noted a", "No mail after strangers", "write where others read after reading web note")
+}
+
+// flowSite has three servers that write down what they are told, wrapped.
+func flowSite(t *testing.T, a agent, url string) agentSite {
+	t.Helper()
+	s := newAgentSite(t, a, url, flowRules)
+	server, err := filepath.Abs("note-server.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := object{}
+	for _, name := range []string{"web", "mail", "post"} {
+		servers[name] = object{"command": "node", "args": []string{server, s.path("noted")}}
+	}
+	switch a.id {
+	case "claude-code":
+		s.write(".claude.json", string(asJSON(t, object{"mcpServers": servers})))
+	case "gemini":
+		s.write(".gemini/settings.json", strings.Replace(string(s.read(".gemini/settings.json")), "{", `{"mcpServers": `+string(asJSON(t, servers))+",", 1))
+	case "codex":
+		text := string(s.read(".codex/config.toml"))
+		for name := range servers {
+			text += "[mcp_servers." + name + "]\ncommand = \"node\"\nargs = " + string(asJSON(t, []string{server, s.path("noted")})) + "\n"
+		}
+		s.write(".codex/config.toml", text)
+	}
+	s.must(filepath.Join(s.bin, "clawai"), "wrap", "web", "mail", "post", "--yes")
+	return s
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var listing = regexp.MustCompile(`([0-9a-z]{10})-\d+ .*tools/list .* done in`)
+
+// listed waits until so many proxies have been asked for their servers' tools.
+func (s *agentSite) listed(proxies int) {
+	end := time.Now().Add(time.Minute)
+	for asked := map[string]bool{}; len(asked) < proxies; time.Sleep(20 * time.Millisecond) {
+		out, err := s.run(clawai, "log")
+		if err != nil || time.Now().After(end) {
+			s.t.Errorf("not all servers were asked for their tools: %v\n%s", err, out)
+			return
+		}
+		for _, line := range listing.FindAllStringSubmatch(out, -1) {
+			asked[line[1]] = true
+		}
+	}
+}
+
+func (s *agentSite) note(server, words string) turn {
+	if s.id == "gemini" {
+		return turn{"mcp_" + server + "_note", object{"words": words}}
+	}
+	return turn{"mcp__" + server + "__note", object{"words": words}}
+}
+
+func (s *agentSite) told(told []string, want ...string) {
+	s.t.Helper()
+	if len(told) != len(want) {
+		s.t.Fatalf("%d answers: %q", len(told), told)
+	}
+	for i := range want {
+		if !strings.Contains(told[i], want[i]) {
+			s.t.Errorf("call %d: the agent was told %s, want %q", i, told[i], want[i])
+		}
+	}
+}
