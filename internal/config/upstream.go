@@ -27,7 +27,7 @@ type Hub struct {
 // Upstream is one server of a hub, with the variables put in.
 type Upstream struct {
 	ID      string // what rules call it
-	Prefix  string // what its tools begin with: its alias, or its id
+	Prefix  string // what its tools begin with: its alias, or its id; "" when they are bare
 	Command []string
 	URL     string // of a remote server, in place of a command
 	Env     map[string]string
@@ -65,6 +65,7 @@ type upstreamTable struct {
 	Headers  map[string]string `toml:"headers"`
 	Cwd      string            `toml:"cwd"`
 	Alias    string            `toml:"alias"`
+	Bare     bool              `toml:"bare"`
 	Tools    []string          `toml:"tools"`
 	Hide     []string          `toml:"hide"`
 	Disabled bool              `toml:"disabled"`
@@ -136,6 +137,9 @@ func tableLine(lines map[string]int, table string) (first int) {
 // off counts: switching it on must not change what others are called.
 func taken(others []Upstream, u Upstream) error {
 	for _, o := range others {
+		if u.Prefix == "" && o.Prefix == "" {
+			return fmt.Errorf("upstream.%s is bare, too; tools of both could have one name, so only one server may be", o.ID)
+		}
 		for _, name := range []string{u.ID, u.Prefix} {
 			if name == o.Prefix || name == o.ID {
 				return fmt.Errorf("%q is what the tools of upstream.%s begin with, too; give one of them another alias", name, o.ID)
@@ -151,6 +155,12 @@ func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
 		if err := upstream.CheckID(name); err != nil {
 			return u, err
 		}
+	}
+	if t.Bare && t.Alias != "" {
+		return u, errors.New("alias is what its names begin with, and bare that they begin with nothing; keep one of them")
+	}
+	if t.Bare {
+		u.Prefix = ""
 	}
 	if u.Command, err = t.command(); err != nil {
 		return u, err

@@ -35,6 +35,7 @@ tools = ["read_*"]
 hide = ["read_all"]
 idle = "0s"
 timeout = "5s"
+bare = true
 [upstream.fs]
 command = "fs"
 cwd = "~/x"
@@ -51,7 +52,7 @@ headers = { Authorization = "Bearer $MISSING" }
 		t.Fatalf("%+v", h)
 	}
 	zoo, fs, api := h.Servers[0], h.Servers[1], h.Servers[2] // in the file's order
-	if zoo.ID != "zoo" || zoo.Prefix != "zoo" || !slices.Equal(zoo.Command, []string{"npx", "-y", "server", "d/x", "$"}) ||
+	if zoo.ID != "zoo" || zoo.Prefix != "" || !slices.Equal(zoo.Command, []string{"npx", "-y", "server", "d/x", "$"}) ||
 		zoo.Env["TOKEN"] != "$DIR" || zoo.Dir != filepath.Join(dir, "sub") || zoo.Idle != 0 || zoo.Timeout != 5*time.Second ||
 		len(zoo.Tools) != 1 || len(zoo.Hide) != 1 || zoo.Unusable != nil {
 		t.Errorf("%+v", zoo)
@@ -89,6 +90,8 @@ func TestLoadHubRefuses(t *testing.T) {
 		"[upstream.a]\ncomand = 'x'":                                                   `:2:1: "upstream.a.comand" is no setting; did you mean "command"?`,
 		"[upstream.a]\ncommand = 'x'\n[upstream.b]\ncommand = 'y'\nalias = 'a'":        `:4: upstream.b: "a" is what the tools of upstream.a begin with`,
 		"[upstream.a]\ncommand = 'x'\nalias='c'\n[upstream.b]\ncommand='y'\nalias='c'": `"c" is what`,
+		"[upstream.a]\ncommand='x'\nbare=true\n[upstream.b]\ncommand='y'\nbare=true":   `:5: upstream.b: upstream.a is bare, too`,
+		"[upstream.a]\ncommand='x'\nalias='c'\nbare=true":                              `keep one of them`,
 		"[hub]\nprefix_description = true":                                             `"hub.prefix_description" is no setting; did you mean "prefix_descriptions"?`,
 		"[hub]\nlist_wait = 'soon'":                                                    `:2: hub.list_wait: "soon" is no time`,
 		"[hub]\nlist_wait = '0s'":                                                      `"0s" is no time`,

@@ -40,21 +40,32 @@ const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // Advertised is what a client is told that a tool or a prompt of the server is called.
 // It depends on nothing else: neither on other servers nor on other names. One that is too
-// long, or that some client could not take, is cut and gets a digest of the original.
+// long, or that some client could not take, is cut and gets a digest of the original; so is
+// one without a prefix that holds a separator, and could be another server's.
 func Advertised(id, prefix, name string) string {
-	whole := prefix + Separator + name
+	whole := name
+	if prefix != "" {
+		whole = prefix + Separator + name
+	}
 	clean := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, whole)
-	if clean == whole && len(whole) <= Budget {
+	for prefix == "" && strings.Contains(clean, Separator) {
+		clean = strings.ReplaceAll(clean, Separator, "_")
+	}
+	if clean == whole && whole != "" && len(whole) <= Budget {
 		return whole
 	}
 	sum := sha256.Sum256([]byte(id + "\x00" + name))
 	end := "_" + hex.EncodeToString(sum[:4])
-	return clean[:min(len(clean), Budget-len(end))] + end
+	clean = clean[:min(len(clean), Budget-len(end))]
+	if prefix == "" {
+		clean = strings.TrimSuffix(clean, "_") // with end it would separate again
+	}
+	return clean + end
 }
 
 // Split takes an advertised name apart. Of one that Advertised has cut, name is not the

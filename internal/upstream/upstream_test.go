@@ -28,6 +28,12 @@ var parts = strings.Fields("read write file _ __ - . / create issue GitHub ä \u
 
 func TestNamesOfShuffledServers(t *testing.T) {
 	ids := []string{"fs", "git-hub", "a_b", "a", "b", "0"}
+	prefixes := map[string]string{"fs": "", "a": "short"} // of the others, the id
+	for _, id := range ids {
+		if _, set := prefixes[id]; !set {
+			prefixes[id] = id
+		}
+	}
 	type tool struct{ id, name string }
 	var tools []tool
 	r := rand.New(rand.NewPCG(1, 2))
@@ -47,7 +53,7 @@ func TestNamesOfShuffledServers(t *testing.T) {
 		r.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
 		whose := map[string]tool{}
 		for _, one := range tools {
-			name := Advertised(one.id, one.id, one.name)
+			name := Advertised(one.id, prefixes[one.id], one.name)
 			if other, taken := whose[name]; taken {
 				t.Fatalf("%q is of %q and of %q", name, one, other)
 			}
@@ -64,11 +70,17 @@ func TestNamesOfShuffledServers(t *testing.T) {
 		if !clients.MatchString(name) {
 			t.Errorf("%q: clients do not take %q", one, name)
 		}
+		if prefixes[one.id] == "" {
+			if strings.Contains(name, Separator) || clients.MatchString(one.name) && !strings.Contains(one.name, Separator) && name != one.name {
+				t.Errorf("%q became %q", one.name, name)
+			}
+			continue
+		}
 		prefix, rest, ok := Split(name)
-		if !ok || prefix != one.id {
+		if !ok || prefix != prefixes[one.id] {
 			t.Errorf("%q splits into %q and %q", name, prefix, rest)
 		}
-		if plain := one.id + Separator + one.name; clients.MatchString(plain) && (name != plain || rest != one.name) {
+		if plain := prefixes[one.id] + Separator + one.name; clients.MatchString(plain) && (name != plain || rest != one.name) {
 			t.Errorf("%q became %q, of which %q is left", plain, name, rest)
 		}
 	}

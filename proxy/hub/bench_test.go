@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
@@ -120,6 +121,45 @@ func BenchmarkList(b *testing.B) {
 	ask(`{"jsonrpc":"2.0","id":-1,"method":"tools/list"}`)
 	for i := 1; b.Loop(); i++ {
 		ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i))
+	}
+	b.StopTimer()
+	_ = in.Close()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	<-ended
+	_ = clientOut.Close()
+}
+
+// BenchmarkChange is from a server's word that its tools are others until its client has been
+// told and has listed them: the waits in it are meant (coalesce).
+func BenchmarkChange(b *testing.B) {
+	var servers []hub.Server
+	toys := make([]*toy, 10)
+	for i := range toys {
+		toys[i] = &toy{id: fmt.Sprint("s", i), tools: []string{"x"}}
+		servers = append(servers, hub.Server{ID: toys[i].id, Prefix: toys[i].id, Open: toys[i].open})
+	}
+	clientIn, in := io.Pipe()
+	out, clientOut := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- hub.Run(b.Context(), hub.Options{ClientIn: clientIn, ClientOut: clientOut, Gate: opened(b), Servers: servers, ListWait: patience})
+	}()
+	lines := bufio.NewReader(out)
+	ask := func(line, want string) {
+		_, _ = io.WriteString(in, line+"\n")
+		if got, err := lines.ReadString('\n'); err != nil || !strings.Contains(got, want) {
+			b.Fatal(got, err)
+		}
+	}
+	ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, "serverInfo")
+	ask(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`, `"s9__x"`)
+	for i := 1; b.Loop(); i++ {
+		toys[3].tools = []string{fmt.Sprint("x", i)}
+		go toys[3].running().say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		if got, err := lines.ReadString('\n'); err != nil || !strings.Contains(got, "tools/list_changed") {
+			b.Fatal(got, err)
+		}
+		ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i), fmt.Sprintf(`"s3__x%d"`, i))
 	}
 	b.StopTimer()
 	_ = in.Close()

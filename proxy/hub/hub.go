@@ -40,7 +40,7 @@ type Options struct {
 // Server is one server of a hub. It is started when it is first needed.
 type Server struct {
 	ID     string // what rules call it; as upstream.CheckID wants it
-	Prefix string // what its names begin with for the client; likewise
+	Prefix string // what its names begin with for the client; likewise, or of one server "": nothing
 	// Open starts it. It is called again when the server has ended and is needed.
 	Open   func() (proxy.Upstream, error)
 	Offers func(tool string) bool // whether it has that tool for this client; nil: every one

@@ -123,9 +123,13 @@ func renamed(id string, raw []byte) []byte {
 }
 
 // named finds the server of an advertised name, and what it calls it. A name that was not
-// listed is taken apart: servers get new tools. One of two is nobody's.
+// listed is taken apart, or is the server's whose names are bare: servers get new tools. One
+// of two is nobody's.
 func (h *hub) named(k kind, advertised string) (s *server, original string) {
 	prefix, rest, split := upstream.Split(advertised)
+	if !split {
+		rest = advertised
+	}
 	var apart *server
 	found := 0
 	for _, one := range h.all() {
@@ -142,7 +146,7 @@ func (h *hub) named(k kind, advertised string) (s *server, original string) {
 				found++
 			}
 		}
-		if split && one.Prefix == prefix {
+		if split && one.Prefix == prefix || one.Prefix == "" && upstream.Advertised(one.ID, "", advertised) == advertised {
 			apart = one
 		}
 	}

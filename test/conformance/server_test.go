@@ -4,9 +4,12 @@ package conformance
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,18 +39,27 @@ var serverRuns = []struct {
 func TestServers(t *testing.T) {
 	for _, r := range serverRuns {
 		t.Run(r.String(), func(t *testing.T) {
-			env, err := home(t.TempDir())
+			dir := t.TempDir()
+			env, err := home(dir)
 			if err != nil {
+				t.Fatal(err)
+			}
+			only := fmt.Sprintf("[upstream.server]\ncommand = %q\nbare = true\n", everythingServer) // the suite knows no prefix
+			if err := os.WriteFile(filepath.Join(dir, "config", "config.toml"), []byte(only), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			origin := serve(t, r.stateless)
 			direct := r.check(t, "server", origin, env)
 			gateway := r.check(t, "server", behindGateway(t, env, everythingServer), env)
-			for form, front := range map[string]string{
+			fronts := map[string]string{
 				"stdio":   behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer),
 				"bridge":  behindGateway(t, env, clawai+" proxy --ask never -- "+origin),
 				"reverse": reversed(t, env, origin),
-			} {
+			}
+			if !r.stateless { // 2026-07-28, which the hub tells its client not to speak
+				fronts["hub"] = behindGateway(t, env, clawai+" hub --ask never")
+			}
+			for form, front := range fronts {
 				at, got, again := place{"server", form, r.run}, r.check(t, "server", front, env), r.alone(t, "server", front, env)
 				known := expected(t)
 				if form != "reverse" {
