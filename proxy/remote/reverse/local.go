@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/clawai/clawai/internal/event"
@@ -194,7 +195,7 @@ func (l *localSession) answer(id string, m jsonscan.Value, line []byte) {
 	l.mu.Lock()
 	x := l.awaited[id]
 	if x != nil && x.begins && l.version == "" {
-		l.version = mcp.Negotiated(m.Member("result").Bytes())
+		l.version = strings.Clone(mcp.Negotiated(m.Member("result").Bytes())) // the line is not ours
 	}
 	last := x != nil && l.meet(x, id)
 	l.mu.Unlock()

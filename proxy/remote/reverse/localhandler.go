@@ -181,9 +181,9 @@ func (rh *requestHandler) getLocal() {
 	rh.out = newResponder(rh.w, "")
 	rh.out.patience = rh.s.o.Patience
 	defer rh.out.hangUp()
-	rh.out.openStream()
 	l.listen(rh.out)
 	defer l.forget(rh.out)
+	rh.out.openStream()
 	select {
 	case <-rh.out.ended:
 	case <-rh.r.Context().Done():
