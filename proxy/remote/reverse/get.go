@@ -19,6 +19,10 @@ func (rh *requestHandler) handleGet() {
 		return
 	}
 	defer done()
+	if rh.backend.local != nil {
+		rh.getLocal()
+		return
+	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id != "" {
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {

@@ -67,6 +67,10 @@ func (rh *requestHandler) handlePost() {
 			return
 		}
 	}
+	if rh.backend.local != nil {
+		rh.postLocal(line, err)
+		return
+	}
 	if !rh.findSession() {
 		return
 	}
@@ -221,10 +225,14 @@ func (rh *requestHandler) refuseMismatch(name string) {
 
 // noteDropped records a message that goes nowhere and does not reach the pump.
 func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
-	_ = rh.agent.gate.Session.Note(&event.Event{
+	ev := &event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
-	})
+	}
+	if rh.backend.local != nil { // which names the servers that rules know
+		ev.Server, ev.ServerGuess = "", ev.Server
+	}
+	_ = rh.agent.gate.Session.Note(ev)
 }
 
 // acquireAgent finds the agent session of the path; done releases it.
@@ -242,7 +250,9 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 		done()
 		return nil, false
 	}
-	rh.noteWithheld()
+	if rh.backend.local == nil {
+		rh.noteWithheld()
+	}
 	return done, true
 }
 
@@ -297,6 +307,10 @@ func (rh *requestHandler) handleDelete() {
 		return
 	}
 	defer done()
+	if rh.backend.local != nil {
+		rh.deleteLocal()
+		return
+	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && id != "" {
 		rh.refuse(http.StatusNotFound, "there is no such session")

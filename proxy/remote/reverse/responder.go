@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/proxy"
@@ -30,6 +31,7 @@ type responder struct {
 	event         *sse.Event    // its data is one line
 	final         bool          // event is the last that the server's stream can have
 	replays       *replays      // of the session; nil without one
+	patience      time.Duration // for each write; 0: for ever
 	ended         chan struct{} // closed with the answer, or when nobody reads any more
 
 	upstream upstreamCall
@@ -236,12 +238,27 @@ func (a *responder) writeHeader() {
 }
 
 func (a *responder) write(b []byte) error {
+	if a.patience > 0 {
+		_ = a.ctl.SetWriteDeadline(time.Now().Add(a.patience))
+	}
 	if _, err := a.w.Write(b); err != nil {
 		a.hungUp = true
 		a.end()
 		return errHungUp
 	}
 	return a.ctl.Flush()
+}
+
+// finish ends the response: with this status, if nothing was said yet.
+func (a *responder) finish(status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.headerWritten && !a.hungUp {
+		a.status = status
+		a.writeHeader()
+	}
+	a.hungUp = true
+	a.end()
 }
 
 // hangUp notes that nobody reads any more: the handler is about to return, and

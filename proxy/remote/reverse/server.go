@@ -17,13 +17,14 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options of New. All but the last six are required.
+// Options of New. Upstreams or Local, and the next four, are required.
 type Options struct {
 	Upstreams map[string]remote.Options // by the name that stands in the path
+	Local     map[string]Local          // likewise
 	Secret    string                    // the first part of every path; nobody can guess it
 	Port      string                    // that this server listens on
 	Hosts     []string                  // the names and addresses it is reached by
-	// Gate makes the gate of one agent session at one server.
+	// Gate makes the gate of one agent session at one server, and of each session of a local one.
 	Gate func(server string) (Gate, error)
 
 	Pass        []string // headers of clients that go on besides those that always do; see CheckPassed
@@ -31,7 +32,8 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long a session nobody uses is kept; default 1 h
-	Patience    time.Duration // how long a client may take to send a message, and a server to acknowledge one; default 1 min
+	Patience    time.Duration // how long a client may take to send a message, or to read one of a local server, and a server to acknowledge one; default 1 min
+	Sessions    int           // how many are kept; default 1,000
 }
 
 // Gate is what an agent session passes. End, called once, closes it.
@@ -39,10 +41,6 @@ type Gate struct {
 	Session *gate.Session
 	End     func()
 }
-
-// maxSessions bounds the sessions that are kept; a client that opens more is told
-// to wait.
-const maxSessions = 1000
 
 // Server answers clients. Close ends it.
 type Server struct {
@@ -66,9 +64,10 @@ type Server struct {
 
 // backend is one server behind this one.
 type backend struct {
-	name string
-	o    remote.Options
-	http *http.Client
+	name  string
+	o     remote.Options
+	http  *http.Client
+	local Local // in place of an address
 }
 
 // route is what a path names: an agent session and a server.
@@ -77,7 +76,7 @@ type route struct{ session, server string }
 // New makes a server for the given upstreams.
 func New(o Options) (*Server, error) {
 	switch {
-	case len(o.Upstreams) == 0:
+	case len(o.Upstreams)+len(o.Local) == 0:
 		return nil, errors.New("no server to forward to")
 	case len(o.Secret) < 16:
 		return nil, errors.New("the path needs a secret of at least 16 characters")
@@ -88,6 +87,7 @@ func New(o Options) (*Server, error) {
 		o.Limits = frame.DefaultLimits()
 	}
 	o.Idle = cmp.Or(o.Idle, time.Hour)
+	o.Sessions = cmp.Or(o.Sessions, 1000)
 	o.Patience = cmp.Or(o.Patience, time.Minute)
 	s := &Server{
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
@@ -109,12 +109,23 @@ func New(o Options) (*Server, error) {
 		if err := remote.CheckURL(up.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		s.backends[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
+	}
+	for name, local := range o.Local {
+		if s.backends[name] != nil {
+			return nil, fmt.Errorf("two servers are called %q", name)
+		}
+		s.backends[name] = &backend{name: name, http: &http.Client{}, local: local}
+	}
+	for name := range s.backends {
 		if !isPathName(name) {
 			return nil, fmt.Errorf("%q cannot stand in a path: a name has letters, digits, - and _", name)
 		}
-		s.backends[name] = &backend{name: name, o: up, http: remote.NewClient(up)}
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if len(o.Local) > 0 {
+		s.tasks.Go(s.expire)
+	}
 	return s, nil
 }
 

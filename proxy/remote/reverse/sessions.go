@@ -48,6 +48,15 @@ type mcpSession struct {
 	stream   *responder
 	endpoint *url.URL
 	open     context.Context // until the stream ends
+
+	local *localSession // of a local server; nil for another
+}
+
+// end ends what serves a session that nobody finds any more.
+func (m *mcpSession) end() {
+	if m.local != nil {
+		m.local.end()
+	}
 }
 
 // acquireAgent finds or makes the agent session of a path, and holds it until done.
@@ -60,8 +69,8 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 	s.expireIdle()
 	a = s.agents[route]
 	if a == nil {
-		if len(s.agents) >= maxSessions {
-			return nil, nil, fmt.Errorf("there are %d agent sessions already", maxSessions)
+		if len(s.agents) >= s.o.Sessions {
+			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
 		g, err := s.o.Gate(route.server)
 		if err != nil {
@@ -95,12 +104,31 @@ func (s *Server) expireIdle() {
 	for key, sess := range s.sessions {
 		if sess.lastUsed.Before(old) && sess.active == 0 {
 			delete(s.sessions, key)
+			sess.end()
 		}
 	}
 	for route, a := range s.agents {
 		if a.active == 0 && a.lastUsed.Before(old) {
 			delete(s.agents, route)
 			s.tasks.Go(a.close)
+		}
+	}
+}
+
+// expire ends idle sessions while nobody comes: those of local servers have processes.
+func (s *Server) expire() {
+	look := time.NewTicker(max(s.o.Idle/64, time.Millisecond))
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			s.mu.Lock()
+			if s.ctx.Err() == nil {
+				s.expireIdle()
+			}
+			s.mu.Unlock()
+		case <-s.ctx.Done():
+			return
 		}
 	}
 }
@@ -115,8 +143,8 @@ func (s *Server) newSession(a *agentSession, server string) *mcpSession {
 func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) >= maxSessions && !s.evictOldest() {
-		return fmt.Errorf("there are %d sessions already", maxSessions)
+	if len(s.sessions) >= s.o.Sessions && !s.evictOldest() {
+		return fmt.Errorf("there are %d sessions already", s.o.Sessions)
 	}
 	if sess.key != "" && s.sessions[sess.key] == sess {
 		delete(s.sessions, sess.key)
@@ -169,6 +197,7 @@ func (s *Server) evictOldest() bool {
 		return false
 	}
 	delete(s.sessions, oldest.key)
+	oldest.end()
 	return true
 }
 
@@ -201,6 +230,7 @@ func (s *Server) removeSession(sess *mcpSession) {
 	if sess.key != "" && s.sessions[sess.key] == sess {
 		delete(s.sessions, sess.key)
 	}
+	sess.end()
 }
 
 func sessionKey(route route, id string) string {

@@ -56,15 +56,17 @@ func HubCommand() *cli.Command {
 	}
 }
 
-// hubRun is one run of the command.
+// hubRun is one run of a hub: for the client that started us, or for those that come to
+// --listen, each with servers of its own.
 type hubRun struct {
 	run  *proxyRun
 	hub  config.Hub
 	only []string // of its servers; none: all that are on
 	log  *audit.Log
 
-	mu   sync.Mutex
-	used [][]byte // what the vault gave to servers so far
+	mu       sync.Mutex           // guards what follows, and hub.Servers once there are sessions
+	used     [][]byte             // what the vault gave to servers so far
+	sessions map[*hubSession]bool // that are told of other servers
 }
 
 func runHub(c *cli.Context) error {
@@ -74,6 +76,7 @@ func runHub(c *cli.Context) error {
 	moreProcessors()
 	growHeap()
 	h := &hubRun{run: &proxyRun{observe: c.Bool("observe")}}
+	h.run.project, _ = os.Getwd() // of the client, which started us; without one there is no project
 	if err := h.read(c); err != nil {
 		return err
 	}
@@ -109,7 +112,6 @@ func (h *hubRun) read(c *cli.Context) (err error) {
 	}
 	h.run.disk = h.disk()
 	h.run.here = h.run.disk != nil
-	h.run.project, _ = os.Getwd() // of the client, which started us; without one there is no project
 	if err := h.run.readOptions(c); err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (h *hubRun) serve(ctx context.Context) error {
 	defer all.Close()
 	defer all.Started() // servers may be started until the end
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	one, err := all.Open(session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers)})
+	one, err := all.Open(h.peer())
 	if err != nil {
 		stop()
 		return fmt.Errorf("cannot keep a record: %w", err)
@@ -171,30 +173,39 @@ func (h *hubRun) serve(ctx context.Context) error {
 	watching, unwatch := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() { defer close(watched); all.Watch(watching) }()
-	o := hub.Options{
-		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
-		Version: cmdline.Version, Limits: h.run.limits, DenyAsError: h.run.asError, PrefixDescriptions: h.hub.PrefixDescriptions, ListWait: h.hub.ListWait,
-	}
-	open := func(s config.Upstream) (proxy.Upstream, error) { return h.open(all, one.Session, s) }
-	o.Servers = members(h.hub.Servers, open)
-	updates := make(chan []hub.Server)
-	o.Updates = updates
 	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
-		h.follow(watching, one.Session, func(next []config.Upstream) {
-			select {
-			case updates <- members(next, open):
-			case <-watching.Done():
-			}
-		})
-	}()
-	err = hub.Run(ctx, o)
+	go func() { defer close(followed); h.follow(watching) }()
+	err = h.carry(ctx, all, hub.Options{
+		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
+	})
 	unwatch()
 	<-watched
 	<-followed
-	one.End("all servers of the hub were closed", cmdline.ExitOK)
+	one.End(hubEnded, cmdline.ExitOK)
 	return err
+}
+
+// hubEnded is how a session of a hub ends, for the record.
+const hubEnded = "all servers of the hub were closed"
+
+// peer is the hub for the record.
+func (h *hubRun) peer() session.Peer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers)}
+}
+
+// carry is one session of the hub: o says with whom, and under which gate.
+func (h *hubRun) carry(ctx context.Context, all *session.Sessions, o hub.Options) error {
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
+	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.open(all, s.guard, u) }
+	o.Version, o.Limits, o.DenyAsError = cmdline.Version, h.run.limits, h.run.asError
+	o.PrefixDescriptions, o.ListWait, o.Updates = h.hub.PrefixDescriptions, h.hub.ListWait, s.updates
+	o.Servers = members(h.join(s), s.open)
+	defer h.leave(s)
+	defer end()
+	return hub.Run(ctx, o)
 }
 
 // offered are the tools that the configuration leaves of a server's.

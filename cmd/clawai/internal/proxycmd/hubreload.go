@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,14 +33,70 @@ func digest(s config.Upstream) string {
 		s.ID, s.Prefix, s.Command, s.URL, s.Env, s.Header, s.Dir, s.Tools, s.Hide, s.Idle, s.Timeout, s.Unusable)))
 }
 
+// hubSession is one session of the hub as those see it who change its servers.
+type hubSession struct {
+	guard   *gate.Session
+	open    func(config.Upstream) (proxy.Upstream, error)
+	updates chan []hub.Server
+	over    <-chan struct{}
+}
+
+// put puts other servers in force.
+func (s *hubSession) put(next []config.Upstream) {
+	select {
+	case s.updates <- members(next, s.open):
+	case <-s.over:
+	}
+}
+
+// join has a session told of every change from now on; now are the servers in force.
+func (h *hubRun) join(s *hubSession) (now []config.Upstream) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions == nil {
+		h.sessions = map[*hubSession]bool{}
+	}
+	h.sessions[s] = true
+	return h.hub.Servers
+}
+
+func (h *hubRun) leave(s *hubSession) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s)
+}
+
+// replace puts other servers in force, in every session.
+func (h *hubRun) replace(next []config.Upstream) {
+	h.mu.Lock()
+	h.hub.Servers = next
+	h.mu.Unlock()
+	for _, s := range h.joined() {
+		s.put(next)
+	}
+}
+
+// note records in every session what has become of the servers.
+func (h *hubRun) note(what string) {
+	for _, s := range h.joined() {
+		_ = s.guard.Note(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})
+	}
+}
+
+func (h *hubRun) joined() []*hubSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.sessions))
+}
+
 // follow puts other servers in force when config.toml has them, until ctx ends. A file that
 // is broken leaves those that are there.
-func (h *hubRun) follow(ctx context.Context, guard *gate.Session, put func([]config.Upstream)) {
+func (h *hubRun) follow(ctx context.Context) {
 	inForce := digests(h.hub.Servers)
 	config.WatchHub(ctx, h.run.folders, os.LookupEnv, func(now config.Hub, err error) {
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "clawai: the servers stay as they are: %v\n", err)
-			_ = guard.Note(&event.Event{Kind: event.Chatter, Code: "servers", Detail: err.Error()})
+			h.note(err.Error())
 			return
 		}
 		next := slices.DeleteFunc(h.chosen(now.Servers), func(s config.Upstream) bool {
@@ -53,8 +110,8 @@ func (h *hubRun) follow(ctx context.Context, guard *gate.Session, put func([]con
 			return
 		}
 		inForce = digests(next)
-		put(next)
-		_ = guard.Note(&event.Event{Kind: event.Chatter, Code: "servers", Detail: "servers of the hub are " + ids(next)})
+		h.replace(next)
+		h.note("servers of the hub are " + ids(next))
 		for _, s := range next {
 			if s.Unusable != nil {
 				fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)

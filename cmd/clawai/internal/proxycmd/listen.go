@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,13 +27,15 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/proxy/hub"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
-// listenRun is one run of clawai proxy --listen: the reverse proxy for clients
+// listenRun is one run of clawai proxy --listen: the reverse proxy, or the hub, for clients
 // that speak HTTP themselves.
 type listenRun struct {
 	run       *proxyRun
@@ -43,19 +47,20 @@ type listenRun struct {
 	pass      []string
 	cert      *tls.Certificate
 	sessions  *session.Sessions
+	hub       *hubRun // in place of upstreams
 }
 
 // runListen serves until it is interrupted.
 func runListen(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return cmdline.Usagef("--listen takes its servers from --upstream; nothing follows --")
+		return cmdline.Usagef("--listen takes its servers from --upstream or --hub; nothing follows --")
 	}
 	l := &listenRun{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
 		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
 	}
-	if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
-		return cmdline.Usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH")
+	if err := checkServed(c); err != nil {
+		return err
 	}
 	if err := l.checkAddress(c.String("tls-cert") != ""); err != nil {
 		return err
@@ -70,6 +75,61 @@ func runListen(c *cli.Context) error {
 			return cmdline.Usagef("--pass-header: %w", err)
 		}
 	}
+	if err := l.readServers(c); err != nil {
+		return err
+	}
+	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
+		return err
+	}
+	record, err := base.OpenRecord(l.run.folders.State, l.run.redact, l.run.sync)
+	if err != nil {
+		return proxyError(err)
+	}
+	record.Hide(l.run.secrets.known)
+	var stderr *os.File // of servers that we start
+	if l.hub != nil {
+		l.hub.log, stderr = record, os.Stderr
+	}
+	if l.sessions, err = l.run.sessions(record, stderr); err == nil {
+		err = l.serve(c.Context)
+		l.sessions.Started()
+		l.sessions.Close()
+	}
+	err = l.run.secrets.hide(err)
+	if closing := record.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the record: %w", closing)
+	}
+	if err != nil {
+		return proxyError(err)
+	}
+	return nil
+}
+
+// checkServed demands the servers from one place.
+func checkServed(c *cli.Context) error {
+	if !c.Bool("hub") {
+		if c.IsSet("only") {
+			return cmdline.Usagef("--only belongs to --hub")
+		}
+		if len(c.StringSlice("upstream")) == 0 && !c.Bool("wrapped") {
+			return cmdline.Usagef("which servers? write: clawai proxy --listen 127.0.0.1:8808 --upstream NAME=https://HOST/PATH, or --hub for those of config.toml")
+		}
+		return nil
+	}
+	for _, name := range []string{"upstream", "wrapped", "header-file", "pass-header"} {
+		if c.IsSet(name) {
+			return cmdline.Usagef("--%s does not go with --hub, whose servers stand in config.toml with their headers", name)
+		}
+	}
+	return nil
+}
+
+// readServers reads the servers and what every form of the command has.
+func (l *listenRun) readServers(c *cli.Context) error {
+	if c.Bool("hub") {
+		l.hub = &hubRun{run: l.run}
+		return l.hub.read(c)
+	}
 	if err := l.run.readOptions(c); err != nil {
 		return err
 	}
@@ -81,29 +141,7 @@ func runListen(c *cli.Context) error {
 		}
 		upstreams = append(upstreams, led...)
 	}
-	if err := l.readUpstreams(upstreams, c.StringSlice("header-file")); err != nil {
-		return err
-	}
-	if err := l.readCertificate(c.String("tls-cert"), c.String("tls-key")); err != nil {
-		return err
-	}
-	record, err := base.OpenRecord(l.run.folders.State, l.run.redact, l.run.sync)
-	if err != nil {
-		return proxyError(err)
-	}
-	record.Hide(l.run.secrets.known)
-	if l.sessions, err = l.run.sessions(record, nil); err == nil {
-		err = l.serve(c.Context)
-		l.sessions.Close()
-	}
-	err = l.run.secrets.hide(err)
-	if closing := record.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the record: %w", closing)
-	}
-	if err != nil {
-		return proxyError(err)
-	}
-	return nil
+	return l.readUpstreams(upstreams, c.StringSlice("header-file"))
 }
 
 func (l *listenRun) readCertificate(cert, key string) error {
@@ -155,7 +193,12 @@ func (l *listenRun) serve(ctx context.Context) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
+		var all sync.WaitGroup
+		if l.hub != nil {
+			all.Go(func() { l.hub.follow(watching) })
+		}
 		l.sessions.Watch(watching)
+		all.Wait()
 	}()
 	defer func() { unwatch(); <-watched }()
 	if err := l.announce(handler, in.Addr()); err != nil {
@@ -207,17 +250,39 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	if httpproxy.Loopback(host) {
 		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
-	return reverse.New(reverse.Options{
+	o := reverse.Options{
 		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
 		Limits: l.run.limits, DenyAsError: l.run.asError,
 		Gate: l.gate,
-	})
+	}
+	if l.hub != nil {
+		o.Local, o.Sessions = map[string]reverse.Local{hubName: l.carry}, maxHubs
+	}
+	return reverse.New(o)
 }
 
-// gate makes the gate of one agent session at one server.
+// hubName is what stands in the hub's path.
+const hubName = "hub"
+
+// maxHubs bounds the sessions of the hub, each of which starts servers of its own.
+const maxHubs = 100
+
+// carry is one session of the hub.
+func (l *listenRun) carry(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
+	_ = l.hub.carry(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
+}
+
+// gate makes the gate of one agent session at one server, or of one session of the hub.
 func (l *listenRun) gate(name string) (reverse.Gate, error) {
-	at := &remoteServer{url: l.upstreams[name].URL}
-	one, err := l.sessions.Open(session.Peer{Name: name, Is: "listening for " + at.named(), URL: at.url.String()})
+	var peer session.Peer
+	if l.hub != nil {
+		peer = l.hub.peer()
+		peer.Is = "listening for " + peer.Is
+	} else {
+		at := &remoteServer{url: l.upstreams[name].URL}
+		peer = session.Peer{Name: name, Is: "listening for " + at.named(), URL: at.url.String()}
+	}
+	one, err := l.sessions.Open(peer)
 	if err != nil {
 		return reverse.Gate{}, err
 	}
@@ -233,11 +298,10 @@ func (l *listenRun) announce(handler *reverse.Server, at net.Addr) error {
 	if l.cert != nil {
 		scheme = "https"
 	}
-	names := make([]string, 0, len(l.upstreams))
-	for name := range l.upstreams {
-		names = append(names, name)
+	names := slices.Sorted(maps.Keys(l.upstreams))
+	if l.hub != nil {
+		names = []string{hubName}
 	}
-	slices.Sort(names)
 	base := url.URL{Scheme: scheme, Host: at.String()}
 	found := map[string]string{}
 	for _, name := range names {

@@ -1,0 +1,205 @@
+package reverse
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/proxy/remote"
+)
+
+// postLocal gives a message, or a batch, to a session of a local server.
+func (rh *requestHandler) postLocal(line []byte, unreadable error) {
+	begins, ok := rh.findLocal()
+	if !ok {
+		return
+	}
+	l := rh.session.local
+	if begins {
+		defer func() {
+			if l.begun() == "" || rh.r.Context().Err() != nil { // the client knows of no session
+				rh.s.removeSession(rh.session)
+			}
+		}()
+	}
+	if unreadable == nil && rh.frame.Kind == frame.Batch && l.begun() != "2025-03-26" {
+		unreadable = errBatch
+	}
+	x := rh.asks(unreadable)
+	rh.out = newResponder(rh.w, "")
+	rh.out.patience = rh.s.o.Patience
+	defer rh.out.hangUp()
+	x.out = rh.out
+	if len(x.pending) == 1 && rh.frame.Kind != frame.Batch {
+		rh.out.id = x.pending[0]
+	}
+	if len(x.pending) > 0 && !l.await(x) {
+		rh.refuseDuplicate()
+		return
+	}
+	if _, err := l.in.Write(append(line, '\n')); err != nil {
+		rh.out.finish(http.StatusNotFound)
+		return
+	}
+	if unreadable == nil {
+		rh.withdrawLocal()
+	}
+	if len(x.pending) == 0 {
+		rh.awaitAnswer(unreadable)
+		return
+	}
+	select {
+	case <-rh.out.ended:
+	case <-rh.r.Context().Done():
+		l.forget(rh.out)
+	case <-l.over:
+		rh.out.finish(http.StatusNotFound)
+	}
+}
+
+// findLocal finds the session of the message, or begins one; begins says which.
+func (rh *requestHandler) findLocal() (begins, ok bool) {
+	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
+	switch {
+	case rh.confirmed.Modern || id == "" && rh.frame.Method != "initialize":
+		rh.refuseSessionless()
+	case said != "" && !remote.Legacy(said):
+		rh.noteDropped("version_unknown", "the header Mcp-Protocol-Version names a version that is not spoken here", rh.frame.ID)
+		rh.refuse(http.StatusBadRequest, "the header Mcp-Protocol-Version names a version that is not spoken here")
+	case id != "":
+		return false, rh.acquireLocal(id)
+	default:
+		sess, id, err := rh.s.newLocal(rh.agent, rh.route, rh.backend.local)
+		if err != nil {
+			rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+			return false, false
+		}
+		rh.session = sess
+		rh.w.Header().Set("Mcp-Session-Id", id)
+		return true, true
+	}
+	return false, false
+}
+
+func (rh *requestHandler) acquireLocal(id string) bool {
+	if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
+		rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+	}
+	return rh.session != nil
+}
+
+// refuseSessionless is the answer to what only a session could answer. A client of MCP
+// 2026-07-28 tries initialize then, by this status and for want of a code that it knows.
+func (rh *requestHandler) refuseSessionless() {
+	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
+	h := rh.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Connection", "close")
+	rh.w.WriteHeader(http.StatusBadRequest)
+	id := "null"
+	if rh.frame.Kind == frame.Request {
+		id = string(rh.frame.ID)
+	}
+	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
+}
+
+// refuseDuplicate answers a request whose id has no answer yet: of two answers nobody
+// could say which is whose.
+func (rh *requestHandler) refuseDuplicate() {
+	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
+	rh.noteDropped(r.Code, r.Reason, r.ID)
+	if answer := mcp.Refused(r, ""); answer != nil {
+		_ = rh.out.Add(answer)
+	}
+	rh.out.finish(http.StatusBadRequest)
+}
+
+// asks is what the message is answered with.
+func (rh *requestHandler) asks(unreadable error) (x *exchange) {
+	x = &exchange{}
+	if unreadable != nil {
+		if refusal, ok := errors.AsType[*frame.Refusal](unreadable); ok && refusal.Request && len(refusal.ID) > 0 {
+			x.pending = append(x.pending, frame.IDKey(refusal.ID))
+		}
+		return x
+	}
+	for f := range rh.messages {
+		if f.Kind != frame.Request {
+			continue
+		}
+		x.pending = append(x.pending, frame.IDKey(f.ID))
+		x.begins = x.begins || f.Method == "initialize"
+		token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken")
+		if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
+			x.tokens = append(x.tokens, frame.IDKey(token.Bytes()))
+		}
+	}
+	return x
+}
+
+// messages are those of the body.
+func (rh *requestHandler) messages(yield func(*frame.Frame) bool) {
+	if rh.frame.Kind != frame.Batch {
+		yield(&rh.frame)
+		return
+	}
+	for i := range rh.frame.Elements {
+		if !yield(&rh.frame.Elements[i]) {
+			return
+		}
+	}
+}
+
+// withdrawLocal ends the waiting for what the message cancels.
+func (rh *requestHandler) withdrawLocal() {
+	for f := range rh.messages {
+		if f.Kind != frame.Notification {
+			continue
+		}
+		if m, refusal := mcp.Read(f, mcp.ClientToServer, rh.route.server); refusal == nil && m.Cancels != nil {
+			rh.session.local.withdraw(m.Cancels)
+		}
+	}
+}
+
+// getLocal opens a stream for what answers no request. It has no event ids: what it
+// carries is in no other.
+func (rh *requestHandler) getLocal() {
+	id := rh.r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		rh.refuse(http.StatusBadRequest, "a stream belongs to a session; begin one with initialize")
+		return
+	}
+	if !rh.acquireLocal(id) {
+		return
+	}
+	l := rh.session.local
+	rh.out = newResponder(rh.w, "")
+	rh.out.patience = rh.s.o.Patience
+	defer rh.out.hangUp()
+	l.listen(rh.out)
+	defer l.forget(rh.out)
+	rh.out.openStream()
+	select {
+	case <-rh.out.ended:
+	case <-rh.r.Context().Done():
+	case <-l.over:
+	}
+}
+
+// deleteLocal ends a session, and answers when all that it had started is gone.
+func (rh *requestHandler) deleteLocal() {
+	if !rh.acquireLocal(rh.r.Header.Get("Mcp-Session-Id")) {
+		return
+	}
+	rh.s.removeSession(rh.session)
+	select {
+	case <-rh.session.local.over:
+		rh.w.WriteHeader(http.StatusNoContent)
+	case <-rh.r.Context().Done():
+	}
+}
