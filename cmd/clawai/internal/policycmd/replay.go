@@ -29,7 +29,7 @@ import (
 func replayCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "replay",
-		Usage:     "judge recorded calls and their answers by another policy and show what would change",
+		Usage:     "judge recorded calls by another policy and show what would change",
 		UsageText: "clawai policy replay --policy FILE [options]",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge"},
