@@ -51,7 +51,7 @@ type Event struct {
 	Bytes       int      // length of the frame
 	Sent        [32]byte // SHA-256 of what went on in its place; zero when it went on as it was
 	Finds       []string // what it carries, "KIND HOW-MANY JSON-POINTER" each: never a value
-	Looked      []string // the kinds that were looked for in what a call carries; nil: nothing was, or not in all of it
+	Looked      []string // the kinds that were looked for in what a call carries, or what came back; nil: nothing was, or not in all of it
 	Altered     []string // what was done to it: "redact secret"
 
 	Policy   string // what the rules alone said: allow, deny, prompt

@@ -145,6 +145,7 @@ type Found struct {
 type Inspection struct {
 	Decision policy.Decision // what the rules make of it
 	Found    []Found
+	Looked   []string // the kinds that were looked for in all of it; nil: none, or not in all of it
 	Sent     []byte   // what goes on in place of what came, when it goes on; nil: what came
 	Altered  []string // what was done to it, in words for the owner: "redact secret"
 	Why      string   // for the owner: what the rules could not have carried out

@@ -53,7 +53,7 @@ func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
 	if d.Action != policy.Allow && d.Action != policy.Prompt {
 		d.Action = policy.Deny
 	}
-	x.Event.Finds = lines(found.Found)
+	x.Event.Finds, x.Event.Looked = lines(found.Found), found.Looked
 	if d.Action == policy.Allow && found.Sent == nil {
 		return false
 	}

@@ -158,22 +158,30 @@ func (fx *Fixture) answered(server string) ([]policy.Call, []byte, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
-	c := policy.Call{Server: server, At: fx.At, OS: fx.OS, Assurances: fx.Assurances}
-	entry := gjson.ParseBytes(fx.Listed)
-	var name gjson.Result
+	name := gjson.GetBytes(fx.Listed, "name")
 	switch fx.Method {
-	case "tools/list":
-		c.Method, c.Subject, name = "tools/call", policy.ToolSubject, entry.Get("name")
-	case "prompts/list":
-		c.Method, c.Subject, name = "prompts/get", policy.PromptSubject, entry.Get("name")
+	case "tools/list", "prompts/list":
 	case "resources/list":
-		c.Method, c.Subject, name = "resources/read", policy.ResourceSubject, entry.Get("uri")
+		name = gjson.GetBytes(fx.Listed, "uri")
 	default:
 		return nil, nil, fmt.Errorf("%q lists nothing that rules are about (tools/list, prompts/list, resources/list)", fx.Method)
 	}
 	if name.Type != gjson.String {
 		return nil, nil, errors.New("the entry has no name")
 	}
-	c.Names = []string{name.String()}
+	c := Offered(fx.Method, name.String())
+	c.Server, c.At, c.OS, c.Assurances = server, fx.At, fx.OS, fx.Assurances
 	return []policy.Call{c}, fx.Listed, nil
+}
+
+// Offered is the call that would name an entry of a list.
+func Offered(method, name string) policy.Call {
+	c := policy.Call{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{name}}
+	switch method {
+	case "tools/list":
+		c.Method, c.Subject = "tools/call", policy.ToolSubject
+	case "prompts/list":
+		c.Method, c.Subject = "prompts/get", policy.PromptSubject
+	}
+	return c
 }

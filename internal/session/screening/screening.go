@@ -132,7 +132,8 @@ func (in *inspector) one(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.
 // judged is one of a message that rules, or pins, are about.
 func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
-	wanted, err := lookFor(append(slices.Clone(kinds), reply.Fence), p)
+	looked := append(slices.Clone(kinds), reply.Fence)
+	wanted, err := lookFor(looked, p)
 	if err != nil {
 		return gate.Inspection{}, err
 	}
@@ -145,6 +146,9 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 		c.Output = in.against(m, wanted, x, p)
 	}
 	i := gate.Inspection{Found: found(m.Findings)}
+	if m.Whole() {
+		i.Looked = looked
+	}
 	if on == policy.OnList || introduces {
 		if m, err = in.pinned(m, &c, x, p, &i, wanted); err != nil {
 			return i, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/policy/check/replay"
 )
 
 // Document is the report for programs. Its shape is described in docs/diff.md;
@@ -72,6 +73,7 @@ type RecordSection struct {
 	NotJudged map[string]int     `json:"not_judged"`
 	Damaged   int                `json:"damaged"`
 	Examples  []RecordedDocument `json:"examples"`
+	Answers   *replay.Answers    `json:"answers,omitempty"`
 }
 
 // RecordedDocument is one recorded call that is answered differently.
@@ -132,7 +134,7 @@ func (f *Fixtures) section() *FixtureSection {
 func (r *Record) section() *RecordSection {
 	s := &RecordSection{
 		Decisions: r.Decisions, Unchanged: r.Unchanged, Counts: r.Counts, NotJudged: map[string]int{},
-		Damaged: r.Damaged, Examples: []RecordedDocument{},
+		Damaged: r.Damaged, Examples: []RecordedDocument{}, Answers: r.Answers,
 	}
 	for why, n := range r.NotJudged {
 		s.NotJudged[string(why)] = n

@@ -54,6 +54,7 @@ type Record struct {
 	NotJudged map[replay.Why]int
 	Damaged   int // places that cannot be read
 	Examples  []Recorded
+	Answers   *replay.Answers // what came back; nil: neither policy is about it
 }
 
 // Recorded is one recorded call that is answered differently. The same call again
@@ -68,7 +69,7 @@ type Recorded struct {
 }
 
 // Changed says that some recorded call is answered differently.
-func (r *Record) Changed() bool { return len(r.Counts) > 0 }
+func (r *Record) Changed() bool { return len(r.Counts) > 0 || r.Answers.Changed() }
 
 // maxDistinct bounds the different calls that are told apart.
 const maxDistinct = 1 << 12
@@ -78,6 +79,7 @@ const maxDistinct = 1 << 12
 func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
 	rec := &Record{Counts: map[Kind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec
+	var replies replay.Replies
 	known, kept := map[string]int{}, map[Kind]int{}
 	for e, err := range records {
 		var damage *event.Damage
@@ -87,6 +89,12 @@ func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.
 		}
 		if err != nil {
 			return err
+		}
+		for _, reply := range replies.Take(&e) {
+			if before.Rules(&reply) || after.Rules(&reply) {
+				x := replay.Between(before, after, &reply)
+				rec.Answers = rec.Answers.Add(&x, n)
+			}
 		}
 		if !replay.Judged(&e) {
 			continue

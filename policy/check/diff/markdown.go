@@ -135,11 +135,8 @@ func (m *markdown) record(r *Report) {
 	}
 	m.line("**%s.**", escaped(r.Record.summary()))
 	m.line("")
-	for _, why := range replay.Whys() {
-		if n := r.Record.NotJudged[why]; n > 0 {
-			m.line("- not judged, %d: %s", n, escaped(why.String()))
-		}
-	}
+	m.whys(r.Record.NotJudged)
+	m.answers(r.Record.Answers)
 	if len(r.Record.Examples) == 0 {
 		return
 	}
@@ -149,6 +146,35 @@ func (m *markdown) record(r *Report) {
 	for i := range r.Record.Examples {
 		x := &r.Record.Examples[i]
 		m.part("| %s | %d | %s | %s | %s |", code(oneLine(&x.Call)), x.Times, titles[x.Kind], code(answer(&x.Old)), code(answer(&x.New)))
+	}
+	m.line("")
+}
+
+func (m *markdown) whys(counts map[replay.Why]int) {
+	for _, why := range replay.Whys() {
+		if n := counts[why]; n > 0 {
+			m.line("- not judged, %d: %s", n, escaped(why.String()))
+		}
+	}
+}
+
+func (m *markdown) answers(a *replay.Answers) {
+	if a == nil {
+		return
+	}
+	m.line("")
+	m.line("**%s.**", escaped(a.Summary()))
+	m.whys(a.NotJudged)
+	if !a.Changed() {
+		return
+	}
+	m.line("")
+	m.line("| recorded answer | change | was | is |")
+	m.line("|---|---|---|---|")
+	for i := range a.Examples {
+		if x := &a.Examples[i]; x.Class != replay.NotJudged {
+			m.part("| %s | %s | %s | %s |", code(answered(x)), x.Class.Words(), code(by(x.Was, x.OldRule)), code(by(x.Is, x.NewRule)))
+		}
 	}
 	m.line("")
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/prove"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -176,11 +178,54 @@ func (r *Report) textRecord(line func(string, ...any)) {
 		line("    is  %s", answer(&x.New))
 	}
 	line("%s", r.Record.summary())
-	for _, why := range replay.Whys() {
-		if n := r.Record.NotJudged[why]; n > 0 {
-			line("  not judged, %d: %s", n, why)
+	whys := func(counts map[replay.Why]int) {
+		for _, why := range replay.Whys() {
+			if n := counts[why]; n > 0 {
+				line("  not judged, %d: %s", n, why)
+			}
 		}
 	}
+	whys(r.Record.NotJudged)
+	if a := r.Record.Answers; a != nil {
+		for i := range a.Examples {
+			x := &a.Examples[i]
+			if x.Class == replay.NotJudged {
+				continue
+			}
+			line("recorded %s  %s: %s", x.Time.Local().Format(time.DateTime), term.Text(x.Record), x.Class.Words())
+			line("  %s", answered(x))
+			line("    was %s", by(x.Was, x.OldRule))
+			line("    is  %s", by(x.Is, x.NewRule))
+		}
+		line("%s", a.Summary())
+		whys(a.NotJudged)
+	}
+}
+
+// answered is what came back, in one harmless line.
+func answered(x *replay.Example) string {
+	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
+	if x.Args != "" {
+		s += " " + x.Args
+	}
+	if x.Server != "" {
+		s += " on " + x.Server
+	}
+	if len(x.Finds) > 0 {
+		s += ", found " + strings.Join(x.Finds, ", ")
+	}
+	return plain(s)
+}
+
+func by(what string, r *check.RuleRef) string {
+	if r == nil {
+		return what + ", no rule"
+	}
+	s := what + ", " + plain(r.File) + ":" + strconv.Itoa(r.Line)
+	if r.Description != "" {
+		s += " " + strconv.Quote(plain(r.Description))
+	}
+	return s
 }
 
 func (r *Record) summary() string {

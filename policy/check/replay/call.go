@@ -21,11 +21,16 @@ const (
 	Several    Why = "several"    // several requests in one message, of which the record keeps no arguments
 	Malformed  Why = "malformed"  // it was denied for its shape, which is not recorded
 	Unrecorded Why = "unrecorded" // a rule looks at what no record keeps
+	NoCall     Why = "no_call"    // of an answer: the call it answers is not among the records
+	Pinned     Why = "pinned"     // of a list's entry: it was held to what was approved
+	Uncarried  Why = "uncarried"  // of what was withheld: rules could not be carried out on it
 	Unknown    Why = "unknown"    // the record of a later version, or of none
 )
 
 // Whys lists the reasons.
-func Whys() []Why { return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unrecorded, Unknown} }
+func Whys() []Why {
+	return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unrecorded, NoCall, Pinned, Uncarried, Unknown}
+}
 
 // String is the reason for people.
 func (w Why) String() string {
@@ -42,6 +47,12 @@ func (w Why) String() string {
 		return "denied for its shape, which is not recorded"
 	case Unrecorded:
 		return "a rule looks at what is not recorded"
+	case NoCall:
+		return "the call that it answers is not among these records"
+	case Pinned:
+		return "an entry of a list that was held to what was approved"
+	case Uncarried:
+		return "withheld because rules could not be carried out on it"
 	}
 	return "no record that this version understands"
 }

@@ -13,6 +13,7 @@ type Judge struct {
 	policy  *policy.Policy // under its layers
 	alone   *policy.Policy
 	layers  []layer
+	replies [policy.OnList + 1][]layer // the same, and the policy itself, of what comes back
 	sources []policy.Source
 	src     []byte
 	file    string
@@ -39,6 +40,13 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 		j.options.Above = nil
 		if j.alone, err = policy.Parse(file, src, j.options); err != nil {
 			return nil, err
+		}
+	}
+	for _, p := range append([]*policy.Policy{j.alone}, o.Above...) {
+		for on := policy.OnReply; on <= policy.OnList; on++ {
+			if q := p.Of(on); q != nil {
+				j.replies[on] = append(j.replies[on], layer{q, q.Sources()})
+			}
 		}
 	}
 	j.blind = slices.ContainsFunc(j.sources, unrecorded)

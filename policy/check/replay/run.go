@@ -2,7 +2,9 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/escape"
@@ -20,11 +22,30 @@ const (
 	NewlyAsked   Class = "newly_asked"
 	NewlyDenied  Class = "newly_denied"
 	Unchanged    Class = "unchanged"
-	NotJudged    Class = "not_judged"
+
+	// Of what comes back, beside those above.
+	NewlyWarned   Class = "newly_warned"
+	NewlyFenced   Class = "newly_fenced"
+	NewlyRedacted Class = "newly_redacted"
+	NewlyWithheld Class = "newly_withheld"
+
+	NotJudged Class = "not_judged"
 )
 
 // Classes lists them in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
+
+// Words is the class for people.
+func (c Class) Words() string { return strings.ReplaceAll(string(c), "_", " ") }
+
+// newly is the class of what comes back and is something else now, by the strictest of it.
+var newly = [...]Class{policy.Deny: NewlyWithheld, policy.Prompt: NewlyAsked, policy.Redact: NewlyRedacted,
+	policy.Fence: NewlyFenced, policy.Warn: NewlyWarned, policy.Allow: NewlyAllowed}
+
+// AnswerClasses lists those of what comes back, in the order of a report.
+func AnswerClasses() []Class {
+	return []Class{NewlyAllowed, NewlyWarned, NewlyFenced, NewlyRedacted, NewlyAsked, NewlyWithheld, Unchanged, NotJudged}
+}
 
 // Example is one recorded call of a class. Its texts come from the record and
 // may be anything.
@@ -36,7 +57,8 @@ type Example struct {
 	Server  string         `json:"server,omitempty"`
 	Method  string         `json:"method"`
 	Names   []string       `json:"names,omitempty"`
-	Args    string         `json:"args,omitempty"` // JSON, cut at 500 bytes
+	Args    string         `json:"args,omitempty"`  // JSON, cut at 500 bytes
+	Finds   []string       `json:"finds,omitempty"` // kinds, of what came back
 	Was     string         `json:"was"`
 	Is      string         `json:"is,omitempty"`
 	OldRule *check.RuleRef `json:"old_rule,omitempty"`
@@ -57,11 +79,70 @@ type Report struct {
 	Last      time.Time     `json:"last"`
 	Damaged   int           `json:"damaged"` // places of the record that cannot be read
 	Examples  []Example     `json:"examples"`
+	Answers   *Answers      `json:"answers,omitempty"` // nil: no rule is about what came back, and none was
+}
+
+// Answers is the outcome for what came back: answers to calls, and entries of lists.
+type Answers struct {
+	Total     int            `json:"total"`
+	Observed  int            `json:"observed"` // of them, where nothing was enforced
+	Counts    map[Class]int  `json:"counts"`
+	Now       map[string]int `json:"now"` // by the strictest action: what becomes of those that are judged
+	NotJudged map[Why]int    `json:"not_judged"`
+	Examples  []Example      `json:"examples"`
+
+	shown map[string]bool
+}
+
+// Changed says that something that came back would be answered differently.
+func (a *Answers) Changed() bool {
+	return a != nil && a.Total > a.Counts[Unchanged]+a.Counts[NotJudged]
+}
+
+// Summary is what became of all of them, in one line.
+func (a *Answers) Summary() string {
+	parts := []string{fmt.Sprintf("%d unchanged", a.Counts[Unchanged])}
+	for _, class := range AnswerClasses() {
+		if n := a.Counts[class]; n > 0 && class != Unchanged {
+			parts = append(parts, fmt.Sprintf("%d %s", n, class.Words()))
+		}
+	}
+	observed := ""
+	if a.Observed > 0 {
+		observed = fmt.Sprintf(" (%d only observed)", a.Observed)
+	}
+	return fmt.Sprintf("%d answers and entries of lists%s: %s", a.Total, observed, strings.Join(parts, ", "))
+}
+
+// Add counts one, and keeps up to n examples of each class, of each change once.
+func (a *Answers) Add(x *Example, n int) *Answers {
+	if a == nil {
+		a = &Answers{Counts: map[Class]int{}, Now: map[string]int{}, NotJudged: map[Why]int{}, Examples: []Example{}, shown: map[string]bool{}}
+	}
+	a.Total++
+	a.Counts[x.Class]++
+	if x.Class == NotJudged {
+		a.NotJudged[x.Why]++
+	} else {
+		a.Now[x.Action.String()]++
+	}
+	kept := 0
+	for i := range a.Examples {
+		if a.Examples[i].Class == x.Class {
+			kept++
+		}
+	}
+	key := string(x.Class) + x.Method + first(x.Names) + x.Args + x.Is
+	if x.Class != Unchanged && kept < n && !a.shown[key] {
+		a.shown[key] = true
+		a.Examples = append(a.Examples, *x)
+	}
+	return a
 }
 
 // Changed says that some call would be answered differently.
 func (r *Report) Changed() bool {
-	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0
+	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0 || r.Answers.Changed()
 }
 
 // maxSessions bounds the sessions that are told apart.
@@ -71,6 +152,7 @@ const maxSessions = 1 << 16
 // change once. It holds no more of the record than those.
 func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error) {
 	r := &Report{Revision: j.Policy().Revision(), Counts: map[Class]int{}, NotJudged: map[Why]int{}, Examples: []Example{}}
+	var replies Replies
 	sessions, kept, shown := map[string]bool{}, map[Class]int{}, map[string]bool{}
 	for e, err := range records {
 		var damage *event.Damage
@@ -80,6 +162,14 @@ func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error
 		}
 		if err != nil {
 			return nil, err
+		}
+		for _, reply := range replies.Take(&e) {
+			if j.Rules(&reply) || reply.touched() {
+				x := j.CompareReply(&reply)
+				if r.Answers = r.Answers.Add(&x, n); e.Stage == "observe" {
+					r.Answers.Observed++
+				}
+			}
 		}
 		if !Judged(&e) {
 			continue
@@ -122,10 +212,7 @@ const maxArgs = 500
 func (j *Judge) Compare(e *event.Entry) Example {
 	x := Example{
 		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shorten(e.Names),
-		Args: escape.Readable(e.Args), Was: e.Policy,
-	}
-	if len(x.Args) > maxArgs {
-		x.Args = x.Args[:maxArgs] + "…"
+		Args: shownArgs(e), Was: e.Policy,
 	}
 	if e.RuleLine > 0 {
 		x.OldRule = &check.RuleRef{File: e.RuleFile, Line: e.RuleLine, Description: e.RuleText}
@@ -143,6 +230,14 @@ func (j *Judge) Compare(e *event.Entry) Example {
 	x.NewRule = check.RefOf(d.Rule)
 	x.Class = classOf(c.Was, d.Action)
 	return x
+}
+
+func shownArgs(e *event.Entry) string {
+	args := escape.Readable(e.Args)
+	if len(args) > maxArgs {
+		args = args[:maxArgs] + "…"
+	}
+	return args
 }
 
 func classOf(was, is policy.Action) Class {

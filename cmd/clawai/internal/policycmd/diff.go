@@ -56,6 +56,11 @@ func runDiff(c *cli.Context) error {
 	} else if o.Home, err = homeFlag(c); err != nil {
 		return err
 	}
+	if c.Bool("record") {
+		if o, err = hiding(o); err != nil {
+			return err
+		}
+	}
 	var judges [2]*replay.Judge
 	for i, name := range names {
 		if judges[i], err = judgeOf(c, name, o); err != nil {
@@ -136,7 +141,7 @@ func diffRecord(c *cli.Context, r *diff.Report, judges [2]*replay.Judge) error {
 	if err != nil {
 		return err
 	}
-	if err := r.AddRecord(judges[0], judges[1], audit.Read(dir, f), c.Int("examples")); err != nil {
+	if err := r.AddRecord(judges[0], judges[1], audit.Read(dir, withAnswers(f)), c.Int("examples")); err != nil {
 		return cmdline.Usagef("the record in %s: %w", dir, err)
 	}
 	if r.Record.Decisions == 0 && r.Record.Damaged == 0 {

@@ -49,6 +49,6 @@ var (
 		mark(cmdline.Green, `^(no call is answered differently)`),
 		mark(cmdline.Yellow, `^(\d+ class(?:es)? of calls)`),
 	}, cmdline.Answers(`^    (?:was|is ) `))
-	replayMarks = slices.Concat([]cmdline.Mark{mark(cmdline.Bold, `^((?:Newly|Not) \w+): `)},
+	replayMarks = slices.Concat([]cmdline.Mark{mark(cmdline.Bold, `^((?:Answers, n|N)(?:ewly|ot) [\w ]+): `)},
 		cmdline.Answers(`^    `), cmdline.Answers(`^    \w+ .* -> `))
 )

@@ -59,7 +59,7 @@ func runReplay(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := replay.Run(j, audit.Read(dir, records), c.Int("examples"))
+	r, err := replay.Run(j, audit.Read(dir, withAnswers(records)), c.Int("examples"))
 	if err != nil {
 		return cmdline.Usagef("the record in %s: %w", dir, err)
 	}
@@ -88,7 +88,10 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	if err != nil {
 		return nil, err
 	}
-	o := governing(home)
+	o, err := hiding(governing(home))
+	if err != nil {
+		return nil, err
+	}
 	above, notes, err := layers.Above(o)
 	if err != nil {
 		return nil, cmdline.Usagef("nothing was judged: %w", err)
@@ -121,6 +124,24 @@ func governing(home string) policy.Options {
 	return o
 }
 
+// hiding adds what config.toml says of lists, as a proxy here would go by it.
+func hiding(o policy.Options) (policy.Options, error) {
+	folders, err := config.Dirs()
+	if err == nil {
+		o.HideDenied, err = config.LoadHideDenied(folders)
+	}
+	if err != nil {
+		return o, cmdline.Usagef("%w", err)
+	}
+	return o, nil
+}
+
+// withAnswers adds to decisions what came back to them.
+func withAnswers(f audit.Filter) audit.Filter {
+	f.Kinds = append(f.Kinds, event.Outcome, event.Listed, event.Passed)
+	return f
+}
+
 // recordedDecisions is the part of the record that --since and --server name.
 func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	f.Kinds = []event.Kind{event.Decision}
@@ -151,27 +172,16 @@ func replayVerdict(r *replay.Report, dir string) error {
 var replayTitles = map[replay.Class]string{
 	replay.NewlyAllowed: "Newly allowed", replay.NewlyAsked: "Newly asked", replay.NewlyDenied: "Newly denied",
 	replay.NotJudged: "Not judged",
+
+	replay.NewlyWarned: "Newly warned of", replay.NewlyFenced: "Newly fenced", replay.NewlyRedacted: "Newly redacted",
+	replay.NewlyWithheld: "Newly withheld",
 }
 
 func tellReplay(out io.Writer, r *replay.Report, home string) error {
 	w := bufio.NewWriter(out)
-	for _, class := range replay.Classes() {
-		title, n := replayTitles[class], r.Counts[class]
-		if title == "" || n == 0 {
-			continue
-		}
-		fmt.Fprintf(w, "%s: %d\n", title, n)
-		left := n
-		for i := range r.Examples {
-			if r.Examples[i].Class == class {
-				fmt.Fprint(w, replayExample(&r.Examples[i], home))
-				left--
-			}
-		}
-		if left > 0 && left < n {
-			fmt.Fprintf(w, "  and %d more or of the same call\n", left)
-		}
-		fmt.Fprintln(w)
+	tellClasses(w, replay.Classes(), "", r.Counts, r.Examples, home)
+	if r.Answers != nil {
+		tellClasses(w, replay.AnswerClasses(), "Answers, ", r.Answers.Counts, r.Answers.Examples, home)
 	}
 	if r.Decisions == 0 {
 		return w.Flush()
@@ -187,12 +197,45 @@ func tellReplay(out io.Writer, r *replay.Report, home string) error {
 	fmt.Fprintf(w, ": %d unchanged, %d newly allowed, %d newly asked, %d newly denied, %d not judged\n",
 		r.Counts[replay.Unchanged], r.Counts[replay.NewlyAllowed], r.Counts[replay.NewlyAsked],
 		r.Counts[replay.NewlyDenied], r.Counts[replay.NotJudged])
+	tellWhys(w, r.NotJudged)
+	if a := r.Answers; a != nil {
+		fmt.Fprintln(w, a.Summary())
+		tellWhys(w, a.NotJudged)
+	}
+	return w.Flush()
+}
+
+func tellWhys(w io.Writer, counts map[replay.Why]int) {
 	for _, why := range replay.Whys() {
-		if n := r.NotJudged[why]; n > 0 {
+		if n := counts[why]; n > 0 {
 			fmt.Fprintf(w, "  not judged, %d: %s\n", n, why)
 		}
 	}
-	return w.Flush()
+}
+
+// tellClasses lists what changes, and what was not judged.
+func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[replay.Class]int, examples []replay.Example, home string) {
+	for _, class := range classes {
+		title, n := replayTitles[class], counts[class]
+		if title == "" || n == 0 {
+			continue
+		}
+		if of != "" {
+			title = of + strings.ToLower(title)
+		}
+		fmt.Fprintf(w, "%s: %d\n", title, n)
+		left := n
+		for i := range examples {
+			if examples[i].Class == class {
+				fmt.Fprint(w, replayExample(&examples[i], home))
+				left--
+			}
+		}
+		if left > 0 && left < n {
+			fmt.Fprintf(w, "  and %d more or of the same call\n", left)
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // replayExample is one call, harmless on a terminal: what was called, its arguments, what
@@ -210,6 +253,9 @@ func replayExample(x *replay.Example, home string) string {
 	args := ""
 	if x.Args != "" {
 		args = "    " + record.Short(strings.NewReplacer(`"`+home+`/`, `"~/`, `"`+home+`"`, `"~"`).Replace(x.Args), record.MaxText) + "\n"
+	}
+	if len(x.Finds) > 0 {
+		args += "    found " + strings.Join(x.Finds, ", ") + "\n"
 	}
 	then := x.Was + " " + placed(x.OldRule)
 	now := x.Why.String()
