@@ -11,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/wrap"
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
@@ -100,6 +101,7 @@ func TestCodexFolder(t *testing.T) {
 
 // A client that does not end is ended, and leaves nothing.
 func TestAClientThatHangs(t *testing.T) {
+	slow.Test(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("the client is a shell script")
 	}
