@@ -24,6 +24,7 @@ var programs = map[string]func(){
 	"parityserver": parityServer,
 	"listserver":   listServer,
 	"browser":      browserProgram,
+	"fakeclaude":   fakeClaude,
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scriptsIn("testdata/script")) }

@@ -49,6 +49,9 @@ func (c *Child) Read(p []byte) (int, error) {
 // Write writes all of p to the server's stdin.
 func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
 
+// CloseWrite ends the server's stdin, and nothing else.
+func (c *Child) CloseWrite() { c.in.close() }
+
 // Done is closed when the process itself has ended; what it started may live
 // until Close.
 func (c *Child) Done() <-chan struct{} { return c.done }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/scripted"
 )
 
 const agentRules = `
@@ -75,19 +77,19 @@ func TestAgentFaults(t *testing.T) {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
 			var s agentSite
-			model := &script{t: t}
+			model := &scripted.Model{}
 			for _, f := range faults {
-				model.turns = append(model.turns, turn{a.shell, object{a.argument: "touch " + f.name}})
+				model.Turns = append(model.Turns, scripted.Turn{Tool: a.shell, Args: object{a.argument: "touch " + f.name}})
 			}
 			var undo func()
-			model.before = func(n int) {
+			model.Before = func(n int) {
 				undo = func() {}
 				if f := faults[n]; f.make != nil {
 					undo = f.make(&s)
 				}
 			}
 			seen := 0
-			model.after = func(n int, answer string) {
+			model.After = func(n int, answer string) {
 				seen++
 				if undo == nil {
 					return
@@ -95,9 +97,9 @@ func TestAgentFaults(t *testing.T) {
 				undo()
 				s.holds(&faults[n], answer)
 			}
-			s = newAgentSite(t, a, model.serve(), agentRules)
+			s = newAgentSite(t, a, serve(t, model), agentRules)
 			s.play()
-			if seen != len(faults) {
+			if seen != len(faults) || model.Asked() != len(faults)+1 {
 				t.Errorf("%d of %d calls were answered", seen, len(faults))
 			}
 			s.must(clawai, "log", "verify")
@@ -119,9 +121,9 @@ func TestAgentUnreviewed(t *testing.T) {
 	a.command = slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "--dangerously-bypass-hook-trust" })
 	f := fault{name: "denied", runs: "codex"}
 	var s agentSite
-	model := &script{t: t, turns: []turn{{a.shell, object{a.argument: "touch " + f.name}}}, before: func(int) {}}
-	model.after = func(_ int, answer string) { s.holds(&f, answer) }
-	s = newAgentSite(t, a, model.serve(), agentRules)
+	model := &scripted.Model{Turns: []scripted.Turn{{Tool: a.shell, Args: object{a.argument: "touch " + f.name}}}}
+	model.After = func(_ int, answer string) { s.holds(&f, answer) }
+	s = newAgentSite(t, a, serve(t, model), agentRules)
 	s.play()
 	if out, err := s.run(filepath.Join(s.bin, "clawai"), "status", "--check"); err == nil || !strings.Contains(out, "not trusted yet") {
 		t.Errorf("%v\n%s", err, out)

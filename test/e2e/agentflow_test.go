@@ -6,13 +6,17 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/scripted"
 )
 
 const flowRules = `
@@ -56,20 +60,20 @@ func TestAgentFlow(t *testing.T) {
 				var s agentSite
 				var told []string
 				sessions := 0
-				model := &script{t: t, after: func(_ int, answer string) { told = append(told, answer) }}
+				model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
 				model.before = func(n int) {
 					if n == 0 { // clients ask the model before they know what all servers have
 						sessions++
 						s.listed(3 * sessions)
 					}
 				}
-				s = flowSite(t, a, model.serve())
+				s = flowSite(t, a, serve(t, model))
 				if !hooks {
 					s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
 				}
 				for _, session := range []string{"one", "two"} {
-					told, model.asked = nil, 0
-					model.turns = []turn{{s.shell, object{s.argument: "true"}}, s.note("mail", session+" a"), s.note("post", session+" b"), s.note("web", session+" c"), s.note("mail", session+" d"), s.note("post", session+" e")}
+					told = nil
+					model.begin(s.first(), s.note("mail", session+" a"), s.note("post", session+" b"), s.note("web", session+" c"), s.note("mail", session+" d"), s.note("post", session+" e"))
 					s.play()
 					s.told(told[1:], "noted "+session+" a", "noted "+session+" b", "noted "+session+" c", "No mail after strangers", "write where others read after reading web note")
 				}
@@ -88,7 +92,7 @@ func TestAgentCleared(t *testing.T) {
 	t.Parallel()
 	var s agentSite
 	var told []string
-	model := &script{t: t, after: func(_ int, answer string) { told = append(told, answer) }}
+	model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
 	model.before = func(n int) {
 		if n == 0 {
 			s.listed(3)
@@ -97,7 +101,7 @@ func TestAgentCleared(t *testing.T) {
 	a := claude
 	a.command = append(slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "go on" }),
 		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-	s = flowSite(t, a, model.serve())
+	s = flowSite(t, a, serve(t, model))
 	program, err := filepath.Abs(s.command[0])
 	if err != nil {
 		t.Fatal(err)
@@ -128,11 +132,10 @@ func TestAgentCleared(t *testing.T) {
 		}
 		t.Errorf("it ended after %q: %v", words, lines.Err())
 	}
-	first := turn{s.shell, object{s.argument: "true"}}
-	model.turns = []turn{first, s.note("web", "a")}
+	model.begin(s.first(), s.note("web", "a"))
 	says("go on")
 	says("/clear")
-	model.turns, model.asked = []turn{first, s.note("mail", "b"), s.note("post", "c")}, 0
+	model.begin(s.first(), s.note("mail", "b"), s.note("post", "c"))
 	says("go on")
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil || !cleared || len(told) != 5 {
@@ -182,7 +185,7 @@ var listing = regexp.MustCompile(`([0-9a-z]{10})-\d+ .*tools/list .* done in`)
 
 // listed waits until so many proxies have been asked for their servers' tools.
 func (s *agentSite) listed(proxies int) {
-	end := time.Now().Add(time.Minute)
+	end := time.Now().Add(3 * time.Minute)
 	for asked := map[string]bool{}; len(asked) < proxies; time.Sleep(20 * time.Millisecond) {
 		out, err := s.run(clawai, "log")
 		if err != nil || time.Now().After(end) {
@@ -195,11 +198,31 @@ func (s *agentSite) listed(proxies int) {
 	}
 }
 
-func (s *agentSite) note(server, words string) turn {
+// models are scripted models, one after the other at one address.
+type models struct {
+	before func(n int)
+	after  func(n int, answer string)
+	now    atomic.Pointer[scripted.Model]
+}
+
+// begin has these turns asked for next.
+func (m *models) begin(turns ...scripted.Turn) {
+	m.now.Store(&scripted.Model{Turns: turns, Before: m.before, After: m.after})
+}
+
+func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.now.Load().ServeHTTP(w, r) }
+
+// first is a call that does nothing, while servers come up.
+func (s *agentSite) first() scripted.Turn {
+	return scripted.Turn{Tool: s.shell, Args: object{s.argument: "true"}}
+}
+
+func (s *agentSite) note(server, words string) scripted.Turn {
+	name := "mcp__" + server + "__note"
 	if s.id == "gemini" {
-		return turn{"mcp_" + server + "_note", object{"words": words}}
+		name = "mcp_" + server + "_note"
 	}
-	return turn{"mcp__" + server + "__note", object{"words": words}}
+	return scripted.Turn{Tool: name, Args: object{"words": words}}
 }
 
 func (s *agentSite) told(told []string, want ...string) {

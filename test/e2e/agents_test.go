@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +63,15 @@ wire_api = "responses"
 `},
 		folder: ".gemini",
 	},
+}
+
+type object = map[string]any
+
+// serve gives the model's address on loopback.
+func serve(t *testing.T, model http.Handler) string {
+	server := httptest.NewServer(model)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // agentSite is a clean home with an agent whose tools clawai-hook guards.

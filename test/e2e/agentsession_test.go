@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/scripted"
 )
 
 // TestAgentSession holds docs/hooks.md to the session that it shows: one rule of the
@@ -19,8 +21,8 @@ func TestAgentSession(t *testing.T) {
 	var s agentSite
 	key := func() string { return s.path(".ssh/id_ed25519") }
 	var told strings.Builder
-	model := &script{t: t, before: func(int) {}}
-	model.after = func(n int, answer string) {
+	model := &scripted.Model{}
+	model.After = func(n int, answer string) {
 		var result struct{ Content json.RawMessage }
 		if err := json.NewDecoder(strings.NewReader("{" + answer)).Decode(&result); err != nil { // what follows is of no interest
 			t.Errorf("%v: %s", err, answer)
@@ -28,10 +30,10 @@ func TestAgentSession(t *testing.T) {
 		if strings.Contains(answer, secret) {
 			t.Errorf("the key was read: %s", answer)
 		}
-		input := model.turns[n].input()
-		told.WriteString(model.turns[n].tool + " " + input + "\n  " + words(result.Content) + "\n")
+		input := model.Turns[n].Input()
+		told.WriteString(model.Turns[n].Tool + " " + input + "\n  " + words(result.Content) + "\n")
 	}
-	url := model.serve()
+	url := serve(t, model)
 	policy, err := site{t: t, env: os.Environ()}.run(clawai, "policy", "init", "--profile", "coding-agent", "--output", "-")
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +51,10 @@ func TestAgentSession(t *testing.T) {
 	}
 	s.write(".claude.json", string(config))
 	s.must(filepath.Join(s.bin, "clawai"), "wrap", "filesystem", "--yes")
-	model.turns = []turn{
-		{"Read", object{"file_path": key()}},
-		{"Bash", object{"command": "cat ~/.ssh/id_ed25519"}},
-		{"mcp__filesystem__read_text_file", object{"path": key()}},
+	model.Turns = []scripted.Turn{
+		{Tool: "Read", Args: object{"file_path": key()}},
+		{Tool: "Bash", Args: object{"command": "cat ~/.ssh/id_ed25519"}},
+		{Tool: "mcp__filesystem__read_text_file", Args: object{"path": key()}},
 	}
 	s.play()
 	s.must(clawai, "log", "verify")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/scripted"
 )
 
 var opencode = agent{
@@ -31,19 +33,19 @@ var opencode = agent{
 // the policy denies does not run, nor does anything when clawai-hook is gone.
 func TestOpencode(t *testing.T) {
 	var s agentSite
-	model := &script{t: t}
+	model := &scripted.Model{}
 	ran := func(n int) bool {
 		_, err := os.Stat(s.path([]string{"projects/allowed", "projects/denied", "projects/gone"}[n]))
 		return err == nil
 	}
-	model.before = func(n int) {
+	model.Before = func(n int) {
 		if n == 2 {
 			if err := os.Remove(filepath.Join(s.bin, "clawai-hook")); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	model.after = func(n int, answer string) {
+	model.After = func(n int, answer string) {
 		if ran(n) != (n == 0) {
 			t.Errorf("call %d ran: %v; it was told %s", n, ran(n), answer)
 		}
@@ -51,13 +53,13 @@ func TestOpencode(t *testing.T) {
 			t.Errorf("call %d was told %s", n, answer)
 		}
 	}
-	s = newAgentSite(t, opencode, model.serve(), "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"touch allowed\"\n")
+	s = newAgentSite(t, opencode, serve(t, model), "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"touch allowed\"\n")
 	for _, file := range []string{"allowed", "denied", "gone"} {
-		model.turns = append(model.turns, turn{"bash", object{"command": "touch " + file, "description": "touch"}})
+		model.Turns = append(model.Turns, scripted.Turn{Tool: "bash", Args: object{"command": "touch " + file, "description": "touch"}})
 	}
 	s.play()
-	if model.asked != len(model.turns)+1 {
-		t.Errorf("the model was asked for %d of %d calls", model.asked, len(model.turns)+1)
+	if model.Asked() != len(model.Turns)+1 {
+		t.Errorf("the model was asked for %d of %d calls", model.Asked(), len(model.Turns)+1)
 	}
 	var decisions []string
 	for _, line := range strings.Split(strings.TrimSpace(s.must(clawai, "log", "--json", "--kind", "decision")), "\n") {

@@ -19,12 +19,15 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checks is everything doctor looks at, in the order in which it tells. A new
-// one is a function below and a line here; it must leave no file behind.
-var checks = []struct {
+// check is one thing to look at.
+type check struct {
 	name string
 	look func(*machine) []finding
-}{
+}
+
+// checks is everything doctor looks at, in the order in which it tells. A new
+// one is a function below and a line here; it must leave no file behind.
+var checks = []check{
 	{"program", checkProgram},
 	{"system", checkSystem},
 	{"environment", checkEnvironment},

@@ -2,6 +2,7 @@
 package doctorcmd
 
 import (
+	"github.com/clawai/clawai/cmd/clawai/internal/canary"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 
 	"github.com/urfave/cli/v2"
@@ -14,10 +15,11 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "check this installation and say how to mend what is broken",
-		UsageText: "clawai doctor [--all] [--json]\nclawai doctor --hooks [--json]\nclawai doctor --tables",
+		UsageText: "clawai doctor [--all] [--json]\nclawai doctor --hooks [--json]\nclawai doctor --canary CLIENT [--json]\nclawai doctor --tables",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "a line for each thing looked at, also where all is well"},
 			&cli.BoolFlag{Name: "hooks", Usage: "the hooks of clients alone, and closely: what versions are here, and when a hook last fired"},
+			&cli.StringFlag{Name: "canary", Usage: "start `CLIENT` once (claude-code, codex or gemini), without its account and with a model of ours on this machine, and see whether its hook stops what a policy denies"},
 			&cli.BoolFlag{Name: "tables", Usage: "instead print, for the policy, what is known of servers that it has no [server.NAME] table for"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
@@ -44,6 +46,8 @@ type finding struct {
 	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
 	Channel *channelDoc `json:"rung,omitempty"`    // or of one channel
 	Leaks   []leak      `json:"leaks,omitempty"`   // or of servers together
+
+	Canary *canary.Result `json:"canary,omitempty"` // or of a client that was tried
 }
 
 // diagnosis is what --json prints.
@@ -59,13 +63,24 @@ func runDoctor(c *cli.Context) error {
 	p := machine{ctx: c.Context, hooks: c.Bool("hooks")}
 	p.folders, p.foldersErr = config.Dirs()
 	if c.Bool("tables") {
-		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") {
+		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") || c.IsSet("canary") {
 			return cmdline.Usagef("--tables goes with no other flag")
 		}
 		return printTables(c.App.Writer, &p)
 	}
+	look := checks
+	if c.IsSet("canary") {
+		if c.Bool("all") || c.Bool("hooks") {
+			return cmdline.Usagef("--canary goes with --json alone")
+		}
+		h, why, err := hooksOf(&p, c.String("canary"))
+		if err != nil {
+			return err
+		}
+		look = []check{{"canary", func(p *machine) []finding { return sing(p.ctx, h, why) }}}
+	}
 	d := diagnosis{OK: true, Findings: []finding{}}
-	for _, check := range checks {
+	for _, check := range look {
 		if p.hooks && check.name != "hooks" {
 			continue
 		}
@@ -79,7 +94,7 @@ func runDoctor(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, d)
 	} else {
-		err = d.print(c.App.Writer, c.Bool("all") || p.hooks)
+		err = d.print(c.App.Writer, c.Bool("all") || p.hooks || c.IsSet("canary"))
 	}
 	if err == nil && !d.OK {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}

@@ -1,46 +1,40 @@
-//go:build e2e
-
-package e2e
+// Package scripted is a model without a mind: it asks an agent for the tool calls that
+// were written down for it, in the words of three vendors' services. A client that is told
+// its address works with no account.
+package scripted
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 )
 
-// turn is one tool call that a model asks for.
-type turn struct {
-	tool string         // of the agent's own tools
-	args map[string]any // by that tool's names
+// Turn is one tool call that a model asks for.
+type Turn struct {
+	Tool string         // of the agent's own tools
+	Args map[string]any // by that tool's names
 }
 
-// script is a model that asks for one tool call after another, whatever the answers,
-// and then ends. It speaks the streams of three vendors.
-type script struct {
-	t      *testing.T
-	turns  []turn
-	before func(n int)                // what to do before turn n is asked for
-	after  func(n int, answer string) // what the agent reported of turn n
+// Model asks for one tool call after another, whatever the answers, and then ends. It is
+// an HTTP server's handler, and speaks the streams of three vendors.
+type Model struct {
+	Turns  []Turn
+	Before func(n int)                // what to do before turn n is asked for; nil: nothing
+	After  func(n int, answer string) // what the agent reported of turn n; nil: nothing
 
 	one   sync.Mutex
 	asked int // turns, and the end
 }
 
-// serve gives the model's address on loopback.
-func (s *script) serve() string {
-	server := httptest.NewServer(http.HandlerFunc(s.answer))
-	s.t.Cleanup(server.Close)
-	return server.URL
-}
+// maxRequest is more than any client sends that was just started.
+const maxRequest = 16 << 20
 
-func (s *script) answer(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
 		return
 	}
@@ -55,11 +49,11 @@ func (s *script) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		anthropic(w, s.next(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
+		anthropic(w, m.next(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
-		responses(w, s.next(true, request.Input, `"type":"function_call_output"`))
+		responses(w, m.next(true, request.Input, `"type":"function_call_output"`))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
-		gemini(w, s.next(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
+		gemini(w, m.next(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
 	default:
 		http.NotFound(w, r)
 	}
@@ -68,30 +62,36 @@ func (s *script) answer(w http.ResponseWriter, r *http.Request) {
 // next is the turn that follows upon those whose answers the conversation has, told by
 // the mark that each bears; nil is the end. A request without tools is about something
 // else, a title for instance.
-func (s *script) next(tools bool, conversation json.RawMessage, mark string) *turn {
+func (m *Model) next(tools bool, conversation json.RawMessage, mark string) *Turn {
 	if !tools {
 		return nil
 	}
-	s.one.Lock()
-	defer s.one.Unlock()
+	m.one.Lock()
+	defer m.one.Unlock()
 	text := string(conversation)
 	n := strings.Count(text, mark)
-	if n > len(s.turns) {
-		s.t.Errorf("%d answers to %d calls", n, len(s.turns))
+	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
+		m.After(n-1, text[strings.LastIndex(text, mark):])
+	}
+	if n >= len(m.Turns) {
+		m.asked = n + 1
 		return nil
 	}
-	if n > 0 && n == s.asked {
-		s.after(n-1, text[strings.LastIndex(text, mark):])
+	if n == m.asked {
+		if m.Before != nil {
+			m.Before(n)
+		}
+		m.asked = n + 1
 	}
-	if n == len(s.turns) {
-		s.asked = n + 1
-		return nil
-	}
-	if n == s.asked {
-		s.before(n)
-		s.asked = n + 1
-	}
-	return &s.turns[n]
+	return &m.Turns[n]
+}
+
+// Asked counts what was asked of the model: its turns, and the end. It is more when an
+// agent has answered what it was not asked.
+func (m *Model) Asked() int {
+	m.one.Lock()
+	defer m.one.Unlock()
+	return m.asked
 }
 
 // emit writes one event of a stream.
@@ -113,8 +113,9 @@ var counted atomic.Int64
 // unique is an identifier that no other call has.
 func unique(prefix string) string { return fmt.Sprintf("%s%08d", prefix, counted.Add(1)) }
 
-func (c *turn) input() string {
-	text, err := json.Marshal(c.args)
+// Input is the call's arguments as JSON.
+func (c *Turn) Input() string {
+	text, err := json.Marshal(c.Args)
 	if err != nil {
 		panic(err)
 	}
@@ -122,11 +123,11 @@ func (c *turn) input() string {
 }
 
 // anthropic answers as the Messages API does.
-func anthropic(w io.Writer, c *turn) {
+func anthropic(w io.Writer, c *Turn) {
 	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "Done."}, "end_turn"
 	if c != nil {
-		block = object{"type": "tool_use", "id": unique("toolu_"), "name": c.tool, "input": object{}}
-		delta, stop = object{"type": "input_json_delta", "partial_json": c.input()}, "tool_use"
+		block = object{"type": "tool_use", "id": unique("toolu_"), "name": c.Tool, "input": object{}}
+		delta, stop = object{"type": "input_json_delta", "partial_json": c.Input()}, "tool_use"
 	}
 	usage := object{"input_tokens": 1, "output_tokens": 1}
 	for _, e := range []object{
@@ -142,12 +143,12 @@ func anthropic(w io.Writer, c *turn) {
 }
 
 // responses answers as the Responses API does.
-func responses(w io.Writer, c *turn) {
+func responses(w io.Writer, c *Turn) {
 	item := object{"type": "message", "id": unique("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
-		item = object{"type": "function_call", "id": unique("fc_"), "call_id": unique("call_"), "name": c.tool, "arguments": c.input()}
-		if at := strings.LastIndex(c.tool, "__"); at > 0 { // of a server's tools
-			item["namespace"], item["name"] = c.tool[:at], c.tool[at+2:]
+		item = object{"type": "function_call", "id": unique("fc_"), "call_id": unique("call_"), "name": c.Tool, "arguments": c.Input()}
+		if at := strings.LastIndex(c.Tool, "__"); at > 0 { // of a server's tools
+			item["namespace"], item["name"] = c.Tool[:at], c.Tool[at+2:]
 		}
 	}
 	id := unique("resp_")
@@ -161,10 +162,10 @@ func responses(w io.Writer, c *turn) {
 }
 
 // gemini answers as generateContent does.
-func gemini(w io.Writer, c *turn) {
+func gemini(w io.Writer, c *Turn) {
 	part := object{"text": "Done."}
 	if c != nil {
-		part = object{"functionCall": object{"name": c.tool, "args": c.args}}
+		part = object{"functionCall": object{"name": c.Tool, "args": c.Args}}
 	}
 	emit(w, "", object{
 		"candidates":    []object{{"content": object{"role": "model", "parts": []object{part}}, "finishReason": "STOP", "index": 0}},

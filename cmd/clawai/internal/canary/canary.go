@@ -1,0 +1,278 @@
+// Package canary has the user's own client ask for two commands of its shell, one that a
+// policy allows and one that it denies, and looks what came of them: whether the hook that
+// stands in the client's settings was asked, and whether its no was heeded. The model is
+// ours, the folders are temporary, and nothing leaves the machine.
+package canary
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/scripted"
+	"github.com/clawai/clawai/proxy/stdio"
+	"github.com/clawai/clawai/wrap"
+)
+
+// Within is how long a client may take: the slowest was seen to take 20 s.
+const Within = 3 * time.Minute
+
+// Verdict is what a canary shows.
+type Verdict string
+
+// The verdicts. The zero value is none of them.
+const (
+	Enforced Verdict = "enforced"    // what was denied did not run, what was allowed did
+	Unheeded Verdict = "unheeded"    // the hook fired, and what was denied ran
+	Silent   Verdict = "never-fired" // a tool ran of which no hook was asked
+	NotRun   Verdict = "not-run"     // nothing was shown
+)
+
+// Result is what came of a canary.
+type Result struct {
+	Client  string  `json:"client"`
+	Verdict Verdict `json:"verdict"`
+	Why     string  `json:"why,omitempty"`
+	Allowed Call    `json:"allowed"`
+	Denied  Call    `json:"denied"`
+	// Elsewhere are the hosts that the client wanted to reach, and was kept from.
+	Elsewhere []string `json:"elsewhere,omitempty"`
+}
+
+// Call is what became of one command.
+type Call struct {
+	Recorded string `json:"recorded,omitempty"` // what the hook decided; "" when it was not asked
+	Ran      bool   `json:"ran"`                // the file that the command makes is there
+}
+
+const (
+	allowedCommand = "echo canary > allowed"
+	deniedCommand  = "echo canary > denied"
+)
+
+// rules are the whole policy of the canary: what the owner's may deny is not known before.
+const rules = `[[rule]]
+action = "deny"
+tool = "shell"
+args.command = "` + deniedCommand + `"
+description = "The canary is denied this"
+
+[[rule]]
+action = "allow"
+tool = "shell"
+args.command = "` + allowedCommand + `"
+`
+
+// site are the folders of one canary, all of them in one that goes with it.
+type site struct {
+	root    string
+	address string // of the model
+
+	one  sync.Mutex
+	told string // what the client reported last; requests come when they like
+}
+
+func (s *site) hear(_ int, answer string) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.told = answer
+}
+
+func (s *site) heard() string {
+	s.one.Lock()
+	defer s.one.Unlock()
+	return s.told
+}
+
+func (s *site) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+
+// write makes a file that the owner alone can read: it may be a copy of settings.
+func (s *site) write(name string, text []byte) error {
+	path := s.path(name)
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
+}
+
+// Run starts the client of these hooks once. What keeps it from that is a verdict, too.
+func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
+	r := Result{Client: h.Row.Client, Verdict: NotRun}
+	if err := r.run(ctx, h, within); err != nil {
+		r.Verdict, r.Why = NotRun, err.Error()
+	}
+	return r
+}
+
+func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (err error) {
+	c, err := find(h.Row.Client)
+	if err != nil {
+		return err
+	}
+	if err := c.refuse(h); err != nil {
+		return err
+	}
+	s := &site{}
+	if s.root, err = os.MkdirTemp("", "clawai-canary-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // as the client will call it
+		return err
+	}
+	model := &scripted.Model{After: s.hear}
+	for _, command := range []string{allowedCommand, deniedCommand} {
+		model.Turns = append(model.Turns, scripted.Turn{Tool: c.shell, Args: map[string]any{c.argument: command}})
+	}
+	d, err := open(model)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	s.address = d.address
+	if err := s.furnish(c, h); err != nil {
+		return err
+	}
+	ended := s.play(ctx, c, within)
+	r.Elsewhere = d.hosts()
+	if err := r.look(s, h.Row.HookWord()); err != nil {
+		return err
+	}
+	r.judge(s, ended)
+	return nil
+}
+
+// furnish makes the folders: an empty one to work in, the client's own with the hooks in
+// it, and those of clawai.
+func (s *site) furnish(c *client, h wrap.Hooks) error {
+	for _, dir := range []string{"work", "tmp", "state", "cache"} {
+		if err := os.Mkdir(s.path(dir), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := s.write("config/policy.toml", []byte(rules)); err != nil {
+		return err
+	}
+	return c.furnish(s, h)
+}
+
+// play starts the client, and says how it ended where that was not well.
+func (s *site) play(ctx context.Context, c *client, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	output, err := os.Create(s.path("stderr"))
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	child, err := stdio.Start(stdio.Options{Args: c.command, Env: s.env(c), Dir: s.path("work"), Stderr: output})
+	if err != nil {
+		return err
+	}
+	child.CloseWrite() // some wait for more words
+	go drain(child)
+	select {
+	case <-child.Done():
+	case <-ctx.Done():
+	}
+	late := ctx.Err()
+	done, end := context.WithCancel(context.Background())
+	end() // nobody waits for what it has left behind to end by itself
+	_ = child.Close(done)
+	switch {
+	case errors.Is(late, context.DeadlineExceeded) && child.Forced():
+		return fmt.Errorf("it did not end within %s", within)
+	case late != nil && child.Forced():
+		return errors.New("interrupted")
+	case child.ExitCode() != 0:
+		return fmt.Errorf("it ended with %s%s", child.Status(), lastWords(output.Name()))
+	}
+	return nil
+}
+
+func drain(child *stdio.Child) {
+	var words [4096]byte
+	for err := error(nil); err == nil; _, err = child.Read(words[:]) {
+	}
+}
+
+// lastWords is the end of what a client has complained of.
+func lastWords(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	const most = 300
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		_, _ = f.Seek(-most, 2)
+	}
+	text := make([]byte, most)
+	n, _ := f.Read(text)
+	if words := strings.Join(strings.Fields(strings.ToValidUTF8(string(text[:n]), "")), " "); words != "" {
+		return ": " + words
+	}
+	return ""
+}
+
+// look finds what became of the two commands.
+func (r *Result) look(s *site, server string) error {
+	for e, err := range audit.Read(filepath.Join(s.path("state"), "audit"), audit.Filter{}) {
+		if err != nil {
+			return err
+		}
+		var args struct{ Command string }
+		if e.Kind != event.Decision || e.Server != server || json.Unmarshal(e.Args, &args) != nil {
+			continue
+		}
+		switch args.Command {
+		case allowedCommand:
+			r.Allowed.Recorded = e.Decision
+		case deniedCommand:
+			r.Denied.Recorded = e.Decision
+		}
+	}
+	ran := func(name string) bool {
+		_, err := os.Lstat(s.path("work/" + name))
+		return err == nil
+	}
+	r.Allowed.Ran, r.Denied.Ran = ran("allowed"), ran("denied")
+	return nil
+}
+
+// judge says what that shows. That something did not run shows nothing unless the same
+// client ran what it was allowed.
+func (r *Result) judge(s *site, ended error) {
+	switch {
+	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":
+		r.Verdict, r.Why = Silent, "it ran its shell, and clawai-hook was not asked"
+	case r.Denied.Ran && r.Denied.Recorded == "deny":
+		r.Verdict, r.Why = Unheeded, "clawai-hook said no, and the command ran"
+	case r.Denied.Ran:
+		r.Verdict, r.Why = Unheeded, "clawai-hook was asked and let it pass, as it only observes"
+	case r.Allowed.Ran && r.Denied.Recorded == "deny":
+		r.Verdict = Enforced
+	case ended != nil:
+		r.Why = ended.Error()
+	case s.heard() == "":
+		r.Why = "it never asked the model that it was given"
+	case !r.Allowed.Ran:
+		r.Why = "it ran nothing, also not what was allowed: " + brief(s.heard())
+	default:
+		r.Why = "the denied command did not run, but clawai-hook was not what stopped it: " + brief(s.heard())
+	}
+}
+
+// brief is the part of a client's report that fits a line.
+func brief(answer string) string {
+	const most = 300
+	if runes := []rune(answer); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return answer
+}

@@ -1,0 +1,255 @@
+package canary
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/clawai/clawai/wrap"
+)
+
+// client is how one is started so that it runs its shell unasked, takes us for its model,
+// has no account and keeps what it keeps in a folder of ours.
+type client struct {
+	id       string
+	command  []string
+	shell    string   // its tool that runs a command
+	argument string   // the command, to that tool
+	vars     []string // FOLDER and ADDRESS are put in
+	refuse   func(wrap.Hooks) error
+	furnish  func(*site, wrap.Hooks) error
+}
+
+func clients() []client {
+	return []client{
+		{
+			id: "claude-code", shell: "Bash", argument: "command",
+			command: []string{"claude", "-p", "go on", "--model", "scripted", "--allowedTools", "Bash", "--strict-mcp-config"},
+			vars: []string{"CLAUDE_CONFIG_DIR=FOLDER", "ANTHROPIC_BASE_URL=ADDRESS", "ANTHROPIC_API_KEY=none",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
+			refuse:  claudeElsewhere,
+			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/settings.json", h) },
+		},
+		{
+			id: "codex", shell: "exec_command", argument: "cmd",
+			command: []string{"codex", "exec", "--skip-git-repo-check", "--ephemeral", "-s", "danger-full-access", "go on"},
+			vars:    []string{"CODEX_HOME=FOLDER"},
+			refuse:  func(wrap.Hooks) error { return nonePresent("our address could be overridden by", codexOver()...) },
+			furnish: codexFolder,
+		},
+		{
+			id: "gemini", shell: "run_shell_command", argument: "command",
+			command: []string{"gemini", "-p", "go on", "--yolo", "--model", "gemini-2.5-flash", "--extensions", "none", "--allowed-mcp-server-names", "none"},
+			vars: []string{"GEMINI_CLI_HOME=FOLDER", "GOOGLE_GEMINI_BASE_URL=ADDRESS", "GEMINI_API_KEY=none",
+				"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false", "GEMINI_SANDBOX=false"},
+			refuse: geminiElsewhere,
+			furnish: func(s *site, h wrap.Hooks) error {
+				return errors.Join(s.copySettings("client/.gemini/settings.json", h), s.write("work/.gemini/settings.json", []byte(geminiProject)))
+			},
+		},
+	}
+}
+
+func find(id string) (*client, error) {
+	var ids []string
+	for _, c := range clients() {
+		if c.id == id {
+			return &c, nil
+		}
+		ids = append(ids, c.id)
+	}
+	return nil, fmt.Errorf("it cannot be run without an account; those that can are %s", strings.Join(ids, ", "))
+}
+
+// handedOn are the variables of ours that a client gets: what finds programs and folders,
+// no key, and no address.
+var handedOn = []string{
+	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "NVM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "XDG_DATA_HOME",
+	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
+}
+
+// env is all that the client is told. Its proxy is the door, which refuses; the model
+// itself is asked directly.
+func (s *site) env(c *client) (env []string) {
+	for _, name := range handedOn {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		env = append(env, name+"="+s.address, strings.ToLower(name)+"="+s.address)
+	}
+	env = append(env, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "NO_COLOR=1",
+		"CLAWAI_CONFIG_DIR="+s.path("config"), "CLAWAI_STATE_DIR="+s.path("state"),
+		"TMPDIR="+s.path("tmp"), "TMP="+s.path("tmp"), "TEMP="+s.path("tmp"), "XDG_CACHE_HOME="+s.path("cache"))
+	put := strings.NewReplacer("FOLDER", s.path("client"), "ADDRESS", s.address)
+	for _, v := range c.vars {
+		env = append(env, put.Replace(v))
+	}
+	return env
+}
+
+// copySettings gives the client the very bytes in which its hooks stand.
+func (s *site) copySettings(name string, h wrap.Hooks) error {
+	src, err := os.ReadFile(h.Files[0].Real)
+	if err != nil {
+		return err
+	}
+	return s.write(name, src)
+}
+
+// nonePresent refuses a client over which files stand that ours cannot replace.
+func nonePresent(why string, paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s %s", why, path)
+		}
+	}
+	return nil
+}
+
+// system is where an organisation's files of a client are.
+func system(darwin, windows, other string) string {
+	switch runtime.GOOS {
+	case "darwin":
+		return darwin
+	case "windows":
+		return windows
+	}
+	return other
+}
+
+// claudeElsewhere refuses settings whose variables win over ours, and those that fetch a
+// real key.
+func claudeElsewhere(h wrap.Hooks) error {
+	managed := system("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
+	more, _ := filepath.Glob(filepath.Join(managed, "managed-settings.d", "*.json")) // the pattern is well formed
+	for _, path := range append(more, filepath.Join(managed, "managed-settings.json"), h.Files[0].Real) {
+		src, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		settings := map[string]json.RawMessage{}
+		var env map[string]json.RawMessage
+		if err == nil {
+			err = json.Unmarshal(src, &settings)
+		}
+		if text := settings["env"]; err == nil && text != nil {
+			err = json.Unmarshal(text, &env)
+		}
+		if err != nil {
+			return fmt.Errorf("whether it would use our address cannot be told: %s: %w", path, err)
+		}
+		for name := range env {
+			if leadsAway(name) {
+				return fmt.Errorf("it would not use our address: %s sets %s", path, name)
+			}
+		}
+		for name := range settings {
+			if strings.HasSuffix(name, "Helper") || strings.HasSuffix(name, "Refresh") || strings.HasSuffix(name, "Export") || strings.HasPrefix(name, "forceLogin") {
+				return fmt.Errorf("it would use a real account: %s sets %s", path, name)
+			}
+		}
+	}
+	return nil
+}
+
+// leadsAway says that a variable of Claude Code's settings could undo one of ours.
+func leadsAway(name string) bool {
+	name = strings.ToUpper(name)
+	if strings.HasSuffix(name, "_MODEL") {
+		return false
+	}
+	for _, prefix := range []string{"ANTHROPIC_", "CLAUDE_CODE_USE_", "CLAUDE_CONFIG_", "CLAUDE_CODE_ENABLE_TELEMETRY", "CLAWAI_", "OTEL_", "AWS_", "NODE_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for _, part := range []string{"PROXY", "URL", "ENDPOINT", "SOCKET", "HOST"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func codexOver() []string {
+	dir := system("/etc/codex", `C:\ProgramData\OpenAI\Codex`, "/etc/codex")
+	return []string{filepath.Join(dir, "config.toml"), filepath.Join(dir, "managed_config.toml")}
+}
+
+// codexFolder has the hooks, what was reviewed of them and what switches them off; of the
+// rest of the configuration nothing, which would start servers and name other models.
+func codexFolder(s *site, h wrap.Hooks) error {
+	if err := s.copySettings("client/hooks.json", h); err != nil {
+		return err
+	}
+	folder := filepath.Dir(h.Files[0].Path)
+	var theirs map[string]any
+	src, err := os.ReadFile(filepath.Join(folder, "config.toml"))
+	if err == nil {
+		err = toml.Unmarshal(src, &theirs)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours := map[string]any{
+		"model": "scripted", "model_provider": "canary", "check_for_update_on_startup": false,
+		"model_providers": map[string]any{"canary": map[string]any{"name": "canary", "base_url": s.address + "/v1", "wire_api": "responses"}},
+		"analytics":       map[string]any{"enabled": false},
+	}
+	if theirs["features"] != nil {
+		ours["features"] = theirs["features"]
+	}
+	if hooks, ok := theirs["hooks"].(map[string]any); ok {
+		if state, ok := hooks["state"].(map[string]any); ok {
+			hooks["state"] = moved(state, s.path("client"), folder, filepath.Dir(h.Files[0].Real))
+		}
+		ours["hooks"] = hooks
+	}
+	text, err := toml.Marshal(ours)
+	if err != nil {
+		return err
+	}
+	return s.write("client/config.toml", text)
+}
+
+// moved is what was reviewed, by the names that the same files have in another folder.
+func moved(state map[string]any, to string, from ...string) map[string]any {
+	all := map[string]any{}
+	for key, value := range state {
+		for _, folder := range from {
+			if rest, inside := strings.CutPrefix(key, folder+string(filepath.Separator)); inside {
+				key = filepath.Join(to, rest)
+				break
+			}
+		}
+		all[key] = value
+	}
+	return all
+}
+
+// geminiProject stands over the user's settings, as those of the project that it works in.
+const geminiProject = `{
+  "security": { "auth": { "selectedType": "gemini-api-key" } },
+  "privacy": { "usageStatisticsEnabled": false },
+  "telemetry": { "enabled": false },
+  "general": { "enableAutoUpdate": false, "disableAutoUpdate": true },
+  "tools": { "sandbox": false }
+}
+`
+
+func geminiElsewhere(wrap.Hooks) error {
+	if os.Getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH") != "" {
+		return errors.New("our address could be overridden by GEMINI_CLI_SYSTEM_SETTINGS_PATH")
+	}
+	return nonePresent("our address could be overridden by", filepath.Join(
+		system("/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`, "/etc/gemini-cli"), "settings.json"))
+}

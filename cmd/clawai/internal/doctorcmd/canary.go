@@ -1,0 +1,79 @@
+package doctorcmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/canary"
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/wrap"
+)
+
+// hooksOf finds the hooks of a client by name, and what speaks against trying them at all.
+func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
+	if p.foldersErr != nil {
+		return h, "", p.foldersErr
+	}
+	f, err := wrapcmd.Find()
+	if err != nil {
+		return h, "", err
+	}
+	list, err := f.Hooks(name)
+	if err != nil {
+		return h, "", err
+	}
+	for _, h := range list {
+		if h.Row.Client != name {
+			continue
+		}
+		switch state, why := f.Judge.HookState(h, list); state {
+		case wrap.HookBare, wrap.HookUnreadable:
+			return h, strings.TrimSuffix(state.Words()+": "+why, ": "), nil
+		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted: // what that comes to is seen
+		}
+		return h, "", nil
+	}
+	return h, "", cmdline.Usagef("%q is no client whose hooks clawai knows", name)
+}
+
+// sing tries a client, unless something speaks against it.
+func sing(ctx context.Context, h wrap.Hooks, why string) []finding {
+	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
+	if why == "" {
+		ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		r = canary.Run(ctx, h, canary.Within)
+	}
+	f := finding{Health: broken, Text: h.Row.Name + ": " + canaryWords(r.Verdict), Canary: &r}
+	if r.Why != "" {
+		f.Text += ": " + r.Why
+	}
+	again := "clawai doctor --canary " + h.Row.Client
+	switch r.Verdict {
+	case canary.Enforced:
+		f.Health = healthy
+	case canary.Unheeded:
+		f.Fix = "clawai wrap --hooks " + h.Row.Client + ", and update the client; then: " + again
+	case canary.Silent:
+		f.Fix = "clawai doctor --hooks says what stands in its settings; " + h.Row.After + "; then: " + again
+	case canary.NotRun:
+		f.Fix = "see that it runs (" + strings.Join(h.Row.Probe, " ") + ") and that its hook is there (clawai wrap --hooks " + h.Row.Client + "); then: " + again
+	}
+	all := []finding{f}
+	if len(r.Elsewhere) > 0 {
+		all = append(all, finding{Health: healthy, Text: fmt.Sprintf("%s wanted to reach %s, and was kept from it", h.Row.Name, strings.Join(r.Elsewhere, ", "))})
+	}
+	return all
+}
+
+func canaryWords(v canary.Verdict) string {
+	return map[canary.Verdict]string{
+		canary.Enforced: "enforced: its hook was asked, what was denied did not run, and what was allowed did", canary.Unheeded: "the hook fired and did not stop the tool",
+		canary.Silent: "the hook never fired", canary.NotRun: "the client could not be tried",
+	}[v]
+}
