@@ -73,8 +73,9 @@ func cautious(c *policy.Call) policy.Traits {
 }
 
 // plain says of a method that what it carries is the protocol's own: cursors, ids, levels.
+// What a task is told (tasks/update) is the client's.
 func plain(method string) bool {
-	return silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/")
+	return method != "tasks/update" && (silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/"))
 }
 
 // brought are the kinds of labels that what a server sends brings along.

@@ -280,6 +280,7 @@ func TestWhatIsTheProtocolsOwnGoesNowhere(t *testing.T) {
 	for name, want := range map[string]policy.Action{
 		"tools/list": policy.Allow, "resources/templates/list": policy.Allow, "ping": policy.Allow, "tasks/get": policy.Allow,
 		"completion/complete": policy.Deny, "vendor/x": policy.Deny, "subscriptions/listen": policy.Deny,
+		"tasks/update": policy.Deny,
 	} {
 		c := policy.Call{Method: name, Subject: policy.MethodSubject, Names: []string{name}}
 		if got, why := one.Judge([]policy.Call{c}); got != want {
