@@ -18,13 +18,13 @@ import (
 // "idle" runs no tool, "dies" ends at once, "silent" asks no model, "hangs" never ends.
 func fakeClaude() {
 	faults := os.Args[1]
-	switch {
-	case faults == "dies":
+	switch faults {
+	case "dies":
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(3)
-	case faults == "silent":
+	case "silent":
 		return
-	case faults == "reaches":
+	case "reaches":
 		proxied := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}
 		if _, err := proxied.Get("https://telemetry.example/v1"); err == nil {
 			panic("it was let out")

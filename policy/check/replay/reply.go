@@ -171,8 +171,8 @@ func (r *Reply) entryDone(name string) {
 func findsAt(e *event.Entry) map[string][]string {
 	places := map[string][]string{}
 	for _, line := range e.Finds {
-		kind, at, whole := strings.Cut(line, " ")
-		_, at, whole = strings.Cut(at, " ")
+		kind, at, _ := strings.Cut(line, " ")
+		_, at, whole := strings.Cut(at, " ")
 		path := strings.Split(at, "/") // "", "result", "tools", "0"
 		if !whole || !slices.Contains(policy.Kinds(), kind) {
 			return nil
