@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,7 +101,7 @@ func (s *site) write(name string, text []byte) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
 }
 
-// Run starts the client of these hooks once. What keeps it from that is a verdict, too.
+// Run starts the client of these hooks, one of Clients, once. What keeps it from that is a verdict, too.
 func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	if err := r.run(ctx, h, within); err != nil {
@@ -110,10 +111,8 @@ func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 }
 
 func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (err error) {
-	c, err := find(h.Row.Client)
-	if err != nil {
-		return err
-	}
+	all := clients()
+	c := &all[slices.Index(Clients(), h.Row.Client)]
 	if err := c.refuse(h); err != nil {
 		return err
 	}

@@ -57,15 +57,12 @@ func clients() []client {
 	}
 }
 
-func find(id string) (*client, error) {
-	var ids []string
+// Clients are those that can be run without an account, by id.
+func Clients() (ids []string) {
 	for _, c := range clients() {
-		if c.id == id {
-			return &c, nil
-		}
 		ids = append(ids, c.id)
 	}
-	return nil, fmt.Errorf("it cannot be run without an account; those that can are %s", strings.Join(ids, ", "))
+	return ids
 }
 
 // handedOn are the variables of ours that a client gets: what finds programs and folders,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,6 +19,9 @@ import (
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
+	}
+	if !slices.Contains(canary.Clients(), name) {
+		return h, "", cmdline.Usagef("%q cannot be tried: without an account only %s can be run", name, strings.Join(canary.Clients(), ", "))
 	}
 	f, err := wrapcmd.Find()
 	if err != nil {
@@ -38,7 +42,7 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 		}
 		return h, "", nil
 	}
-	return h, "", cmdline.Usagef("%q is no client whose hooks clawai knows", name)
+	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
 // sing tries a client, unless something speaks against it.
@@ -62,7 +66,11 @@ func sing(ctx context.Context, h wrap.Hooks, why string) []finding {
 	case canary.Silent:
 		f.Fix = "clawai doctor --hooks says what stands in its settings; " + h.Row.After + "; then: " + again
 	case canary.NotRun:
-		f.Fix = "see that it runs (" + strings.Join(h.Row.Probe, " ") + ") and that its hook is there (clawai wrap --hooks " + h.Row.Client + "); then: " + again
+		if why != "" {
+			f.Fix = "clawai wrap --hooks " + h.Row.Client + "; then: " + again
+			break
+		}
+		f.Fix = "see that it runs (" + strings.Join(h.Row.Probe, " ") + "); then: " + again
 	}
 	all := []finding{f}
 	if len(r.Elsewhere) > 0 {
