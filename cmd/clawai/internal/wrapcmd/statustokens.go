@@ -1,7 +1,6 @@
 package wrapcmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -95,9 +94,7 @@ func printTokens(c *cli.Context) error {
 	}
 	w := c.App.Writer
 	if c.Bool("json") {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"tokens": costs})
+		return cmdline.WriteASCIIJSON(w, map[string]any{"tokens": costs})
 	}
 	if len(costs) == 0 {
 		_, err := fmt.Fprintln(w, "No server's list of tools is on record of the last 30 days: use a client whose servers stand behind clawai first.")
