@@ -232,6 +232,7 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
+	slow.Test(t)
 	const rel = ".cline/data/settings/cline_mcp_settings.json"
 	m := newMachine(t)
 	path := m.write(rel, cursorFile)

@@ -32,6 +32,7 @@ func TestHubTableThatItsOwnerHasContinued(t *testing.T) {
 
 // A configuration that is broken for the moment keeps nothing for ever.
 func TestHubOfABrokenConfiguration(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.hubFiles()
 	if errs := m.move(Wrap, "codex"); len(errs) > 0 {

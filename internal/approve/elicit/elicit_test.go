@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -64,6 +65,7 @@ func (d *desk) Say(r gate.Reply) {
 func (d *desk) Leave() { close(d.c.says) }
 
 func TestContract(t *testing.T) {
+	slow.Test(t)
 	gatetest.Run(t, gatetest.Approver{
 		New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 			d := &desk{form: New(Options{tooFast: time.Nanosecond}), c: &client{name: "test", version: "1", says: make(chan gate.Elicited)}}

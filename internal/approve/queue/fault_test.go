@@ -123,6 +123,7 @@ func TestCloseWhileLocked(t *testing.T) {
 // Somebody answers while the proxy cannot store that it gave up: he is told that
 // it was in vain.
 func TestAnswerInVain(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond, Patience: 100 * time.Millisecond})
 	other := open(t, dir, queue.Options{Check: time.Hour})
