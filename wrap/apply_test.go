@@ -212,6 +212,7 @@ func TestRunningKnowsThisProcess(t *testing.T) {
 }
 
 func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
 	m.opts.RecheckAfter = 100 * time.Millisecond

@@ -78,6 +78,7 @@ func TestUpdate(t *testing.T) {
 
 // A server that has left answers what it was asked before.
 func TestUpdateLetsServersFinish(t *testing.T) {
+	slow.Test(t)
 	updates := make(chan []hub.Server)
 	a, let := waiting("a")
 	w := start(t, func(o *hub.Options) { o.Updates = updates }, a).begin()

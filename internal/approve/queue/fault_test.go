@@ -288,6 +288,7 @@ func TestUnreadablePart(t *testing.T) {
 // A row that lost its id, whatever else it lost, hides no other. Nobody can name
 // it, so its own proxy ends it, and denies.
 func TestALostID(t *testing.T) {
+	slow.Test(t)
 	for _, damage := range []string{"id = ''", "id = '', lasting = 7", "id = '', names = '[{'", "id = char(27) || 'x'", "id = 'no', more_calls = '7'"} {
 		asks, looks, dir := newQueue(t) // nobody checks, so what is lost stays
 		whole, lost := put(t, asks, `{"path":"whole"}`), put(t, asks, `{"path":"lost"}`)
