@@ -67,19 +67,11 @@ func (a Assurances) Dangers() (words []string) {
 	return words
 }
 
-// assurancesWithout are those of a tool that is in no such danger.
-func assurancesWithout(words []string) (a Assurances) {
-	for i, word := range dangers {
-		if slices.Contains(words, word) {
-			a |= 1 << i
-		}
-	}
-	return a
-}
-
 // ReadAssurances reads words of Words; others say nothing.
-func ReadAssurances(said []string) (a Assurances) {
-	for i, word := range assurances {
+func ReadAssurances(said []string) Assurances { return readAssurances(said, assurances) }
+
+func readAssurances(said, words []string) (a Assurances) {
+	for i, word := range words {
 		if slices.Contains(said, word) {
 			a |= 1 << i
 		}
@@ -127,7 +119,7 @@ func (t *annotated) miss(c *Call) { c.Assurances |= t.dangers }
 // annotations reads words for dangers.
 func (p *parser) annotations(k ruleKey, e toml.Expression) {
 	words := p.words(k, e, dangers, "some of "+listWords(dangers), func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
-	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: assurancesWithout(words)}})
+	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: readAssurances(words, dangers)}})
 }
 
 // checkAnnotations keeps a server's word from opening anything.

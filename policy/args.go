@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/internal/reading"
 	"github.com/clawai/clawai/policy/where"
 )
@@ -64,7 +65,7 @@ const fewNames = 8
 
 // find gives the names that fold to the same text as a key.
 func (n *argNames) find(key string) []kid {
-	if len(n.kids) <= fewNames && reading.IsASCII(key) {
+	if len(n.kids) <= fewNames && screen.IsASCII(key) {
 		for i := range n.kids {
 			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
 				return k.all

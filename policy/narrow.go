@@ -35,7 +35,6 @@ func (n *Narrowed) Describe(text string) {
 type Limit struct {
 	Path  []string // the names below args
 	Globs []string // one of these
-	Kept  bool     // as the rule that asked has it
 }
 
 // Name is the argument as a policy writes it below args: path, "a.b",
@@ -262,7 +261,7 @@ func (n *narrower) arguments() error {
 			n.open = append(n.open, policytext.Key(args[i].name))
 		case globs == nil:
 		case own < 0:
-			n.limit(path, globs, false)
+			n.limit(path, globs)
 			n.typed(path, args[i].kind)
 			wants = true
 		default:
@@ -270,7 +269,7 @@ func (n *narrower) arguments() error {
 			if len(both) == 0 {
 				return fmt.Errorf("no pattern keeps argument %q to %q and to what the rule says of it", args[i].name, globs)
 			}
-			n.limit(path, both, slices.Equal(both, n.asked.args[own].globs))
+			n.limit(path, both)
 			n.typed(path, args[i].kind)
 			wants, taken[own] = true, true
 		}
@@ -280,7 +279,7 @@ func (n *narrower) arguments() error {
 	}
 	for i, a := range n.asked.args {
 		if !taken[i] {
-			n.limit(a.path, a.globs, true)
+			n.limit(a.path, a.globs)
 		}
 	}
 	return n.beyond()
@@ -307,15 +306,15 @@ func (n *narrower) beyond() error {
 				return err
 			}
 		}
-		n.limit(s.path, s.texts, false)
+		n.limit(s.path, s.texts)
 		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == policytext.Key(s.path[0]) })
 	}
 	return nil
 }
 
-func (n *narrower) limit(path, globs []string, kept bool) {
+func (n *narrower) limit(path, globs []string) {
 	n.rule.args = append(n.rule.args, argSource{path: path, globs: globs})
-	n.limits = append(n.limits, Limit{Path: path, Globs: globs, Kept: kept})
+	n.limits = append(n.limits, Limit{Path: path, Globs: globs})
 }
 
 // typed keeps an exact value to its JSON type: a glob takes 1, "1" and ["1"] for

@@ -203,8 +203,8 @@ func TestNarrowTells(t *testing.T) {
 	if diff := cmp.Diff(&Narrowed{
 		Text: n.Text, Policy: n.Policy, Name: "t", Server: "fs", Open: []string{`"a.b"`, "n"},
 		Limits: []Limit{
-			{[]string{"path"}, []string{"/srv/q/**"}, false}, {[]string{"dir"}, []string{"/srv/a/*"}, true},
-			{[]string{"mode"}, []string{"x"}, true}, {[]string{"o", "p"}, []string{"1"}, true},
+			{[]string{"path"}, []string{"/srv/q/**"}}, {[]string{"dir"}, []string{"/srv/a/*"}},
+			{[]string{"mode"}, []string{"x"}}, {[]string{"o", "p"}, []string{"1"}},
 		},
 	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b }), cmpopts.IgnoreUnexported(Narrowed{})); diff != "" {
 		t.Error(diff)

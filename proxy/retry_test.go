@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 	"github.com/tidwall/gjson"
@@ -201,6 +202,7 @@ func (b *both) answers(r gate.Reply) {
 }
 
 func TestAnAnswerElsewhereIsOfNoUseToACallerThatStaysAway(t *testing.T) {
+	slow.Test(t)
 	w, b := elsewhere(t, func(_ *proxy.Options, g *gate.Options) { g.AskTimeout = time.Second })
 	w.client.send(modernCall("1", "", ""))
 	state := w.formFor("1")

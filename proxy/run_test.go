@@ -236,6 +236,7 @@ func TestTheServersEndIsTold(t *testing.T) {
 }
 
 func TestALauncherMayEndBeforeItsOutput(t *testing.T) {
+	slow.Test(t)
 	w := newHarness(t)
 	w.client.send(tool("1", "ok"))
 	w.server.wants(tool("1", "ok"))

@@ -212,6 +212,7 @@ func TestRunningKnowsThisProcess(t *testing.T) {
 }
 
 func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
 	m.opts.RecheckAfter = 100 * time.Millisecond
@@ -232,6 +233,7 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
+	slow.Test(t)
 	const rel = ".cline/data/settings/cline_mcp_settings.json"
 	m := newMachine(t)
 	path := m.write(rel, cursorFile)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/wrap/client"
 )
 
@@ -110,6 +111,7 @@ func TestHookFilesThatAreMade(t *testing.T) {
 
 // A file that comes, changes or goes meanwhile is nobody's to overwrite or remove.
 func TestHookFilesThatChangeMeanwhile(t *testing.T) {
+	slow.Test(t)
 	const file = ".codex/hooks.json"
 	for _, tt := range []struct {
 		name       string

@@ -82,6 +82,7 @@ func (m *machine) hubFiles() {
 
 // Two clients share a server; each gets its own back, and the last takes it out of the hub.
 func TestHubOfTwoClients(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.hubFiles()
 	if errs := append(m.move(Wrap, "claude-code"), m.move(Wrap, "codex")...); len(errs) > 0 {

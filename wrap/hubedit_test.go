@@ -15,6 +15,7 @@ const laterHub = "\n[mcp_servers.later]\ncommand = \"later\"\n"
 
 // What an owner has put behind a table belongs to it, and keeps it in config.toml.
 func TestHubTableThatItsOwnerHasContinued(t *testing.T) {
+	slow.Test(t)
 	for _, added := range []string{"idle = \"1m\"\n", "# mine\ndisabled = true\n", "\ndisabled = true\n", "[upstream.own.env]\nA = \"b\"\n"} {
 		m := newMachine(t)
 		m.hubFiles()
@@ -32,6 +33,7 @@ func TestHubTableThatItsOwnerHasContinued(t *testing.T) {
 
 // A configuration that is broken for the moment keeps nothing for ever.
 func TestHubOfABrokenConfiguration(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.hubFiles()
 	if errs := m.move(Wrap, "codex"); len(errs) > 0 {
@@ -143,6 +145,7 @@ func TestHubOfTwoRuns(t *testing.T) {
 
 // A hub that enforces nothing, or another policy, is told of as one.
 func TestHubThatIsToldOtherwise(t *testing.T) {
+	slow.Test(t)
 	for args, want := range map[string]State{
 		`"hub", "--observe"`: Observed, `"hub", "-observe=true", "--only", "a"`: Observed,
 		`"hub", "--observe=false"`: Wrapped, `"hub"`: Wrapped, `"hub", "--only=a", "--ask", "popup"`: Wrapped, `"hub", "--observe=1"`: Observed,

@@ -271,6 +271,7 @@ func reachable(t *testing.T) string {
 // Two that edit one file at the same time: each is done or says that it was
 // not, and nothing else is lost.
 func TestTwoAtATime(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
 	var cmds []*exec.Cmd

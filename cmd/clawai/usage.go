@@ -87,7 +87,7 @@ func visible(cmds []*cli.Command) []*cli.Command {
 }
 
 // dashed is a flag as the flag package writes it: one dash before any name.
-var dashed = pattern(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`)
+var dashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`) })
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	const unknownFlag = "flag provided but not defined: "
@@ -96,10 +96,4 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		return cmdline.UnknownOption(c, name)
 	}
 	return cmdline.Usagef("%s; see: clawai %s--help", dashed().ReplaceAllString(text, "$1--$2$3"), cmdline.CommandPath(c))
-}
-
-// pattern is compiled when it is first used: every start of the proxy would wait for
-// one that is compiled in a package variable.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -85,6 +85,7 @@ func (s *session) readPlain() string {
 
 // Every other text of the question comes from strangers too, but for the rule.
 func TestHostileNames(t *testing.T) {
+	slow.Test(t)
 	evil := "x\x1b[2J\r\n\u202e\x9b]52;c;eA==\a"
 	o := writeCall(`{"` + `k\u001b[2J\u202e` + `":1,"` + strings.Repeat("long", 200) + `":2,"a.b":{"":3}}`)
 	c := &o.Question.Calls[0]

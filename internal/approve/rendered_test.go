@@ -89,6 +89,7 @@ func TestRenderedQuestions(t *testing.T) {
 
 // Where the first page of a dangerous question is small, what makes it so is on it.
 func TestTheDangerIsOnTheFirstPage(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for name, wants := range map[string]string{"dangerous": "| sudo bash", "outside": "~/.bashrc"} {
 		s := start(t, questions()[name], 20, 60, "NO_COLOR=")
@@ -101,6 +102,7 @@ func TestTheDangerIsOnTheFirstPage(t *testing.T) {
 
 // Colours say what is in words and signs, too: without them the screen is the same.
 func TestColoursAreForWhoWantsThem(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	screens := map[string]string{}
 	for _, env := range []string{"NO_COLOR=", "NO_COLOR=1"} {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func write(t *testing.T, path, text string, mode fs.FileMode) {
@@ -42,6 +44,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 }
 
 func TestNewFileGetsTheModeAsked(t *testing.T) {
+	slow.Test(t)
 	for _, tt := range []struct{ ask, want fs.FileMode }{{0, 0o600}, {0o666, 0o666}} {
 		path := filepath.Join(t.TempDir(), "new")
 		if err := Write(path, []byte("x"), Options{Mode: tt.ask}); err != nil {

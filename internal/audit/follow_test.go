@@ -161,6 +161,7 @@ func TestFollowEndsWhenTheDirectoryGoes(t *testing.T) {
 }
 
 func TestReadMergesByTime(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir() + "/audit"
 	at := time.Now().Add(-time.Hour)
 	clock := func() time.Time { at = at.Add(time.Millisecond); return at }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func segmentPaths(t testing.TB, dir string) []string {
@@ -88,6 +89,7 @@ func TestRotationThatFails(t *testing.T) {
 // Retention removes the oldest closed segments, never one that is written to,
 // and what is left verifies.
 func TestRetention(t *testing.T) {
+	slow.Test(t)
 	for name, o := range map[string]Options{
 		"by size": {MaxBytes: 3000, Retention: Retention{Keep: 10_000, KeepFor: -1}},
 		"by age":  {MaxBytes: 3000, Retention: Retention{Keep: -1, KeepFor: 24 * time.Hour}},

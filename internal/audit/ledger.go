@@ -42,7 +42,6 @@ type mark struct {
 
 // ledger is the locked ledger of one directory.
 type ledger struct {
-	dir   string
 	file  *os.File
 	chain chain
 	heal  *failure
@@ -65,7 +64,7 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock(f)) }()
-	l := &ledger{dir: dir, file: f, now: now}
+	l := &ledger{file: f, now: now}
 	if err := l.seek(); err != nil {
 		return err
 	}

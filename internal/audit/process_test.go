@@ -136,6 +136,7 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 // there, the record verifies, and the next session closes the segment. CLAWAI_SOAK=full
 // kills ten thousand.
 func TestKilledInTheMiddle(t *testing.T) {
+	slow.Test(t)
 	kills := 50
 	if testing.Short() {
 		kills = 5

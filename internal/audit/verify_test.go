@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // closedLog writes a log of several sessions and segments and closes it.
@@ -107,6 +109,7 @@ func replace(t testing.TB, path string, content []byte) {
 }
 
 func TestVerifyFindsWhatWasDoneToSegments(t *testing.T) {
+	slow.Test(t)
 	swap := func(t *testing.T, a, b string) {
 		for _, mv := range [][2]string{{a, a + "x"}, {b, a}, {a + "x", b}} {
 			if err := os.Rename(mv[0], mv[1]); err != nil {

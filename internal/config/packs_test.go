@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -33,6 +34,7 @@ func bring(x policy.PackFile) (policy.Pack, error) {
 // A pack that changes is another policy; one that is gone, broken, or that others can write
 // leaves the last good one in force.
 func TestPacksAreWatched(t *testing.T) {
+	slow.Test(t)
 	h := newHouse(t)
 	pack, orgPack := filepath.Join(filepath.Dir(h.policy), "own.toml"), filepath.Join(filepath.Dir(h.org), "org.toml")
 	write(t, h.policy, "packs = ['own.toml']\n"+allow)

@@ -139,6 +139,7 @@ func TestWatchSeesWhatWasChangedBeforeItBegan(t *testing.T) {
 // A folder of versions and a link that is swapped is how clusters and dotfile
 // managers deploy; no event names the file.
 func TestWatchSeesASwappedLink(t *testing.T) {
+	slow.Test(t)
 	dir := folder(t)
 	for name, text := range map[string]string{"v1": good, "v2": better} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))

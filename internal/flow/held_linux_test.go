@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A ledger that another program keeps locked holds up no call for good.
 func TestLedgerThatIsKept(t *testing.T) {
+	slow.Test(t)
 	l := begin(t, t.TempDir(), "session:1").Counts().(*Ledger)
 	if _, err := l.Append(gate.Entry{ID: 1}); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -125,6 +126,7 @@ func countForever(state string) {
 // A file that is not as it was written counts nothing, for those who have read it before and
 // for those who come; one that was taken away is begun anew, and who has read it knows it.
 func TestHarmedLedger(t *testing.T) {
+	slow.Test(t)
 	for name, harm := range map[string]func(path string, was []byte) error{
 		"torn":   func(p string, was []byte) error { return os.WriteFile(p, append(was, "c 0011"...), 0o600) },
 		"a line": func(p string, was []byte) error { return os.WriteFile(p, append(was, "x\n"...), 0o600) },

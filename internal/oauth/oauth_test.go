@@ -20,6 +20,7 @@ import (
 
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/testing/oauthtest"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // world is a server that wants a sign-in.
@@ -236,6 +237,7 @@ func TestAnotherResourceIsNotFollowed(t *testing.T) {
 }
 
 func TestNobodySignsIn(t *testing.T) {
+	slow.Test(t)
 	w := newWorld(t)
 	c := w.client(t.TempDir(), func(o *oauth.Options) {
 		// The time holds for what is asked before, too, which takes a while on a busy machine.

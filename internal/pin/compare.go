@@ -20,6 +20,15 @@ type Change struct {
 	What  string          // in words, where Was and Is do not say it; never a part of a text
 }
 
+// Words are what a value says: a text itself, anything else as JSON.
+func Words(v json.RawMessage) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	return string(v)
+}
+
 // Difference is what is different in one entry; Changes are in the order of At.
 type Difference struct {
 	Kind    Kind

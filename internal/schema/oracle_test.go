@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -187,6 +188,7 @@ func (m maker) document() string {
 // What is said of random schemas and values is what the oracle says, or that it was not
 // checked; most is checked.
 func TestAgainstTheOracle(t *testing.T) {
+	slow.Test(t)
 	m := maker{rand.New(rand.NewPCG(17, 3))} //nolint:gosec // the same each time
 	got := map[Verdict]int{}
 	for range 1200 {

@@ -1,12 +1,25 @@
 package screen
 
-import "unicode"
+import (
+	"unicode"
+	"unicode/utf8"
+)
 
 // A Set is the union of tables of code points.
 type Set []*unicode.RangeTable
 
 // Has says whether a code point is in the set.
 func (s Set) Has(r rune) bool { return unicode.In(r, s...) }
+
+// IsASCII says whether a text has no other characters.
+func IsASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // What the unions in uses.go are made of. Properties and categories are those of the
 // Unicode Character Database (UAX 44), in the version of package unicode.

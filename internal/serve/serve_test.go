@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -120,6 +122,7 @@ func TestTools(t *testing.T) {
 
 // What was asked before the end is answered, and an answer that nobody reads holds nobody up.
 func TestEnd(t *testing.T) {
+	slow.Test(t)
 	s, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 				shown = append(shown, parts(one, c.Is)...)
 				continue
 			}
-			next.At, next.Was, next.Is, next.What = c.At, plainWords(c.Was), plainWords(c.Is), c.What
+			next.At, next.Was, next.Is, next.What = c.At, pin.Words(c.Was), pin.Words(c.Is), c.What
 			shown = append(shown, next)
 		}
 	}
@@ -81,7 +81,7 @@ func parts(of view.Listed, entry json.RawMessage) (all []view.Listed) {
 	_ = json.Unmarshal(entry, &members) // it is one of ours
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "name" {
-			of.At, of.Is = name, plainWords(members[name])
+			of.At, of.Is = name, pin.Words(members[name])
 			all = append(all, of)
 		}
 	}
@@ -89,13 +89,4 @@ func parts(of view.Listed, entry json.RawMessage) (all []view.Listed) {
 		all = append(all, of)
 	}
 	return all
-}
-
-// plainWords are what a value says: a text itself, anything else as JSON.
-func plainWords(v json.RawMessage) string {
-	var text string
-	if json.Unmarshal(v, &text) == nil {
-		return text
-	}
-	return string(v)
 }

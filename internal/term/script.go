@@ -34,20 +34,11 @@ func asciiWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // oneScript says whether a word can be shown as it is: its letters come from
 // one script (or from those written together) and are not all look-alikes, and
 // no digits of another script stand among ASCII ones (UTS 39, mixed numbers).
 func oneScript(word string) bool {
-	if isASCII(word) {
+	if screen.IsASCII(word) {
 		return true
 	}
 	var first *unicode.RangeTable
@@ -110,7 +101,7 @@ func Lookalike(s string) bool {
 	for len(s) > 0 {
 		n := wordEnd(s)
 		if n > 0 {
-			if word := s[:n]; !isASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, disguised)) {
+			if word := s[:n]; !screen.IsASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, disguised)) {
 				return true
 			}
 		} else {

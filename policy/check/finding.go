@@ -30,12 +30,11 @@ type Finding struct {
 	Code     string // names the kind of finding; stable, for people to search and suppress
 	Severity Severity
 	Pos      policy.Position // its file at least; a line or column of 0 is not known
-	// EndLine and EndColumn are where what it is about ends; 0 when that is not known.
-	EndLine, EndColumn int
-	Text               string // the line at Pos, as it stands in the file; may be ""
-	Message            string // one sentence: what is wrong
-	Why                string // what may come of it; may be ""
-	Fix                string // what to write instead; may be ""
+	EndLine  int             // where what it is about ends; 0 when that is not known
+	Text     string          // the line at Pos, as it stands in the file; may be ""
+	Message  string          // one sentence: what is wrong
+	Why      string          // what may come of it; may be ""
+	Fix      string          // what to write instead; may be ""
 	// Fixture is a call that shows it, as a fixture that expects the policy's
 	// present answer, and Call the same in one line; empty when there is none.
 	Fixture []byte

@@ -56,7 +56,7 @@ const maxFixture = 8 << 20
 func ReadFixture(path string) (Fixture, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), unwrapPath(err))
+		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), WithoutPath(err))
 	}
 	if !info.Mode().IsRegular() {
 		return Fixture{}, fmt.Errorf("fixture %s: not a regular file", policy.FileName(path))
@@ -66,7 +66,7 @@ func ReadFixture(path string) (Fixture, error) {
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), unwrapPath(err))
+		return Fixture{}, fmt.Errorf("fixture %s: %w", policy.FileName(path), WithoutPath(err))
 	}
 	fx, err := ParseFixture(src)
 	if err != nil {
@@ -76,8 +76,8 @@ func ReadFixture(path string) (Fixture, error) {
 	return fx, nil
 }
 
-// unwrapPath drops the path that os puts into its errors; ours names it once.
-func unwrapPath(err error) error {
+// WithoutPath drops the path that os puts into its errors; ours name it once.
+func WithoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
@@ -210,7 +210,7 @@ func FindFixtures(dir string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("fixture directory %s: %w", policy.FileName(path), unwrapPath(err))
+			return fmt.Errorf("fixture directory %s: %w", policy.FileName(path), WithoutPath(err))
 		}
 		if !entry.IsDir() && filepath.Ext(path) == ".json" {
 			found = append(found, path)

@@ -61,6 +61,7 @@ func TestHostileServerHarmsNoOther(t *testing.T) {
 
 // A change of what a server has is told of once, and the next list has it, of every kind.
 func TestChangesAreSeen(t *testing.T) {
+	slow.Test(t)
 	for kind, c := range map[string]struct{ list, entry string }{
 		"tools":     {"tools/list", `{"tools":[{"name":"%s"}]}`},
 		"prompts":   {"prompts/list", `{"prompts":[{"name":"%s"}]}`},

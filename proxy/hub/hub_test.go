@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
@@ -50,6 +51,7 @@ func TestRulesJudgeTheOriginalName(t *testing.T) {
 // A bad server is left out in time, the others are there, and so is the reason; what comes
 // later is told of.
 func TestOneBadServerSpoilsNoList(t *testing.T) {
+	slow.Test(t)
 	free := make(chan struct{})
 	var toys []*toy
 	for i := range 10 {

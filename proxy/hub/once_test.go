@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
@@ -136,6 +137,7 @@ func TestMarkOfAnotherServerIsNobodyElses(t *testing.T) {
 // A rule about lists that comes while the hub runs holds for what servers have listed before,
 // and the client hears of it.
 func TestListRulesThatComeLaterHold(t *testing.T) {
+	slow.Test(t)
 	var o *hub.Options
 	w := start(t, func(all *hub.Options) { o, all.ListWait = all, 2*time.Second }, holder("a", "f:///a"), holder("b", "f:///b")).begin()
 	if got := fmt.Sprint(names(w.ask("1", "tools/list", "{}"))); got != "[a__read a__drop b__read b__drop]" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 )
@@ -32,6 +33,7 @@ func (w *harness) list() string {
 
 // Servers come, change and go while the others do what they do.
 func TestUpdate(t *testing.T) {
+	slow.Test(t)
 	updates := make(chan []hub.Server)
 	a, let := waiting("a")
 	b, c := &toy{id: "b", tools: []string{"read"}}, &toy{id: "c", tools: []string{"read"}}
@@ -76,6 +78,7 @@ func TestUpdate(t *testing.T) {
 
 // A server that has left answers what it was asked before.
 func TestUpdateLetsServersFinish(t *testing.T) {
+	slow.Test(t)
 	updates := make(chan []hub.Server)
 	a, let := waiting("a")
 	w := start(t, func(o *hub.Options) { o.Updates = updates }, a).begin()

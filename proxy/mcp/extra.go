@@ -117,7 +117,6 @@ func metaKind(name string, value jsonscan.Value) kind {
 type meta struct {
 	read          bool
 	progressToken []byte // a JSON token; nil when absent
-	subscription  []byte // the same
 	modern        bool   // it names the version
 	more          bool   // a part of the call is in it
 	quiet         uint64 // see policy.Call
@@ -141,10 +140,6 @@ func (fs *fields) readMeta() *meta {
 			if token(value) {
 				m.progressToken = value.Bytes()
 				continue // tokenKind
-			}
-		case "io.modelcontextprotocol/subscriptionId":
-			if token(value) {
-				m.subscription = value.Bytes()
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.modern = value.Kind() == jsonscan.String

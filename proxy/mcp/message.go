@@ -19,7 +19,6 @@ type Message struct {
 
 	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
 	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
-	Subscription   []byte // the JSON id token of the subscriptions/listen a notification belongs to; nil when it names none
 	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
 	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
 
@@ -180,7 +179,7 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 	if fs.at[fMeta] != "" {
 		meta := fs.readMeta()
-		m.ProgressToken, m.Subscription, m.Modern = meta.progressToken, meta.subscription, meta.modern
+		m.ProgressToken, m.Modern = meta.progressToken, meta.modern
 	}
 }
 

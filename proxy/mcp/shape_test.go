@@ -141,8 +141,6 @@ func TestEnvelope(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":5}}}`, Message{}},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":"t1","inputResponses":{"k":{}}}}`, Message{InputResponses: []byte(`{"k":{}}`)}},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":1}}`, Message{}},
-		{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}`, Message{Subscription: []byte(`"s1"`)}},
-		{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":{}}}}`, Message{}},
 		{`{"jsonrpc":"2.0","id":1,"result":{"taskId":"t1"}}`, Message{}},
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}`, Message{}},
 	} {

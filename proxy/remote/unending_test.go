@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A server that goes on when nobody waits any more, behind an acknowledgement, a
 // refusal or the answer itself, is hung up on: each message would cost a connection.
 func TestAServerThatDoesNotEnd(t *testing.T) {
+	slow.Test(t)
 	for name, tt := range map[string]struct {
 		said   string
 		status int

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 type vars map[string]string
@@ -47,6 +49,7 @@ func (e Env) with(v vars) Env {
 func (e Env) in(dir string) Env { e.Dir = dir; return e }
 
 func TestCandidates(t *testing.T) {
+	slow.Test(t)
 	tests := []struct {
 		name string
 		env  Env

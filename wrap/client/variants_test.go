@@ -103,6 +103,7 @@ func TestGoldenUpdate(t *testing.T) {
 // Edits elsewhere survive: here every other server of the file is gone, or the
 // file has grown, before clawai is taken away.
 func TestGoldenEditsBetween(t *testing.T) {
+	slow.Test(t)
 	for _, row := range catalogue(t) {
 		if row.ReadOnly {
 			continue

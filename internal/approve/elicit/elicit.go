@@ -19,9 +19,6 @@ type Options struct {
 	// Reach lists how far an answer for the session to q can go beyond its call, the
 	// most sensible first; nil: no further.
 	Reach func(q gate.Question) []Reach
-	// Dangerous asks about calls that need care also where something else than
-	// a person is known to answer at times.
-	Dangerous bool
 	// Clients is what is known of clients; nil: Clients().
 	Clients []Known
 
@@ -95,7 +92,7 @@ func (f *Form) page(q gate.Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if known != nil && len(v.Dangers) > 0 && !f.o.Dangerous {
+	if known != nil && len(v.Dangers) > 0 {
 		return "", fmt.Errorf("the call needs care (%s), and of %s it is known: %s", v.Dangers[0], known.Title, known.Why)
 	}
 	return message(v, q)

@@ -62,6 +62,7 @@ func init() {
 
 // What a killed proxy asked is expired by whoever looks next, in whatever way.
 func TestKilledProxy(t *testing.T) {
+	slow.Test(t)
 	for name, look := range map[string]func(*queue.Queue, queue.Request) error{
 		"pending": func(q *queue.Queue, _ queue.Request) error {
 			all, err := q.Pending(ctx)

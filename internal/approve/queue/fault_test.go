@@ -123,6 +123,7 @@ func TestCloseWhileLocked(t *testing.T) {
 // Somebody answers while the proxy cannot store that it gave up: he is told that
 // it was in vain.
 func TestAnswerInVain(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	q := open(t, dir, queue.Options{Check: 300 * time.Millisecond, Patience: 100 * time.Millisecond})
 	other := open(t, dir, queue.Options{Check: time.Hour})
@@ -287,6 +288,7 @@ func TestUnreadablePart(t *testing.T) {
 // A row that lost its id, whatever else it lost, hides no other. Nobody can name
 // it, so its own proxy ends it, and denies.
 func TestALostID(t *testing.T) {
+	slow.Test(t)
 	for _, damage := range []string{"id = ''", "id = '', lasting = 7", "id = '', names = '[{'", "id = char(27) || 'x'", "id = 'no', more_calls = '7'"} {
 		asks, looks, dir := newQueue(t) // nobody checks, so what is lost stays
 		whole, lost := put(t, asks, `{"path":"whole"}`), put(t, asks, `{"path":"lost"}`)

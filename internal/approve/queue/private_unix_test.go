@@ -132,6 +132,7 @@ func TestWhatOthersCanChangeIsRefused(t *testing.T) {
 
 // What others can only read is closed to them.
 func TestReadableIsClosed(t *testing.T) {
+	slow.Test(t)
 	dir := used(t)
 	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(dir+"/queue.db", 0o644)); err != nil {
 		t.Fatal(err)

@@ -241,6 +241,7 @@ func TestAwaitEnds(t *testing.T) {
 }
 
 func TestPutRefuses(t *testing.T) {
+	slow.Test(t)
 	p, _, _ := newQueue(t)
 	if _, err := p.Put(ctx, queue.Request{}); err == nil {
 		t.Error("a request without a call was taken")

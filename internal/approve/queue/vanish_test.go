@@ -49,6 +49,7 @@ func TestFolderVanishes(t *testing.T) {
 
 // A new database is noticed as well as the one that was there before.
 func TestHeardInANewDatabase(t *testing.T) {
+	slow.Test(t)
 	p, other, dir := newQueue(t) // their check is an hour away
 	for range 5 {
 		if _, _, err := put(t, p, `{}`).Resolve(ctx, queue.Expired, queue.Answer{}, ""); err != nil {

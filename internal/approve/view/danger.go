@@ -73,7 +73,6 @@ type dangerFinder struct {
 	findings
 	o      Options
 	words  []string // of the tool's name
-	tool   string
 	shell  bool
 	writes bool
 	// mayWrite says that no name tells that the tool only reads, where nobody sees what it
@@ -114,7 +113,7 @@ func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options)
 
 func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	for _, name := range c.Names {
-		l.tool, l.words = name, append(l.words, screen.Words(name)...)
+		l.words = append(l.words, screen.Words(name)...)
 		l.shell = l.shell || screen.RunsText(name)
 	}
 	l.writes = screen.ChangesFiles(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })

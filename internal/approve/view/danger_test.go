@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -68,6 +69,7 @@ func TestEveryWordIsFoundAndItsNeighbourIsNot(t *testing.T) {
 }
 
 func TestWordsAreFoundInOtherSpellings(t *testing.T) {
+	slow.Test(t)
 	for text, why := range map[string]string{
 		`r\m -r\f /tmp/x`:                      "deletes folders",
 		`"rm" '-rf' x`:                         "deletes folders",

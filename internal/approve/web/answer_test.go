@@ -236,6 +236,7 @@ func TestBodiesThatAreNoAnswer(t *testing.T) {
 }
 
 func TestAnAnswerBeforeTheQuestionWasInSight(t *testing.T) {
+	slow.Test(t)
 	st := newSite(t, nil).enter()
 	st.s.grace = 300 * time.Millisecond
 	r := st.q.put(1, nil)

@@ -231,6 +231,7 @@ func TestRequestsThatNoBrowserSends(t *testing.T) {
 }
 
 func TestASlowHeaderIsNotWaitedFor(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	const header = 300 * time.Millisecond
 	st := tuned(t, nil, func(s *Server) { s.limits.header = header })

@@ -272,6 +272,7 @@ func TestStatesThatCannotBeRead(t *testing.T) {
 
 // Two proxies of one server at once: what one approves stays, and nothing is torn.
 func TestTwoAtOnce(t *testing.T) {
+	slow.Test(t)
 	dir := state(t)
 	lists(t, client(t, dir, ""), policy.PinFirst, find)
 	var all sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // simplest is the simplest right Approver, and its person; bend makes it wrong.
@@ -55,7 +56,10 @@ func approver(b bend) Approver {
 	}
 }
 
-func TestARightApproverPasses(t *testing.T) { Run(t, approver(nil)) }
+func TestARightApproverPasses(t *testing.T) {
+	slow.Test(t)
+	Run(t, approver(nil))
+}
 
 // hasty lets itself be hurried.
 type hasty struct{ *simplest }
@@ -75,6 +79,7 @@ func TestAnApproverThatCanBeHurriedFails(t *testing.T) {
 }
 
 func TestAWrongApproverFails(t *testing.T) {
+	slow.Test(t)
 	allow := func(q gate.Question) gate.Answer {
 		return gate.Answer{Reply: gate.AllowOnce, Digest: q.Digest, Channel: "simplest"}
 	}

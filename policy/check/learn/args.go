@@ -16,7 +16,6 @@ type member struct {
 	texts []string        // of a string, or of a list of strings
 	word  string          // of a boolean or a whole number
 	value json.RawMessage // what is long is left out
-	other bool            // none of these: an object, null, a list of others
 	lost  bool            // the record does not keep it
 }
 
@@ -52,7 +51,7 @@ func members(args []byte) (all []member, ok bool) {
 func (m *member) read() {
 	m.lost = redact.IsRedacted(string(m.value))
 	if len(m.value) > maxMember {
-		m.value, m.other = json.RawMessage(`""`), true
+		m.value = json.RawMessage(`""`)
 		return
 	}
 	var text string
@@ -66,8 +65,6 @@ func (m *member) read() {
 		m.word = string(m.value)
 	case len(m.value) <= 15 && strings.Trim(string(m.value), "0123456789") == "" && (m.value[0] != '0' || len(m.value) == 1):
 		m.word = string(m.value)
-	default:
-		m.other = true
 	}
 }
 

@@ -64,8 +64,7 @@ type Learner struct {
 	channels  map[string]answer
 	Skipped   map[string]int // why calls were not learned from
 	Seen      int            // decisions
-	full      bool
-	extends   bool // some rules of the policy stand in other files
+	extends   bool           // some rules of the policy stand in other files
 }
 
 // answer is a person's answer that is to be followed by its decision.
@@ -252,7 +251,6 @@ func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight f
 	known := l.calls[key]
 	if known == nil {
 		if len(l.order) >= maxCalls {
-			l.full = true
 			l.skip("more different calls than are kept")
 			return
 		}

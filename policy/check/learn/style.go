@@ -20,8 +20,8 @@ type style struct {
 }
 
 var (
-	keyLine  = pattern(`(?m)^[ \t]*([a-z_]+)[ \t]*[.=]`)
-	argsHead = pattern(`(?m)^[ \t]*\[rule\.args\]`)
+	keyLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*([a-z_]+)[ \t]*[.=]`) })
+	argsHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[rule\.args\]`) })
 )
 
 // styleOf learns from the rules of a policy; without any it is ours.
@@ -129,10 +129,4 @@ func (st style) text(s string) string {
 		return literal
 	}
 	return policytext.Quote(s)
-}
-
-// pattern is compiled when it is first used: every start of the proxy would wait for
-// one that is compiled in a package variable.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -12,7 +12,7 @@ import (
 // longText is longer than most that a constraint allows.
 const longText = 1 << 12
 
-var quotedText = pattern(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`) })
 
 // examples lists values for which a typed constraint may well hold. Whether it
 // does is for the policy to say. text is the constraint's value as TOML.
@@ -143,10 +143,4 @@ func fromClass(ranges []rune) rune {
 		return 'x'
 	}
 	return ranges[0]
-}
-
-// pattern is compiled when it is first used: every start of the proxy would wait for
-// one that is compiled in a package variable.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

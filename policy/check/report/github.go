@@ -30,7 +30,7 @@ func Annotations(w io.Writer, findings []check.Finding) error {
 		for _, p := range []struct {
 			name  string
 			value int
-		}{{"line", f.Pos.Line}, {"col", f.Pos.Column}, {"endLine", f.EndLine}, {"endColumn", f.EndColumn}} {
+		}{{"line", f.Pos.Line}, {"col", f.Pos.Column}, {"endLine", f.EndLine}} {
 			if p.value > 0 {
 				fmt.Fprintf(out, ",%s=%d", p.name, p.value)
 			}

@@ -41,7 +41,7 @@ func sample() check.Finding {
 	return check.Finding{
 		Code: "shadowed-rule", Severity: check.Warning,
 		Pos:     policy.Position{File: "a b/policy.toml", Line: 3, Column: 2},
-		EndLine: 4, EndColumn: 9,
+		EndLine: 4,
 		Message: "the rule never decides: " + hostile, Why: "an earlier one does", Fix: "remove it",
 		Related: []check.Related{{Pos: policy.Position{File: "/abs/ü.toml"}, Message: "the earlier one"}},
 	}
@@ -121,7 +121,7 @@ func TestSARIFSaysWhere(t *testing.T) {
 				Locations, RelatedLocations []struct {
 					PhysicalLocation struct {
 						ArtifactLocation struct{ URI string }
-						Region           struct{ StartLine, StartColumn, EndLine, EndColumn int }
+						Region           struct{ StartLine, StartColumn, EndLine int }
 					}
 				}
 			}
@@ -133,7 +133,7 @@ func TestSARIFSaysWhere(t *testing.T) {
 	got := log.Runs[0].Results[0]
 	at := got.Locations[0].PhysicalLocation
 	if log.Runs[0].Tool.Driver.Rules[got.RuleIndex].ID != "shadowed-rule" || got.Level != "warning" ||
-		at.ArtifactLocation.URI != "a%20b/policy.toml" || at.Region.StartLine != 3 || at.Region.EndColumn != 9 ||
+		at.ArtifactLocation.URI != "a%20b/policy.toml" || at.Region.StartLine != 3 || at.Region.EndLine != 4 ||
 		got.RelatedLocations[0].PhysicalLocation.ArtifactLocation.URI != "file:///abs/%C3%BC.toml" {
 		t.Errorf("%s", text)
 	}
@@ -154,7 +154,7 @@ func TestAnnotations(t *testing.T) {
 	if want := `::notice file=d\a%2Cb%3Ac%25.toml,line=7,title=c::100%25%0Asure`; lines[0] != want {
 		t.Errorf("got  %s\nwant %s", lines[0], want)
 	}
-	if !strings.HasPrefix(lines[1], "::warning file=a b/policy.toml,line=3,col=2,endLine=4,endColumn=9,title=shadowed-rule::the rule") {
+	if !strings.HasPrefix(lines[1], "::warning file=a b/policy.toml,line=3,col=2,endLine=4,title=shadowed-rule::the rule") {
 		t.Errorf("got %s", lines[1])
 	}
 	if got := render(t, run().Annotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {

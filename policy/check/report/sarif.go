@@ -66,7 +66,6 @@ type (
 		StartLine   int `json:"startLine"`
 		StartColumn int `json:"startColumn,omitempty"`
 		EndLine     int `json:"endLine,omitempty"`
-		EndColumn   int `json:"endColumn,omitempty"`
 	}
 )
 
@@ -104,12 +103,12 @@ func (r Run) SARIF(w io.Writer) error { return SARIF(w, r.tool(), r.Findings()) 
 
 func sarif(f *check.Finding, ruleIndex int) sarifResult {
 	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(sentences(f))},
-		Locations: []sarifLocation{location(f.Pos, f.EndLine, f.EndColumn)}}
+		Locations: []sarifLocation{location(f.Pos, f.EndLine)}}
 	if !slices.Contains(check.Severities(), f.Severity) {
 		result.Level = check.Error
 	}
 	for i, related := range f.Related {
-		at := location(related.Pos, 0, 0)
+		at := location(related.Pos, 0)
 		at.ID, at.Message = i+1, message(related.Message)
 		result.RelatedLocations = append(result.RelatedLocations, at)
 	}
@@ -139,10 +138,10 @@ func message(text string) *sarifMessage {
 	return &sarifMessage{visible(text)}
 }
 
-func location(p policy.Position, endLine, endColumn int) sarifLocation {
+func location(p policy.Position, endLine int) sarifLocation {
 	at := sarifLocation{PhysicalLocation: sarifPhysical{ArtifactLocation: sarifArtifact{uri(p.File)}}}
 	if p.Line > 0 {
-		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, endLine, endColumn}
+		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, endLine}
 	}
 	return at
 }

@@ -3,6 +3,8 @@ package reading
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 const refusedLink = "path through a link of the system's, which may lead anywhere"
@@ -61,7 +63,7 @@ func leadsAnywhere(s string) bool {
 // leads says whether a place of elsewhere lies at or below a name at the root.
 func leads(name string) bool {
 	for _, place := range elsewhere {
-		if (len(place[0]) == len(name) || !IsASCII(name)) && strings.EqualFold(place[0], name) {
+		if (len(place[0]) == len(name) || !screen.IsASCII(name)) && strings.EqualFold(place[0], name) {
 			return true
 		}
 	}

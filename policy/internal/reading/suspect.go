@@ -3,6 +3,8 @@ package reading
 import (
 	"strings"
 	"sync"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // Suspicion is what speaks for it that an argument names a place or a command.
@@ -77,7 +79,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 
 // hold says whether a word may be among them, in any case.
 func (t *wordSizes) hold(word string) bool {
-	return word != "" && t[Lower(word[0])]&(1<<len(word)) != 0 || !IsASCII(word)
+	return word != "" && t[Lower(word[0])]&(1<<len(word)) != 0 || !screen.IsASCII(word)
 }
 
 const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath

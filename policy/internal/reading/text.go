@@ -117,7 +117,7 @@ func decodePattern(p string) string {
 
 // normalise is NFC for the stage composed and NFKC for compat.
 func normalise(s string, stage Transforms) string {
-	if IsASCII(s) {
+	if screen.IsASCII(s) {
 		return s
 	}
 	if stage == composed {
@@ -126,20 +126,10 @@ func normalise(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
-// IsASCII says whether a text has no other characters.
-func IsASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // Fold makes letters that differ in case alone equal, by Unicode's simple
 // folding; and ß is ss, as in the full folding of APFS and ext4.
 func Fold(s string) string {
-	if IsASCII(s) {
+	if screen.IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return strings.Map(foldRune, sharpS.Replace(s))

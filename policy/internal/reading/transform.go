@@ -3,6 +3,7 @@ package reading
 import (
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
@@ -119,7 +120,7 @@ func pay(left *effort.Left, s string, stage Transforms) {
 	switch {
 	case stage == named && strings.ContainsAny(s, ". :"):
 		weight = namesEffort
-	case stage&(composed|compat|folded) != 0 && !IsASCII(s):
+	case stage&(composed|compat|folded) != 0 && !screen.IsASCII(s):
 		weight = wideEffort
 	}
 	left.Spend(weight * len(s))

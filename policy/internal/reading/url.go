@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
@@ -236,7 +237,7 @@ func urlRefusal(s string) (why string, text bool) {
 		return string(authority.Odd), false
 	case authority.Connects(strings.ToLower(s[:n])):
 		return string(doubt), doubt == authority.Odd
-	case !IsASCII(host) && !norm.NFKC.IsNormalString(host):
+	case !screen.IsASCII(host) && !norm.NFKC.IsNormalString(host):
 		return string(authority.Odd), true
 	}
 	return "", false

@@ -91,7 +91,7 @@ func parseName(s string) (Host, Doubt) {
 	if name == "" || len(name) > MaxName {
 		return Host{}, Odd
 	}
-	if !isASCII(name) {
+	if !screen.IsASCII(name) {
 		name = unicodeName(name)
 	}
 	name = strings.ToLower(name)
@@ -155,13 +155,4 @@ func unicodeName(s string) string {
 		return lower
 	}
 	return ""
-}
-
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

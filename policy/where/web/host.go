@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -28,15 +27,6 @@ func (h host) public() where.Verdict {
 	return publicName(h.Name)
 }
 
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // hostPattern is a glob on hosts in the form hosts are compared in.
 func hostPattern(text string) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(text, "."))
@@ -49,7 +39,7 @@ func hostPattern(text string) (string, error) {
 	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, screen.OddInSyntax) {
 		return "", fmt.Errorf("%q is no host: write the host alone, without scheme, user, port or path", text)
 	}
-	if !isASCII(name) {
+	if !screen.IsASCII(name) {
 		name = norm.NFKC.String(name)
 	}
 	return name, nil

@@ -231,6 +231,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // A client that sends its message byte by byte is given up, and holds nobody up.
 func TestASlowBody(t *testing.T) {
+	slow.Test(t)
 	back := &server{}
 	w := newHarness(t, back, func(o *reverse.Options) { o.Patience = 300 * time.Millisecond })
 	var slow []net.Conn

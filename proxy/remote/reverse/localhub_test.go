@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/clawai/clawai/proxy/remote/reverse"
@@ -75,6 +76,7 @@ func begun(name string, running, starts *atomic.Int32) (proxy.Upstream, error) {
 // what they ask, and gets its own answers. What is denied is on record, once, with its
 // server. When a client goes, its servers do.
 func TestHubOverHTTP(t *testing.T) {
+	slow.Test(t)
 	var running, starts atomic.Int32
 	serve := func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
 		o := hub.Options{ClientIn: in, ClientOut: out, Gate: g, Version: "test", ListWait: patience}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/remote"
@@ -107,6 +108,7 @@ func pumped(t *testing.T, g *gate.Session, up proxy.Upstream) string {
 // The same answer comes to the same, by whatever way it comes: what is judged is a
 // message, and nothing of it goes on before.
 func TestAReplyIsTheSameByEveryWay(t *testing.T) {
+	slow.Test(t)
 	stdio := func(t *testing.T, g *gate.Session) string {
 		in, toServer := io.Pipe()
 		fromServer, out := io.Pipe()

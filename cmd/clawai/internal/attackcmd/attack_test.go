@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -106,6 +107,7 @@ func TestAsked(t *testing.T) {
 
 // With a pin, what changes once a tool is known reaches no model.
 func TestPinned(t *testing.T) {
+	slow.Test(t)
 	by := under(t, "[server.scripted]\npin = \"first\"\n"+tierEnd)
 	for _, name := range []string{"rug-pull-text", "rug-pull-parameter", "rug-pull-tool", "list-tags"} {
 		if v := by[name]; v.Outcome == reached || len(v.By)+len(v.Asked) == 0 {
@@ -117,6 +119,7 @@ func TestPinned(t *testing.T) {
 // The table of the starters: a letter for each, as in outcomes; a change of a starter shows
 // here.
 func TestStarters(t *testing.T) {
+	slow.Test(t)
 	var names []string
 	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
 		names = append(names, p.Name)

@@ -185,19 +185,10 @@ func tellChanges(b *strings.Builder, d pin.Difference) {
 			fmt.Fprintf(b, "      %s\n", term.Text(ch.What))
 			continue
 		}
-		for _, line := range view.Words(words(ch.Was), words(ch.Is)) {
+		for _, line := range view.Words(pin.Words(ch.Was), pin.Words(ch.Is)) {
 			fmt.Fprintf(b, "      %c %s\n", line.Op, line.Text)
 		}
 	}
-}
-
-// words are what a value says: a text itself, anything else as JSON.
-func words(v json.RawMessage) string {
-	var text string
-	if json.Unmarshal(v, &text) == nil {
-		return text
-	}
-	return string(v)
 }
 
 // counted is how much a server lists.

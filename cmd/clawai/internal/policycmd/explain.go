@@ -293,7 +293,7 @@ func inputFile(c *cli.Context, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, unwrapPath(err))
+			return nil, fmt.Errorf("%s: %w", path, check.WithoutPath(err))
 		}
 		defer f.Close()
 		in = f

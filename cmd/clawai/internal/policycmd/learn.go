@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/choose"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/learn"
 	"github.com/clawai/clawai/policy/check/replay"
 )
@@ -121,7 +122,7 @@ func (r *learnRun) target() error {
 		return nil
 	}
 	if err != nil {
-		return cmdline.Usagef("--out %s: %w", out, unwrapPath(err))
+		return cmdline.Usagef("--out %s: %w", out, check.WithoutPath(err))
 	}
 	if r.o.Policy != nil {
 		if known, err := os.Stat(r.o.File); err == nil && os.SameFile(known, there) {
@@ -129,13 +130,6 @@ func (r *learnRun) target() error {
 		}
 	}
 	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
-}
-
-func unwrapPath(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // read takes the record. One that cannot be read whole might lack what was
@@ -225,7 +219,7 @@ func (r *learnRun) write() error {
 // writeFixtures writes one file each, over none.
 func (r *learnRun) writeFixtures(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return cmdline.Usagef("--fixtures %s: %w", dir, unwrapPath(err))
+		return cmdline.Usagef("--fixtures %s: %w", dir, check.WithoutPath(err))
 	}
 	for _, f := range r.cases {
 		path := filepath.Join(dir, f.Name)

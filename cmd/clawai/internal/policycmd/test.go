@@ -196,7 +196,7 @@ func readSource(path string) ([]byte, error) {
 func readPolicyFile(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return nil, cmdline.Usagef("policy %s: %w", path, unwrapPath(err))
+		return nil, cmdline.Usagef("policy %s: %w", path, check.WithoutPath(err))
 	}
 	return src, nil
 }

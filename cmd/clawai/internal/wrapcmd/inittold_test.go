@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/listing"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -95,6 +96,7 @@ func TestAServerIsAskedForItsTools(t *testing.T) {
 }
 
 func TestAServerThatDoesNotAnswerWell(t *testing.T) {
+	slow.Test(t)
 	for role, want := range map[string]string{
 		"floods":  "said more than is listened to",
 		"talks":   "no MCP",
@@ -111,6 +113,7 @@ func TestAServerThatDoesNotAnswerWell(t *testing.T) {
 
 // However it ends, nothing of the server stays.
 func TestNothingIsLeftOfAServerThatWasAsked(t *testing.T) {
+	slow.Test(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	if _, err := asked(t, "leaves a child", client.Variable{Name: "PID_FILE", Value: file}); err != nil {
 		t.Fatal(err)
