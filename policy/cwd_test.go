@@ -216,6 +216,7 @@ func TestRelativePathsElsewhere(t *testing.T) {
 func TestCallsThatNameAFolder(t *testing.T) {
 	const below = "where.path.under = [\"~/projects/app\"]\nargs_open = true\n"
 	const command = "where.command.command = { run = [\"cat **\"], paths = [\"./**\"] }\nargs_open = true\n"
+	const rooted = "args.command = \"/bin/**\"\nwhere.command.command = { run = [\"/bin/cat **\"], paths = [\"./**\"] }\nargs_open = true\n"
 	for _, c := range []struct {
 		rules, args string
 		want        Action
@@ -237,6 +238,8 @@ func TestCallsThatNameAFolder(t *testing.T) {
 		{"allow " + command, `{"command":"cat x"}`, Allow},
 		{"allow " + command, `{"command":"cat x","cwd":"/etc"}`, Deny},
 		{"allow " + command, `{"command":"cat x","cwd":"~/projects/app"}`, Allow},
+		{"allow " + rooted, `{"command":"/bin/cat x"}`, Allow}, // a command that reads as a path from the root
+		{"allow " + rooted, `{"command":"/bin/cat x","cwd":"/etc"}`, Deny},
 		// A folder that the server may not heed dodges no deny.
 		{"deny args.path = \"~/projects/app/keys/**\"|allow args.path = \"**\"\nargs_open = true", `{"path":"keys/a","cwd":"/srv"}`, Deny},
 		{"deny " + below + "|allow tool = \"**\"", `{"path":"x","cwd":"/srv"}`, Deny},

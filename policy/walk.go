@@ -164,10 +164,10 @@ func (v *view) readValue(val *value) {
 		rd := &v.policy.readers[val.slot]
 		v.readings = rd.Read(v.readings, val.s, &v.fold, &v.left)
 		if rd.Paths && val.slot != resourceSlot {
-			rd.Join(v.readings[first:], v.start(), rd.local, &v.left)
+			rd.Join(v.readings[first:], v.start(rd.typed || !rooted(v.readings[first:])), rd.local, &v.left)
 		} else if rd.based {
 			for i := range v.readings[first:] {
-				v.readings[first+i].From(v.start())
+				v.readings[first+i].From(v.start(true))
 			}
 		}
 	}
@@ -180,16 +180,21 @@ func (v *view) readValue(val *value) {
 	}
 }
 
+// rooted says that all readings lead from the root, wherever relative paths start.
+func rooted(rs []reading.Reading) bool {
+	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
+}
+
 // start is the folder at which the call's relative paths start; nil where it is not
-// known.
-func (v *view) start() *reading.Base {
+// known. doubt says that it matters whether it is in doubt, which takes a look at all arguments.
+func (v *view) start(doubt bool) *reading.Base {
 	if home := v.policy.home(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
 		v.base, v.cwd, v.home, v.os = nil, v.call.Cwd, home, v.call.OS
 		if v.cwd != "" {
 			v.base = reading.NewBase(v.cwd, home, v.os == Windows)
 		}
 	}
-	if v.base != nil && !v.started {
+	if v.base != nil && doubt && !v.started {
 		v.started = true
 		v.base.Doubtful = v.call.Elsewhere || sent(v.call.Args, v.base, v.home, v.os == Windows)
 	}

@@ -27,14 +27,32 @@ type encoder struct {
 
 // lately is what the members of the last lines said that mostly say the same.
 type lately struct {
-	server, guess, direction, method, subject, name, cwd, policy, decision, stage, code, reason, ruleFile, rule said
+	method, subject, name, cwd said
+	sender                     together[sender]
+	verdict                    together[verdict]
+}
+
+// together are members that stand side by side and change together: none of their values
+// lies in a frame, which would be kept with it.
+type together[of comparable] struct {
+	values of
+	text   []byte
+}
+
+type sender struct{ server, guess, direction string }
+
+type verdict struct {
+	policy, decision, stage, code, reason, ruleFile string
+	ruleLine                                        int
+	rule                                            string
 }
 
 // said is a value and the member as it was written.
 type said struct{ value, text []byte }
 
-// shortText is how long a value may be, in bytes, to be kept for the next line.
-const shortText = 256
+// shortText is how long a value, or members together, may be, in bytes, to be kept for the
+// next line.
+const shortText = 1 << 10
 
 // event appends ev as a line without its closing members.
 func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
@@ -43,9 +61,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 		e.last = &e.said[1]
 	}
 	dst = e.begin(dst, c, ev.Time, ev.Kind, ev.Record)
-	dst = e.text(dst, &e.last.server, `,"server":"`, ev.Server, theirs)
-	dst = e.text(dst, &e.last.guess, `,"server_guess":"`, ev.ServerGuess, theirs)
-	dst = e.text(dst, &e.last.direction, `,"direction":"`, ev.Direction, ours)
+	dst = again(dst, &e.last.sender, sender{ev.Server, ev.ServerGuess, ev.Direction}, e.sender)
 	dst = e.text(dst, &e.last.method, `,"method":"`, ev.Method, theirs)
 	dst = e.id(dst, ev.ID)
 	dst = e.text(dst, &e.last.subject, `,"subject":"`, ev.Subject, ours)
@@ -76,14 +92,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.list(dst, "finds", ev.Finds, 2)
 	dst = e.list(dst, "looked", ev.Looked, 1)
 	dst = e.list(dst, "altered", ev.Altered, 0)
-	dst = e.text(dst, &e.last.policy, `,"policy":"`, ev.Policy, ours)
-	dst = e.text(dst, &e.last.decision, `,"decision":"`, ev.Decision, ours)
-	dst = e.text(dst, &e.last.stage, `,"stage":"`, ev.Stage, ours)
-	dst = e.text(dst, &e.last.code, `,"code":"`, ev.Code, ours)
-	dst = e.text(dst, &e.last.reason, `,"reason":"`, ev.Reason, theirs)
-	dst = e.text(dst, &e.last.ruleFile, `,"rule_file":"`, ev.RuleFile, ours)
-	dst = number(dst, "rule_line", int64(ev.RuleLine))
-	dst = e.text(dst, &e.last.rule, `,"rule":"`, ev.RuleText, theirs)
+	dst = again(dst, &e.last.verdict, verdict{ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.Reason, ev.RuleFile, ev.RuleLine, ev.RuleText}, e.verdict)
 	dst = word(dst, "ref", ev.Ref)
 	dst = word(dst, "rung", ev.Channel)
 	dst = word(dst, "answer", ev.Answer)
@@ -95,6 +104,36 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	}
 	dst = e.list(dst, "declared", ev.Declared, 0)
 	return e.member(dst, "detail", ev.Detail)
+}
+
+func (e *encoder) sender(dst []byte, s sender) []byte {
+	dst = e.member(dst, "server", s.server)
+	dst = e.member(dst, "server_guess", s.guess)
+	return word(dst, "direction", s.direction)
+}
+
+func (e *encoder) verdict(dst []byte, v verdict) []byte {
+	dst = word(dst, "policy", v.policy)
+	dst = word(dst, "decision", v.decision)
+	dst = word(dst, "stage", v.stage)
+	dst = word(dst, "code", v.code)
+	dst = e.member(dst, "reason", v.reason)
+	dst = word(dst, "rule_file", v.ruleFile)
+	dst = number(dst, "rule_line", int64(v.ruleLine))
+	return e.member(dst, "rule", v.rule)
+}
+
+// again appends members, as they were written last if they say the same.
+func again[of comparable](dst []byte, last *together[of], values of, write func([]byte, of) []byte) []byte {
+	if values == last.values {
+		return append(dst, last.text...)
+	}
+	start := len(dst)
+	dst = write(dst, values)
+	if len(dst)-start <= shortText {
+		last.values, last.text = values, append(last.text[:0], dst[start:]...)
+	}
+	return dst
 }
 
 // begin appends the members that every line of a segment has; id is the record's.

@@ -66,8 +66,7 @@ func (v Value) Text() string {
 	if v.Kind() != String {
 		return ""
 	}
-	end, plain := closing(string(v), 1)
-	if plain || end > 0 && strings.IndexByte(string(v[1:end]), '\\') < 0 {
+	if end := len(v) - 1; end > 0 && v[end] == '"' && strings.IndexByte(string(v), '\\') < 0 {
 		return string(v[1:end])
 	}
 	c := Cursor{Src: string(v)}

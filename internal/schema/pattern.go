@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 )
 
 // pattern is a regular expression that means the same in every dialect, of plain ASCII.
@@ -84,7 +85,7 @@ func common(text string) bool {
 		case c == ']' || c == '}':
 			return false
 		case c == '{':
-			if !repeats.MatchString(rest) {
+			if !repeats().MatchString(rest) {
 				return false
 			}
 			i += strings.IndexByte(rest, '}') + 1
@@ -96,7 +97,7 @@ func common(text string) bool {
 }
 
 // repeats is what stands behind the { of a repetition.
-var repeats = regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`)
+var repeats = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`) })
 
 // match asks of a text, at the cost of steps; what is no plain ASCII is Unchecked.
 func (p *pattern) match(c *check, text string) Verdict {

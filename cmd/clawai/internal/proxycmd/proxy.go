@@ -84,13 +84,15 @@ const heapGrowth = 200
 const watchAfter = 50 * time.Millisecond
 
 func runProxy(c *cli.Context) error {
+	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern, each time
+	listens := slices.Contains(given, "listen")
 	for _, name := range []string{"upstream", "hub", "only", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
-		if c.IsSet(name) && !c.IsSet("listen") {
+		if slices.Contains(given, name) && !listens {
 			return cmdline.Usagef("--%s belongs to --listen ADDRESS:PORT", name)
 		}
 	}
 	moreProcessors()
-	if c.IsSet("listen") {
+	if listens {
 		return runListen(c)
 	}
 	growHeap()
@@ -330,8 +332,9 @@ func (p *proxyRun) readSettings(c *cli.Context) (err error) {
 	if p.settings, err = config.LoadAsk(p.folders.SettingsFile(), os.Getenv); err != nil {
 		return proxyError(err)
 	}
+	given := c.LocalFlagNames()
 	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
-		if !c.IsSet(name) {
+		if !slices.Contains(given, name) {
 			continue
 		}
 		if err := p.settings.Set(key, c.String(name), "--"+name); err != nil {
