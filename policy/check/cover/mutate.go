@@ -95,7 +95,7 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 				return out, false
 			}
 		}
-		if c.judge(judge) != c.expected {
+		if c.wrong(judge) != "" {
 			out.Killed, out.By = true, c.path
 			return out, true
 		}
@@ -196,7 +196,7 @@ func shows(f *check.Composed, before, after *policy.Policy, o Options) bool {
 		return false
 	}
 	cases, err := casesOf(before, []check.Fixture{fx}, o, policy.OnCall)
-	return err == nil && cases[0].judge(after) != cases[0].expected
+	return err == nil && cases[0].wrong(after) != ""
 }
 
 // Score counts the mutants: of those that some call would show, how many were
