@@ -28,10 +28,12 @@ type Reply struct {
 // pair of rules that say so of a kind, or of the whole. All are judged by both. whole says
 // that where nothing is listed there is nothing.
 func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
-	if before.AltersAlike(after) && len(before.Layers())+len(after.Layers()) == 0 {
+	layers := len(before.Layers()) + len(after.Layers())
+	if alikeReplies(before, after) && layers == 0 {
 		return nil, true
 	}
-	r := replies{before: before, after: after, whole: alikePacks(before, after) && len(before.Layers())+len(after.Layers()) == 0, told: map[string]bool{}}
+	r := replies{before: before, after: after, told: map[string]bool{}}
+	r.whole = layers == 0 && alikePacks(before, after)
 	for r.on = policy.OnReply; r.on <= policy.OnList; r.on++ {
 		var rules []policy.Source
 		for _, p := range []*policy.Policy{before, after} {
@@ -52,10 +54,16 @@ func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
 	return r.found, r.whole
 }
 
+// alikeReplies says that the rules about what comes back are the same.
+func alikeReplies(p, q *policy.Policy) bool {
+	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList)
+}
+
 func alikePacks(p, q *policy.Policy) bool {
 	return slices.EqualFunc(p.Packs(), q.Packs(), func(a, b policy.Pack) bool { return bytes.Equal(a.Text(), b.Text()) })
 }
 
+// replies is the comparison of two policies.
 type replies struct {
 	before, after *policy.Policy
 	on            policy.On
