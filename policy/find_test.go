@@ -132,7 +132,7 @@ func TestSourcesOfReplies(t *testing.T) {
 		t.Errorf("written\n%s", got)
 	}
 	like := parseReply(t, text, Options{})
-	if !p.AltersAlike(like) || p.AltersAlike(parseReply(t, text+text, Options{})) || p.AltersAlike(&Policy{}) {
+	if !p.AltersAlike(like, OnReply) || !p.AltersAlike(&Policy{}, OnList) || p.AltersAlike(parseReply(t, text+text, Options{}), OnReply) || p.AltersAlike(&Policy{}, OnReply) {
 		t.Error("alike are those with the same rules about what comes back")
 	}
 	for got, want := range map[string]string{OnList.String(): "list", On(9).String(): "On(9)", Action(9).String(): "Action(9)", Fence.String(): "fence"} {

@@ -44,18 +44,18 @@ func (p *Policy) Of(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike says whether two policies have the same rules, in the same order, about what
-// comes back and about what is altered, and the same packs. Of others nothing is proved.
-func (p *Policy) AltersAlike(q *Policy) bool {
-	return slices.Equal(p.besides(), q.besides()) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
+// AltersAlike says whether two policies have the same rules, in the same order, about
+// replies, or about lists, or about what is altered of calls, and the same packs.
+func (p *Policy) AltersAlike(q *Policy, on On) bool {
+	return slices.Equal(p.besides(on), q.besides(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
 	})
 }
 
 // besides are the rules that decide no calls, by what they say.
-func (p *Policy) besides() (all []string) {
+func (p *Policy) besides(on On) (all []string) {
 	for i := range p.sources {
-		if r := &p.sources[i]; r.On != OnCall || r.Action.Alters() {
+		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.Alters()) {
 			all = append(all, r.fingerprint())
 		}
 	}

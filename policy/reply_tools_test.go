@@ -26,8 +26,8 @@ const (
 	denyFindings = "[[rule]]\naction = \"deny\"\ntool = \"post\"\nfind = \"secret\"\n"
 )
 
-// Of what comes back nothing is proved: policies are alike where the rules about it are the
-// same, and otherwise it is said that this is not decided. Of calls all is as without them.
+// Proofs about calls leave out what comes back: policies are alike where the rules about it are the
+// same, and otherwise it is said that this is another question. Of calls all is as without them.
 func TestProofsLeaveOutReplies(t *testing.T) {
 	calls := openAll + askAsked
 	for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestProofsLeaveOutReplies(t *testing.T) {
 		{denyList + calls, denyList + calls, false},
 	} {
 		classes := prove.Difference(clientPolicy(t, c.before), clientPolicy(t, c.after), prove.Options{})
-		if c.undecided != (len(classes) > 0) || c.undecided && (!classes[0].Undecided || !strings.Contains(classes[0].Reason, "what comes back")) {
+		if c.undecided != (len(classes) > 0) || c.undecided && (!classes[0].Undecided || !strings.Contains(classes[0].Reason, "are not the same")) {
 			t.Errorf("%+v\nfrom\n%s\nto\n%s", classes, c.before, c.after)
 		}
 	}
@@ -71,8 +71,8 @@ func TestLintOfReplies(t *testing.T) {
 	}
 }
 
-// Fixtures with a result exercise rules about what comes back, kind by kind; those rules are
-// not changed, for nothing proves which change of them is none.
+// Fixtures with a result exercise rules about what comes back, kind by kind, and notice
+// changes of them.
 func TestCoverageOfReplies(t *testing.T) {
 	src := redactReply + denyReply + denyList + openAll
 	var fixtures []check.Fixture
@@ -106,11 +106,11 @@ func TestCoverageOfReplies(t *testing.T) {
 		}
 	}
 	m, err := cover.Mutate(clientPolicy(t, src), "p.toml", []byte(src), fixtures, cover.Options{})
-	if err != nil || m.Undecided != 3 || len(m.Outcomes) == 0 {
+	if err != nil || m.Undecided != 0 {
 		t.Fatalf("%+v %v", m, err)
 	}
 	for _, o := range m.Outcomes {
-		if o.Rule < 3 {
+		if o.Rule < 3 && o.Kind == "drop-rule" && o.Killed == o.Equivalent {
 			t.Errorf("%s", o.Name)
 		}
 	}

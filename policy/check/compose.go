@@ -23,10 +23,26 @@ var errNoFixture = errors.New("the call cannot be written as a fixture")
 // Compose writes the shortest request that the rules see as the call, with the
 // answer that is expected of it. The error says that there is none.
 func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
+	return ComposeReply(policy.OnCall, c, expected)
+}
+
+// ComposeReply writes the shortest of what can come back to a call, or the entry of a list that names
+// it, in which is found what the call says.
+func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
 	}
 	method, params := request(c)
+	var result, entry any
+	switch on {
+	case policy.OnReply:
+		result = answerOf(c)
+	case policy.OnList:
+		if method, entry = listing(c); method == "" {
+			return Composed{}, errNoFixture
+		}
+		params = nil
+	}
 	if method == "" || !utf8.Valid(c.Args) {
 		return Composed{}, errNoFixture
 	}
@@ -37,12 +53,14 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 		Elsewhere   bool            `json:"elsewhere,omitempty"`
 		Method      string          `json:"method"`
 		Params      any             `json:"params,omitempty"`
+		Result      any             `json:"result,omitempty"`
+		List        any             `json:"list,omitempty"`
 		Annotations map[string]bool `json:"annotations,omitempty"`
 		Session     *[]string       `json:"session,omitempty"`
 		At          string          `json:"at,omitempty"`
 		Finds       *[]string       `json:"finds,omitempty"`
 		Expected    string          `json:"expected"`
-	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Expected: expected.String()}
+	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Result: result, List: entry, Expected: expected.String()}
 	if c.Assurances != 0 {
 		fx.Annotations = c.Assurances.Hints()
 	}
@@ -66,6 +84,35 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 		return Composed{}, errNoFixture
 	}
 	return Composed{Text: out.Bytes(), Name: fileName(c, expected)}, nil
+}
+
+// answerOf is what can come back to a call, with a text around which marks can stand.
+func answerOf(c *policy.Call) any {
+	type object = map[string]any
+	text := object{"type": "text", "text": "x"}
+	switch c.Subject {
+	case policy.ToolSubject:
+		return object{"content": []object{text}}
+	case policy.PromptSubject:
+		return object{"messages": []object{{"role": "user", "content": text}}}
+	case policy.ResourceSubject:
+		return object{"contents": []object{{"uri": c.Names[0], "text": "x"}}}
+	}
+	return object{}
+}
+
+// listing is the list that has an entry by which a call is named, and that entry; nil where there is
+// none.
+func listing(c *policy.Call) (method string, entry any) {
+	switch c.Subject {
+	case policy.ToolSubject:
+		return "tools/list", map[string]string{"name": c.Names[0]}
+	case policy.PromptSubject:
+		return "prompts/list", map[string]string{"name": c.Names[0]}
+	case policy.ResourceSubject:
+		return "resources/list", map[string]string{"uri": c.Names[0]}
+	}
+	return "", nil
 }
 
 // request is the method and the parameters that ask for a call.

@@ -42,10 +42,14 @@ func read(file string, src []byte, p *policy.Policy, o policy.Options) (*documen
 	return d, nil
 }
 
-// undecided counts the file's rules that decide no calls.
+// editsCalls says that a rule only edits what a server asks of the client: nothing is known of
+// those.
+func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
+
+// undecided counts the file's rules that are left alone.
 func (d *document) undecided() (n int) {
 	for i := range d.rules {
-		if d.sources[i].Subject == policy.NoSubject {
+		if editsCalls(&d.sources[i]) {
 			n++
 		}
 	}
@@ -56,7 +60,7 @@ func (d *document) undecided() (n int) {
 func mutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
-		if m.sources[i].Subject == policy.NoSubject {
+		if editsCalls(&m.sources[i]) {
 			continue
 		}
 		m.scope = d.scope(i)
@@ -74,9 +78,18 @@ type mutator struct {
 func (m *mutator) add(rule int, kind, what string, edits ...policytext.Edit) {
 	s := m.sources[rule]
 	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
-		Name:   fmt.Sprintf("%s %s %s: %s", s.Action, s.Subject.Key(), named(&s), what),
-		denies: m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind),
+		Name:   fmt.Sprintf("%s: %s", titled(&s), what),
+		denies: s.On == policy.OnCall && (m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind)),
 	})
+}
+
+// titled is what a rule does of what, in few words.
+func titled(s *policy.Source) string {
+	on := ""
+	if s.On != policy.OnCall {
+		on = s.On.String() + " of "
+	}
+	return fmt.Sprintf("%s %s%s %s", s.Action, on, s.About.Key(), named(s))
 }
 
 // named is what a rule says of names.
@@ -135,7 +148,7 @@ func (m *mutator) rule(i int) {
 			}
 		case "args_open":
 			m.add(i, "drop-condition", "drop args_open", l.Remove()...)
-		case m.sources[i].Subject.Key():
+		case m.sources[i].About.Key():
 			m.globs(i, l)
 		default:
 			call, found := policy.CallKeyOf(l.Path[0])
@@ -168,19 +181,37 @@ func (m *mutator) rule(i int) {
 	m.swap(i)
 }
 
-// actions gives the rule each other action. What only a question, or an allow, can
-// have goes with it.
+// actions gives the rule each other action, and one about what comes back the next that
+// is looser and the next that is stricter. What only a question, or an allow, can have goes with it.
 func (m *mutator) actions(i int, l *policytext.Leaf) {
-	for _, to := range []policy.Action{policy.Allow, policy.Prompt, policy.Deny} {
-		if to == m.sources[i].Action {
-			continue
-		}
+	for _, to := range others(&m.sources[i]) {
 		edits := []policytext.Edit{l.Set(policytext.Quote(to.String()))}
 		for _, key := range []string{"ask", "args_open"} {
 			edits = append(edits, m.rules[i].Without(key)...)
 		}
 		m.add(i, "action", "action to "+to.String(), edits...)
 	}
+}
+
+func others(s *policy.Source) (to []policy.Action) {
+	if s.On == policy.OnCall {
+		return slices.DeleteFunc([]policy.Action{policy.Allow, policy.Prompt, policy.Deny}, func(a policy.Action) bool { return a == s.Action })
+	}
+	fits := func(a policy.Action) bool {
+		_, err := s.On.ParseAction(a.String())
+		return err == nil && (a != policy.Redact || s.Finds != nil)
+	}
+	for a := s.Action + 1; a <= policy.Allow && len(to) == 0; a++ {
+		if fits(a) {
+			to = append(to, a)
+		}
+	}
+	for a := s.Action; a > policy.Deny; a-- {
+		if fits(a - 1) {
+			return append(to, a-1)
+		}
+	}
+	return to
 }
 
 // globs changes the globs of a condition one by one.
@@ -246,7 +277,7 @@ func (m *mutator) constraint(i int, l *policytext.Leaf) {
 // swap changes places with the next rule where that can matter: two rules of one
 // subject that answer differently.
 func (m *mutator) swap(i int) {
-	if i+1 == len(m.rules) || m.sources[i].Subject != m.sources[i+1].Subject || m.sources[i].Action == m.sources[i+1].Action {
+	if i+1 == len(m.rules) || !together(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
 	}
 	a, b := m.rules[i], m.rules[i+1]

@@ -17,7 +17,7 @@ type Outcome struct {
 	Mutant
 	Killed     bool
 	By         string          // the fixture that killed it
-	Equivalent bool            // no call would show it: not counted
+	Equivalent bool            // no call, or nothing that comes back, would show it: not counted
 	Fixture    *check.Composed // of a survivor: what would kill it; nil when none is known
 }
 
@@ -25,13 +25,13 @@ type Outcome struct {
 // file.
 type Mutation struct {
 	Outcomes  []Outcome
-	Undecided int // rules about what comes back: they are not changed
+	Undecided int // rules that edit what a server asks of the client: they are not changed
 }
 
 // Mutate changes the policy in every small way and asks which change some
 // fixture notices. src is the text that p was read from.
 func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Mutation, error) {
-	cases, err := casesOf(p, fixtures, o, policy.OnCall)
+	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
 	if err != nil {
 		return Mutation{}, err
 	}
@@ -95,7 +95,7 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 				return out, false
 			}
 		}
-		if c.judge(judge) != c.expected {
+		if c.wrong(judge) != "" {
 			out.Killed, out.By = true, c.path
 			return out, true
 		}
@@ -109,6 +109,10 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 			out.Fixture = f
 			return out, true
 		}
+	}
+	if m.scope.document.sources[m.Rule].On != policy.OnCall {
+		out.Equivalent, out.Fixture = distinguishReply(before, after, o)
+		return out, true
 	}
 	if out.Fixture = m.nearby(before, after, o); out.Fixture == nil {
 		out.Equivalent, out.Fixture = distinguish(before, after, o)
@@ -171,6 +175,19 @@ func compare(before, after *policy.Policy, o Options, work int) (alike bool, fou
 	return alike, found
 }
 
+// distinguishReply looks for something that comes back of which the mutant makes something else.
+func distinguishReply(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
+	replies, whole := prove.Replies(before, after)
+	for i := range replies {
+		r := &replies[i]
+		composed, err := check.ComposeReply(r.On, &r.Call, check.Strictest(&r.Old))
+		if err == nil && shows(&composed, before, after, o) {
+			return false, &composed
+		}
+	}
+	return whole && len(replies) == 0, nil
+}
+
 // witnessFixture writes a witness as a fixture that the policy passes and the
 // mutant fails, without a server if it can do without; nil when it cannot be
 // written so.
@@ -195,8 +212,8 @@ func shows(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	if err != nil {
 		return false
 	}
-	cases, err := casesOf(before, []check.Fixture{fx}, o, policy.OnCall)
-	return err == nil && cases[0].judge(after) != cases[0].expected
+	cases, err := casesOf(before, []check.Fixture{fx}, o, fx.On())
+	return err == nil && cases[0].wrong(after) != ""
 }
 
 // Score counts the mutants: of those that some call would show, how many were

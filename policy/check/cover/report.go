@@ -108,9 +108,9 @@ func beside(undecided int) string {
 	case 0:
 		return ""
 	case 1:
-		return "; 1 rule about what comes back is not decided"
+		return "; 1 rule about what servers ask is not decided"
 	}
-	return fmt.Sprintf("; %d rules about what comes back are not decided", undecided)
+	return fmt.Sprintf("; %d rules about what servers ask are not decided", undecided)
 }
 
 // line is a fixture in one line, as good a file as in many.
@@ -137,7 +137,7 @@ func (m Mutation) WriteJSON(w io.Writer, file string) error {
 		Killed     int        `json:"killed"`
 		Counted    int        `json:"counted"`
 		Equivalent int        `json:"equivalent"`
-		Undecided  int        `json:"undecided,omitempty"` // rules about what comes back
+		Undecided  int        `json:"undecided,omitempty"` // rules that edit what servers ask of the client
 		Survivors  []survivor `json:"survivors"`
 	}{file, m.Percent(), killed, counted, equivalent, m.Undecided, []survivor{}}
 	for _, o := range m.Survivors() {

@@ -74,6 +74,12 @@ func (s *scope) nears(i int) bool { return s.close[i] }
 // about says that a rule of the scope may match some call of a case.
 func (s *scope) about(c *testCase) bool {
 	return slices.ContainsFunc(s.of, func(i int) bool {
+		if s.document.sources[i].On != c.on {
+			return false
+		}
+		if c.on != policy.OnCall && len(c.calls) == 0 && !c.refused {
+			return true // nobody knows what was called
+		}
 		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fits(&s.document.sources[i], &call) })
 	})
 }
@@ -86,15 +92,17 @@ func exact(s policy.Subject) bool {
 // meet says that one call may match two rules, or the rules that widening or
 // narrowing their names makes of them: the ends of the globs stay.
 func meet(a, b *policy.Source) bool {
-	if a.Subject != b.Subject {
-		return false
-	}
-	return !exact(a.Subject) || anyMeet(classed(a), classed(b))
+	return together(a, b) && (!exact(a.About) || anyMeet(classed(a), classed(b)))
+}
+
+// together says that two rules judge the same kind of thing.
+func together(a, b *policy.Source) bool {
+	return a.On == b.On && a.About == b.About && editsCalls(a) == editsCalls(b)
 }
 
 // classed are the names of a rule, and of a class of agents' own tools those of the tools.
 func classed(s *policy.Source) []string {
-	if s.Subject != policy.ToolSubject {
+	if s.Subject != policy.ToolSubject { // agents' own tools answer past the rules
 		return s.Names
 	}
 	names := slices.Clone(s.Names)
@@ -126,10 +134,10 @@ func meetPlainly(a, b *policy.Source) bool {
 }
 
 func fits(s *policy.Source, c *policy.Call) bool {
-	if s.Subject != c.Subject {
-		return false
+	if s.About != c.Subject || editsCalls(s) {
+		return s.On != policy.OnCall && c.Subject == policy.NoSubject
 	}
-	return !exact(s.Subject) || slices.ContainsFunc(c.Names, func(name string) bool {
+	return !exact(s.About) || slices.ContainsFunc(c.Names, func(name string) bool {
 		return anyMeet(s.Names, []string{name}) ||
 			c.Method == builtin.Method && anyMeet(s.Names, []string{builtin.Of(c.Server, name).Class})
 	})

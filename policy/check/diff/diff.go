@@ -94,6 +94,7 @@ type Report struct {
 
 	Changes []Change // most dangerous first
 	Doubts  []Doubt
+	Replies *Replies // nil: neither policy is about what comes back
 
 	Fixtures *Fixtures // nil: none were given
 	Record   *Record   // nil: it was not asked
@@ -105,10 +106,14 @@ func Policies(before, after *policy.Policy) *Report {
 	if before.Revision() == after.Revision() && before.Revision() != "" {
 		return r // one text: nothing to prove
 	}
+	r.Replies = compareReplies(before, after)
 	_, asks := before.Screens(policy.OnCall)
 	_, also := after.Screens(policy.OnCall)
 	for _, c := range prove.Difference(before, after, prove.Options{}) {
 		old, now := c.Old, c.New
+		if c.Reason == prove.ReasonReplies {
+			continue
+		}
 		if c.Undecided {
 			r.Doubts = append(r.Doubts, Doubt{old, now, c.Reason, c.Reason == prove.ReasonSpelling})
 			continue
@@ -146,7 +151,7 @@ func line(a *Answer) int {
 // Changed says that some call, fixture or record is answered differently, or
 // that this could not be ruled out.
 func (r *Report) Changed() bool {
-	return len(r.Changes) > 0 || len(r.Doubts) > 0 ||
+	return len(r.Changes) > 0 || len(r.Doubts) > 0 || r.Replies != nil && (len(r.Replies.Changes) > 0 || !r.Replies.Whole) ||
 		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.Changed()
 }
 

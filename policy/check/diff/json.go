@@ -17,6 +17,7 @@ type Document struct {
 	Counts      map[Kind]int     `json:"counts"`
 	Changes     []ChangeDocument `json:"changes"`
 	Undecided   []DoubtDocument  `json:"undecided"`
+	Replies     *ReplyDocument   `json:"replies,omitempty"`
 	Fixtures    *FixtureSection  `json:"fixtures,omitempty"`
 	Record      *RecordSection   `json:"record,omitempty"`
 }
@@ -99,7 +100,7 @@ func document(a *Answer) AnswerDocument {
 func (r *Report) Document() Document {
 	d := Document{
 		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.Changed(), Counts: r.Counts(),
-		Changes: []ChangeDocument{}, Undecided: []DoubtDocument{},
+		Changes: []ChangeDocument{}, Undecided: []DoubtDocument{}, Replies: r.Replies.document(),
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]

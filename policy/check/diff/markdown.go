@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -23,6 +24,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 	m.line("")
 	m.changes(r)
 	m.doubts(r)
+	m.replies(r.Replies)
 	m.fixtures(r)
 	m.record(r)
 	if m.left > 0 {
@@ -72,22 +74,42 @@ func (m *markdown) changes(r *Report) {
 		m.part("| **%s** | %s | %s | %s |", titles[c.Kind], code(c.example()), code(answer(&c.Old)), code(answer(&c.New)))
 	}
 	m.line("")
-	var fixtures []string
+	var fixtures [][]byte
 	for i := range r.Changes {
-		if fx := r.Changes[i].Fixture; fx != nil {
-			fixtures = append(fixtures, fence(fx))
-		}
+		fixtures = append(fixtures, r.Changes[i].Fixture)
 	}
+	m.examples(fixtures)
+}
+
+// examples are fixtures that can be copied; nil where none can be written.
+func (m *markdown) examples(fixtures [][]byte) {
+	fixtures = slices.DeleteFunc(fixtures, func(fx []byte) bool { return fx == nil })
 	if len(fixtures) == 0 {
 		return
 	}
 	m.line("<details><summary>The examples as fixtures</summary>")
 	m.line("")
 	for _, f := range fixtures {
-		m.part("%s", f)
+		m.part("%s", fence(f))
 	}
 	m.line("</details>")
 	m.line("")
+}
+
+func (m *markdown) replies(r *Replies) {
+	if r == nil || len(r.Changes) == 0 {
+		return
+	}
+	m.line("| what comes back | was | is |")
+	m.line("|---|---|---|")
+	var fixtures [][]byte
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		m.part("| %s | %s | %s |", code(c.example()), code(becomes(&c.Old)), code(becomes(&c.New)))
+		fixtures = append(fixtures, c.Fixture)
+	}
+	m.line("")
+	m.examples(fixtures)
 }
 
 func (m *markdown) doubts(r *Report) {

@@ -108,7 +108,16 @@ func (r *Report) WriteText(out io.Writer) error {
 		line("    is  %s", answer(&c.New))
 	}
 	r.textDoubts(line)
-	if len(r.Changes)+len(r.Doubts) > 0 {
+	if r.Replies != nil && len(r.Replies.Changes) > 0 {
+		line("What comes back")
+		for i := range r.Replies.Changes {
+			c := &r.Replies.Changes[i]
+			line("  for example %s", plain(c.example()))
+			line("    was %s", becomes(&c.Old))
+			line("    is  %s", becomes(&c.New))
+		}
+		line("")
+	} else if len(r.Changes)+len(r.Doubts) > 0 {
 		line("")
 	}
 	r.textFixtures(line)
@@ -255,6 +264,13 @@ func counted(counts map[Kind]int) string {
 
 // Summary is the difference of the policies in one sentence.
 func (r *Report) Summary() string {
+	if r.Replies == nil {
+		return r.summary()
+	}
+	return r.summary() + "; " + r.Replies.Summary()
+}
+
+func (r *Report) summary() string {
 	var s string
 	switch n := len(r.Changes); {
 	case n == 0 && len(r.Doubts) == 0:

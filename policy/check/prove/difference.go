@@ -63,8 +63,11 @@ func Difference(before, after *policy.Policy, o Options) []Class {
 	d.limits()
 	d.trust()
 	d.builtins()
-	if !before.AltersAlike(after) {
-		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonReplies})
+	if !before.AltersAlike(after, policy.OnCall) {
+		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonEdits})
+	}
+	if !alikeReplies(before, after) {
+		d.classes = append(d.classes, Class{Undecided: true, Reason: ReasonReplies})
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
 		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})

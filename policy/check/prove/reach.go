@@ -53,9 +53,12 @@ type Finding struct {
 // and of the texts that were tried these decide.
 const ReasonSpelling = "ordinary spellings are proved to be answered alike; paths with escapes, dots, doubled slashes or in another letter case were tried, and none showed it"
 
+// ReasonReplies is why a class is undecided that is about what comes back: Replies compares that.
+const ReasonReplies = "the rules about what comes back are not the same"
+
 const (
 	reasonLayers  = "the policies stand under layers that are not the same, and these were not compared"
-	reasonReplies = "the rules about what comes back are not the same, and these were not compared"
+	reasonEdits   = "the rules about what is taken out of servers' requests, or the packs, are not the same, and these were not compared"
 	reasonReply   = "of what comes back nothing is proved"
 	reasonWork    = "too many combinations of rules"
 	reasonWitness = "no call was found that shows it"

@@ -1,0 +1,233 @@
+package prove
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// What rules about what comes back look at is, nearly always, a name, a server and one kind
+// of finding at a time (policy.DecideReply): so one text for each outcome of the globs stands for
+// all, and to ask both policies about every combination decides the question. Where rules
+// look at more, the same combinations are asked with what one rule each wants of a call:
+// these are examples.
+
+// Reply is something that comes back of which two policies make something else.
+type Reply struct {
+	On policy.On
+	// Call is the one that is answered, or that would name the entry, with what was found in
+	// what came back (Finds); without a subject it is one that nobody knows.
+	Call     policy.Call
+	Old, New policy.Decision // of all of it
+}
+
+// Replies lists what comes back of which two policies make something else, one for each
+// pair of rules that say so of a kind, or of the whole. All are judged by both. whole says
+// that where nothing is listed there is nothing.
+func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
+	layers := len(before.Layers()) + len(after.Layers())
+	if alikeReplies(before, after) && layers == 0 {
+		return nil, true
+	}
+	r := replies{before: before, after: after, told: map[string]bool{}}
+	r.whole = layers == 0 && alikePacks(before, after)
+	for r.on = policy.OnReply; r.on <= policy.OnList; r.on++ {
+		var rules []policy.Source
+		for _, p := range []*policy.Policy{before, after} {
+			rules = append(rules, slices.DeleteFunc(p.Sources(), func(s policy.Source) bool { return s.On != r.on })...)
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		for _, s := range []policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject, policy.MethodSubject, policy.NoSubject} {
+			r.subject = s
+			if s != policy.NoSubject {
+				r.ask(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s }))
+			} else if r.on == policy.OnReply {
+				r.ask(rules)
+			}
+		}
+	}
+	return r.found, r.whole
+}
+
+// alikeReplies says that the rules about what comes back are the same.
+func alikeReplies(p, q *policy.Policy) bool {
+	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList)
+}
+
+func alikePacks(p, q *policy.Policy) bool {
+	return slices.EqualFunc(p.Packs(), q.Packs(), func(a, b policy.Pack) bool { return bytes.Equal(a.Text(), b.Text()) })
+}
+
+// replies is the comparison of two policies.
+type replies struct {
+	before, after *policy.Policy
+	on            policy.On
+	subject       policy.Subject
+	whole         bool
+	found         []Reply
+	told          map[string]bool
+}
+
+// ask tries what rules of one subject tell apart; of no subject, all of them, as they may be about
+// a call that is not known.
+func (r *replies) ask(rules []policy.Source) {
+	if len(rules) == 0 {
+		return
+	}
+	var names, servers []string
+	kinds, calls := []string{""}, []policy.Call{{}}
+	for i := range rules {
+		s := &rules[i]
+		names, servers = slices.Concat(names, s.Names, s.Not.Names), slices.Concat(servers, s.Servers)
+		for _, c := range s.Not.Calls {
+			servers = append(servers, c.Globs...)
+		}
+		for _, kind := range s.Finds {
+			if kind == "*" { // one that no other rule names stands for the rest
+				kinds = append(kinds, r.before.KindsOn(r.on)...)
+			} else {
+				kinds = append(kinds, kind)
+			}
+		}
+		if !plainReply(s) {
+			r.whole = false
+			calls = append(calls, meeting(s))
+		}
+	}
+	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
+	texts := [][]*string{{nil}, append([]*string{new("")}, r.texts(servers, false)...)} // a server may have no name
+	if r.subject != policy.NoSubject {
+		texts[0] = r.texts(names, r.subject == policy.ResourceSubject)
+	}
+	if len(texts[0])*len(texts[1])*len(kinds)*len(calls) > maxCells {
+		r.whole, calls = false, calls[:1]
+		for i := range texts {
+			texts[i] = texts[i][:min(len(texts[i]), 64)]
+		}
+	}
+	for _, base := range calls {
+		combine([]cell{{texts: texts[0]}, {texts: texts[1]}}, func(at []*string) {
+			c := base
+			c.Subject, c.Server, c.Method = r.subject, *at[1], methods[r.subject]
+			if at[0] != nil {
+				c.Names = []string{*at[0]}
+			}
+			if r.subject == policy.MethodSubject {
+				c.Method = *at[0]
+			}
+			for _, kind := range kinds {
+				r.judge(c, kind)
+			}
+		})
+	}
+}
+
+// texts are those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
+func (r *replies) texts(globs []string, uri bool) (texts []*string) {
+	all := outcomes(slices.Clone(globs), uri, uri)
+	if all == nil {
+		for _, g := range globs {
+			all = append(all, new(strings.NewReplacer("**", "x/x", "*", "x", "?", "x").Replace(g)), new(strings.NewReplacer("*", "x/x", "?", "x").Replace(g)))
+		}
+		r.whole, all = false, append(all, new("x"))
+	}
+	r.whole = r.whole && !uri
+	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
+}
+
+// judge notes what both policies make of a kind, or of the whole. A kind is listed where it
+// is told differently by itself, and that is seen.
+func (r *replies) judge(c policy.Call, kind string) {
+	var kinds []string
+	if kind != "" {
+		kinds = []string{kind}
+	}
+	old, now := r.before.DecideReply(r.on, []policy.Call{c}, kinds), r.after.DecideReply(r.on, []policy.Call{c}, kinds)
+	if Done(&old) == Done(&now) {
+		return
+	}
+	c.Screened, c.Finds = true, kinds
+	was, wasBy := alone(r.before.Of(r.on), &c)
+	is, isBy := alone(r.after.Of(r.on), &c)
+	key := strings.Join([]string{r.on.String(), r.subject.Key(), was, wasBy, is, isBy}, "\x00")
+	if was == is || r.told[key] {
+		return
+	}
+	r.told[key] = true
+	r.found = append(r.found, Reply{r.on, c, old, now})
+}
+
+// alone is what a policy makes of one reading, and by which rules.
+func alone(p *policy.Policy, c *policy.Call) (done, by string) {
+	if p == nil {
+		return policy.Allow.String(), ""
+	}
+	d := p.Decide(c)
+	rules := []*policy.Rule{d.Rule}
+	for _, a := range d.Alters {
+		rules = append(rules, a.Rule)
+	}
+	for _, r := range rules {
+		if r != nil {
+			by += " " + strconv.Itoa(r.Index)
+		}
+	}
+	return Done(&d), by
+}
+
+// Done is what becomes of what came back, in words: the answer, and what is altered.
+func Done(d *policy.Decision) string {
+	var words []string
+	for _, a := range d.Alters {
+		word := a.Rule.Action.String()
+		if a.Kind != "" {
+			word += " " + a.Kind
+		}
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	switch {
+	case d.Action == policy.Prompt && d.Rule != nil && d.Rule.OutOfBand:
+		words = slices.Insert(words, 0, "prompt (out of band)")
+	case d.Action != policy.Allow || len(words) == 0:
+		words = slices.Insert(words, 0, d.Action.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// plainReply says that a rule looks at nothing but the name, the server and what is found.
+func plainReply(s *policy.Source) bool {
+	known := func(c policy.Stated) bool {
+		key, found := policy.CallKeyOf(c.Key)
+		return found && (key.Proof == policy.ServerNames || key.Proof == policy.FoundKinds)
+	}
+	all := slices.Concat(s.Calls, s.Not.Calls)
+	return len(s.Args)+len(s.Where)+len(s.Not.Args) == 0 && !s.Further.Only && !slices.ContainsFunc(all, func(c policy.Stated) bool { return !known(c) })
+}
+
+// meeting is a call that has what a rule wants, as far as an example of it is known.
+func meeting(s *policy.Source) (c policy.Call) {
+	var args []value
+	for _, a := range s.Args {
+		args = append(args, value{a.Path, unstarred(a.Globs[0])})
+	}
+	for _, w := range s.Where {
+		if some := examples(w.Key, w.Text); len(some) > 0 {
+			args = append(args, value{w.Path, some[0]})
+		}
+	}
+	if len(args) > 0 {
+		c.Args = encode(args)
+	}
+	for _, t := range s.Calls {
+		t.Meet(&c)
+	}
+	return c
+}
