@@ -219,7 +219,7 @@ func TestGenerations(t *testing.T) {
 			s := all[rand.IntN(len(all))]
 			switch rand.IntN(5) {
 			case 0, 1:
-				source := fmt.Sprint("source ", step)
+				source := fmt.Sprint("source ", step%(maxSources-1)) // further ones are not known by name
 				add(t, s, untrusted, source)
 				known[source] = true
 			case 2:
@@ -237,7 +237,7 @@ func TestGenerations(t *testing.T) {
 			has := s.labelsNow(t)
 			for source := range known {
 				if !has.has(untrusted, source) {
-					t.Fatalf("step %d: %q is not known among %d of %d (%d)", step, source, len(has[untrusted]), len(known), talks)
+					t.Fatalf("step %d: %q is not known", step, source)
 				}
 			}
 			if len(known) == 0 && len(has[untrusted]) != 0 {

@@ -193,12 +193,19 @@ func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
 	noted := ""
 	for i := range cs {
 		c := &cs[i]
+		own := c.Subject == policy.MethodSubject && plain(c.Method)
+		if own && silent[c.Method] {
+			continue
+		}
 		t, decides := s.traitsOf(p, c)
+		if own {
+			t.PublicSink, t.DangerousWrites = policy.No, policy.No
+		}
 		if why := forbidden(t); why != "" {
 			return policy.Deny, why
 		}
 		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
-		if !acts || c.Subject == policy.MethodSubject && plain(c.Method) || seen&policy.Untrusted == 0 {
+		if !acts || seen&policy.Untrusted == 0 {
 			continue
 		}
 		var o opinion
