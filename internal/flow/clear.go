@@ -183,6 +183,21 @@ func (s *Session) generation() string {
 	return s.at
 }
 
+// Current are the keys of the session that who has been started with some is of by now: others
+// after a clear.
+func Current(state string, keys []string, getenv func(string) string) []string {
+	s := New(state, keys)
+	if s.Follow(getenv); s.client == "" {
+		return keys
+	}
+	if name := lastOf(s.dir, s.process); name != s.client {
+		if found, err := look(filepath.Join(s.dir, name)); err == nil {
+			return found.keys
+		}
+	}
+	return keys
+}
+
 // lastOf is the journal of a key: for that of a client's process, where the last clear has led.
 func lastOf(dir, key string) string {
 	name := fileOf(key)

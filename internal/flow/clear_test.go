@@ -289,6 +289,33 @@ func TestClearedWords(t *testing.T) {
 	}
 }
 
+// Who only lists sessions finds the one that there is after a clear.
+func TestCurrent(t *testing.T) {
+	client := ClientKeys()
+	if client == nil {
+		t.Skip("clients cannot be told apart here")
+	}
+	state, nothing := t.TempDir(), func(string) string { return "" }
+	keys := []string{"session:one"}
+	if got := Current(state, keys, nothing); !slices.Equal(got, keys) {
+		t.Errorf("before: %q", got)
+	}
+	s := begin(t, state, client...)
+	s.Follow(nothing)
+	if err := s.Join("session:one"); err != nil {
+		t.Fatal(err)
+	}
+	if why, err := s.Clear("session:two"); err != nil || why != "" {
+		t.Fatal(why, err)
+	}
+	if got := Current(state, keys, nothing); !slices.Contains(got, "session:two") || slices.Contains(got, "session:one") {
+		t.Errorf("after: %q", got)
+	}
+	if got := Current(state, keys, func(string) string { return "mine" }); !slices.Equal(got, keys) {
+		t.Errorf("of a session that the owner names: %q", got)
+	}
+}
+
 // What a person has allowed for the session ends with it.
 func TestClearedGrants(t *testing.T) {
 	state := t.TempDir()
