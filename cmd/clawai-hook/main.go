@@ -44,7 +44,9 @@ func run(words []string) int {
 	}
 	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte) client.Answer {
 		o := line.Options("clawai-hook " + version)
-		o.Open = func(project, _ string, ask hook.Dialog) (*hook.Door, error) { return open(&line, project, ask) }
+		o.Open = func(project string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
+			return open(&line, project, ask)
+		}
 		o.Elsewhere = func() client.Answer { return big(ctx, &line, payload) }
 		return hook.Run(ctx, payload, o)
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy"
 )
 
 // A ledger that another program keeps locked holds up no call for good.
@@ -63,4 +64,39 @@ func TestEndedIsNotAlive(t *testing.T) {
 		t.Error("it has ended")
 	}
 	_ = cmd.Wait()
+}
+
+// A reply that has labelled what is cleared before the reply goes on labels what begins, too.
+func TestClearedWhileReplying(t *testing.T) {
+	p, err := policy.Parse("p.toml", []byte("[flow]\nlevel = \"ask\"\n"), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := t.TempDir()
+	proxy := started(t, state, "session:one")
+	hooked(t, state, "one")
+	path := marksFile(dirOf(state), fileOf("session:one"))
+	if err := beginMarks(path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	replied := make(chan error, 1)
+	go func() {
+		web := proxy.Server("web", "", func() *Known { return nil }, p)
+		replied <- web.Add([]gate.Label{{Kind: untrusted, Source: "web"}}, []byte(`"x"`))
+	}()
+	for one := begin(t, state, "session:one"); seenBy(t, one) == ""; time.Sleep(time.Millisecond) {
+	}
+	why := clears(t, state, "two")
+	_ = f.Close()
+	err = <-replied // that the machine was too busy is an error, and the reply is withheld
+	if got := seenBy(t, hooked(t, state, "two")); why != "" || err == nil && got != untrusted {
+		t.Errorf("%s: what has begun has seen %q", why, got)
+	}
 }

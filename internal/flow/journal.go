@@ -27,6 +27,9 @@ const maxJournal = 1 << 20
 //	untrusted 1795430000 "github get_issue"
 //	l 0123456789abcdef0123456789abcdef
 //
+// In that of a client's process an e in place of l says that the client was cleared, and which
+// journal is its process's from then on (clear.go).
+//
 // A line is written in one piece, behind a line end: it ends what another writer left torn,
 // which then is no line and stands for every label.
 type journal struct {
@@ -155,6 +158,8 @@ func keyLine(key string) string { return "k " + strconv.Quote(key) }
 
 func linkLine(name string) string { return "l " + name }
 
+func endLine(name string) string { return "e " + name }
+
 func labelLine(s Seen) string {
 	return s.Kind + " " + strconv.FormatInt(s.At.UnixMilli(), 10) + " " + strconv.Quote(s.Source)
 }
@@ -164,6 +169,7 @@ type content struct {
 	keys  []string
 	links []string
 	seen  []Seen
+	ends  []string
 	torn  bool // some line is none
 }
 
@@ -186,6 +192,9 @@ func (c *content) line(line string) bool {
 		return err == nil
 	case "l":
 		c.links = append(c.links, rest)
+		return isName(rest)
+	case "e":
+		c.ends = append(c.ends, rest)
 		return isName(rest)
 	case untrusted, private, secret:
 		at, quoted, _ := strings.Cut(rest, " ")

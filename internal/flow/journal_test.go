@@ -316,10 +316,11 @@ func BenchmarkRead(b *testing.B) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("\nk \"a\"\n\nuntrusted 17 \"web\"\n\nl 0123456789abcdef0123456789abcdef\n"))
+	f.Add([]byte("e 0123456789abcdef0123456789abcdef\ne\ne ../x\n"))
 	f.Add([]byte("x\nk\nl\nsecret\nsecret 1\nsecret 1 \"\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c := parse(text)
-		if lines := strings.Fields(string(text)); len(lines) > 0 && !c.torn && len(c.keys)+len(c.links)+len(c.seen) == 0 {
+		if lines := strings.Fields(string(text)); len(lines) > 0 && !c.torn && len(c.keys)+len(c.links)+len(c.seen)+len(c.ends) == 0 {
 			t.Error("something stands there, and nothing was said of it")
 		}
 		for _, one := range c.seen {

@@ -25,10 +25,14 @@ import (
 // known any more, and every call fails: no line of ours that was torn stands for a call that
 // went on, but whoever else writes there may have taken one away.
 type Ledger struct {
-	dir, name, by string
+	dir, by string
+	of      func() string // the name of the file, for who goes by it until a clear; nil: always the same
 
-	mu sync.Mutex // guards what follows
-	j  *journal
+	mu    sync.Mutex // guards what follows
+	name  string
+	j     *journal
+	stand []gate.Entry // with of: what was read and not taken back
+	ended []gate.Entry // what a clear has ended and nobody was told yet
 }
 
 var _ gate.Ledger = (*Ledger)(nil)
@@ -67,7 +71,13 @@ func (s *Session) Granted() gate.Ledger {
 		return nil
 	}
 	l := s.ledger(grantedEnd)
-	l.by = by
+	first := l.name
+	l.by, l.of = by, func() string {
+		if at := s.generation(); at != "" {
+			return at + grantedEnd
+		}
+		return first
+	}
 	return l
 }
 
@@ -75,6 +85,9 @@ func (s *Session) Granted() gate.Ledger {
 func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.of != nil {
+		l.turn(l.of())
+	}
 	if err := l.write(own); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(l.dir, l.name), err)
 	}
@@ -86,7 +99,30 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 		l.j.read = l.j.most + 1 // for good
 		return nil, fmt.Errorf("%s: %w; to begin anew, remove it", filepath.Join(l.dir, l.name), err)
 	}
+	if l.of != nil {
+		for _, e := range since {
+			if l.stand = append(l.stand, e); e.Back {
+				l.stand = slices.DeleteFunc(l.stand, func(o gate.Entry) bool { return o.ID == e.ID })
+			}
+		}
+	}
+	since, l.ended = append(l.ended, since...), nil
 	return since, nil
+}
+
+// turn goes on with another file after a clear: what stood in the one before is taken back.
+func (l *Ledger) turn(name string) {
+	if name == l.name {
+		return
+	}
+	for _, e := range l.stand {
+		e.Back = true
+		l.ended = append(l.ended, e)
+	}
+	if l.j != nil {
+		l.j.close()
+	}
+	l.name, l.j, l.stand = name, nil, nil
 }
 
 // write adds lines, to a new file where somebody has removed the old: what was in there is

@@ -168,7 +168,7 @@ func Hear(state string, keys []string, text string) error {
 		return err
 	}
 	for _, key := range keys {
-		m, err := openMarks(dir, fileOf(key), true)
+		m, err := openMarks(dir, lastOf(dir, key), true)
 		if err != nil {
 			return err
 		}

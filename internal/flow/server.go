@@ -22,7 +22,13 @@ type Server struct {
 	known   func() *Known // asked once it matters: a table is read for it
 	policy  atomic.Pointer[policy.Policy]
 
-	joined atomic.Pointer[string]
+	joined atomic.Pointer[joined]
+}
+
+// joined is the session that a message has named last, and what was seen when it did.
+type joined struct {
+	id  string
+	gen uint64
 }
 
 var _ gate.Labels = (*Server)(nil)
@@ -57,14 +63,22 @@ func (s *Server) keep(all []gate.Label, message []byte, known bool) error {
 	for i, l := range all {
 		seen[i] = Seen{l.Kind, l.Source, now}
 	}
-	err := s.session.Add(seen)
-	if err == nil {
-		err = s.session.Remember(all, message, known)
+	for {
+		gen := s.session.gen.Load()
+		err := s.session.Add(seen)
+		if err == nil {
+			err = s.session.Remember(all, message, known)
+		}
+		if err == nil {
+			_, err = s.session.Seen()
+		}
+		if err != nil {
+			return fmt.Errorf("what the session has seen cannot be kept: %w", err)
+		}
+		if s.session.gen.Load() == gen { // else it was cleared meanwhile, and begins with this
+			return nil
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("what the session has seen cannot be kept: %w", err)
-	}
-	return nil
 }
 
 // Allowed keeps that a person let calls go that labels asked about.
@@ -78,12 +92,25 @@ func (s *Server) Allowed(cs []policy.Call) {
 
 // Seen is what rules are told. Where it cannot be read, all has been seen.
 func (s *Server) Seen(cs []policy.Call) policy.Seen {
-	err := s.join(cs)
-	seen, broken := s.session.Seen()
-	if err != nil || broken != nil {
+	seen, err := s.seen(cs)
+	if err != nil {
 		seen, _ = policy.SeenOf(policy.SeenWords())
 	}
 	return seen
+}
+
+// seen is what the session has seen, with those that calls name.
+func (s *Server) seen(cs []policy.Call) (policy.Seen, error) {
+	for {
+		gen := s.session.gen.Load()
+		if err := s.join(cs); err != nil {
+			return 0, err
+		}
+		seen, err := s.session.Seen()
+		if err != nil || s.session.gen.Load() == gen {
+			return seen, err
+		}
+	}
 }
 
 // silent are the methods whose messages from a server bring nothing along: they hold nothing,
@@ -159,22 +186,26 @@ func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
 	if level == policy.Off {
 		return policy.Allow, ""
 	}
-	if err := s.join(cs); err != nil {
-		return policy.Deny, "what the session has seen before cannot be read; tell the owner"
-	}
-	seen, err := s.session.Seen()
+	seen, err := s.seen(cs)
 	if err != nil {
 		return policy.Deny, "what the session has seen before cannot be read; tell the owner"
 	}
 	noted := ""
 	for i := range cs {
 		c := &cs[i]
+		own := c.Subject == policy.MethodSubject && plain(c.Method)
+		if own && silent[c.Method] {
+			continue
+		}
 		t, decides := s.traitsOf(p, c)
+		if own {
+			t.PublicSink, t.DangerousWrites = policy.No, policy.No
+		}
 		if why := forbidden(t); why != "" {
 			return policy.Deny, why
 		}
 		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
-		if !acts || c.Subject == policy.MethodSubject && plain(c.Method) || seen&policy.Untrusted == 0 {
+		if !acts || seen&policy.Untrusted == 0 {
 			continue
 		}
 		var o opinion
@@ -297,14 +328,14 @@ func (s *Server) join(cs []policy.Call) error {
 		if id == "" {
 			continue
 		}
-		if known := s.joined.Load(); known != nil && *known == id {
+		gen := s.session.gen.Load()
+		if known := s.joined.Load(); known != nil && *known == (joined{id, gen}) {
 			continue
 		}
 		if err := s.session.Join(IDKey(id)); err != nil {
 			return err
 		}
-		kept := strings.Clone(id)
-		s.joined.Store(&kept)
+		s.joined.Store(&joined{strings.Clone(id), gen})
 	}
 	return nil
 }

@@ -67,6 +67,39 @@ dangerous_writes = "forbidden"
 level = "ask"
 `
 
+// What an owner forbids of a server denies its tools, and no question what there is: to list is
+// neither to write nor to bring anything along.
+func TestForbiddenServer(t *testing.T) {
+	for _, key := range []string{"public_source", "secret_data", "public_sink", "dangerous_writes"} {
+		s := begin(t, t.TempDir(), "session:1").Server("mail", "", noRow, parsed(t, "[server.mail]\n"+key+" = \"forbidden\"\n[flow]\nlevel = \"watch\"\n"))
+		method := func(name string) policy.Call {
+			return policy.Call{Subject: policy.MethodSubject, Method: name, Names: []string{name}, Args: []byte(`{"cursor":"2"}`)}
+		}
+		for _, one := range []struct {
+			c    policy.Call
+			want policy.Action
+		}{
+			{method("tools/list"), policy.Allow},
+			{method("initialize"), policy.Allow},
+			{method("notifications/tools/list_changed"), policy.Allow},
+			{method("completion/complete"), policy.Deny},
+			{method("tasks/update"), policy.Deny},
+			{tool("send", `{}`), policy.Deny},
+		} {
+			if action, why := s.Judge([]policy.Call{one.c}); action != one.want {
+				t.Errorf("%s, %s: %v %s", key, one.c.Names[0], action, why)
+			}
+		}
+		tasks := policy.Allow // what one is asked for is an id; what it returns comes from the server
+		if key == "public_source" || key == "secret_data" {
+			tasks = policy.Deny
+		}
+		if action, why := s.Judge([]policy.Call{method("tasks/result")}); action != tasks {
+			t.Errorf("%s, tasks/result: %v %s", key, action, why)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	session := begin(t, t.TempDir(), "session:1")
 	p := parsed(t, flowText)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/access"
@@ -19,6 +20,7 @@ import (
 type Session struct {
 	dir  string
 	keys []string
+	gen  atomic.Uint64 // of the labels; a clear begins another
 
 	mu       sync.Mutex // guards what follows
 	journals []*journal
@@ -33,6 +35,10 @@ type Session struct {
 	known    known           // room for what is known at a call
 	going    going           // and for what it takes along
 	ledgers  []*Ledger
+	process  string   // the key of the client's process; "" where clears are not heeded
+	client   string   // and its journal
+	root     *journal // it, where it is not among the journals
+	at       string   // the journal that the last clear has led to; "" before the first
 
 	tasks sync.WaitGroup
 }
@@ -62,8 +68,11 @@ func (s *Session) start() error {
 		return s.err
 	}
 	sweep(s.dir, time.Now().Add(-idleTime))
+	if s.err = s.turnedBefore(); s.err != nil || s.at != "" {
+		return s.err
+	}
 	for _, key := range s.keys {
-		if s.err = s.join(key); s.err != nil {
+		if s.err = s.join(key); s.err != nil || s.at != "" {
 			return s.err
 		}
 	}
@@ -87,13 +96,13 @@ func folder(dir string) error {
 
 // join makes the labels of one more key those of the session, and the other way round.
 func (s *Session) join(key string) error {
-	name := fileOf(key)
+	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
 	if known >= 0 && known < s.own {
 		return nil
 	}
 	if known < 0 {
-		j, err := open(s.dir, name)
+		j, err := s.open(name)
 		if err != nil {
 			return err
 		}
@@ -114,8 +123,8 @@ func (s *Session) join(key string) error {
 			return err
 		}
 	}
-	if err := s.refresh(); err != nil || s.own == 1 {
-		return err
+	if err := s.refresh(); err != nil || s.own == 1 || s.gen.Load() != gen {
+		return err // who was cleared meanwhile names it again
 	}
 	first := s.journals[0]
 	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // what is linked is read by all
@@ -129,23 +138,34 @@ func (s *Session) join(key string) error {
 	return s.refresh()
 }
 
+// added is what others have added to a journal.
+func (s *Session) added(j *journal) (c content, err error) {
+	lines, err := j.next()
+	if errors.Is(err, errCut) {
+		err = s.mend(j)
+	}
+	if err != nil || len(lines) == 0 {
+		return c, err
+	}
+	if c = parse(lines); c.torn {
+		s.labels.distrust(time.Now())
+	}
+	return c, nil
+}
+
 // refresh reads what others have added.
 func (s *Session) refresh() error {
+	if moved, err := s.turned(s.root); moved || err != nil {
+		return err
+	}
 	for i := 0; i < len(s.journals); i++ {
 		j := s.journals[i]
-		lines, err := j.next()
-		if errors.Is(err, errCut) {
-			err = s.mend(j)
-		}
+		c, err := s.added(j)
 		if err != nil {
 			return err
 		}
-		if len(lines) == 0 {
-			continue
-		}
-		c := parse(lines)
-		if c.torn {
-			s.labels.distrust(time.Now())
+		if j.name == s.client && s.leads(&c) {
+			return s.move(c.end())
 		}
 		for _, one := range c.seen {
 			s.labels.add(one)
@@ -159,7 +179,7 @@ func (s *Session) refresh() error {
 				s.labels.distrust(time.Now())
 				continue
 			}
-			other, err := open(s.dir, name)
+			other, err := s.open(name)
 			if err != nil {
 				return err
 			}
@@ -194,11 +214,11 @@ func (s *Session) mend(j *journal) error {
 const maxJournals = 64
 
 // Add joins labels to the session. When it returns, every process that shares the session
-// knows them with its next call.
+// knows them with its next call, unless it was cleared meanwhile (gen).
 func (s *Session) Add(all []Seen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.start(); err != nil {
+	if err := s.now(); err != nil {
 		return err
 	}
 	var lines []string
@@ -237,12 +257,17 @@ func (s *Session) Join(key string) error {
 	if err := s.start(); err != nil {
 		return err
 	}
-	if len(s.journals) >= maxJournals {
-		s.labels.distrust(time.Now())
-		return nil
+	for {
+		if len(s.journals) >= maxJournals {
+			s.labels.distrust(time.Now())
+			return nil
+		}
+		gen := s.gen.Load()
+		s.err = s.join(key) // half a join would hide from others what was seen before
+		if s.err != nil || s.gen.Load() == gen {
+			return s.err
+		}
 	}
-	s.err = s.join(key) // half a join would hide from others what was seen before
-	return s.err
 }
 
 // Seen is what the session has seen by now.
@@ -274,20 +299,26 @@ func (s *Session) newest(kinds ...string) []Seen {
 func (s *Session) Close() {
 	s.tasks.Wait()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	ledgers := s.ledgers
+	defer func() {
+		s.mu.Unlock()
+		for _, l := range ledgers { // they ask us which they are
+			l.close()
+		}
+	}()
 	for _, j := range s.journals {
 		j.close()
+	}
+	if s.root != nil {
+		s.root.close()
 	}
 	for _, l := range s.said {
 		if l.marks != nil {
 			l.marks.close()
 		}
 	}
-	for _, l := range s.ledgers {
-		l.close()
-	}
 	s.said = nil
-	s.journals, s.err = nil, errors.New("the session is over")
+	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
 }
 
 // sweep removes what nobody has had open or written to since a time.

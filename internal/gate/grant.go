@@ -63,7 +63,12 @@ func (s *Session) Grants() []Grant {
 func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
 	n := len(s.memory.wide)
-	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wide) bool { return w.ID == id })
+	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wide) bool {
+		if w.ID == id {
+			s.granted.end(w.entry)
+		}
+		return w.ID == id
+	})
 	found := len(s.memory.wide) < n
 	for k, g := range s.memory.grants {
 		if g.ID == id {

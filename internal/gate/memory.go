@@ -116,11 +116,30 @@ func (s *Session) reached(r *policy.Rule, cs []policy.Call) (*held, bool) {
 	}
 	cs = s.timed(*s.policy.Load(), cs)
 	for _, w := range all {
-		if w.rule == r && w.bound.Covers(cs) {
+		if w.rule == r && w.bound.Covers(cs) && s.lasts(w) {
 			return &w.held, true
 		}
 	}
 	return nil, false
+}
+
+// lasts says whether a wide grant of ours still stands for the agent's session; one that does
+// not is dropped.
+func (s *Session) lasts(w *wide) bool {
+	if s.granted.shared == nil {
+		return true
+	}
+	s.mu.Lock()
+	err := s.granted.hear()
+	lasts := err == nil && slices.ContainsFunc(s.granted.of[w.entry.Key], func(e Entry) bool { return e.ID == w.entry.ID })
+	if !lasts {
+		s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(o *wide) bool { return o == w })
+	}
+	s.mu.Unlock()
+	if !lasts {
+		s.regranted()
+	}
+	return lasts
 }
 
 // rememberAllow keeps an answer for the session, unless the rules have changed
@@ -163,9 +182,16 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 	if slices.ContainsFunc(m.wide, func(has *wide) bool { return has.rule == w.rule && has.Reach == title }) {
 		return
 	}
+	entry, kept := s.granted.add(*q.under, q.now, sha256.Sum256([]byte(title)))
+	if !kept {
+		return
+	}
 	m.last++
 	w.held = *newGrant(id, m.last, q)
-	w.Reach = title
+	w.Reach, w.entry = title, entry
+	if len(m.wide) >= maxWide {
+		s.granted.end(m.wide[0].entry)
+	}
 	m.wide = append(slices.Clone(m.wide[max(0, len(m.wide)-maxWide+1):]), w)
 	q.regranted = true
 	s.waiting.wake(nil)
@@ -183,6 +209,7 @@ func (s *Session) rememberDeny(q *question, r reply) {
 	}
 	k, m := key{q.now, q.value}, &s.memory
 	if against != nil {
+		s.granted.end(against.entry)
 		m.wide = slices.DeleteFunc(slices.Clone(m.wide), func(w *wide) bool { return &w.held == against })
 		q.regranted = true
 	}

@@ -139,6 +139,9 @@ func (s *Session) SetPolicy(p Policy) {
 	for _, g := range s.memory.grants {
 		s.granted.end(g.entry)
 	}
+	for _, w := range s.memory.wide {
+		s.granted.end(w.entry)
+	}
 	s.memory = memory{}
 	s.waiting.wake(nil)
 	s.mu.Unlock()

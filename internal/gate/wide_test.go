@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -211,3 +212,35 @@ type falls struct{}
 
 func (falls) Covers([]policy.Call) bool { panic("it fell") }
 func (falls) Title() string             { return "it falls" }
+
+// A wide grant stands where the other processes of the session see it, and no longer than there.
+func TestAWideGrantEndsWithTheAgentsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{}
+		ledger := b.of("1")
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{Granted: ledger, DenyMemory: -1})
+		reach(t, s, j, d, "edit 1", named("edit"))
+		if got := ask(t, s, j, "edit 2"); got != "forward" || len(b.all) != 1 {
+			t.Fatalf("it is not there: %s, %v", got, b.all)
+		}
+		ended := b.all[0]
+		ended.Back = true
+		b.all = append(b.all, ended)
+		if got := ask(t, s, j, "edit 3"); got == "forward" || len(s.Grants()) != 0 {
+			t.Errorf("after its end: %s, %d", got, len(s.Grants()))
+		}
+		reach(t, s, j, d, "edit 4", named("edit"))
+		if got := ask(t, s, j, "edit 5"); got != "forward" {
+			t.Errorf("given anew: %s", got)
+		}
+		s.Revoke(s.Grants()[0].ID)
+		if n := len(b.all); !b.all[n-1].Back || b.all[n-1].ID != b.all[n-2].ID {
+			t.Errorf("taken back: %v", b.all)
+		}
+		ledger.err = errors.New("cut")
+		reach(t, s, j, d, "edit 6", named("edit"))
+		if got := ask(t, s, j, "edit 7"); got == "forward" {
+			t.Error("it could not be written, and holds")
+		}
+	})
+}

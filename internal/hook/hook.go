@@ -24,9 +24,8 @@ type Options struct {
 	Getenv  func(string) string
 
 	// Open gives what the call is judged by and recorded with, once the payload is read;
-	// project is the folder that the client works in, session its own name of its session, ""
-	// when it does not say. Its gate asks by the dialog first.
-	Open func(project, session string, ask Dialog) (*Door, error)
+	// project is the folder that the client works in. Its gate asks by the dialog first.
+	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
 	// Proxied says whether a proxy of ours stands before a server of the client's, so
 	// that the call will come to its gate; nil where that is not known: then Elsewhere
 	// sees to calls of servers.
@@ -51,6 +50,7 @@ type Door struct {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
+	Note  string // what came of it that the client was cleared, for the record
 	Close func()
 }
 
@@ -96,7 +96,7 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	if h.req.MCP && h.Proxied == nil && h.Elsewhere != nil {
 		return h.Elsewhere()
 	}
-	door, err := h.Open(project, h.req.Session, h.dialog)
+	door, err := h.Open(project, &h.req, h.dialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
 		return h.Elsewhere() // it may know more (of time zones), or says why
@@ -198,13 +198,16 @@ func (h *held) noted() {
 	default:
 		return
 	}
-	door, err := h.Open(h.project(), h.req.Session, h.dialog)
+	door, err := h.Open(h.project(), &h.req, h.dialog)
 	if err != nil {
 		return
 	}
 	defer door.Close()
 	if ev.Kind == event.Start {
 		ev.Detail = h.Program + "; " + ev.Detail + "; policy revision " + door.Policy.Revision()
+		if door.Note != "" {
+			ev.Detail += "; " + door.Note
+		}
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {
 		h.Elsewhere() // it joins the client's session to that of its proxies, and notes the event, too

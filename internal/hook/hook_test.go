@@ -64,7 +64,7 @@ func options(p *policy.Policy, id string, r *record) hook.Options {
 	return hook.Options{
 		Client: id, Program: "clawai test", Getenv: func(string) string { return "" },
 		Proxied: func(*client.Row, string, string) bool { return false },
-		Open: func(_, _ string, ask hook.Dialog) (*hook.Door, error) {
+		Open: func(_ string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
 			g, err := gate.New(gate.Options{Policy: p, Recorder: r, Approver: ask, Concluder: gate.None{}, Principals: gate.None{},
 				Inspector: gate.None{}, Labels: gate.None{}, Limits: hook.Uncounted{}})
 			if err != nil {
@@ -159,17 +159,19 @@ func TestFaults(t *testing.T) {
 	}{
 		{"none", "", func(*hook.Options, *record) {}},
 		{"no policy or no state", "cannot judge it: the policy is broken", func(o *hook.Options, _ *record) {
-			o.Open = func(string, string, hook.Dialog) (*hook.Door, error) { return nil, errors.New("the policy is broken") }
+			o.Open = func(string, *client.Request, hook.Dialog) (*hook.Door, error) {
+				return nil, errors.New("the policy is broken")
+			}
 		}},
 		{"the disk is full", "could not be recorded", func(_ *hook.Options, r *record) { r.fails = true }},
 		{"the record falls", "could not be recorded", func(_ *hook.Options, r *record) { r.panics = true }},
 		{"we fall", "failed inside clawai", func(o *hook.Options, _ *record) {
-			o.Open = func(string, string, hook.Dialog) (*hook.Door, error) { panic("we fell") }
+			o.Open = func(string, *client.Request, hook.Dialog) (*hook.Door, error) { panic("we fell") }
 		}},
 		{"what it brings cannot be kept", "could not be kept", func(o *hook.Options, _ *record) {
 			opens := o.Open
-			o.Open = func(project, session string, ask hook.Dialog) (*hook.Door, error) {
-				door, err := opens(project, session, ask)
+			o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+				door, err := opens(project, req, ask)
 				door.Labels, door.Before = unkept{}, true
 				return door, err
 			}
@@ -348,8 +350,8 @@ func TestElsewhere(t *testing.T) {
 			handed, r := false, &record{}
 			o := options(p, "claude-code", r)
 			opens := o.Open
-			o.Open = func(project, session string, ask hook.Dialog) (*hook.Door, error) {
-				door, err := opens(project, session, ask)
+			o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+				door, err := opens(project, req, ask)
 				door.Before = p.Flow() != policy.Off || p.Labelled()
 				return door, err
 			}
@@ -358,6 +360,29 @@ func TestElsewhere(t *testing.T) {
 			if want := name != "" && (event == "a call" || name != "a limit"); handed != want || handed == (len(r.events) > 0) {
 				t.Errorf("%s, %s: handed on %v, %d recorded here", name, event, handed, len(r.events))
 			}
+		}
+	}
+}
+
+// A session that begins by a clear is known as one where the client has been seen to say it so.
+func TestCleared(t *testing.T) {
+	for id, payload := range map[string]string{
+		"claude-code": `{"session_id":"s","hook_event_name":"SessionStart","source":"clear"}`,
+		"resumed":     `{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`,
+		"compacted":   `{"session_id":"s","hook_event_name":"SessionStart","source":"compact"}`,
+		"another way": `{"session_id":"s","hook_event_name":"SessionStart","source":["clear"]}`,
+		"another":     `{"session_id":"s","hook_event_name":"UserPromptSubmit","source":"clear","prompt":"x"}`,
+		"an end":      `{"session_id":"s","hook_event_name":"SessionEnd","source":"clear","reason":"clear"}`,
+		"codex":       `{"session_id":"s","hook_event_name":"SessionStart","source":"clear"}`,
+		"gemini-cli":  `{"session_id":"s","hook_event_name":"SessionStart","source":"clear"}`,
+		"vscode":      `{"session_id":"s","hook_event_name":"SessionStart","source":"clear"}`,
+	} {
+		row := client.Find(id)
+		if row == nil {
+			row = client.Find("claude-code")
+		}
+		if req, err := row.Read([]byte(payload)); err != nil || req.Cleared != (id == "claude-code") {
+			t.Errorf("%s: %v, cleared %v", id, err, req.Cleared)
 		}
 	}
 }

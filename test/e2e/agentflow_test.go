@@ -86,10 +86,18 @@ func TestAgentFlow(t *testing.T) {
 	}
 }
 
-// TestAgentCleared: a client that is cleared and keeps its servers keeps what they have seen,
-// although its hook says that it begins anew: what forgets too little only asks too often.
+// TestAgentCleared: a client that is cleared and keeps its servers begins anew where its hook says
+// so, at the servers that read before as well; and keeps all that was seen where there is none.
 func TestAgentCleared(t *testing.T) {
-	t.Parallel()
+	for _, hooks := range []bool{true, false} {
+		t.Run(map[bool]string{true: "with a hook", false: "without a hook"}[hooks], func(t *testing.T) {
+			t.Parallel()
+			agentCleared(t, hooks)
+		})
+	}
+}
+
+func agentCleared(t *testing.T, hooks bool) {
 	var s agentSite
 	var told []string
 	model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
@@ -102,6 +110,9 @@ func TestAgentCleared(t *testing.T) {
 	a.command = append(slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "go on" }),
 		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
 	s = flowSite(t, a, serve(t, model))
+	if !hooks {
+		s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
+	}
 	program, err := filepath.Abs(s.command[0])
 	if err != nil {
 		t.Fatal(err)
@@ -132,16 +143,27 @@ func TestAgentCleared(t *testing.T) {
 		}
 		t.Errorf("it ended after %q: %v", words, lines.Err())
 	}
-	model.begin(s.first(), s.note("web", "a"))
+	model.begin(s.first(), s.note("web", "a"), s.note("mail", "b"), s.note("post", "c"))
 	says("go on")
 	says("/clear")
-	model.begin(s.first(), s.note("mail", "b"), s.note("post", "c"))
+	model.begin(s.first(), s.note("mail", "d"), s.note("post", "e"), s.note("web", "f"), s.note("mail", "g"), s.note("post", "h"))
 	says("go on")
 	_ = in.Close()
-	if err := cmd.Wait(); err != nil || !cleared || len(told) != 5 {
+	if err := cmd.Wait(); err != nil || !cleared || len(told) != 10 {
 		t.Fatalf("%v, cleared: %v, %q", err, cleared, told)
 	}
-	s.told([]string{told[1], told[3], told[4]}, "noted a", "No mail after strangers", "write where others read after reading web note")
+	const rule, level = "No mail after strangers", "write where others read after reading web note"
+	s.told(told[1:4], "noted a", rule, level)
+	if hooks {
+		s.told(told[5:], "noted d", "noted e", "noted f", rule, level)
+	} else {
+		s.told(told[5:], rule, level, "noted f", rule, level)
+	}
+	log := s.must(clawai, "log", "--json")
+	if strings.Contains(log, "cleared: what was seen and allowed before counts no more") != hooks {
+		t.Errorf("recorded: %s", log)
+	}
+	s.must(clawai, "log", "verify")
 }
 
 // flowSite has three servers that write down what they are told, wrapped.

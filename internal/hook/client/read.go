@@ -24,6 +24,7 @@ type Request struct {
 	Cwd     string
 	Mode    string // how far the client asks by itself, where it says so
 	Said    string // by the user, of a Prompt; "" where this version does not know the place
+	Cleared bool   // the session begins because the one before was cleared
 
 	// Calls are what the rules judge, strictest wins: several where the name can be cut
 	// in more than one way. MCP says that they are of a server's tool.
@@ -71,6 +72,10 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 	}
 	if req.Event.Kind == Prompt { // a client that has it elsewhere is asked more
 		req.Said, _, _ = root.text([]string{"prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
+	}
+	if req.Event.Kind == Session && len(r.Begun) > 0 {
+		source, _, _ := root.text(r.Begun)
+		req.Cleared = source == "clear"
 	}
 	if req.Event.Kind != Before {
 		return nil

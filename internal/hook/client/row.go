@@ -17,6 +17,10 @@ type Row struct {
 	NeedSession, NeedCall                                      bool   // a payload without is not read
 	Camel                                                      string // who has read this client's file, if the session's id is sessionId
 
+	// Begun is what a session begins with; "clear" then ends the one before in the same
+	// process, measured.
+	Begun []string
+
 	Events []Event
 	MCP    mcpNames
 	Deny   Dress

@@ -37,7 +37,7 @@ var geminiEvents = []Event{
 // rows are in the order of the catalogue of wrap --hooks. What each client does with an
 // answer, and what it never shows a hook, stands in docs/hooks.md.
 var rows = []Row{
-	like("claude-code", Row{Camel: "vscode", NeedSession: true, NeedCall: true, Asks: true, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: is("CLAUDE_PROJECT_DIR")}),
+	like("claude-code", Row{Camel: "vscode", NeedSession: true, NeedCall: true, Asks: true, Begun: is("source"), Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: is("CLAUDE_PROJECT_DIR")}),
 	like("codex", Row{NeedSession: true}),
 	like("gemini-cli", Row{NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: is("mcp_context.server_name"), MCPTool: is("mcp_context.tool_name"),
 		Deny: Decision, Project: is("GEMINI_PROJECT_DIR")}),

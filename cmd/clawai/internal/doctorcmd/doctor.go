@@ -4,6 +4,7 @@ package doctorcmd
 import (
 	"github.com/clawai/clawai/cmd/clawai/internal/canary"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,9 +44,9 @@ type finding struct {
 	Text   string `json:"text"`
 	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
 
-	Setting *settingDoc `json:"setting,omitempty"` // what the text says of one setting
-	Channel *channelDoc `json:"rung,omitempty"`    // or of one channel
-	Leaks   []leak      `json:"leaks,omitempty"`   // or of servers together
+	Setting *settingDoc  `json:"setting,omitempty"` // what the text says of one setting
+	Channel *channelDoc  `json:"rung,omitempty"`    // or of one channel
+	Leaks   []leaks.Leak `json:"leaks,omitempty"`   // or of servers together
 
 	Canary *canary.Result `json:"canary,omitempty"` // or of a client that was tried
 }

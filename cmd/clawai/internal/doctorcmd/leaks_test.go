@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/servers"
 	"github.com/clawai/clawai/policy"
@@ -19,48 +20,10 @@ func parsed(t *testing.T, text string) *policy.Policy {
 	return p
 }
 
-func TestLeaks(t *testing.T) {
-	commands := map[string]string{
-		"web": "uvx mcp-server-fetch", "files": "npx -y @modelcontextprotocol/server-filesystem /a",
-		"slack": "npx -y @modelcontextprotocol/server-slack", "docs": "npx -y @upstash/context7-mcp",
-		"clock": "uvx mcp-server-time", "mail": "npx -y @gongrzhe/server-gmail-autoauth-mcp", "mine": "mine",
-	}
-	for name, c := range map[string]struct {
-		servers, policy string
-		want            []string
-	}{
-		"a way for two":              {"web files", "", []string{"web fetch > files read_file > web fetch"}},
-		"nothing goes out":           {"docs files clock", "", nil},
-		"one is enough":              {"slack", "", []string{"slack slack_get_users > slack slack_get_users > slack slack_post_message"}},
-		"secrets first, alone last":  {"web files mail", "", []string{"web fetch > mail read_email > web fetch", "web fetch > files read_file > web fetch", "mail read_email > files read_file > mail send_email", "mail read_email > mail read_email > mail send_email"}},
-		"the owner says no":          {"web files", "[server.files]\nsecret_data = false\n", nil},
-		"what is forbidden":          {"web files", "[server.web.tool.fetch]\npublic_sink = \"forbidden\"\n", nil},
-		"of a stranger nothing":      {"mine files", "", nil},
-		"of a stranger, its tables":  {"mine docs", "[server.mine]\nsecret_data = true\n[server.mine.tool.\"send_*\"]\npublic_sink = true\n", []string{"docs query-docs > mine tools > mine send_* tools"}},
-		"a secret by the owner":      {"web files", "[server.files.tool.write_file]\nsecret_data = true\n", []string{"web fetch > files write_file > web fetch"}},
-		"the same name is no second": {"web web", "", nil},
-	} {
-		p := parsed(t, c.policy)
-		var all []server
-		for _, n := range strings.Fields(c.servers) {
-			s := server{name: n, known: flow.Recognise(strings.Fields(commands[n]), "")}
-			s.reach = reachOf(&s, p)
-			all = append(all, s)
-		}
-		var got []string
-		for _, l := range leaksOf(all) {
-			got = append(got, l.String())
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 func TestLeakFindings(t *testing.T) {
-	some := slices.Repeat([]leak{{step{"web", "fetch"}, step{"files", "read_file"}, step{"web", "fetch"}}}, shownLeaks+2)
+	some := slices.Repeat([]leaks.Leak{{Source: leaks.Step{Server: "web", Tool: "fetch"}, Data: leaks.Step{Server: "files", Tool: "read_file"}, Sink: leaks.Step{Server: "web", Tool: "fetch"}}}, shownLeaks+2)
 	for name, c := range map[string]struct {
-		leaks   []leak
+		leaks   []leaks.Leak
 		bare    bool
 		level   policy.Level
 		unknown []string

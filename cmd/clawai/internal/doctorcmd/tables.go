@@ -36,16 +36,16 @@ func printTables(w io.Writer, p *machine) error {
 		return err
 	}
 	texts := map[string]string{}
-	for _, all := range serversOf(&f) {
+	for _, all := range f.ByClient() {
 		for _, s := range all {
-			if slices.ContainsFunc(trusts, func(t policy.TrustTable) bool { return t.Server == s.name }) {
+			if slices.ContainsFunc(trusts, func(t policy.TrustTable) bool { return t.Server == s.Name }) {
 				continue
 			}
-			text := tables(s.name, s.known)
-			if before, seen := texts[s.name]; seen && before != text {
+			text := tables(s.Name, s.Known)
+			if before, seen := texts[s.Name]; seen && before != text {
 				text = ""
 			}
-			texts[s.name] = text
+			texts[s.Name] = text
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {

@@ -48,7 +48,7 @@ func tell(t *testing.T, state, id, payload string, on bool) *kept {
 	}
 	k, o := &kept{}, line.Options("clawai test")
 	o.Heard = func(session, said string) error { return heard(&line, session, said) }
-	o.Open = func(_, _ string, ask hook.Dialog) (*hook.Door, error) {
+	o.Open = func(_ string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
 		p := parsed(t)
 		g, err := gate.New(gate.Options{Policy: p, Recorder: k, Approver: ask, Concluder: gate.None{}, Principals: gate.None{},
 			Inspector: gate.None{}, Labels: gate.None{}, Limits: hook.Uncounted{}})

@@ -51,8 +51,8 @@ func run(c *cli.Context) error {
 		o := line.Options("clawai " + cmdline.Version)
 		o.Proxied = proxied
 		o.Heard = func(session, said string) error { return heard(&line, session, said) }
-		o.Open = func(project, session string, ask hook.Dialog) (*hook.Door, error) {
-			return open(&line, project, session, ask)
+		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+			return open(&line, project, req, ask)
 		}
 		return hook.Run(ctx, payload, o)
 	})
@@ -76,34 +76,49 @@ func heard(line *program.Line, session, said string) error {
 // seen is the session that the client's proxies are of, with the one that the client names, if
 // it does: it has another name after it was cleared, and they do not.
 func seen(state, project, session string) (*flow.Session, error) {
-	one := flow.New(state, flow.Keys(os.Getenv, project))
+	one := flow.New(state, append(flow.Keys(os.Getenv, project), flow.ClientKeys()...))
 	one.Listen(flow.ClientKeys()...)
-	keys := flow.ClientKeys()
-	if session != "" {
-		keys = append(keys, flow.IDKey(session))
+	one.Follow(os.Getenv)
+	if session == "" {
+		_, err := one.Seen() // it joins the others
+		return one, err
 	}
-	for _, key := range keys {
-		if err := one.Join(key); err != nil {
-			return one, err
-		}
+	return one, one.Join(flow.IDKey(session))
+}
+
+// cleared ends what the client's session has seen, where the client has begun another of this
+// name, and says for the record what came of it.
+func cleared(state, session string) string {
+	one := flow.New(state, flow.ClientKeys())
+	defer one.Close()
+	one.Follow(os.Getenv)
+	switch why, err := one.Clear(flow.IDKey(session)); {
+	case err != nil:
+		return "what the session has seen stays: " + err.Error()
+	case why != "":
+		return "what the session has seen stays: " + why
 	}
-	return one, nil
+	return "cleared: what was seen and allowed before counts no more"
 }
 
 // open is a gate that asks by the client's dialog, or else by the ways of the settings.
-func open(line *program.Line, project, session string, ask hook.Dialog) (*hook.Door, error) {
+func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project)
 	if err != nil {
 		return nil, err
 	}
-	one, all, err := single(line, &o, project, session, ask)
+	rules, note := o.Policy.Policy, ""
+	weighs := rules.Flow() != policy.Off
+	looks := weighs || rules.Labelled()
+	if looks && req.Cleared {
+		note = cleared(o.Folders.State, req.Session)
+	}
+	one, all, err := single(line, &o, project, req.Session, ask)
 	if err != nil {
 		_ = o.Record.Close()
 		return nil, err
 	}
-	rules := o.Policy.Policy
-	weighs := rules.Flow() != policy.Off
-	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: weighs || rules.Labelled(), Labels: one.Labels(), Close: func() {
+	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Note: note, Close: func() {
 		one.Close()
 		all.Close()
 		_ = o.Record.Close() // what was decided is in it

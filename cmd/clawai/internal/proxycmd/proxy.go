@@ -258,6 +258,7 @@ func (p *proxyRun) state() (s session.State) {
 	} else {
 		s = session.Shared(f)
 		f.Listen(flow.ClientKeys()...)
+		f.Follow(os.Getenv)
 	}
 	s.Pins = pinning.NewStore(p.folders.State, p.project)
 	return s

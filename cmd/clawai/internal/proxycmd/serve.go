@@ -160,8 +160,9 @@ func (s *ownServer) labels() []string {
 	if err != nil {
 		return append(labels, "unknown")
 	}
+	keys := flow.Current(s.run.folders.State, s.keys, os.Getenv)
 	for _, one := range all {
-		if !slices.ContainsFunc(append(one.Also, one.Key), func(key string) bool { return slices.Contains(s.keys, key) }) {
+		if !slices.ContainsFunc(append(one.Also, one.Key), func(key string) bool { return slices.Contains(keys, key) }) {
 			continue
 		}
 		for _, seen := range one.Seen {

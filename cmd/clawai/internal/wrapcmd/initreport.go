@@ -80,6 +80,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 	case r.dryRun:
 		r.tellPolicy(r.policyTitle("Policy to write"))
 		r.unruled(changes)
+		r.tellLeaks(changes)
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}

@@ -52,6 +52,7 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		r.start(changes)
 	}
 	r.unruled(written)
+	r.tellLeaks(written)
 	if r.Judge.Observe {
 		fmt.Fprintln(r.prose, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}

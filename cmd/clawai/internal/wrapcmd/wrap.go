@@ -98,6 +98,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		if !r.hooks {
 			r.uncovered()
 			r.unruled(changes)
+			r.tellLeaks(changes)
 		}
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}

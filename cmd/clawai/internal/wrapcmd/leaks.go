@@ -1,0 +1,68 @@
+package wrapcmd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
+	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+)
+
+// ByClient are the servers by client, as one session of it has them.
+func (f *Found) ByClient() map[string][]leaks.Server {
+	all := map[string][]leaks.Server{}
+	for i := range f.Places {
+		place := &f.Places[i]
+		for _, e := range place.Entries {
+			state, _ := f.Judge.State(place, e)
+			command := []string(nil)
+			if e.Command != "" {
+				command = append([]string{e.Command}, e.Args...)
+			}
+			all[place.Row.Client] = append(all[place.Row.Client], leaks.Server{Name: e.Name, Known: flow.Recognise(command, e.URL), Wrapped: state == wrap.Wrapped})
+		}
+	}
+	return all
+}
+
+// tellLeaks says which way out servers make that were put behind clawai, where the policy does not
+// look at what comes before a call.
+func (r *wrapRun) tellLeaks(changes []wrap.Change) {
+	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.Flow() >= policy.Ask {
+		return
+	}
+	type server struct{ client, name string }
+	now := map[server]bool{}
+	for _, c := range changes {
+		for _, e := range c.Edits {
+			now[server{e.Row.Client, e.Entry.Name}] = true
+		}
+	}
+	var ways []leaks.Leak
+	byClient := r.ByClient()
+	for _, client := range slices.Sorted(maps.Keys(byClient)) {
+		behind := slices.DeleteFunc(byClient[client], func(s leaks.Server) bool { return !s.Wrapped && !now[server{client, s.Name}] })
+		for _, l := range leaks.Of(behind, r.rules) {
+			of := func(s leaks.Step) bool { return now[server{client, s.Server}] }
+			if (of(l.Source) || of(l.Data) || of(l.Sink)) && !slices.Contains(ways, l) {
+				ways = append(ways, l)
+			}
+		}
+	}
+	if len(ways) == 0 {
+		return
+	}
+	more, tables := "", ", and the tables that clawai doctor --tables prints"
+	if len(ways) > 1 {
+		more = fmt.Sprintf(" (one of %d ways)", len(ways))
+	}
+	if r.rules != nil && len(r.rules.Trusts()) > 0 {
+		tables = ""
+	}
+	fmt.Fprintf(r.prose, "A stranger's text could carry out what is yours: %s%s.\n", term.Text(ways[0].String()), more)
+	fmt.Fprintf(r.prose, "  To be asked about that: [flow] level = \"ask\" in %s%s (docs/flow.md)\n", r.Short(r.folders.PolicyFile()), tables)
+}
