@@ -27,7 +27,7 @@ type encoder struct {
 
 // lately is what the members of the last lines said that mostly say the same.
 type lately struct {
-	server, guess, direction, method, subject, name, cwd, policy, decision, stage, code, reason, ruleFile, rule said
+	server, guess, invocation, direction, method, subject, name, cwd, policy, decision, stage, code, reason, ruleFile, rule said
 }
 
 // said is a value and the member as it was written.
@@ -45,6 +45,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.begin(dst, c, ev.Time, ev.Kind, ev.Record)
 	dst = e.text(dst, &e.last.server, `,"server":"`, ev.Server, theirs)
 	dst = e.text(dst, &e.last.guess, `,"server_guess":"`, ev.ServerGuess, theirs)
+	dst = e.text(dst, &e.last.invocation, `,"invocation":"`, ev.Invocation, ours)
 	dst = e.text(dst, &e.last.direction, `,"direction":"`, ev.Direction, ours)
 	dst = e.text(dst, &e.last.method, `,"method":"`, ev.Method, theirs)
 	dst = e.id(dst, ev.ID)

@@ -26,6 +26,7 @@ import (
 // went on, but whoever else writes there may have taken one away.
 type Ledger struct {
 	dir, name, by string
+	of            *Session
 
 	mu sync.Mutex // guards what follows
 	j  *journal
@@ -47,8 +48,8 @@ const maxLedger = 16 << 20
 func (s *Session) ledger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end}
-	s.ledgers = append(s.ledgers, l)
+	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end, of: s}
+	s.ledgers[l] = true
 	return l
 }
 
@@ -134,6 +135,15 @@ func (l *Ledger) Alive(by string) bool {
 	pid, _, _ := strings.Cut(by, ":")
 	n, err := strconv.Atoi(pid)
 	return err == nil && process(n) == by
+}
+
+// Close lets go of the file before the session does.
+func (l *Ledger) Close() error {
+	l.close()
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	delete(l.of.ledgers, l)
+	return nil
 }
 
 func (l *Ledger) close() {
