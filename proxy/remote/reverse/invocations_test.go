@@ -342,9 +342,12 @@ func TestInvocationTakesNoOthersSessions(t *testing.T) {
 	begins(t, w.owner("PUT", "team/one"), "201 ")
 	begins(t, w.owner("PUT", "team/two"), "201 ")
 	one, first := begin("team/one"), begin("team/two")
+	begin("team/two")
+	begins(t, says(w.at("team/two/s").post(ping, "Mcp-Session-Id", first)), "202 ")
 	for range 30 {
 		begin("team/two")
 	}
 	begins(t, says(w.at("team/one/s").post(ping, "Mcp-Session-Id", one)), "202 ")
 	begins(t, says(w.at("team/two/s").post(ping, "Mcp-Session-Id", first)), "404 ")
+	w.comes("the end of all but its tenth", func() bool { return p.running() == 3 })
 }
