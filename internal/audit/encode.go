@@ -39,7 +39,7 @@ type together[of comparable] struct {
 	text   []byte
 }
 
-type sender struct{ server, guess, direction string }
+type sender struct{ server, guess, invocation, direction string }
 
 type verdict struct {
 	policy, decision, stage, code, reason, ruleFile string
@@ -61,7 +61,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 		e.last = &e.said[1]
 	}
 	dst = e.begin(dst, c, ev.Time, ev.Kind, ev.Record)
-	dst = again(dst, &e.last.sender, sender{ev.Server, ev.ServerGuess, ev.Direction}, e.sender)
+	dst = again(dst, &e.last.sender, sender{ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}, e.sender)
 	dst = e.text(dst, &e.last.method, `,"method":"`, ev.Method, theirs)
 	dst = e.id(dst, ev.ID)
 	dst = e.text(dst, &e.last.subject, `,"subject":"`, ev.Subject, ours)
@@ -109,6 +109,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 func (e *encoder) sender(dst []byte, s sender) []byte {
 	dst = e.member(dst, "server", s.server)
 	dst = e.member(dst, "server_guess", s.guess)
+	dst = word(dst, "invocation", s.invocation)
 	return word(dst, "direction", s.direction)
 }
 

@@ -21,6 +21,7 @@ type stored struct {
 	Kind        event.Kind      `json:"kind"`
 	Server      string          `json:"server"`
 	ServerGuess string          `json:"server_guess"`
+	Invocation  string          `json:"invocation"`
 	Direction   string          `json:"direction"`
 	Method      string          `json:"method"`
 	ID          json.RawMessage `json:"id"`
@@ -70,7 +71,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	}
 	e := event.Entry{
 		Event: event.Event{
-			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess,
+			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Cwd: w.Cwd, OS: w.OS, Elsewhere: w.Elsewhere, Annotations: w.Annotations, Extra: w.Extra,
 			Bytes: w.Bytes, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,

@@ -36,6 +36,7 @@ type Event struct {
 	Time        time.Time // filled by the log when zero
 	Server      string
 	ServerGuess string // a name guessed from the command: for display only
+	Invocation  string // "group/invocation" of clawai proxy --listen --invocations
 	Direction   string // "client" or "server": who sent the message
 	Method      string
 	ID          []byte // the JSON-RPC id token

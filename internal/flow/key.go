@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,9 +11,10 @@ import (
 
 // The kinds of keys, the strongest first: each is written in front of a key's value.
 const (
-	bySession = "session:" // an id that the client gives, in a message, to a hook, in the environment
-	byProcess = "process:" // the client's process
-	byFolder  = "folder:"  // the user and the folder: two clients in one folder share it
+	bySession    = "session:"    // an id that the client gives, in a message, to a hook, in the environment
+	byProcess    = "process:"    // the client's process
+	byInvocation = "invocation:" // what an owner has begun at a process that listens; none other is of it
+	byFolder     = "folder:"     // the user and the folder: two clients in one folder share it
 )
 
 // sessionVars name the session in the environment; the owner's word is the first.
@@ -54,6 +56,9 @@ func OwnKeys() []string {
 
 // IDKey is the key of an id that the client itself gives, in a message or to a hook.
 func IDKey(id string) string { return bySession + short(id) }
+
+// InvocationKey is that of an invocation that begins now: none of the same name has had it.
+func InvocationKey(name string) string { return byInvocation + name + ":" + rand.Text()[:8] }
 
 // short bounds an id of the client's.
 func short(id string) string {

@@ -26,6 +26,7 @@ import (
 // went on, but whoever else writes there may have taken one away.
 type Ledger struct {
 	dir, by string
+	session *Session
 	of      func() string // the name of the file, for who goes by it until a clear; nil: always the same
 
 	mu    sync.Mutex // guards what follows
@@ -51,8 +52,8 @@ const maxLedger = 16 << 20
 func (s *Session) ledger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end}
-	s.ledgers = append(s.ledgers, l)
+	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end, session: s}
+	s.ledgers[l] = true
 	return l
 }
 
@@ -170,6 +171,15 @@ func (l *Ledger) Alive(by string) bool {
 	pid, _, _ := strings.Cut(by, ":")
 	n, err := strconv.Atoi(pid)
 	return err == nil && process(n) == by
+}
+
+// Close lets go of the file before the session does.
+func (l *Ledger) Close() error {
+	l.close()
+	l.session.mu.Lock()
+	defer l.session.mu.Unlock()
+	delete(l.session.ledgers, l)
+	return nil
 }
 
 func (l *Ledger) close() {

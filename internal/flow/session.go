@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +20,10 @@ import (
 // concurrent use. Nothing is opened before it is asked; one that fails once has failed for
 // good, and then whoever asks is told.
 type Session struct {
-	dir  string
-	keys []string
-	gen  atomic.Uint64 // of the labels; a clear begins another
+	dir   string
+	keys  []string
+	alone bool          // no message links it
+	gen   atomic.Uint64 // of the labels; a clear begins another
 
 	mu       sync.Mutex // guards what follows
 	journals []*journal
@@ -34,7 +37,7 @@ type Session struct {
 	done     *sync.Cond      // one of them is
 	known    known           // room for what is known at a call
 	going    going           // and for what it takes along
-	ledgers  []*Ledger
+	ledgers  map[*Ledger]bool
 	process  string   // the key of the client's process; "" where clears are not heeded
 	client   string   // and its journal
 	root     *journal // it, where it is not among the journals
@@ -45,8 +48,16 @@ type Session struct {
 
 // New is the session of some keys, whose journals lie in a folder of the state folder.
 func New(state string, keys []string) *Session {
-	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}}
+	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
 	s.done = sync.NewCond(&s.mu)
+	return s
+}
+
+// Alone is the session of one key, which has nothing in common with any other, whatever a
+// message says.
+func Alone(state, key string) *Session {
+	s := New(state, []string{key})
+	s.alone = true
 	return s
 }
 
@@ -252,6 +263,9 @@ func (s *Session) Add(all []Seen) error {
 
 // Join takes in a key that a message names.
 func (s *Session) Join(key string) error {
+	if s.alone {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.start(); err != nil {
@@ -299,7 +313,7 @@ func (s *Session) newest(kinds ...string) []Seen {
 func (s *Session) Close() {
 	s.tasks.Wait()
 	s.mu.Lock()
-	ledgers := s.ledgers
+	ledgers := slices.Collect(maps.Keys(s.ledgers))
 	defer func() {
 		s.mu.Unlock()
 		for _, l := range ledgers { // they ask us which they are
@@ -319,6 +333,20 @@ func (s *Session) Close() {
 	}
 	s.said = nil
 	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
+}
+
+// Forget is Close, and removes what is kept under the session's own keys: it is over for all.
+func (s *Session) Forget() error {
+	s.Close()
+	var failed []error
+	for _, key := range s.keys {
+		for _, end := range []string{"", marksEnd, countsEnd, askedEnd, grantedEnd} {
+			if err := os.Remove(filepath.Join(s.dir, fileOf(key)+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // sweep removes what nobody has had open or written to since a time.

@@ -43,6 +43,7 @@ func Options() []Option {
 		{Name: "wrapped", Kind: Switch, Usage: "serve the servers that clawai wrap --remote=proxy led here"},
 		{Name: "hub", Kind: Switch, Usage: "with --listen: serve the servers of config.toml as one, each client with servers of its own"},
 		{Name: "only", Kind: List, Usage: "of the servers of --hub only these: `ID,ID`; repeat for more"},
+		{Name: "invocations", Kind: Switch, Usage: "with --listen: serve only the runs of agents that an owner begins and ends with a token, each with a state of its own"},
 		{Name: "host", Kind: List, Usage: "a further host `NAME` that clients reach --listen by"},
 		{Name: "origin", Kind: List, Usage: "a web `ORIGIN` whose pages may use --listen"},
 		{Name: "pass-header", Kind: List, Usage: "a further `NAME` of a header that goes on from clients to their servers; repeat for more"},

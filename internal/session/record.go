@@ -6,9 +6,32 @@ import (
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/policy"
 )
+
+// recorder is where sessions of this state record.
+func (s *State) recorder(all gate.Recorder) gate.Recorder {
+	if s.Invocation == "" {
+		return all
+	}
+	return &ofInvocation{all, s.Invocation}
+}
+
+// ofInvocation records whose events they are.
+type ofInvocation struct {
+	gate.Recorder
+	name string
+}
+
+// Record is the port's.
+func (r *ofInvocation) Record(events ...*event.Event) error {
+	for _, ev := range events {
+		ev.Invocation = r.name
+	}
+	return r.Recorder.Record(events...)
+}
 
 // deniedCalls is what the record knows of calls the rules denied.
 type deniedCalls struct{ dir string }

@@ -118,18 +118,21 @@ func (p *Peer) upstream() string { return fmt.Sprintf("%q %q %q", p.Command, p.U
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
-	server string // what rules call it; "" is none
-	all    *Sessions
-	asking *asking
-	pins   *pinning.Session // nil where nobody knows what was approved
-	seen   *flow.Server     // nil where nobody remembers what the agent's session has seen
+	server  string // what rules call it; "" is none
+	all     *Sessions
+	asking  *asking
+	pins    *pinning.Session // nil where nobody knows what was approved
+	release func()           // lets go of what it alone had of an invocation's; nil without one
+	seen    *flow.Server     // nil where nobody remembers what the agent's session has seen
 }
 
 // Open builds a session and records its start. An error says that the record
 // cannot be kept: nothing may be carried. Close ends it, after End.
-func (s *Sessions) Open(p Peer) (*Session, error) {
+func (s *Sessions) Open(p Peer) (*Session, error) { return s.start(p, s.o.State) }
+
+func (s *Sessions) start(p Peer, in State) (*Session, error) {
 	under := s.inForce()
-	one, err := s.build(p, under)
+	one, err := s.build(p, under, in)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +148,9 @@ func (s *Sessions) Open(p Peer) (*Session, error) {
 
 // Single builds a session for one call. It has no start and no end in the record, and
 // hears of no change. Close ends it.
-func (s *Sessions) Single(p Peer) (*Session, error) { return s.build(p, s.inForce()) }
+func (s *Sessions) Single(p Peer) (*Session, error) { return s.build(p, s.inForce(), s.o.State) }
 
-func (s *Sessions) build(p Peer, under *config.Loaded) (*Session, error) {
+func (s *Sessions) build(p Peer, under *config.Loaded, in State) (*Session, error) {
 	shown := p.Name
 	if shown == "" {
 		shown = p.Guess
@@ -158,20 +161,20 @@ func (s *Sessions) build(p Peer, under *config.Loaded) (*Session, error) {
 		b := &before{first: s.o.Before, Approver: approver, Concluder: concluder}
 		approver, concluder = b, b
 	}
-	seen, labels := s.seen(p, shown, under)
+	seen, labels := in.seen(p, shown, under)
 	one := &Session{server: p.Name, all: s, asking: a, seen: seen}
-	if s.o.State.Pins != nil {
+	if in.Pins != nil {
 		asks := &listed{asking: a, approver: approver, concluder: concluder}
-		one.pins = pinning.NewSession(s.o.State.Pins, asks.ask, one.relisted)
+		one.pins = pinning.NewSession(in.Pins, asks.ask, one.relisted)
 		if s.o.ObserveOnly {
-			one.pins = pinning.NewSession(s.o.State.Pins, nil, nil)
+			one.pins = pinning.NewSession(in.Pins, nil, nil)
 		}
 	}
 	guard, err := gate.New(gate.Options{
-		Policy: under.Policy, Recorder: s.o.Recorder, Approver: approver, Concluder: concluder,
+		Policy: under.Policy, Recorder: in.recorder(s.o.Recorder), Approver: approver, Concluder: concluder,
 		Principals: gate.None{}, Inspector: screening.New(shown, one.pins), Labels: labels,
 		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: s.o.ObserveOnly, Limits: s.o.State.Limits, Asked: s.o.State.Asked, Granted: s.o.State.Granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
+		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: in.Asked, Granted: in.Granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
 	})
 	if err != nil {
 		return nil, err
@@ -182,11 +185,11 @@ func (s *Sessions) build(p Peer, under *config.Loaded) (*Session, error) {
 }
 
 // seen is what remembers for a server what the agent's session has seen.
-func (s *Sessions) seen(p Peer, shown string, under *config.Loaded) (*flow.Server, gate.Labels) {
-	if s.o.State.Flow == nil {
+func (s *State) seen(p Peer, shown string, under *config.Loaded) (*flow.Server, gate.Labels) {
+	if s.Flow == nil {
 		return nil, gate.None{}
 	}
-	one := s.o.State.Flow.Server(p.Name, shown, func() *flow.Known { return flow.Recognise(p.Command, p.URL) }, under.Policy)
+	one := s.Flow.Server(p.Name, shown, func() *flow.Known { return flow.Recognise(p.Command, p.URL) }, under.Policy)
 	return one, one
 }
 
@@ -239,6 +242,9 @@ func (s *Session) Close() {
 		s.pins.Close()
 	}
 	s.asking.close()
+	if s.release != nil {
+		s.release()
+	}
 }
 
 // Watch gives every change of the policy's files to the sessions that are open

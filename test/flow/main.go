@@ -4,7 +4,7 @@
 //
 //	go run ./test/flow [TRACES.json ...]
 //
-// Without traces those of our own writing are replayed; agentdojo.py writes others.
+// Without traces those of our own writing are replayed; agentdojo.py and tau2.py write others.
 package main
 
 import (

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/config"
@@ -96,14 +98,17 @@ func (r *result) String() string {
 	fmt.Fprintf(&b, "%d user tasks with %d calls, %d attacks on them (%d more show nothing)\n\n", r.tasks, r.calls, r.pairs, r.skipped)
 	fmt.Fprintf(&b, "| who asks | questions a task | the same once | tasks without | attacks stopped |\n|---|---|---|---|---|\n")
 	for _, one := range r.rows {
-		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %d (%.0f %%) | %d (%.1f %%) |\n", one.name, r.perTask(one.asked), r.perTask(one.grouped),
-			one.silent, 100*r.perTask(one.silent), one.stopped, 100*float64(one.stopped)/float64(max(r.pairs, 1)))
+		stopped := "none there"
+		if r.pairs > 0 {
+			stopped = fmt.Sprintf("%d (%.1f %%)", one.stopped, 100*float64(one.stopped)/float64(r.pairs))
+		}
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %d (%.0f %%) | %s |\n", one.name, r.perTask(one.asked), r.perTask(one.grouped),
+			one.silent, 100*r.perTask(one.silent), stopped)
 	}
 	b.WriteString("\n")
-	for _, name := range []string{"workspace", "travel", "banking", "slack"} {
-		if by := r.by[name]; by[0] > 0 {
-			fmt.Fprintf(&b, "%s: %.2f questions a task\n", name, float64(by[1])/float64(by[0]))
-		}
+	for _, name := range slices.Sorted(maps.Keys(r.by)) {
+		by := r.by[name]
+		fmt.Fprintf(&b, "%s: %.2f questions a task\n", name, float64(by[1])/float64(max(by[0], 1)))
 	}
 	for _, one := range r.missed {
 		fmt.Fprintf(&b, "not stopped: %s\n", one)

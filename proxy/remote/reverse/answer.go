@@ -25,7 +25,7 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 		return
 	}
 	rh.learn(body)
-	rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, remote.OneLine(body))
+	rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, remote.OneLine(body))
 	rh.answerMissing("the server answered something else than the request")
 }
 
@@ -59,7 +59,7 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	body, err := rh.readAnswer(resp)
 	if err == nil {
 		if f, err := frame.Parse(remote.OneLine(body), rh.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, mcp.Relayed(rh.frame.ID, f.Error))
+			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, mcp.Relayed(rh.frame.ID, f.Error))
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (rh *requestHandler) readAnswer(resp *http.Response) ([]byte, error) {
 func (rh *requestHandler) answerUnreachable(why string) {
 	switch rh.frame.Kind {
 	case frame.Request:
-		rh.clientStream(rh.answerSink()).Handle(rh.s.ctx, mcp.Unreached(rh.frame.ID, why))
+		rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, mcp.Unreached(rh.frame.ID, why))
 		rh.answerMissing(why)
 	default:
 		rh.waiter.writeEmpty(http.StatusBadGateway)
@@ -167,7 +167,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.relayEvent(e, left == 0, func() { to.Handle(rh.s.ctx, e.Data) })
+				out.relayEvent(e, left == 0, func() { to.Handle(rh.agent.in.ctx, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it

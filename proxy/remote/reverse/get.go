@@ -96,7 +96,7 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 			err = rh.handleEndpoint(e)
 		case e.HasData && (e.Name == "" || e.Name == "message"):
 			e.Data = remote.OneLine(e.Data)
-			rh.out.relayEvent(e, false, func() { to.Handle(rh.s.ctx, e.Data) })
+			rh.out.relayEvent(e, false, func() { to.Handle(rh.agent.in.ctx, e.Data) })
 		case e.HasData:
 			err = rh.out.writeEventID(e)
 		default:

@@ -91,9 +91,9 @@ func (rh *requestHandler) handlePost() {
 	rh.from = pump.Stream(mcp.ClientToServer, rh.scope, (*serverSink)(rh), back)
 	rh.inline.open = rh.out.id != "" && !rh.answersOnStream()
 	if err == nil {
-		rh.from.HandleFrame(rh.s.ctx, &rh.frame)
+		rh.from.HandleFrame(rh.agent.in.ctx, &rh.frame)
 	} else {
-		rh.from.Handle(rh.s.ctx, line)
+		rh.from.Handle(rh.agent.in.ctx, line)
 	}
 	if task := rh.inline.take(); task != nil {
 		unwatch := context.AfterFunc(rh.r.Context(), rh.clientGone)
@@ -131,7 +131,8 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 			rh.awaitStreamEnd()
 		case <-rh.r.Context().Done():
 			rh.clientGone()
-		case <-rh.s.ctx.Done():
+		case <-rh.agent.in.ctx.Done():
+			rh.awaitEnd()
 		}
 	case unreadable != nil:
 		rh.w.Header().Set("Content-Type", "application/json")
@@ -143,13 +144,26 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 	}
 }
 
+// awaitEnd gives the client of an invocation that has ended the answer that its call got by
+// that: what the server was asked is broken off, and what a person was asked, too.
+func (rh *requestHandler) awaitEnd() {
+	if rh.s.ctx.Err() != nil {
+		return
+	}
+	select {
+	case <-rh.out.ended:
+	case <-rh.r.Context().Done():
+	case <-time.After(rh.s.o.Patience):
+	}
+}
+
 // awaitStreamEnd lets the server finish its stream after the answer.
 func (rh *requestHandler) awaitStreamEnd() {
 	select {
 	case <-rh.out.upstream.done():
 	case <-rh.r.Context().Done():
 		rh.clientGone()
-	case <-rh.s.ctx.Done():
+	case <-rh.agent.in.ctx.Done():
 	}
 }
 
@@ -173,7 +187,7 @@ func (rh *requestHandler) acknowledge() {
 	case <-rh.out.upstream.done():
 	case <-t.C:
 	case <-rh.r.Context().Done():
-	case <-rh.s.ctx.Done():
+	case <-rh.agent.in.ctx.Done():
 	}
 	rh.out.writeEmpty(http.StatusAccepted)
 }
@@ -238,12 +252,17 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
 // acquireAgent finds the agent session of the path; done releases it.
 func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	a, leave, err := rh.s.acquireAgent(rh.route)
+	if errors.Is(err, errNoInvocation) {
+		rh.refuseInvocation()
+		return nil, false
+	}
 	if err != nil {
 		rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 		return nil, false
 	}
 	rh.agent = a
-	done = func() { rh.s.releaseSession(rh.session); leave() }
+	end := rh.endWith(a.in)
+	done = func() { end(); rh.s.releaseSession(rh.session); leave() }
 	if name := rh.filterHeaders(); name != "" {
 		rh.noteDropped("header_twice", "the header "+name+" is there twice", nil)
 		rh.refuse(http.StatusBadRequest, "the header "+strings.ToValidUTF8(name, "?")+" is there twice")
@@ -254,6 +273,32 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 		rh.noteWithheld()
 	}
 	return done, true
+}
+
+// endWith has the request end with the agent's session: a stream at once, and whoever does
+// not read what he is told a while later.
+func (rh *requestHandler) endWith(in *lifetime) (done func()) {
+	var ends []func()
+	if rh.r.Method != http.MethodPost {
+		ctx, cancel := context.WithCancel(rh.r.Context())
+		stop := context.AfterFunc(in.ctx, cancel)
+		rh.r = rh.r.WithContext(ctx)
+		ends = append(ends, func() { stop(); cancel() })
+	}
+	if in != &rh.s.lifetime {
+		ctl := http.NewResponseController(rh.w)
+		stop := context.AfterFunc(in.ctx, func() { _ = ctl.SetWriteDeadline(time.Now().Add(rh.s.o.Patience)) })
+		ends = append(ends, func() {
+			if !stop() {
+				_ = ctl.SetWriteDeadline(time.Time{})
+			}
+		})
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }
 
 // findSession finds the session the message belongs to.

@@ -60,7 +60,7 @@ const (
 
 // newLocal begins a session of a local server on this route.
 func (s *Server) newLocal(a *agentSession, at route, run Local) (sess *mcpSession, id string, err error) {
-	g, err := s.o.Gate(at.server)
+	g, err := a.makes(at.server)
 	if err != nil {
 		return nil, "", err
 	}
@@ -70,8 +70,8 @@ func (s *Server) newLocal(a *agentSession, at route, run Local) (sess *mcpSessio
 		awaited: map[string]*exchange{}, tokens: map[string]*exchange{},
 	}
 	sess, id = &mcpSession{agent: a, local: l, active: 1}, rand.Text()
-	if err = s.addSession(at, id, sess); err == nil && !s.run(func() {
-		run(s.ctx, g.Session, in, l)
+	if err = s.addSession(at, id, sess); err == nil && !s.run(a.in, func() {
+		run(a.in.ctx, g.Session, in, l)
 		_ = in.Close()
 		g.End()
 		s.removeSession(sess)

@@ -34,9 +34,9 @@ func (f *serverSink) Add(line []byte) error {
 	relay := func() { defer close(done); defer cancel(); rh.relay(ctx, line) }
 	begun := false
 	if rh.waiter == rh.out {
-		begun = rh.inline.offer(rh.s, relay)
+		begun = rh.inline.offer(rh.s, rh.agent.in, relay)
 	}
-	if !begun && !rh.s.run(relay) {
+	if !begun && !rh.s.run(rh.agent.in, relay) {
 		cancel()
 		close(done)
 		return http.ErrServerClosed
@@ -51,11 +51,11 @@ func (f *serverSink) Add(line []byte) error {
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
-		return context.WithTimeout(rh.s.ctx, rh.s.o.Patience)
+		return context.WithTimeout(rh.agent.in.ctx, rh.s.o.Patience)
 	case rh.answersOnStream():
 		return context.WithCancel(rh.session.open)
 	}
-	return context.WithCancel(rh.s.ctx)
+	return context.WithCancel(rh.agent.in.ctx)
 }
 
 // answerWaiter is the HTTP request that waits for the answer: this one, or, when the
@@ -87,8 +87,8 @@ var _ proxy.Sink = (*ownMessageSink)(nil)
 func (f *ownMessageSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	line = bytes.Clone(line)
-	if !rh.s.run(func() {
-		ctx, cancel := context.WithTimeout(rh.s.ctx, rh.s.o.Patience)
+	if !rh.s.run(rh.agent.in, func() {
+		ctx, cancel := context.WithTimeout(rh.agent.in.ctx, rh.s.o.Patience)
 		defer cancel()
 		if resp, err := rh.do(ctx, http.MethodPost, line, rh.outgoingHeader(true)); err == nil {
 			_ = resp.Body.Close()

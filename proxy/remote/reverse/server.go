@@ -26,6 +26,8 @@ type Options struct {
 	Hosts     []string                  // the names and addresses it is reached by
 	// Gate makes the gate of one agent session at one server, and of each session of a local one.
 	Gate func(server string) (Gate, error)
+	// Invocations, in place of Gate, lets nobody in who does not name one of them.
+	Invocations *Invocations
 
 	Pass        []string // headers of clients that go on besides those that always do; see CheckPassed
 	Origins     []string // of web pages that may use it
@@ -49,17 +51,24 @@ type Server struct {
 	backends map[string]*backend
 	passed   map[string]bool // by plain name
 	idle     idle
-	ctx      context.Context // of everything that outlives a request
-	cancel   context.CancelFunc
-	tasks    sync.WaitGroup
 	closed   sync.Once
+	lifetime
 
-	mu       sync.Mutex
-	agents   map[route]*agentSession
-	sessions map[string]*mcpSession // by server and session id
-	scopes   int                    // requests so far: the scope of those without a session
+	mu          sync.Mutex
+	agents      map[route]*agentSession
+	sessions    map[string]*mcpSession // by server and session id
+	invocations map[string]*invocation
+	scopes      int // requests so far: the scope of those without a session
 
 	lastExpiry time.Time // see expireIdle
+}
+
+// lifetime is that of the server, or of an invocation: of everything in it that outlives a
+// request.
+type lifetime struct {
+	ctx    context.Context // its end is guarded by Server.mu
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
 }
 
 // backend is one server behind this one.
@@ -80,8 +89,10 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("no server to forward to")
 	case len(o.Secret) < 16:
 		return nil, errors.New("the path needs a secret of at least 16 characters")
-	case o.Gate == nil:
-		return nil, errors.New("a gate is required")
+	case (o.Gate == nil) == (o.Invocations == nil):
+		return nil, errors.New("a gate is required, or invocations that have them")
+	case o.Invocations != nil && len(o.Invocations.Token) < 16:
+		return nil, errors.New("the owner's token has at least 16 characters")
 	}
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
@@ -92,6 +103,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
 		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession),
+		invocations: make(map[string]*invocation),
 	}
 	for _, origin := range o.Origins {
 		if err := CheckOrigin(origin); err != nil {
@@ -123,7 +135,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if len(o.Local) > 0 {
+	if len(o.Local) > 0 || o.Invocations != nil {
 		s.tasks.Go(s.expire)
 	}
 	return s, nil
@@ -135,11 +147,18 @@ func isPathName(name string) bool {
 	}) && strings.Trim(name, ".") != ""
 }
 
-// Path is where the named server is reached.
-func (s *Server) Path(server string) string { return "/" + s.o.Secret + "/mcp/" + server }
+// Path is where the named server is reached; with invocations, GROUP and INVOCATION stand for
+// one.
+func (s *Server) Path(server string) string {
+	if s.o.Invocations != nil {
+		server = "GROUP/INVOCATION/" + server
+	}
+	return "/" + s.o.Secret + "/mcp/" + server
+}
 
 // ServeHTTP answers one request: /secret/mcp/server, or /secret/mcp/session/server
-// for an agent session with a gate of its own; what follows /~ is the address
+// for an agent session with a gate of its own, or, where the owner has invocations,
+// /secret/mcp/group/invocation/server and nothing else; what follows /~ is the address
 // that a server of 2024-11-05 gave for messages.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -147,6 +166,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	if status, why := s.guard.refuses(r); why != "" {
 		refuse(w, status, why)
+		return
+	}
+	if name, ok := s.parseInvocation(r.URL.EscapedPath()); ok {
+		s.serveOwner(w, r, name)
 		return
 	}
 	named := s.guard.allowOrigin(h, r)
@@ -162,20 +185,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if named && preflight(w, r) {
 		return
 	}
+	if s.isOwner(r) {
+		refuse(w, http.StatusForbidden, "The owner's token begins and ends invocations; no server is to see it.")
+		return
+	}
 	rh := &requestHandler{s: s, w: w, r: r, route: route, backend: s.backends[route.server], messagePath: messagePath}
 	switch r.Method {
 	case http.MethodPost:
 		rh.handlePost()
-	case http.MethodGet, http.MethodDelete:
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(s.ctx, cancel)()
-		rh.r = r.WithContext(ctx)
-		if r.Method == http.MethodGet {
-			rh.handleGet()
-		} else {
-			rh.handleDelete()
-		}
+	case http.MethodGet:
+		rh.handleGet()
+	case http.MethodDelete:
+		rh.handleDelete()
 	default:
 		h.Set("Allow", "GET, POST, DELETE")
 		refuse(w, http.StatusMethodNotAllowed, "MCP uses GET, POST and DELETE.")
@@ -186,17 +207,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(parts) < 3 || len(parts) > 4 || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
+	fewest, most := 3, 4
+	if s.o.Invocations != nil {
+		fewest, most = 5, 5
+	}
+	if len(parts) < fewest || len(parts) > most || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
 		return route{}, "", false
 	}
-	at.server = parts[len(parts)-1]
-	if len(parts) == 4 {
-		if at.session = parts[2]; !isPathName(at.session) || len(at.session) > 128 {
+	last := len(parts) - 1
+	for _, name := range parts[2:last] {
+		if !isPathName(name) || len(name) > maxPathName {
 			return route{}, "", false
 		}
 	}
+	at = route{session: strings.Join(parts[2:last], "/"), server: parts[last]}
 	return at, messagePath, s.backends[at.server] != nil
 }
+
+// maxPathName is how long what a client or an owner puts into a path may be, in bytes.
+const maxPathName = 128
 
 // isSignInPath reports a path at which a client looks for a sign-in (RFC 9728, RFC 8414),
 // or which it supposes when it has found none (MCP 2025-03-26 basic/authorization).
@@ -204,23 +233,23 @@ func isSignInPath(path string) bool {
 	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
-// run begins a task that Close waits for.
-func (s *Server) run(task func()) bool {
-	if !s.beginTask() {
+// run begins a task that the end of a lifetime waits for.
+func (s *Server) run(in *lifetime, task func()) bool {
+	if !s.beginTask(in) {
 		return false
 	}
-	go func() { defer s.tasks.Done(); task() }()
+	go func() { defer in.tasks.Done(); task() }()
 	return true
 }
 
-// beginTask keeps Close waiting until tasks.Done; false when it has begun.
-func (s *Server) beginTask() bool {
+// beginTask keeps the end waiting until tasks.Done; false when it has begun.
+func (s *Server) beginTask(in *lifetime) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx.Err() != nil {
+	if in.ctx.Err() != nil {
 		return false
 	}
-	s.tasks.Add(1)
+	in.tasks.Add(1)
 	return true
 }
 
@@ -229,6 +258,9 @@ func (s *Server) Close() { s.closed.Do(s.close) }
 
 func (s *Server) close() {
 	s.mu.Lock()
+	for name, run := range s.invocations {
+		s.drop(name, run)
+	}
 	s.cancel()
 	agents := slices.Collect(maps.Values(s.agents))
 	s.mu.Unlock()

@@ -3,6 +3,7 @@ package reverse
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,6 +19,8 @@ import (
 // that no MCP session holds together.
 type agentSession struct {
 	gate       Gate
+	makes      func(server string) (Gate, error) // a gate of a session of a local server
+	in         *lifetime
 	pump       *proxy.Session // of messages without a session
 	tools      remote.Tools
 	sentEvents eventIDs // in streams outside of any session
@@ -67,23 +70,33 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 		return nil, nil, http.ErrServerClosed
 	}
 	s.expireIdle()
+	in, makes := &s.lifetime, s.o.Gate
+	run := s.invocations[route.session]
+	switch {
+	case run != nil:
+		in, makes = &run.lifetime, run.Gate
+	case s.o.Invocations != nil:
+		return nil, nil, errNoInvocation
+	}
 	a = s.agents[route]
 	if a == nil {
-		if len(s.agents) >= s.o.Sessions {
+		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has one for each server
 			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
-		g, err := s.o.Gate(route.server)
+		g, err := makes(route.server)
 		if err != nil {
 			return nil, nil, err
 		}
-		a = &agentSession{gate: g, pump: s.pump(g.Session, route.server)}
+		a = &agentSession{gate: g, makes: makes, in: in, pump: s.pump(g.Session, route.server)}
 		s.agents[route] = a
 	}
 	a.active++
+	run.enter()
 	return a, func() {
 		s.mu.Lock()
 		a.active--
 		a.lastUsed = time.Now()
+		run.leave(a.lastUsed)
 		s.mu.Unlock()
 	}, nil
 }
@@ -110,7 +123,12 @@ func (s *Server) expireIdle() {
 	for route, a := range s.agents {
 		if a.active == 0 && a.lastUsed.Before(old) {
 			delete(s.agents, route)
-			s.tasks.Go(a.close)
+			a.in.tasks.Go(a.close)
+		}
+	}
+	for name, run := range s.invocations {
+		if run.active == 0 && run.lastUsed.Before(old) {
+			s.drop(name, run)
 		}
 	}
 }
@@ -138,13 +156,17 @@ func (s *Server) newSession(a *agentSession, server string) *mcpSession {
 	return &mcpSession{agent: a, pump: s.pump(a.gate.Session, server), active: 1}
 }
 
-// addSession makes sess found by id on this route. Where there are too many, the one that
-// was not used for longest goes: its client is told to begin anew.
+// addSession makes sess found by id on this route. Where there are too many, the one of
+// the same lifetime that was not used for longest goes: its client is told to begin anew.
 func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) >= s.o.Sessions && !s.evictOldest() {
-		return fmt.Errorf("there are %d sessions already", s.o.Sessions)
+	in := sess.agent.in
+	if in.ctx.Err() != nil {
+		return errNoInvocation
+	}
+	if (len(s.sessions) >= s.o.Sessions || s.hasShare(in)) && !s.evictOldest(in) {
+		return errors.New("there are too many sessions already")
 	}
 	if sess.key != "" && s.sessions[sess.key] == sess {
 		delete(s.sessions, sess.key)
@@ -185,11 +207,11 @@ func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	return true
 }
 
-// evictOldest forgets the session that was not used for longest. s.mu is held.
-func (s *Server) evictOldest() bool {
+// evictOldest forgets the session of a lifetime that was not used for longest. s.mu is held.
+func (s *Server) evictOldest(in *lifetime) bool {
 	var oldest *mcpSession
 	for _, sess := range s.sessions {
-		if sess.active == 0 && (oldest == nil || sess.lastUsed.Before(oldest.lastUsed)) {
+		if sess.agent.in == in && sess.active == 0 && (oldest == nil || sess.lastUsed.Before(oldest.lastUsed)) {
 			oldest = sess
 		}
 	}

@@ -49,14 +49,14 @@ type inlineTask struct {
 	task func()
 }
 
-// offer leaves task, of s, to the goroutine; false when it cannot have it.
-func (t *inlineTask) offer(s *Server, task func()) bool {
+// offer leaves task, in that lifetime, to the goroutine; false when it cannot have it.
+func (t *inlineTask) offer(s *Server, in *lifetime, task func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.open || !s.beginTask() {
+	if !t.open || !s.beginTask(in) {
 		return false
 	}
-	t.open, t.task = false, func() { defer s.tasks.Done(); task() }
+	t.open, t.task = false, func() { defer in.tasks.Done(); task() }
 	return true
 }
 

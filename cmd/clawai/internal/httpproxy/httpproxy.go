@@ -52,32 +52,42 @@ func Upstreams(state string) ([]string, error) {
 
 // Secret is the part of the path that nobody can guess. It stays the same,
 // so that clients' configurations go on working.
-func Secret(state string) (string, error) {
-	secret, err := ReadSecret(state)
+func Secret(state string) (string, error) { return kept(secretPath(state)) }
+
+// Token is what the owner of a listening proxy begins and ends invocations with.
+func Token(state string) (string, error) { return kept(filepath.Join(state, "listen.token")) }
+
+// kept is a secret that is made once.
+func kept(path string) (string, error) {
+	secret, err := read(path)
 	if !errors.Is(err, os.ErrNotExist) {
 		return secret, err
 	}
 	secret = rand.Text()
-	return secret, KeepSecret(state, secret)
+	return secret, keep(path, secret)
 }
 
 // KeepSecret stores the secret for the owner alone.
-func KeepSecret(state, secret string) error {
-	return atomicfile.Write(secretPath(state), []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
+func KeepSecret(state, secret string) error { return keep(secretPath(state), secret) }
+
+func keep(path, secret string) error {
+	return atomicfile.Write(path, []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
 }
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
 // ReadSecret is os.ErrNotExist where none was made yet.
-func ReadSecret(state string) (string, error) {
-	src, err := config.ReadSecret(secretPath(state))
+func ReadSecret(state string) (string, error) { return read(secretPath(state)) }
+
+func read(path string) (string, error) {
+	src, err := config.ReadSecret(path)
 	if err != nil {
 		return "", err
 	}
 	if s := strings.TrimSpace(string(src)); len(s) >= 16 && len(s) <= 128 {
 		return s, nil
 	}
-	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", secretPath(state))
+	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
 }
 
 // Loopback says that an address is of this machine alone.

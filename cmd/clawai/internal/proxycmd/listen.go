@@ -47,6 +47,7 @@ type listenRun struct {
 	pass      []string
 	cert      *tls.Certificate
 	sessions  *session.Sessions
+	owned     bool    // there are invocations, and no session besides
 	hub       *hubRun // in place of upstreams
 }
 
@@ -57,7 +58,7 @@ func runListen(c *cli.Context) error {
 	}
 	l := &listenRun{
 		run: &proxyRun{observe: c.Bool("observe")}, out: c.App.Writer, address: c.String("listen"),
-		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"),
+		hosts: c.StringSlice("host"), origins: c.StringSlice("origin"), pass: c.StringSlice("pass-header"), owned: c.Bool("invocations"),
 	}
 	if err := checkServed(c); err != nil {
 		return err
@@ -107,6 +108,9 @@ func runListen(c *cli.Context) error {
 
 // checkServed demands the servers from one place.
 func checkServed(c *cli.Context) error {
+	if c.Bool("invocations") && c.Bool("wrapped") {
+		return cmdline.Usagef("--wrapped does not go with --invocations: the clients that were led here name none")
+	}
 	if !c.Bool("hub") {
 		if c.IsSet("only") {
 			return cmdline.Usagef("--only belongs to --hub")
@@ -253,7 +257,15 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	o := reverse.Options{
 		Upstreams: l.upstreams, Secret: secret, Port: port, Hosts: hosts, Origins: l.origins, Pass: l.pass,
 		Limits: l.run.limits, DenyAsError: l.run.asError,
-		Gate: l.gate,
+	}
+	if l.owned {
+		token, err := httpproxy.Token(l.run.folders.State)
+		if err != nil {
+			return nil, err
+		}
+		o.Invocations = &reverse.Invocations{Token: token, Begin: l.begin}
+	} else {
+		o.Gate = func(name string) (reverse.Gate, error) { return l.gate(name, "", l.sessions.Open) }
 	}
 	if l.hub != nil {
 		o.Local, o.Sessions = map[string]reverse.Local{hubName: l.carry}, maxHubs
@@ -272,8 +284,23 @@ func (l *listenRun) carry(ctx context.Context, g *gate.Session, in io.ReadCloser
 	_ = l.hub.carry(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
+// begin is what the gates of one invocation have in common.
+func (l *listenRun) begin(name string) (reverse.Invocation, error) {
+	its := l.sessions.NewInvocation(name)
+	return reverse.Invocation{
+		Gate: func(server string) (reverse.Gate, error) {
+			return l.gate(server, "; invocation "+name, its.Open)
+		},
+		End: func() {
+			if err := its.End(); err != nil {
+				fmt.Fprintf(os.Stderr, "clawai: what the invocation %s has seen is still there: %v\n", name, err)
+			}
+		},
+	}, nil
+}
+
 // gate makes the gate of one agent session at one server, or of one session of the hub.
-func (l *listenRun) gate(name string) (reverse.Gate, error) {
+func (l *listenRun) gate(name, whose string, open func(session.Peer) (*session.Session, error)) (reverse.Gate, error) {
 	var peer session.Peer
 	if l.hub != nil {
 		peer = l.hub.peer()
@@ -282,7 +309,8 @@ func (l *listenRun) gate(name string) (reverse.Gate, error) {
 		at := &remoteServer{url: l.upstreams[name].URL}
 		peer = session.Peer{Name: name, Is: "listening for " + at.named(), URL: at.url.String()}
 	}
-	one, err := l.sessions.Open(peer)
+	peer.Is += whose
+	one, err := open(peer)
 	if err != nil {
 		return reverse.Gate{}, err
 	}
@@ -303,11 +331,14 @@ func (l *listenRun) announce(handler *reverse.Server, at net.Addr) error {
 		names = []string{hubName}
 	}
 	base := url.URL{Scheme: scheme, Host: at.String()}
-	found := map[string]string{}
+	found, led := map[string]string{}, map[string]string{}
 	for _, name := range names {
 		found[name] = base.JoinPath(handler.Path(name)).String()
 	}
-	src, err := json.Marshal(found)
+	if !l.owned { // no client of a file can name an invocation
+		led = found
+	}
+	src, err := json.Marshal(led)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "proxy",
 		Usage:     "run an MCP server and let through only what the policy allows",
-		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH\nclawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL\nclawai proxy [options] --listen ADDRESS:PORT --hub",
+		UsageText: "clawai proxy [options] -- COMMAND [ARGUMENTS...]\nclawai proxy [options] -- https://HOST/PATH\nclawai proxy [options] --listen ADDRESS:PORT --upstream NAME=URL\nclawai proxy [options] --listen ADDRESS:PORT --hub\nclawai proxy [options] --listen ADDRESS:PORT --hub --invocations",
 		Flags:     proxyFlags(),
 		Action:    runProxy,
 	}
@@ -86,7 +86,7 @@ const watchAfter = 50 * time.Millisecond
 func runProxy(c *cli.Context) error {
 	given := c.LocalFlagNames() // IsSet matches every flag's names against a pattern, each time
 	listens := slices.Contains(given, "listen")
-	for _, name := range []string{"upstream", "hub", "only", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
+	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if slices.Contains(given, name) && !listens {
 			return cmdline.Usagef("--%s belongs to --listen ADDRESS:PORT", name)
 		}

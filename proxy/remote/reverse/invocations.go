@@ -1,0 +1,214 @@
+package reverse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// Invocations are the runs of agents of an owner who has several of them come through one
+// server: /secret/mcp/group/invocation, in names of the owner's. PUT there, with the owner's
+// token, begins one and DELETE ends it; its clients come to servers below it. All of one have
+// one state, and none has anything of another's.
+type Invocations struct {
+	Token string // of at least 16 characters, for Authorization: Bearer
+	// Begin is given "group/invocation". It is called with a lock held, and waits for nothing.
+	Begin func(name string) (Invocation, error)
+}
+
+// Invocation makes the gates of one. End, called once, when all of them are closed, forgets
+// what they had in common.
+type Invocation struct {
+	Gate func(server string) (Gate, error)
+	End  func()
+}
+
+// invocation is one that runs.
+type invocation struct {
+	Invocation
+	lifetime
+	requests sync.WaitGroup
+	over     chan struct{} // closed when nothing of it is left
+
+	active   int       // requests being served; guarded by Server.mu
+	lastUsed time.Time // guarded by Server.mu
+}
+
+var errNoInvocation = errors.New("there is no such invocation, or it has ended")
+
+// enter and leave count the requests of one, of nil nothing. s.mu is held.
+func (in *invocation) enter() {
+	if in != nil {
+		in.active++
+		in.requests.Add(1)
+	}
+}
+
+func (in *invocation) leave(now time.Time) {
+	if in != nil {
+		in.active--
+		in.lastUsed = now
+		in.requests.Done()
+	}
+}
+
+// refuseInvocation answers a client of none, by the id of its request so that it is told.
+func (rh *requestHandler) refuseInvocation() {
+	id := "null"
+	if rh.r.Method == http.MethodPost {
+		line, ok := rh.readMessage()
+		if !ok {
+			return
+		}
+		if f, err := frame.Parse(line, rh.s.o.Limits); err == nil && f.Kind == frame.Request {
+			id = string(f.ID)
+		}
+	}
+	w := rh.w
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Connection", "close")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"There is no such invocation, or it has ended; its owner begins one."}}`)
+}
+
+// isOwner says whether a request has the owner's token.
+func (s *Server) isOwner(r *http.Request) bool {
+	said := r.Header.Values("Authorization")
+	if s.o.Invocations == nil || len(said) != 1 {
+		return false
+	}
+	token, ok := strings.CutPrefix(said[0], "Bearer ")
+	return ok && secretEqual(token, s.o.Invocations.Token)
+}
+
+// parseInvocation reads the path of an invocation, whatever its names.
+func (s *Server) parseInvocation(path string) (name string, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if s.o.Invocations == nil || len(parts) != 4 || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
+		return "", false
+	}
+	return parts[2] + "/" + parts[3], true
+}
+
+// serveOwner begins or ends an invocation.
+func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string) {
+	if !s.isOwner(r) {
+		w.Header().Set("Www-Authenticate", "Bearer")
+		refuse(w, http.StatusUnauthorized, "The owner's token begins and ends invocations: Authorization: Bearer TOKEN.")
+		return
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if !isPathName(part) || len(part) > maxPathName {
+			refuse(w, http.StatusBadRequest, "The names of a group and of an invocation are letters, digits, - and _ and ., at most 128 and not dots alone.")
+			return
+		}
+	}
+	switch r.Method {
+	case http.MethodPut:
+		if status, why := s.begin(name); why != "" {
+			refuse(w, status, why)
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+	case http.MethodDelete:
+		over := s.end(name)
+		if over == nil {
+			refuse(w, http.StatusNotFound, "There is no such invocation, or it has ended.")
+			return
+		}
+		select {
+		case <-over:
+			w.WriteHeader(http.StatusNoContent)
+		case <-r.Context().Done():
+		}
+	default:
+		w.Header().Set("Allow", "PUT, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "PUT begins an invocation, DELETE ends it.")
+	}
+}
+
+// begin says why there is no new invocation.
+func (s *Server) begin(name string) (status int, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return http.StatusServiceUnavailable, "clawai is about to end."
+	}
+	s.expireIdle()
+	switch {
+	case s.invocations[name] != nil:
+		return http.StatusConflict, "There is such an invocation already."
+	case len(s.invocations) >= s.o.Sessions:
+		return http.StatusServiceUnavailable, "There are as many invocations as there can be; end one."
+	}
+	its, err := s.o.Invocations.Begin(name)
+	if err != nil {
+		return http.StatusServiceUnavailable, "The invocation cannot begin; clawai's record may say why."
+	}
+	run := &invocation{Invocation: its, over: make(chan struct{}), lastUsed: time.Now()}
+	run.ctx, run.cancel = context.WithCancel(s.ctx)
+	s.invocations[name] = run
+	return 0, ""
+}
+
+// end ends an invocation; over is nil where there is none.
+func (s *Server) end(name string) (over <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run := s.invocations[name]
+	if run == nil {
+		return nil
+	}
+	s.drop(name, run)
+	return run.over
+}
+
+// drop has nobody find an invocation any more, breaks off what it is about, and forgets it
+// when that has ended. s.mu is held, and the server is not closed.
+func (s *Server) drop(name string, run *invocation) {
+	delete(s.invocations, name)
+	run.cancel()
+	for key, sess := range s.sessions {
+		if sess.agent.in == &run.lifetime {
+			delete(s.sessions, key)
+			sess.end()
+		}
+	}
+	var agents []*agentSession
+	for at, a := range s.agents {
+		if a.in == &run.lifetime {
+			delete(s.agents, at)
+			agents = append(agents, a)
+		}
+	}
+	s.tasks.Go(func() {
+		run.requests.Wait()
+		run.tasks.Wait()
+		for _, a := range agents {
+			a.close()
+		}
+		run.End()
+		close(run.over)
+	})
+}
+
+// hasShare says that an invocation has as many MCP sessions as one may: it cannot take those
+// of others. s.mu is held.
+func (s *Server) hasShare(in *lifetime) bool {
+	if in == &s.lifetime {
+		return false
+	}
+	n := 0
+	for _, sess := range s.sessions {
+		if sess.agent.in == in {
+			n++
+		}
+	}
+	return n >= max(1, s.o.Sessions/10)
+}
