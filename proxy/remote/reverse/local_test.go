@@ -347,6 +347,25 @@ func TestLocalEnds(t *testing.T) {
 	})
 }
 
+// A client may hang up as soon as it has read the answer that begins its session.
+func TestLocalOutlivesItsConnection(t *testing.T) {
+	w, p := local(t, "2025-06-18")
+	for range 200 { // it is a matter of who is quicker
+		carry := &http.Transport{}
+		resp, err := carry.RoundTrip(w.request(t.Context(), hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, id := says(resp), resp.Header.Get("Mcp-Session-Id")
+		carry.CloseIdleConnections()
+		<-p.sessions
+		if again := says(w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id)); again != "202 " {
+			t.Fatalf("%s, after %s", again, got)
+		}
+		w.bare(http.MethodDelete, "Mcp-Session-Id", id)
+	}
+}
+
 // Of more sessions than there may be, the one that was not used for longest ends; where all
 // are used, one more is told to wait.
 func TestLocalBound(t *testing.T) {
