@@ -28,18 +28,18 @@ type hubOverHTTP struct {
 	changed chan struct{} // the client was told that tools have changed
 }
 
-func serveHub(t *testing.T, servers ...string) *hubOverHTTP {
+func serveHub(t *testing.T, setting string, servers ...string) *hubOverHTTP {
 	t.Helper()
 	r := prepareClawai(t, "--listen", "127.0.0.1:0", "--hub")
-	r.configure(servers...)
+	r.configure(setting, servers...)
 	return &hubOverHTTP{serve(t, r, 1), make(chan struct{}, 100)}
 }
 
 // configure puts these servers into config.toml. What each is, and has started, is in a file
 // that is called as it is.
-func (r *running) configure(servers ...string) {
+func (r *running) configure(setting string, servers ...string) {
 	r.t.Helper()
-	text := "list = \"allowed\"\n[hub]\nlist_wait = \"1m\"\n" // these wait for a busy machine
+	text := "list = \"allowed\"\n[hub]\nlist_wait = \"1m\"\n" + setting + "\n" // these wait for a busy machine
 	for _, id := range servers {
 		r.write(id+".json", `{"tools":[[{"name":"read","inputSchema":{"type":"object"}},{"name":"write","inputSchema":{"type":"object"}}]]}`)
 		text += fmt.Sprintf("[upstream.%s]\ncommand = [\"sh\", \"-c\", 'echo $$ >>%s; sleep 3600 & echo $! >>%[2]s; exec listserver %s']\n", id, r.path(id), r.path(id+".json"))
@@ -115,10 +115,10 @@ func (h *hubOverHTTP) lists(c *mcp.ClientSession, want string) {
 func TestHubOverHTTPFollows(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	h := serveHub(t, "one", "two")
+	h := serveHub(t, "", "one", "two")
 	c := h.connect()
 	h.lists(c, "one__read one__write two__read two__write")
-	h.configure("two", "three")
+	h.configure("", "two", "three")
 	h.lists(c, "two__read two__write three__read three__write")
 	h.leaves("one")
 	if all := h.pids("two"); len(all) != 2 || !alive(all[0]) || !alive(all[1]) {
@@ -143,12 +143,12 @@ func TestHubOverHTTPFollows(t *testing.T) {
 }
 
 // inFlight is a client that has a stream open and a call that no server answers.
-func (h *hubOverHTTP) inFlight() (stream, answer <-chan string) {
+func (h *hubOverHTTP) inFlight(ctx context.Context) (stream, answer <-chan string) {
 	h.t.Helper()
 	c := ownClient(h.t)
 	var session string
 	send := func(method, body string) (*http.Response, error) {
-		r, err := http.NewRequestWithContext(h.t.Context(), method, h.at["hub"], strings.NewReader(body))
+		r, err := http.NewRequestWithContext(ctx, method, h.at["hub"], strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
@@ -213,8 +213,8 @@ func (r *running) calls(server string) (n int) {
 func TestHubOverHTTPEndsInTime(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	h := serveHub(t, "one", "two")
-	stream, answer := h.inFlight()
+	h := serveHub(t, "", "one", "two")
+	stream, answer := h.inFlight(t.Context())
 	h.ends(syscall.SIGTERM)
 	if got := <-answer; !strings.HasPrefix(got, `200 {"jsonrpc":"2.0","id":2,"error"`) {
 		t.Error(got)
@@ -230,12 +230,25 @@ func TestHubOverHTTPEndsInTime(t *testing.T) {
 	h.quiet()
 }
 
+// A client that vanishes, without a word, leaves nothing running for long.
+func TestHubOverHTTPClientVanishes(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	h := serveHub(t, `session_idle = "5s"`, "one", "two")
+	ctx, vanish := context.WithCancel(t.Context())
+	h.inFlight(ctx)
+	vanish()
+	h.leaves("one")
+	h.leaves("two")
+	h.ends(syscall.SIGTERM)
+}
+
 // Nothing is left of a hub that is killed.
 func TestHubOverHTTPIsKilled(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	h := serveHub(t, "one", "two")
-	stream, answer := h.inFlight()
+	h := serveHub(t, "", "one", "two")
+	stream, answer := h.inFlight(t.Context())
 	_ = h.cmd.Process.Kill()
 	<-h.exited
 	<-stream

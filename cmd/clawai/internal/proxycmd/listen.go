@@ -256,7 +256,7 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 		Gate: l.gate,
 	}
 	if l.hub != nil {
-		o.Local, o.Sessions = map[string]reverse.Local{hubName: l.carry}, maxHubs
+		o.Local, o.Sessions, o.Idle = map[string]reverse.Local{hubName: l.carry}, maxHubs, l.hub.hub.SessionIdle
 	}
 	return reverse.New(o)
 }
