@@ -11,7 +11,8 @@ import (
 
 // listServer is a server that lists what a file says, by member: instructions, version,
 // and pages of tools, prompts and resourceTemplates (arrays of arrays). With a word
-// behind the file it misbehaves once it is asked for its tools.
+// behind the file it misbehaves once it is asked for its tools. It never answers a call
+// of hang.
 func listServer() {
 	var said struct {
 		Instructions, Version string
@@ -69,6 +70,9 @@ func listServer() {
 				os.Exit(3)
 			}
 		case "tools/call":
+			if m.Params.Name == "hang" {
+				continue
+			}
 			result = map[string]any{"content": []any{map[string]string{"type": "text", "text": "called " + m.Params.Name}}}
 		case "prompts/list":
 			result = listed("prompts", said.Prompts, page)

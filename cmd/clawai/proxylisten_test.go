@@ -56,7 +56,7 @@ func callOf(id int, tool string) string {
 }
 
 // ownClient keeps its connections to itself.
-func ownClient(t *testing.T) *http.Client {
+func ownClient(t testing.TB) *http.Client {
 	carry := &http.Transport{}
 	t.Cleanup(carry.CloseIdleConnections)
 	return &http.Client{Transport: carry, Timeout: patience}

@@ -22,6 +22,7 @@ type Hub struct {
 	Servers            []Upstream
 	PrefixDescriptions bool          // "[ID] " before the description of every tool
 	ListWait           time.Duration // how long a list waits for a server
+	SessionIdle        time.Duration // over HTTP: how long a session is kept that nobody uses
 }
 
 // Upstream is one server of a hub, with the variables put in.
@@ -49,12 +50,14 @@ const (
 	defaultIdle    = 10 * time.Minute
 	defaultTimeout = 30 * time.Second
 
-	defaultListWait = 3 * time.Second
+	defaultListWait    = 3 * time.Second
+	defaultSessionIdle = 10 * time.Minute
 )
 
 type hubTable struct {
 	PrefixDescriptions *bool  `toml:"prefix_descriptions"`
 	ListWait           string `toml:"list_wait"`
+	SessionIdle        string `toml:"session_idle"`
 }
 
 type upstreamTable struct {
@@ -95,7 +98,7 @@ func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 
 // ParseHub is LoadHub of a text that would be config.toml.
 func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, error) {
-	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait}, f.SettingsFile()
+	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait, SessionIdle: defaultSessionIdle}, f.SettingsFile()
 	file, err := readSettings(path, src)
 	if err != nil {
 		return Hub{}, err
@@ -104,9 +107,15 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	if p := file.Hub.PrefixDescriptions; p != nil {
 		h.PrefixDescriptions = *p
 	}
-	if wait := file.Hub.ListWait; wait != "" {
-		if h.ListWait, err = time.ParseDuration(wait); err != nil || h.ListWait <= 0 {
-			return Hub{}, fmt.Errorf("%s:%d: hub.list_wait: %q is no time to wait; write one like 10s", path, tableLine(lines, "hub.list_wait"), wait)
+	for _, one := range []struct {
+		key, text string
+		to        *time.Duration
+	}{{"hub.list_wait", file.Hub.ListWait, &h.ListWait}, {"hub.session_idle", file.Hub.SessionIdle, &h.SessionIdle}} {
+		if one.text == "" {
+			continue
+		}
+		if *one.to, err = time.ParseDuration(one.text); err != nil || *one.to <= 0 {
+			return Hub{}, fmt.Errorf("%s:%d: %s: %q is no time to wait; write one like 10s", path, tableLine(lines, one.key), one.key, one.text)
 		}
 	}
 	place := func(id string) int { return tableLine(lines, "upstream."+id) }

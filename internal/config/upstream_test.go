@@ -26,6 +26,7 @@ timeout = "9s"
 [hub]
 prefix_descriptions = false
 list_wait = "10s"
+session_idle = "2h"
 [upstream.zoo]
 command = ["npx", "-y"]
 args = ["server", "$DIR/x", "$$"]
@@ -48,7 +49,7 @@ headers = { Authorization = "Bearer $MISSING" }
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.PrefixDescriptions || h.ListWait != 10*time.Second || len(h.Servers) != 3 {
+	if h.PrefixDescriptions || h.ListWait != 10*time.Second || h.SessionIdle != 2*time.Hour || len(h.Servers) != 3 {
 		t.Fatalf("%+v", h)
 	}
 	zoo, fs, api := h.Servers[0], h.Servers[1], h.Servers[2] // in the file's order
@@ -95,6 +96,7 @@ func TestLoadHubRefuses(t *testing.T) {
 		"[hub]\nprefix_description = true":                                             `"hub.prefix_description" is no setting; did you mean "prefix_descriptions"?`,
 		"[hub]\nlist_wait = 'soon'":                                                    `:2: hub.list_wait: "soon" is no time`,
 		"[hub]\nlist_wait = '0s'":                                                      `"0s" is no time`,
+		"[hub]\nsession_idle = '-1m'":                                                  `:2: hub.session_idle: "-1m" is no time`,
 		"[hubb]\n":                                                                     `did you mean "hub"?`,
 	} {
 		if _, _, err := loadHub(t, text, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -123,7 +123,7 @@ func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
 	}
 	h.mu.Unlock()
 	if withdrawn {
-		c.claim(id)
+		c.drop(id)
 		return
 	}
 	edits = append(edits, frame.Edit{Part: f.ID, Token: id})
@@ -148,6 +148,14 @@ func (c *conn) claim(id []byte) (a asker, ok bool) {
 	a, ok = c.asked[string(id)]
 	delete(c.asked, string(id))
 	return a, ok
+}
+
+// drop forgets a call that was taken back.
+func (c *conn) drop(id []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.asked, string(id))
+	delete(c.tokens, string(id))
 }
 
 // ask sends a request of the hub's own; its answer comes on the channel, which has room for

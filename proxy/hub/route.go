@@ -235,11 +235,8 @@ func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
 	c := h.inFlight[frame.IDKey(id.Bytes())]
 	var to *server
 	if c != nil {
-		to = c.server
-	}
-	if c != nil && c.on == nil {
-		c.withdrawn = true
-		delete(h.inFlight, c.key)
+		to, c.withdrawn = c.server, c.on == nil
+		delete(h.inFlight, c.key) // nobody waits: its server may never answer
 	}
 	h.mu.Unlock()
 	if to == nil {
@@ -248,6 +245,7 @@ func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
 	to.post(job{carries: f, run: func(on *conn, _ error) {
 		if c.on != nil { // settled: this runs behind what gave it to a connection
 			on.handle(c.on, frame.Splice(f.Raw, id.Bytes(), c.ownID))
+			c.on.drop(c.ownID)
 		}
 	}})
 	return true

@@ -144,6 +144,11 @@ func (s *server) do(j job) {
 
 // start starts it and introduces the client to it.
 func (s *server) start() error {
+	select {
+	case <-s.leaving:
+		return errGone
+	default:
+	}
 	if pause := time.Until(s.notBefore); pause > 0 {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}

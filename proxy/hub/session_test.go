@@ -239,6 +239,30 @@ func TestCallsThatWaitForAPerson(t *testing.T) {
 	}
 }
 
+// Of a call that was taken back nothing is left, whether its server ever answers or not.
+func TestNothingIsLeftOfACancelledCall(t *testing.T) {
+	a := &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {
+		if strings.Contains(string(f.Params), `"hang"`) {
+			return "-"
+		}
+		return ""
+	}}
+	w := start(t, func(o *hub.Options) { o.Servers[0].Idle = 20 * time.Millisecond }, a, &toy{id: "b"}).begin()
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__hang","_meta":{"progressToken":"p"}}}`)
+	w.comes("the call", func() bool { return a.got(`"hang"`) == 1 })
+	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if got := w.call("1", "b__x"); !strings.Contains(got, "b:x") {
+		t.Error(got)
+	}
+	w.comes("the cancellation", func() bool { return a.got("notifications/cancelled") == 1 })
+	w.comes("the stop", a.running().closed.Load)
+	w.cancel()
+	w.end()
+	for line := range w.lines {
+		t.Errorf("the client was told %s", line)
+	}
+}
+
 func TestIdsInFlightAreNotTakenTwice(t *testing.T) {
 	free := make(chan struct{})
 	a := &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {

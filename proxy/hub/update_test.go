@@ -1,11 +1,14 @@
 package hub_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 )
@@ -91,4 +94,39 @@ func TestUpdateLetsServersFinish(t *testing.T) {
 		t.Error(got)
 	}
 	w.comes("its end", a.running().closed.Load)
+}
+
+// closing is a server that takes its time to end.
+type closing struct {
+	proxy.Upstream
+	begun, let chan struct{}
+}
+
+func (c *closing) Close(ctx context.Context) error {
+	c.begun <- struct{}{}
+	<-c.let
+	return c.Upstream.Close(ctx)
+}
+
+// A server that has left is not started for what waited for it.
+func TestUpdateStartsNoneThatHasLeft(t *testing.T) {
+	updates := make(chan []hub.Server)
+	a, at := &toy{id: "a"}, closing{begun: make(chan struct{}, 10), let: make(chan struct{})}
+	w := start(t, func(o *hub.Options) {
+		o.Updates, o.Servers[0].Idle = updates, time.Millisecond
+		o.Servers[0].Open = func() (proxy.Upstream, error) {
+			up, err := a.open()
+			return &closing{up, at.begun, at.let}, err
+		}
+	}, a).begin()
+	w.call("1", "a__x")
+	<-at.begun
+	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x"}}`)
+	w.ask("3", "ping", "{}") // behind it
+	updates <- nil
+	w.next("notifications/tools/list_changed")
+	close(at.let)
+	if got := w.next(`"id":2,`); !strings.Contains(got, "it is no longer in the configuration") || a.starts.Load() != 1 {
+		t.Errorf("started %d times: %s", a.starts.Load(), got)
+	}
 }

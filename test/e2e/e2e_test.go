@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "tap" {
 		os.Exit(tap(os.Args[2], os.Args[3:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "go-server" {
+		os.Exit(goServer())
+	}
 	dir, err := os.MkdirTemp("", "clawai-e2e")
 	if err != nil {
 		panic(err)

@@ -338,6 +338,25 @@ func TestLocalEnds(t *testing.T) {
 		w.begin(p)
 		w.comes("the end", func() bool { return p.running() == 0 })
 	})
+	t.Run("idle, once its stream has ended", func(t *testing.T) {
+		w, p := local(t, "2025-06-18", func(o *reverse.Options) { o.Idle = 10 * time.Millisecond })
+		id, _ := w.begin(p)
+		ctx, hangUp := context.WithCancel(t.Context())
+		r := w.request(ctx, "", "Mcp-Session-Id", id)
+		r.Method = http.MethodGet
+		if _, err := http.DefaultClient.Do(r); err != nil { //nolint:bodyclose // hangUp does
+			t.Fatal(err)
+		}
+		for range 3 { // one that is younger, and has no stream, says that it is time
+			w.begin(p)
+			w.comes("the end of the other", func() bool { return p.running() == 1 })
+		}
+		if got := says(w.post(`{"jsonrpc":"2.0","method":"notifications/a"}`, "Mcp-Session-Id", id)); got != "202 " {
+			t.Error(got)
+		}
+		hangUp()
+		w.comes("the end", func() bool { return p.running() == 0 })
+	})
 	t.Run("never begun", func(t *testing.T) {
 		w, p := local(t, "")
 		if got := says(w.post(hello)); !strings.Contains(got, `"message":"no"`) {
@@ -345,6 +364,25 @@ func TestLocalEnds(t *testing.T) {
 		}
 		w.comes("the end", func() bool { return p.running() == 0 })
 	})
+}
+
+// A client may hang up as soon as it has read the answer that begins its session.
+func TestLocalOutlivesItsConnection(t *testing.T) {
+	w, p := local(t, "2025-06-18")
+	for range 200 { // it is a matter of who is quicker
+		carry := &http.Transport{}
+		resp, err := carry.RoundTrip(w.request(t.Context(), hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, id := says(resp), resp.Header.Get("Mcp-Session-Id")
+		carry.CloseIdleConnections()
+		<-p.sessions
+		if again := says(w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id)); again != "202 " {
+			t.Fatalf("%s, after %s", again, got)
+		}
+		w.bare(http.MethodDelete, "Mcp-Session-Id", id)
+	}
 }
 
 // Of more sessions than there may be, the one that was not used for longest ends; where all

@@ -17,10 +17,10 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	if !ok {
 		return
 	}
-	l := rh.session.local
+	l, told := rh.session.local, false
 	if begins {
 		defer func() {
-			if l.begun() == "" || rh.r.Context().Err() != nil { // the client knows of no session
+			if !told { // the client knows of no session
 				rh.s.removeSession(rh.session)
 			}
 		}()
@@ -58,6 +58,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	case <-l.over:
 		rh.out.finish(http.StatusNotFound)
 	}
+	told = l.begun() != "" && rh.out.answered() // also when it has hung up by now
 }
 
 // findLocal finds the session of the message, or begins one; begins says which.

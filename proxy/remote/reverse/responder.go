@@ -28,6 +28,7 @@ type responder struct {
 	events        bool          // the server answers with an event stream, and so does this side
 	stream        bool          // as an event stream
 	hungUp        bool          // nobody reads any more
+	told          bool          // the answer was written
 	event         *sse.Event    // its data is one line
 	final         bool          // event is the last that the server's stream can have
 	replays       *replays      // of the session; nil without one
@@ -46,7 +47,7 @@ func newResponder(w http.ResponseWriter, id string) *responder {
 }
 
 // Add writes one frame.
-func (a *responder) Add(line []byte) error {
+func (a *responder) Add(line []byte) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.answers(line)
@@ -59,7 +60,7 @@ func (a *responder) Add(line []byte) error {
 		return errHungUp
 	}
 	if last {
-		defer a.end()
+		defer func() { a.told = err == nil; a.end() }()
 	}
 	if whole {
 		h := a.w.Header()
@@ -268,6 +269,13 @@ func (a *responder) hangUp() {
 	a.hungUp = true
 	a.end()
 	a.mu.Unlock()
+}
+
+// answered says that the answer was written.
+func (a *responder) answered() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.told
 }
 
 func (a *responder) end() {

@@ -268,7 +268,7 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 		o.Gate = func(name string) (reverse.Gate, error) { return l.gate(name, "", l.sessions.Open) }
 	}
 	if l.hub != nil {
-		o.Local, o.Sessions = map[string]reverse.Local{hubName: l.carry}, maxHubs
+		o.Local, o.Sessions, o.Idle = map[string]reverse.Local{hubName: l.carry}, maxHubs, l.hub.hub.SessionIdle
 	}
 	return reverse.New(o)
 }
