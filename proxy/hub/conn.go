@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -24,6 +25,11 @@ type conn struct {
 	ended      chan struct{} // closed when the server writes nothing more
 	subscribed bool          // the server has been asked to report by itself
 	logs       bool          // it has said that it logs
+	level      []byte        // that it was told; nil: none
+	meta       []byte        // of requests of ours since 2026-07-28; nil: it speaks an earlier version
+
+	modernClient bool        // the client is of 2026-07-28
+	modern       atomic.Bool // the server is
 
 	mu     sync.Mutex // guards what follows
 	last   int        // the last id
@@ -36,6 +42,7 @@ type conn struct {
 type asker struct {
 	call *call
 	hub  chan<- frame.Frame // with room for one; closed when none comes
+	open bool               // for as long as the connection lasts
 }
 
 // request is a request of the server's to the client.
@@ -49,6 +56,9 @@ func newConn(s *server, up proxy.Upstream) *conn {
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
 		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{},
 	}
+	s.h.mu.Lock()
+	c.modernClient = s.h.client.meta != nil
+	s.h.mu.Unlock()
 	session := proxy.NewSession(proxy.Options{
 		Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError,
 	})
@@ -127,7 +137,11 @@ func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
 		return
 	}
 	edits = append(edits, frame.Edit{Part: f.ID, Token: id})
-	if of.token != nil {
+	if c.modernClient && c.meta == nil {
+		if edits = c.older(of, f, edits); edits == nil {
+			return
+		}
+	} else if of.token != nil {
 		edits = append(edits, frame.Edit{Part: of.token, Token: id})
 	}
 	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
@@ -153,40 +167,59 @@ func (c *conn) claim(id []byte) (a asker, ok bool) {
 // ask sends a request of the hub's own; its answer comes on the channel, which has room for
 // it and is closed when none comes.
 func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), c.expect(asker{hub: answer})...)
+	c.say(method, params, c.expect(asker{hub: answer}))
+}
+
+func (c *conn) say(method string, params, id []byte) {
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
 	c.fromClient.Handle(c.server.h.ctx, append(append(line, params...), '}'))
+}
+
+// await is the answer to a request of ours.
+func (c *conn) await(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case f, ok := <-answer:
+		if !ok {
+			return f, errors.New("it refused to begin a session")
+		}
+		return f, nil
+	case <-c.over():
+		waitFor(c.ended, drainGrace)
+		return f, fmt.Errorf("it ended: %s", c.up.Status())
+	case <-late.C:
+		return f, fmt.Errorf("it did not answer %s within %s", method, within)
+	case <-c.server.h.ctx.Done():
+		return f, errOver
+	}
 }
 
 // introduce does what a client does first, in the client's name.
 func (c *conn) introduce() error {
 	h := c.server.h
 	h.mu.Lock()
-	params, version, level := h.client.params, h.client.version, h.client.level
+	params, meta, version, level := h.client.params, h.client.meta, h.client.version, h.client.level
 	h.mu.Unlock()
+	if modern, err := c.discover(meta); modern || err != nil {
+		return err
+	}
 	if v := jsonscan.Of(params).Member("protocolVersion"); v.Text() != version && v != "" {
 		params = frame.Splice(params, v.Bytes(), []byte(`"`+version+`"`))
 	}
-	answer, late := make(chan frame.Frame, 1), time.NewTimer(c.server.Timeout)
+	answer := make(chan frame.Frame, 1)
 	c.ask("initialize", params, answer)
-	defer late.Stop()
-	select {
-	case f, ok := <-answer:
-		switch {
-		case !ok || f.Error != nil:
-			return errors.New("it refused to begin a session")
-		case mcp.Negotiated(f.Result) == "":
-			return errors.New("its answer to initialize names no version")
-		}
-		c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
-	case <-c.over():
-		waitFor(c.ended, drainGrace)
-		return fmt.Errorf("it ended: %s", c.up.Status())
-	case <-late.C:
-		return fmt.Errorf("it did not answer initialize within %s", c.server.Timeout)
-	case <-h.ctx.Done():
-		return errOver
+	f, err := c.await(answer, "initialize", c.server.Timeout)
+	switch {
+	case err != nil:
+		return err
+	case f.Error != nil:
+		return errors.New("it refused to begin a session")
+	case mcp.Negotiated(f.Result) == "":
+		return errors.New("its answer to initialize names no version")
 	}
+	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
 	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	if level != nil {
 		c.setLevel(level)
@@ -197,6 +230,7 @@ func (c *conn) introduce() error {
 // setLevel sets what a server logs that has said that it does.
 func (c *conn) setLevel(level []byte) {
 	if c.logs {
+		c.level = level
 		c.ask("logging/setLevel", append(append([]byte(`{"level":`), level...), '}'), make(chan frame.Frame, 1))
 	}
 }
@@ -205,14 +239,25 @@ func (c *conn) setLevel(level []byte) {
 func (c *conn) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.subscribed || len(c.asked)+len(c.theirs) > 0
+	return c.subscribed || c.waits()
 }
 
 // awaited says that an answer is outstanding, on either side.
 func (c *conn) awaited() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.asked)+len(c.theirs) > 0
+	return c.waits()
+}
+
+// waits is awaited while c.mu is held.
+func (c *conn) waits() bool {
+	n := len(c.theirs)
+	for _, a := range c.asked {
+		if !a.open {
+			n++
+		}
+	}
+	return n > 0
 }
 
 // end tells everybody who waits that the server is gone, and the client what it need not
@@ -231,14 +276,21 @@ func (c *conn) end(why string) {
 		if c.fromClient.Fail([]byte(id), why) == nil {
 			c.fromClient.Withdraw([]byte(id)) // a person is being asked about it
 		}
-		if h.finish(a.call) {
-			h.tell(mcp.Unreached(a.call.id, "server "+c.server.ID+": "+why))
+		f, err := frame.Parse(mcp.Unreached([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
+		if err != nil {
+			panic(err) // our own words
+		}
+		if line := h.conclude(a.call, &f); line != nil {
+			h.tell(line)
 		}
 	}
 	for _, key := range theirs {
 		h.mu.Lock()
 		delete(h.theirs, key)
 		h.mu.Unlock()
-		h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+		if !c.modernClient { // which was asked in an answer
+			h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+		}
 	}
+	h.unwatched(c, nil)
 }

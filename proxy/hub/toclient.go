@@ -43,7 +43,13 @@ func (t *toClient) add(f *frame.Frame) error {
 		line = c.answer(f)
 	case frame.Request:
 		line = c.question(f)
+		if c.modernClient {
+			return c.inquire(line)
+		}
 	case frame.Notification:
+		if c.modernClient && f.Method == "notifications/resources/updated" {
+			return c.updated(f, jsonscan.Of(f.Params))
+		}
 		line = c.report(f)
 	case frame.Batch, frame.Invalid:
 	}
@@ -76,10 +82,10 @@ func (c *conn) answer(f *frame.Frame) []byte {
 		delete(c.tokens, string(f.ID))
 		c.mu.Unlock()
 	}
-	if !c.server.h.finish(a.call) {
-		return nil
+	if c.modernClient && !c.modern.Load() {
+		return c.server.h.conclude(a.call, f, newer(f, a.call.method)...)
 	}
-	return frame.Splice(f.Raw, f.ID, a.call.id)
+	return c.server.h.conclude(a.call, f)
 }
 
 // maxTasks is how many tasks a session can speak of.
@@ -163,6 +169,9 @@ func (c *conn) report(f *frame.Frame) []byte {
 			}
 		}
 		return nil
+	case "notifications/subscriptions/acknowledged":
+		c.acknowledged(params)
+		return nil
 	case "notifications/progress":
 		token := params.Member("progressToken").Bytes()
 		c.mu.Lock()
@@ -175,11 +184,17 @@ func (c *conn) report(f *frame.Frame) []byte {
 	case "notifications/cancelled":
 		id := params.Member("requestId").Bytes()
 		key := c.forget(id)
-		if key == "" {
+		if key == "" && len(id) > 0 {
+			c.server.h.unwatched(c, id)
+		}
+		if key == "" || c.modernClient {
 			return nil
 		}
 		return frame.Splice(f.Raw, id, []byte(key))
 	case "notifications/message":
+		if c.modernClient && !c.mayLog() {
+			return nil
+		}
 		switch logger := params.Member("logger"); {
 		case logger.Kind() == jsonscan.String:
 			return frame.Splice(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
