@@ -64,11 +64,11 @@ func TestModernClient(t *testing.T) {
 	w := start(t, nil, n, o)
 	got := w.asks("1", "server/discover", "")
 	for path, want := range map[string]string{
-		"result.resultType":                                        "complete",
-		"result.supportedVersions":                                 `["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]`,
-		"result.capabilities.tools.listChanged":                    "true",
-		"result.ttlMs":                                             "0",
-		"result.cacheScope":                                        "private",
+		"result.resultType":                     "complete",
+		"result.supportedVersions":              `["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]`,
+		"result.capabilities.tools.listChanged": "true",
+		"result.ttlMs":                          "0",
+		"result.cacheScope":                     "private",
 		`result._meta.io\.modelcontextprotocol/serverInfo.name`:    "clawai hub",
 		`result._meta.io\.modelcontextprotocol/serverInfo.version`: "test",
 	} {
@@ -193,7 +193,9 @@ func TestRoundsWithEarlierServers(t *testing.T) {
 		t.Error(got)
 	}
 	w.sends("3", "tools/call", `"name":"a__x","arguments":{"k":1},"requestState":`+state+`,"inputResponses":{"a-1":{"action":"accept","content":{}}}`)
-	w.comes("the answer", func() bool { return a.got(`{"jsonrpc":"2.0","id":"q0","result":{"action":"accept","content":{}}}`) == 1 })
+	w.comes("the answer", func() bool {
+		return a.got(`{"jsonrpc":"2.0","id":"q0","result":{"action":"accept","content":{}}}`) == 1
+	})
 	// It asks again, twice; the client answers one question first, and while it is away the other
 	// is taken back and the call answered.
 	r := a.running()
@@ -231,6 +233,27 @@ func TestRoundsWithEarlierServers(t *testing.T) {
 	}
 	if n := a.got("roots/list") + a.got(`"id":"q2"`); n != 0 {
 		t.Error("an answer came to a question that was taken back")
+	}
+}
+
+// A server of 2026-07-28 asks by itself: its question reaches the client as it is, but that the
+// server is named to whoever reads it, and what comes back reaches the server as it is.
+func TestRoundsOfModernServers(t *testing.T) {
+	a := newToy("a", nil, func(_ *running, f *frame.Frame) string {
+		if f.Method == "tools/call" && !gjson.GetBytes(f.Params, "inputResponses").Exists() {
+			return `"result":{"resultType":"input_required","inputRequests":{"k":{` + elicit + `}},"requestState":"its own"}`
+		}
+		return ""
+	})
+	w := start(t, nil, a)
+	if got := w.asks("1", "tools/call", `"name":"a__x"`); got != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"k":{`+strings.Replace(elicit, "who", "[a] who", 1)+`}},"requestState":"its own"}}` {
+		t.Error(got)
+	}
+	if got := w.asks("2", "tools/call", `"name":"a__x","requestState":"its own","inputResponses":{"k":{"action":"decline"}}`); !strings.Contains(got, "a:x") {
+		t.Error(got)
+	}
+	if a.got(`"requestState":"its own","inputResponses":{"k":{"action":"decline"}}`) != 1 {
+		t.Error(a.heard)
 	}
 }
 

@@ -85,7 +85,7 @@ func (c *conn) answer(f *frame.Frame) []byte {
 	if c.modernClient && !c.modern.Load() {
 		return c.server.h.conclude(a.call, f, newer(f, a.call.method)...)
 	}
-	return c.server.h.conclude(a.call, f)
+	return c.server.h.conclude(a.call, f, c.asksInside(f)...)
 }
 
 // maxTasks is how many tasks a session can speak of.
@@ -203,6 +203,20 @@ func (c *conn) report(f *frame.Frame) []byte {
 		}
 	}
 	return f.Raw
+}
+
+// asksInside names the server before what a person reads in the questions of an answer.
+func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
+	if !c.modern.Load() {
+		return nil
+	}
+	for _, q := range jsonscan.Of(f.Result).Member("inputRequests").Members() {
+		message := q.Member("params").Member("message")
+		if q.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
+			edits = append(edits, c.named(message))
+		}
+	}
+	return edits
 }
 
 // named puts the server's id before a text.
