@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -20,13 +21,14 @@ type conn struct {
 	server     *server
 	up         proxy.Upstream
 	since      time.Time
-	fromClient *proxy.Stream // used by the server's goroutine alone
-	fromServer *proxy.Stream // used by read alone
-	ended      chan struct{} // closed when the server writes nothing more
-	subscribed bool          // the server has been asked to report by itself
-	logs       bool          // it has said that it logs
-	level      []byte        // that it was told; nil: none
-	meta       []byte        // of requests of ours since 2026-07-28; nil: it speaks an earlier version
+	fromClient *proxy.Stream     // used by the server's goroutine alone
+	fromServer *proxy.Stream     // used by read alone
+	ended      chan struct{}     // closed when the server writes nothing more
+	subscribed bool              // the server has been asked to report by itself
+	logs       bool              // it has said that it logs
+	level      []byte            // that it was told; nil: none
+	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
+	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
 
 	modernClient bool        // the client is of 2026-07-28
 	modern       atomic.Bool // the server is
@@ -49,12 +51,15 @@ type asker struct {
 type request struct {
 	on        *conn
 	id, token []byte // as the server has them; no token: nil
+
+	of          *inquiry // that it is a part of; nil for a request by itself
+	key, method string   // of it
 }
 
 func newConn(s *server, up proxy.Upstream) *conn {
 	c := &conn{
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
-		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{},
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{},
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
@@ -124,19 +129,33 @@ func (c *conn) expect(a asker) (id []byte) {
 
 // request sends a call of the client's, with another id and progress token, and edits.
 func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
+	if c.meta != nil && !c.modernClient {
+		if c.subscription(of, f, edits) {
+			return
+		}
+		of.again = func(members string) { c.send(of, f, edits, members) }
+	}
+	c.send(of, f, edits, "")
+}
+
+// send is request with more members of params, for a server of 2026-07-28.
+func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
 	id := c.expect(asker{call: of})
 	h.mu.Lock()
 	withdrawn := of.withdrawn
 	if !withdrawn {
-		of.on, of.ownID = c, id
+		of.on, of.ownID, of.asking = c, id, false
 	}
 	h.mu.Unlock()
 	if withdrawn {
 		c.claim(id)
 		return
 	}
-	edits = append(edits, frame.Edit{Part: f.ID, Token: id})
+	edits = append(slices.Clip(edits), frame.Edit{Part: f.ID, Token: id})
+	if c.meta != nil && !c.modernClient {
+		edits = append(edits, c.modernize(f, members)...)
+	}
 	if c.modernClient && c.meta == nil {
 		if edits = c.older(of, f, edits); edits == nil {
 			return
@@ -214,7 +233,11 @@ func (c *conn) introduce() error {
 	switch {
 	case err != nil:
 		return err
-	case f.Error != nil:
+	case f.Error != nil: // perhaps it knows 2026-07-28 alone
+		o := jsonscan.Of(params)
+		if modern, err := c.discover(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
+			return err
+		}
 		return errors.New("it refused to begin a session")
 	case mcp.Negotiated(f.Result) == "":
 		return errors.New("its answer to initialize names no version")
@@ -286,8 +309,12 @@ func (c *conn) end(why string) {
 	}
 	for _, key := range theirs {
 		h.mu.Lock()
+		r := h.theirs[key]
 		delete(h.theirs, key)
 		h.mu.Unlock()
+		if r != nil && r.of != nil {
+			h.fail(r.of.of, "server "+c.server.ID+": "+why)
+		}
 		if !c.modernClient { // which was asked in an answer
 			h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
 		}

@@ -196,12 +196,19 @@ func (c *conn) acknowledged(params jsonscan.Value) {
 		f.Error = []byte("{}")
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if a := c.asked[string(id)]; a.open { // or it has ended, and the channel with it
+	a := c.asked[string(id)]
+	switch {
+	case a.call != nil && a.open && agreed: // of a client of an earlier version
+		c.asked[string(id)] = asker{hub: make(chan frame.Frame, 2), open: true}
+	case a.hub != nil && a.open: // or it has ended, and the channel with it
 		select {
 		case a.hub <- f:
 		default:
 		}
+	}
+	c.mu.Unlock()
+	if a.call != nil && a.open && agreed {
+		c.subscribedNow(a.call)
 	}
 }
 

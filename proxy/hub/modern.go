@@ -54,16 +54,25 @@ func (h *hub) serves(f *frame.Frame) bool {
 // state notes what the client says of itself in a request.
 func (c *client) state(meta jsonscan.Value, hub string) {
 	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
-	c.meta = append([]byte(`{"`+metaPrefix+`protocolVersion":"`+modernVersion+`","`+metaPrefix+`clientCapabilities":`), can...)
-	if info.Kind() == jsonscan.Object {
-		c.meta = append(append(c.meta, `,"`+metaPrefix+`clientInfo":`...), info...)
-	} else {
+	c.meta = requestMeta(can, info)
+	if info.Kind() != jsonscan.Object {
 		info = jsonscan.Value(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), hub)) + "}"
 	}
-	c.meta = append(c.meta, '}')
 	c.version = versions[len(versions)-1]
 	c.params = append([]byte(`{"protocolVersion":"`+c.version+`","capabilities":`), can...)
 	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
+}
+
+// requestMeta is the _meta of a request in the name of a client that can this.
+func requestMeta(can, info jsonscan.Value) []byte {
+	if can.Kind() != jsonscan.Object {
+		can = "{}"
+	}
+	b := append([]byte(`{"`+metaPrefix+`protocolVersion":"`+modernVersion+`","`+metaPrefix+`clientCapabilities":`), can...)
+	if info.Kind() == jsonscan.Object {
+		b = append(append(b, `,"`+metaPrefix+`clientInfo":`...), info...)
+	}
+	return append(b, '}')
 }
 
 // isModern says that the client has settled on 2026-07-28.
@@ -191,8 +200,8 @@ func newer(f *frame.Frame, method string) []frame.Edit {
 // taken for one that does not know it.
 const probing = 3
 
-// discover finds out whether the server speaks the version of a client of 2026-07-28
-// (basic/transports/stdio, backward compatibility). meta is nil for any other client.
+// discover finds out whether the server speaks 2026-07-28 (basic/transports/stdio, backward
+// compatibility). meta is what requests will say then; nil for a client that need not know.
 func (c *conn) discover(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {

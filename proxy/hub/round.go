@@ -26,6 +26,10 @@ type round struct {
 	asks  []question   // that it has not answered
 	held  *frame.Frame // the answer that came while it was away
 	late  *time.Timer  // when it is given up
+
+	asking bool // a client of an earlier version is asked by requests, and no server has the call
+	rounds int
+	again  func(members string) // makes the call again
 }
 
 // question is one of a server's to the client: its key, the JSON token that it is the request's

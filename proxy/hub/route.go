@@ -227,7 +227,11 @@ func (h *hub) notification(f *frame.Frame) bool {
 		return true
 	case "notifications/roots/list_changed":
 		for _, s := range h.all() {
-			s.post(job{carries: f, run: func(on *conn, _ error) { on.handle(on, f.Raw) }})
+			s.post(job{carries: f, run: func(on *conn, _ error) {
+				if on.meta == nil { // since when there is no such message
+					on.handle(on, f.Raw)
+				}
+			}})
 		}
 		return true
 	}
@@ -245,7 +249,7 @@ func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
 	if c != nil {
 		to = c.server
 	}
-	if c != nil && c.on == nil {
+	if c != nil && (c.on == nil || c.asking) {
 		c.withdrawn = true
 		delete(h.inFlight, c.key)
 	}
@@ -271,6 +275,10 @@ func (h *hub) response(f *frame.Frame) bool {
 		return false
 	}
 	r.on.forget(r.id)
+	if r.of != nil {
+		h.informed(r, f)
+		return true
+	}
 	r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
 		on.handle(r.on, frame.Splice(f.Raw, f.ID, r.id))
 	}})

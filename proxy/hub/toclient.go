@@ -85,6 +85,9 @@ func (c *conn) answer(f *frame.Frame) []byte {
 	if c.modernClient && !c.modern.Load() {
 		return c.server.h.conclude(a.call, f, newer(f, a.call.method)...)
 	}
+	if !c.modernClient && c.modern.Load() && c.interrogate(a.call, f) {
+		return nil
+	}
 	return c.server.h.conclude(a.call, f, c.asksInside(f)...)
 }
 
