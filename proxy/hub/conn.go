@@ -242,6 +242,7 @@ func (c *conn) introduce() error {
 	case mcp.Negotiated(f.Result) == "":
 		return errors.New("its answer to initialize names no version")
 	}
+	c.server.introduced(f.Result)
 	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
 	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	if level != nil {

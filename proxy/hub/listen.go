@@ -281,8 +281,8 @@ func (h *hub) unlisten(id jsonscan.Value) {
 	h.mu.Lock()
 	l := h.listens[frame.IDKey(id.Bytes())]
 	h.mu.Unlock()
-	if l != nil {
-		h.forget(l)
+	if l != nil && h.forget(l) {
+		h.own.fromClient.Settle(id.Bytes()) // the id is free again
 	}
 }
 

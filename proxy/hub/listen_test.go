@@ -89,6 +89,10 @@ func TestListen(t *testing.T) {
 	if got := w.next("notifications/"); !strings.Contains(got, "acknowledged") || gjson.Get(got, "params.notifications").Raw != `{"promptsListChanged":true}` {
 		t.Error(got)
 	}
+	w.sends(`"l"`, "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`) // an id that is free again
+	if got := w.next("notifications/"); gjson.Get(got, "params.notifications").Raw != `{"resourcesListChanged":true}` {
+		t.Error(got)
+	}
 	// For nothing: it is over at once.
 	w.sends("3", "subscriptions/listen", `"notifications":{"resourceSubscriptions":["f:///nowhere"]}`)
 	if got := w.next(`"id":3`); gjson.Get(got, "result."+subscription).Raw != "3" || gjson.Get(got, "result.resultType").String() != "complete" {

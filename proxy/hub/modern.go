@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -139,7 +140,35 @@ const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listCha
 
 // discover answers at once, too.
 func (o *own) discover(f *frame.Frame) {
-	o.result(f, append(append(supported([]byte(`{"supportedVersions":`)), ','), offers+"}"...))
+	b := append(append(supported([]byte(`{"supportedVersions":`)), ','), offers...)
+	if text := o.h.instructions(); text != "" {
+		b = gjson.AppendJSONString(append(b, `,"instructions":`...), text)
+	}
+	o.result(f, append(b, '}'))
+}
+
+// maxInstructions is what clients are known to read of them, in bytes.
+const maxInstructions = 2 << 10
+
+// instructions are those of the servers that have run, each with its id, as far as there is
+// room.
+func (h *hub) instructions() (all string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.all() {
+		if one := "[" + s.ID + "] " + s.instructions + "\n"; s.instructions != "" && len(all)+len(one) <= maxInstructions {
+			all += one
+		}
+	}
+	return strings.TrimSuffix(all, "\n")
+}
+
+// introduced keeps what a server says of its use.
+func (s *server) introduced(result []byte) {
+	text := strings.Clone(jsonscan.Of(result).Member("instructions").Text())
+	s.h.mu.Lock()
+	s.instructions = text
+	s.h.mu.Unlock()
 }
 
 // complete is a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
@@ -226,6 +255,7 @@ func (c *conn) discover(meta []byte) (modern bool, err error) {
 	if modern {
 		c.meta = meta
 		c.modern.Store(true)
+		s.introduced(f.Result)
 		c.follow(jsonscan.Of(f.Result).Member("capabilities"))
 	}
 	return modern, nil

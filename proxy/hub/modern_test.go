@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
 )
 
@@ -236,6 +239,51 @@ func TestRoundsWithEarlierServers(t *testing.T) {
 	}
 }
 
+// A server that does not know server/discover is begun as before, whether it says nothing to it
+// or ends; one that has run is told of with its instructions.
+func TestServersThatDoNotKnowDiscover(t *testing.T) {
+	slow.Test(t)
+	silent := &toy{id: "silent", tools: []string{"x"}, answer: func(_ *running, f *frame.Frame) string {
+		switch f.Method {
+		case "server/discover":
+			return "-"
+		case "initialize":
+			return `"result":{"protocolVersion":"2025-06-18","capabilities":{},"instructions":"use it"}`
+		}
+		return ""
+	}}
+	brittle := &toy{id: "brittle", tools: []string{"x"}, answer: func(r *running, f *frame.Frame) string {
+		if f.Method == "server/discover" {
+			r.die()
+			return "-"
+		}
+		return ""
+	}}
+	w := start(t, func(o *hub.Options) { o.Servers[0].Timeout = 3 * time.Second }, silent, brittle)
+	if got := w.asks("0", "server/discover", ""); strings.Contains(got, "instructions") {
+		t.Error(got)
+	}
+	n := 0
+	w.comes("both", func() bool {
+		n++
+		return fmt.Sprint(names(w.asks(fmt.Sprint(n), "tools/list", ""))) == "[silent__x brittle__x]"
+	})
+	if got := gjson.Get(w.asks(`"d"`, "server/discover", ""), "result.instructions").String(); got != "[silent] use it" {
+		t.Error(got)
+	}
+}
+
+// A server that is asked to tell of changes has nothing to do by that: it is stopped.
+func TestIdleModernServerIsStopped(t *testing.T) {
+	a := newToy("a", []string{"x"}, nil)
+	w := start(t, func(o *hub.Options) { o.Servers[0].Idle = 20 * time.Millisecond }, a)
+	w.asks("1", "tools/call", `"name":"a__x"`)
+	w.comes("the stop", a.running().closed.Load)
+	if got := w.asks("2", "tools/call", `"name":"a__x"`); !strings.Contains(got, "a:x") {
+		t.Error(got)
+	}
+}
+
 // A server of 2026-07-28 asks by itself: its question reaches the client as it is, but that the
 // server is named to whoever reads it, and what comes back reaches the server as it is.
 func TestRoundsOfModernServers(t *testing.T) {
@@ -254,6 +302,51 @@ func TestRoundsOfModernServers(t *testing.T) {
 	}
 	if a.got(`"requestState":"its own","inputResponses":{"k":{"action":"decline"}}`) != 1 {
 		t.Error(a.heard)
+	}
+}
+
+// A client that does not come back keeps neither server nor call: both are told.
+func TestClientThatStaysAway(t *testing.T) {
+	hub.SetAwayFor(t, time.Millisecond)
+	a := asking("a", elicit)
+	w := start(t, nil, a)
+	state := gjson.Get(w.asks("1", "tools/call", `"name":"a__x"`), "result.requestState").Raw
+	id := gjson.Get(a.line("tools/call"), "id").Raw
+	w.comes("the end", func() bool {
+		return a.got(`"id":"q0"`, `"error"`) == 1 && a.got("notifications/cancelled", `"requestId":`+id) == 1
+	})
+	if got := w.asks("2", "tools/call", `"name":"a__x","requestState":`+state+`,"inputResponses":{"a-1":{"action":"accept"}}`); !strings.Contains(got, "late_form") {
+		t.Error(got)
+	}
+	if n := a.got("tools/call"); n != 1 {
+		t.Errorf("the call was made %d times", n)
+	}
+}
+
+// Progress goes to a client that waits, under the token of the request that it waits for.
+func TestProgressOfRounds(t *testing.T) {
+	a := asking("a", elicit)
+	w := start(t, nil, a)
+	send := func(id, token, more string) {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"a__x",%s%s}}`, id, stated(`,"progressToken":`+token), more))
+	}
+	send("1", `"one"`, "")
+	state := gjson.Get(w.next(`"id":1`), "result.requestState").Raw
+	own := gjson.Get(a.line("tools/call"), "id").Raw
+	progress := func(n int) {
+		a.running().say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, own, n))
+	}
+	progress(1)
+	a.running().say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	w.comes("what follows it", func() bool {
+		_, ok := w.record.find(func(ev event.Event) bool { return ev.Method == "notifications/tools/list_changed" })
+		return ok
+	})
+	send("2", `"two"`, `,"requestState":`+state+`,"inputResponses":{"a-1":{"action":"accept","content":{}}}`)
+	w.comes("the answer", func() bool { return a.got(`"id":"q0"`, `"accept"`) == 1 })
+	progress(2)
+	if got := w.next("notifications/progress"); !strings.Contains(got, `"progressToken":"two","progress":2`) {
+		t.Error(got)
 	}
 }
 

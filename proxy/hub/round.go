@@ -36,8 +36,10 @@ type round struct {
 // id by, and the member of inputRequests.
 type question struct{ key, entry []byte }
 
-// awayFor is how long a client may take to come back.
-const awayFor = 10 * time.Minute
+// awayFor is how long a client may take to come back, and maxAsks how much it is asked at a time.
+var awayFor = 10 * time.Minute
+
+const maxAsks = 64
 
 // capabilities of a client, by what it is asked by them.
 func capability(method string) string {
@@ -77,7 +79,8 @@ func (c *conn) inquire(request []byte) error {
 	h.mu.Lock()
 	of := h.asker(c, f.Method)
 	var line []byte
-	if of != nil {
+	full := of != nil && len(of.asks) >= maxAsks
+	if of != nil && !full {
 		of.asks = append(of.asks, question{key: slices.Clone(f.ID), entry: entry})
 		line = h.leave(of)
 	}
@@ -86,9 +89,13 @@ func (c *conn) inquire(request []byte) error {
 	case of == nil:
 		h.unasked(f.ID, "this client can be asked with "+f.Method+" only while it waits for a call of its own, and if it has said that it can")
 		return nil
+	case full:
+		h.unasked(f.ID, "the client is asked too much at a time")
+		return nil
 	case line == nil:
 		return nil
 	}
+	c.progressTo(of, nil)
 	return h.out.Add(line)
 }
 
@@ -164,7 +171,9 @@ func (h *hub) returns(f *frame.Frame, state jsonscan.Value) bool {
 	answers := c.answered(jsonscan.Of(f.Params).Member("inputResponses"))
 	on := c.on
 	h.mu.Unlock()
-	on.renew(c, f)
+	if token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+		on.progressTo(c, token.Bytes())
+	}
 	for _, line := range answers {
 		h.answer(line)
 	}
@@ -176,6 +185,9 @@ func (h *hub) returns(f *frame.Frame, state jsonscan.Value) bool {
 		line = h.leave(c) // with what it has not answered, or was asked meanwhile
 	}
 	h.mu.Unlock()
+	if line != nil {
+		on.progressTo(c, nil)
+	}
 	if held != nil {
 		line = h.conclude(c, held)
 	}
@@ -240,13 +252,13 @@ func (h *hub) unasked(key []byte, why string) {
 	}
 }
 
-// renew has progress reach the client under the token of its last request.
-func (c *conn) renew(of *call, f *frame.Frame) {
-	token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken")
+// progressTo has progress reach the client under another token, nil for none, if the server was
+// asked for it.
+func (c *conn) progressTo(of *call, token []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k := token.Kind(); c.tokens[string(of.ownID)] != nil && (k == jsonscan.String || k == jsonscan.Number) {
-		c.tokens[string(of.ownID)] = token.Bytes()
+	if _, waits := c.asked[string(of.ownID)]; waits && of.token != nil {
+		c.tokens[string(of.ownID)] = token
 	}
 }
 

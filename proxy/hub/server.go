@@ -27,6 +27,8 @@ type server struct {
 	notBefore time.Time
 	older     bool // it did not answer server/discover
 
+	instructions string // its own; guarded by the hub
+
 	mu     sync.Mutex // guards what follows
 	up     proxy.Upstream
 	closed bool // it must not be started any more

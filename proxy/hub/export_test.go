@@ -1,0 +1,10 @@
+package hub
+
+import "time"
+
+// SetAwayFor sets how long clients may take to come back, until the test ends.
+func SetAwayFor(t interface{ Cleanup(func()) }, d time.Duration) {
+	before := awayFor
+	awayFor = d
+	t.Cleanup(func() { awayFor = before })
+}
