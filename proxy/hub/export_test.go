@@ -1,9 +1,12 @@
 package hub
 
-import "time"
+import (
+	"testing"
+	"time"
+)
 
 // SetAwayFor sets how long clients may take to come back, until the test ends.
-func SetAwayFor(t interface{ Cleanup(func()) }, d time.Duration) {
+func SetAwayFor(t *testing.T, d time.Duration) {
 	before := awayFor
 	awayFor = d
 	t.Cleanup(func() { awayFor = before })

@@ -154,8 +154,12 @@ func TestModernRefusals(t *testing.T) {
 	if y.got(`"1900-01-01"`)+y.got("tools/call") > 0 {
 		t.Error("a server has got what was refused")
 	}
-	// In a session that began with initialize nothing has changed.
-	w = start(t, nil, &toy{id: "a", tools: []string{"x"}}).begin()
+	// In a session that began with initialize nothing has changed; to ask first settles nothing.
+	w = start(t, nil, &toy{id: "a", tools: []string{"x"}})
+	if got := w.asks("0", "server/discover", ""); !strings.Contains(got, "supportedVersions") {
+		t.Error(got)
+	}
+	w.begin()
 	if got := w.ask("1", "server/discover", "{"+stated("")+"}"); !strings.Contains(got, `"code":-32601`) {
 		t.Error(got)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// real is a server of the official SDK that speaks these versions, with a tool that asks the
+// official is a server of the official SDK that speaks these versions, with a tool that asks the
 // client, and one that brings another.
-func real(versions ...string) func() (proxy.Upstream, error) {
+func official(versions ...string) func() (proxy.Upstream, error) {
 	return func() (proxy.Upstream, error) {
 		s := mcp.NewServer(&mcp.Implementation{Name: "real", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: versions})
 		mcp.AddTool(s, &mcp.Tool{Name: "greet"}, func(_ context.Context, r *mcp.CallToolRequest, _ any) (*mcp.CallToolResult, any, error) {
@@ -50,7 +50,7 @@ func TestOfficialClients(t *testing.T) {
 		out, clientOut := io.Pipe()
 		w := start(t, func(o *hub.Options) {
 			o.ClientIn, o.ClientOut = clientIn, clientOut
-			o.Servers = []hub.Server{{ID: "new", Prefix: "new", Open: real()}, {ID: "old", Prefix: "old", Open: real("2025-11-25")}}
+			o.Servers = []hub.Server{{ID: "new", Prefix: "new", Open: official()}, {ID: "old", Prefix: "old", Open: official("2025-11-25")}}
 		})
 		asked, grown := make(chan string, 10), make(chan bool, 10)
 		c, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
