@@ -3,8 +3,10 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -19,11 +21,17 @@ type conn struct {
 	server     *server
 	up         proxy.Upstream
 	since      time.Time
-	fromClient *proxy.Stream // used by the server's goroutine alone
-	fromServer *proxy.Stream // used by read alone
-	ended      chan struct{} // closed when the server writes nothing more
-	subscribed bool          // the server has been asked to report by itself
-	logs       bool          // it has said that it logs
+	fromClient *proxy.Stream     // used by the server's goroutine alone
+	fromServer *proxy.Stream     // used by read alone
+	ended      chan struct{}     // closed when the server writes nothing more
+	subscribed bool              // the server has been asked to report by itself
+	logs       bool              // it has said that it logs
+	level      []byte            // that it was told; nil: none
+	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
+	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
+
+	modernClient bool        // the client is of 2026-07-28
+	modern       atomic.Bool // the server is
 
 	mu     sync.Mutex // guards what follows
 	last   int        // the last id
@@ -36,19 +44,26 @@ type conn struct {
 type asker struct {
 	call *call
 	hub  chan<- frame.Frame // with room for one; closed when none comes
+	open bool               // for as long as the connection lasts
 }
 
 // request is a request of the server's to the client.
 type request struct {
 	on        *conn
 	id, token []byte // as the server has them; no token: nil
+
+	of          *inquiry // that it is a part of; nil for a request by itself
+	key, method string   // of it
 }
 
 func newConn(s *server, up proxy.Upstream) *conn {
 	c := &conn{
 		server: s, up: up, since: time.Now(), ended: make(chan struct{}),
-		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{},
+		asked: map[string]asker{}, tokens: map[string][]byte{}, theirs: map[string]string{}, listens: map[string][]byte{},
 	}
+	s.h.mu.Lock()
+	c.modernClient = s.h.client.meta != nil
+	s.h.mu.Unlock()
 	session := proxy.NewSession(proxy.Options{
 		Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError,
 	})
@@ -114,20 +129,38 @@ func (c *conn) expect(a asker) (id []byte) {
 
 // request sends a call of the client's, with another id and progress token, and edits.
 func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
+	if c.meta != nil && !c.modernClient {
+		if c.subscription(of, f, edits) {
+			return
+		}
+		of.again = func(members string) { c.send(of, f, edits, members) }
+	}
+	c.send(of, f, edits, "")
+}
+
+// send is request with more members of params, for a server of 2026-07-28.
+func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
 	id := c.expect(asker{call: of})
 	h.mu.Lock()
 	withdrawn := of.withdrawn
 	if !withdrawn {
-		of.on, of.ownID = c, id
+		of.on, of.ownID, of.asking = c, id, false
 	}
 	h.mu.Unlock()
 	if withdrawn {
 		c.drop(id)
 		return
 	}
-	edits = append(edits, frame.Edit{Part: f.ID, Token: id})
-	if of.token != nil {
+	edits = append(slices.Clip(edits), frame.Edit{Part: f.ID, Token: id})
+	if c.meta != nil && !c.modernClient {
+		edits = append(edits, c.modernize(f, members)...)
+	}
+	if c.modernClient && c.meta == nil {
+		if edits = c.older(of, f, edits); edits == nil {
+			return
+		}
+	} else if of.token != nil {
 		edits = append(edits, frame.Edit{Part: of.token, Token: id})
 	}
 	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
@@ -161,40 +194,64 @@ func (c *conn) drop(id []byte) {
 // ask sends a request of the hub's own; its answer comes on the channel, which has room for
 // it and is closed when none comes.
 func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), c.expect(asker{hub: answer})...)
+	c.say(method, params, c.expect(asker{hub: answer}))
+}
+
+func (c *conn) say(method string, params, id []byte) {
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
 	c.fromClient.Handle(c.server.h.ctx, append(append(line, params...), '}'))
+}
+
+// await is the answer to a request of ours.
+func (c *conn) await(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case f, ok := <-answer:
+		if !ok {
+			return f, errors.New("it refused to begin a session")
+		}
+		return f, nil
+	case <-c.over():
+		waitFor(c.ended, drainGrace)
+		return f, fmt.Errorf("it ended: %s", c.up.Status())
+	case <-late.C:
+		return f, fmt.Errorf("it did not answer %s within %s", method, within)
+	case <-c.server.h.ctx.Done():
+		return f, errOver
+	}
 }
 
 // introduce does what a client does first, in the client's name.
 func (c *conn) introduce() error {
 	h := c.server.h
 	h.mu.Lock()
-	params, version, level := h.client.params, h.client.version, h.client.level
+	params, meta, version, level := h.client.params, h.client.meta, h.client.version, h.client.level
 	h.mu.Unlock()
+	if modern, err := c.discover(meta); modern || err != nil {
+		return err
+	}
 	if v := jsonscan.Of(params).Member("protocolVersion"); v.Text() != version && v != "" {
 		params = frame.Splice(params, v.Bytes(), []byte(`"`+version+`"`))
 	}
-	answer, late := make(chan frame.Frame, 1), time.NewTimer(c.server.Timeout)
+	answer := make(chan frame.Frame, 1)
 	c.ask("initialize", params, answer)
-	defer late.Stop()
-	select {
-	case f, ok := <-answer:
-		switch {
-		case !ok || f.Error != nil:
-			return errors.New("it refused to begin a session")
-		case mcp.Negotiated(f.Result) == "":
-			return errors.New("its answer to initialize names no version")
+	f, err := c.await(answer, "initialize", c.server.Timeout)
+	switch {
+	case err != nil:
+		return err
+	case f.Error != nil: // perhaps it knows 2026-07-28 alone
+		o := jsonscan.Of(params)
+		if modern, err := c.discover(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
+			return err
 		}
-		c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
-	case <-c.over():
-		waitFor(c.ended, drainGrace)
-		return fmt.Errorf("it ended: %s", c.up.Status())
-	case <-late.C:
-		return fmt.Errorf("it did not answer initialize within %s", c.server.Timeout)
-	case <-h.ctx.Done():
-		return errOver
+		return errors.New("it refused to begin a session")
+	case mcp.Negotiated(f.Result) == "":
+		return errors.New("its answer to initialize names no version")
 	}
+	c.server.introduced(f.Result)
+	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
 	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	if level != nil {
 		c.setLevel(level)
@@ -205,6 +262,7 @@ func (c *conn) introduce() error {
 // setLevel sets what a server logs that has said that it does.
 func (c *conn) setLevel(level []byte) {
 	if c.logs {
+		c.level = level
 		c.ask("logging/setLevel", append(append([]byte(`{"level":`), level...), '}'), make(chan frame.Frame, 1))
 	}
 }
@@ -213,14 +271,25 @@ func (c *conn) setLevel(level []byte) {
 func (c *conn) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.subscribed || len(c.asked)+len(c.theirs) > 0
+	return c.subscribed || c.waits()
 }
 
 // awaited says that an answer is outstanding, on either side.
 func (c *conn) awaited() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.asked)+len(c.theirs) > 0
+	return c.waits()
+}
+
+// waits is awaited while c.mu is held.
+func (c *conn) waits() bool {
+	n := len(c.theirs)
+	for _, a := range c.asked {
+		if !a.open {
+			n++
+		}
+	}
+	return n > 0
 }
 
 // end tells everybody who waits that the server is gone, and the client what it need not
@@ -239,14 +308,25 @@ func (c *conn) end(why string) {
 		if c.fromClient.Fail([]byte(id), why) == nil {
 			c.fromClient.Withdraw([]byte(id)) // a person is being asked about it
 		}
-		if h.finish(a.call) {
-			h.tell(mcp.Unreached(a.call.id, "server "+c.server.ID+": "+why))
+		f, err := frame.Parse(mcp.Unreached([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
+		if err != nil {
+			panic(err) // our own words
+		}
+		if line := h.conclude(a.call, &f); line != nil {
+			h.tell(line)
 		}
 	}
 	for _, key := range theirs {
 		h.mu.Lock()
+		r := h.theirs[key]
 		delete(h.theirs, key)
 		h.mu.Unlock()
-		h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+		if r != nil && r.of != nil {
+			h.fail(r.of.of, "server "+c.server.ID+": "+why)
+		}
+		if !c.modernClient { // which was asked in an answer
+			h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+		}
 	}
+	h.unwatched(c, nil)
 }

@@ -75,11 +75,15 @@ type hub struct {
 	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of what it knows them by
 	asked    int                 // how many there were of those
 	handles  map[string]*server  // of tasks: whose it is; nil when two servers gave it
+	away     map[string]*call    // whose client has been asked something and has not come back, by requestState
+	listens  map[string]*listen  // of the client's, by frame.IDKey of the request
 }
 
-// client is what is known of the client since it has introduced itself.
+// client is what is known of the client since it has introduced itself, or has asked for
+// something in the way of 2026-07-28.
 type client struct {
-	params  []byte // of its initialize; nil before
+	params  []byte // of its initialize, or of what stands for that; nil before
+	meta    []byte // of what is asked in its name since 2026-07-28; nil for one of an earlier version
 	version string // that was settled on
 	level   []byte // of logging, as a JSON token; nil: none was set
 }
@@ -95,6 +99,7 @@ func Run(ctx context.Context, o Options) error {
 	h := &hub{
 		o: o, ctx: all, out: proxy.NewWriter(o.ClientOut),
 		inFlight: map[string]*call{}, theirs: map[string]*request{}, handles: map[string]*server{},
+		away: map[string]*call{}, listens: map[string]*listen{},
 	}
 	h.changes.hub = h
 	h.own = newOwn(h)
@@ -182,6 +187,9 @@ func (h *hub) finishClient() {
 		h.mu.Lock()
 		rest := h.inFlight
 		h.inFlight = map[string]*call{}
+		for _, c := range h.away {
+			c.late.Stop()
+		}
 		h.mu.Unlock()
 		for _, c := range rest {
 			_ = h.out.Add(mcp.Gone(c.id, "the session was closed"))

@@ -75,7 +75,7 @@ func (l *list) fetch(s *server, k kind) <-chan struct{} {
 			return
 		}
 		first := make(chan frame.Frame, 1)
-		on.ask(words[k].method, []byte("{}"), first)
+		on.ask(words[k].method, on.with(""), first)
 		go func() {
 			entries, err := s.pages(on, k, first)
 			l.fetched(s, k, entries, err)
@@ -247,7 +247,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 			close(answer)
 			return
 		}
-		on.ask(words[k].method, append(append([]byte(`{"cursor":`), cursor...), '}'), answer)
+		on.ask(words[k].method, on.with(`"cursor":`+string(cursor)), answer)
 	}})
 	return answer
 }

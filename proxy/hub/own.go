@@ -55,7 +55,7 @@ func (a *asked) Add(line []byte) error {
 	if f.Kind == frame.Request {
 		a.open.Add(1)
 	}
-	if f.Method == "initialize" { // what the client says next may be in the same read
+	if version, _ := stated(f.Params); f.Method == "initialize" && version == "" { // what the client says next may be in the same read
 		a.h.noteClient(f.Params)
 	}
 	select {
@@ -76,6 +76,8 @@ func (o *own) run() {
 		case f := <-o.asked:
 			if f.Kind == frame.Request {
 				o.handle(&f)
+			} else if f.Method == "notifications/cancelled" {
+				o.h.unlisten(jsonscan.Of(f.Params).Member("requestId"))
 			}
 		case run := <-o.later:
 			o.lists.Go(run)
@@ -87,15 +89,15 @@ func (o *own) run() {
 
 func (o *own) handle(f *frame.Frame) {
 	defer o.open.Add(-1)
-	if o.h.introduced() == nil && f.Method != "initialize" && f.Method != "ping" {
-		o.failure(f, -32601, f.Method+" is unknown before initialize: this hub speaks MCP up to "+versions[len(versions)-1])
+	if why := o.refuses(f); why != nil {
+		o.fail(f, why)
 		return
 	}
 	if k, ok := kindOf(f.Method); ok {
 		o.open.Add(1)
 		o.lists.Go(func() {
 			defer o.open.Add(-1)
-			if line := result(f, o.h.merged(k)); len(line) <= o.h.o.Limits.MaxBytes {
+			if line := result(f, o.complete(f, o.h.merged(k))); len(line) <= o.h.o.Limits.MaxBytes {
 				o.answer(f, line)
 			} else {
 				o.failure(f, mcp.CodeGone, "what all servers list is too long together")
@@ -106,6 +108,10 @@ func (o *own) handle(f *frame.Frame) {
 	switch f.Method {
 	case "initialize":
 		o.initialize(f)
+	case "server/discover":
+		o.discover(f)
+	case "subscriptions/listen":
+		o.listen(f)
 	case "ping":
 		o.result(f, []byte("{}"))
 	case "logging/setLevel":
@@ -114,7 +120,11 @@ func (o *own) handle(f *frame.Frame) {
 	case "tools/call", "prompts/get":
 		o.failure(f, -32602, "no server has "+jsonscan.Of(f.Params).Member("name").Text()+"; names are as the list gives them: SERVER__NAME")
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		o.failure(f, -32002, "no server has "+jsonscan.Of(f.Params).Member("uri").Text())
+		code := -32002
+		if o.h.isModern() {
+			code = -32602
+		}
+		o.failure(f, code, "no server has "+jsonscan.Of(f.Params).Member("uri").Text())
 	case "completion/complete":
 		o.failure(f, -32602, "no server has what shall be completed")
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
@@ -132,8 +142,7 @@ func (o *own) initialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
 	o.h.mu.Unlock()
-	b := []byte(`{"protocolVersion":"` + version + `","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
-		`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}},"serverInfo":{"name":"clawai hub","version":`)
+	b := []byte(`{"protocolVersion":"` + version + `",` + offers + `,"serverInfo":{"name":"clawai hub","version":`)
 	b = gjson.AppendJSONString(b, o.h.o.Version)
 	o.result(f, append(b, `}}`...))
 }
@@ -151,13 +160,6 @@ func (h *hub) noteClient(params []byte) {
 	}
 }
 
-// introduced is what the client said of itself; nil before it has.
-func (h *hub) introduced() []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.client.params
-}
-
 // setLevel tells those servers that have said that they log, and those to come.
 func (o *own) setLevel(f *frame.Frame) {
 	level := jsonscan.Of(f.Params).Member("level")
@@ -172,7 +174,7 @@ func (o *own) setLevel(f *frame.Frame) {
 	}
 }
 
-func (o *own) result(f *frame.Frame, of []byte) { o.say(result(f, of)) }
+func (o *own) result(f *frame.Frame, of []byte) { o.say(result(f, o.complete(f, of))) }
 
 func result(f *frame.Frame, of []byte) []byte {
 	line := append(append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"result":`...), of...)
@@ -180,8 +182,12 @@ func result(f *frame.Frame, of []byte) []byte {
 }
 
 func (o *own) failure(f *frame.Frame, code int, text string) {
+	o.fail(f, appendError(nil, code, text))
+}
+
+func (o *own) fail(f *frame.Frame, why []byte) {
 	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":`...)
-	o.answer(f, append(appendError(line, code, text), '}'))
+	o.answer(f, append(append(line, why...), '}'))
 }
 
 // answer sends the client what is no server's message, or of which each server's part has
@@ -237,7 +243,7 @@ func (c *changes) note(k kind) {
 		over := c.over
 		c.mu.Unlock()
 		if !over {
-			c.hub.own.say([]byte(`{"jsonrpc":"2.0","method":"` + method + `"}`))
+			c.hub.changed(k.changes(), method)
 		}
 	})
 }

@@ -18,6 +18,8 @@ type call struct {
 	withdrawn bool    // before the server had it
 	on        *conn
 	ownID     []byte // as that connection has it
+
+	round // of a client of 2026-07-28
 }
 
 // handle finds out whose business a line of the client's is. What is no server's is the
@@ -36,7 +38,7 @@ func (h *hub) handle(line []byte) {
 		for i := range f.Elements {
 			h.handle(f.Elements[i].Raw)
 		}
-	case begun && (f.Kind == frame.Request && h.request(&f) || f.Kind == frame.Notification && h.notification(&f)):
+	case f.Kind == frame.Request && h.serves(&f) && h.request(&f), begun && f.Kind == frame.Notification && h.notification(&f):
 	case f.Kind == frame.Response && h.response(&f):
 	default:
 		h.own.receive(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
@@ -46,6 +48,9 @@ func (h *hub) handle(line []byte) {
 // request gives a request to the server whose it is; false when it is none's.
 func (h *hub) request(f *frame.Frame) bool {
 	params := jsonscan.Of(f.Params)
+	if h.returns(f, params.Member("requestState")) {
+		return true
+	}
 	switch f.Method {
 	case "tools/call":
 		return h.byName(f, tools, params.Member("name"))
@@ -64,6 +69,8 @@ func (h *hub) request(f *frame.Frame) bool {
 		s := h.handles[params.Member("taskId").Text()]
 		h.mu.Unlock()
 		return s != nil && h.send(s, f)
+	case "subscriptions/listen":
+		return h.listen(f, params.Member("notifications"))
 	}
 	return false
 }
@@ -143,6 +150,7 @@ func (h *hub) take(f *frame.Frame) *call {
 	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
 		c.token = token.Bytes()
 	}
+	c.method, c.params = f.Method, f.Params
 	h.mu.Lock()
 	taken := h.inFlight[c.key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil
 	if !taken {
@@ -219,7 +227,11 @@ func (h *hub) notification(f *frame.Frame) bool {
 		return true
 	case "notifications/roots/list_changed":
 		for _, s := range h.all() {
-			s.post(job{carries: f, run: func(on *conn, _ error) { on.handle(on, f.Raw) }})
+			s.post(job{carries: f, run: func(on *conn, _ error) {
+				if on.meta == nil { // since when there is no such message
+					on.handle(on, f.Raw)
+				}
+			}})
 		}
 		return true
 	}
@@ -235,7 +247,7 @@ func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
 	c := h.inFlight[frame.IDKey(id.Bytes())]
 	var to *server
 	if c != nil {
-		to, c.withdrawn = c.server, c.on == nil
+		to, c.withdrawn = c.server, c.on == nil || c.asking
 		delete(h.inFlight, c.key) // nobody waits: its server may never answer
 	}
 	h.mu.Unlock()
@@ -261,6 +273,10 @@ func (h *hub) response(f *frame.Frame) bool {
 		return false
 	}
 	r.on.forget(r.id)
+	if r.of != nil {
+		h.informed(r, f)
+		return true
+	}
 	r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
 		on.handle(r.on, frame.Splice(f.Raw, f.ID, r.id))
 	}})

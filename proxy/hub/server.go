@@ -25,6 +25,9 @@ type server struct {
 	failures  int   // in a row
 	failed    error // the last time
 	notBefore time.Time
+	older     bool // it did not answer server/discover
+
+	instructions string // its own; guarded by the hub
 
 	mu     sync.Mutex // guards what follows
 	up     proxy.Upstream

@@ -43,7 +43,13 @@ func (t *toClient) add(f *frame.Frame) error {
 		line = c.answer(f)
 	case frame.Request:
 		line = c.question(f)
+		if c.modernClient {
+			return c.inquire(line)
+		}
 	case frame.Notification:
+		if c.modernClient && f.Method == "notifications/resources/updated" {
+			return c.updated(f, jsonscan.Of(f.Params))
+		}
 		line = c.report(f)
 	case frame.Batch, frame.Invalid:
 	}
@@ -76,10 +82,13 @@ func (c *conn) answer(f *frame.Frame) []byte {
 		delete(c.tokens, string(f.ID))
 		c.mu.Unlock()
 	}
-	if !c.server.h.finish(a.call) {
+	if c.modernClient && !c.modern.Load() {
+		return c.server.h.conclude(a.call, f, newer(f, a.call.method)...)
+	}
+	if !c.modernClient && c.modern.Load() && c.interrogate(a.call, f) {
 		return nil
 	}
-	return frame.Splice(f.Raw, f.ID, a.call.id)
+	return c.server.h.conclude(a.call, f, c.asksInside(f)...)
 }
 
 // maxTasks is how many tasks a session can speak of.
@@ -163,6 +172,9 @@ func (c *conn) report(f *frame.Frame) []byte {
 			}
 		}
 		return nil
+	case "notifications/subscriptions/acknowledged":
+		c.acknowledged(params)
+		return nil
 	case "notifications/progress":
 		token := params.Member("progressToken").Bytes()
 		c.mu.Lock()
@@ -175,11 +187,17 @@ func (c *conn) report(f *frame.Frame) []byte {
 	case "notifications/cancelled":
 		id := params.Member("requestId").Bytes()
 		key := c.forget(id)
-		if key == "" {
+		if key == "" && len(id) > 0 {
+			c.server.h.unwatched(c, id)
+		}
+		if key == "" || c.modernClient {
 			return nil
 		}
 		return frame.Splice(f.Raw, id, []byte(key))
 	case "notifications/message":
+		if c.modernClient && !c.mayLog() {
+			return nil
+		}
 		switch logger := params.Member("logger"); {
 		case logger.Kind() == jsonscan.String:
 			return frame.Splice(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
@@ -188,6 +206,20 @@ func (c *conn) report(f *frame.Frame) []byte {
 		}
 	}
 	return f.Raw
+}
+
+// asksInside names the server before what a person reads in the questions of an answer.
+func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
+	if !c.modern.Load() {
+		return nil
+	}
+	for _, q := range jsonscan.Of(f.Result).Member("inputRequests").Members() {
+		message := q.Member("params").Member("message")
+		if q.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
+			edits = append(edits, c.named(message))
+		}
+	}
+	return edits
 }
 
 // named puts the server's id before a text.

@@ -74,9 +74,12 @@ const codeNoMethod = -32601
 
 // removed reports a method that the caller's version has no longer got, such as
 // tasks/result since 2026-07-28.
-func (to Caller) removed() bool {
-	row := methodNamed(to.Method)
-	return to.Modern && row != nil && row.In&(V20260728|Extension) == 0
+func (to Caller) removed() bool { return to.Modern && Removed(to.Method) }
+
+// Removed reports a method of earlier versions that 2026-07-28 has no longer got.
+func Removed(method string) bool {
+	row := methodNamed(method)
+	return row != nil && row.In&(V20260728|Extension) == 0
 }
 
 // Text says what was refused, by whom, why, and what the reader can do.

@@ -55,9 +55,7 @@ func TestServers(t *testing.T) {
 				"stdio":   behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer),
 				"bridge":  behindGateway(t, env, clawai+" proxy --ask never -- "+origin),
 				"reverse": reversed(t, env, origin),
-			}
-			if !r.stateless { // 2026-07-28, which the hub tells its client not to speak
-				fronts["hub"] = behindGateway(t, env, clawai+" hub --ask never")
+				"hub":     behindGateway(t, env, clawai+" hub --ask never"),
 			}
 			for form, front := range fronts {
 				at, got, again := place{"server", form, r.run}, r.check(t, "server", front, env), r.alone(t, "server", front, env)

@@ -1,0 +1,174 @@
+package hub
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// A client that has introduced itself may have a server that knows 2026-07-28 alone. Its
+// requests then say what that wants in each, and what the server asks in an answer is asked of
+// the client by requests, while its call waits.
+
+// maxRounds is how often a server may ask before it answers one call.
+const maxRounds = 10
+
+// inquiry is what a server asks in one answer.
+type inquiry struct {
+	of      *call
+	left    int
+	answers []byte // the members of inputResponses
+	state   string // the member requestState
+}
+
+// modernize is what changes in a request of an earlier version, besides edits: its _meta says
+// the version, and members stand in its params.
+func (c *conn) modernize(f *frame.Frame, members string) []frame.Edit {
+	h := c.server.h
+	says := string(c.meta[1 : len(c.meta)-1])
+	h.mu.Lock()
+	if level := h.client.level; level != nil {
+		says += `,"` + metaPrefix + `logLevel":` + string(level)
+	}
+	h.mu.Unlock()
+	params := jsonscan.Of(f.Params)
+	meta := params.Member("_meta")
+	if meta.Kind() != jsonscan.Object {
+		return []frame.Edit{inside(params, members+`"_meta":{`+says+`}`)}
+	}
+	edits := []frame.Edit{inside(meta, says)}
+	if members != "" {
+		edits = append(edits, inside(params, members[:len(members)-1]))
+	}
+	return edits
+}
+
+// inside puts members before those of an object.
+func inside(object jsonscan.Value, members string) frame.Edit {
+	for range object.Members() {
+		members += ","
+		break
+	}
+	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
+}
+
+// interrogate asks the client what a server of 2026-07-28 asks in an answer; false for an answer
+// that asks nothing.
+func (c *conn) interrogate(of *call, f *frame.Frame) bool {
+	result := jsonscan.Of(f.Result)
+	if result.Member("resultType").Text() != "input_required" {
+		return false
+	}
+	h := c.server.h
+	q := &inquiry{of: of}
+	if state := result.Member("requestState"); state != "" {
+		q.state = `"requestState":` + string(state) + ","
+	}
+	if of.rounds++; of.rounds > maxRounds {
+		h.fail(of, "server "+c.server.ID+": it asks again and again")
+		return true
+	}
+	h.mu.Lock()
+	of.asking = true
+	h.mu.Unlock()
+	var lines [][]byte
+	for key, entry := range result.Member("inputRequests").Members() {
+		q.left++
+		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // no server of this version has ids of its own
+		id := c.register(&request{on: c, id: own, of: q, key: string(key), method: entry.Member("method").Text()})
+		params := entry.Member("params").Bytes()
+		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
+			params = frame.SpliceAll(params, c.named(message))
+		} else if len(params) == 0 {
+			params = []byte("{}")
+		}
+		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":`...)
+		line = append(append(append(line, entry.Member("method")...), `,"params":`...), params...)
+		lines = append(lines, append(line, '}'))
+	}
+	if len(lines) == 0 {
+		c.resume(q)
+	}
+	for _, line := range lines {
+		h.tell(line)
+	}
+	return true
+}
+
+// informed takes an answer to a question of an inquiry. One that says no is, of a form, that;
+// of anything else the call's end.
+func (h *hub) informed(r *request, f *frame.Frame) {
+	q, answer := r.of, f.Result
+	if f.Error != nil && r.method == "elicitation/create" {
+		answer = []byte(`{"action":"cancel"}`)
+	} else if f.Error != nil {
+		h.fail(q.of, "the client has not answered what server "+r.on.server.ID+" asks")
+		return
+	}
+	h.mu.Lock()
+	if len(q.answers) > 0 {
+		q.answers = append(q.answers, ',')
+	}
+	q.answers = append(append(append(q.answers, r.key...), ':'), answer...)
+	q.left--
+	done := q.left == 0
+	h.mu.Unlock()
+	if done {
+		r.on.resume(q)
+	}
+}
+
+// resume makes the call again, with what the client has answered.
+func (c *conn) resume(q *inquiry) {
+	c.server.post(job{starts: true, run: func(on *conn, _ error) {
+		if on == c {
+			q.of.again(q.state + `"inputResponses":{` + string(q.answers) + `},`)
+		} else {
+			c.server.h.fail(q.of, "server "+c.server.ID+": it ended")
+		}
+	}})
+}
+
+// fail answers a call in its server's place.
+func (h *hub) fail(c *call, why string) {
+	if h.finish(c) {
+		h.tell(mcp.Unreached(c.id, why))
+	}
+}
+
+// subscription is a client's of an earlier version at a server of 2026-07-28; true for a request
+// that is about one.
+func (c *conn) subscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
+	if f.Method != "resources/subscribe" && f.Method != "resources/unsubscribe" {
+		return false
+	}
+	token := jsonscan.Of(f.Params).Member("uri").Bytes()
+	if i := slices.IndexFunc(edits, func(e frame.Edit) bool { return &e.Part[0] == &token[0] }); i >= 0 {
+		token = edits[i].Token
+	}
+	uri := jsonscan.Of(token).Text()
+	if f.Method == "resources/subscribe" {
+		id := c.expect(asker{call: of, open: true})
+		c.subscribed, c.listens[uri] = true, id
+		c.say("subscriptions/listen", c.with(`"notifications":{"resourceSubscriptions":[`+string(gjson.AppendJSONString(nil, uri))+`]}`), id)
+		return true
+	}
+	if id := c.listens[uri]; id != nil {
+		delete(c.listens, uri)
+		c.handle(c, mcp.Cancelled(id, "nobody listens any more"))
+		c.claim(id)
+	}
+	c.subscribedNow(of)
+	return true
+}
+
+// subscribedNow answers a request about a subscription.
+func (c *conn) subscribedNow(of *call) {
+	if c.server.h.finish(of) {
+		c.server.h.tell(result(&frame.Frame{ID: of.id}, []byte("{}")))
+	}
+}

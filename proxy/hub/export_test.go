@@ -1,0 +1,13 @@
+package hub
+
+import (
+	"testing"
+	"time"
+)
+
+// SetAwayFor sets how long clients may take to come back, until the test ends.
+func SetAwayFor(t *testing.T, d time.Duration) {
+	before := awayFor
+	awayFor = d
+	t.Cleanup(func() { awayFor = before })
+}

@@ -1,0 +1,324 @@
+package hub
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// Since 2026-07-28 nobody introduces himself: each request says in its _meta what version it
+// is of and what its client can (MCP basic, _meta; basic/versioning). The first request of a
+// client's says which of the two ways its session takes. server/discover is a question, and
+// settles nothing.
+
+// modernVersion is the version without sessions, and metaPrefix what its members of _meta
+// begin with.
+const (
+	modernVersion = "2026-07-28"
+	metaPrefix    = "io.modelcontextprotocol/"
+)
+
+// stated is what a message says of its own version; "" for one of a session.
+func stated(params []byte) (version string, meta jsonscan.Value) {
+	meta = jsonscan.Of(params).Member("_meta")
+	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
+		version = v.Text()
+	}
+	return version, meta
+}
+
+// serves says whether a request is one that servers may get: one of the way that the session
+// takes, which it settles if it is the first. The others are the hub's own to refuse.
+func (h *hub) serves(f *frame.Frame) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client.params != nil && h.client.meta == nil {
+		return true
+	}
+	version, meta := stated(f.Params)
+	if version == "" || objection(f, version, meta) != nil {
+		return false
+	}
+	if h.client.params == nil && f.Method != "server/discover" {
+		h.client.state(meta, h.o.Version)
+	}
+	return true
+}
+
+// state notes what the client says of itself in a request.
+func (c *client) state(meta jsonscan.Value, hub string) {
+	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
+	c.meta = requestMeta(can, info)
+	if info.Kind() != jsonscan.Object {
+		info = jsonscan.Value(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), hub)) + "}"
+	}
+	c.version = versions[len(versions)-1]
+	c.params = append([]byte(`{"protocolVersion":"`+c.version+`","capabilities":`), can...)
+	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
+}
+
+// requestMeta is the _meta of a request in the name of a client that can this.
+func requestMeta(can, info jsonscan.Value) []byte {
+	if can.Kind() != jsonscan.Object {
+		can = "{}"
+	}
+	b := append([]byte(`{"`+metaPrefix+`protocolVersion":"`+modernVersion+`","`+metaPrefix+`clientCapabilities":`), can...)
+	if info.Kind() == jsonscan.Object {
+		b = append(append(b, `,"`+metaPrefix+`clientInfo":`...), info...)
+	}
+	return append(b, '}')
+}
+
+// isModern says that the client has settled on 2026-07-28.
+func (h *hub) isModern() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.client.meta != nil
+}
+
+// objection is the error for a request that states its version, but is none of 2026-07-28;
+// nil for one that is.
+func objection(f *frame.Frame, version string, meta jsonscan.Value) []byte {
+	switch {
+	case version != modernVersion:
+		b := appendError(nil, -32022, "Unsupported protocol version")
+		b = append(b[:len(b)-1], `,"data":{"supported":`...)
+		b = append(append(supported(b), `,"requested":`...), meta.Member(metaPrefix+"protocolVersion")...)
+		return append(b, "}}"...)
+	case mcp.Removed(f.Method):
+		return appendError(nil, -32601, f.Method+" is no method of "+modernVersion)
+	case meta.Member(metaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
+		return appendError(nil, -32602, "_meta does not say what the client can: "+metaPrefix+"clientCapabilities")
+	}
+	return nil
+}
+
+// supported adds the versions that a client may speak, the newest first.
+func supported(b []byte) []byte {
+	b = append(b, `["`+modernVersion+`"`...)
+	for _, v := range slices.Backward(versions) {
+		b = append(b, `,"`+v+`"`...)
+	}
+	return append(b, ']')
+}
+
+// refuses says why a request that no server gets is not the hub's to answer either; nil when
+// it is.
+func (o *own) refuses(f *frame.Frame) []byte {
+	o.h.mu.Lock()
+	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
+	o.h.mu.Unlock()
+	version, meta := stated(f.Params)
+	switch {
+	case begun && !modern && f.Method == "server/discover":
+		return appendError(nil, -32601, "this session began with initialize, and keeps to it")
+	case begun && !modern:
+		return nil
+	case version != "":
+		return objection(f, version, meta)
+	case modern && f.Method == "initialize":
+		return appendError(nil, -32600, "this session speaks "+modernVersion+" already, which has no initialize")
+	case modern:
+		return appendError(nil, -32602, "_meta does not say the version: "+metaPrefix+"protocolVersion")
+	case f.Method != "initialize" && f.Method != "ping":
+		return appendError(nil, -32601, f.Method+" is unknown before initialize, or without a version in its _meta")
+	}
+	return nil
+}
+
+// offers is what the hub can, for initialize and server/discover alike: what servers have is not
+// known before they are started.
+const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
+	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
+
+// discover answers at once, too.
+func (o *own) discover(f *frame.Frame) {
+	b := append(append(supported([]byte(`{"supportedVersions":`)), ','), offers...)
+	if text := o.h.instructions(); text != "" {
+		b = gjson.AppendJSONString(append(b, `,"instructions":`...), text)
+	}
+	o.result(f, append(b, '}'))
+}
+
+// maxInstructions is what clients are known to read of them, in bytes.
+const maxInstructions = 2 << 10
+
+// instructions are those of the servers that have run, each with its id, as far as there is
+// room.
+func (h *hub) instructions() (all string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.all() {
+		if one := "[" + s.ID + "] " + s.instructions + "\n"; s.instructions != "" && len(all)+len(one) <= maxInstructions {
+			all += one
+		}
+	}
+	return strings.TrimSuffix(all, "\n")
+}
+
+// introduced keeps what a server says of its use.
+func (s *server) introduced(result []byte) {
+	text := strings.Clone(jsonscan.Of(result).Member("instructions").Text())
+	s.h.mu.Lock()
+	s.instructions = text
+	s.h.mu.Unlock()
+}
+
+// complete is a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
+// was a moment ago nobody knows, and it is this client's: rules leave out what it may not use.
+func (o *own) complete(f *frame.Frame, result []byte) []byte {
+	if version, _ := stated(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
+		return result
+	}
+	of := jsonscan.Of(result)
+	info := string(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), o.h.o.Version)) + "}"
+	if meta := of.Member("_meta"); meta != "" {
+		result = frame.SpliceAll(result, put(meta, metaPrefix+"serverInfo", info))
+	} else {
+		result = frame.SpliceAll(result, put(of, "_meta", `{"`+metaPrefix+`serverInfo":`+info+`}`))
+	}
+	return frame.SpliceAll(result, completed(jsonscan.Of(result), f.Method))
+}
+
+// completed has a result say that it is one, and, where its method wants it, for how long it
+// holds and for whom: for now, and its asker.
+func completed(result jsonscan.Value, method string) frame.Edit {
+	missing := map[string]string{"resultType": `"complete"`}
+	switch method {
+	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover":
+		missing["ttlMs"], missing["cacheScope"] = "0", `"private"`
+	}
+	b := []byte("{")
+	for _, name := range []string{"resultType", "ttlMs", "cacheScope"} {
+		if value := missing[name]; value != "" && result.Member(name) == "" {
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = append(b, `"`+name+`":`+value...)
+		}
+	}
+	for range result.Members() {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		break
+	}
+	return frame.Edit{Part: result.Bytes()[:1], Token: b}
+}
+
+// newer is what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
+// that it is one, and what is not there is told by another code.
+func newer(f *frame.Frame, method string) []frame.Edit {
+	if result := jsonscan.Of(f.Result); result.Kind() == jsonscan.Object {
+		return []frame.Edit{completed(result, method)}
+	}
+	if code := jsonscan.Of(f.Error).Member("code"); code == "-32002" {
+		return []frame.Edit{{Part: code.Bytes(), Token: []byte("-32602")}}
+	}
+	return nil
+}
+
+// probing is how much of its time a server has for server/discover: one that says nothing is
+// taken for one that does not know it.
+const probing = 3
+
+// discover finds out whether the server speaks 2026-07-28 (basic/transports/stdio, backward
+// compatibility). meta is what requests will say then; nil for a client that need not know.
+func (c *conn) discover(meta []byte) (modern bool, err error) {
+	s := c.server
+	if meta == nil || s.older {
+		return false, nil
+	}
+	answer := make(chan frame.Frame, 1)
+	c.ask("server/discover", slices.Concat([]byte(`{"_meta":`), meta, []byte("}")), answer)
+	f, err := c.await(answer, "server/discover", max(s.Timeout/probing, time.Millisecond))
+	if err != nil {
+		if errors.Is(err, errOver) {
+			return false, err
+		}
+		s.older = true // perhaps it ends of what it does not know: it is asked once
+		if c.isOver() {
+			return false, err
+		}
+		return false, nil
+	}
+	for version := range jsonscan.Of(f.Result).Member("supportedVersions").Elements() {
+		modern = modern || version.Text() == modernVersion
+	}
+	if modern {
+		c.meta = meta
+		c.modern.Store(true)
+		s.introduced(f.Result)
+		c.follow(jsonscan.Of(f.Result).Member("capabilities"))
+	}
+	return modern, nil
+}
+
+// with are the params of a request of ours: these members, and what the server's version wants
+// in each.
+func (c *conn) with(members string) []byte {
+	switch {
+	case c.meta == nil:
+		return []byte("{" + members + "}")
+	case members != "":
+		members = "," + members
+	}
+	return []byte(`{"_meta":` + string(c.meta) + members + "}")
+}
+
+// older is what changes in a request of 2026-07-28 for a server that does not know it: its _meta
+// loses what that version has there, so that nobody takes it for one. nil when the client
+// comes back too late with what it was asked: the server would do it all again.
+func (c *conn) older(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
+	params := jsonscan.Of(f.Params)
+	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
+		c.claim(of.ownID)
+		r := &frame.Refusal{Code: "late_form", Reason: "the answer came too late, the question is over and nothing was done", ID: f.ID, Request: true}
+		if c.server.h.finish(of) {
+			c.server.h.own.receive(func(own *proxy.Stream) { own.Refuse(c.server.h.ctx, f.Raw, r) })
+		}
+		return nil
+	}
+	b := []byte{'{'}
+	meta := params.Member("_meta")
+	for key, value := range meta.Members() {
+		switch key.Text() {
+		case metaPrefix + "protocolVersion", metaPrefix + "clientInfo", metaPrefix + "clientCapabilities":
+			continue
+		case metaPrefix + "logLevel":
+			if of.logs = value.Kind() == jsonscan.String; of.logs && string(c.level) != string(value) {
+				c.setLevel(slices.Clone(value.Bytes()))
+			}
+			continue
+		case "progressToken":
+			if of.token != nil {
+				value = jsonscan.Of(of.ownID)
+			}
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, key...), ':'), value...)
+	}
+	return append(edits, frame.Edit{Part: meta.Bytes(), Token: append(b, '}')})
+}
+
+// mayLog says that the client has asked for log messages: since 2026-07-28 it does so in each
+// request.
+func (c *conn) mayLog() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.asked {
+		if a.call != nil && a.call.logs {
+			return true
+		}
+	}
+	return c.modern.Load()
+}

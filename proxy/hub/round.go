@@ -1,0 +1,281 @@
+package hub
+
+import (
+	"crypto/rand"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+// A client of 2026-07-28 is asked nothing by requests: it finds the question in the answer to a
+// call of its own, and brings its answer when it makes the same call again (MCP
+// basic/patterns/mrtr). So what a server of an earlier version asks waits here: the call goes
+// on at the server, and only its client goes away and comes back.
+
+// round is where the client of a call is. It is guarded by the hub, but for its first members.
+type round struct {
+	method string
+	params []byte
+	logs   bool // it wants log messages
+
+	state string       // that its client will bring back; "" while it waits
+	asks  []question   // that it has not answered
+	held  *frame.Frame // the answer that came while it was away
+	late  *time.Timer  // when it is given up
+
+	asking bool // a client of an earlier version is asked by requests, and no server has the call
+	rounds int
+	again  func(members string) // makes the call again
+}
+
+// question is one of a server's to the client: its key, the JSON token that it is the request's
+// id by, and the member of inputRequests.
+type question struct{ key, entry []byte }
+
+// awayFor is how long a client may take to come back, and maxAsks how much it is asked at a time.
+var awayFor = 10 * time.Minute
+
+const maxAsks = 64
+
+// capabilities of a client, by what it is asked by them.
+func capability(method string) string {
+	switch method {
+	case "elicitation/create":
+		return "elicitation"
+	case "sampling/createMessage":
+		return "sampling"
+	}
+	return "roots"
+}
+
+// canBeAsked says that the client of a call can be asked with this method in the answer to it.
+func (c *call) canBeAsked(method string) bool {
+	switch c.method {
+	case "tools/call", "resources/read", "prompts/get":
+	default:
+		return false
+	}
+	_, meta := stated(c.params)
+	return meta.Member(metaPrefix+"clientCapabilities").Member(capability(method)).Kind() == jsonscan.Object
+}
+
+// inquire asks the client what a server does by a request, which has crossed the gate as that.
+func (c *conn) inquire(request []byte) error {
+	h := c.server.h
+	f, err := frame.Parse(request, h.o.Limits)
+	if err != nil {
+		return err
+	}
+	entry := append(append(slices.Clone(f.ID), `:{"method":"`+f.Method+`"`...), `,"params":`...)
+	if f.Params == nil {
+		entry = append(entry, "{}}"...)
+	} else {
+		entry = append(append(entry, f.Params...), '}')
+	}
+	h.mu.Lock()
+	of := h.asker(c, f.Method)
+	var line []byte
+	full := of != nil && len(of.asks) >= maxAsks
+	if of != nil && !full {
+		of.asks = append(of.asks, question{key: slices.Clone(f.ID), entry: entry})
+		line = h.leave(of)
+	}
+	h.mu.Unlock()
+	switch {
+	case of == nil:
+		h.unasked(f.ID, "this client can be asked with "+f.Method+" only while it waits for a call of its own, and if it has said that it can")
+		return nil
+	case full:
+		h.unasked(f.ID, "the client is asked too much at a time")
+		return nil
+	case line == nil:
+		return nil
+	}
+	c.progressTo(of, nil)
+	return h.out.Add(line)
+}
+
+// asker is the call in whose answer the client is asked: the oldest that may. Which of several
+// the server asks about is not known, and all of them are one client's. h.mu is held.
+func (h *hub) asker(c *conn, method string) (oldest *call) {
+	for _, calls := range []map[string]*call{h.inFlight, h.away} {
+		for _, one := range calls {
+			if one.on == c && one.held == nil && one.canBeAsked(method) && (oldest == nil || before(one.ownID, oldest.ownID)) {
+				oldest = one
+			}
+		}
+	}
+	return oldest
+}
+
+// before compares two ids of a connection's.
+func before(a, b []byte) bool {
+	return len(a) < len(b) || len(a) == len(b) && string(a) < string(b)
+}
+
+// leave is the answer by which a client goes away with what it is asked; nil when it is away
+// already. h.mu is held.
+func (h *hub) leave(c *call) []byte {
+	if c.state != "" || len(c.asks) == 0 {
+		return nil
+	}
+	c.state = rand.Text()
+	delete(h.inFlight, c.key)
+	h.away[c.state] = c
+	state := c.state
+	c.late = time.AfterFunc(awayFor, func() { h.abandon(state) })
+	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), c.id...), `,"result":{"resultType":"input_required","inputRequests":{`...)
+	for i, q := range c.asks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, q.entry...)
+	}
+	return append(b, `},"requestState":"`+state+`"}}`...)
+}
+
+// returns takes a client back that was asked something; false for a request that is no such
+// return, or one to a server that has asked by itself.
+func (h *hub) returns(f *frame.Frame, state jsonscan.Value) bool {
+	if state.Kind() != jsonscan.String {
+		return false
+	}
+	h.mu.Lock()
+	c := h.away[state.Text()]
+	var code, why string
+	switch key := frame.IDKey(f.ID); {
+	case c == nil:
+		h.mu.Unlock()
+		return false
+	case c.method != f.Method || !mcp.SameCall(c.params, f.Params):
+		code, why = "other_call", "what came back with the answer is not the call that was asked about; nothing was done"
+	case h.inFlight[key] != nil || h.own.fromClient.ResponseSink(f.ID) != nil:
+		code, why = "duplicate_id", "a request with this id is still in flight"
+	default:
+		c.late.Stop()
+		delete(h.away, c.state)
+		c.state, c.id, c.key = "", f.ID, key
+		h.inFlight[key] = c
+	}
+	if code != "" {
+		h.mu.Unlock()
+		h.own.receive(func(own *proxy.Stream) {
+			own.Refuse(h.ctx, f.Raw, &frame.Refusal{Code: code, Reason: why, ID: f.ID, Request: true})
+		})
+		return true
+	}
+	answers := c.answered(jsonscan.Of(f.Params).Member("inputResponses"))
+	on := c.on
+	h.mu.Unlock()
+	if token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+		on.progressTo(c, token.Bytes())
+	}
+	for _, line := range answers {
+		h.answer(line)
+	}
+	h.mu.Lock()
+	held := c.held
+	c.held = nil
+	var line []byte
+	if held == nil {
+		line = h.leave(c) // with what it has not answered, or was asked meanwhile
+	}
+	h.mu.Unlock()
+	if line != nil {
+		on.progressTo(c, nil)
+	}
+	if held != nil {
+		line = h.conclude(c, held)
+	}
+	if line != nil {
+		h.tell(line)
+	}
+	return true
+}
+
+// conclude is what the client of a call is answered with, under the id that it has for it now;
+// nil when it is away, and finds it when it comes back, or expects no answer.
+func (h *hub) conclude(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.state != "" {
+		held, err := frame.Parse(frame.SpliceAll(f.Raw, edits...), h.o.Limits)
+		if err != nil { // our own words are too much for it
+			held, _ = frame.Parse(mcp.Unreached(f.ID, "the answer is too long"), h.o.Limits)
+		}
+		c.held = &held
+		return nil
+	}
+	if h.inFlight[c.key] != c {
+		return nil
+	}
+	delete(h.inFlight, c.key)
+	return frame.SpliceAll(f.Raw, append(edits, frame.Edit{Part: f.ID, Token: c.id})...)
+}
+
+// answered takes the questions out that the client has answered, and is the answers as those
+// to the requests that they were. h.mu is held.
+func (c *call) answered(responses jsonscan.Value) (lines [][]byte) {
+	c.asks = slices.DeleteFunc(c.asks, func(q question) bool {
+		answer := responses.Member(jsonscan.Of(q.key).Text())
+		if answer == "" {
+			return false
+		}
+		line := append(append([]byte(`{"jsonrpc":"2.0","id":`), q.key...), `,"result":`...)
+		lines = append(lines, append(append(line, answer...), '}'))
+		return true
+	})
+	return lines
+}
+
+// answer gives a server what it has asked for; what is no result is none.
+func (h *hub) answer(line []byte) {
+	f, err := frame.Parse(line, h.o.Limits)
+	if err != nil {
+		h.unasked(jsonscan.Of(line).Member("id").Bytes(), "the client's answer is none")
+		return
+	}
+	if !h.response(&f) { // the server has taken its question back: recorded as what nobody asked for
+		h.own.receive(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
+	}
+}
+
+// unasked tells a server why its question has no answer.
+func (h *hub) unasked(key []byte, why string) {
+	f, err := frame.Parse(mcp.Unheard(key, why), h.o.Limits)
+	if err == nil {
+		_ = h.response(&f)
+	}
+}
+
+// progressTo has progress reach the client under another token, nil for none, if the server was
+// asked for it.
+func (c *conn) progressTo(of *call, token []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, waits := c.asked[string(of.ownID)]; waits && of.token != nil {
+		c.tokens[string(of.ownID)] = token
+	}
+}
+
+// abandon gives up a call whose client does not come back.
+func (h *hub) abandon(state string) {
+	h.mu.Lock()
+	c := h.away[state]
+	delete(h.away, state)
+	h.mu.Unlock()
+	if c == nil {
+		return
+	}
+	for _, q := range c.asks {
+		h.unasked(q.key, "it has not come back within "+awayFor.String())
+	}
+	c.server.post(job{run: func(on *conn, _ error) {
+		on.handle(c.on, mcp.Cancelled(c.ownID, "its client has not come back"))
+		c.on.claim(c.ownID)
+	}})
+}
