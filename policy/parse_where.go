@@ -32,21 +32,21 @@ type constraintKey struct {
 	name     string
 	form     valueForm
 	settings []string // the keys of a form that is a table; a value alone is the first
-	// make builds the constraint. A local one depends on the place that is
-	// governed, and is built again for it.
-	make        func(value any, o Options) (where.Constraint, error)
-	local       bool
+	make     func(value any, o Options) (where.Constraint, error)
+	// local says whether a constraint depends on the place that is governed, and is built
+	// again for it; nil: none does.
+	local       func(where.Constraint) bool
 	path, whole bool // see constraint
 }
 
 // constraintKeys are all constraints, in the order in which they are listed.
 var constraintKeys = []constraintKey{
-	{name: "under", form: textsForm, local: true, path: true, make: func(v any, o Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
+	{name: "under", form: textsForm, local: always, path: true, make: func(v any, o Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
 	{name: "host", form: textsForm, make: texts(web.Host)},
 	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
 	{name: "public", form: booleanForm, make: boolean(web.Public)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
-	{name: "command", form: listsForm, settings: shell.Settings, local: true, make: command},
+	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: command},
 	{name: "regex", form: textForm, make: text(scalar.Regex)},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
 	{name: "min", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Min(v) }},
@@ -55,6 +55,8 @@ var constraintKeys = []constraintKey{
 	{name: "type", form: textForm, whole: true, make: text(scalar.Type)},
 	{name: "present", form: booleanForm, whole: true, make: boolean(scalar.Present)},
 }
+
+func always(where.Constraint) bool { return true }
 
 func texts(f func([]string) (where.Constraint, error)) func(any, Options) (where.Constraint, error) {
 	return func(v any, _ Options) (where.Constraint, error) { return f(v.([]string)) }
@@ -246,7 +248,7 @@ var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
 // constraint builds a constraint for the place that is governed.
 func (c *compiler) constraint(w *whereSource) *constraint {
 	made := w.made
-	if w.key.local {
+	if w.key.local != nil && w.key.local(made) {
 		made, _ = w.key.make(w.value, c.options) // its value was checked when it was read
 	}
 	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole, spells: w.spellsJSON()}

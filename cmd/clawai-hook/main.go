@@ -8,9 +8,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 
+	_ "github.com/clawai/clawai/cmd/clawai-hook/internal/alone"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/hook"
 	"github.com/clawai/clawai/internal/hook/client"
@@ -26,7 +26,6 @@ var version = "dev"
 const enough = 64 << 20
 
 func main() {
-	runtime.GOMAXPROCS(1) // a thread more costs more than one call has for it to do
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(enough)
 	os.Exit(run(os.Args[1:]))

@@ -137,24 +137,26 @@ const (
 // payload.
 func Run(l Line, in io.Reader, out, errs io.Writer, judge func(ctx context.Context, payload []byte) client.Answer) int {
 	signal.Ignore(syscall.SIGPIPE) // or a client that reads no more would see us killed
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	ctx, gone := context.WithCancel(ctx)
+	stops := make(chan os.Signal, 1)
+	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to the end: we live no longer
+	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
+	late := time.NewTimer(readPatience)
 	answers := make(chan client.Answer, 1)
 	go func() {
-		room()
-		answers <- answered(ctx, gone, l, in, judge)
+		room(false)
+		answers <- answered(ctx, gone, late, l, in, judge)
 	}()
 	var a client.Answer
 	select {
 	case a = <-answers:
+	case <-late.C:
+		a = unread(l, tooLate())
+	case <-stops:
+		gone()
+		a = stopped(l, answers)
 	case <-ctx.Done():
-		select {
-		case a = <-answers:
-		case <-time.After(stopPatience):
-			a = Refusal(l, "it was stopped")
-		}
+		a = stopped(l, answers)
 	}
 	_, _ = errs.Write(a.Stderr)
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
@@ -167,18 +169,34 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge func(ctx context.Conte
 // at every step, which is a part of what a call costs.
 //
 //go:noinline
-func room() (last byte) {
-	var stack [48 << 10]byte
-	return stack[os.Getpid()&1]
+func room(used bool) (last byte) {
+	if used { // never: what is used is cleared
+		var stack [48 << 10]byte
+		last = stack[os.Getpid()&1]
+	}
+	return last
 }
 
-func answered(ctx context.Context, gone func(), l Line, in io.Reader, judge func(context.Context, []byte) client.Answer) (a client.Answer) {
+// stopped is the answer of what was told to end.
+func stopped(l Line, answers <-chan client.Answer) client.Answer {
+	select {
+	case a := <-answers:
+		return a
+	case <-time.After(stopPatience):
+		return Refusal(l, "it was stopped")
+	}
+}
+
+func answered(ctx context.Context, gone func(), late *time.Timer, l Line, in io.Reader, judge func(context.Context, []byte) client.Answer) (a client.Answer) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			a = Refusal(l, fmt.Sprintf("it failed inside clawai; tell the owner (%v)", cause))
 		}
 	}()
 	payload, err := read(in, l.Held)
+	if !late.Stop() {
+		err = tooLate() // and so it was answered
+	}
 	if l.Held > 0 {
 		go func() {
 			defer gone()
@@ -186,9 +204,15 @@ func answered(ctx context.Context, gone func(), l Line, in io.Reader, judge func
 		}()
 	}
 	if err != nil {
-		return Refusal(l, "the client's request cannot be read: "+err.Error())
+		return unread(l, err)
 	}
 	return judge(ctx, payload)
+}
+
+func tooLate() error { return fmt.Errorf("it did not end within %v", readPatience) }
+
+func unread(l Line, err error) client.Answer {
+	return Refusal(l, "the client's request cannot be read: "+err.Error())
 }
 
 // Refusal is a denial before, or in place of, a judgement.
@@ -200,30 +224,17 @@ func Refusal(l Line, why string) client.Answer {
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// read reads all that the client writes, if it ends, or as much as is held out to us.
+// read reads all that the client writes, or as much as is held out to us.
 func read(in io.Reader, held int) ([]byte, error) {
-	type input struct {
-		payload []byte
-		err     error
+	limit := int64(client.Limit + 1)
+	if held > 0 {
+		limit = min(limit, int64(held))
 	}
-	all := make(chan input, 1)
-	go func() {
-		limit := int64(client.Limit + 1)
-		if held > 0 {
-			limit = min(limit, int64(held))
-		}
-		payload, err := io.ReadAll(io.LimitReader(in, limit))
-		if err == nil && held > 0 && int64(len(payload)) < limit {
-			err = io.ErrUnexpectedEOF
-		}
-		all <- input{payload, err}
-	}()
-	select {
-	case got := <-all:
-		return got.payload, got.err
-	case <-time.After(readPatience):
-		return nil, fmt.Errorf("it did not end within %v", readPatience)
+	payload, err := io.ReadAll(io.LimitReader(in, limit))
+	if err == nil && held > 0 && int64(len(payload)) < limit {
+		err = io.ErrUnexpectedEOF
 	}
+	return payload, err
 }
 
 // Options are those of the hook that do not depend on the program.

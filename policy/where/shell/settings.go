@@ -31,15 +31,15 @@ type commands struct {
 	// nil when not given
 	dir, files, redirect *places
 	hosts                where.Constraint // nil when not given
-	text                 string
-	size                 int // bytes of the settings
+	settings             map[string][]string
+	size                 int // their bytes
 }
 
 // New prepares the constraint `command = [...]` or `command = { run = [...], ... }`.
 // Each pattern is one simple command: words separated by blanks, each a glob; see
 // the package comment. The error names what is wrong and says what to write.
 func New(settings map[string][]string, ports Ports) (where.Constraint, error) {
-	c := &commands{text: write(settings)}
+	c := &commands{settings: settings}
 	if len(settings["run"]) == 0 {
 		if len(settings) > 1 || settings["run"] == nil && len(settings) > 0 {
 			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)
@@ -111,11 +111,11 @@ func checkOptions(list []string) error {
 	return nil
 }
 
-// write is the constraint as people write it.
-func write(settings map[string][]string) string {
+// String is the constraint as people write it.
+func (c *commands) String() string {
 	var parts []string
 	for _, name := range Settings {
-		if list := settings[name]; list != nil {
+		if list := c.settings[name]; list != nil {
 			quoted := make([]string, len(list))
 			for i, text := range list {
 				quoted[i] = fmt.Sprintf("%q", text)
@@ -128,8 +128,6 @@ func write(settings map[string][]string) string {
 	}
 	return "command = { " + strings.Join(parts, ", ") + " }"
 }
-
-func (c *commands) String() string { return c.text }
 
 // Cost counts two readings, each with the texts within the text, every word
 // against every pattern, and each place that a disk is asked for; measured by
