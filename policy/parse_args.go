@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
@@ -107,7 +108,7 @@ func (p *parser) checkArguments(args []argSource) {
 		return
 	}
 	sorted := slices.Clone(args)
-	slices.SortStableFunc(sorted, func(a, b argSource) int { return slices.Compare(a.path, b.path) })
+	sort.SliceStable(sorted, func(i, j int) bool { return slices.Compare(sorted[i].path, sorted[j].path) < 0 })
 	for i, b := range sorted[1:] {
 		a := sorted[i]
 		switch name := argName(b.path); {

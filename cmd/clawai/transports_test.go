@@ -59,8 +59,11 @@ func wires(room string) []wire {
 // each message to a pump of its server's, under other names and ids than the client's.
 var noTransport = []string{".", "frame", "frame/hostile", "hub", "mcp", "remote/sse"}
 
-// overHub is the one form that leads to it (TestHubOverHTTP in proxy/remote/reverse).
-const overHub = "clawai proxy [options] --listen ADDRESS:PORT --hub"
+// overHub are the forms that lead to it (TestHubOverHTTP in proxy/remote/reverse).
+var overHub = []string{
+	"clawai proxy [options] --listen ADDRESS:PORT --hub",
+	"clawai proxy [options] --listen ADDRESS:PORT --hub --invocations",
+}
 
 // A form of the command, or a room below proxy, that is not in this suite is a
 // way through that nobody has compared.
@@ -70,7 +73,7 @@ func TestEveryTransportIsCompared(t *testing.T) {
 	for _, tr := range transports {
 		forms, rooms[tr.room] = append(forms, tr.form), append(rooms[tr.room], tr.wire)
 	}
-	if diff := gocmp.Diff(append(slices.Compact(forms), overHub), strings.Split(proxycmd.Command().UsageText, "\n")); diff != "" {
+	if diff := gocmp.Diff(append(slices.Compact(forms), overHub...), strings.Split(proxycmd.Command().UsageText, "\n")); diff != "" {
 		t.Error("the forms of clawai proxy are not those of this suite", diff)
 	}
 	found := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -43,9 +44,10 @@ type program struct {
 	steered bool
 }
 
+// sort is package sort's: slices would be compiled for each type (TestSize of clawai-hook).
 func (p *program) sort() {
-	slices.SortStableFunc(p.assigned, func(a, b assignment) int { return a.at - b.at })
-	slices.SortStableFunc(p.files, func(a, b file) int { return a.at - b.at })
+	sort.SliceStable(p.assigned, func(i, j int) bool { return p.assigned[i].at < p.assigned[j].at })
+	sort.SliceStable(p.files, func(i, j int) bool { return p.files[i].at < p.files[j].at })
 }
 
 // equal says whether two readings of one text found the same.
