@@ -178,6 +178,18 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// Of several journals, one may tell of the others before another has told all names.
+func TestOthersBeforeTheLastName(t *testing.T) {
+	l := labels{}
+	l.add(Seen{untrusted, others, time.Now()})
+	for i := range maxSources {
+		source := fmt.Sprint(i)
+		if l.add(Seen{untrusted, source, time.Now()}); !l.has(untrusted, source) {
+			t.Error(source, "has been joined, and would be new again")
+		}
+	}
+}
+
 func TestSwept(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is open is not removed there")

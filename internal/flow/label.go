@@ -42,7 +42,7 @@ func (l labels) has(kind, source string) bool {
 		return true
 	}
 	_, folded := of[others]
-	return folded && len(of) > maxSources
+	return folded && len(of) >= maxSources
 }
 
 // add joins a label, and gives the source under which it is kept.
