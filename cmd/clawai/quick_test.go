@@ -2,6 +2,8 @@ package main
 
 import (
 	"flag"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -27,6 +29,12 @@ func (m tests) Run() int {
 	flag.Parse()
 	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
 		if err := run.Value.Set("^" + strings.Join(journeys, "$|^") + "$"); err != nil {
+			panic(err)
+		}
+	}
+	// Scripts wait for other processes most of the time.
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		if err := parallel.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 	}
