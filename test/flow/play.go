@@ -25,6 +25,7 @@ import (
 // played is what became of the calls of one trace.
 type played struct {
 	asked  int // questions that a person got
+	tools  int // tools that these, and what was lifted, were about
 	lifted int // calls that went since a person had let the same go before
 	denied int // calls that did not go
 }
@@ -171,7 +172,9 @@ func (t *talk) end() error {
 
 func (t *talk) calls(all []call, hole int, who *person, kept *record) (of played, err error) {
 	asked, lifted := who.asked.Load(), kept.lifted.Load()
+	tools := map[string]bool{}
 	for i, c := range all {
+		before := who.asked.Load() + kept.lifted.Load()
 		result := c.Result
 		if i == hole {
 			result += "\n" + t.text
@@ -183,7 +186,11 @@ func (t *talk) calls(all []call, hole int, who *person, kept *record) (of played
 		if !went {
 			of.denied++
 		}
+		if who.asked.Load()+kept.lifted.Load() > before {
+			tools[c.Tool] = true
+		}
 	}
+	of.tools = len(tools)
 	of.asked, of.lifted = int(who.asked.Load()-asked), int(kept.lifted.Load()-lifted)
 	return of, nil
 }
