@@ -385,8 +385,8 @@ func TestSessionAsksHowFar(t *testing.T) {
 	s := start(t, o, 40, 120)
 	s.pick("Allow for this session… (shows how far)", 2)
 	s.see("allow how much, until the session ends?", "> Deny")
-	s.press(enter)
-	if out := s.end(); out.Reply != gate.DenyOnce {
+	s.answer(enter)
+	if out := s.end(); out.Reply != gate.DenyOnce || out.Err != "" {
 		t.Errorf("the preset: %+v", out)
 	}
 }
