@@ -108,8 +108,9 @@ func everyCall(t *testing.T) (calls []policy.Call) {
 // answersAlike fails when what is said to change nothing changes an answer.
 func answersAlike(t *testing.T, p *policy.Policy, o cover.Outcome, calls []policy.Call) {
 	t.Helper()
+	mutant := o.Policy()
 	for i := range calls {
-		if a, b := p.Decide(&calls[i]).Action, o.Policy().Decide(&calls[i]).Action; a != b {
+		if a, b := p.Decide(&calls[i]).Action, mutant.Decide(&calls[i]).Action; a != b {
 			t.Errorf("%s is said to change nothing, and changes %s to %s for %+v", o.Name, a, b, calls[i])
 		}
 	}
