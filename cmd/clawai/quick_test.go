@@ -2,10 +2,10 @@ package main
 
 import (
 	"flag"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // journeys are all that `go test -short` runs here, unless -run asks for other tests: this
@@ -26,15 +26,9 @@ var journeys = []string{
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
-	flag.Parse()
+	slow.Waiting()
 	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
 		if err := run.Value.Set("^" + strings.Join(journeys, "$|^") + "$"); err != nil {
-			panic(err)
-		}
-	}
-	// Scripts wait for other processes most of the time.
-	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		if err := parallel.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/termtest"
 	"github.com/clawai/clawai/policy"
 )
@@ -115,6 +116,7 @@ func TestMain(m *testing.M) {
 		fmt.Print("NO_COLOR=" + color)
 		os.Exit(0)
 	}
+	slow.Waiting()
 	goleak.VerifyTestMain(m)
 }
 
