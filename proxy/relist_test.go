@@ -21,7 +21,7 @@ func TestListsFollowTheRules(t *testing.T) {
 		return p
 	}
 	w := newHarness(t, func(_ *proxy.Options, g *gate.Options) {
-		g.Policy, g.Inspector = rules(""), screening.New("s", nil)
+		g.Policy, g.Inspector = rules(""), screening.New("s", nil, nil)
 	})
 	ask := func(id, method, result string) {
 		t.Helper()

@@ -18,7 +18,7 @@ const (
 	Marker = "marker" // a mark that stands for a text that was withheld
 	Fence  = "fence"  // a mark that imitates ours around what a server sent
 	Schema = "schema" // what does not fit the schema that it was promised by
-	Link   = "link"   // an address that leads into the reader's machine or network
+	Link   = "link"   // an address that leads into the reader's machine or network, or away from the server's
 )
 
 // Bounds of one look: beyond them stands unscreened.
@@ -49,7 +49,8 @@ type Wanted struct {
 	Marker bool
 	Fence  bool
 	Link   bool
-	Schema bool // for the caller, who knows the schemas
+	Origin string // of the server, as web.Origin has it, for Link; "" of one without an address
+	Schema bool   // for the caller, who knows the schemas
 }
 
 // ParseWanted reads the words of kinds, among them those of the owner's packs.
@@ -190,9 +191,11 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
 		found = append(found, f)
 	}
-	if l.wanted.Link && !value.number && linked(path, name.said) && inward(value.said) {
-		from := len(name.said) + len(between)
-		found = append(found, inspect.Found{Kind: Link, What: "an address that leads to the reader's own machine or network", Start: from, End: from + len(value.said)})
+	if l.wanted.Link && !value.number && linked(path, name.said) {
+		if what := leads(value.said, name.said == "src", l.wanted.Origin); what != "" {
+			from := len(name.said) + len(between)
+			found = append(found, inspect.Found{Kind: Link, What: what, Start: from, End: from + len(value.said)})
+		}
 	}
 	if len(found) == 0 && !l.blob(path, name, value) {
 		return segment, true

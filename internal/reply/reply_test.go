@@ -68,6 +68,39 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Of a server with an address, links lead to its own origin, and icons by https.
+func TestLinksElsewhere(t *testing.T) {
+	link := result(`{"content":[{"type":"resource_link","name":"n","uri":"%s"}]}`)
+	embedded := result(`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"%s","text":"x"}}}]}`)
+	icon := result(`{"tools":[{"name":"a","icons":[{"src":"%s"}]}]}`)
+	for address, want := range map[string]struct{ link, icon bool }{
+		"https://example.org/x":       {},
+		"HTTPS://Example.ORG:443/x?y": {},
+		"https://example.org:8443/x":  {true, true},
+		"https://a.example.org/x":     {true, true},
+		"http://example.org/x":        {true, true},
+		"wss://example.org/x":         {true, true},
+		"ftp://example.org/x":         {true, true},
+		"file:///etc/passwd":          {true, true},
+		"https://127.0.0.1/":          {true, true},
+		"docs://guide":                {false, true},
+		"git://example.net/x":         {false, true},
+		"icon.png":                    {false, true},
+		"data:image/png;base64,AAAA":  {},
+	} {
+		for line, want := range map[string]bool{link: want.link, embedded: want.link, icon: want.icon} {
+			var f frame.Frame
+			if err := f.Parse(fmt.Appendf(nil, line, address), frame.DefaultLimits()); err != nil {
+				t.Fatal(err)
+			}
+			m, err := Look(&f, "tools/list", Wanted{Link: true, Origin: "https://example.org:443"})
+			if err != nil || (len(m.Findings) == 1) != want {
+				t.Errorf("%s in %s: %+v, %v", address, line, m.Findings, err)
+			}
+		}
+	}
+}
+
 // all are the findings of these kinds.
 func (m *Message) all(kinds ...string) (is []int) {
 	for i := range m.Findings {

@@ -110,6 +110,18 @@ type Peer struct {
 
 	Command []string // what starts it; nil of one at an address
 	URL     string   // the address
+
+	// URLs are the addresses of the servers of a hub, by what rules call them; nil of a
+	// server.
+	URLs func(name string) string
+}
+
+// at is the address of the server that rules call so; "" is none.
+func (p *Peer) at(name string) string {
+	if p.URLs != nil {
+		return p.URLs(name)
+	}
+	return p.URL
 }
 
 // upstream tells the server from all others.
@@ -172,7 +184,7 @@ func (s *Sessions) build(p Peer, under *config.Loaded, in State) (*Session, erro
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.recorder(s.o.Recorder), Approver: approver, Concluder: concluder,
-		Principals: gate.None{}, Inspector: screening.New(shown, one.pins), Labels: labels,
+		Principals: gate.None{}, Inspector: screening.New(shown, p.at, one.pins), Labels: labels,
 		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
 		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: in.Asked, Granted: in.Granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
 	})

@@ -19,7 +19,7 @@ func pinnedFirst(t *testing.T) gate.Inspector {
 	}
 	pins := pinning.NewSession(pinning.NewStore(dir, ""), nil, nil)
 	t.Cleanup(pins.Close)
-	return New("s", pins)
+	return New("s", nil, pins)
 }
 
 const first = "[server.s]\npin = \"first\"\n"

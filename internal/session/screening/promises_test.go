@@ -49,7 +49,7 @@ func TestAnswersAndTheirSchemas(t *testing.T) {
 		{"no list has named it", asks, "c", answer(1, "x"), "unscreened /result;"},
 		{"no rule asks", on("reply", "deny", "tool = \"*\"\nfind = [\"unscreened\"]"), "a", structuredAnswer(`{"id":1}`), ""},
 	} {
-		in, p := New("s", nil), rules(t, tt.rules)
+		in, p := New("s", nil, nil), rules(t, tt.rules)
 		if got, err := in.Inspect(exchange("tools/list", listing(promising)), p); err != nil || got.Sent != nil {
 			t.Fatal(got, err)
 		}
@@ -75,7 +75,7 @@ func TestWhatIsAlteredStillFits(t *testing.T) {
 		"as a list goes on": {redacts + on("list", "redact", "tool = \"*\"\nfind = [\"hidden\"]"),
 			strings.Replace(promising, `"note":{"type":"string"}`, "\"note\":{\"enum\":[\"a\\u202e\"]}", 1), "a", `{"id":"x","note":"` + token + `"}`, policy.Deny},
 	} {
-		in, p := New("s", nil), rules(t, tt.rules)
+		in, p := New("s", nil, nil), rules(t, tt.rules)
 		if _, err := in.Inspect(exchange("tools/list", listing(tt.list)), p); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestWhatIsAlteredStillFits(t *testing.T) {
 
 // Arguments are held to what their tools take, where a rule asks.
 func TestArgumentsAndTheirSchemas(t *testing.T) {
-	in, p := New("s", nil), rules(t, "[[rule]]\naction = \"deny\"\ntool = \"*\"\nfind = [\"schema\"]\n")
+	in, p := New("s", nil, nil), rules(t, "[[rule]]\naction = \"deny\"\ntool = \"*\"\nfind = [\"schema\"]\n")
 	if _, err := in.Inspect(exchange("tools/list", listing(promising)), p); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSchemasOfPins(t *testing.T) {
 	if _, err := in.Inspect(exchange("tools/list", listing(promising)), p); err != nil {
 		t.Fatal(err)
 	}
-	later := New("s", in.(*inspector).pins)
+	later := New("s", nil, in.(*inspector).pins)
 	for content, found := range map[string]string{`{"id":"x"}`: "", `{"id":1}`: "schema /result/structuredContent/id;"} {
 		if got, err := later.Inspect(exchange("tools/call", structuredAnswer(content), tool("a")), p); err != nil || kindsFound(got.Found) != found {
 			t.Errorf("%s: %s, %v", content, kindsFound(got.Found), err)
@@ -123,7 +123,7 @@ func TestSchemasOfPins(t *testing.T) {
 	for args, found := range map[string]string{`{"n":1}`: "", `{"n":"1"}`: "schema /n;"} {
 		c := tool("a")
 		c.Args = []byte(args)
-		if got, err := New("s", in.(*inspector).pins).Carries(&c, closes); err != nil || kindsFound(got) != found {
+		if got, err := New("s", nil, in.(*inspector).pins).Carries(&c, closes); err != nil || kindsFound(got) != found {
 			t.Errorf("%s: %s, %v", args, kindsFound(got), err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestSchemasOfPins(t *testing.T) {
 
 // What servers promise is kept within bounds, and a new list counts.
 func TestPromisesAreBounded(t *testing.T) {
-	in, p := New("s", nil), rules(t, on("reply", "deny", "tool = \"*\"\nfind = [\"schema\", \"unscreened\"]"))
+	in, p := New("s", nil, nil), rules(t, on("reply", "deny", "tool = \"*\"\nfind = [\"schema\", \"unscreened\"]"))
 	long := func(n int) string {
 		return listing(fmt.Sprintf(`[{"name":"big%d","outputSchema":{"description":%q}},{"name":"small","outputSchema":{"type":"object","required":["v%d"]}}]`, n, strings.Repeat("x", 900<<10), n))
 	}

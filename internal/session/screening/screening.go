@@ -19,12 +19,14 @@ import (
 	"github.com/clawai/clawai/internal/reply"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/web"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
 // inspector is what one session looks at messages with.
 type inspector struct {
 	server string // as the marks name one that rules have no name for
+	at     func(server string) string
 	pins   *pinning.Session
 	mu     sync.Mutex
 	same   *reply.Numbers
@@ -33,11 +35,12 @@ type inspector struct {
 }
 
 // New makes the Inspector of one session with a server of this name, which holds lists to
-// what pins has as approved.
-func New(server string, pins *pinning.Session) gate.Inspector {
+// what pins has as approved. at gives the URL of a server by the name that rules have for
+// it, "" of one without; nil is for those that have none.
+func New(server string, at func(string) string, pins *pinning.Session) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails
-	return &inspector{server: server, pins: pins, same: reply.NewNumbers(func(value string) (sum [32]byte) {
+	return &inspector{server: server, at: at, pins: pins, same: reply.NewNumbers(func(value string) (sum [32]byte) {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte(value))
 		h.Sum(sum[:0])
@@ -136,6 +139,10 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	wanted, err := lookFor(looked, p)
 	if err != nil {
 		return gate.Inspection{}, err
+	}
+	if wanted.Link && in.at != nil {
+		at := in.at(x.Event.Server)
+		wanted.Origin = cmp.Or(web.Origin(at), at) // of one that cannot be compared, no address has it
 	}
 	m, err := reply.Look(f, method, wanted)
 	if err != nil {

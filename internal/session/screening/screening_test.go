@@ -82,7 +82,7 @@ func TestInspect(t *testing.T) {
 			Replies: []*gate.Exchange{exchange("tools/call", "", tool("a")), exchange("tools/call", "", tool("a"))},
 		}, policy.Deny, ""},
 	} {
-		got, err := New("s", nil).Inspect(tt.x, rules(t, tt.rules))
+		got, err := New("s", nil, nil).Inspect(tt.x, rules(t, tt.rules))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -96,6 +96,28 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// A link is held to the origin of the server that sends it, by the name that rules have for it.
+func TestLinksOfAServer(t *testing.T) {
+	line := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"resource_link","name":"n","uri":"https://example.org/x"}]}}`
+	p := rules(t, on("reply", "deny", "tool = \"*\"\nfind = [\"link\"]"))
+	for at, want := range map[string]policy.Action{
+		"":                           policy.Allow,
+		"https://example.org/mcp":    policy.Allow,
+		"https://example.net/mcp":    policy.Deny,
+		"https://me@example.org/mcp": policy.Deny, // cannot be compared
+	} {
+		url := func(server string) string {
+			if server != "s" {
+				t.Errorf("asked for %q", server)
+			}
+			return at
+		}
+		if got, err := New("x", url, nil).Inspect(exchange("tools/call", line, tool("a")), p); err != nil || got.Decision.Action != want {
+			t.Errorf("of a server at %q: %v, %v", at, got.Decision.Action, err)
+		}
+	}
+}
+
 // What cannot be looked at is an error, which withholds.
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	long := strings.Repeat("a long text ", 400<<10)
@@ -105,13 +127,13 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 		"a long list":        exchange("tools/list", `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"`+long+`"}]}}`),
 	} {
 		p := rules(t, on("list", "deny", "tool = \"*\"\nfind = [\"hidden\"]")+on("reply", "deny", "tool = \"*\"\nfind = [\"hidden\"]"))
-		if got, err := New("s", nil).Inspect(x, p); err == nil {
+		if got, err := New("s", nil, nil).Inspect(x, p); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	c := tool("a")
 	c.Args = []byte(`{"a":"` + long + `"}`)
-	if found, err := New("s", nil).Carries(&c, asking(t, "secret")); err == nil {
+	if found, err := New("s", nil, nil).Carries(&c, asking(t, "secret")); err == nil {
 		t.Errorf("of arguments too long to look at, %v was found", found)
 	}
 }
@@ -119,16 +141,16 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 func TestCarriesAndAlter(t *testing.T) {
 	c := tool("a")
 	c.Args = []byte(`{"a":["x","` + token + `"],"b":"[clawai:withheld secret 1]"}`)
-	got, err := New("s", nil).Carries(&c, asking(t, "marker", "secret"))
+	got, err := New("s", nil, nil).Carries(&c, asking(t, "marker", "secret"))
 	if err != nil || fmt.Sprint(got) != "[{secret /a/1 1} {marker /b 1}]" {
 		t.Errorf("found %v, %v", got, err)
 	}
 	asks := policy.Call{Subject: policy.SamplingSubject, Names: []string{"x", token}}
-	if got, err := New("s", nil).Carries(&asks, asking(t, "secret")); err != nil || len(got) != 1 {
+	if got, err := New("s", nil, nil).Carries(&asks, asking(t, "secret")); err != nil || len(got) != 1 {
 		t.Errorf("found %v, %v", got, err)
 	}
 	x := exchange("sampling/createMessage", `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"`+token+`"}}],"maxTokens":9}}`)
-	sent, words, err := New("s", nil).Alter(x, []policy.Alteration{{Rule: &policy.Rule{Action: policy.Redact}, Kind: "secret"}}, rules(t, ""))
+	sent, words, err := New("s", nil, nil).Alter(x, []policy.Alteration{{Rule: &policy.Rule{Action: policy.Redact}, Kind: "secret"}}, rules(t, ""))
 	if err != nil || strings.Contains(string(sent), token) || !strings.Contains(string(sent), "[clawai:withheld secret 1]") || fmt.Sprint(words) != "[redact secret]" {
 		t.Errorf("sent %s, %q, %v", sent, words, err)
 	}
@@ -141,7 +163,7 @@ func TestCarriesWhatStandsBeside(t *testing.T) {
 		"a tool": {Subject: policy.ToolSubject, Names: []string{"a"}, Args: []byte(`{}`), Extra: []byte(`{"env":{"K":"` + token + `"}}`)},
 		"a form": {Subject: policy.ElicitationSubject, Names: []string{"hi"}, Extra: []byte(`{"requestedSchema":{"properties":{"x":{"title":"` + token + `"}}}}`)},
 	} {
-		got, err := New("s", nil).Carries(&c, asking(t, "secret"))
+		got, err := New("s", nil, nil).Carries(&c, asking(t, "secret"))
 		if err != nil || len(got) != 1 || got[0].Kind != "secret" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

@@ -66,6 +66,7 @@ type hubRun struct {
 
 	mu       sync.Mutex           // guards what follows, and hub.Servers once there are sessions
 	used     [][]byte             // what the vault gave to servers so far
+	urls     map[string]string    // where servers were last opened, by id
 	sessions map[*hubSession]bool // that are told of other servers
 }
 
@@ -192,7 +193,15 @@ const hubEnded = "all servers of the hub were closed"
 func (h *hubRun) peer() session.Peer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers)}
+	return session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers), URLs: h.urlOf}
+}
+
+// urlOf is the address that the server of this id was last opened at, which it keeps while
+// answers come after it has left the configuration; "" of one that is started here.
+func (h *hubRun) urlOf(id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.urls[id]
 }
 
 // carry is one session of the hub: o says with whom, and under which gate.
@@ -229,6 +238,12 @@ func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstr
 	if vault.Mentions(s.URL) || vault.Mentions(s.Dir) {
 		return nil, fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
 	}
+	h.mu.Lock()
+	if h.urls == nil {
+		h.urls = map[string]string{}
+	}
+	h.urls[s.ID] = s.URL
+	h.mu.Unlock()
 	if s.URL != "" {
 		return h.dial(s, note)
 	}
