@@ -312,9 +312,6 @@ func modernized(method string, answer map[string]any) {
 			result["ttlMs"], result["cacheScope"] = json.Number("0"), "private"
 		}
 	}
-	if failure, ok := answer["error"].(map[string]any); ok && failure["code"] == json.Number("-32002") {
-		failure["code"] = json.Number("-32602") // not found
-	}
 }
 
 // speaker is a client of one command, that answers what it is asked.
