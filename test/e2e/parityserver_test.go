@@ -51,13 +51,23 @@ func goServer() int {
 	tool("updates", func(ctx context.Context, _ *mcp.CallToolRequest) (any, error) {
 		return nil, s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	})
-	tool("samples", func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
-		return r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 7, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}}}) //nolint:staticcheck // likewise
+	tool("grows", func(context.Context, *mcp.CallToolRequest) (any, error) {
+		tool("grown", func(context.Context, *mcp.CallToolRequest) (any, error) { return nil, nil })
+		return nil, nil
 	})
-	tool("elicits", func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
-		return r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "who?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}})
-	})
-	tool("roots", func(ctx context.Context, r *mcp.CallToolRequest) (any, error) { return r.Session.ListRoots(ctx, nil) }) //nolint:staticcheck // likewise
+	// What is asked in an answer, the SDK asks clients up to 2025-11-25 by a request.
+	asks := func(name string, question mcp.InputRequest) {
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if r.Params.InputResponses == nil {
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"its key": question}, RequestState: "its \"state\""}, nil
+			}
+			text, err := json.Marshal([]any{r.Params.InputResponses, r.Params.RequestState})
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, err
+		})
+	}
+	asks("samples", &mcp.CreateMessageParams{MaxTokens: 7, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}}}) //nolint:staticcheck // likewise
+	asks("elicits", &mcp.ElicitParams{Message: "who?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}})
+	asks("roots", &mcp.ListRootsParams{}) //nolint:staticcheck // likewise
 	for i := range 3 {
 		s.AddPrompt(&mcp.Prompt{Name: fmt.Sprint("prompt ", i), Description: "asks"}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			text, _ := json.Marshal(r.Params)
