@@ -1,8 +1,10 @@
 package reply
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/web"
 )
@@ -30,19 +32,25 @@ const (
 	toIcon      = "an icon that is not at an https address"
 )
 
-// leads says what is wrong with where an address leads; "" is nothing. The server has the
-// origin, which is "" of one without an address.
-func leads(address string, icon bool, origin string) string {
-	scheme, _, found := strings.Cut(address, ":")
-	scheme = strings.ToLower(strings.TrimLeft(scheme, " \t\r\n"))
+// leads says what is wrong with where an address leads; "" is nothing. The server is at a URL,
+// or has none.
+func leads(address string, icon bool, server string) string {
+	read := strings.Map(func(r rune) rune { // as browsers do, which drop what cannot be seen (WHATWG URL, 4.4)
+		if screen.OddInSyntax(r) {
+			return -1
+		}
+		return r
+	}, address)
+	scheme, _, found := strings.Cut(read, ":")
+	scheme = strings.ToLower(scheme)
 	switch {
-	case inward(address, scheme, found):
+	case ofNoScheme(read) || inward(address, scheme):
 		return toInside
-	case origin == "" || icon && found && scheme == "data":
+	case server == "" || icon && found && scheme == "data":
 		return ""
 	case icon && (!found || scheme != "https"):
 		return toIcon
-	case found && isWeb(scheme) && web.Origin(address) != origin:
+	case found && isWeb(scheme) && web.Origin(address) != cmp.Or(web.Origin(server), server): // of a server that cannot be compared, nothing has the origin
 		return toElsewhere
 	}
 	return ""
@@ -54,13 +62,15 @@ func isWeb(scheme string) bool {
 	return scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp"
 }
 
+// ofNoScheme says that an address names a host, and its scheme is its reader's to choose.
+func ofNoScheme(address string) bool {
+	return len(address) > 1 && strings.Trim(address[:2], `/\`) == ""
+}
+
 // inward says that an address leads into the machine or the network of whoever follows
 // it, or may: a file, a script, a host that is not surely a public one.
-func inward(address, scheme string, found bool) bool {
-	switch {
-	case !found:
-		return strings.HasPrefix(address, `//`) || strings.HasPrefix(address, `\\`)
-	case isWeb(scheme):
+func inward(address, scheme string) bool {
+	if isWeb(scheme) {
 		return public.Holds(where.Value{Kind: where.String, Text: address}, true) != where.Yes
 	}
 	return scheme == "file" || scheme == "javascript" || scheme == "vbscript" || scheme == "view-source" || scheme == "smb"

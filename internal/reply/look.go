@@ -49,7 +49,7 @@ type Wanted struct {
 	Marker bool
 	Fence  bool
 	Link   bool
-	Origin string // of the server, as web.Origin has it, for Link; "" of one without an address
+	Server string // its URL, for Link; "" of one without
 	Schema bool   // for the caller, who knows the schemas
 }
 
@@ -192,7 +192,7 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 		found = append(found, f)
 	}
 	if l.wanted.Link && !value.number && linked(path, name.said) {
-		if what := leads(value.said, name.said == "src", l.wanted.Origin); what != "" {
+		if what := leads(value.said, name.said == "src", l.wanted.Server); what != "" {
 			from := len(name.said) + len(between)
 			found = append(found, inspect.Found{Kind: Link, What: what, Start: from, End: from + len(value.said)})
 		}

@@ -45,7 +45,7 @@ func looked(tb testing.TB, line, method string, kinds ...string) *Message {
 
 // Addresses that lead to the reader's own machine are found where clients follow them.
 func TestLinks(t *testing.T) {
-	inside := []string{"file:///etc/passwd", "FILE:/x", "http://169.254.169.254/latest", "https://localhost:8080/", "http://10.0.0.1", "http://[::1]/", "http://2130706433/", "javascript:alert(1)", `\\\\host\\share`, "//host/x"}
+	inside := []string{"file:///etc/passwd", "FILE:/x", "http://169.254.169.254/latest", "https://localhost:8080/", "http://10.0.0.1", "http://[::1]/", "http://2130706433/", "javascript:alert(1)", `\\\\host\\share`, "//host/x", "//host:80/x", `/\\host/a:b`, `ht\ttps://localhost/`, `\u0001file:///x`, "\u200bjavascript:alert(1)"}
 	outside := []string{"https://example.org/x", "github://repo/file", "urn:x:y", "note", "data:image/png;base64,AAAA"}
 	for place, line := range map[string]string{
 		"/result/content/0/uri":          result(`{"content":[{"type":"resource_link","name":"n","uri":"%s"}]}`),
@@ -84,6 +84,7 @@ func TestLinksElsewhere(t *testing.T) {
 		"file:///etc/passwd":          {true, true},
 		"https://127.0.0.1/":          {true, true},
 		"docs://guide":                {false, true},
+		`ht\ttps://example.net/x`:     {true, true},
 		"git://example.net/x":         {false, true},
 		"icon.png":                    {false, true},
 		"data:image/png;base64,AAAA":  {},
@@ -93,7 +94,7 @@ func TestLinksElsewhere(t *testing.T) {
 			if err := f.Parse(fmt.Appendf(nil, line, address), frame.DefaultLimits()); err != nil {
 				t.Fatal(err)
 			}
-			m, err := Look(&f, "tools/list", Wanted{Link: true, Origin: "https://example.org:443"})
+			m, err := Look(&f, "tools/list", Wanted{Link: true, Server: "https://example.org/mcp"})
 			if err != nil || (len(m.Findings) == 1) != want {
 				t.Errorf("%s in %s: %+v, %v", address, line, m.Findings, err)
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/clawai/clawai/internal/reply"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/where/web"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -141,8 +140,7 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 		return gate.Inspection{}, err
 	}
 	if wanted.Link && in.at != nil {
-		at := in.at(x.Event.Server)
-		wanted.Origin = cmp.Or(web.Origin(at), at) // of one that cannot be compared, no address has it
+		wanted.Server = in.at(x.Event.Server)
 	}
 	m, err := reply.Look(f, method, wanted)
 	if err != nil {
