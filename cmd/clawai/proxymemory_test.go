@@ -149,13 +149,16 @@ func TestHungUpReadersLeaveNothing(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
-	hangUp(1)
+	crowd := func(first, n int) {
+		var all sync.WaitGroup
+		for id := range n {
+			all.Go(func() { hangUp(first + id) })
+		}
+		all.Wait()
+	}
+	crowd(1, 8) // a proxy that has worked: its code is in memory, its buffers have been made
 	time.Sleep(3 * time.Second)
 	before := s.resident()
-	var all sync.WaitGroup
-	for id := range 30 {
-		all.Go(func() { hangUp(id + 2) })
-	}
-	all.Wait()
-	s.comesBack(before)
+	crowd(9, 30)
+	s.comesBack(before + len(large)>>10) // the collector may have left one of the thirty where it was
 }
