@@ -16,9 +16,9 @@ var journeys = []string{
 	"TestReference", "TestCodesHaveTheirPage", "TestExitCodesOfEveryCommand", "TestIndexNamesEveryPage", "TestPagesStayShort",
 	"TestTheDocumentedSettings", "TestTheScreenOfHelp",
 	// Messages: by pipes, a hub, HTTP, a hook; the same answer of all.
-	"TestParity", "TestProxyAsksTheDiskAndCounts", "TestFlowOverHTTP", "TestBridge", "TestScripts/^(replies|hub|limit_over_all_tools)$",
+	"TestParity", "TestProxyAsksTheDiskAndCounts", "TestFlowOverHTTP", "TestBridge", "TestScripts/^(hub|limit_over_all_tools)$",
 	// Commands: of a policy, of the record, of clients' files; a person who is asked.
-	"TestScripts/^(policy_check|policy_test|policy_fmt|log_touched|scan|docs_refused)$", "TestALedEntryRuns", "TestStatusOfHooks",
+	"TestScripts/^(policy_check|policy_test|log_touched|scan)$", "TestALedEntryRuns", "TestStatusOfHooks",
 	"TestTrustAsksAtATerminal",
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const aClient = "process:7:1:boot"
@@ -210,6 +211,7 @@ func TestNamedSessionsAreNotCleared(t *testing.T) {
 // Within a generation labels only grow, in whatever order processes look, add, name and clear;
 // only a clear that says it was one begins another, and what is added after it is in it.
 func TestGenerations(t *testing.T) {
+	slow.Test(t)
 	for range 40 {
 		state := t.TempDir()
 		all := []*Session{started(t, state, "session:0"), started(t, state, aClient), hooked(t, state, "0")}

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // However long a server says nothing, it is waited for as long as was said, or until nobody
 // waits any more.
 func TestSilence(t *testing.T) {
+	slow.Test(t)
 	for _, tc := range []struct {
 		name   string
 		within time.Duration

@@ -191,6 +191,7 @@ func TestNoRegistration(t *testing.T) {
 
 // Twenty requests of three processes that all need a sign-in lead to one.
 func TestOneSignsIn(t *testing.T) {
+	slow.Test(t)
 	w, dir := newWorld(t), t.TempDir()
 	var all sync.WaitGroup
 	for range 3 {

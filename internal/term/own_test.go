@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // Whether a terminal is ours is tested with real ones in internal/approve.
@@ -32,6 +34,7 @@ func TestOwnRefusesWhatIsNoTerminal(t *testing.T) {
 }
 
 func TestTheLockIsWaitedForUntilTheContextEnds(t *testing.T) {
+	slow.Test(t)
 	path := filepath.Join(t.TempDir(), "lock")
 	held, err := (&Tty{}).takeLock(t.Context(), path)
 	if err != nil {

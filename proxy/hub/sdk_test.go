@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -45,6 +46,7 @@ func official(versions ...string) func() (proxy.Upstream, error) {
 // The official SDK's client, of either way, at the official SDK's servers of either way: it is
 // asked what a tool asks, gets the answer, and is told of a new tool.
 func TestOfficialClients(t *testing.T) {
+	slow.Test(t)
 	for _, version := range []string{"2026-07-28", "2025-11-25"} {
 		clientIn, in := io.Pipe()
 		out, clientOut := io.Pipe()

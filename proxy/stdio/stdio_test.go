@@ -143,6 +143,7 @@ func TestKilledOwnerLeavesNobody(t *testing.T) {
 }
 
 func TestStderrIsPassedThrough(t *testing.T) {
+	slow.Test(t)
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)

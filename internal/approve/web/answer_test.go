@@ -322,6 +322,7 @@ func TestTooLateSaysWhatHappened(t *testing.T) {
 }
 
 func TestABrokenQueueAllowsNothing(t *testing.T) {
+	slow.Test(t)
 	st, sm, r := asked(t, nil)
 	st.q.mu.Lock()
 	st.q.broken = errors.New(errBroken.Error() + " \x1b[2J")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check/prove"
 )
@@ -40,6 +41,7 @@ func aboutReplies(r *rand.Rand) string {
 // What is listed is so, and where rules look at names, servers and kinds alone nothing
 // else is: by every name up to a length, with every set of kinds.
 func TestRepliesBruteForce(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(17, 4))
 	var names []string
 	var grow func(string)

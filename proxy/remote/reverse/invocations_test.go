@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
@@ -259,6 +260,7 @@ func TestInvocationEndsUnderWay(t *testing.T) {
 
 // There are as many invocations as sessions at most, and of a thousand nothing is left.
 func TestThousandInvocations(t *testing.T) {
+	slow.Test(t)
 	w := ownedBy(t, &server{})
 	const many = 1000
 	all := func(do func(name string)) {

@@ -78,6 +78,7 @@ func TestAttacksAreWhole(t *testing.T) {
 // Where everything is allowed everything comes through, so that what does not elsewhere was
 // stopped; where all is refused, only what is said outside of calls does.
 func TestControls(t *testing.T) {
+	slow.Test(t)
 	for name, v := range under(t, strings.TrimLeft(tierEnd, "\n")) {
 		if v.Outcome != reached || len(v.Through) == 0 {
 			t.Errorf("%s, where all is allowed: %+v", name, v)

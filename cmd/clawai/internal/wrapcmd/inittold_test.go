@@ -82,6 +82,7 @@ func asked(t *testing.T, role string, env ...client.Variable) ([]toldTool, error
 
 // What a server says of its tools only tightens what their names say.
 func TestAServerIsAskedForItsTools(t *testing.T) {
+	slow.Test(t)
 	told, err := asked(t, "answers")
 	if err != nil {
 		t.Fatal(err)
