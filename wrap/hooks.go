@@ -30,7 +30,9 @@ type Hooks struct {
 	Row   client.HookRow
 	Files []HookFile // none where the client runs another's
 	Trust client.Trust
-	Err   error // why they cannot be told
+	Err   error // why they cannot be told, or none is run
+	// Without are the profiles that the client runs no hook with, each with the reason.
+	Without []string
 }
 
 // FindHooks reads the hooks of every client that is on this machine, and of those that
@@ -49,6 +51,10 @@ func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) 
 			h.Files = append(h.Files, readHookFile(row, place, program))
 		}
 		h.Trust = trusted(e, row, h.Files)
+		if off := switchedOff(e, row.TrustFile); len(off) > 0 && h.Err == nil {
+			h.Err = fmt.Errorf("%s runs no hook, as %s; take that out first", row.Name, off[0])
+		}
+		h.Without = switchedOff(e, row.Profiles)
 		all = append(all, h)
 	}
 	return all
@@ -104,6 +110,17 @@ func trusted(e client.Env, row client.HookRow, files []HookFile) client.Trust {
 		return client.TrustUnknown
 	}
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
+}
+
+// switchedOff says of each file that switches all hooks off how it does.
+func switchedOff(e client.Env, paths client.Paths) (all []string) {
+	for _, path := range (client.Row{Paths: paths}).Files(e) {
+		src, err := read(path)
+		if off := client.HooksOff(src); err == nil && off != "" {
+			all = append(all, off+" in "+path)
+		}
+	}
+	return all
 }
 
 // Hook is the path of clawai-hook as clients' files shall have it: beside clawai.

@@ -42,7 +42,8 @@ type HookRow struct {
 	Values    map[string][]string `toml:"values"`    // what members of a handler may be, by key
 	BadDrops  bool                `toml:"bad_drops"` // in some versions one handler that is wrong switches off the whole file
 	Off       []HookSwitch        `toml:"off"`
-	TrustFile Paths               `toml:"trust_file"` // where Codex keeps the hooks that its person has reviewed
+	TrustFile Paths               `toml:"trust_file"` // where Codex keeps the hooks that its person has reviewed, and may switch all off
+	Profiles  Paths               `toml:"profiles"`   // its other settings, for a start with --profile and the name in front
 
 	Blocks string   `toml:"blocks"` // the client blocks when the hook breaks: "always", or since this version; "" never
 	Probe  []string `toml:"probe"`  // what prints the client's version

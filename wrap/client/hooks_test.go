@@ -241,6 +241,17 @@ func TestCodexTrust(t *testing.T) {
 	}
 }
 
+func TestCodexHooksOff(t *testing.T) {
+	for config, want := range map[string]string{
+		"": "", "[features]\nhooks = true\n": "", "[other]\nhooks = false\n": "", "[features": "", "[features]\nhooks = \"false\"\n": "",
+		"[features]\nhooks = false\n": "features.hooks is false", "features = { codex_hooks = false }\n": "features.codex_hooks is false",
+	} {
+		if got := HooksOff([]byte(config)); got != want {
+			t.Errorf("%q: %q, want %q", config, got, want)
+		}
+	}
+}
+
 // A file on one line shows ours, and no text of others.
 func TestMaskHooks(t *testing.T) {
 	row := hookRow(t, "claude-code")

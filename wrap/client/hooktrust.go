@@ -50,6 +50,23 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	return Trusted
 }
 
+// HooksOff says which member of a settings file of Codex switches all of its hooks off, as
+// "features.hooks is false"; "" is none. The second name is that of earlier releases, and is heeded.
+func HooksOff(config []byte) string {
+	var file struct {
+		Features map[string]any `toml:"features"`
+	}
+	if toml.Unmarshal(config, &file) != nil {
+		return ""
+	}
+	for _, name := range []string{"hooks", "codex_hooks"} {
+		if file.Features[name] == false {
+			return "features." + name + " is false"
+		}
+	}
+	return ""
+}
+
 // trustHash is the hash by which Codex knows a handler that it has shown.
 func trustHash(h Hook) string {
 	handler := map[string]any{"type": "command", "async": false, "timeout": 600}

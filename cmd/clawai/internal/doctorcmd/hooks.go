@@ -38,6 +38,7 @@ func checkHooks(p *machine) (all []finding) {
 		all = append(all, othersBroken(&f, h)...)
 		if p.hooks && state != wrap.HookBare {
 			all = append(all, rewriters(&f, h)...)
+			all = append(all, without(h)...)
 		}
 		if p.hooks && state.Covered() && len(h.Files) > 0 {
 			all = append(all, lastFired(p, &f, h)...)
@@ -118,6 +119,14 @@ func rewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 				Text: fmt.Sprintf("%s: other hooks run beside clawai-hook, and may rewrite what it has judged: %s in %s", h.Row.Name, strings.Join(names, ", "), f.Short(file.Path)),
 				Fix:  "see that none of them answers with other arguments (updatedInput, tool_input)"})
 		}
+	}
+	return all
+}
+
+// without are the client's profiles with which it runs no hook.
+func without(h wrap.Hooks) (all []finding) {
+	for _, why := range h.Without {
+		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
 	}
 	return all
 }
