@@ -2,7 +2,11 @@
 
 package flow
 
-import "os"
+import (
+	"errors"
+	"io"
+	"os"
+)
 
 const noFollow = 0
 
@@ -10,3 +14,10 @@ const noFollow = 0
 func hold(*os.File) (gone bool, err error) { return false, nil }
 
 func idle(*os.File) bool { return true }
+
+func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
+	if n, err = f.ReadAt(buf, from); errors.Is(err, io.EOF) {
+		return n, nil
+	}
+	return n, err
+}

@@ -31,6 +31,20 @@ func hold(f *os.File) (gone bool, err error) {
 	return st.Nlink == 0, nil
 }
 
+// readOnce reads what a file has from a place on, with one system call: os.File.ReadAt makes
+// a second one where the file ends before the buffer, which is where a journal ends nearly always.
+func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
+	for {
+		if n, err = syscall.Pread(int(f.Fd()), buf, from); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return 0, &os.PathError{Op: "read", Path: f.Name(), Err: err}
+	}
+	return n, nil
+}
+
 // idle takes a journal for itself, if nobody has it open.
 func idle(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -99,8 +100,8 @@ var errCut = errors.New("the journal of the session was changed by others")
 func (j *journal) next() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]
-	n, err := j.f.ReadAt(buf, from)
-	if err != nil && !errors.Is(err, io.EOF) {
+	n, err := readOnce(j.f, buf, from)
+	if err != nil {
 		return nil, err
 	}
 	if j.read > 0 && (n == 0 || buf[0] != '\n') {
@@ -109,19 +110,16 @@ func (j *journal) next() (lines []byte, err error) {
 	if n <= int(j.read-from) {
 		return nil, nil
 	}
-	got := buf[j.read-from : n]
-	if n == len(buf) {
-		rest, err := io.ReadAll(io.NewSectionReader(j.f, from+int64(n), j.most+1))
-		if err != nil {
-			return nil, err
-		}
-		got = append(bytes.Clone(got), rest...)
+	rest, err := io.ReadAll(io.NewSectionReader(j.f, from+int64(n), j.most+1))
+	if err != nil {
+		return nil, err
 	}
+	got := slices.Concat(buf[j.read-from:n], rest)
 	end := bytes.LastIndexByte(got, '\n') + 1
 	if j.read += int64(end); j.read > j.most {
 		return nil, errCut
 	}
-	return bytes.Clone(got[:end]), nil
+	return got[:end], nil
 }
 
 // write adds lines, all of them or none that counts.

@@ -320,8 +320,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 	var buf [512]byte
 	for b.Loop() {
-		if n, _ := f.ReadAt(buf[:], 6); n != 1 {
-			b.Fatal(n)
+		if n, err := readOnce(f, buf[:], 6); n != 1 {
+			b.Fatal(n, err)
 		}
 	}
 }
