@@ -50,6 +50,7 @@ type list struct {
 	fresh    bool
 	rules    <-chan struct{} // of the gate, that the last fetch began under
 	fetching chan struct{}   // closed when the fetch that is under way has ended; nil: none is
+	recalled bool            // the entries are as they were kept; the server has not been heard
 	missed   bool            // the client was given a list without it
 	why      error           // of the last fetch
 	entries  []entry
@@ -69,17 +70,18 @@ func (l *list) fetch(s *server, k kind) <-chan struct{} {
 	if !begun {
 		return done
 	}
-	s.post(job{starts: true, run: func(on *conn, err error) {
+	s.post(job{starts: true, recall: func() bool { return l.recall(s, k) }, run: func(on *conn, err error) {
 		if err != nil {
 			l.fetched(s, k, nil, err)
 			return
 		}
 		first := make(chan frame.Frame, 1)
 		on.ask(words[k].method, on.with(""), first)
-		go func() {
-			entries, err := s.pages(on, k, first)
+		s.h.tasks.Go(func() {
+			entries, err := s.pages(on, k, first, s.nextPage)
 			l.fetched(s, k, entries, err)
-		}()
+			on.keep(k, err)
+		})
 	}})
 	return done
 }
@@ -107,8 +109,16 @@ func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
 func (l *list) fetched(s *server, k kind, entries []entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.take(s, k, entries, err)
+	close(l.fetching)
+	l.fetching = nil
+}
+
+// take is fetched while l.mu is held, and no fetch ends by it.
+func (l *list) take(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
+		l.recalled = false
 		changed = l.missed || l.at != nil && !sameEntries(l.entries, entries)
 		l.fresh, l.missed = true, false
 		l.entries, l.at = entries, map[string]int{}
@@ -120,8 +130,6 @@ func (l *list) fetched(s *server, k kind, entries []entry, err error) {
 			}
 		}
 	}
-	close(l.fetching)
-	l.fetching = nil
 	if changed {
 		s.h.changes.note(k)
 	}
@@ -194,8 +202,11 @@ const (
 	maxListBytes = 4 << 20 // and no more than its share of what one answer holds
 )
 
+// pager asks for the page behind a cursor.
+type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
+
 // pages follows a list to its end.
-func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame) (entries []entry, err error) {
+func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.NewTimer(s.Timeout)
 	defer late.Stop()
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.all())))
@@ -234,12 +245,12 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame) (entries []e
 			return nil, errors.New("its list has no end")
 		}
 		cursors[next.Text()] = true
-		answer = s.nextPage(on, k, bytes.Clone(next.Bytes()))
+		answer = further(on, k, bytes.Clone(next.Bytes()))
 	}
 	return nil, errors.New("its list has too many pages")
 }
 
-// nextPage asks for the page behind a cursor.
+// nextPage is a pager that runs beside the server's goroutine.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
 	s.post(job{starts: true, run: func(now *conn, _ error) {

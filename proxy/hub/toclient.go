@@ -168,6 +168,7 @@ func (c *conn) report(f *frame.Frame) []byte {
 		for k := range c.server.lists {
 			if "notifications/"+kind(k).changes()+"/list_changed" == f.Method {
 				c.server.lists[k].invalidate()
+				c.outdate(kind(k))
 				c.server.h.changes.note(kind(k))
 			}
 		}

@@ -1,0 +1,102 @@
+package proxycmd
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/internal/catalogue"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/proxy/hub"
+)
+
+// kept is where what a server lists to such a client is kept; nil of one that could not be
+// started as it is now, which is to say so itself.
+func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
+	if h.opens(s) != nil {
+		return nil
+	}
+	identity, used, err := identity(s)
+	if s.URL != "" && err == nil {
+		var since time.Time
+		since, err = h.signedIn(s)
+		identity = fmt.Appendf(identity, " %s", since.UTC())
+	}
+	if err != nil {
+		return nil
+	}
+	entry := h.lists.Of(fmt.Appendf(identity, " %q", client))
+	if entry == nil {
+		return nil
+	}
+	return &keptLists{entry, h.hide(used)}
+}
+
+// identity is all that a server is opened with: what it lists depends on nothing else that can
+// be known before it is asked.
+func identity(s config.Upstream) (b []byte, used [][]byte, err error) {
+	if s.URL != "" {
+		header, used, err := fillHeader(s)
+		return fmt.Appendf(nil, "%q %q", s.URL, fmt.Sprintf("%q", header)), used, err
+	}
+	env, used, err := fill(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Each log-in has another.
+	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	b = fmt.Appendf(nil, "%q %q %q", s.Command, env, dir)
+	for i, word := range s.Command { // the program, and those that it is to run
+		if i == 0 && filepath.Base(word) == word {
+			if word, err = exec.LookPath(word); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			b = fmt.Appendf(b, " %q %d %d", word, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b, used, nil
+}
+
+// signedIn is when the owner has signed in at a remote server, as whom it may list other things.
+func (h *hubRun) signedIn(s config.Upstream) (since time.Time, err error) {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return since, err
+	}
+	e, err := authcmd.SignInOptions(h.run.folders, u, authcmd.Browse).Store.Load(oauth.Key(u))
+	if errors.Is(err, oauth.ErrNone) {
+		err = nil
+	}
+	return e.Since, err
+}
+
+// keptLists keeps no list that has a secret in it.
+type keptLists struct {
+	*catalogue.Entry
+	hidden secrets
+}
+
+func (k *keptLists) Keep(text []byte) {
+	if _, secret := redact.Find(string(text), 0); secret || k.hidden.known.Contains(text) {
+		text = nil
+	}
+	k.Entry.Keep(text)
+}
