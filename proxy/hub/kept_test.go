@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,11 @@ import (
 
 	"github.com/clawai/clawai/internal/catalogue"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
@@ -85,7 +91,9 @@ func TestListsAreKept(t *testing.T) {
 		t.Errorf("started %d and %d times to be listed", a.starts.Load(), b.starts.Load())
 	}
 	for _, id := range []string{"a", "b"} {
-		if _, ok := w.record.find(func(ev event.Event) bool { return ev.Kind == event.Listed && ev.Server == id && ev.Method == "tools/list" }); !ok {
+		if _, ok := w.record.find(func(ev event.Event) bool {
+			return ev.Kind == event.Listed && ev.Server == id && ev.Method == "tools/list"
+		}); !ok {
 			t.Errorf("the list of %s is not on record", id)
 		}
 		if _, ok := w.record.find(func(ev event.Event) bool { return ev.Code == "kept" && ev.Server == id }); !ok {
@@ -188,13 +196,162 @@ func TestKeptListsThatCannotBeCompared(t *testing.T) {
 // Rules see what was kept as they see what a server says: those in force now, and what it said
 // before those of then changed it.
 func TestRulesSeeKeptLists(t *testing.T) {
-	const leaves = rules + `
-[[rule]]
-action = "redact"
-list = "**"
-finds = ["secret"]
-`
-	_ = leaves
+	hidden := &toy{id: "a", tools: []string{"read", "secret"}, answer: func(_ *running, f *frame.Frame) string {
+		if f.Method == "tools/list" {
+			return `"result":{"tools":[{"name":"read","description":"see ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"},{"name":"secret"}]}`
+		}
+		return ""
+	}}
+	for name, with := range map[string]struct {
+		set  func(*hub.Options)
+		want string
+	}{
+		"all":          {under(t, rules), "[a__read a__secret]"},
+		"allowed":      {underOf(t, rules, policy.Options{HideDenied: true}), "[a__read]"},
+		"lists":        {under(t, "[[rule]]\naction = \"deny\"\non = \"list\"\ntool = \"**\"\nfind = [\"secret\"]\n"+rules), "[a__secret]"},
+		"nothing goes": {under(t, "[[rule]]\naction = \"deny\"\non = \"list\"\ntool = \"**\"\n"+rules), "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for first, before := range map[string]func(*hub.Options){"the same": with.set, "others": under(t, "[[rule]]\naction = \"deny\"\non = \"list\"\ntool = \"read\"\n"+rules)} {
+				state := t.TempDir()
+				set := func(rules func(*hub.Options)) func(*hub.Options) {
+					return func(o *hub.Options) { keeping(state)(o); rules(o) }
+				}
+				w := start(t, set(before), again(hidden)).begin()
+				w.list()
+				w.leave()
+				y := again(hidden)
+				w = start(t, set(with.set), y).begin()
+				if got := w.list(); got != with.want || y.starts.Load() != 0 {
+					t.Errorf("kept under %s, started %d times: %s, not %s", first, y.starts.Load(), got, with.want)
+				}
+			}
+		})
+	}
+}
+
+// underOf is under with options of the policy.
+func underOf(t *testing.T, rules string, as policy.Options) func(*hub.Options) {
+	p, err := policy.Parse("test.toml", []byte(rules), as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *hub.Options) { o.Gate.SetPolicy(p) }
+}
+
+// Other rules in a session that has started nobody are asked of what was kept.
+func TestOtherRulesSeeKeptLists(t *testing.T) {
+	state := t.TempDir()
+	a := &toy{id: "a", tools: []string{"read", "write"}}
+	w := start(t, keeping(state), a).begin()
+	w.list()
+	w.leave()
+	a = again(a)
+	var guard *gate.Session
+	w = start(t, func(o *hub.Options) { keeping(state)(o); guard = o.Gate }, a).begin()
+	w.list()
+	under(t, "[[rule]]\naction = \"deny\"\non = \"list\"\ntool = \"write\"\n"+rules)(&hub.Options{Gate: guard})
+	w.next("notifications/tools/list_changed")
+	if got := w.list(); got != "[a__read]" || a.starts.Load() != 0 {
+		t.Errorf("started %d times: %s", a.starts.Load(), got)
+	}
+}
+
+// pinned is a gate that holds servers to what was approved below state.
+func pinned(t *testing.T, state string) func(*hub.Options) {
+	pins := pinning.NewSession(pinning.NewStore(state, ""), func(context.Context, string, []pin.Difference) (bool, bool) { return false, false }, func() {})
+	t.Cleanup(pins.Close)
+	p, err := policy.Parse("test.toml", []byte("[server.a]\npin = \"first\"\n"+rules), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := gate.New(gate.Options{
+		Policy: p, Recorder: &record{}, Approver: &person{}, AskPerMinute: 10000,
+		Concluder: gate.None{}, Principals: gate.None{}, Inspector: screening.New("hub", nil, pins), Labels: gate.None{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *hub.Options) { keeping(state)(o); o.Gate.Close(); o.Gate = guard }
+}
+
+// A tool that is another by now than was approved gets no call, though what was kept is what was
+// approved; and one that was never approved is shown to nobody, kept or not.
+func TestPinsHoldKeptLists(t *testing.T) {
+	state := t.TempDir()
+	listing := func(tools string) *toy {
+		return &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {
+			if f.Method == "tools/list" {
+				return `"result":{"tools":[` + tools + `]}`
+			}
+			return ""
+		}}
+	}
+	const approved = `{"name":"read","description":"reads","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}}`
+	const changed = `{"name":"read","description":"reads","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"}}}}`
+	w := start(t, pinned(t, state), listing(approved)).begin()
+	if got := w.list(); got != "[a__read]" {
+		t.Fatal(got)
+	}
+	w.leave()
+
+	y := listing(changed + `,{"name":"more"}`)
+	w = start(t, pinned(t, state), y).begin()
+	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
+		t.Fatalf("started %d times: %s", y.starts.Load(), got)
+	}
+	if got := w.call("1", "a__read"); !strings.Contains(got, "is not the one that the owner has approved") || y.got("tools/call") != 0 {
+		t.Error(got)
+	}
+	w.next("notifications/tools/list_changed")
+	if got := w.list(); got != "[]" {
+		t.Error(got)
+	}
+	w.leave()
+
+	y = again(y)
+	w = start(t, pinned(t, state), y).begin()
+	if got := w.list(); got != "[]" || y.starts.Load() != 0 {
+		t.Errorf("started %d times: %s", y.starts.Load(), got)
+	}
+	if got := w.call("1", "a__more"); !strings.Contains(got, "the owner has not approved this") || y.got("tools/call") != 0 {
+		t.Error(got)
+	}
+}
+
+// A server may list something else to another client, or in another version.
+func TestListsAreKeptForOneClient(t *testing.T) {
+	state := t.TempDir()
+	y := newToy("a", []string{"read"}, nil)
+	session := func(begin func(*harness)) (listed string, started int32) {
+		y = again(y)
+		y.tools = []string{"read"}
+		w := start(t, keeping(state), y)
+		begin(w)
+		defer w.leave()
+		return w.next(`"id":"list"`), y.starts.Load()
+	}
+	earlier := func(can string) func(*harness) {
+		return func(w *harness) {
+			w.send(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + can + `,"clientInfo":{"name":"c","version":"1"}}}`)
+			w.next(`"id":"i"`)
+			w.send(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`)
+		}
+	}
+	modern := func(w *harness) { w.sends(`"list"`, "tools/list", "") }
+	for _, c := range []struct {
+		who    string
+		begin  func(*harness)
+		starts int32
+	}{
+		{"a client", earlier(`{"roots":{}}`), 1}, {"it again", earlier(`{"roots":{}}`), 0},
+		{"one that can more", earlier(`{"roots":{},"sampling":{}}`), 1},
+		{"one of 2026-07-28", modern, 1}, {"it again", modern, 0}, {"the first", earlier(`{"roots":{}}`), 0},
+	} {
+		if got, started := session(c.begin); !strings.Contains(got, `"a__read"`) || started != c.starts {
+			t.Errorf("%s: started %d times, not %d: %s", c.who, started, c.starts, got)
+		}
+	}
 }
 
 // A list that came in part, or with an error, is not kept; nor is one that its server has taken
