@@ -142,16 +142,19 @@ func (s *server) compare() error {
 			l.refetch(s, k)
 			continue
 		}
+		l.mu.Lock()
+		l.outdated = false
+		l.mu.Unlock()
 		answer := make(chan frame.Frame, 1)
 		s.conn.ask(words[k].method, s.conn.with(""), answer)
 		entries, err := s.pages(s.conn, k, answer, s.conn.nextPage)
-		s.conn.keep(k, err)
 		if err != nil {
 			return fmt.Errorf("what it lists cannot be compared with what was kept: %w", err)
 		}
 		l.mu.Lock()
 		l.take(s, k, entries, nil)
 		l.mu.Unlock()
+		s.conn.keep(k, s.conn.unaltered(words[k].method))
 	}
 	return nil
 }
@@ -216,22 +219,26 @@ func (c *conn) begin(method string) {
 	}
 }
 
-// keep notes what the server has listed, if all of it came.
-func (c *conn) keep(k kind, failed error) {
-	pages := c.unaltered(words[k].method)
-	if failed != nil || len(pages) == 0 {
+// keep notes what the server has listed, if all of it came and it has not said since that it
+// has changed.
+func (c *conn) keep(k kind, answers [][]byte) {
+	l := &c.server.lists[k]
+	l.mu.Lock()
+	good := l.fresh && l.why == nil
+	l.mu.Unlock()
+	if !good || len(answers) == 0 {
 		return
 	}
 	var list []byte // nothing, of a server that has no such list
-	for _, page := range pages {
-		if page == nil && len(pages) > 1 {
+	for _, page := range answers {
+		if page == nil && len(answers) > 1 {
 			return
 		}
 		for entry := range jsonscan.Of(page).Member(words[k].member).Elements() {
 			list = append(append(list, ','), entry...)
 		}
 	}
-	if pages[0] != nil {
+	if answers[0] != nil {
 		list = []byte(`{"` + words[k].member + `":[` + strings.TrimPrefix(string(list), ",") + "]}")
 	}
 	c.keeping.Lock()

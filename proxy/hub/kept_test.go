@@ -383,6 +383,19 @@ func TestListsThatAreNotKept(t *testing.T) {
 			}
 			return ""
 		}},
+		"changed between its pages": {answer: func(r *running, f *frame.Frame) string {
+			if f.Method == "tools/list" && !strings.Contains(string(f.Params), "cursor") {
+				return `"result":{"tools":[{"name":"read"}],"nextCursor":"2"}`
+			} else if f.Method == "tools/list" {
+				r.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			}
+			return ""
+		}, then: func(w *harness, y *toy) {
+			w.next("notifications/tools/list_changed")
+			if before := y.got("tools/list"); len(w.list()) == 0 || y.got("tools/list") == before {
+				w.t.Error("it is not asked again")
+			}
+		}},
 		"taken back": {then: func(w *harness, y *toy) {
 			y.running().say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			w.next("notifications/tools/list_changed")

@@ -50,6 +50,7 @@ type list struct {
 	fresh    bool
 	rules    <-chan struct{} // of the gate, that the last fetch began under
 	fetching chan struct{}   // closed when the fetch that is under way has ended; nil: none is
+	outdated bool            // the server has said so since the last fetch began
 	recalled bool            // the entries are as they were kept; the server has not been heard
 	missed   bool            // the client was given a list without it
 	why      error           // of the last fetch
@@ -79,8 +80,9 @@ func (l *list) fetch(s *server, k kind) <-chan struct{} {
 		on.ask(words[k].method, on.with(""), first)
 		s.h.tasks.Go(func() {
 			entries, err := s.pages(on, k, first, s.nextPage)
+			answers := on.unaltered(words[k].method) // before another fetch begins
 			l.fetched(s, k, entries, err)
-			on.keep(k, err)
+			on.keep(k, answers)
 		})
 	}})
 	return done
@@ -101,7 +103,7 @@ func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	if l.at != nil && l.rules != rules { // what other rules let through is shown no more, whatever comes
 		l.entries, l.at, l.missed = nil, nil, true
 	}
-	l.fresh, l.rules, l.fetching = false, rules, done
+	l.fresh, l.outdated, l.rules, l.fetching = false, false, rules, done
 	return done, true
 }
 
@@ -120,7 +122,7 @@ func (l *list) take(s *server, k kind, entries []entry, err error) {
 	if l.why = err; err == nil {
 		l.recalled = false
 		changed = l.missed || l.at != nil && !sameEntries(l.entries, entries)
-		l.fresh, l.missed = true, false
+		l.fresh, l.missed = !l.outdated, false
 		l.entries, l.at = entries, map[string]int{}
 		for i, e := range entries {
 			if _, twice := l.at[e.advertised]; twice {
@@ -176,7 +178,7 @@ func (l *list) stale(rules <-chan struct{}) bool {
 // invalidate notes that the server has something else by now.
 func (l *list) invalidate() {
 	l.mu.Lock()
-	l.fresh = false
+	l.fresh, l.outdated = false, true
 	l.mu.Unlock()
 }
 

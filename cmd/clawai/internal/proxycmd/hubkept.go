@@ -3,6 +3,7 @@ package proxycmd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -38,7 +39,13 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	if entry == nil {
 		return nil
 	}
-	return &keptLists{entry, h.hide(used)}
+	h.hide(used)
+	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
+		for _, word := range append(strings.Fields(value), value) { // of a header the scheme is not the secret
+			used = append(used, []byte(word))
+		}
+	}
+	return &keptLists{entry, redact.NewKnown(used)}
 }
 
 // identity is all that a server is opened with: what it lists depends on nothing else that can
@@ -88,14 +95,14 @@ func (h *hubRun) signedIn(s config.Upstream) (since time.Time, err error) {
 	return e.Since, err
 }
 
-// keptLists keeps no list that has a secret in it.
+// keptLists keeps no list that shows what its server was given: it may be a secret.
 type keptLists struct {
 	*catalogue.Entry
-	hidden secrets
+	given *redact.Known
 }
 
 func (k *keptLists) Keep(text []byte) {
-	if _, secret := redact.Find(string(text), 0); secret || k.hidden.known.Contains(text) {
+	if k.given.Contains(text) {
 		text = nil
 	}
 	k.Entry.Keep(text)
