@@ -46,8 +46,6 @@ type Entry struct {
 	name  string
 }
 
-const suffix = ".list"
-
 // Of is the place for all that identity says; nil when there can be none.
 func (s *Store) Of(identity []byte) *Entry {
 	s.mu.Lock()
@@ -55,7 +53,7 @@ func (s *Store) Of(identity []byte) *Entry {
 	if s.key == nil && s.readKey() != nil {
 		return nil
 	}
-	return &Entry{s, hex.EncodeToString(s.digest("name", string(identity)))[:32] + suffix}
+	return &Entry{s, hex.EncodeToString(s.digest("name", string(identity)))[:32] + ".list"}
 }
 
 // readKey reads the key, or makes one in the place of what is none, or was open to others. Of
@@ -127,24 +125,16 @@ func (s *Store) sweep() {
 	if err != nil {
 		return
 	}
-	var kept []fs.FileInfo
+	var files []fs.FileInfo
 	for _, one := range entries {
-		info, err := one.Info()
-		if err != nil || one.Name() == "key" || one.IsDir() {
-			continue
-		}
-		limit := unusedIn
-		if !strings.HasSuffix(one.Name(), suffix) { // of a process that ended while it wrote
-			limit = time.Hour
-		}
-		if time.Since(info.ModTime()) > limit {
-			_ = os.Remove(filepath.Join(s.dir, one.Name()))
-		} else {
-			kept = append(kept, info)
+		if info, err := one.Info(); err == nil && one.Name() != "key" {
+			files = append(files, info)
 		}
 	}
-	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, info := range kept[min(len(kept), maxFiles):] {
-		_ = os.Remove(filepath.Join(s.dir, info.Name()))
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range files {
+		if i >= maxFiles || time.Since(info.ModTime()) > unusedIn {
+			_ = os.Remove(filepath.Join(s.dir, info.Name()))
+		}
 	}
 }

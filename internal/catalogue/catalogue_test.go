@@ -180,7 +180,7 @@ func TestSweep(t *testing.T) {
 	}
 	age(file, 29*24*time.Hour)
 	s.Of([]byte(canary)).Load() // which is a use
-	age(left, 2*time.Hour)
+	age(left, 31*24*time.Hour)
 	s.Of([]byte("other")).Keep([]byte("x"))
 	if info, err := os.Lstat(file); err != nil || time.Since(info.ModTime()) > time.Hour || exists(left) {
 		t.Error(info, err, exists(left))

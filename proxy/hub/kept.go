@@ -3,13 +3,11 @@ package hub
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -82,17 +80,23 @@ func (l *list) recall(s *server, k kind) bool {
 	if _, kept := c.said[words[k].method]; !kept {
 		return false
 	}
-	answer := make(chan frame.Frame, 1)
-	c.ask(words[k].method, c.with(""), answer)
-	entries, err := s.pages(c, k, answer, c.nextPage)
+	entries, err := c.lists(k)
 	if err != nil {
 		return false
 	}
 	l.fetched(s, k, entries, nil)
-	l.mu.Lock()
 	l.recalled = true
-	l.mu.Unlock()
 	return true
+}
+
+// lists is what the other side lists, asked for by the server's goroutine.
+func (c *conn) lists(k kind) ([]entry, error) {
+	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
+		answer := make(chan frame.Frame, 1)
+		c.ask(words[k].method, c.with(string(cursor)), answer)
+		return answer
+	}
+	return c.server.pages(c, k, ask(c, k, nil), ask)
 }
 
 // remembered is the connection to what was kept of the server; nil: nothing was.
@@ -101,16 +105,15 @@ func (s *server) remembered() *conn {
 		return s.kept
 	}
 	s.asked = true
-	catalogue := s.catalogue()
-	if catalogue == nil {
-		return nil
+	var what said
+	if catalogue := s.catalogue(); catalogue != nil {
+		what = readSaid(catalogue.Load())
 	}
-	what := readSaid(catalogue.Load())
 	if what.introduction() == nil {
 		return nil
 	}
 	_ = s.h.o.Gate.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "kept", Detail: "not started: what it lists is as it was kept"})
-	s.kept = newConn(s, &player{said: what, lines: make(chan []byte, 1), done: make(chan struct{})})
+	s.kept = newConn(s, newPlayer(what))
 	s.kept.recalled, s.kept.said = true, what
 	if s.kept.introduce() != nil {
 		s.forget()
@@ -122,8 +125,8 @@ func (s *server) remembered() *conn {
 func (s *server) forget() {
 	s.asked = true
 	for k := range s.lists {
-		if l := &s.lists[k]; l.isRecalled() {
-			l.invalidate()
+		if l := &s.lists[k]; l.recalled {
+			l.invalidate(false)
 		}
 	}
 	if c := s.kept; c != nil {
@@ -138,38 +141,21 @@ func (s *server) forget() {
 func (s *server) compare() error {
 	for k := range s.lists {
 		l, k := &s.lists[k], kind(k)
-		if !l.isRecalled() {
+		if !l.recalled {
 			l.refetch(s, k)
 			continue
 		}
-		l.mu.Lock()
-		l.outdated = false
-		l.mu.Unlock()
-		answer := make(chan frame.Frame, 1)
-		s.conn.ask(words[k].method, s.conn.with(""), answer)
-		entries, err := s.pages(s.conn, k, answer, s.conn.nextPage)
+		entries, err := s.conn.lists(k)
 		if err != nil {
 			return fmt.Errorf("what it lists cannot be compared with what was kept: %w", err)
 		}
 		l.mu.Lock()
 		l.take(s, k, entries, nil)
 		l.mu.Unlock()
+		l.recalled = false
 		s.conn.keep(k, s.conn.unaltered(words[k].method))
 	}
 	return nil
-}
-
-func (l *list) isRecalled() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.recalled
-}
-
-// nextPage is a pager for the server's goroutine.
-func (c *conn) nextPage(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
-	answer := make(chan frame.Frame, 1)
-	c.ask(words[k].method, c.with(`"cursor":`+string(cursor)), answer)
-	return answer
 }
 
 // hear keeps an answer as it comes.
@@ -263,11 +249,14 @@ func (c *conn) outdate(k kind) {
 
 // player says what a server has said, as its upstream.
 type player struct {
-	said  said
-	lines chan []byte
-	rest  []byte // of the line that is being read
-	done  chan struct{}
-	ended sync.Once
+	said said
+	in   *io.PipeReader
+	out  *io.PipeWriter
+}
+
+func newPlayer(what said) *player {
+	in, out := io.Pipe()
+	return &player{what, in, out}
 }
 
 // Write takes whole lines, as a proxy.Writer writes them.
@@ -277,35 +266,18 @@ func (p *player) Write(b []byte) (int, error) {
 		if err != nil || f.Kind != frame.Request {
 			continue
 		}
-		said := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":{"code":-32601,"message":"it does not know this"}}`...)
+		answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":{"code":-32601,"message":"it does not know this"}}`...)
 		if is := p.said[f.Method]; len(is) > 0 {
-			said = result(&f, is)
+			answer = result(&f, is)
 		}
-		select {
-		case p.lines <- append(said, '\n'):
-		case <-p.done:
-			return 0, errors.New("it was closed")
+		if _, err := p.out.Write(append(answer, '\n')); err != nil {
+			return 0, err
 		}
 	}
 	return len(b), nil
 }
 
-func (p *player) Read(b []byte) (n int, err error) {
-	if len(p.rest) == 0 {
-		select {
-		case p.rest = <-p.lines:
-		case <-p.done:
-			return 0, io.EOF
-		}
-	}
-	n = copy(b, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
-}
-
-func (p *player) Done() <-chan struct{} { return p.done }
-func (p *player) Status() string        { return "it was not started" }
-func (p *player) Close(context.Context) error {
-	p.ended.Do(func() { close(p.done) })
-	return nil
-}
+func (p *player) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p *player) Done() <-chan struct{}       { return nil }
+func (p *player) Status() string              { return "it was not started" }
+func (p *player) Close(context.Context) error { return p.out.Close() }

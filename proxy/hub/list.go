@@ -51,11 +51,12 @@ type list struct {
 	rules    <-chan struct{} // of the gate, that the last fetch began under
 	fetching chan struct{}   // closed when the fetch that is under way has ended; nil: none is
 	outdated bool            // the server has said so since the last fetch began
-	recalled bool            // the entries are as they were kept; the server has not been heard
 	missed   bool            // the client was given a list without it
 	why      error           // of the last fetch
 	entries  []entry
 	at       map[string]int // the entry of an advertised name or a URI; -1: of two
+
+	recalled bool // it is as it was kept, and the server has not been heard; its goroutine's alone
 }
 
 // entry is one thing that a server has, as the client is told of it.
@@ -120,7 +121,6 @@ func (l *list) fetched(s *server, k kind, entries []entry, err error) {
 func (l *list) take(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
-		l.recalled = false
 		changed = l.missed || l.at != nil && !sameEntries(l.entries, entries)
 		l.fresh, l.missed = !l.outdated, false
 		l.entries, l.at = entries, map[string]int{}
@@ -175,10 +175,10 @@ func (l *list) stale(rules <-chan struct{}) bool {
 	return (l.at != nil || l.missed || l.fetching != nil) && l.rules != rules
 }
 
-// invalidate notes that the server has something else by now.
-func (l *list) invalidate() {
+// invalidate notes that the server may have something else by now, outdated that it has.
+func (l *list) invalidate(outdated bool) {
 	l.mu.Lock()
-	l.fresh, l.outdated = false, true
+	l.fresh, l.outdated = false, outdated
 	l.mu.Unlock()
 }
 
@@ -204,7 +204,7 @@ const (
 	maxListBytes = 4 << 20 // and no more than its share of what one answer holds
 )
 
-// pager asks for the page behind a cursor.
+// pager asks for the page behind a cursor, a member of the request.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
 // pages follows a list to its end.
@@ -247,7 +247,7 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further page
 			return nil, errors.New("its list has no end")
 		}
 		cursors[next.Text()] = true
-		answer = further(on, k, bytes.Clone(next.Bytes()))
+		answer = further(on, k, append([]byte(`"cursor":`), next.Bytes()...))
 	}
 	return nil, errors.New("its list has too many pages")
 }
@@ -260,7 +260,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 			close(answer)
 			return
 		}
-		on.ask(words[k].method, on.with(`"cursor":`+string(cursor)), answer)
+		on.ask(words[k].method, on.with(string(cursor)), answer)
 	}})
 	return answer
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/internal/catalogue"
@@ -26,12 +25,7 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	if h.opens(s) != nil {
 		return nil
 	}
-	identity, used, err := identity(s)
-	if s.URL != "" && err == nil {
-		var since time.Time
-		since, err = h.signedIn(s)
-		identity = fmt.Appendf(identity, " %s", since.UTC())
-	}
+	identity, used, err := h.identity(s)
 	if err != nil {
 		return nil
 	}
@@ -50,10 +44,18 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 
 // identity is all that a server is opened with: what it lists depends on nothing else that can
 // be known before it is asked.
-func identity(s config.Upstream) (b []byte, used [][]byte, err error) {
+func (h *hubRun) identity(s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
-		return fmt.Appendf(nil, "%q %q", s.URL, fmt.Sprintf("%q", header)), used, err
+		u, unread := url.Parse(s.URL)
+		if err = errors.Join(err, unread); err != nil {
+			return nil, nil, err
+		}
+		e, err := authcmd.SignInOptions(h.run.folders, u, authcmd.Browse).Store.Load(oauth.Key(u)) // as whom it may list other things
+		if errors.Is(err, oauth.ErrNone) {
+			err = nil
+		}
+		return fmt.Appendf(nil, "%q %q %s", s.URL, fmt.Sprintf("%q", header), e.Since.UTC()), used, err
 	}
 	env, used, err := fill(s)
 	if err != nil {
@@ -80,19 +82,6 @@ func identity(s config.Upstream) (b []byte, used [][]byte, err error) {
 		}
 	}
 	return b, used, nil
-}
-
-// signedIn is when the owner has signed in at a remote server, as whom it may list other things.
-func (h *hubRun) signedIn(s config.Upstream) (since time.Time, err error) {
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		return since, err
-	}
-	e, err := authcmd.SignInOptions(h.run.folders, u, authcmd.Browse).Store.Load(oauth.Key(u))
-	if errors.Is(err, oauth.ErrNone) {
-		err = nil
-	}
-	return e.Since, err
 }
 
 // keptLists keeps no list that shows what its server was given: it may be a secret.
