@@ -1,13 +1,12 @@
 // Package catalogue keeps what servers of the hub have listed from one session to the next, a
 // file each, that only its owner can open. A file is found by what its server was started with,
-// and says by its name nothing of that: names are digests under a key that lies beside them.
+// and says by its name nothing of that: names are digests under a key, and files are sealed by it.
 //
 // What cannot be trusted, read or written is as if it was not there: its server is asked.
 package catalogue
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
@@ -29,75 +27,41 @@ const (
 	unusedIn = 30 * 24 * time.Hour
 )
 
-// Store is the folder. It is safe for concurrent use, also by several processes.
-type Store struct {
-	dir string
-
-	mu  sync.Mutex // guards what follows, and the folder against our own sweeps
-	key []byte
-}
-
-// New opens nothing. state is the folder of clawai's own.
-func New(state string) *Store { return &Store{dir: filepath.Join(state, "catalogue")} }
-
 // Entry is the place of what one server lists when it is started in one way.
 type Entry struct {
-	store *Store
-	name  string
+	dir, name string
+	key       []byte
 }
 
-// Of is the place for all that identity says; nil when there can be none.
-func (s *Store) Of(identity []byte) *Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.key == nil && s.readKey() != nil {
+// At is the place for all that identity says, in state, the folder of clawai's own; nil when
+// there can be none. The key comes from that of the record: no text that the record digests
+// has a zero byte.
+func At(state string, identity []byte) *Entry {
+	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
+	if err != nil || len(key) < sha256.Size {
 		return nil
 	}
-	return &Entry{s, hex.EncodeToString(s.digest("name", string(identity)))[:32] + ".list"}
+	e := &Entry{dir: filepath.Join(state, "catalogue"), key: key}
+	e.key = e.digest("", "catalogue")
+	e.name = hex.EncodeToString(e.digest("name", string(identity)))[:32] + ".list"
+	return e
 }
 
-// readKey reads the key, or makes one in the place of what is none, or was open to others. Of
-// two processes that make one at the same time, what the first keeps is found by nobody.
-func (s *Store) readKey() error {
-	for _, dir := range []string{filepath.Dir(s.dir), s.dir} {
-		if err := config.PrivateFolder(dir); err != nil {
-			return err
-		}
-	}
-	path := filepath.Join(s.dir, "key")
-	key, err := config.ReadSecret(path)
-	if err != nil || len(key) != sha256.Size {
-		key = make([]byte, sha256.Size)
-		_, _ = rand.Read(key) // which never fails
-		if err := anew(path, key); err != nil {
-			return err
-		}
-	}
-	s.key = key
-	return nil
-}
-
-// anew writes a file that has nothing of one that was there, neither its mode nor its owner.
-func anew(path string, data []byte) error {
-	_ = os.Remove(path)
-	return atomicfile.Write(path, data, atomicfile.Options{Mode: 0o600})
-}
-
-func (s *Store) digest(of ...string) []byte {
-	h := hmac.New(sha256.New, s.key)
+func (e *Entry) digest(of ...string) []byte {
+	h := hmac.New(sha256.New, e.key)
 	h.Write([]byte(strings.Join(of, "\x00")))
 	return h.Sum(nil)
 }
 
 // Load is what was kept last; nil when there is nothing, or something other than we have kept.
 func (e *Entry) Load() []byte {
-	path := filepath.Join(e.store.dir, e.name)
+	path := filepath.Join(e.dir, e.name)
 	src, err := config.ReadSecret(path)
 	if err != nil || len(src) <= sha256.Size {
 		return nil
 	}
 	text := src[sha256.Size:]
-	if !hmac.Equal(src[:sha256.Size], e.store.digest("text", e.name, string(text))) {
+	if !hmac.Equal(src[:sha256.Size], e.digest("text", e.name, string(text))) {
 		return nil
 	}
 	now := time.Now()
@@ -105,36 +69,37 @@ func (e *Entry) Load() []byte {
 	return text
 }
 
-// Keep puts text in the place of what was kept before; none, one that is too long and
-// one that cannot be written leave nothing there.
+// Keep puts text in the place of what was kept before, whose mode and owner go with it; none,
+// one that is too long and one that cannot be written leave nothing there.
 func (e *Entry) Keep(text []byte) {
-	s := e.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	path := filepath.Join(s.dir, e.name)
-	whole := slices.Concat(s.digest("text", e.name, string(text)), text)
-	if len(text) == 0 || len(text) > maxText || config.PrivateFolder(s.dir) != nil || anew(path, whole) != nil {
+	path := filepath.Join(e.dir, e.name)
+	_ = os.Remove(path)
+	if len(text) == 0 || len(text) > maxText || config.PrivateFolder(e.dir) != nil {
+		return
+	}
+	whole := slices.Concat(e.digest("text", e.name, string(text)), text)
+	if atomicfile.Write(path, whole, atomicfile.Options{Mode: 0o600}) != nil {
 		_ = os.Remove(path)
 	}
-	s.sweep()
+	sweep(e.dir)
 }
 
 // sweep removes what nobody has used for long, and of the rest what is too many.
-func (s *Store) sweep() {
-	entries, err := os.ReadDir(s.dir)
+func sweep(dir string) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	var files []fs.FileInfo
 	for _, one := range entries {
-		if info, err := one.Info(); err == nil && one.Name() != "key" {
+		if info, err := one.Info(); err == nil {
 			files = append(files, info)
 		}
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
 		if i >= maxFiles || time.Since(info.ModTime()) > unusedIn {
-			_ = os.Remove(filepath.Join(s.dir, info.Name()))
+			_ = os.Remove(filepath.Join(dir, info.Name()))
 		}
 	}
 }

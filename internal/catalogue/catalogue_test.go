@@ -1,6 +1,7 @@
 package catalogue_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,8 +20,9 @@ const canary = "canary-in-the-environment"
 // kept is a state folder in which a text is kept for an identity, and its file.
 func kept(t *testing.T) (state, file string) {
 	t.Helper()
-	state = filepath.Join(t.TempDir(), "state")
-	catalogue.New(state).Of([]byte(canary)).Keep([]byte("what it lists"))
+	state = t.TempDir()
+	newKey(t, state)
+	catalogue.At(state, []byte(canary)).Keep([]byte("what it lists"))
 	files, err := filepath.Glob(filepath.Join(state, "catalogue", "*.list"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
@@ -28,8 +30,17 @@ func kept(t *testing.T) (state, file string) {
 	return state, files[0]
 }
 
+func newKey(t *testing.T, state string) {
+	t.Helper()
+	key := make([]byte, 32)
+	_, _ = rand.Read(key)
+	if err := os.WriteFile(filepath.Join(state, "record.key"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func load(state, identity string) string {
-	return string(catalogue.New(state).Of([]byte(identity)).Load())
+	return string(catalogue.At(state, []byte(identity)).Load())
 }
 
 func TestKeep(t *testing.T) {
@@ -40,7 +51,7 @@ func TestKeep(t *testing.T) {
 	if got := load(state, canary+"."); got != "" {
 		t.Errorf("another finds %q", got)
 	}
-	err := filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(state, "catalogue"), func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -67,7 +78,7 @@ func TestKeep(t *testing.T) {
 		t.Error("who knows what a server was started with knows its file")
 	}
 	for _, text := range []string{"", strings.Repeat("x", 8<<20+1)} { // instead of which the old one must not stand
-		e := catalogue.New(state).Of([]byte(canary))
+		e := catalogue.At(state, []byte(canary))
 		e.Keep([]byte("again"))
 		e.Keep([]byte(text))
 		if _, err := os.Lstat(file); !os.IsNotExist(err) {
@@ -81,7 +92,6 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 	put := func(text string) func(string) error {
 		return func(file string) error { return os.WriteFile(file, []byte(text), 0o600) }
 	}
-	key := func(file string) string { return filepath.Join(filepath.Dir(file), "key") }
 	for name, c := range map[string]struct {
 		spoil  func(file string) error
 		unix   bool
@@ -104,13 +114,8 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 			}
 			return os.Symlink("/dev/zero", file)
 		}},
-		"without its key": {spoil: func(file string) error { return os.Remove(key(file)) }},
-		"with a key that others know": {spoil: func(file string) error {
-			return accesstest.Share(key(file))
-		}},
-		"with half a key": {spoil: func(file string) error { return os.Truncate(key(file), 16) }},
 		"of another server": {spoil: func(file string) error {
-			catalogue.New(filepath.Dir(filepath.Dir(file))).Of([]byte("other")).Keep([]byte("other"))
+			catalogue.At(filepath.Dir(filepath.Dir(file)), []byte("other")).Keep([]byte("other"))
 			all, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.list"))
 			for _, one := range all {
 				if one != file && err == nil {
@@ -131,7 +136,7 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 			if got := load(state, canary); got != "" {
 				t.Errorf("%q is believed", got)
 			}
-			catalogue.New(state).Of([]byte(canary)).Keep([]byte("new"))
+			catalogue.At(state, []byte(canary)).Keep([]byte("new"))
 			if got := load(state, canary); got != "new" {
 				t.Errorf("%q, not what was kept since", got)
 			}
@@ -139,27 +144,45 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 	}
 }
 
-// A folder that others can change is none for lists.
-func TestFolderOfOthers(t *testing.T) {
+// Without a key that is ours alone, and a folder of our own, nothing is kept.
+func TestNoPlace(t *testing.T) {
+	for name, spoil := range map[string]func(key string) error{
+		"no key":                 func(key string) error { return os.Remove(key) },
+		"half a key":             func(key string) error { return os.Truncate(key, 16) },
+		"a key that others know": func(key string) error { return accesstest.Share(key) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			state, _ := kept(t)
+			if err := spoil(filepath.Join(state, "record.key")); err != nil {
+				t.Fatal(err)
+			}
+			if catalogue.At(state, []byte(canary)) != nil {
+				t.Error("there is a place")
+			}
+		})
+	}
+	state, _ := kept(t)
+	newKey(t, state)
+	if got := load(state, canary); got != "" {
+		t.Errorf("%q is found by another key", got)
+	}
 	state, file := kept(t)
 	if err := accesstest.Share(filepath.Dir(file)); err != nil {
 		t.Fatal(err)
 	}
-	if catalogue.New(state).Of([]byte(canary)) != nil {
-		t.Error("it is used")
+	if got := load(state, canary); got != "" {
+		t.Errorf("%q is believed in a folder of others", got)
 	}
-	if err := os.WriteFile(state+"2", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if catalogue.New(state+"2").Of([]byte(canary)) != nil {
-		t.Error("a file is a folder")
+	catalogue.At(state, []byte(canary)).Keep([]byte("new"))
+	if _, err := os.Lstat(file); !os.IsNotExist(err) {
+		t.Errorf("it is kept in a folder of others: %v", err)
 	}
 }
 
 func TestSweep(t *testing.T) {
 	slow.Test(t)
 	state, file := kept(t)
-	s := catalogue.New(state)
+	keep := func(identity string) { catalogue.At(state, []byte(identity)).Keep([]byte("x")) }
 	age := func(path string, by time.Duration) {
 		t.Helper()
 		then := time.Now().Add(-by)
@@ -173,31 +196,27 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	age(file, 29*24*time.Hour)
-	age(filepath.Join(filepath.Dir(file), "key"), 1000*24*time.Hour)
-	s.Of([]byte("other")).Keep([]byte("x"))
+	keep("other")
 	if !exists(file) || !exists(left) {
 		t.Error("what may be needed was removed")
 	}
 	age(file, 29*24*time.Hour)
-	s.Of([]byte(canary)).Load() // which is a use
+	load(state, canary) // which is a use
 	age(left, 31*24*time.Hour)
-	s.Of([]byte("other")).Keep([]byte("x"))
+	keep("other")
 	if info, err := os.Lstat(file); err != nil || time.Since(info.ModTime()) > time.Hour || exists(left) {
 		t.Error(info, err, exists(left))
 	}
 	age(file, 31*24*time.Hour)
-	s.Of([]byte("other")).Keep([]byte("x"))
+	keep("other")
 	if exists(file) {
 		t.Error("nobody has used it for a month")
 	}
 	for i := range 300 {
-		s.Of(fmt.Append(nil, i)).Keep([]byte("x"))
+		keep(fmt.Sprint(i))
 	}
 	all, _ := filepath.Glob(filepath.Join(state, "catalogue", "*.list"))
 	if len(all) != 256 || load(state, "299") != "x" || load(state, "0") != "" {
 		t.Errorf("%d files", len(all))
-	}
-	if err := os.Remove(filepath.Join(state, "catalogue", "key")); err != nil {
-		t.Errorf("the key went along: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -22,10 +23,12 @@ import (
 
 // keeping has every server's lists kept below state.
 func keeping(state string) func(*hub.Options) {
-	store := catalogue.New(state)
+	if err := os.WriteFile(filepath.Join(state, "record.key"), bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
+		panic(err)
+	}
 	return func(o *hub.Options) {
 		for i, s := range o.Servers {
-			o.Servers[i].Kept = func(client []byte) hub.Catalogue { return store.Of(append([]byte(s.ID+" "), client...)) }
+			o.Servers[i].Kept = func(client []byte) hub.Catalogue { return catalogue.At(state, append([]byte(s.ID+" "), client...)) }
 		}
 	}
 }

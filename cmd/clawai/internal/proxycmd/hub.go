@@ -20,7 +20,6 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
 	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/catalogue"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
@@ -60,11 +59,10 @@ func HubCommand() *cli.Command {
 // hubRun is one run of a hub: for the client that started us, or for those that come to
 // --listen, each with servers of its own.
 type hubRun struct {
-	run   *proxyRun
-	hub   config.Hub
-	only  []string // of its servers; none: all that are on
-	log   *audit.Log
-	lists *catalogue.Store // what servers listed in earlier sessions
+	run  *proxyRun
+	hub  config.Hub
+	only []string // of its servers; none: all that are on
+	log  *audit.Log
 
 	mu       sync.Mutex           // guards what follows, and hub.Servers once there are sessions
 	used     [][]byte             // what the vault gave to servers so far
@@ -118,7 +116,6 @@ func (h *hubRun) read(c *cli.Context) (err error) {
 	if err := h.run.readOptions(c); err != nil {
 		return err
 	}
-	h.lists = catalogue.New(h.run.folders.State)
 	for _, s := range h.hub.Servers {
 		if s.Unusable != nil {
 			fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)

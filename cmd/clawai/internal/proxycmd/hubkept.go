@@ -29,7 +29,7 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	if err != nil {
 		return nil
 	}
-	entry := h.lists.Of(fmt.Appendf(identity, " %q", client))
+	entry := catalogue.At(h.run.folders.State, fmt.Appendf(identity, " %q", client))
 	if entry == nil {
 		return nil
 	}
