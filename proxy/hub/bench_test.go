@@ -129,6 +129,53 @@ func BenchmarkList(b *testing.B) {
 	_ = clientOut.Close()
 }
 
+// BenchmarkColdList is the first list of a session with ten servers of thirty tools each, which
+// an earlier session has kept: none is started.
+func BenchmarkColdList(b *testing.B) {
+	o := hub.Options{PrefixDescriptions: true, ListWait: patience}
+	toys := make([]*toy, 10)
+	for i := range toys {
+		toys[i] = &toy{id: fmt.Sprint("s", i)}
+		for j := range 30 {
+			toys[i].tools = append(toys[i].tools, fmt.Sprint("a_tool_", j))
+		}
+		o.Servers = append(o.Servers, hub.Server{ID: toys[i].id, Prefix: toys[i].id, Open: toys[i].open})
+	}
+	state := b.TempDir()
+	session := func() {
+		clientIn, in := io.Pipe()
+		out, clientOut := io.Pipe()
+		ended := make(chan error, 1)
+		keeping(state)(&o)
+		o.ClientIn, o.ClientOut, o.Gate = clientIn, clientOut, opened(b)
+		lines := bufio.NewReaderSize(out, 1<<20)
+		go func() { ended <- hub.Run(b.Context(), o) }()
+		for i, ask := range []string{
+			`"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`, `"tools/list"`,
+		} {
+			_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%s}`+"\n", i, ask)
+			if got, err := lines.ReadString('\n'); err != nil || i > 0 && strings.Count(got, "a_tool_") != 300 {
+				b.Fatal(got, err)
+			}
+		}
+		b.StopTimer()
+		_ = in.Close()
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		<-ended
+		_ = clientOut.Close()
+		b.StartTimer()
+	}
+	session()
+	for b.Loop() {
+		session()
+	}
+	for _, y := range toys {
+		if y.starts.Load() != 1 {
+			b.Fatal("a server is started though its list is kept")
+		}
+	}
+}
+
 // BenchmarkChange is from a server's word that its tools are others until its client has been
 // told and has listed them: the waits in it are meant (coalesce).
 func BenchmarkChange(b *testing.B) {

@@ -30,14 +30,22 @@ type conn struct {
 	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
 	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
 
+	recalled  bool         // it is to what was kept: no server runs
+	catalogue Catalogue    // where what the server lists is kept; nil: nowhere
+	hears     atomic.Int32 // answers that are to be kept as they come
+
 	modernClient bool        // the client is of 2026-07-28
 	modern       atomic.Bool // the server is
 
 	mu     sync.Mutex // guards what follows
 	last   int        // the last id
 	asked  map[string]asker
-	tokens map[string][]byte // of the client, by our own
-	theirs map[string]string // what requests of the server are to the client, by frame.IDKey of their ids
+	tokens map[string][]byte   // of the client, by our own
+	theirs map[string]string   // what requests of the server are to the client, by frame.IDKey of their ids
+	heard  map[string][][]byte // answers as they came, by method: results, nil for an error
+
+	keeping sync.Mutex // guards what follows, and the catalogue
+	said    said       // what is kept there
 }
 
 // asker is who awaits an answer: the client's call, or the hub.
@@ -45,6 +53,7 @@ type asker struct {
 	call *call
 	hub  chan<- frame.Frame // with room for one; closed when none comes
 	open bool               // for as long as the connection lasts
+	kept string             // the method of an answer that is kept as it comes; "": it is not
 }
 
 // request is a request of the server's to the client.
@@ -81,6 +90,9 @@ func (c *conn) read() {
 	for {
 		line, err := r.Next()
 		if err == nil {
+			if c.hears.Load() > 0 {
+				c.hear(line)
+			}
 			c.fromServer.Handle(c.server.h.ctx, line)
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			c.fromServer.Refuse(c.server.h.ctx, r.Refused(), refusal)
@@ -180,6 +192,9 @@ func (c *conn) claim(id []byte) (a asker, ok bool) {
 	defer c.mu.Unlock()
 	a, ok = c.asked[string(id)]
 	delete(c.asked, string(id))
+	if a.kept != "" {
+		c.hears.Add(-1)
+	}
 	return a, ok
 }
 
@@ -194,7 +209,12 @@ func (c *conn) drop(id []byte) {
 // ask sends a request of the hub's own; its answer comes on the channel, which has room for
 // it and is closed when none comes.
 func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
-	c.say(method, params, c.expect(asker{hub: answer}))
+	a := asker{hub: answer}
+	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
+		a.kept = method
+		c.hears.Add(1)
+	}
+	c.say(method, params, c.expect(a))
 }
 
 func (c *conn) say(method string, params, id []byte) {
@@ -250,10 +270,10 @@ func (c *conn) introduce() error {
 	case mcp.Negotiated(f.Result) == "":
 		return errors.New("its answer to initialize names no version")
 	}
-	c.server.introduced(f.Result)
+	c.introduced("initialize", f.Result)
 	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
 	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
-	if level != nil {
+	if level != nil && !c.recalled {
 		c.setLevel(level)
 	}
 	return nil

@@ -47,6 +47,9 @@ type Server struct {
 	// Idle is how long it may have nothing to do before it is stopped; 0: for ever.
 	Idle    time.Duration
 	Timeout time.Duration // for it to answer initialize and lists; default 30 s
+	// Kept is where what it lists to such a client is kept from one session to the next, as it
+	// would be started now; nil: nowhere.
+	Kept func(client []byte) Catalogue
 	// Digest is of all that it is told and started by: an update with another one is another
 	// server, and one with the same is the one that runs.
 	Digest string

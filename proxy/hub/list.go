@@ -50,10 +50,13 @@ type list struct {
 	fresh    bool
 	rules    <-chan struct{} // of the gate, that the last fetch began under
 	fetching chan struct{}   // closed when the fetch that is under way has ended; nil: none is
+	outdated bool            // the server has said so since the last fetch began
 	missed   bool            // the client was given a list without it
 	why      error           // of the last fetch
 	entries  []entry
 	at       map[string]int // the entry of an advertised name or a URI; -1: of two
+
+	recalled bool // it is as it was kept, and the server has not been heard; its goroutine's alone
 }
 
 // entry is one thing that a server has, as the client is told of it.
@@ -69,17 +72,19 @@ func (l *list) fetch(s *server, k kind) <-chan struct{} {
 	if !begun {
 		return done
 	}
-	s.post(job{starts: true, run: func(on *conn, err error) {
+	s.post(job{starts: true, recall: func() bool { return l.recall(s, k) }, run: func(on *conn, err error) {
 		if err != nil {
 			l.fetched(s, k, nil, err)
 			return
 		}
 		first := make(chan frame.Frame, 1)
 		on.ask(words[k].method, on.with(""), first)
-		go func() {
-			entries, err := s.pages(on, k, first)
+		s.h.tasks.Go(func() {
+			entries, err := s.pages(on, k, first, s.nextPage)
+			answers := on.unaltered(words[k].method) // before another fetch begins
 			l.fetched(s, k, entries, err)
-		}()
+			on.keep(k, answers)
+		})
 	}})
 	return done
 }
@@ -99,7 +104,7 @@ func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	if l.at != nil && l.rules != rules { // what other rules let through is shown no more, whatever comes
 		l.entries, l.at, l.missed = nil, nil, true
 	}
-	l.fresh, l.rules, l.fetching = false, rules, done
+	l.fresh, l.outdated, l.rules, l.fetching = false, false, rules, done
 	return done, true
 }
 
@@ -107,10 +112,17 @@ func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
 func (l *list) fetched(s *server, k kind, entries []entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.take(s, k, entries, err)
+	close(l.fetching)
+	l.fetching = nil
+}
+
+// take is fetched while l.mu is held, and no fetch ends by it.
+func (l *list) take(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
 		changed = l.missed || l.at != nil && !sameEntries(l.entries, entries)
-		l.fresh, l.missed = true, false
+		l.fresh, l.missed = !l.outdated, false
 		l.entries, l.at = entries, map[string]int{}
 		for i, e := range entries {
 			if _, twice := l.at[e.advertised]; twice {
@@ -120,8 +132,6 @@ func (l *list) fetched(s *server, k kind, entries []entry, err error) {
 			}
 		}
 	}
-	close(l.fetching)
-	l.fetching = nil
 	if changed {
 		s.h.changes.note(k)
 	}
@@ -165,10 +175,10 @@ func (l *list) stale(rules <-chan struct{}) bool {
 	return (l.at != nil || l.missed || l.fetching != nil) && l.rules != rules
 }
 
-// invalidate notes that the server has something else by now.
-func (l *list) invalidate() {
+// invalidate notes that the server may have something else by now, outdated that it has.
+func (l *list) invalidate(outdated bool) {
 	l.mu.Lock()
-	l.fresh = false
+	l.fresh, l.outdated = false, outdated
 	l.mu.Unlock()
 }
 
@@ -194,8 +204,11 @@ const (
 	maxListBytes = 4 << 20 // and no more than its share of what one answer holds
 )
 
+// pager asks for the page behind a cursor, a member of the request.
+type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
+
 // pages follows a list to its end.
-func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame) (entries []entry, err error) {
+func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.NewTimer(s.Timeout)
 	defer late.Stop()
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.all())))
@@ -234,12 +247,12 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame) (entries []e
 			return nil, errors.New("its list has no end")
 		}
 		cursors[next.Text()] = true
-		answer = s.nextPage(on, k, bytes.Clone(next.Bytes()))
+		answer = further(on, k, append([]byte(`"cursor":`), next.Bytes()...))
 	}
 	return nil, errors.New("its list has too many pages")
 }
 
-// nextPage asks for the page behind a cursor.
+// nextPage is a pager that runs beside the server's goroutine.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
 	s.post(job{starts: true, run: func(now *conn, _ error) {
@@ -247,7 +260,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 			close(answer)
 			return
 		}
-		on.ask(words[k].method, on.with(`"cursor":`+string(cursor)), answer)
+		on.ask(words[k].method, on.with(string(cursor)), answer)
 	}})
 	return answer
 }

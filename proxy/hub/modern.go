@@ -163,8 +163,10 @@ func (h *hub) instructions() (all string) {
 	return strings.TrimSuffix(all, "\n")
 }
 
-// introduced keeps what a server says of its use.
-func (s *server) introduced(result []byte) {
+// introduced keeps what a server says of itself, and of its use.
+func (c *conn) introduced(method string, result []byte) {
+	s := c.server
+	c.begin(method)
 	text := strings.Clone(jsonscan.Of(result).Member("instructions").Text())
 	s.h.mu.Lock()
 	s.instructions = text
@@ -255,8 +257,10 @@ func (c *conn) discover(meta []byte) (modern bool, err error) {
 	if modern {
 		c.meta = meta
 		c.modern.Store(true)
-		s.introduced(f.Result)
-		c.follow(jsonscan.Of(f.Result).Member("capabilities"))
+		c.introduced("server/discover", f.Result)
+		if !c.recalled {
+			c.follow(jsonscan.Of(f.Result).Member("capabilities"))
+		}
 	}
 	return modern, nil
 }

@@ -25,7 +25,9 @@ type server struct {
 	failures  int   // in a row
 	failed    error // the last time
 	notBefore time.Time
-	older     bool // it did not answer server/discover
+	older     bool  // it did not answer server/discover
+	kept      *conn // to what was kept of it; nil: nothing was, or nobody has asked
+	asked     bool  // whether anything was kept
 
 	instructions string // its own; guarded by the hub
 
@@ -43,6 +45,7 @@ type server struct {
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
+	recall  func() bool  // does it without the server, while that was not started; nil: nothing does
 	carries *frame.Frame // what of the client's is lost with it; nil: nothing, or run tells
 }
 
@@ -110,6 +113,7 @@ func (s *server) dropped(f *frame.Frame, why error) {
 func (s *server) run() {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
+	defer s.forget()
 	for {
 		if s.Idle > 0 {
 			idle.Reset(s.Idle)
@@ -135,6 +139,9 @@ func (s *server) do(j job) {
 	if s.conn != nil && s.conn.isOver() {
 		s.disconnect()
 	}
+	if s.conn == nil && j.recall != nil && j.recall() {
+		return
+	}
 	if s.conn == nil && j.starts {
 		if err = s.start(); err != nil {
 			s.conn = nil
@@ -155,18 +162,21 @@ func (s *server) start() error {
 	if pause := time.Until(s.notBefore); pause > 0 {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}
+	s.forget()
+	catalogue := s.catalogue() // of the program as it is before it is started
 	up, err := s.open()
 	if err != nil {
 		return s.fail(err)
 	}
 	s.conn = newConn(s, up)
-	if err := s.conn.introduce(); err != nil {
+	s.conn.catalogue = catalogue
+	if err = s.conn.introduce(); err == nil {
+		err = s.compare()
+	}
+	if err != nil {
 		s.conn.end(err.Error())
 		_ = up.Close(s.h.ctx)
 		return s.fail(err)
-	}
-	for k := range s.lists {
-		s.lists[k].refetch(s, kind(k))
 	}
 	return nil
 }

@@ -167,7 +167,8 @@ func (c *conn) report(f *frame.Frame) []byte {
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		for k := range c.server.lists {
 			if "notifications/"+kind(k).changes()+"/list_changed" == f.Method {
-				c.server.lists[k].invalidate()
+				c.server.lists[k].invalidate(true)
+				c.outdate(kind(k))
 				c.server.h.changes.note(kind(k))
 			}
 		}

@@ -209,9 +209,10 @@ func (h *hubRun) carry(ctx context.Context, all *session.Sessions, o hub.Options
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
 	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.open(all, s.guard, u) }
+	s.kept = h.kept
 	o.Version, o.Limits, o.DenyAsError = cmdline.Version, h.run.limits, h.run.asError
 	o.PrefixDescriptions, o.ListWait, o.Updates = h.hub.PrefixDescriptions, h.hub.ListWait, s.updates
-	o.Servers = members(h.join(s), s.open)
+	o.Servers = s.members(h.join(s))
 	defer h.leave(s)
 	defer end()
 	return hub.Run(ctx, o)
@@ -232,26 +233,18 @@ func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstr
 	note := func(code, text string) {
 		_ = guard.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
 	}
-	if s.Unusable != nil {
-		return nil, s.Unusable
+	if err := h.opens(s); err != nil {
+		return nil, err
 	}
-	if vault.Mentions(s.URL) || vault.Mentions(s.Dir) {
-		return nil, fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
-	}
-	h.mu.Lock()
-	if h.urls == nil {
-		h.urls = map[string]string{}
-	}
-	h.urls[s.ID] = s.URL
-	h.mu.Unlock()
 	if s.URL != "" {
 		return h.dial(s, note)
 	}
-	env, hidden, err := h.fill(s)
+	env, used, err := fill(s)
 	if err != nil {
 		note("start", err.Error())
-		return nil, err
+		return nil, withheld(err, s.ID)
 	}
+	hidden := h.hide(used)
 	stderr, given, err := hidden.copied(all.Stderr())
 	if err != nil {
 		return nil, err
@@ -266,17 +259,46 @@ func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstr
 	return child, nil
 }
 
-// fill gives the environment of a server with what the vault has for it, and what is to
-// be kept out of what the server writes.
-func (h *hubRun) fill(s config.Upstream) (env []string, hidden secrets, err error) {
+// opens notes where a server is, or says why it cannot be opened.
+func (h *hubRun) opens(s config.Upstream) error {
+	if s.Unusable != nil {
+		return s.Unusable
+	}
+	if vault.Mentions(s.URL) || vault.Mentions(s.Dir) {
+		return fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.urls == nil {
+		h.urls = map[string]string{}
+	}
+	h.urls[s.ID] = s.URL
+	return nil
+}
+
+// fill gives the environment of a server with what the vault has for it, and that by itself.
+func fill(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.Mentions) {
-		return nil, hidden, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
+		return nil, nil, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
 	}
 	resolver := vaultplace.Resolver(s.ID, s.Command)
-	if env, err = resolver.Env(environment(s.Env)); err != nil {
-		return nil, hidden, withheld(err, s.ID)
+	env, err = resolver.Env(environment(s.Env))
+	return env, resolver.Used(), err
+}
+
+// fillHeader is fill for the headers of a remote server.
+func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
+	header = http.Header{}
+	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+		one, err := remote.ParseHeaders(name+": ${IT}", func(string) (string, bool) { return s.Header[name], true })
+		if err != nil {
+			return nil, nil, fmt.Errorf("the header %s: %w", name, err)
+		}
+		maps.Copy(header, one)
 	}
-	return env, h.hide(resolver.Used()), nil
+	resolver := vaultplace.Resolver(s.ID, []string{s.URL})
+	err = resolver.Header(header)
+	return header, resolver.Used(), err
 }
 
 // withheld tells the owner, on stderr, how the server can have what the vault refused, and
@@ -305,21 +327,13 @@ func (h *hubRun) dial(s config.Upstream, note func(code, text string)) (proxy.Up
 	if err != nil {
 		return nil, errors.New("its url cannot be read; write it like https://host/mcp")
 	}
-	o := remote.Options{URL: u, Header: http.Header{}, Limits: h.run.limits, Note: note}
-	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
-		one, err := remote.ParseHeaders(name+": ${IT}", func(string) (string, bool) { return s.Header[name], true })
-		if err != nil {
-			return nil, fmt.Errorf("the header %s: %w", name, err)
-		}
-		maps.Copy(o.Header, one)
-	}
-	resolver := vaultplace.Resolver(s.ID, []string{s.URL})
-	if err := resolver.Header(o.Header); err != nil {
-		err = withheld(err, s.ID)
+	header, used, err := fillHeader(s)
+	if err != nil {
 		note("start", err.Error())
-		return nil, err
+		return nil, withheld(err, s.ID)
 	}
-	h.hide(resolver.Used())
+	h.hide(used)
+	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, Note: note}
 	if o.Header.Get("Authorization") == "" {
 		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.Browse))
 	}

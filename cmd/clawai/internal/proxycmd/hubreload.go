@@ -17,11 +17,12 @@ import (
 )
 
 // members are the servers as the hub is given them.
-func members(all []config.Upstream, open func(config.Upstream) (proxy.Upstream, error)) (given []hub.Server) {
+func (h *hubSession) members(all []config.Upstream) (given []hub.Server) {
 	for _, s := range all {
 		given = append(given, hub.Server{
 			ID: s.ID, Prefix: s.Prefix, Idle: s.Idle, Timeout: s.Timeout, Offers: offered(s), Digest: digest(s),
-			Open: func() (proxy.Upstream, error) { return open(s) },
+			Open: func() (proxy.Upstream, error) { return h.open(s) },
+			Kept: func(client []byte) hub.Catalogue { return h.kept(s, client) },
 		})
 	}
 	return given
@@ -37,6 +38,7 @@ func digest(s config.Upstream) string {
 type hubSession struct {
 	guard   *gate.Session
 	open    func(config.Upstream) (proxy.Upstream, error)
+	kept    func(s config.Upstream, client []byte) hub.Catalogue
 	updates chan []hub.Server
 	over    <-chan struct{}
 }
@@ -44,7 +46,7 @@ type hubSession struct {
 // put puts other servers in force.
 func (s *hubSession) put(next []config.Upstream) {
 	select {
-	case s.updates <- members(next, s.open):
+	case s.updates <- s.members(next):
 	case <-s.over:
 	}
 }

@@ -1,0 +1,98 @@
+package proxycmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/internal/catalogue"
+	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/proxy/hub"
+)
+
+// kept is where what a server lists to such a client is kept; nil of one that could not be
+// started as it is now, which is to say so itself.
+func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
+	if h.opens(s) != nil {
+		return nil
+	}
+	identity, used, err := h.identity(s)
+	if err != nil {
+		return nil
+	}
+	entry := catalogue.At(h.run.folders.State, fmt.Appendf(identity, " %q", client))
+	if entry == nil {
+		return nil
+	}
+	h.hide(used)
+	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
+		for _, word := range append(strings.Fields(value), value) { // of a header the scheme is not the secret
+			used = append(used, []byte(word))
+		}
+	}
+	return &keptLists{entry, redact.NewKnown(used)}
+}
+
+// identity is all that a server is opened with: what it lists depends on nothing else that can
+// be known before it is asked.
+func (h *hubRun) identity(s config.Upstream) (b []byte, used [][]byte, err error) {
+	if s.URL != "" {
+		header, used, err := fillHeader(s)
+		u, unread := url.Parse(s.URL)
+		if err = errors.Join(err, unread); err != nil {
+			return nil, nil, err
+		}
+		e, err := authcmd.SignInOptions(h.run.folders, u, authcmd.Browse).Store.Load(oauth.Key(u)) // as whom it may list other things
+		if errors.Is(err, oauth.ErrNone) {
+			err = nil
+		}
+		return fmt.Appendf(nil, "%q %q %s", s.URL, fmt.Sprintf("%q", header), e.Since.UTC()), used, err
+	}
+	env, used, err := fill(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Each log-in has another.
+	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	b = fmt.Appendf(nil, "%q %q %q", s.Command, env, dir)
+	for i, word := range s.Command { // the program, and those that it is to run
+		if i == 0 && filepath.Base(word) == word {
+			if word, err = exec.LookPath(word); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			b = fmt.Appendf(b, " %q %d %d", word, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b, used, nil
+}
+
+// keptLists keeps no list that shows what its server was given: it may be a secret.
+type keptLists struct {
+	*catalogue.Entry
+	given *redact.Known
+}
+
+func (k *keptLists) Keep(text []byte) {
+	if k.given.Contains(text) {
+		text = nil
+	}
+	k.Entry.Keep(text)
+}

@@ -1,0 +1,283 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/proxy/frame"
+)
+
+// What a server lists is kept from one session to the next, so that it is started when it is
+// called, and not to be listed. What is kept is what it said, before rules changed anything. A
+// connection to that plays the server, and its word crosses the gate as the server's would: no
+// rule, pin or record can tell them apart. Before the server that was played is told anything,
+// what it lists is compared: a call is judged by that.
+
+// Catalogue is a place for what a server lists when it is started in one way.
+type Catalogue interface {
+	Load() []byte // nil: nothing that can be trusted
+	Keep(text []byte)
+}
+
+// keptFormat is of said as a text, and of what it depends on.
+const keptFormat = 1
+
+// said is what a server has said to whom it does not know yet, by method: to begin, one result,
+// and of each list all entries on one page, nothing where it knows no such list.
+type said map[string][]byte
+
+// text is one line for each.
+func (d said) text() (b []byte) {
+	for _, method := range slices.Sorted(maps.Keys(d)) {
+		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
+	}
+	return b
+}
+
+func readSaid(text []byte) said {
+	d := said{}
+	for line := range strings.Lines(string(text)) {
+		if method, result, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			d[method] = []byte(result)
+		}
+	}
+	return d
+}
+
+// introduction is how the server began.
+func (d said) introduction() []byte { return append(d["initialize"], d["server/discover"]...) }
+
+// listedTo is what the client says of itself that servers may list by.
+func (h *hub) listedTo() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := jsonscan.Of(h.client.params)
+	return fmt.Appendf(nil, "%d %t %q %q %q", keptFormat, h.client.meta != nil, h.client.version, p.Member("capabilities"), p.Member("clientInfo"))
+}
+
+// catalogue is where what the server lists is kept as it would be started now; nil: nowhere.
+func (s *server) catalogue() Catalogue {
+	if s.Kept == nil {
+		return nil
+	}
+	return s.Kept(s.h.listedTo())
+}
+
+// recall answers a list with what was kept of it, while the server has not been started; false
+// when the server has to be asked.
+func (l *list) recall(s *server, k kind) bool {
+	c := s.remembered()
+	if c == nil {
+		return false
+	}
+	if _, kept := c.said[words[k].method]; !kept {
+		return false
+	}
+	entries, err := c.lists(k)
+	if err != nil {
+		return false
+	}
+	l.fetched(s, k, entries, nil)
+	l.recalled = true
+	return true
+}
+
+// lists is what the other side lists, asked for by the server's goroutine.
+func (c *conn) lists(k kind) ([]entry, error) {
+	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
+		answer := make(chan frame.Frame, 1)
+		c.ask(words[k].method, c.with(string(cursor)), answer)
+		return answer
+	}
+	return c.server.pages(c, k, ask(c, k, nil), ask)
+}
+
+// remembered is the connection to what was kept of the server; nil: nothing was.
+func (s *server) remembered() *conn {
+	if s.asked {
+		return s.kept
+	}
+	s.asked = true
+	var what said
+	if catalogue := s.catalogue(); catalogue != nil {
+		what = readSaid(catalogue.Load())
+	}
+	if what.introduction() == nil {
+		return nil
+	}
+	_ = s.h.o.Gate.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "kept", Detail: "not started: what it lists is as it was kept"})
+	s.kept = newConn(s, newPlayer(what))
+	s.kept.recalled, s.kept.said = true, what
+	if s.kept.introduce() != nil {
+		s.forget()
+	}
+	return s.kept
+}
+
+// forget gives up what was kept: the server is to speak for itself from now on.
+func (s *server) forget() {
+	s.asked = true
+	for k := range s.lists {
+		if l := &s.lists[k]; l.recalled {
+			l.invalidate(false)
+		}
+	}
+	if c := s.kept; c != nil {
+		s.kept = nil
+		_ = c.up.Close(s.h.ctx)
+		c.end("it was started")
+	}
+}
+
+// compare has a server that was started say what was recalled of it, and asks it anew for what
+// else the client has seen. A list that does not come leaves it unknown what its calls are.
+func (s *server) compare() error {
+	for k := range s.lists {
+		l, k := &s.lists[k], kind(k)
+		if !l.recalled {
+			l.refetch(s, k)
+			continue
+		}
+		entries, err := s.conn.lists(k)
+		if err != nil {
+			return fmt.Errorf("what it lists cannot be compared with what was kept: %w", err)
+		}
+		l.mu.Lock()
+		l.take(s, k, entries, nil)
+		l.mu.Unlock()
+		l.recalled = false
+		s.conn.keep(k, s.conn.unaltered(words[k].method))
+	}
+	return nil
+}
+
+// hear keeps an answer as it comes.
+func (c *conn) hear(line []byte) {
+	limits := c.server.h.o.Limits
+	limits.AllowBatch = true
+	f, err := frame.Parse(line, limits)
+	if err != nil {
+		return
+	}
+	for _, one := range append(f.Elements, f) {
+		c.mu.Lock()
+		if method := c.asked[string(one.ID)].kept; one.Kind == frame.Response && method != "" {
+			if c.heard == nil {
+				c.heard = map[string][][]byte{}
+			}
+			c.heard[method] = append(c.heard[method], bytes.Clone(one.Result))
+		}
+		c.mu.Unlock()
+	}
+}
+
+// unaltered takes the answers that have come to a method since they were taken last.
+func (c *conn) unaltered(method string) (all [][]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all = c.heard[method]
+	delete(c.heard, method)
+	return all
+}
+
+// begin notes how the server has begun. What it listed when it began in another way is not
+// kept any longer.
+func (c *conn) begin(method string) {
+	answers := c.unaltered(method)
+	if len(answers) != 1 || c.catalogue == nil {
+		return
+	}
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	before := readSaid(c.catalogue.Load())
+	c.said = said{method: answers[0]}
+	if bytes.Equal(before.introduction(), answers[0]) {
+		c.said = before
+	} else if len(before) > 0 {
+		c.catalogue.Keep(c.said.text())
+	}
+}
+
+// keep notes what the server has listed, if all of it came and it has not said since that it
+// has changed.
+func (c *conn) keep(k kind, answers [][]byte) {
+	l := &c.server.lists[k]
+	l.mu.Lock()
+	good := l.fresh && l.why == nil
+	l.mu.Unlock()
+	if !good || len(answers) == 0 {
+		return
+	}
+	var list []byte // nothing, of a server that has no such list
+	for _, page := range answers {
+		if page == nil && len(answers) > 1 {
+			return
+		}
+		for entry := range jsonscan.Of(page).Member(words[k].member).Elements() {
+			list = append(append(list, ','), entry...)
+		}
+	}
+	if answers[0] != nil {
+		list = []byte(`{"` + words[k].member + `":[` + strings.TrimPrefix(string(list), ",") + "]}")
+	}
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	if before, kept := c.said[words[k].method]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
+		c.said[words[k].method] = list
+		c.catalogue.Keep(c.said.text())
+	}
+}
+
+// outdate has a list not kept that the server has said is another by now.
+func (c *conn) outdate(k kind) {
+	c.server.post(job{run: func(now *conn, _ error) {
+		c.keeping.Lock()
+		defer c.keeping.Unlock()
+		if _, kept := c.said[words[k].method]; kept && now == c {
+			delete(c.said, words[k].method)
+			c.catalogue.Keep(c.said.text())
+		}
+	}})
+}
+
+// player says what a server has said, as its upstream.
+type player struct {
+	said said
+	in   *io.PipeReader
+	out  *io.PipeWriter
+}
+
+func newPlayer(what said) *player {
+	in, out := io.Pipe()
+	return &player{what, in, out}
+}
+
+// Write takes whole lines, as a proxy.Writer writes them.
+func (p *player) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		f, err := frame.Parse(bytes.TrimSuffix(line, []byte("\n")), frame.DefaultLimits())
+		if err != nil || f.Kind != frame.Request {
+			continue
+		}
+		answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":{"code":-32601,"message":"it does not know this"}}`...)
+		if is := p.said[f.Method]; len(is) > 0 {
+			answer = result(&f, is)
+		}
+		if _, err := p.out.Write(append(answer, '\n')); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+func (p *player) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p *player) Done() <-chan struct{}       { return nil }
+func (p *player) Status() string              { return "it was not started" }
+func (p *player) Close(context.Context) error { return p.out.Close() }
