@@ -17,12 +17,12 @@ import (
 )
 
 // members are the servers as the hub is given them.
-func (h *hubSession) members(all []config.Upstream) (given []hub.Server) {
-	for _, s := range all {
+func (s *hubSession) members(all []config.Upstream) (given []hub.Server) {
+	for _, u := range all {
 		given = append(given, hub.Server{
-			ID: s.ID, Prefix: s.Prefix, Idle: s.Idle, Timeout: s.Timeout, Offers: offered(s), Digest: digest(s),
-			Open: func() (proxy.Upstream, error) { return h.open(s) },
-			Kept: func(client []byte) hub.Catalogue { return h.kept(s, client) },
+			ID: u.ID, Prefix: u.Prefix, Idle: u.Idle, Timeout: u.Timeout, Offers: offered(u), Digest: digest(u),
+			Open: func() (proxy.Upstream, error) { return s.open(u) },
+			Kept: func(client []byte) hub.Catalogue { return s.kept(u, client) },
 		})
 	}
 	return given
