@@ -208,11 +208,7 @@ func (c *conn) begin(method string) {
 // keep notes what the server has listed, if all of it came and it has not said since that it
 // has changed.
 func (c *conn) keep(k kind, answers [][]byte) {
-	l := &c.server.lists[k]
-	l.mu.Lock()
-	good := l.fresh && l.why == nil
-	l.mu.Unlock()
-	if !good || len(answers) == 0 {
+	if len(answers) == 0 {
 		return
 	}
 	var list []byte // nothing, of a server that has no such list
@@ -229,6 +225,13 @@ func (c *conn) keep(k kind, answers [][]byte) {
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
+	l := &c.server.lists[k] // looked at here: who outdates it meanwhile waits to take it back
+	l.mu.Lock()
+	good := l.fresh && l.why == nil
+	l.mu.Unlock()
+	if !good {
+		return
+	}
 	if before, kept := c.said[words[k].method]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
 		c.said[words[k].method] = list
 		c.catalogue.Keep(c.said.text())
@@ -237,14 +240,12 @@ func (c *conn) keep(k kind, answers [][]byte) {
 
 // outdate has a list not kept that the server has said is another by now.
 func (c *conn) outdate(k kind) {
-	c.server.post(job{run: func(now *conn, _ error) {
-		c.keeping.Lock()
-		defer c.keeping.Unlock()
-		if _, kept := c.said[words[k].method]; kept && now == c {
-			delete(c.said, words[k].method)
-			c.catalogue.Keep(c.said.text())
-		}
-	}})
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	if _, kept := c.said[words[k].method]; kept {
+		delete(c.said, words[k].method)
+		c.catalogue.Keep(c.said.text())
+	}
 }
 
 // player says what a server has said, as its upstream.
