@@ -132,9 +132,10 @@ func (t *table) claim(from mcp.Direction, key string, resp *response) (req *requ
 	return req, ""
 }
 
-// complete notes that a reply is about to be written.
-func (t *table) complete(resp *response) {
+// complete notes that a reply is about to be written, and tells to whom.
+func (t *table) complete(resp *response) (to caller) {
 	t.mu.Lock()
+	to, _ = resp.request.currentCaller()
 	t.remove(resp.request)
 	t.addTasks(resp.request, resp.tasks)
 	t.inputs.Remember(resp.inputs)
@@ -143,6 +144,7 @@ func (t *table) complete(resp *response) {
 		t.batches.Store(resp.version == "2025-03-26")
 		t.setClient(resp.request.clientInfo, resp.version)
 	}
+	return to
 }
 
 // release forgets a request that was answered by us, or withdrawn. It tells whom

@@ -118,10 +118,7 @@ func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
 
 // Forward passes the answer on; from then on the id is free again.
 func (resp *response) Forward(x *gate.Exchange) error {
-	t := &resp.rc.s.table
-	to, _ := t.caller(resp.request)
-	t.complete(resp)
-	return resp.send(to, x.Raw)
+	return resp.send(resp.rc.s.table.complete(resp), x.Raw)
 }
 
 // send answers on the stream that the answer came for. A caller that has returned

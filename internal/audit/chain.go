@@ -31,9 +31,13 @@ type chain struct {
 	next uint64
 	prev [hashLen]byte
 
-	second int64    // of the Unix time that is written in date
-	date   [20]byte // the time up to the point behind it; nothing while it is zero
+	second int64                 // of the Unix time that is written in date
+	date   [len(dateLayout)]byte // nothing while it is zero
 }
+
+// dateLayout is RFC 3339 in UTC up to the second; with all nine digits of the nanosecond
+// behind it, times compare as text.
+const dateLayout = "2006-01-02T15:04:05"
 
 func newChain() chain {
 	c := chain{next: 1}
@@ -49,11 +53,13 @@ func (c *chain) open(dst []byte, at time.Time) []byte {
 	dst = append(dst, `,"time":"`...)
 	if second := at.Unix(); second != c.second || c.date[0] == 0 {
 		c.second = second
-		appendDate(c.date[:0], at)
+		at.UTC().AppendFormat(c.date[:0], dateLayout)
 	}
 	dst = append(dst, c.date[:]...)
-	dst = digits(dst, at.Nanosecond(), 9, 'Z')
-	return append(dst, '"')
+	point := len(dst)
+	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits, a 1 in front
+	dst[point] = '.'
+	return append(dst, `Z"`...)
 }
 
 // seal ends the line that began at start and moves the chain on. The hash is
@@ -82,7 +88,7 @@ func (c *chain) skip(lines []byte) {
 	}
 }
 
-// hexDigits are those of n, the first in the lowest byte.
+// hexDigits are those of n, the first in the lowest byte: a third of what encoding/hex takes.
 func hexDigits(n uint32) uint64 {
 	w := uint64(bits.ReverseBytes32(n))
 	w = (w | w<<16) & 0x0000FFFF0000FFFF
@@ -90,32 +96,6 @@ func hexDigits(n uint32) uint64 {
 	w = (w>>4 | w<<8) & 0x0F0F0F0F0F0F0F0F
 	letters := (w + 0x0606060606060606) >> 4 & 0x0101010101010101
 	return w + 0x3030303030303030 + letters*('a'-'0'-10)
-}
-
-// appendDate writes RFC 3339 in UTC up to the point behind the second. With all
-// nine digits of the nanosecond after it, times compare as text. By hand: AppendFormat reads
-// its layout each time.
-func appendDate(dst []byte, t time.Time) []byte {
-	t = t.UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	dst = digits(dst, year, 4, '-')
-	dst = digits(dst, int(month), 2, '-')
-	dst = digits(dst, day, 2, 'T')
-	dst = digits(dst, hour, 2, ':')
-	dst = digits(dst, minute, 2, ':')
-	return digits(dst, second, 2, '.')
-}
-
-// digits writes the last width digits of n and what follows them.
-func digits(dst []byte, n, width int, then byte) []byte {
-	var text [10]byte
-	text[width] = then
-	for i := width - 1; i >= 0; i-- {
-		text[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return append(dst, text[:width+1]...)
 }
 
 // link is what a line says of its own place in the chain.

@@ -15,9 +15,6 @@ import (
 // that follows from a goroutine of the session, and ctx ends the asking, so it
 // must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
-	for _, x := range xs {
-		x.reply = false
-	}
 	s.cross(ctx, event.Passed, xs)
 }
 
@@ -27,9 +24,6 @@ func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 // record, and the client need not wait for that of the outcome. It follows with
 // Flush, or with whatever is recorded before that.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
-	for _, x := range xs {
-		x.reply = true
-	}
 	if s.plain(xs) {
 		s.pass(xs)
 		return

@@ -71,6 +71,7 @@ func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
 	defer b.free()
 	for _, x := range xs {
+		x.reply = kind == event.Outcome
 		if x.Event.Kind == "" {
 			x.Event.Kind = kind
 		}
@@ -101,7 +102,7 @@ func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
 // with whatever is recorded next.
 func (s *Session) pass(xs []*Exchange) {
 	for _, x := range xs {
-		x.Event.Kind = event.Outcome
+		x.reply, x.Event.Kind = true, event.Outcome
 		v := s.judge(x)
 		if v.Action != policy.Allow {
 			s.conclude(x, *v, nil)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -14,51 +15,45 @@ import (
 // of twenty on large frames and on one processor (docs/benchmarks.md), so
 // that neither end of the proxy ever is in the poller.
 type pipeEnd struct {
-	fd int
-	mu sync.Mutex // held through a system call: a descriptor in use must not be closed, its number would be reused
-
-	state  sync.Mutex
-	closed bool // no new call may begin
+	fd     int
+	mu     sync.Mutex // held through a system call: a descriptor in use must not be closed, its number would be reused
+	closed atomic.Bool
 	freed  bool
 }
 
 func (e *pipeEnd) acquire() bool {
 	e.mu.Lock()
-	e.state.Lock()
-	defer e.state.Unlock()
-	if e.closed {
-		e.free()
-		e.mu.Unlock()
+	if e.closed.Load() {
+		e.release()
 		return false
 	}
 	return true
 }
 
+// release looks behind the lock: a close that found it taken has left the descriptor to
+// whoever had it.
 func (e *pipeEnd) release() {
-	e.state.Lock()
-	if e.closed {
+	e.mu.Unlock()
+	if e.closed.Load() {
 		e.free()
 	}
-	e.state.Unlock()
-	e.mu.Unlock()
 }
 
 // close ends the use of the descriptor: at once when nobody is inside a call,
 // otherwise when that call returns.
 func (e *pipeEnd) close() {
-	e.state.Lock()
-	e.closed = true
-	e.state.Unlock()
-	if e.mu.TryLock() {
-		e.release()
-	}
+	e.closed.Store(true)
+	e.free()
 }
 
-// free needs both locks.
+// free closes the descriptor, unless it is in use: whoever uses it calls free then.
 func (e *pipeEnd) free() {
-	if !e.freed {
-		e.freed = true
-		_ = syscall.Close(e.fd)
+	if e.mu.TryLock() {
+		if !e.freed {
+			e.freed = true
+			_ = syscall.Close(e.fd)
+		}
+		e.mu.Unlock()
 	}
 }
 
