@@ -43,8 +43,8 @@ func run(words []string) int {
 	}
 	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte) client.Answer {
 		o := line.Options("clawai-hook " + version)
-		o.Open = func(project string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			return open(&line, project, ask)
+		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+			return open(&line, project, req.Session, ask)
 		}
 		o.Elsewhere = func() client.Answer { return big(ctx, &line, payload) }
 		return hook.Run(ctx, payload, o)
@@ -52,8 +52,8 @@ func run(words []string) int {
 }
 
 // open is a gate that asks by the client's dialog alone.
-func open(line *program.Line, project string, ask hook.Dialog) (*hook.Door, error) {
-	o, err := line.Open(project)
+func open(line *program.Line, project, session string, ask hook.Dialog) (*hook.Door, error) {
+	o, err := line.Open(project, session)
 	if err != nil {
 		return nil, err
 	}

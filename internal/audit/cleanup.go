@@ -33,7 +33,7 @@ func (l *Log) cleanUp() {
 		if errors.Is(err, fs.ErrNotExist) {
 			return // the next record finds that the folder is gone, and says so
 		}
-		if err = errors.Join(err, closeCrashed(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
+		if err = errors.Join(err, closeLeft(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
 			_ = l.Record(&event.Event{Kind: event.Upkeep, Detail: err.Error()})
 		}
 	})
@@ -64,19 +64,20 @@ func segments(dir string) ([]fs.FileInfo, error) {
 
 func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 
-// closeCrashed closes in the ledger every segment whose writer is gone, telling
-// how far it is whole and what lies behind that. The file stays as it is.
-func closeCrashed(dir string, all []fs.FileInfo, o Options) error {
+// closeLeft closes in the ledger every segment whose writer is gone, telling
+// how far it is whole and what lies behind that. The file stays as it is. A shared one is
+// left to the calls of its day.
+func closeLeft(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
 	for _, fi := range all {
-		if !isClosed(fi) {
-			errs = append(errs, closeIfCrashed(filepath.Join(dir, fi.Name()), o))
+		if !isClosed(fi) && !rests(fi.Name(), o.Now()) {
+			errs = append(errs, closeIfLeft(filepath.Join(dir, fi.Name()), o))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func closeIfCrashed(path string, o Options) error {
+func closeIfLeft(path string, o Options) error {
 	f, err := openFree(path)
 	if f == nil {
 		return err
@@ -95,7 +96,7 @@ func closeIfCrashed(path string, o Options) error {
 			return err
 		}
 		if len(marks) == 0 || marks[len(marks)-1].Kind == opened {
-			m, err := markCrashed(f)
+			m, err := markLeft(f)
 			if err != nil {
 				return err
 			}
@@ -140,8 +141,9 @@ func openFree(path string) (*os.File, error) {
 	return f, nil
 }
 
-// markCrashed reads a segment without a writer.
-func markCrashed(f *os.File) (mark, error) {
+// markLeft reads a segment without a writer: one whose writer died, or a shared one that is
+// whole.
+func markLeft(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s, _, err := readSegment(f, func(it item) {
 		if it.raw == nil {
@@ -157,6 +159,9 @@ func markCrashed(f *os.File) (mark, error) {
 	}
 	n, digest := s.rest()
 	m.Bytes, m.Digest, m.Size = int64(n), digest, s.end+int64(n)
+	if began, _, _ := parseSegmentName(m.Segment); isShared(began) && n == 0 {
+		m.Kind = closed
+	}
 	return m, nil
 }
 

@@ -18,14 +18,19 @@ const keyLen = 32
 // loadKey reads the key of the keyed digests, or makes one. The caller holds
 // the ledger's lock, so that two processes never make two.
 func loadKey(path string) ([]byte, error) {
-	f, err := openPrivate(path, os.O_RDONLY)
+	k, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		k := make([]byte, keyLen)
+		k = make([]byte, keyLen)
 		if _, err := rand.Read(k); err != nil {
 			return nil, err
 		}
-		return k, atomicfile.Write(path, k, atomicfile.Options{Mode: 0o600})
+		err = atomicfile.Write(path, k, atomicfile.Options{Mode: 0o600})
 	}
+	return k, err
+}
+
+func readKey(path string) ([]byte, error) {
+	f, err := openPrivate(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +60,12 @@ func newSession() (string, error) {
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", err
 	}
+	return sessionID(b), nil
+}
+
+func sessionID(b [10]byte) string {
 	for i := range b {
 		b[i] = sessionAlphabet[b[i]&31]
 	}
-	return string(b[:]), nil
+	return string(b[:])
 }

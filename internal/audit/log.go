@@ -193,13 +193,13 @@ func (l *Log) close() error {
 	if err == nil && l.o.Sync == SyncInterval {
 		err = seg.file.Sync() // what was recorded since the last time
 	}
-	if err == nil {
+	if err == nil && !seg.shared {
 		err = withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.append(seg.closing(&l.chain))
 		})
-	}
-	if err == nil {
-		err = seg.retire()
+		if err == nil {
+			err = seg.retire()
+		}
 	}
 	l.seg = nil
 	return errors.Join(err, seg.close())

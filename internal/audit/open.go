@@ -19,9 +19,13 @@ type Options struct {
 	Sync
 	KeyFile string // key of the keyed digests; "" means record.key beside dir
 	Now     func() time.Time
-	// Brief is for a record of one call: room for more is not reserved, and the other
-	// segments are left to those who have more time, Open and Close look at none of them.
+	// Brief is for a record of one call: the other segments are left to those who have more
+	// time, Open and Close look at none of them.
 	Brief bool
+	// Shared names the agent's session to which the one call of this record belongs; the
+	// calls of one share a segment (shared.go). "" is for a record of many calls, or of
+	// one that belongs to none.
+	Shared string
 }
 
 func (o Options) withDefaults(dir string) Options {
@@ -66,20 +70,23 @@ func (l *Log) open() error {
 	if err := checkDir(l.dir); err != nil {
 		return err
 	}
+	if l.o.Shared != "" && l.share(l.o.Shared) == nil {
+		return nil
+	}
 	session, err := newSession()
 	if err != nil {
 		return err
 	}
+	return l.begin(session, segmentName(l.o.Now(), session))
+}
+
+// begin makes the first segment of a session.
+func (l *Log) begin(session, file string) error {
 	return withLedger(l.dir, l.o.Now, func(led *ledger) error {
-		var key []byte
-		if l.o.Redact != redact.Full {
-			if key, err = loadKey(l.o.KeyFile); err != nil {
-				return fmt.Errorf("the key: %w", err)
-			}
+		if err := l.useKey(session, loadKey); err != nil {
+			return err
 		}
-		l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
-		l.long.enc = encoder{Redactor: redact.New(l.o.Redact, key)}
-		seg, err := newSegment(l.dir, &l.enc, &l.chain, l.o.Now(), l.o.Brief)
+		seg, err := newSegment(l.dir, file, &l.enc, &l.chain, l.o.Now(), l.brief())
 		if err != nil {
 			return err
 		}
@@ -89,6 +96,22 @@ func (l *Log) open() error {
 		l.seg, l.rotateAt = seg, l.o.MaxBytes
 		return nil
 	})
+}
+
+// brief says that few records will come.
+func (l *Log) brief() bool { return l.o.Brief || l.o.Shared != "" }
+
+// useKey makes what writes records, with the key that a function gives.
+func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {
+	var key []byte
+	if l.o.Redact != redact.Full {
+		if key, err = read(l.o.KeyFile); err != nil {
+			return fmt.Errorf("the key: %w", err)
+		}
+	}
+	l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
+	l.long.enc = encoder{Redactor: redact.New(l.o.Redact, key)}
+	return nil
 }
 
 // checkDir refuses a directory that others could change under us.

@@ -63,7 +63,7 @@ func (l *Log) reopen(now time.Time) error {
 	lost, c := l.seg, l.chain
 	var next *segment
 	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
-		if next, err = newSegment(l.dir, &l.enc, &c, now, l.o.Brief); err != nil {
+		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.brief()); err != nil {
 			return err
 		}
 		if err := led.append(next.opening()); err != nil {

@@ -12,12 +12,13 @@ import (
 // segment is the file a session writes now. Its writer holds the lock on it for
 // as long as it is open.
 type segment struct {
-	path  string
-	file  *os.File
-	mem   *mapping // nil where each record is written
-	size  int64    // of what was recorded
-	begin uint64   // number of its first line
-	first string   // hash of its first line
+	path   string
+	file   *os.File
+	mem    *mapping // nil where each record is written
+	size   int64    // of what was recorded
+	begin  uint64   // number of its first line
+	first  string   // hash of its first line
+	shared bool     // others go on in it: it is left open
 }
 
 const (
@@ -44,11 +45,10 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 	return began, session, err == nil
 }
 
-// newSegment makes the next file of the session and writes its first line. The
+// newSegment makes the next file of the session, called name, and writes its first line. The
 // caller holds the ledger's lock and moves on to c only when that succeeds. brief is of
 // few records: to write them costs less than to reserve room and to give it back.
-func newSegment(dir string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
-	name := segmentName(now, e.session)
+func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -122,7 +122,7 @@ func (l *Log) rotate(now time.Time) {
 	var next *segment
 	c := l.chain
 	_ = withLedger(l.dir, l.o.Now, func(led *ledger) error {
-		begun, err := newSegment(l.dir, &l.enc, &c, now, l.o.Brief)
+		begun, err := newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.brief())
 		if err != nil {
 			return err
 		}

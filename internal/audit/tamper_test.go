@@ -205,7 +205,8 @@ func TestRemovedSinceTheHead(t *testing.T) {
 	head := r.head()
 	later := func() time.Time { return time.Now().AddDate(0, 0, 91) }
 	must(t, openLog(t, r.dir, Options{Now: later}).Close())
-	v := verifier{dir: r.dir, statements: map[string]*statement{}, removals: removals{keep: Retention{}.withDefaults(), now: later()}}
+	v := newVerifier(r.dir, Retention{})
+	v.now = later()
 	_, err := v.snapshot(head)
 	must(t, err)
 	if len(v.report.Findings) > 0 || len(v.report.Notes) != len(r.paths)-1 || !strings.Contains(v.report.Notes[0].What, "removed since the hash was kept") {

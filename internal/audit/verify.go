@@ -38,10 +38,7 @@ type Finding struct {
 // removed since is among the notes then. Each removal is held against the retention.
 // A directory that is missing is an empty record.
 func Verify(dir, head string, r Retention) (Report, error) {
-	v := verifier{
-		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, statements: map[string]*statement{},
-		removals: removals{keep: r.withDefaults(), now: time.Now()},
-	}
+	v := newVerifier(dir, r)
 	files, err := v.snapshot(head)
 	if err != nil {
 		return v.report, fmt.Errorf("verify %q: %w", dir, err)
@@ -71,7 +68,15 @@ type verifier struct {
 	report     Report
 	statements map[string]*statement
 	order      []string // segments as the ledger first names them
+	bySession  map[string][]string
 	removals
+}
+
+func newVerifier(dir string, r Retention) *verifier {
+	return &verifier{
+		dir: dir, report: Report{Findings: []Finding{}, Notes: []Finding{}}, statements: map[string]*statement{}, bySession: map[string][]string{},
+		removals: removals{keep: r.withDefaults(), now: time.Now()},
+	}
 }
 
 func (v *verifier) find(file string, line int, format string, a ...any) {
@@ -157,6 +162,8 @@ func (v *verifier) marked(m mark) {
 		known = &statement{first: m.First, line: m.position}
 		v.statements[m.Segment] = known
 		v.order = append(v.order, m.Segment)
+		_, session, _ := parseSegmentName(m.Segment)
+		v.bySession[session] = append(v.bySession[session], m.Segment)
 	}
 	switch m.Kind {
 	case opened:

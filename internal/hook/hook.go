@@ -51,7 +51,7 @@ type Door struct {
 		Called(cs []policy.Call) error
 	}
 	Note  string // what came of it that the client was cleared, for the record
-	Close func()
+	Close func() // may be called more than once
 }
 
 // Run answers a payload. It never panics.
@@ -104,18 +104,22 @@ func (h *held) judged(ctx context.Context) client.Answer {
 		return h.refuse("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
 	defer door.Close()
+	elsewhere := func() client.Answer {
+		door.Close() // the other program writes to the same record
+		return h.Elsewhere()
+	}
 	_, looks := door.Policy.Screens(policy.OnCall)
 	looks = looks || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
 	if (looks || door.Before) && h.Elsewhere != nil {
-		return h.Elsewhere() // what finds things in arguments, what was approved and what came before is linked there
+		return elsewhere() // what finds things in arguments, what was approved and what came before is linked there
 	}
 	switch d := door.Policy.DecideAll(h.timed(door)); {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
-		return h.Elsewhere() // which counts
+		return elsewhere() // which counts
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.proxied(project):
 		return client.Silence() // its proxy decides, asks and records
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
-		return h.Elsewhere()
+		return elsewhere()
 	}
 	out := h.outlet()
 	out.door = door
@@ -210,6 +214,7 @@ func (h *held) noted() {
 		}
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {
+		door.Close()
 		h.Elsewhere() // it joins the client's session to that of its proxies, and notes the event, too
 		return
 	}
@@ -218,6 +223,7 @@ func (h *held) noted() {
 			ev.Reason = "the user's words could not be kept, and endorse nothing: " + err.Error()
 		}
 	} else if says && h.Elsewhere != nil {
+		door.Close()
 		h.Elsewhere() // it notes the event, too
 		return
 	}

@@ -112,8 +112,8 @@ type Opened struct {
 	}
 }
 
-// Open loads the policy and begins the record.
-func (l *Line) Open(project string) (o Opened, err error) {
+// Open loads the policy and begins the record. session is the client's; "" where it names none.
+func (l *Line) Open(project, session string) (o Opened, err error) {
 	files := l.Files(project)
 	if o.Folders, err = files.Folders(); err != nil {
 		return o, err
@@ -121,7 +121,11 @@ func (l *Line) Open(project string) (o Opened, err error) {
 	if o.Policy, err = files.Load(o.Folders); err != nil {
 		return o, err
 	}
-	o.Record, err = base.OpenCallRecord(o.Folders.State, l.Text("redact"), l.Text("sync"))
+	shared := ""
+	if session != "" {
+		shared = l.Client + " " + session
+	}
+	o.Record, err = base.OpenCallRecord(o.Folders.State, l.Text("redact"), l.Text("sync"), shared)
 	return o, err
 }
 

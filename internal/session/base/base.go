@@ -114,8 +114,8 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 const sweeps = 64
 
 // OpenCallRecord begins the record of a single call, by the words of a command line; ""
-// is the default.
-func OpenCallRecord(state, keep, sync string) (*audit.Log, error) {
+// is the default. The calls of an agent's session share a segment; "" is none.
+func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	k, err := redact.ParseMode(cmp.Or(keep, "redacted"))
 	if err != nil {
 		return nil, fmt.Errorf("--redact: %w", err)
@@ -125,7 +125,7 @@ func OpenCallRecord(state, keep, sync string) (*audit.Log, error) {
 		return nil, fmt.Errorf("--sync: %w", err)
 	}
 	turn := rand.IntN(sweeps) //nolint:gosec // who tidies up is no secret
-	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0})
+	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0, Shared: session})
 }
 
 // RecordDir is where the record lies in the state folder.

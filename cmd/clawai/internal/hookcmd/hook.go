@@ -103,7 +103,7 @@ func cleared(state, session string) string {
 
 // open is a gate that asks by the client's dialog, or else by the ways of the settings.
 func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-	o, err := line.Open(project)
+	o, err := line.Open(project, req.Session)
 	if err != nil {
 		return nil, err
 	}
