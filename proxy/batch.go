@@ -55,8 +55,8 @@ func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
 		}
 		methods = append(methods, f.Elements[i].Method)
 	}
-	if !rc.s.table.reserve(b.requests...) {
-		rc.refuseBatch(f, duplicateID(f))
+	if refusal := unreserved(f, rc.s.table.reserve(b.requests...)); refusal != nil {
+		rc.refuseBatch(f, refusal)
 		return
 	}
 	b.x.Event.Detail = strings.Join(methods, " ")

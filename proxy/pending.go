@@ -64,21 +64,41 @@ func index(from mcp.Direction) int {
 	return 0
 }
 
-// reserve takes the ids of all the calls, or of none when one of them is taken.
-func (t *table) reserve(cs ...*request) bool {
+// What a server may have asked the client without an answer: it is kept for as long as the
+// client says nothing.
+const (
+	maxServerRequests     = 1024
+	maxServerRequestBytes = 64 << 20 // of their frames, beyond the first
+)
+
+// reserve takes the ids of all the calls, or of none when one of them is taken, or the server
+// has asked too much. why is "" when they are taken.
+func (t *table) reserve(cs ...*request) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(cs) > 0 && cs[0].from == mcp.ServerToClient && t.pending(cs[0].from).crowded(len(cs)) {
+		return codeTooMany
+	}
 	for i, req := range cs {
 		p := t.pending(req.from)
 		if p.requests[req.key] != nil || req.from == mcp.ServerToClient && t.forms.issued(req.key) {
 			for _, req := range cs[:i] {
 				delete(p.requests, req.key)
 			}
-			return false
+			return codeDuplicateID
 		}
 		p.add(req.key, req)
 	}
-	return true
+	return ""
+}
+
+// crowded says that so many more are too many, or what is kept is too long.
+func (p *pending) crowded(more int) bool {
+	size := 0
+	for _, req := range p.requests {
+		size += req.size
+	}
+	return len(p.requests)+more > maxServerRequests || size > maxServerRequestBytes
 }
 
 // markSent notes that the request is about to be written; false when its caller

@@ -21,6 +21,7 @@ type request struct {
 	x     *gate.Exchange // nil when it has been forwarded; not filled in for an element of a batch
 
 	from          mcp.Direction
+	size          int // bytes of its frame
 	method        string
 	caller        // as the request has it, and the other side knows it
 	message       mcp.Message
@@ -66,7 +67,7 @@ func (rc *receiver) caller(f *frame.Frame, m *mcp.Message) caller {
 // newRequest reads a request; a refusal means that it must not cross.
 func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	req := requests.Get().(*request)
-	req.rc, req.burst, req.from, req.method = rc, rc.burst, rc.from, f.Method
+	req.rc, req.burst, req.from, req.method, req.size = rc, rc.burst, rc.from, f.Method, len(f.Raw)
 	if refusal := req.message.Read(f, rc.from, rc.s.o.Name); refusal != nil {
 		return nil, refusal
 	}
@@ -108,8 +109,8 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	if refusal == nil {
 		refusal = req.admit(f)
 	}
-	if refusal == nil && !rc.s.table.reserve(req) {
-		refusal = duplicateID(f)
+	if refusal == nil {
+		refusal = unreserved(f, rc.s.table.reserve(req))
 	}
 	if refusal != nil {
 		rc.unreadable(f.Raw, refusal)
@@ -123,8 +124,21 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	rc.enqueue(ctx, x, false)
 }
 
-func duplicateID(f *frame.Frame) *frame.Refusal {
-	return &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
+// Why a request must wait for the answer to another.
+const (
+	codeDuplicateID = "duplicate_id"
+	codeTooMany     = "too_many_requests"
+)
+
+// unreserved refuses a frame of which no id was taken; nil where nothing is the matter.
+func unreserved(f *frame.Frame, why string) *frame.Refusal {
+	switch why {
+	case "":
+		return nil
+	case codeTooMany:
+		return &frame.Refusal{Code: why, Reason: "too many requests of the server have no answer yet", ID: f.ID, Request: true}
+	}
+	return &frame.Refusal{Code: why, Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
 }
 
 // Forward sends the request on.

@@ -52,10 +52,9 @@ func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []by
 // Why a caller that was given a form cannot be answered under its new id, and
 // why an answer to a request of ours goes nowhere.
 const (
-	codeLateForm    = "late_form"  // the question is over
-	codeOtherCall   = "other_call" // it does not ask for the same
-	codeDuplicateID = "duplicate_id"
-	codeOwnAnswer   = "own_answer" // in an array
+	codeLateForm  = "late_form"  // the question is over
+	codeOtherCall = "other_call" // it does not ask for the same
+	codeOwnAnswer = "own_answer" // in an array
 )
 
 // isRetry reports a request that brings a requestState of ours back.
@@ -79,7 +78,7 @@ func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 		got, err := mcp.ReadResponse(m.InputResponses)
 		rc.deliverElicitResult(req.form.elicitation, f, got, err)
 	case codeDuplicateID:
-		rc.unreadable(f.Raw, duplicateID(f))
+		rc.unreadable(f.Raw, unreserved(f, why))
 	default:
 		rc.refuseRetry(f, m, why)
 	}

@@ -332,3 +332,35 @@ func TestADefectEndsTheSessionInGoodOrder(t *testing.T) {
 	}
 	w.record.has(t, event.Dropped, "panic")
 }
+
+// A server that asks and asks of a client that says nothing is refused before it fills the memory.
+func TestServerRequestsAreBounded(t *testing.T) {
+	w := newHarness(t)
+	const most = 1024
+	ask := func(n int, more string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"s%d","method":"ping"%s}`, n, more)
+	}
+	for n := range most {
+		w.server.send(ask(n, ""))
+		w.client.wants(ask(n, ""))
+	}
+	w.server.send(ask(most, ""))
+	w.server.wantsLike(fmt.Sprintf(`"id":"s%d"`, most), `"error"`, "too_many_requests")
+	w.client.send(answer(`"s0"`))
+	w.server.wants(answer(`"s0"`))
+	w.server.send(ask(most, "")) // there is room again
+	w.client.wants(ask(most, ""))
+}
+
+// Few requests may be long, too.
+func TestServerRequestsAreBoundedInBytes(t *testing.T) {
+	slow.Test(t)
+	w := newHarness(t)
+	long := `,"params":{"x":"` + strings.Repeat("x", 1<<20-200) + `"}}`
+	for n := range 65 {
+		w.server.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"`, n) + long)
+		w.client.wantsLike(fmt.Sprintf(`"id":%d`, n))
+	}
+	w.server.send(`{"jsonrpc":"2.0","id":"one more","method":"ping"}`)
+	w.server.wantsLike(`"one more"`, "too_many_requests")
+}

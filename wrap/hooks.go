@@ -54,6 +54,9 @@ func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) 
 		if off := switchedOff(e, row.TrustFile); len(off) > 0 && h.Err == nil {
 			h.Err = fmt.Errorf("%s runs no hook, as %s; take that out first", row.Name, off[0])
 		}
+		if undone := undone(e, row); undone != "" && h.Err == nil {
+			h.Err = fmt.Errorf("%s; take that out first", undone)
+		}
 		h.Without = switchedOff(e, row.Profiles)
 		all = append(all, h)
 	}
@@ -110,6 +113,28 @@ func trusted(e client.Env, row client.HookRow, files []HookFile) client.Trust {
 		return client.TrustUnknown
 	}
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
+}
+
+// undone says what in a client's settings keeps its hooks from running, or leads them to other
+// rules; "" where nothing does. A project's count beside the owner's, and an agent may write there.
+func undone(e client.Env, row client.HookRow) string {
+	own, others := (client.Row{Paths: row.Paths}).Files(e), (client.Row{Paths: row.Settings}).Files(e)
+	for _, path := range append(slices.Clip(own), others...) {
+		src, err := read(path)
+		if err != nil {
+			continue
+		}
+		off, env := client.ReadSettings(row, src)
+		if off != "" && !slices.Contains(own, path) { // of its own file that is said elsewhere
+			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
+		}
+		for _, v := range env {
+			if what := reservedFor(v.Name); what != "" && e.Getenv(v.Name) != v.Value {
+				return fmt.Sprintf("%s sets %s, which %s", path, v.Name, what)
+			}
+		}
+	}
+	return ""
 }
 
 // switchedOff says of each file that switches all hooks off how it does.

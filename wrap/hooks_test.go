@@ -43,6 +43,27 @@ func (m *machine) hooks(pl Planner, op Op, word string) ([]Change, []error) {
 	return nil, nil
 }
 
+// What a project's settings, or the owner's environment there, do to a hook that stands as it should.
+func TestSettingsUndoHooks(t *testing.T) {
+	for _, tt := range []struct{ word, path, settings, want string }{
+		{"claude-code", "project/.claude/settings.json", `{"env":{"FOO":"x"},"disableAllHooks":false}`, ""},
+		{"claude-code", "project/.claude/settings.json", `{"disableAllHooks":true}`, "runs no hook, as disableAllHooks is true in"},
+		{"claude-code", "project/.claude/settings.local.json", `{"disableAllHooks":true}`, "runs no hook, as disableAllHooks is true in"},
+		{"claude-code", "project/.claude/settings.json", `{"env":{"XDG_CONFIG_HOME":"/tmp/x"}}`, "sets XDG_CONFIG_HOME, which says where clawai finds its policy"},
+		{"claude-code", ".claude/settings.json", `{"env":{"HOME":"/tmp/x"}}`, "sets HOME, which says where clawai finds its policy"},
+		{"claude-code", "project/.claude/settings.json", `{"env":`, ""},
+		{"gemini", "project/.gemini/settings.json", `{"hooksConfig":{"enabled":false}}`, "runs no hook, as hooksConfig.enabled is false in"},
+		{"gemini", "project/.gemini/settings.json", `{"hooksConfig":{"enabled":true}}`, ""},
+	} {
+		m, pl := hookMachine(t)
+		m.write(tt.path, tt.settings)
+		_, errs := m.hooks(pl, Wrap, tt.word)
+		if err := errors.Join(errs...); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s in %s: %v", tt.settings, tt.path, err)
+		}
+	}
+}
+
 func TestClawaiHookMustBeTrustworthy(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

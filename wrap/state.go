@@ -59,6 +59,15 @@ func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
 	return Wrapped, ""
 }
 
+// Guards says that calls of an entry come to a proxy of ours that enforces the owner's rules. What
+// a project's file says of that counts where Wrap has written it: whoever may write in the
+// project could have put it there.
+func (pl Planner) Guards(p *ConfigFile, e client.Entry) bool {
+	state, _ := pl.State(p, e)
+	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
+	return state == Wrapped && (own || pl.Journal.wrapped(p.Real, e))
+}
+
 // Differs says in what an entry that is, was or looks wrapped is not what wrap
 // would write; nothing where it is that, or was never wrapped.
 func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {

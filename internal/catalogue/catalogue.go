@@ -12,8 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/clawai/clawai/internal/atomicfile"
@@ -84,7 +86,8 @@ func (e *Entry) Keep(text []byte) {
 	sweep(e.dir)
 }
 
-// sweep removes what nobody has used for long, and of the rest what is too many.
+// sweep removes what nobody has used for long, and of the rest what is too many: of what Keep has
+// written alone, for the folder may be a link to one of the owner's.
 func sweep(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -92,7 +95,7 @@ func sweep(dir string) {
 	}
 	var files []fs.FileInfo
 	for _, one := range entries {
-		if info, err := one.Info(); err == nil {
+		if info, err := one.Info(); err == nil && info.Mode().IsRegular() && written().MatchString(one.Name()) {
 			files = append(files, info)
 		}
 	}
@@ -103,3 +106,8 @@ func sweep(dir string) {
 		}
 	}
 }
+
+// written matches what a file is called that Keep has written, or left when it was cut off.
+var written = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9a-f]{32}\.list|\.[0-9a-f]{32}\.list\.[0-9]+\.tmp)$`)
+})

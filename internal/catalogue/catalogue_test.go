@@ -179,6 +179,37 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
+// What else lies in the folder, which may be a link to one that the owner uses, stays.
+func TestSweepLeavesWhatIsNotOurs(t *testing.T) {
+	state, file := kept(t)
+	folder := filepath.Dir(file)
+	then := time.Now().Add(-365 * 24 * time.Hour)
+	var others []string
+	for _, name := range []string{"passwd", ".x.list.1.tmp", "notes.list", filepath.Base(file) + ".orig", "x" + filepath.Base(file)} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("the owner's"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, path)
+	}
+	empty := filepath.Join(folder, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	others = append(others, empty)
+	for _, path := range others {
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	catalogue.At(state, []byte("other")).Keep([]byte("x"))
+	for _, path := range others {
+		if _, err := os.Lstat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSweep(t *testing.T) {
 	slow.Test(t)
 	state, file := kept(t)
@@ -191,7 +222,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	exists := func(path string) bool { _, err := os.Lstat(path); return err == nil }
-	left := filepath.Join(filepath.Dir(file), ".x.list.1.tmp")
+	left := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".1.tmp")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/escape"
 )
 
 // Shortest is the length in bytes from which a value is told from ordinary text: a
@@ -11,7 +14,7 @@ import (
 const Shortest = 8
 
 // Known finds values that are known to be secret, as such, in base64 (also in the middle
-// of something longer that was encoded) and URL-encoded. It does not see one that is split,
+// of something longer that was encoded), URL-encoded and as JSON writes them. It does not see one that is split,
 // turned around or encoded twice. It is not changed once it is made; nil knows none.
 type Known struct {
 	plain   [][]byte // the values, and long lines of such as have several
@@ -43,7 +46,7 @@ func (k *Known) add(v []byte) {
 		return
 	}
 	k.plain = append(k.plain, v)
-	k.longest = max(k.longest, 3*len(v)) // every byte as %XX
+	k.longest = max(k.longest, 6*len(v)) // every byte as \uXXXX
 	for shift := range 3 {
 		text := append(make([]byte, shift), v...)
 		whole := base64.StdEncoding.EncodeToString(text)
@@ -87,22 +90,24 @@ func (k *Known) Find(text []byte, from int) (start, end int, found bool) {
 	return start, end, found
 }
 
-// findEscaped finds a value of which some bytes are written as %XX, or a blank as +.
+// findEscaped finds a value of which some bytes are written as %XX, a blank as +, or some
+// characters as JSON escapes them.
 func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) {
 	for at := from; at < len(text) && !found; at++ {
-		i := bytes.IndexAny(text[at:], "%+")
+		i := bytes.IndexAny(text[at:], `%+\`)
 		if i < 0 {
 			break
 		}
 		at += i
-		c := escaped(text[at:])
-		if c < 0 {
+		var is [utf8.UTFMax]byte
+		size, n := escaped(text[at:], &is)
+		if n == 0 {
 			continue
 		}
 		for _, v := range k.plain {
 			// The first escape of a value may be here: what is before it is plain.
-			for j, b := range v[:min(len(v), at-from+1)] {
-				if int(b) != c || !bytes.Equal(text[at-j:at], v[:j]) {
+			for j := range v[:min(len(v), at-from+1)] {
+				if v[j] != is[0] || !bytes.HasPrefix(v[j:], is[:size]) || !bytes.Equal(text[at-j:at], v[:j]) {
 					continue
 				}
 				if n := matchEscaped(text[at-j:], v); n > 0 && (!found || at-j < start) {
@@ -114,25 +119,37 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// escaped is the byte that a + or %XX stands for; -1 for another %.
-func escaped(text []byte) int {
-	if text[0] == '+' {
-		return ' '
+// escaped puts the bytes that a +, %XX or an escape of JSON stands for into is: size of them,
+// for n of text; 0 for anything else.
+func escaped(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
+	switch {
+	case text[0] == '+':
+		is[0] = ' '
+		return 1, 1
+	case text[0] == '%' && len(text) >= 3 && unhex(text[1]) >= 0 && unhex(text[2]) >= 0:
+		is[0] = byte(unhex(text[1])<<4 | unhex(text[2]))
+		return 1, 3
+	case text[0] == '\\':
+		r, n := escape.Read(text)
+		if n > 0 {
+			return utf8.EncodeRune(is[:], r), n
+		}
 	}
-	if len(text) < 3 || unhex(text[1]) < 0 || unhex(text[2]) < 0 {
-		return -1
-	}
-	return unhex(text[1])<<4 | unhex(text[2])
+	return 0, 0
 }
 
-// matchEscaped is how many bytes of text are v, URL-encoded or not; 0 when they are not.
+// matchEscaped is how many bytes of text are v, with or without escapes; 0 when they are not.
 func matchEscaped(text, v []byte) (n int) {
-	for _, want := range v {
-		switch {
-		case n < len(text) && (text[n] == want || text[n] == '+' && want == ' '):
-			n++
-		case n+2 < len(text) && text[n] == '%' && unhex(text[n+1]) == int(want>>4) && unhex(text[n+2]) == int(want&15):
-			n += 3
+	for len(v) > 0 {
+		if n == len(text) {
+			return 0
+		}
+		var is [utf8.UTFMax]byte
+		switch size, read := escaped(text[n:], &is); {
+		case read > 0 && bytes.HasPrefix(v, is[:size]):
+			n, v = n+read, v[size:]
+		case text[n] == v[0]:
+			n, v = n+1, v[1:]
 		default:
 			return 0
 		}

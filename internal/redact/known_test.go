@@ -3,16 +3,22 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-const canary = "cAn4ry/+ ?value~"
+const (
+	canary = "cAn4ry/+ ?value~"
+	quoted = "a \"qu\\oted\" & <100%> v\u00e4lue\U0001f511"
+)
 
 func known(values ...string) *Known {
 	var all [][]byte
@@ -27,7 +33,22 @@ func forms(v string) map[string]string {
 	for i := range len(v) {
 		percent.WriteString("%" + strings.ToLower(string("0123456789ABCDEF"[v[i]>>4])) + string("0123456789ABCDEF"[v[i]&15]))
 	}
+	marshaled, _ := json.Marshal(v) // texts always do
+	inside := string(marshaled[1 : len(marshaled)-1])
+	var ascii, units strings.Builder
+	for _, c := range v {
+		if c >= ' ' && c < 0x80 && c != '"' && c != '\\' {
+			ascii.WriteRune(c)
+			units.WriteRune(c)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&ascii, `\u%04x`, unit)
+			fmt.Fprintf(&units, `\u%04X`, unit)
+		}
+	}
 	return map[string]string{
+		"JSON": inside, "JSON in ASCII": ascii.String(), "JSON in upper case": units.String(), "JSON with slashes": strings.ReplaceAll(inside, "/", `\/`),
 		"plain": v, "query": url.QueryEscape(v), "path": url.PathEscape(v), "every byte": percent.String(),
 		"base64": base64.StdEncoding.EncodeToString([]byte(v)), "url base64": base64.RawURLEncoding.EncodeToString([]byte(v)),
 		"basic": base64.StdEncoding.EncodeToString([]byte("user:" + v)), "basic, one more": base64.StdEncoding.EncodeToString([]byte("users:" + v + "x")),
@@ -35,9 +56,10 @@ func forms(v string) map[string]string {
 	}
 }
 
-func TestKnownForms(t *testing.T) {
-	k := known(canary, "short", "another-of-them")
-	for name, form := range forms(canary) {
+func testForms(t *testing.T, value string) {
+	t.Helper()
+	k := known(value, "short", "another-of-them")
+	for name, form := range forms(value) {
 		text := "at 100%: a+b " + form + " and on"
 		start, end, ok := k.Find([]byte(text), 0)
 		if !ok || !strings.Contains(form, text[start:end]) || len(form)-(end-start) > 12 {
@@ -50,6 +72,13 @@ func TestKnownForms(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+}
+
+func TestKnownForms(t *testing.T) {
+	for _, value := range []string{canary, quoted} {
+		testForms(t, value)
+	}
+	k := known(canary)
 	for _, text := range []string{"", "short", "cAn4ry/+ ?value", "%", "%6", "100% + %41%zz", strings.ToLower(canary)} {
 		if k.Contains([]byte(text)) {
 			t.Errorf("%q counts as secret", text)
@@ -111,7 +140,7 @@ func TestKnownCopy(t *testing.T) {
 	text.WriteString(strings.Repeat("no end ", 10_000) + canary + strings.Repeat(" no end", 10_000) + canary)
 	for name, read := range map[string]io.Reader{"whole": strings.NewReader(text.String()), "bytes": iotest.OneByteReader(strings.NewReader(text.String()))} {
 		var out bytes.Buffer
-		if err := k.Copy(&out, read); err != nil || k.Contains(out.Bytes()) || strings.Count(out.String(), "[redacted:vault]") != 2*9+2 {
+		if err := k.Copy(&out, read); err != nil || k.Contains(out.Bytes()) || strings.Count(out.String(), "[redacted:vault]") != 2*len(forms(canary))+2 {
 			t.Errorf("%s: %v, %d", name, err, strings.Count(out.String(), "[redacted:vault]"))
 		}
 		if strings.Count(out.String(), "no end") != 20_000 {
@@ -123,6 +152,7 @@ func TestKnownCopy(t *testing.T) {
 func FuzzKnown(f *testing.F) {
 	f.Add("a "+canary+" b", canary)
 	f.Add("%63An4ry%2F+%20%3Fvalue~", canary)
+	f.Add(`a \"qu\\oted\" \u0026 <100%25> v\u00e4lue\ud83d\udd11`, quoted)
 	f.Fuzz(func(t *testing.T, text, value string) {
 		k := known(value)
 		start, end, ok := k.Find([]byte(text), 0)

@@ -54,6 +54,8 @@ type asker struct {
 	hub  chan<- frame.Frame // with room for one; closed when none comes
 	open bool               // for as long as the connection lasts
 	kept string             // the method of an answer that is kept as it comes; "": it is not
+	came bool               // that something came in its place, which the gate has yet to let through
+	said []byte             // what came last: a result, nil for an error
 }
 
 // request is a request of the server's to the client.
@@ -194,6 +196,12 @@ func (c *conn) claim(id []byte) (a asker, ok bool) {
 	delete(c.asked, string(id))
 	if a.kept != "" {
 		c.hears.Add(-1)
+	}
+	if a.came {
+		if c.heard == nil {
+			c.heard = map[string][][]byte{}
+		}
+		c.heard[a.kept] = append(c.heard[a.kept], a.said)
 	}
 	return a, ok
 }

@@ -158,7 +158,8 @@ func (s *server) compare() error {
 	return nil
 }
 
-// hear keeps an answer as it comes.
+// hear notes what comes in the place of an answer, until that has crossed the gate: one for each
+// request, however often its server says something that does not.
 func (c *conn) hear(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true
@@ -168,11 +169,9 @@ func (c *conn) hear(line []byte) {
 	}
 	for _, one := range append(f.Elements, f) {
 		c.mu.Lock()
-		if method := c.asked[string(one.ID)].kept; one.Kind == frame.Response && method != "" {
-			if c.heard == nil {
-				c.heard = map[string][][]byte{}
-			}
-			c.heard[method] = append(c.heard[method], bytes.Clone(one.Result))
+		if a := c.asked[string(one.ID)]; one.Kind == frame.Response && a.kept != "" {
+			a.came, a.said = true, bytes.Clone(one.Result)
+			c.asked[string(one.ID)] = a
 		}
 		c.mu.Unlock()
 	}

@@ -422,6 +422,31 @@ func TestListsThatAreNotKept(t *testing.T) {
 	}
 }
 
+// What a server says in the place of an answer, and the gate refuses, is no part of what is kept;
+// nor is it held, however often it comes.
+func TestRefusedAnswersAreNotKept(t *testing.T) {
+	const often = 64
+	state := t.TempDir()
+	y := &toy{id: "a", tools: []string{"read"}, answer: func(r *running, f *frame.Frame) string {
+		if f.Method == "tools/list" {
+			for i := range often { // an array, which this version of the protocol does not know
+				r.say(fmt.Sprintf(`[{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"other%d"}]}}]`, f.ID, i))
+			}
+		}
+		return ""
+	}}
+	w := start(t, keeping(state), y).begin()
+	if got := w.list(); got != "[a__read]" {
+		t.Error(got)
+	}
+	w.leave()
+	y = again(y)
+	w = start(t, keeping(state), y).begin()
+	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
+		t.Errorf("started %d times: %s", y.starts.Load(), got)
+	}
+}
+
 // What lies where lists are kept is believed when it is ours, and as it was.
 func TestKeptFilesThatAreNotOurs(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){

@@ -146,19 +146,24 @@ func (u *Upstream) deliver(line []byte) {
 }
 
 // OneLine is a frame as the pump takes it: line breaks, which in JSON stand between
-// tokens only, are replaced by blanks, in place. Where they stand elsewhere the frame
-// is not JSON, and is refused as what it is now.
+// tokens only, are replaced by blanks, in place. In the place of one in a string stands what
+// no frame may hold, or a frame that is not JSON would become one that is.
 func OneLine(frame []byte) []byte {
 	frame = bytes.Trim(frame, " \t\r\n") // what JSON calls blank, and no more
-	for _, end := range []byte{'\n', '\r'} {
-		for rest := frame; ; {
-			i := bytes.IndexByte(rest, end)
-			if i < 0 {
-				break
-			}
-			rest[i] = ' '
-			rest = rest[i+1:]
+	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
+		return frame
+	}
+	inside, escapes := false, false // a string; the byte before it
+	for i, c := range frame {
+		switch {
+		case (c == '\n' || c == '\r') && inside:
+			frame[i] = 0
+		case c == '\n' || c == '\r':
+			frame[i] = ' '
+		case c == '"' && !escapes:
+			inside = !inside
 		}
+		escapes = inside && c == '\\' && !escapes
 	}
 	return frame
 }

@@ -200,6 +200,22 @@ func (f *hookFile) judge(leaf *node) {
 	}
 }
 
+// ReadSettings says what a file of settings does to the hooks of another: by which member none
+// runs, "" for none, and what it sets in their environment. Nothing where it cannot be read.
+func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
+	root, err := parse(Row{Format: r.Format, Name: r.Name}, src)
+	if err != nil || root == nil || root.kind != objectKind {
+		return "", nil
+	}
+	f := &hookFile{file: file{src: src}, hooks: r, root: root}
+	if m := root.last(r.Env); r.Env != "" && m != nil {
+		for _, v := range m.value.members {
+			env = append(env, Variable{v.name, v.value.text})
+		}
+	}
+	return f.off(), env
+}
+
 func (f *hookFile) off() string {
 	for _, s := range f.hooks.Off {
 		at := f.root

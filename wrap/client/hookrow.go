@@ -42,6 +42,8 @@ type HookRow struct {
 	Values    map[string][]string `toml:"values"`    // what members of a handler may be, by key
 	BadDrops  bool                `toml:"bad_drops"` // in some versions one handler that is wrong switches off the whole file
 	Off       []HookSwitch        `toml:"off"`
+	Settings  Paths               `toml:"settings"`   // other files that the client reads the same settings from, a project's too
+	Env       string              `toml:"env"`        // the member of its settings that is the environment of hooks; "" when there is none
 	TrustFile Paths               `toml:"trust_file"` // where Codex keeps the hooks that its person has reviewed, and may switch all off
 	Profiles  Paths               `toml:"profiles"`   // its other settings, for a start with --profile and the name in front
 

@@ -1,8 +1,11 @@
 package hookcmd
 
 import (
+	"os"
 	"strings"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
+	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/hook/client"
 	"github.com/clawai/clawai/wrap"
 	catalogue "github.com/clawai/clawai/wrap/client"
@@ -10,7 +13,7 @@ import (
 
 // proxied says whether our proxy stands before a server wherever the client's files name
 // it: then every call to it comes to the proxy's gate, which decides, asks and records.
-// In doubt (a file that cannot be read, an entry that is not clear, a proxy that enforces
+// In doubt (a file that cannot be read, an entry that is drifted, a proxy that enforces
 // nothing, no entry at all, as of a connector) it does not.
 func proxied(r *client.Row, server, project string) bool {
 	rows, err := catalogue.Catalogue()
@@ -23,6 +26,17 @@ func proxied(r *client.Row, server, project string) bool {
 	}
 	if project != "" {
 		env.Dir = project
+	}
+	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
+	folders, err := config.Dirs()
+	if err == nil {
+		judge.Journal, err = wrap.ReadJournal(folders.State)
+	}
+	if err == nil {
+		judge.HTTPProxy, err = httpproxy.Read(folders.State)
+	}
+	if err != nil {
+		return false
 	}
 	var own []catalogue.Row
 	for _, row := range rows {
@@ -40,7 +54,7 @@ func proxied(r *client.Row, server, project string) bool {
 			if e.Name != server {
 				continue
 			}
-			if e.Wrapped == nil || e.Wrapped.Observe || e.Unclear || e.Problem != nil {
+			if !judge.Guards(&file, *e) {
 				return false
 			}
 			found = true

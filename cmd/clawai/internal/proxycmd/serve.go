@@ -1,6 +1,7 @@
 package proxycmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -199,8 +200,10 @@ func (s *ownServer) secret(skill, key string) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used = append(s.used, e.Value)
-	s.log.Hide(redact.NewKnown(s.used))
+	if !slices.ContainsFunc(s.used, func(v []byte) bool { return bytes.Equal(v, e.Value) }) {
+		s.used = append(s.used, e.Value)
+		s.log.Hide(redact.NewKnown(s.used))
+	}
 	return string(e.Value), nil
 }
 
