@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -207,7 +208,7 @@ func TestConsoleWritesRules(t *testing.T) {
 	home := t.TempDir()
 	a := asks(t, home)
 	r := about("write_file", `{}`)
-	r.Offers = []queue.Offer{
+	r.Offers = []view.Offer{
 		{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\nargs.path = \"/p/a\"\n"},
 		{Scope: "folder", Title: "this tool in /p", Allow: "[[rule]]\nargs.path = \"/p/**\"\n", Example: "write_file path = \"/p/other\""},
 	}

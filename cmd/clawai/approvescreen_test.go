@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/testing/termtest"
 )
 
@@ -154,7 +155,7 @@ func TestRenderedReaches(t *testing.T) {
 		rule := func(path string) string {
 			return "[[rule]]\naction = \"allow\"\nserver = \"files\"\ntool = \"edit_file\"\nargs.path = \"" + path + "\"\n"
 		}
-		r.Offers = []queue.Offer{
+		r.Offers = []view.Offer{
 			{Scope: "exact", Title: "this exact call", Allow: rule(work + "/main.go")},
 			{Scope: "folder", Title: "this tool below " + work, Session: "Edit files below " + work, Allow: rule(work + "/**"), Example: "edit_file path = \"" + work + "/other.go\""},
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,12 +29,12 @@ func asksInScript(ts *testscript.TestScript, neg bool, args []string) {
 		case "-refused":
 			outcome = "denied: the rules have changed; nothing was executed"
 		case "-offers":
-			r.Offers = []queue.Offer{
+			r.Offers = []view.Offer{
 				{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
 				{Scope: "tool", Title: "this tool on this server", Allow: "[[rule]]\naction = \"allow\"\ntool = \"x\"\n"},
 			}
 		case "-wide":
-			r.Offers = []queue.Offer{
+			r.Offers = []view.Offer{
 				{Scope: "folder", Session: "Edit files below ~/work", Title: "this tool in ~/work", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
 				{Scope: "tool", Title: "this tool on this server\x1b[2J", Allow: "[[rule]]\naction = \"allow\"\n"},
 			}

@@ -15,6 +15,8 @@ var journeys = []string{
 	// Pages, options and codes against the code.
 	"TestReference", "TestCodesHaveTheirPage", "TestExitCodesOfEveryCommand", "TestIndexNamesEveryPage", "TestPagesStayShort",
 	"TestTheDocumentedSettings", "TestTheScreenOfHelp",
+	// What the official SDK writes and reads, and what others here are scored with.
+	"TestSDK.*", "TestFlowTraces",
 	// Messages: by pipes, a hub, HTTP, a hook; the same answer of all.
 	"TestParity", "TestProxyAsksTheDiskAndCounts", "TestFlowOverHTTP", "TestBridge", "TestScripts/^(hub|limit_over_all_tools)$",
 	// Commands: of a policy, of the record, of clients' files; a person who is asked.

@@ -126,7 +126,7 @@ func TestTransports(t *testing.T) {
 	t.Run("hostile", func(t *testing.T) {
 		t.Parallel()
 		j := journey{policy: policies[0], name: "unnamed"}
-		for _, f := range hostile.Frames {
+		for _, f := range hostile.Frames() {
 			j.client = append(j.client, f.Line)
 			if strings.TrimSpace(f.Line) != "" { // an event without data is none
 				j.server = append(j.server, f.Line)

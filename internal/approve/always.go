@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -46,9 +46,9 @@ func (t *Terminal) always(ctx context.Context, tty *term.Tty, h *asked, reply ga
 }
 
 // writing are the offers that have a rule for an answer.
-func writing(offers []queue.Offer, reply gate.Reply) (some []queue.Offer) {
+func writing(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	for _, o := range offers {
-		if o.Rule(reply) != "" {
+		if o.Rule(reply.Allows()) != "" {
 			some = append(some, o)
 		}
 	}
@@ -64,7 +64,7 @@ var scopeLabels = map[string]string{
 }
 
 // reaches is the page on which the person picks how far an answer for the session goes.
-func reaches(offers []queue.Offer, foot []string) screen.Page {
+func reaches(offers []view.Offer, foot []string) screen.Page {
 	all := make([]screen.Reach, len(offers))
 	for i, o := range offers {
 		all[i] = screen.Reach{Word: o.Scope, Label: term.Text(o.Session), Title: term.Text(o.Title)}
@@ -75,7 +75,7 @@ func reaches(offers []queue.Offer, foot []string) screen.Page {
 }
 
 // scopes is the page on which the person picks how far the rule goes.
-func scopes(offers []queue.Offer, reply gate.Reply, foot []string) screen.Page {
+func scopes(offers []view.Offer, reply gate.Reply, foot []string) screen.Page {
 	p := screen.Page{Decision: "clawai asks: always allow how much?", Choices: []screen.Choice{deny("Deny, write nothing")}, Hints: foot}
 	if !reply.Allows() {
 		p.Decision = "clawai asks: always deny how much?"
@@ -91,7 +91,7 @@ func scopes(offers []queue.Offer, reply gate.Reply, foot []string) screen.Page {
 }
 
 // confirmation shows the rule before it is written.
-func confirmation(path string, o queue.Offer, reply gate.Reply, foot []string) screen.Page {
+func confirmation(path string, o view.Offer, reply gate.Reply, foot []string) screen.Page {
 	facts := []string{fmt.Sprintf("This rule would be written into %s,", term.Text(path)), "above the rule that asked:", ""}
 	p := screen.Page{
 		Decision: "clawai asks: write this rule and allow?",

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -29,7 +29,7 @@ type ChainOptions struct {
 // good; *remember.Writer is the one
 // there is.
 type RuleWriter interface {
-	Offers(q gate.Question) (offers []queue.Offer, whyNot string)
+	Offers(q gate.Question) (offers []view.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
 	// Bound is how far an answer for the session reaches that names a scope.
 	Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error)

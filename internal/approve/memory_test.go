@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -166,8 +167,8 @@ type fakeKeeper struct {
 	fails error
 }
 
-func (p *fakeKeeper) Offers(gate.Question) ([]queue.Offer, string) {
-	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "allow", Deny: "deny"}}, ""
+func (p *fakeKeeper) Offers(gate.Question) ([]view.Offer, string) {
+	return []view.Offer{{Scope: "exact", Title: "this exact call", Allow: "allow", Deny: "deny"}}, ""
 }
 
 // bound is how far an answer reaches that a fakeKeeper made.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
@@ -20,14 +19,14 @@ var errTooMany = errors.New("together the calls are too many to show")
 
 // ask is the page of a question. Without offers "always" is no answer, and
 // whyNot, when not empty, says why.
-func ask(q gate.Question, v view.Question, offers []queue.Offer, whyNot string) screen.Page {
+func ask(q gate.Question, v view.Question, offers []view.Offer, whyNot string) screen.Page {
 	var more []string
 	if len(writing(offers, gate.AllowAlways)) == 0 && whyNot != "" {
 		more = []string{"always     not offered: " + whyNot}
 	}
 	p := screen.Asked{
 		Calls: len(q.Calls), Reply: q.Reply, Dangerous: len(v.Dangers) > 0,
-		Session: q.Session, Further: len(queue.ForSession(offers)) > 1,
+		Session: q.Session, Further: len(view.ForSession(offers)) > 1,
 		Always: len(writing(offers, gate.AllowAlways)) > 0, Never: len(writing(offers, gate.DenyAlways)) > 0,
 	}.Page(func(width int) ([]string, int) {
 		rows, need := v.Rows(width)

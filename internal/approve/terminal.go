@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/remember"
 	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
@@ -164,7 +163,7 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 type asked struct {
 	question gate.Question
 	page     screen.Page
-	offers   []queue.Offer
+	offers   []view.Offer
 }
 
 // one asks about one question.
@@ -185,7 +184,7 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 			return t.always(ctx, tty, h, screen.Reply(word))
 		}
 		answer.Reply = screen.Reply(word)
-		if far := queue.ForSession(offers); answer.Reply == gate.AllowSession && len(far) > 1 {
+		if far := view.ForSession(offers); answer.Reply == gate.AllowSession && len(far) > 1 {
 			if word, err = t.show(ctx, tty, reaches(far, h.page.Hints)); err != nil || word == screen.Deny {
 				return gate.Answer{}, err
 			}

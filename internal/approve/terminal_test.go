@@ -9,7 +9,6 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
@@ -329,7 +328,7 @@ func TestSeveralCallsAreOneQuestion(t *testing.T) {
 func TestLabelsFitTheSmallestWindow(t *testing.T) {
 	t.Parallel()
 	q := writeCall(`{}`).Question
-	offers := []queue.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
+	offers := []view.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
 	pages := []screen.Page{refused(errTooMany, nil)}
 	for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
 		pages = append(pages, scopes(offers, r, nil), confirmation("", offers[0], r, nil))

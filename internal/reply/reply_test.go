@@ -339,7 +339,7 @@ func property(t interface {
 }
 
 func TestOnlyWhatIsListedChanges(t *testing.T) {
-	for _, h := range hostile.Frames {
+	for _, h := range hostile.Frames() {
 		property(t, []byte(h.Line), "tools/call")
 	}
 	part := rapid.SampledFrom([]string{token1, token2, "\u202e", "\x1b[8m", "<|im_start|>", `\`, `"`, "\n", "é", "{", "}", `{"a":"`, "password=", "correct-horse", "[clawai:untrusted x end]", "<!--", strings.Repeat("z", 50), "-->", "4539148803436467", "😀"})

@@ -101,7 +101,7 @@ func (a *asking) reach(keeper *remember.Writer) func(gate.Question) []elicit.Rea
 			return nil
 		}
 		offers, _ := keeper.Offers(q)
-		for _, o := range queue.ForSession(offers) {
+		for _, o := range view.ForSession(offers) {
 			if o.Scope != policy.Exact.String() { // which the form has of its own
 				all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
 			}

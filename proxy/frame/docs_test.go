@@ -23,7 +23,7 @@ func TestCodesAndTheirPage(t *testing.T) {
 	}
 	// These have tests of their own: they need a stream, or a judged call.
 	refusedWith := map[string]bool{"too_long": true, "truncated": true, "big_number": true}
-	for _, c := range hostile.Frames {
+	for _, c := range hostile.Frames() {
 		refusedWith[c.Code] = true
 	}
 	for code := range refusedWith {

@@ -22,7 +22,7 @@ func seed(f *testing.F) {
 			f.Add(line, true)
 		}
 	}
-	for _, c := range hostile.Frames {
+	for _, c := range hostile.Frames() {
 		if len(c.Line) < 2000 {
 			f.Add([]byte(c.Line), false)
 		}

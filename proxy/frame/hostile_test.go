@@ -13,10 +13,10 @@ const (
 )
 
 func TestHostileFramesAreRefused(t *testing.T) {
-	if len(hostile.Frames) < 122 {
-		t.Errorf("only %d hostile frames", len(hostile.Frames))
+	if len(hostile.Frames()) < 122 {
+		t.Errorf("only %d hostile frames", len(hostile.Frames()))
 	}
-	for _, c := range hostile.Frames {
+	for _, c := range hostile.Frames() {
 		r := refused(t, c.Line, frame.DefaultLimits())
 		if r.Code != c.Code || string(r.ID) != c.ID {
 			t.Errorf("%s: refused as %s for id %q, not %s for %q", c.Name, r.Code, r.ID, c.Code, c.ID)

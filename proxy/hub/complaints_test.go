@@ -38,7 +38,7 @@ func TestHostileServerHarmsNoOther(t *testing.T) {
 	a, b := &toy{id: "a", tools: []string{"x"}}, &toy{id: "b", tools: []string{"x"}}
 	w := start(t, nil, a, b).begin()
 	w.call(`"begin"`, "a__x")
-	for i, c := range hostile.Frames {
+	for i, c := range hostile.Frames() {
 		a.running().say(c.Line)
 		for _, name := range []string{"a", "b"} {
 			id := fmt.Sprintf("%q", fmt.Sprint(name, "-", i))

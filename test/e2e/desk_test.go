@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -154,7 +155,7 @@ func dangerous(r *queue.Request) {
 
 func offers(r *queue.Request) {
 	r.Calls = writeCall(`"Water the roses.\nPrune the apple tree.\n"`)
-	r.Offers = []queue.Offer{
+	r.Offers = []view.Offer{
 		{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\ntool = \"write_file\"\n\n[rule.args]\npath = \"/home/ana/projects/garden/notes.md\"\n", Deny: "[[rule]]\naction = \"deny\"\ntool = \"write_file\"\n"},
 		{Scope: "folder", Title: "this tool in /home/ana/projects/garden", Allow: "[[rule]]\naction = \"allow\"\ntool = \"write_file\"\n\n[rule.args]\npath = \"/home/ana/projects/garden/**\"\n", Example: `write_file path = "/home/ana/projects/garden/other.md"`},
 	}

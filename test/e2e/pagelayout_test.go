@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 )
 
@@ -24,7 +25,7 @@ func farther(r *queue.Request) {
 	offers(r)
 	r.Offers[0].Deny = r.Offers[0].Allow
 	r.Offers[1].Title, r.Offers[1].Session = `"write_file" on "files" with path in "/home/ana/projects/garden/" and below`, "Edit files below ~/projects/garden"
-	r.Offers = append(r.Offers, queue.Offer{Scope: "tool", Title: `"write_file" on "files" with any arguments`, Session: "Call write_file with any arguments"})
+	r.Offers = append(r.Offers, view.Offer{Scope: "tool", Title: `"write_file" on "files" with any arguments`, Session: "Call write_file with any arguments"})
 }
 
 // TestPageKeepsTheAnswersInSight holds that all answers to an open question stand in

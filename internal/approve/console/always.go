@@ -52,8 +52,8 @@ func (m *model) choose(id string, n int, page func(at int) screen.Page, answer f
 }
 
 // OffersFor is the rules that can be written for an answer.
-func OffersFor(r *queue.Request, reply gate.Reply) []queue.Offer {
-	return slices.DeleteFunc(slices.Clone(r.Offers), func(o queue.Offer) bool { return o.Rule(reply) == "" })
+func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
+	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.Rule(reply.Allows()) == "" })
 }
 
 func allowing(reply gate.Reply) string {
@@ -84,7 +84,7 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 
 // offerLines shows all scopes, and of the chosen one the rule and what else it
 // is about.
-func offerLines(offers []queue.Offer, at int, reply gate.Reply) []string {
+func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
 	lines := []string{"How far shall the rule reach?", ""}
 	for i, o := range offers {
 		cursor := "  "
@@ -94,7 +94,7 @@ func offerLines(offers []queue.Offer, at int, reply gate.Reply) []string {
 		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.Visible(o.Scope), term.Text(o.Title)))
 	}
 	lines = append(lines, "", "The rule, written above the one that asked:", "")
-	for line := range strings.Lines(offers[at].Rule(reply)) {
+	for line := range strings.Lines(offers[at].Rule(reply.Allows())) {
 		lines = append(lines, "  "+term.Text(strings.TrimRight(line, "\n")))
 	}
 	verb := "let through"

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 )
 
@@ -176,8 +177,8 @@ func TestAPasteIsNoAnswer(t *testing.T) {
 	})
 }
 
-func offers() []queue.Offer {
-	return []queue.Offer{
+func offers() []view.Offer {
+	return []view.Offer{
 		{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\ntool = \"write_file\"\nargs.path = \"/p/a\"\n", Deny: "[[rule]]\naction = \"deny\"\n"},
 		{Scope: "folder", Title: "this tool in /p", Allow: "[[rule]]\nargs.path = \"/p/**\"\n", Example: "write_file path = \"/p/\u202eother\""},
 	}
@@ -213,7 +214,7 @@ func TestSessionAsksHowFar(t *testing.T) {
 		sit(t, 100, 40, Options{}, func(d *desk) {
 			q := d.q
 			r := request(1, "files", "write_file", `{"path":"/p/a"}`) // outside the project
-			r.Offers = []queue.Offer{
+			r.Offers = []view.Offer{
 				{Scope: "folder", Title: `"write_file" in "/p/" and below`, Session: "Edit files below /p"},
 				{Scope: "tool", Title: `"write_file" with any arguments`, Session: "Call write_file with any arguments"},
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve"
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/gatetest"
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -17,8 +18,8 @@ import (
 // pen stands in for the writer of rules, which the proxy's side has.
 type pen struct{}
 
-func (pen) Offers(gate.Question) ([]queue.Offer, string) {
-	return []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\n", Deny: "[[rule]]\n"}}, ""
+func (pen) Offers(gate.Question) ([]view.Offer, string) {
+	return []view.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\n", Deny: "[[rule]]\n"}}, ""
 }
 
 func (pen) Bound(context.Context, gate.Question, string) (gate.Bound, string, error) {

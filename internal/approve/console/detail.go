@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -117,7 +118,7 @@ func (m *model) asking(r *queue.Request) screen.Page {
 // asked is which answers there are to a request.
 func asked(r *queue.Request, f *Facts) screen.Asked {
 	return screen.Asked{
-		Calls: len(r.Calls), Reply: r.Reply(), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(queue.ForSession(r.Offers)) > 1,
+		Calls: len(r.Calls), Reply: r.Reply(), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
 		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
 	}
 }

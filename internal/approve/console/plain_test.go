@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/viewtest"
 )
@@ -126,7 +127,7 @@ func TestPlainSessionAsksHowFar(t *testing.T) {
 		t.Run(word, func(t *testing.T) {
 			dictate(t, Options{}, func(r *reading) {
 				req := request(1, "files", "write_file", `{"path":"a"}`)
-				req.Offers = []queue.Offer{{Scope: "folder", Title: "below a", Session: "Edit files below a"}}
+				req.Offers = []view.Offer{{Scope: "folder", Title: "below a", Session: "Edit files below a"}}
 				r.q.put(req)
 				r.hears("1 waiting:")
 				r.says("1")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -45,7 +46,7 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, a
 	})
 	word, err := l.Ask(ctx, &page)
 	a.Reply = screen.Reply(word)
-	if far := queue.ForSession(r.Offers); err == nil && a.Reply == gate.AllowSession && len(far) > 1 {
+	if far := view.ForSession(r.Offers); err == nil && a.Reply == gate.AllowSession && len(far) > 1 {
 		reaches := reachesPage(far)
 		a.Scope, err = l.Ask(ctx, &reaches)
 		if a.Scope == screen.Deny {
@@ -69,7 +70,7 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, a
 }
 
 // reachesPage asks how far an answer for the session goes.
-func reachesPage(offers []queue.Offer) screen.Page {
+func reachesPage(offers []view.Offer) screen.Page {
 	all := make([]screen.Reach, len(offers))
 	for i, o := range offers {
 		all[i] = screen.Reach{Word: term.Visible(o.Scope), Label: term.Text(o.Session), Title: term.Text(o.Title)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/screen"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -12,7 +13,7 @@ import (
 // session allows a call until its session ends, and has it chosen how far that goes
 // where there is a choice.
 func (m *model) session(r *queue.Request) {
-	offers, f := queue.ForSession(r.Offers), m.facts
+	offers, f := view.ForSession(r.Offers), m.facts
 	if len(offers) == 1 {
 		m.allow(r, gate.AllowSession, screen.SureSession)
 		return
@@ -30,7 +31,7 @@ func (m *model) session(r *queue.Request) {
 }
 
 // reachLines shows how far an answer for the session can go.
-func reachLines(offers []queue.Offer, at int) []string {
+func reachLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far shall the answer reach?", ""}
 	for i, o := range offers {
 		cursor := "  "

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -115,7 +115,7 @@ func TestARuleIsReadToItsEnd(t *testing.T) {
 	sit(t, 80, 24, Options{}, func(d *desk) {
 		r := request(1, "files", "read_file", `{}`)
 		rule := "[[rule]]\n" + strings.Repeat("args.x = 1\n", 30) + "# the end\n"
-		r.Offers = []queue.Offer{
+		r.Offers = []view.Offer{
 			{Scope: "exact", Title: "this exact call", Allow: rule, Deny: rule},
 			{Scope: "tool", Title: "all of it", Allow: rule, Deny: rule},
 		}
@@ -131,7 +131,7 @@ func TestARuleIsReadToItsEnd(t *testing.T) {
 	})
 	sit(t, 80, 24, Options{}, func(d *desk) {
 		r := request(1, "files", "read_file", `{}`)
-		r.Offers = []queue.Offer{{Scope: "exact", Deny: "[[rule]]\n" + strings.Repeat("args.x = 1\n", 30)}}
+		r.Offers = []view.Offer{{Scope: "exact", Deny: "[[rule]]\n" + strings.Repeat("args.x = 1\n", 30)}}
 		d.q.put(r)
 		d.see("D always deny…")
 		d.answer("D", "y")

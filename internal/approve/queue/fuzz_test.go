@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -45,10 +46,10 @@ func FuzzStored(f *testing.F) {
 			r.Calls = append(r.Calls, c)
 		}
 		if flag {
-			r.Offers = []queue.Offer{{Scope: name, Title: words, Allow: server, Deny: name, Example: string(args)}, {}}
+			r.Offers = []view.Offer{{Scope: name, Title: words, Allow: server, Deny: name, Example: string(args)}, {}}
 		}
 		if n == 0 {
-			r.Offers, r.Findings = []queue.Offer{}, []byte{}
+			r.Offers, r.Findings = []view.Offer{}, []byte{}
 		}
 		ticket, err := p.Put(ctx, r)
 		if err != nil {

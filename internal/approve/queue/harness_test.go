@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -161,7 +162,7 @@ func write(args string) queue.Request {
 		Risk:     "routine",
 		Revision: "0123456789ab",
 		Lasting:  true,
-		Offers:   []queue.Offer{{Scope: "exact", Title: "this very call", Allow: "[[rule]]\nargs = '" + args + "'\n", Example: args}},
+		Offers:   []view.Offer{{Scope: "exact", Title: "this very call", Allow: "[[rule]]\nargs = '" + args + "'\n", Example: args}},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -152,7 +153,7 @@ func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
 	return calls
 }
 
-// storedOffer is an Offer in a JSON column.
+// storedOffer is a view.Offer in a JSON column.
 type storedOffer struct {
 	Scope   text `json:"scope"`
 	Title   text `json:"title"`
@@ -162,14 +163,17 @@ type storedOffer struct {
 	Example text `json:"example"`
 }
 
-func packOffers(offers []Offer) (any, error) {
-	return pack(convert(offers, func(o Offer) storedOffer {
+func packOffers(offers []view.Offer) (any, error) {
+	return pack(convert(offers, func(o view.Offer) storedOffer {
 		return storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
 	}))
 }
 
-func unpackOffers(s sql.NullString, err *error) []Offer {
-	return convert(unpack[[]storedOffer](s, err), func(o storedOffer) Offer {
-		return Offer{string(o.Scope), string(o.Title), string(o.Session), string(o.Allow), string(o.Deny), string(o.Example)}
+func unpackOffers(s sql.NullString, err *error) []view.Offer {
+	return convert(unpack[[]storedOffer](s, err), func(o storedOffer) view.Offer {
+		return view.Offer{
+			Scope: string(o.Scope), Title: string(o.Title), Session: string(o.Session),
+			Allow: string(o.Allow), Deny: string(o.Deny), Example: string(o.Example),
+		}
 	})
 }

@@ -1,9 +1,9 @@
 package queue
 
 import (
-	"slices"
 	"time"
 
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -38,7 +38,7 @@ type Request struct {
 	Risk     string        // "routine" or "dangerous" (package view says why)
 	Revision string        // of the policy that asked
 	Lasting  bool          // an answer for the session can hold
-	Offers   []Offer       // rules that "always" could write, narrowest first
+	Offers   []view.Offer  // rules that "always" could write, narrowest first
 	NoOffer  string        // why there are none
 
 	// Damage says why the row cannot be read. The request then holds no call, and
@@ -62,25 +62,6 @@ func Undone(reply bool) string {
 	return "nothing was executed"
 }
 
-// Offer is how far an answer can reach beyond one call: what it holds for until the
-// session ends, and the rule that it writes.
-type Offer struct {
-	Scope   string // "exact", "file", "folder", "tool": the word on the command line
-	Title   string // for people: "this tool in ~/projects/x"
-	Session string // what an answer for the session lets through, for people: "Edit files below ~/projects/x"; "" when it does not reach so far
-	Allow   string // the TOML that allows; "" when it cannot be written
-	Deny    string // the TOML that denies; "" when it cannot be written
-	Example string // a call it would let through beside this one; "" when there is none
-}
-
-// Rule is the TOML that an answer for good would write; "" when it cannot be written.
-func (o *Offer) Rule(r gate.Reply) string {
-	if r.Allows() {
-		return o.Allow
-	}
-	return o.Deny
-}
-
 // Answer is what a person said to one request.
 type Answer struct {
 	Reply   gate.Reply
@@ -88,20 +69,4 @@ type Answer struct {
 	Channel string // "console", "web", "decide", "terminal", "elicitation"
 	By      string // the account, or the client's name
 	Words   string // a note for the agent
-}
-
-// ForSession lists how far an answer for the session can reach, the preset first: the
-// folder where there is one, and then the narrower first. One of them is the call alone.
-func ForSession(offers []Offer) []Offer {
-	all := []Offer{{Scope: policy.Exact.String(), Title: "this exact call again, and no other", Session: "This exact call"}}
-	for _, o := range offers {
-		switch {
-		case o.Session == "":
-		case o.Scope == policy.Folder.String():
-			all = slices.Insert(all, 0, o)
-		default:
-			all = append(all, o)
-		}
-	}
-	return all
 }

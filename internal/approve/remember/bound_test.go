@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
@@ -51,14 +50,14 @@ func TestOffersForTheSession(t *testing.T) {
 		k, q := lasting(t, "[[rule]]\naction='prompt'\n"+c.rule+"\n", c.call)
 		offers, _ := k.Offers(q)
 		var got []string
-		for _, o := range queue.ForSession(offers) {
+		for _, o := range view.ForSession(offers) {
 			got = append(got, o.Scope+": "+o.Session)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s %s: %q", c.call.Names, c.call.Args, got)
 		}
 		q.Session = false
-		if offers, _ = k.Offers(q); len(queue.ForSession(offers)) != 1 {
+		if offers, _ = k.Offers(q); len(view.ForSession(offers)) != 1 {
 			t.Errorf("%s: offered where no answer can hold", c.call.Names)
 		}
 	}
@@ -73,7 +72,7 @@ func TestAReadOnlyPolicyCanBeGrantedBelow(t *testing.T) {
 		k, q := lasting(t, homePolicy, aWrite("/home/user/app/a.txt"))
 		change(k)
 		offers, whyNot := k.Offers(q)
-		if whyNot == "" || len(offers) == 0 || slices.ContainsFunc(offers, func(o queue.Offer) bool { return o.Allow+o.Deny != "" || o.Session == "" }) {
+		if whyNot == "" || len(offers) == 0 || slices.ContainsFunc(offers, func(o view.Offer) bool { return o.Allow+o.Deny != "" || o.Session == "" }) {
 			t.Errorf("%s: %+v %q", name, offers, whyNot)
 		}
 		if b, note, err := k.Bound(t.Context(), q, "folder"); err != nil || note != "for this session: Edit files below ~/app" || !b.Covers([]policy.Call{aWrite("/home/user/app/b.txt")}) {

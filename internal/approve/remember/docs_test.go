@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -44,7 +44,7 @@ func TestReference(t *testing.T) {
 	}
 	q.Session = true
 	offers, _ = k.Offers(q)
-	for _, o := range queue.ForSession(offers) {
+	for _, o := range view.ForSession(offers) {
 		if !strings.Contains(shown, "  "+o.Session+"\n") {
 			t.Errorf("the reference does not offer %s", o.Session)
 		}

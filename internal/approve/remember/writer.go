@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
@@ -36,7 +35,7 @@ type Writer struct {
 // could write, and what it could hold for until the session ends. When no rule can be
 // written, whyNot says so in one harmless line; it is empty when nobody wants to know.
 // It reads the policy file and neither waits nor writes.
-func (k *Writer) Offers(q gate.Question) (offers []queue.Offer, whyNot string) {
+func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
 	}
@@ -74,7 +73,7 @@ var (
 // offers narrows the rule that asked to each scope. A scope that says nothing new is
 // left out, and so is one that cannot be; if no rule can be written, the error is
 // about the narrowest.
-func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
+func (k *Writer) offers(q gate.Question) (offers []view.Offer, err error) {
 	f, err := k.asked(q)
 	if err != nil {
 		return nil, err
@@ -97,7 +96,7 @@ func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 			continue
 		}
 		taken[n.Text] = true
-		o := queue.Offer{Scope: s.String(), Title: title(call, n, s)}
+		o := view.Offer{Scope: s.String(), Title: title(call, n, s)}
 		if q.Session && careless && s != policy.Exact {
 			o.Session = k.description(call, n, s)
 		}
@@ -119,7 +118,7 @@ func (k *Writer) offers(q gate.Question) (offers []queue.Offer, err error) {
 }
 
 // written puts the rules into an offer that "always" and "deny always" would write.
-func (k *Writer) written(o *queue.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
+func (k *Writer) written(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
 	n.Describe(k.description(call, n, s))
 	o.Allow = k.comment(call, s, gate.AllowAlways) + n.Text
 	o.Example = example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)

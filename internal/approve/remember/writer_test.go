@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -69,7 +69,7 @@ func TestOffers(t *testing.T) {
 	rule := func(action, what, args string) string {
 		return "[[rule]]\naction = \"" + action + "\"\ntool = \"write_file\"\nserver = \"files\"\n" + args + "description = \"" + what + "\"\n"
 	}
-	var want []queue.Offer
+	var want []view.Offer
 	for _, o := range []struct{ scope, args, title, example, what string }{
 		{"exact", "args.path = \"/home/user/projects/x/a.txt\"\nargs.content = \"hi\"\nwhere.path.type = \"string\"\nwhere.content.type = \"string\"\n",
 			`this exact call, "write_file" on "files" with the same path and content; more arguments may come with it`,
@@ -84,7 +84,7 @@ func TestOffers(t *testing.T) {
 			`"write_file" on "files" with path in "~/" and below; content and all other arguments may be anything`,
 			`"write_file" on "files" with path = "~/.bashrc" and content = "something else"`, "edit files below ~"},
 	} {
-		want = append(want, queue.Offer{Scope: o.scope, Title: o.title, Example: o.example,
+		want = append(want, view.Offer{Scope: o.scope, Title: o.title, Example: o.example,
 			Allow: comment("always", o.scope) + rule("allow", strings.ToUpper(o.what[:1])+o.what[1:], o.args),
 			Deny:  comment("deny always", o.scope) + rule("deny", "Never "+o.what, typeLine.ReplaceAllString(o.args, ""))})
 	}

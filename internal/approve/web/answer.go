@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/term"
 )
@@ -166,12 +167,12 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 
 // reaches says whether the person was offered that an answer for the session goes so far.
 func reaches(q *queue.Request, scope string) bool {
-	return scope == "" || slices.ContainsFunc(queue.ForSession(q.Offers), func(o queue.Offer) bool { return o.Scope == scope })
+	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
 }
 
 // offered says whether the rule that the person confirmed was on the page.
 func offered(q *queue.Request, said gate.Reply, scope string) bool {
-	return slices.ContainsFunc(q.Offers, func(o queue.Offer) bool {
+	return slices.ContainsFunc(q.Offers, func(o view.Offer) bool {
 		return o.Scope == scope && (said == gate.AllowAlways && o.Allow != "" || said == gate.DenyAlways && o.Deny != "")
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
@@ -53,7 +54,7 @@ func TestEveryAnswerReachesTheQueue(t *testing.T) {
 // An answer for the session reaches as far as the page offered, once it is confirmed.
 func TestAnAnswerForTheSessionReaches(t *testing.T) {
 	reaching := func(r *queue.Request) {
-		r.Offers = append(r.Offers, queue.Offer{Scope: "folder", Title: "below /p", Session: "Edit files below /p"}, queue.Offer{Scope: "tool", Title: "all", Allow: "[[rule]]\n"})
+		r.Offers = append(r.Offers, view.Offer{Scope: "folder", Title: "below /p", Session: "Edit files below /p"}, view.Offer{Scope: "tool", Title: "all", Allow: "[[rule]]\n"})
 	}
 	for scope, want := range map[string]int{"folder": 200, "exact": 200, "tool": 400, "file": 400} {
 		for _, confirmed := range []bool{true, false} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -34,7 +35,7 @@ func (f *fakeQueue) put(n int, change func(*queue.Request)) *queue.Request {
 		Server: "files", Client: "test 1.0", Project: "/home/ana/projects/x", Digest: sha256.Sum256([]byte{byte(n)}),
 		Calls: []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}, Args: []byte(`{"path":"notes.md"}`)}},
 		Risk:  "routine", Lasting: true, Status: queue.Pending,
-		Offers: []queue.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"}},
+		Offers: []view.Offer{{Scope: "exact", Title: "this exact call", Allow: "[[rule]]\naction = \"allow\"\n", Deny: "[[rule]]\naction = \"deny\"\n"}},
 	}
 	if change != nil {
 		change(r)

@@ -153,7 +153,7 @@ func (s *Server) details(r *queue.Request) *details {
 		Reason:  term.Text(r.Reason),
 		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Session: []reach{}, Requests: []request{},
 	}
-	for _, o := range queue.ForSession(r.Offers) {
+	for _, o := range view.ForSession(r.Offers) {
 		out.Session = append(out.Session, reach{o.Scope, term.Text(o.Session), term.Text(o.Title)})
 	}
 	for _, o := range r.Offers {

@@ -57,7 +57,7 @@ func TestTheDetailsOfEveryHostileCallAreHarmless(t *testing.T) {
 		r := st.q.put(i, func(r *queue.Request) {
 			r.Calls, r.Server = c.Calls, c.Calls[0].Server
 			r.Client, r.Project, r.Reason, r.NoOffer, r.Findings = evil, evil, evil, evil, []byte(evil)
-			r.Offers = []queue.Offer{{Scope: "exact", Title: evil, Allow: evil + "\n" + evil, Deny: evil, Example: evil}}
+			r.Offers = []view.Offer{{Scope: "exact", Title: evil, Allow: evil + "\n" + evil, Deny: evil, Example: evil}}
 			r.Rule.Description, r.Rule.Pos.File, r.Rule.Pos.Line = evil, evil, 1
 		})
 		resp, body := st.do("GET", requestPath+r.ID, "", nil)

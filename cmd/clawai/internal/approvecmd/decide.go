@@ -128,7 +128,7 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 		if !r.Lasting {
 			return errors.New("an answer for the session cannot hold for this call; without --for session it is allowed once")
 		}
-		if scopes := scopesOf(queue.ForSession(r.Offers)); a.Scope != "" && !slices.Contains(scopes, a.Scope) {
+		if scopes := scopesOf(view.ForSession(r.Offers)); a.Scope != "" && !slices.Contains(scopes, a.Scope) {
 			return cmdline.Usagef("--scope: %q is not offered for this call and session (one of %s)", a.Scope, strings.Join(scopes, ", "))
 		}
 	case gate.AllowAlways, gate.DenyAlways:
@@ -155,7 +155,7 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	return nil
 }
 
-func scopesOf(offers []queue.Offer) (scopes []string) {
+func scopesOf(offers []view.Offer) (scopes []string) {
 	for _, o := range offers {
 		scopes = append(scopes, o.Scope)
 	}
@@ -165,7 +165,7 @@ func scopesOf(offers []queue.Offer) (scopes []string) {
 // unscoped refuses an answer that would write a rule about more than this call
 // without a word about how far: which of the wider rules is the narrowest
 // depends on the text of the call, and that is the caller's.
-func unscoped(id string, a *queue.Answer, offers []queue.Offer) error {
+func unscoped(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {
 		word = "allow"

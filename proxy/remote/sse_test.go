@@ -1,4 +1,4 @@
-package sse_test
+package remote_test
 
 import (
 	"bytes"

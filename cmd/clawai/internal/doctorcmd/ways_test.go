@@ -1,24 +1,15 @@
-package leaks
+package doctorcmd
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/policy"
 )
 
-func parsed(t *testing.T, text string) *policy.Policy {
-	t.Helper()
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return p
-}
-
-func TestLeaks(t *testing.T) {
+func TestWaysOut(t *testing.T) {
 	commands := map[string]string{
 		"web": "uvx mcp-server-fetch", "files": "npx -y @modelcontextprotocol/server-filesystem /a",
 		"slack": "npx -y @modelcontextprotocol/server-slack", "docs": "npx -y @upstash/context7-mcp",
@@ -40,12 +31,12 @@ func TestLeaks(t *testing.T) {
 		"the same name is no second": {"web web", "", nil},
 	} {
 		p := parsed(t, c.policy)
-		var all []Server
+		var all []leaks.Server
 		for _, n := range strings.Fields(c.servers) {
-			all = append(all, Server{Name: n, Known: flow.Recognise(strings.Fields(commands[n]), "")})
+			all = append(all, leaks.Server{Name: n, Known: flow.Recognise(strings.Fields(commands[n]), "")})
 		}
 		var got []string
-		for _, l := range Of(all, p) {
+		for _, l := range leaks.Of(all, p) {
 			got = append(got, l.String())
 		}
 		if !slices.Equal(got, c.want) {

@@ -1,4 +1,4 @@
-package program_test
+package hook_test
 
 import (
 	"bytes"

@@ -1,0 +1,50 @@
+// Package score replays traces of what an agent did, and counts what [flow] level = "ask" asks
+// and stops of it, beside other ways of asking.
+package score
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Suite are the traces of one server. The policy beside the traces says what it does.
+type Suite struct {
+	Suite  string `json:"suite"` // the server's name
+	User   []task `json:"user"`
+	Attack []task `json:"attack"`
+}
+
+// task is what somebody wants, and the calls that do it.
+type task struct {
+	ID    string `json:"id"`
+	Said  string `json:"said"` // by the user; or by the attacker, in a result
+	Calls []call `json:"calls"`
+}
+
+type call struct {
+	Tool   string          `json:"tool"`
+	Args   json.RawMessage `json:"args"`
+	Result string          `json:"result"`
+	Hole   bool            `json:"hole"` // others could have written into the result
+}
+
+// Load reads traces.
+func Load(files ...string) (all []Suite, err error) {
+	for _, name := range files {
+		var some []Suite
+		text, err := os.ReadFile(name) //nolint:gosec // named by whoever starts this
+		if err == nil {
+			err = json.Unmarshal(text, &some)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, some...)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no traces")
+	}
+	return all, nil
+}
