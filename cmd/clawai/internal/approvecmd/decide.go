@@ -26,12 +26,12 @@ func DecideCommand() *cli.Command {
 		UsageText: "clawai decide ID allow|deny [-n NOTE] [--for once|session|always] [--scope exact|file|folder|tool] [--json]",
 		Description: "The first 8 characters of the ID are enough; clawai approve --list shows them.\n" +
 			"Waits up to two seconds for what became of the call. Exits 0 when the answer\n" +
-			"held, 1 when it came too late, somebody was first, or the call was denied all\n" +
-			"the same, and 2 when no single request has that id.",
+			"held, 1 when it came too late, somebody else was first, or the call was denied\n" +
+			"all the same, and 2 when no single request has that id.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "note", Aliases: []string{"n"}, Usage: "tell the agent `NOTE`"},
 			&cli.StringFlag{Name: "for", Value: "once", Usage: "how `LONG` the answer holds: once, session, or always (a rule is written)"},
-			&cli.StringFlag{Name: "scope", Usage: "how far --for session and --for always reach: `SCOPE` exact, file, folder, or tool (default: exact; --for always needs it where that is not offered)"},
+			&cli.StringFlag{Name: "scope", Usage: "how far --for session and --for always reach: `SCOPE` exact, file, folder, or tool (default: exact; if that is not offered, --for always needs a scope)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the request and its answer as one JSON document"},
 		},
 		Action: runDecide,

@@ -32,10 +32,10 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "attack",
 		Usage:     "play attacks of a hostile server through a policy and see what comes through",
-		UsageText: "clawai attack [options] [SERVER|POLICY]\n\nSERVER is a starter policy (clawai policy init --list) or the server that one is for, POLICY a file;\nwithout either it is your policy, under the layers in force here.",
+		UsageText: "clawai attack [options] [SERVER|POLICY]\n\nSERVER is a starter policy (clawai policy init --list) or the server that it is for, POLICY a file;\nwithout either, your policy, under the layers in force here.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "server", Usage: "what rules call the server: `NAME` (default: the starter's name, else \"scripted\")"},
-			&cli.StringSliceFlag{Name: "only", Usage: "play the attacks whose name matches the `GLOB` (repeatable)"},
+			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules (default: the starter's name, else \"scripted\")"},
+			&cli.StringSliceFlag{Name: "only", Usage: "play only the attacks whose name matches the `GLOB` (repeatable)"},
 			&cli.IntFlag{Name: "max-reached", Value: -1, Usage: "exit 1 when more than `N` attacks reach the model or the server"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks, and play none"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},

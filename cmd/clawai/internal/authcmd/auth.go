@@ -24,7 +24,7 @@ import (
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "auth",
-		Usage:     "sign in to remote servers, and out",
+		Usage:     "sign in to remote servers, and sign out",
 		UsageText: "clawai auth login|logout|list",
 		Subcommands: []*cli.Command{
 			{

@@ -30,8 +30,8 @@ func Command() *cli.Command {
 		UsageText: "clawai hook CLIENT [options] < PAYLOAD\n\n" +
 			"CLIENT is one of " + strings.Join(client.IDs(), ", ") + ".\n" +
 			"The options are --policy, --layer, --state, --ask, --ask-timeout, --redact, --sync and --observe of clawai proxy.\n" +
-			"It says nothing and exits 0 when the policy allows the call, and says why and exits 2 when not (docs/hooks.md).\n" +
-			"Clients start clawai-hook, which is the same and faster, and starts this one when a person has to be asked.",
+			"If the policy allows the call, it says nothing and exits 0; if not, it says why and exits 2 (docs/hooks.md).\n" +
+			"Clients start clawai-hook, which does the same faster, and starts this command when a person has to be asked.",
 		SkipFlagParsing: true, // as the small program has it, which links no such parser
 		Action:          run,
 	}

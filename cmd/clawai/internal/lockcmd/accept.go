@@ -22,9 +22,9 @@ var yesFlag = &cli.BoolFlag{Name: "yes", Usage: "ask nothing"}
 func trustCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "trust",
-		Usage:       "put the project's lock in force, as it is now: its servers list nothing else",
+		Usage:       "put the project's lock in force, as it is now: its servers can list nothing else",
 		UsageText:   "clawai lock trust [--yes | --remove]",
-		Description: "Shows what is different from the text that was trusted before. A change of the file counts\nwhen you trust it again. It holds servers for which a policy says pin = \"first\", \"ask\" or \"lock\".",
+		Description: "Shows what differs from the text that you trusted before. If the file changes, that counts\nonly when you trust it again. The lock holds servers for which a policy says pin = \"first\", \"ask\" or \"lock\".",
 		Flags: []cli.Flag{
 			yesFlag, &cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},
 			&cli.PathFlag{Name: "lock", Usage: "the lock's `FILE` (.clawai/tools.lock of the project)"},
@@ -90,9 +90,9 @@ func runTrust(c *cli.Context) error {
 func acceptCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "accept",
-		Usage:       "take what a server has listed last as approved, for pin = \"first\" and \"ask\"",
+		Usage:       "approve what a server listed last, for pin = \"first\" and \"ask\"",
 		UsageText:   "clawai lock accept SERVER [--yes] [--accept NAME]...",
-		Description: "Shows what is different from what was approved before. Running proxies take it over with the next\nlist. Where the project has a lock that you trust, that counts: write it with clawai lock.",
+		Description: "Shows what differs from what was approved before. Running proxies take it over with the next\nlist. If the project has a lock that you trust, only the lock counts: write it with clawai lock.",
 		Flags:       []cli.Flag{yesFlag, &cli.StringSliceFlag{Name: "accept", Usage: "take the entry `NAME` though it is refused: you have looked at it (repeatable)"}},
 		Action:      runAccept,
 	}

@@ -10,9 +10,9 @@ import (
 func diffCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "diff",
-		Usage:       "say what two locks differ in, by class and word by word",
+		Usage:       "show how two locks differ, by class and word by word",
 		UsageText:   "clawai lock diff OLD NEW",
-		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is no lock, or only one\nof them has a server or an entry that the other had.",
+		Description: "Exit 0 when nobody has to look, 1 when somebody has to, 2 when a file is no lock, or when only\none of them has a server or an entry.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "the `FORM` of the report: text, json, github, sarif"}, &cli.BoolFlag{Name: "json", Usage: "the same as --format json"}},
 		Action:      runDiff,
 	}

@@ -32,7 +32,7 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "compare with the lock, and write nothing"},
 			&cli.BoolFlag{Name: "from-record", Usage: "start nothing: take what proxies have seen of servers with a pin"},
-			&cli.StringSliceFlag{Name: "server", Usage: "only the server `NAME`, of any client's file; with a command behind --, its name (repeatable)"},
+			&cli.StringSliceFlag{Name: "server", Usage: "only the server `NAME`, from any client's file; with a command after --, the name of that server (repeatable)"},
 			&cli.StringSliceFlag{Name: "accept", Usage: "write the entry `NAME` though it is refused: you have looked at it (repeatable)"},
 			&cli.PathFlag{Name: "lock", Usage: "the lock's `FILE` (.clawai/tools.lock of the project)"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "with --check, the `FORM` of the report: text, json, github, sarif"},

@@ -27,12 +27,12 @@ import (
 func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "tell why a recorded call was decided so, and whether it would be now",
+		Usage:     "tell why a recorded call was decided as it was, and whether it would be now",
 		UsageText: "clawai log explain [options] RECORD",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours, under the layers in force here)"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
-			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also those about other things"},
+			&cli.BoolFlag{Name: "all", Usage: "one line for every rule, also for rules about other things"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
 		Action: logExplain,

@@ -19,14 +19,14 @@ import (
 // filterFlags say which records are meant, the same for every command.
 func filterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
-		&cli.StringFlag{Name: "tool", Usage: "calls of the tool `NAME` (a glob)"},
-		&cli.StringFlag{Name: "decision", Usage: "`allow`, deny, or prompt (the rules wanted a person)"},
-		&cli.StringFlag{Name: "rule", Usage: "decided by the `RULE` policy.toml:7, or described so (a glob)"},
-		&cli.StringFlag{Name: "find", Usage: "of messages in which the `KIND` was found (secret, hidden, ...; \"*\" is any)"},
-		&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31, or RFC 3339"},
-		&cli.StringFlag{Name: "until", Usage: "older than `TIME`, as with --since"},
-		&cli.StringFlag{Name: "session", Usage: "of the session `ID`, or beginning with it"},
+		&cli.StringFlag{Name: "server", Usage: "only the server `NAME` (a glob)"},
+		&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME` (a glob)"},
+		&cli.StringFlag{Name: "decision", Usage: "only `allow`, deny, or prompt (the rules wanted a person)"},
+		&cli.StringFlag{Name: "rule", Usage: "only what the `RULE` decided: policy.toml:7, or its description (a glob)"},
+		&cli.StringFlag{Name: "find", Usage: "only messages in which the `KIND` was found (secret, hidden, ...; \"*\" is any)"},
+		&cli.StringFlag{Name: "since", Usage: "only what is not older than `TIME`: 10m, 2h, 3d, 2026-01-31, or RFC 3339"},
+		&cli.StringFlag{Name: "until", Usage: "only what is older than `TIME`, as with --since"},
+		&cli.StringFlag{Name: "session", Usage: "only the session `ID`, or sessions whose id begins with it"},
 	}
 }
 

@@ -28,12 +28,12 @@ func Command() *cli.Command {
 		UsageText: "clawai log [options]\nclawai log stats [options]\nclawai log verify [--json] [--head HASH]\n" +
 			"clawai log explain [options] RECORD",
 		Flags: append(append([]cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what is recorded from now on"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "also show what is recorded from now on"},
 		}, filterFlags()...),
 			&cli.StringFlag{Name: "record", Usage: "the record `ID` that a denial quotes, and what refers to it"},
-			&cli.StringSliceFlag{Name: "kind", Usage: "of the `KIND` decision, outcome, passed, ... (repeatable)"},
+			&cli.StringSliceFlag{Name: "kind", Usage: "only the `KIND`: decision, outcome, passed, ... (repeatable)"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "only the last `N`"},
-			&cli.BoolFlag{Name: "no-pager", Usage: "write to the terminal at once, and not through $PAGER"},
+			&cli.BoolFlag{Name: "no-pager", Usage: "write straight to the terminal, not through $PAGER"},
 			&cli.BoolFlag{Name: "json", Usage: "print the records as they are stored, one JSON object a line"},
 		),
 		Subcommands: []*cli.Command{statsCommand(), verifyCommand(), explainCommand()},

@@ -50,9 +50,9 @@ func suiteFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "fixture-dir", Usage: "every .json file below `DIR` (repeatable)"},
 		&cli.StringFlag{Name: "server", Usage: "the server `NAME` for fixtures that name none"},
 		&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
-		&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk, which where.<name>.under asks"},
+		&cli.StringFlag{Name: "root", Usage: "the `DIR` that stands for the disk that where.<name>.under looks at"},
 		&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which relative paths start, for fixtures that name none"},
-		&cli.StringFlag{Name: "os", Usage: "the `SYSTEM` that servers run on, for fixtures that name none: windows, where paths are compared as there"},
+		&cli.StringFlag{Name: "os", Usage: "the `SYSTEM` that servers run on, for fixtures that name none: windows (paths are compared as on Windows)"},
 		&cli.StringFlag{Name: "at", Usage: "the `TIME` of fixtures that name none, as 2026-01-31T09:00:00+01:00"},
 	}
 }

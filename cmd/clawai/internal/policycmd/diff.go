@@ -18,8 +18,8 @@ func diffCommand() *cli.Command {
 		Usage:     "show which calls two policies answer differently",
 		UsageText: "clawai policy diff [options] OLD NEW",
 		Description: "OLD and NEW are files; one may be - for standard input. Decisions are compared,\n" +
-			"not lines. Exits 0 when no call is answered differently, 1 when some are or that\n" +
-			"could not be ruled out, and 2 when something could not be read.",
+			"not lines. Exits 0 when no call is answered differently, 1 when some are, or may\n" +
+			"be, and 2 when something could not be read.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "fixture-dir", Usage: "judge every .json file below `DIR` by both (repeatable)"},
 			&cli.StringFlag{Name: "server", Usage: "the server `NAME` of fixtures that name none; with --record only calls of this server (a glob)"},

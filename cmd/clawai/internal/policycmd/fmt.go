@@ -16,7 +16,7 @@ import (
 func fmtCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fmt",
-		Usage:     "set policies in the canonical form",
+		Usage:     "write policies in the canonical form",
 		UsageText: "clawai policy fmt [--write | --check] [FILE|-]...   (without FILE: your own policy)",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "write", Aliases: []string{"w"}, Usage: "write the files instead of standard output"},

@@ -29,7 +29,7 @@ func lintCommand() *cli.Command {
 		UsageText: "clawai policy lint [options] [--policy FILE | FILE...]   (without FILE: your own policy)",
 		Flags: slices.Concat(reportFlags(checkFormats), []cli.Flag{
 			&cli.StringSliceFlag{Name: "policy", Usage: "the policy `FILE` (repeatable)"},
-			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the least `WEIGHT` that is told and fails: error, warning, note"},
+			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the lowest `WEIGHT` that is reported and fails: error, warning, note"},
 			&cli.BoolFlag{Name: "record", Usage: "compare with the tools and arguments in the record"},
 			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
 		}),

@@ -30,8 +30,8 @@ func replayCommand() *cli.Command {
 		UsageText: "clawai policy replay --policy FILE [options]",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` that is to judge"},
-			&cli.StringFlag{Name: "since", Usage: "records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339"},
-			&cli.StringFlag{Name: "server", Usage: "of the server `NAME` (a glob)"},
+			&cli.StringFlag{Name: "since", Usage: "only records not older than `TIME`: 2h, 7d, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "server", Usage: "only the server `NAME` (a glob)"},
 			&cli.IntFlag{Name: "examples", Value: 5, Usage: "show up to `N` calls of each kind of change"},
 			&cli.StringFlag{Name: "home", Usage: "what ~ means: `DIR` (default: your home)"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},

@@ -28,8 +28,8 @@ func trustCommand() *cli.Command {
 		Name:      "trust",
 		Usage:     "put a project's .clawai/policy.toml in force, as it is now; it can only tighten yours",
 		UsageText: "clawai policy trust [DIR] [--yes | --remove] | FILE [--yes] | --list [--json]",
-		Description: "FILE is a policy that has lost rules, is gone or has lost its end mark under running proxies,\n" +
-			"which keep its last good text: trusting it puts it in force as it is now.",
+		Description: "FILE is a policy that lost rules or its end mark, or is gone, while proxies run. They keep its\n" +
+			"last good text: trusting the file puts it in force as it is now.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "remove", Usage: "end the trust, whether the file is still there or not"},

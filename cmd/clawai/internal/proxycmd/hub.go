@@ -41,7 +41,7 @@ var hubOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as 
 
 // HubCommand is "clawai hub".
 func HubCommand() *cli.Command {
-	flags := []cli.Flag{&cli.StringSliceFlag{Name: "only", Usage: "of the servers in config.toml only these: `ID,ID`; repeat for more"}}
+	flags := []cli.Flag{&cli.StringSliceFlag{Name: "only", Usage: "only these servers of config.toml: `ID,ID`; repeat for more"}}
 	for _, f := range proxyFlags() {
 		if slices.Contains(hubOptions, f.Names()[0]) {
 			flags = append(flags, f)
@@ -49,7 +49,7 @@ func HubCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "hub",
-		Usage:     "be the MCP servers of config.toml as one, and let through only what the policy allows",
+		Usage:     "serve the MCP servers of config.toml as one, and let through only what the policy allows",
 		UsageText: "clawai hub [options]",
 		Flags:     flags,
 		Action:    runHub,

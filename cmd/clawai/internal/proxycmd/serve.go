@@ -42,7 +42,7 @@ func ServeCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "serve",
-		Usage:     "be an MCP server of clawai's own: the session's status, and credentials that you show to agents",
+		Usage:     "run clawai's own MCP server: the session's status, and credentials that you show to agents",
 		UsageText: "clawai serve [options]",
 		Flags:     flags,
 		Action:    runServe,

@@ -24,7 +24,7 @@ import (
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "scan",
-		Usage:     "find what a text carries that a reader does not see, and secrets",
+		Usage:     "find secrets in a text, and what a reader of it does not see",
 		UsageText: "clawai scan [options] [FILE|-]...   (without FILE: standard input)",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "find", Usage: "only the `KIND`, one of those that --kinds lists (repeatable)"},

@@ -26,10 +26,10 @@ func Command() *cli.Command {
 		UsageText: "clawai vault set|list|rm|check|bind|move",
 		Subcommands: []*cli.Command{
 			{
-				Name: "set", Usage: "keep a value, read from the terminal without showing it or from stdin", UsageText: "clawai vault set NAME [options]",
+				Name: "set", Usage: "store a value, typed unseen at the terminal or read from stdin", UsageText: "clawai vault set NAME [options]",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "store", Usage: "where a new vault is kept: `keychain` or file"},
-					&cli.StringFlag{Name: "max-age", Usage: "how old the value may grow before it is refused, as 90d or 12h; 0 for ever (default: as it was)", DefaultText: " "},
+					&cli.StringFlag{Name: "max-age", Usage: "how old the value may grow before it is refused: `AGE` such as 90d or 12h; 0 for ever", DefaultText: "as it was"},
 					&cli.BoolFlag{Name: "reveal", Usage: "let agents read it by clawai serve, where a rule allows that; --reveal=false takes it back (default: as it was)"},
 				},
 				Action: runSet,
@@ -40,18 +40,18 @@ func Command() *cli.Command {
 			},
 			{Name: "rm", Usage: "forget entries", UsageText: "clawai vault rm NAME...", Action: runRemove},
 			{
-				Name: "check", Usage: "say of each entry whether a server would get it", UsageText: "clawai vault check [NAME...] [--json]",
+				Name: "check", Usage: "say for each entry whether a server would get it", UsageText: "clawai vault check [NAME...] [--json]",
 				Flags: []cli.Flag{jsonFlag()}, Action: runCheck,
 			},
 			{
 				Name: "bind", Usage: "let a server have an entry", UsageText: "clawai vault bind NAME --server SERVER -- COMMAND [ARGUMENTS...]\nclawai vault bind NAME --server SERVER -- https://HOST/PATH",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "server", Usage: "the `NAME` that rules call it by"},
-					&cli.BoolFlag{Name: "only", Usage: "as this command alone starts it: forget what else that server was bound as"},
+					&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules"},
+					&cli.BoolFlag{Name: "only", Usage: "only as this command starts it: forget the server's other bindings"},
 				},
 				Action: runBind,
 			},
-			{Name: "move", Usage: "keep the vault elsewhere", UsageText: "clawai vault move keychain|file", Action: runMove},
+			{Name: "move", Usage: "move the vault to the keychain, or to a file", UsageText: "clawai vault move keychain|file", Action: runMove},
 		},
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func hooksFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "hooks", Usage: "the hooks of the clients named, or chosen, instead of servers"}
+	return &cli.BoolFlag{Name: "hooks", Usage: "instead of servers, the hooks of the clients that you name or choose"}
 }
 
 // checkHooks refuses what says nothing about hooks.

@@ -15,7 +15,7 @@ import (
 )
 
 func hubFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "hub", Usage: "move the servers of this client into config.toml, and leave it one entry: clawai hub"}
+	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
 // hub is what was moved into the hub, and how a text is seen to be its configuration.

@@ -34,7 +34,7 @@ func InitCommand() *cli.Command {
 
 func initFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (servers that clawai does not know are asked for), strict (they are refused), observe (only watch)"},
+		&cli.StringFlag{Name: "mode", Usage: "the `MODE`: ask (you are asked about servers that clawai does not know), strict (they are refused), observe (only watch)"},
 		&cli.BoolFlag{Name: "ask-servers", Usage: "start servers that clawai does not know, once, to see what tools they have"},
 		&cli.BoolFlag{Name: "hooks", Usage: "also have the clients call clawai before each tool of their own (see wrap --hooks)"},
 		editJSONFlag(),

@@ -15,7 +15,7 @@ const protect = "protect"
 func ProtectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      protect,
-		Usage:     "start with one client: clawai init for it alone, or what to do by hand for ChatGPT",
+		Usage:     "start with one client: clawai init only for it, or for ChatGPT what to do by hand",
 		UsageText: "clawai protect CLIENT [--yes] [--mode MODE]",
 		Flags:     append(initFlags(), &cli.StringFlag{Name: "client", Hidden: true}),
 		Action:    runProtect,

@@ -20,7 +20,7 @@ func StatusCommand() *cli.Command {
 		UsageText: "clawai status [--json] [--check]\nclawai status --tokens [--json]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
-			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server that can be wrapped is not, a hook that was put there does nothing, or a file cannot be read"},
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 when a server could be wrapped and is not, an installed hook does nothing, or a file cannot be read"},
 			&cli.BoolFlag{Name: "tokens", Usage: "estimate what each server's tools cost the model, by the lists on record"},
 		},
 		Action: runStatus,

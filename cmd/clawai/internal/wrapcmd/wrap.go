@@ -34,7 +34,7 @@ func WrapCommand() *cli.Command {
 			hubFlag(),
 			&cli.BoolFlag{Name: "vault", Usage: "move secrets in the environment and headers of these servers out of the files, into the vault"},
 			&cli.BoolFlag{Name: "observe", Usage: "only watch: let every call pass, and record what the policy says of it"},
-			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers reached by a url: bridge, a process in the url's place; proxy, the url of your clawai proxy --listen"},
+			&cli.StringFlag{Name: "remote", Value: "bridge", Usage: "the `FORM` for servers with a url: bridge (a process in place of the url) or proxy (the url of your clawai proxy --listen)"},
 			&cli.StringFlag{Name: "listen", Value: wrap.DefaultListen, Usage: "the `ADDRESS:PORT` of that proxy"},
 		),
 		Action: func(c *cli.Context) error { return runWrap(c, wrap.Wrap) },
