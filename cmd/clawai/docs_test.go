@@ -56,19 +56,46 @@ func TestShownCommandsAreRun(t *testing.T) {
 	}
 }
 
-// TestLinksLead: a relative link leads to a file that is there.
+// TestLinksLead: a relative link leads to a file that is there, and to a heading of that page.
 func TestLinksLead(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([\w./:-]+)[^)]*\)`)
-	eachFile(t, ".md", func(path, src string) {
+	link := regexp.MustCompile(`\]\(([\w./:-]*)(#[^)\s]*)?[^)]*\)`)
+	pages := map[string]string{}
+	eachFile(t, ".md", func(path, src string) { pages[filepath.Clean(path)] = src })
+	for path, src := range pages {
 		for _, m := range link.FindAllStringSubmatch(src, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+			to := filepath.Clean(path)
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(path), m[1])
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s links to %s, which is not there", path, m[1])
+			} else if page, ok := pages[to]; ok && m[2] != "" && !anchors(page)[m[2][1:]] {
+				t.Errorf("%s links to %s%s, and there is no such heading", path, m[1], m[2])
 			}
 		}
-	})
+	}
+}
+
+var (
+	heading  = regexp.MustCompile("(?m)^#+ (.*)$")
+	anchorID = regexp.MustCompile(`<a id="([^"]*)">`)
+	noAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	fenced   = regexp.MustCompile("(?ms)^`{3,}.*?^`{3,}$")
+)
+
+// anchors are the names of a page's headings as GitHub makes them, and those it gives itself.
+func anchors(page string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		found[strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")] = true
+	}
+	for _, m := range anchorID.FindAllStringSubmatch(page, -1) {
+		found[m[1]] = true
+	}
+	return found
 }
 
 // TestIndexNamesEveryPage: nobody finds a page that no list names.
