@@ -166,7 +166,12 @@ func commandLines(markdown string) []string {
 
 func eachFile(t *testing.T, suffix string, see func(path, src string)) {
 	t.Helper()
-	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+	eachFileIn(t, top, suffix, see)
+}
+
+func eachFileIn(t *testing.T, dir, suffix string, see func(path, src string)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -18,9 +18,9 @@ var journeys = []string{
 	// What the official SDK writes and reads, and what others here are scored with.
 	"TestSDK.*", "TestFlowTraces",
 	// Messages: by pipes, a hub, HTTP, a hook; the same answer of all.
-	"TestParity", "TestProxyAsksTheDiskAndCounts", "TestFlowOverHTTP", "TestBridge", "TestScripts/^(hub|limit_over_all_tools)$",
+	"TestParity", "TestProxyAsksTheDiskAndCounts", "TestFlowOverHTTP", "TestBridge", "TestHubIdentity", "TestScripts/^(hub|limit_over_all_tools)$",
 	// Commands: of a policy, of the record, of clients' files; a person who is asked.
-	"TestScripts/^(policy_check|policy_test|log_touched|scan)$", "TestALedEntryRuns", "TestStatusOfHooks",
+	"TestScripts/^(policy_check|log_touched|scan)$", "TestALedEntryRuns", "TestStatusOfHooks",
 	"TestTrustAsksAtATerminal",
 }
 

@@ -151,8 +151,8 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 func sourceOf(t *testing.T, folder string) string {
 	t.Helper()
 	var all strings.Builder
-	eachFile(t, ".go", func(path, src string) {
-		if strings.HasPrefix(path, top+"/"+folder) && !strings.HasSuffix(path, "_test.go") {
+	eachFileIn(t, filepath.Join(top, folder), ".go", func(path, src string) {
+		if !strings.HasSuffix(path, "_test.go") {
 			all.WriteString(src)
 		}
 	})

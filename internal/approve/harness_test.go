@@ -397,6 +397,7 @@ func (s *session) hangUp() {
 	if err := s.pty.Close(); err != nil {
 		s.t.Fatal(err)
 	}
+	_, _ = s.tty.WriteString(" ") // a read that waits keeps the pty open until there is something to read
 	<-s.read
 	s.screen.HangUp()
 }

@@ -138,9 +138,6 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 func TestKilledInTheMiddle(t *testing.T) {
 	slow.Test(t)
 	kills := 50
-	if testing.Short() {
-		kills = 5
-	}
 	if os.Getenv("CLAWAI_SOAK") == "full" {
 		kills = 10_000
 	}

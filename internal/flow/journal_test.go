@@ -249,7 +249,11 @@ func TestKilled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs kill -9")
 	}
-	for round := range 5 {
+	rounds := 5
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
 		state := t.TempDir()
 		reader := begin(t, state, "session:1")
 		if seenBy(t, reader) != "" {

@@ -53,7 +53,11 @@ func TestKilledWhileCounting(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs kill -9")
 	}
-	for round := range 4 {
+	rounds := 4
+	if testing.Short() {
+		rounds = 2 // to the end, and killed
+	}
+	for round := range rounds {
 		state := t.TempDir()
 		counts := make(chan int, 4)
 		for i := range 4 {

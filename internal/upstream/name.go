@@ -74,3 +74,13 @@ func Split(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil
 }
+
+// CutName takes NAME= off; what stands before the first = of a path or an address
+// with a / is no name.
+func CutName(text string) (name, rest string, named bool) {
+	name, rest, named = strings.Cut(text, "=")
+	if !named || name == "" || strings.Contains(name, "/") {
+		return "", text, false
+	}
+	return name, rest, true
+}

@@ -49,7 +49,7 @@ func TestNamesOfShuffledServers(t *testing.T) {
 		known[one] = true
 	}
 	first := map[tool]string{}
-	for range 1000 {
+	for range 100 {
 		r.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
 		whose := map[string]tool{}
 		for _, one := range tools {
@@ -145,4 +145,21 @@ func FuzzExpand(f *testing.F) {
 			t.Errorf("%q with %q became %q", text, value, got)
 		}
 	})
+}
+
+func TestCutName(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"tickets=https://h.example/mcp": {"tickets", "https://h.example/mcp"},
+		"https://h.example/mcp?a=b":     {"", "https://h.example/mcp?a=b"},
+		"tickets=/home/me/a=b":          {"tickets", "/home/me/a=b"},
+		"/home/me/a=b":                  {"", "/home/me/a=b"},
+		"./a=b":                         {"", "./a=b"},
+		"=b":                            {"", "=b"},
+		"headers":                       {"", "headers"},
+		"env:NAME":                      {"", "env:NAME"},
+	} {
+		if name, rest, named := CutName(text); name != want[0] || rest != want[1] || named != (name != "") {
+			t.Errorf("%s: %q, %q, %v", text, name, rest, named)
+		}
+	}
 }

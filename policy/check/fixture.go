@@ -1,6 +1,10 @@
 // Package check is what people do to a policy besides enforcing it: run
 // fixtures against it and report. It judges through the same method table and
 // the same Decide as the proxy, so that a green run means what it says.
+//
+// What checks find is written in the forms that CI systems read: SARIF 2.1.0, GitHub's
+// workflow annotations, JUnit XML and TAP 14. It may hold an attacker's text: no form lets it
+// end a line, an element or a command early.
 package check
 
 import (

@@ -17,6 +17,46 @@ var ownHeaders = []string{
 // them for all that repeat an argument. wrap/client refuses the same.
 func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
 
+// The variables in which a client's configuration hands headers over: on a command line every
+// process of the machine can read them.
+const (
+	envHeader = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
+	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
+)
+
+// EnvHeaders are the headers of an environment, which is sorted. An error names the variable and
+// never a value. A client's entry may have told the
+// client's own transport how to speak, in Accept or Content-Type: ours knows.
+func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {
+	h := http.Header{}
+	slices.Sort(environ)
+	for _, v := range environ {
+		name, line, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, envHeader) {
+			continue
+		}
+		if strings.ContainsAny(line, "\r\n") {
+			return nil, fmt.Errorf("%s holds more than one line", name)
+		}
+		header, _, _ := strings.Cut(line, ":")
+		if strings.EqualFold(header, "Accept") || strings.EqualFold(header, "Content-Type") {
+			continue
+		}
+		fill := func(string) (string, bool) { return "", false }
+		if strings.HasPrefix(name, envFilled) {
+			fill = getenv
+		}
+		one, err := ParseHeaders(line, fill)
+		if err != nil {
+			return nil, fmt.Errorf("the header in %s: %w", name, err)
+		}
+		for key, values := range one {
+			h[key] = append(h[key], values...)
+		}
+	}
+	return h, nil
+}
+
 // ParseHeaders reads lines of the form "Name: value". Empty lines and lines that
 // begin with # count for nothing. ${NAME} in a value is what getenv knows by that
 // name; an unknown one is an error. An error names the line and never a value.

@@ -107,7 +107,10 @@ func TestHostileNamesComeToLettersAndDots(t *testing.T) {
 	}
 	const allowed = " .:_-·…"
 	for i, text := range hostile {
-		for _, system := range []string{"linux", "darwin", "windows"} {
+		for j, system := range []string{"linux", "darwin", "windows"} {
+			if testing.Short() && i%3 != j { // each of them on one of the systems
+				continue
+			}
 			b := newBoard(t, "notify-send", "osascript", "powershell.exe")
 			d := New(b.options(system))
 			d.Asks(text, call(text))

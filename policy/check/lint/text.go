@@ -9,7 +9,6 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
 )
 
 // AtLeast are the findings that weigh least or more.
@@ -86,6 +85,6 @@ func visible(s string) string {
 }
 
 // Tool describes the linter to readers of a SARIF log.
-func Tool(version string) report.Tool {
-	return report.Tool{Name: "clawai policy lint", Version: version, Kinds: Kinds()}
+func Tool(version string) check.Tool {
+	return check.Tool{Name: "clawai policy lint", Version: version, Kinds: Kinds()}
 }

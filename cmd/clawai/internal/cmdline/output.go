@@ -51,6 +51,20 @@ func Count(n int, one, several string) string {
 	return fmt.Sprintf(several, n)
 }
 
+// Names lists names, of many the first few.
+func Names(names []string) string {
+	const most = 5
+	words := make([]string, 0, most+1)
+	for i, name := range names {
+		if i == most {
+			words = append(words, fmt.Sprintf("and %d more", len(names)-most))
+			break
+		}
+		words = append(words, strconv.Quote(name))
+	}
+	return strings.Join(words, ", ")
+}
+
 // Quote writes a command line so that it can be pasted.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))

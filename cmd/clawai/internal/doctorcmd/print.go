@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 	"github.com/clawai/clawai/internal/term"
 )
 
@@ -54,7 +55,7 @@ const healthCells = len("warning")
 
 func (p *printer) finding(f finding) {
 	p.row(f.Health, f.Check, term.Text(f.Text))
-	for _, line := range lines(f.Leaks) {
+	for _, line := range leaks.Lines(f.Leaks) {
 		p.row("", "", "  "+term.Text(line))
 	}
 	if f.Fix != "" {

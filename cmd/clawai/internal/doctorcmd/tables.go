@@ -2,18 +2,15 @@ package doctorcmd
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -41,7 +38,7 @@ func printTables(w io.Writer, p *machine) error {
 			if slices.ContainsFunc(trusts, func(t policy.TrustTable) bool { return t.Server == s.Name }) {
 				continue
 			}
-			text := tables(s.Name, s.Known)
+			text := leaks.Tables(s.Name, s.Known)
 			if before, seen := texts[s.Name]; seen && before != text {
 				text = ""
 			}
@@ -54,46 +51,4 @@ func printTables(w io.Writer, p *machine) error {
 		}
 	}
 	return nil
-}
-
-// tables is what is known of a server as a policy says it: of the tools that are known it changes
-// nothing but that calls which go where the user said need not be asked about.
-func tables(name string, known *flow.Known) string {
-	tools := known.Tools()
-	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // no policy can name it
-		return ""
-	}
-	var b strings.Builder
-	whole := tools[0].Traits
-	for _, t := range tools {
-		whole.PublicSource = max(whole.PublicSource, t.Traits.PublicSource)
-		whole.SecretData = min(whole.SecretData, t.Traits.SecretData)
-	}
-	fmt.Fprintf(&b, "# As clawai read it in %s.\n[%s]\n", strings.Replace(known.Version(), "docs", "the documentation", 1), policytext.Key("server", name))
-	if whole.PublicSource == policy.Yes {
-		b.WriteString("public_source = true\n")
-	}
-	switch whole.SecretData {
-	case policy.Private:
-		b.WriteString("secret_data = \"private\"\n")
-	case policy.Yes:
-		b.WriteString("secret_data = true\n")
-	case policy.Unsaid, policy.No, policy.Forbidden:
-	}
-	for _, t := range tools {
-		var says []string
-		if t.Traits.PublicSource < whole.PublicSource {
-			says = append(says, "public_source = false")
-		}
-		if t.Traits.SecretData > whole.SecretData {
-			says = append(says, "secret_data = true")
-		}
-		if t.Decides != nil {
-			says = append(says, "decides = "+policytext.List(policytext.QuoteAll(t.Decides)))
-		}
-		if says != nil {
-			fmt.Fprintf(&b, "[%s]\n%s\n", policytext.Key("server", name, "tool", t.Name), strings.Join(says, "\n"))
-		}
-	}
-	return b.String() + "\n"
 }

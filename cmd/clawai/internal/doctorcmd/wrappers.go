@@ -3,7 +3,6 @@ package doctorcmd
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
@@ -47,25 +46,11 @@ func checkWrappers(p *machine) (all []finding) {
 		all = append(all, finding{Health: broken, Text: text, Fix: "clawai unwrap; clawai status says what stands where"})
 	}
 	if len(bare) > 0 {
-		all = append(all, finding{Health: doubtful, Text: cmdline.Count(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + quoted(bare),
+		all = append(all, finding{Health: doubtful, Text: cmdline.Count(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + cmdline.Names(bare),
 			Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords(bare), " ") + "; clawai status says where they are"})
 	}
 	if all == nil {
 		all = fine("%s as wrap writes them", cmdline.Count(f.Status().Counts[wrap.Wrapped], "1 wrapper stands", "%d wrappers stand"))
 	}
 	return all
-}
-
-// quoted lists names, of many the first few.
-func quoted(names []string) string {
-	const most = 5
-	words := make([]string, 0, most+1)
-	for i, name := range names {
-		if i == most {
-			words = append(words, fmt.Sprintf("and %d more", len(names)-most))
-			break
-		}
-		words = append(words, strconv.Quote(name))
-	}
-	return strings.Join(words, ", ")
 }

@@ -62,28 +62,14 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// heard keeps what the user says for the proxies of the session that the client names, and
-// for those that the same client process has started: they may not know the name.
+// heard keeps what the user says where the flow of the session is kept.
 func heard(line *program.Line, session, said string) error {
 	files := line.Files("")
 	folders, err := files.Folders()
 	if err != nil {
 		return err
 	}
-	return flow.Hear(folders.State, append(flow.ClientKeys(), flow.IDKey(session)), said)
-}
-
-// seen is the session that the client's proxies are of, with the one that the client names, if
-// it does: it has another name after it was cleared, and they do not.
-func seen(state, project, session string) (*flow.Session, error) {
-	one := flow.New(state, append(flow.Keys(os.Getenv, project), flow.ClientKeys()...))
-	one.Listen(flow.ClientKeys()...)
-	one.Follow(os.Getenv)
-	if session == "" {
-		_, err := one.Seen() // it joins the others
-		return one, err
-	}
-	return one, one.Join(flow.IDKey(session))
+	return flow.HearIn(folders.State, session, said)
 }
 
 // cleared ends what the client's session has seen, where the client has begun another of this
@@ -134,7 +120,7 @@ func single(line *program.Line, o *program.Opened, project, id string, ask hook.
 	known.Project = project
 	before := flow.New(o.Folders.State, flow.Keys(os.Getenv, project))
 	if rules := o.Policy.Policy; rules.Flow() != policy.Off || rules.Labelled() {
-		if before, err = seen(o.Folders.State, project, id); err != nil {
+		if before, err = flow.OfHook(o.Folders.State, project, id); err != nil {
 			before.Close()
 			return nil, nil, fmt.Errorf("what the session has seen cannot be read: %w", err)
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
 )
 
 var formats = []string{"text", "json", "github", "sarif"}
@@ -87,9 +86,9 @@ func show(c *cli.Context, format, path string, found []outcome) error {
 			Servers []serverDoc `json:"servers"`
 		}{docs})
 	case "github":
-		return report.Annotations(c.App.Writer, findings(path, found))
+		return check.Annotations(c.App.Writer, findings(path, found))
 	case "sarif":
-		return report.SARIF(c.App.Writer, report.Tool{Name: "clawai lock", Version: cmdline.Version}, findings(path, found))
+		return check.SARIF(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, findings(path, found))
 	}
 	if err := tellDifferences(c, found, true); err != nil {
 		return err

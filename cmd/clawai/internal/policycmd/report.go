@@ -14,7 +14,6 @@ import (
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
 )
 
 // testFormats are the forms of a test report; the first is the one for people.
@@ -66,7 +65,7 @@ func dressed(format string, marks []cmdline.Mark, write func(io.Writer) error) f
 }
 
 // writeTests gives the writer of a run's report in a form.
-func writeTests(format string, p *policy.Policy, run report.Run) func(io.Writer) error {
+func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) error {
 	run.Version = cmdline.Version
 	run.Revision = p.Revision()
 	run.Duration = time.Since(run.Start)
@@ -104,7 +103,7 @@ func tellBroken(c *cli.Context, format string, err error) error {
 }
 
 // loading is who finds that a policy does not load.
-var loading = report.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.Kind{{
+var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.Kind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}
 
@@ -120,9 +119,9 @@ func loadFindings(broken policy.Errors) []check.Finding {
 
 // writeFindings gives the writer of findings in one of the forms that have room
 // for them.
-func writeFindings(format string, tool report.Tool, findings []check.Finding) func(io.Writer) error {
+func writeFindings(format string, tool check.Tool, findings []check.Finding) func(io.Writer) error {
 	if format == "sarif" {
-		return func(w io.Writer) error { return report.SARIF(w, tool, findings) }
+		return func(w io.Writer) error { return check.SARIF(w, tool, findings) }
 	}
-	return func(w io.Writer) error { return report.Annotations(w, findings) }
+	return func(w io.Writer) error { return check.Annotations(w, findings) }
 }

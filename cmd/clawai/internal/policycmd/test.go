@@ -11,7 +11,6 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -44,7 +43,7 @@ func runTest(c *cli.Context) error {
 
 // testOnce judges every fixture and reports.
 func testOnce(c *cli.Context, format string) error {
-	run := report.Run{Policy: c.String("policy"), Start: time.Now()}
+	run := check.Run{Policy: c.String("policy"), Start: time.Now()}
 	o, fill, err := judging(c)
 	if err != nil {
 		return err

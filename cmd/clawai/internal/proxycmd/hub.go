@@ -153,7 +153,7 @@ func (h *hubRun) disk() disk.Disk {
 	return disk.OS()
 }
 
-func isElsewhere(s config.Upstream) bool { return s.URL != "" || runsElsewhere(s.Command) }
+func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
 // serve is the hub until its client is gone.
 func (h *hubRun) serve(ctx context.Context) error {

@@ -25,7 +25,7 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	if h.opens(s) != nil {
 		return nil
 	}
-	identity, used, err := h.identity(s)
+	identity, used, err := Identity(h.run.folders, s)
 	if err != nil {
 		return nil
 	}
@@ -42,16 +42,16 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// identity is all that a server is opened with: what it lists depends on nothing else that can
+// Identity is all that a server is opened with: what it lists depends on nothing else that can
 // be known before it is asked.
-func (h *hubRun) identity(s config.Upstream) (b []byte, used [][]byte, err error) {
+func Identity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
 		u, unread := url.Parse(s.URL)
 		if err = errors.Join(err, unread); err != nil {
 			return nil, nil, err
 		}
-		e, err := authcmd.SignInOptions(h.run.folders, u, authcmd.Browse).Store.Load(oauth.Key(u)) // as whom it may list other things
+		e, err := authcmd.SignInOptions(folders, u, authcmd.Browse).Store.Load(oauth.Key(u)) // as whom it may list other things
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil
 		}

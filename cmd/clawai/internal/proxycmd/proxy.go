@@ -143,7 +143,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	}
 	p.project, _ = os.Getwd() // that of the client, which started us; without one there is no project
 	if p.remote == nil {
-		p.disk, p.here = disk.OS(), !runsElsewhere(p.command)
+		p.disk, p.here = disk.OS(), !stdio.RunsElsewhere(p.command)
 	}
 	if err := p.readOptions(c); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 // cwd is where the server that we start begins its relative paths; "" where that is not
 // known.
 func (p *proxyRun) cwd() string {
-	if len(p.command) == 0 || p.remote != nil || movesAway(p.command) {
+	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
 		return ""
 	}
 	dir, _ := os.Getwd()
@@ -235,7 +235,7 @@ func (p *proxyRun) sessions(record gate.Recorder, stderr *os.File) (*session.Ses
 	p.policy = nil // the sessions let go of it when another takes its place
 	return session.New(session.Options{
 		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: p.state(), Ask: p.settings, Folders: p.folders,
-		View: seen, By: cmdline.Account(), Stderr: stderr, Cwd: p.cwd(), OS: p.system(), Elsewhere: namesFolder(p.command), ObserveOnly: p.observe,
+		View: seen, By: cmdline.Account(), Stderr: stderr, Cwd: p.cwd(), OS: p.system(), Elsewhere: stdio.NamesFolder(p.command), ObserveOnly: p.observe,
 	})
 }
 

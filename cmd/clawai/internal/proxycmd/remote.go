@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
@@ -19,14 +18,10 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// What a client's configuration hands a remote server over in: neither headers
-// nor an address with a secret in it belong on a command line, which every
-// process of the machine can read.
-const (
-	envReference = "env:"               // -- env:NAME: the address is the value of NAME
-	envHeader    = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
-	envFilled    = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
-)
+// envReference begins what a client's configuration hands an address over in: -- env:NAME, the
+// address is the value of NAME. An address with a secret in it does not belong on a command
+// line, which every process of the machine can read.
+const envReference = "env:"
 
 // remoteServer is what follows "--" when it is an address.
 type remoteServer struct {
@@ -79,9 +74,9 @@ func readAddress(command []string) (*remoteServer, error) {
 // readHeaders collects the headers of the environment and of the files. The nearer
 // wins: a file is nearer than the environment, a later file than an earlier one.
 func readHeaders(files []string) (http.Header, error) {
-	h, err := envHeaders(os.Environ())
+	h, err := remote.EnvHeaders(os.Environ(), os.LookupEnv)
 	if err != nil {
-		return nil, err
+		return nil, cmdline.Usagef("%w", err)
 	}
 	for _, file := range files {
 		src, err := config.ReadSecret(file)
@@ -93,38 +88,6 @@ func readHeaders(files []string) (http.Header, error) {
 			return nil, cmdline.Usagef("--header-file %s: %w", file, err)
 		}
 		maps.Copy(h, more)
-	}
-	return h, nil
-}
-
-// envHeaders are the headers of the environment. A client's entry may have told the
-// client's own transport how to speak, in Accept or Content-Type: ours knows.
-func envHeaders(environ []string) (http.Header, error) {
-	h := http.Header{}
-	slices.Sort(environ)
-	for _, v := range environ {
-		name, line, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, envHeader) {
-			continue
-		}
-		if strings.ContainsAny(line, "\r\n") {
-			return nil, cmdline.Usagef("%s holds more than one line", name)
-		}
-		header, _, _ := strings.Cut(line, ":")
-		if strings.EqualFold(header, "Accept") || strings.EqualFold(header, "Content-Type") {
-			continue
-		}
-		fill := func(string) (string, bool) { return "", false }
-		if strings.HasPrefix(name, envFilled) {
-			fill = os.LookupEnv
-		}
-		one, err := remote.ParseHeaders(line, fill)
-		if err != nil {
-			return nil, cmdline.Usagef("the header in %s: %w", name, err)
-		}
-		for key, values := range one {
-			h[key] = append(h[key], values...)
-		}
 	}
 	return h, nil
 }

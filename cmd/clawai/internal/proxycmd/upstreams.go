@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/upstream"
 	"github.com/clawai/clawai/proxy/remote"
 )
 
@@ -17,7 +18,7 @@ import (
 func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	l.upstreams = make(map[string]remote.Options, len(texts))
 	for _, text := range texts {
-		name, address, named := cutName(text)
+		name, address, named := upstream.CutName(text)
 		server, err := readAddress([]string{address})
 		if err != nil {
 			return err
@@ -59,7 +60,7 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {
-		name, file, _ := cutName(text)
+		name, file, _ := upstream.CutName(text)
 		if _, known := l.upstreams[name]; name != "" && !known {
 			return nil, cmdline.Usagef("--header-file %s: no --upstream is called %q, but %s; a file of that name is written ./%s",
 				text, name, cmdline.Quote(slices.Sorted(maps.Keys(l.upstreams))), text)
@@ -67,14 +68,4 @@ func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 		files[name] = append(files[name], file)
 	}
 	return files, nil
-}
-
-// cutName takes NAME= off; what stands before the first = of a path or an address
-// with a / is no name.
-func cutName(text string) (name, rest string, named bool) {
-	name, rest, named = strings.Cut(text, "=")
-	if !named || name == "" || strings.Contains(name, "/") {
-		return "", text, false
-	}
-	return name, rest, true
 }

@@ -1,12 +1,10 @@
-package report
+package check
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/clawai/clawai/policy/check"
 )
 
 // The escapes of GitHub's workflow commands ("Workflow commands for GitHub
@@ -16,10 +14,10 @@ var (
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-var commandWords = map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Note: "notice"}
+var commandWords = map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
 
 // Annotations writes one workflow command of GitHub Actions for each finding.
-func Annotations(w io.Writer, findings []check.Finding) error {
+func Annotations(w io.Writer, findings []Finding) error {
 	out := bufio.NewWriter(w)
 	for _, f := range findings {
 		word, known := commandWords[f.Severity]

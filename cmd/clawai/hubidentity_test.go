@@ -1,4 +1,4 @@
-package proxycmd
+package main
 
 import (
 	"net/url"
@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
+	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/oauth"
 )
 
 // What a server is opened with tells its kept lists from others.
-func TestIdentity(t *testing.T) {
+func TestHubIdentity(t *testing.T) {
 	t.Setenv("CLAWAI_KEYCHAIN", "off")
 	t.Setenv("XDG_SESSION_ID", "1")
 	dir := t.TempDir()
-	h := &hubRun{run: &proxyRun{folders: config.Folders{State: filepath.Join(dir, "state")}}}
+	folders := config.Folders{State: filepath.Join(dir, "state")}
 	program, script := filepath.Join(dir, "program.exe"), filepath.Join(dir, "server.js")
 	for _, path := range []string{program, script} {
 		if err := os.WriteFile(path, []byte("1"), 0o700); err != nil {
@@ -30,7 +31,7 @@ func TestIdentity(t *testing.T) {
 	signIn := func(since time.Time) {
 		u, err := url.Parse(address)
 		if err == nil {
-			err = authcmd.SignInOptions(h.run.folders, u, nil).Store.Save(oauth.Entry{Server: oauth.Key(u), AccessToken: since.String(), Since: since})
+			err = authcmd.SignInOptions(folders, u, nil).Store.Save(oauth.Entry{Server: oauth.Key(u), AccessToken: since.String(), Since: since})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -56,12 +57,12 @@ func TestIdentity(t *testing.T) {
 		"signed in anew":  {remote, func(*config.Upstream) { signIn(time.Now().Add(time.Hour)) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, _, err := h.identity(c.of)
+			before, _, err := proxycmd.Identity(folders, c.of)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.change(&c.of)
-			after, _, err := h.identity(c.of)
+			after, _, err := proxycmd.Identity(folders, c.of)
 			if err != nil || (string(before) == string(after)) != c.same {
 				t.Errorf("%s, then %s, %v", before, after, err)
 			}

@@ -1,4 +1,4 @@
-package doctorcmd
+package wrapcmd
 
 import (
 	"slices"
@@ -20,26 +20,26 @@ func parsed(t *testing.T, text string) *policy.Policy {
 	return p
 }
 
-func TestLeakFindings(t *testing.T) {
-	some := slices.Repeat([]leaks.Leak{{Source: leaks.Step{Server: "web", Tool: "fetch"}, Data: leaks.Step{Server: "files", Tool: "read_file"}, Sink: leaks.Step{Server: "web", Tool: "fetch"}}}, shownLeaks+2)
+func TestLeakAdvice(t *testing.T) {
+	const shown = 5
+	some := slices.Repeat([]leaks.Leak{{Source: leaks.Step{Server: "web", Tool: "fetch"}, Data: leaks.Step{Server: "files", Tool: "read_file"}, Sink: leaks.Step{Server: "web", Tool: "fetch"}}}, shown+2)
 	for name, c := range map[string]struct {
 		leaks   []leaks.Leak
 		bare    bool
 		level   policy.Level
 		unknown []string
 		open    []string
-		want    health
 		fix     []string
 	}{
-		"off":              {some, false, policy.Off, nil, []string{"web"}, doubtful, []string{`level = "ask"`, "clawai doctor --tables"}},
-		"tables are there": {some, false, policy.Watch, nil, nil, doubtful, []string{`level = "ask"`}},
-		"not wrapped":      {some, true, policy.Ask, nil, nil, doubtful, []string{"clawai wrap"}},
-		"asked":            {some, false, policy.Ask, nil, nil, healthy, nil},
-		"strict":           {some, false, policy.Strict, nil, nil, healthy, nil},
-		"nothing":          {nil, true, policy.Off, []string{"mine"}, nil, healthy, nil},
+		"off":              {some, false, policy.Off, nil, []string{"web"}, []string{`level = "ask"`, "clawai doctor --tables"}},
+		"tables are there": {some, false, policy.Watch, nil, nil, []string{`level = "ask"`}},
+		"not wrapped":      {some, true, policy.Ask, nil, nil, []string{"clawai wrap"}},
+		"asked":            {some, false, policy.Ask, nil, nil, nil},
+		"strict":           {some, false, policy.Strict, nil, nil, nil},
+		"nothing":          {nil, true, policy.Off, []string{"mine"}, nil, nil},
 	} {
-		all := leakFindings(c.leaks, c.bare, c.level, c.unknown, c.open)
-		if len(all) != 1 || all[0].Health != c.want || (c.fix == nil) != (all[0].Fix == "") || len(all[0].Leaks) != len(c.leaks) ||
+		all := leaks.Advise(c.leaks, c.bare, c.level, c.unknown, c.open)
+		if len(all) != 1 || (c.fix == nil) != (all[0].Fix == "") || len(all[0].Leaks) != len(c.leaks) ||
 			strings.Contains(all[0].Fix, "--tables") != (c.open != nil) {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -49,10 +49,10 @@ func TestLeakFindings(t *testing.T) {
 			}
 		}
 	}
-	if all := leakFindings(nil, false, policy.Ask, []string{"mine"}, nil); len(all) != 2 || !strings.Contains(all[1].Text, `"mine"`) {
+	if all := leaks.Advise(nil, false, policy.Ask, []string{"mine"}, nil); len(all) != 2 || !strings.Contains(all[1].Text, `"mine"`) {
 		t.Errorf("%+v", all)
 	}
-	if got := lines(some); len(got) != shownLeaks+1 || !strings.Contains(got[shownLeaks], "2 more") {
+	if got := leaks.Lines(some); len(got) != shown+1 || !strings.Contains(got[shown], "2 more") {
 		t.Error(got)
 	}
 }
@@ -69,7 +69,7 @@ func TestTablesSayWhatHolds(t *testing.T) {
 			continue
 		}
 		known := flow.Recognise([]string{"npx", "-y", s.NPM[0]}, "")
-		text := tables("a b", known)
+		text := leaks.Tables("a b", known)
 		p := parsed(t, text)
 		for _, tool := range known.Tools() {
 			compared++
@@ -82,7 +82,7 @@ func TestTablesSayWhatHolds(t *testing.T) {
 	if compared < 500 {
 		t.Errorf("%d tools were compared", compared)
 	}
-	if tables("a*", flow.Recognise([]string{"uvx", "mcp-server-fetch"}, "")) != "" || tables("mine", nil) != "" {
+	if leaks.Tables("a*", flow.Recognise([]string{"uvx", "mcp-server-fetch"}, "")) != "" || leaks.Tables("mine", nil) != "" {
 		t.Error("there is a table for what has none")
 	}
 }

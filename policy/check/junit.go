@@ -1,4 +1,4 @@
-package report
+package check
 
 import (
 	"encoding/xml"
@@ -6,8 +6,6 @@ import (
 	"io"
 	"path"
 	"strings"
-
-	"github.com/clawai/clawai/policy/check"
 )
 
 // The elements of Ant's JUnit report in the order of its schemas, which
@@ -55,7 +53,7 @@ type (
 // JUnit writes the run as JUnit XML: one suite, a test for each fixture. A
 // fixture without expectation is skipped, one that cannot be read an error.
 func (r Run) JUnit(w io.Writer) error {
-	s := check.Summarize(r.Results)
+	s := Summarize(r.Results)
 	suite := junitSuite{
 		Package: "policy", Name: visible(slashed(r.Policy)), Hostname: "localhost",
 		// The schema takes no zone.
@@ -79,7 +77,7 @@ func (r Run) JUnit(w io.Writer) error {
 	return err
 }
 
-func junitTest(r check.Result) junitCase {
+func junitTest(r Result) junitCase {
 	dir, name := path.Split(visible(slashed(r.Path)))
 	// Readers make a tree of the class at its dots.
 	class := strings.ReplaceAll(strings.Trim(dir, "/"), "/", ".")

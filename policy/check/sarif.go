@@ -1,4 +1,4 @@
-package report
+package check
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // The log of SARIF 2.1.0 (OASIS, 27 March 2020), as far as it is used here.
@@ -45,7 +44,7 @@ type (
 	sarifResult struct {
 		RuleID           string          `json:"ruleId"`
 		RuleIndex        int             `json:"ruleIndex"`
-		Level            check.Severity  `json:"level"`
+		Level            Severity        `json:"level"`
 		Message          sarifMessage    `json:"message"`
 		Locations        []sarifLocation `json:"locations"`
 		RelatedLocations []sarifLocation `json:"relatedLocations,omitempty"`
@@ -75,7 +74,7 @@ const (
 )
 
 // SARIF writes the findings as one log of SARIF 2.1.0.
-func SARIF(w io.Writer, tool Tool, findings []check.Finding) error {
+func SARIF(w io.Writer, tool Tool, findings []Finding) error {
 	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	index := map[string]int{}
 	for _, k := range tool.Kinds {
@@ -101,11 +100,11 @@ func SARIF(w io.Writer, tool Tool, findings []check.Finding) error {
 // SARIF writes the failed tests as one log of SARIF 2.1.0.
 func (r Run) SARIF(w io.Writer) error { return SARIF(w, r.tool(), r.Findings()) }
 
-func sarif(f *check.Finding, ruleIndex int) sarifResult {
+func sarif(f *Finding, ruleIndex int) sarifResult {
 	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(sentences(f))},
 		Locations: []sarifLocation{location(f.Pos, f.EndLine)}}
-	if !slices.Contains(check.Severities(), f.Severity) {
-		result.Level = check.Error
+	if !slices.Contains(Severities(), f.Severity) {
+		result.Level = Error
 	}
 	for i, related := range f.Related {
 		at := location(related.Pos, 0)
@@ -116,7 +115,7 @@ func sarif(f *check.Finding, ruleIndex int) sarifResult {
 }
 
 // sentences are everything a finding says.
-func sentences(f *check.Finding) string {
+func sentences(f *Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
 	if f.Call != "" {
 		parts[0] += "; for example, " + f.Call

@@ -1,4 +1,4 @@
-package doctorcmd
+package wrapcmd
 
 import (
 	"slices"

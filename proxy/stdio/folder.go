@@ -1,4 +1,4 @@
-package proxycmd
+package stdio
 
 import (
 	"os"
@@ -19,9 +19,9 @@ var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 // uv, make, git, env, pnpm, npm, yarn, bun, poetry.
 var toFolder = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
-// movesAway says whether a command may well start its server in another folder than it
+// MovesAway says whether a command may well start its server in another folder than it
 // is run in. A word that only looks so costs relative paths, and opens nothing.
-func movesAway(command []string) bool {
+func MovesAway(command []string) bool {
 	for i, word := range command {
 		name := programName(word)
 		option, _, _ := strings.Cut(word, "=")
@@ -37,10 +37,10 @@ func movesAway(command []string) bool {
 	return false
 }
 
-// runsElsewhere says whether a command may start a server that sees another system than
+// RunsElsewhere says whether a command may start a server that sees another system than
 // ours: in a container, on another machine, in the Linux of a Windows machine, whose
 // bash.exe is found before others.
-func runsElsewhere(command []string) bool {
+func RunsElsewhere(command []string) bool {
 	return slices.ContainsFunc(command, func(word string) bool {
 		name := programName(word)
 		return name == "bash" || slices.Contains(elsewhere, name) || slices.ContainsFunc(textWords(word), func(w string) bool { return slices.Contains(elsewhere, programName(w)) })
@@ -56,9 +56,9 @@ func changesFolder(text string) bool {
 	})
 }
 
-// namesFolder says whether a server is given another folder than the one it is started in
+// NamesFolder says whether a server is given another folder than the one it is started in
 // as an argument: it may start relative paths there, as the filesystem server does.
-func namesFolder(command []string) bool {
+func NamesFolder(command []string) bool {
 	here, err := os.Getwd()
 	for _, word := range command[min(1, len(command)):] {
 		_, value, _ := strings.Cut(word, "=")

@@ -1,4 +1,4 @@
-package hookcmd
+package hook_test
 
 import (
 	"fmt"
@@ -7,16 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/hook"
 	"github.com/clawai/clawai/internal/hook/client"
-	"github.com/clawai/clawai/internal/hook/program"
 	"github.com/clawai/clawai/policy"
 )
 
-const rules = `
+const flowRules = `
 [server.web]
 public_source = true
 [server.mail]
@@ -28,47 +26,35 @@ decides = ["to"]
 level = "ask"
 `
 
-// kept is a record of one event, of which the text is looked at.
-type kept struct{ text string }
-
-func (k *kept) Record(events ...*event.Event) error {
-	for _, ev := range events {
-		ev.Record = "r-1"
-		k.text += fmt.Sprintf("%+v", *ev)
-	}
-	return nil
-}
-
-// tell runs the hook on a prompt as the client reports it.
-func tell(t *testing.T, state, id, payload string, on bool) *kept {
+// tell runs the hook on a prompt as the client reports it, and gives what is recorded.
+func tell(t *testing.T, state, id, payload string, on bool) (text string) {
 	t.Helper()
-	line, err := program.Parse([]string{id, "--state", state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, o := &kept{}, line.Options("clawai test")
-	o.Heard = func(session, said string) error { return heard(&line, session, said) }
-	o.Open = func(_ string, _ *client.Request, ask hook.Dialog) (*hook.Door, error) {
-		p := parsed(t)
-		g, err := gate.New(gate.Options{Policy: p, Recorder: k, Approver: ask, Concluder: gate.None{}, Principals: gate.None{},
-			Inspector: gate.None{}, Labels: gate.None{}, Limits: hook.Uncounted{}})
-		if err != nil {
-			return nil, err
+	p, r := ofFlow(t), &record{}
+	o := options(p, id, r)
+	open := o.Open
+	o.Heard = func(session, said string) error { return flow.HearIn(state, session, said) }
+	o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+		door, err := open(project, req, ask)
+		if door != nil {
+			door.Flow = on
 		}
-		return &hook.Door{Gate: g, Policy: p, Flow: on, Close: g.Close}, nil
+		return door, err
 	}
 	if a := hook.Run(t.Context(), []byte(payload), o); a.Code != 0 || len(a.Stdout)+len(a.Stderr) > 0 {
 		t.Errorf("%s: %d %s %s", id, a.Code, a.Stdout, a.Stderr)
 	}
-	if !strings.Contains(k.text, client.PromptMethod) || strings.Contains(k.text, "bob@example.org") {
-		t.Errorf("%s: recorded %s", id, k.text)
+	for _, ev := range r.events {
+		text += fmt.Sprintf("%+v", ev)
 	}
-	return k
+	if !strings.Contains(text, client.PromptMethod) || strings.Contains(text, "bob@example.org") {
+		t.Errorf("%s: recorded %s", id, text)
+	}
+	return text
 }
 
-func parsed(t *testing.T) *policy.Policy {
+func ofFlow(t *testing.T) *policy.Policy {
 	t.Helper()
-	p, err := policy.Parse("p.toml", []byte(rules), policy.Options{})
+	p, err := policy.Parse("p.toml", []byte(flowRules), policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +66,7 @@ func sends(t *testing.T, state, session string) policy.Action {
 	t.Helper()
 	s := flow.New(state, []string{flow.IDKey(session)})
 	defer s.Close()
-	p := parsed(t)
+	p := ofFlow(t)
 	none := func() *flow.Known { return nil }
 	if err := s.Server("web", "", none, p).Add([]gate.Label{{Kind: "untrusted", Source: "web fetch"}}, []byte(`"a page"`)); err != nil {
 		t.Fatal(err)
@@ -135,9 +121,9 @@ func TestPromptsThatCannotBeKept(t *testing.T) {
 	if err := os.WriteFile(state, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := tell(t, state, "claude-code", `{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"Write to bob@example.org"}`, true)
-	if !strings.Contains(k.text, "endorse nothing") {
-		t.Errorf("recorded %s", k.text)
+	text := tell(t, state, "claude-code", `{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"Write to bob@example.org"}`, true)
+	if !strings.Contains(text, "endorse nothing") {
+		t.Errorf("recorded %s", text)
 	}
 }
 
@@ -156,7 +142,7 @@ func TestSessionWithoutAName(t *testing.T) {
 			t.Fatal(err)
 		}
 		proxy.Close()
-		one, err := seen(state, "/", "")
+		one, err := flow.OfHook(state, "/", "")
 		if err != nil {
 			t.Fatal(err)
 		}

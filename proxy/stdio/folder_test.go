@@ -1,9 +1,11 @@
-package proxycmd
+package stdio_test
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/proxy/stdio"
 )
 
 // A server that is started elsewhere reads relative paths elsewhere: then no folder is
@@ -36,7 +38,7 @@ func TestMovesAway(t *testing.T) {
 		if before, text, found := strings.Cut(command, "|"); found {
 			words = append(strings.Fields(before), text)
 		}
-		if got := movesAway(words); got != want {
+		if got := stdio.MovesAway(words); got != want {
 			t.Errorf("%s: %v", command, got)
 		}
 	}
@@ -75,7 +77,7 @@ func TestNamesFolder(t *testing.T) {
 		"":                                         false,
 		other:                                      false, // the program itself
 	} {
-		if got := namesFolder(strings.Fields(words)); got != want {
+		if got := stdio.NamesFolder(strings.Fields(words)); got != want {
 			t.Errorf("%q: %v", words, got)
 		}
 	}
@@ -91,7 +93,7 @@ func TestRunsElsewhere(t *testing.T) {
 		if before, text, found := strings.Cut(command, "|"); found {
 			words = []string{before, text}
 		}
-		if got := runsElsewhere(words); got != want {
+		if got := stdio.RunsElsewhere(words); got != want {
 			t.Errorf("%s: %v", command, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package check
 
 import (
 	"bufio"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/clawai/clawai/policy/check"
 )
 
 // TAP writes the run in version 14 of the Test Anything Protocol
@@ -34,7 +32,7 @@ func (r Run) TAP(w io.Writer) error {
 
 // tapDiagnostic writes the YAML block of a failure. Its texts are JSON strings,
 // which YAML reads as they are.
-func tapDiagnostic(out *bufio.Writer, r check.Result) {
+func tapDiagnostic(out *bufio.Writer, r Result) {
 	pair := func(key, value string) {
 		// A valid string always marshals.
 		quoted, _ := json.Marshal(visible(value))

@@ -1,4 +1,4 @@
-package proxycmd
+package remote_test
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// others are names that a server's owner, or a careless client, may well send.
-var others = []string{
+// otherHeaders are names that a server's owner, or a careless client, may well send.
+var otherHeaders = []string{
 	"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "User-Agent", "Referer", "Origin", "From", "Via", "Forwarded",
 	"X-Forwarded-For", "X-Api-Key", "X-Request-Id", "Accept-Language", "Accept-Charset", "Cache-Control", "Pragma", "Date", "Expect",
 	"If-Match", "If-None-Match", "If-Modified-Since", "Range", "Content-Language", "Content-Location", "Content-Range", "Content-Md5",
@@ -34,10 +34,10 @@ func TestWrapAndProxyRefuseTheSameHeaders(t *testing.T) {
 		return err == nil
 	}
 	takes := func(name string) bool {
-		_, err := envHeaders([]string{envHeader + "1=" + name + ": x"})
+		_, err := remote.EnvHeaders([]string{"CLAWAI_HEADER_1=" + name + ": x"}, nil)
 		return err == nil
 	}
-	for _, canonical := range slices.Concat(remote.OwnHeaders(), others) {
+	for _, canonical := range slices.Concat(remote.OwnHeaders(), otherHeaders) {
 		for _, name := range []string{canonical, strings.ToLower(canonical), strings.ToUpper(canonical)} {
 			if wrapped, taken := wraps(name), takes(name); wrapped != taken {
 				t.Errorf("%s: wrap moves it %v, the proxy takes it %v", name, wrapped, taken)

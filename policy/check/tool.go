@@ -1,8 +1,4 @@
-// Package report writes what checks of a policy find in the forms that CI
-// systems read: SARIF 2.1.0, GitHub's workflow annotations, JUnit XML and TAP 14.
-// What it is given may hold an attacker's text: no form lets it end a line, an
-// element or a command early. Pure.
-package report
+package check
 
 import (
 	"fmt"
@@ -13,20 +9,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // Tool is who found it. Kinds may be empty: codes are then named alone.
 type Tool struct {
 	Name, Version string
-	Kinds         []check.Kind
+	Kinds         []Kind
 }
 
 // Run is one run of fixtures against a policy.
 type Run struct {
 	Policy   string // the file
 	Revision string
-	Results  []check.Result
+	Results  []Result
 	Start    time.Time // of the run; JUnit XML names it
 	Duration time.Duration
 	Version  string // of clawai
@@ -40,7 +35,7 @@ const (
 
 // tool is who reports the findings of a run.
 func (r Run) tool() Tool {
-	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []check.Kind{
+	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []Kind{
 		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
 			Why: "Either the policy changed its meaning or the expectation is out of date."},
 		{Code: unreadable, Summary: "A fixture cannot be read.", Why: "A test that is not read proves nothing."},
@@ -48,17 +43,17 @@ func (r Run) tool() Tool {
 }
 
 // Findings are the failed tests of a run, each at its fixture's first line.
-func (r Run) Findings() []check.Finding {
-	var out []check.Finding
+func (r Run) Findings() []Finding {
+	var out []Finding
 	for _, result := range r.Results {
-		f := check.Finding{Code: mismatch, Severity: check.Error, Pos: policy.Position{File: result.Path, Line: 1}}
+		f := Finding{Code: mismatch, Severity: Error, Pos: policy.Position{File: result.Path, Line: 1}}
 		switch {
 		case result.Err != nil:
 			f.Code, f.Message = unreadable, result.Err.Error()
 		case result.Mismatch():
 			f.Message = failure(result)
 			if rule := result.Rule; rule != nil {
-				f.Related = []check.Related{{Pos: rule.Pos, Message: "the rule that decided"}}
+				f.Related = []Related{{Pos: rule.Pos, Message: "the rule that decided"}}
 			}
 		default:
 			continue
@@ -69,11 +64,11 @@ func (r Run) Findings() []check.Finding {
 }
 
 // failure is one line on a mismatch.
-func failure(r check.Result) string {
+func failure(r Result) string {
 	if *r.Expected == r.Action {
-		return fmt.Sprintf("%s (%s by %s)", r.Wanted(), r.Action, check.Because(r))
+		return fmt.Sprintf("%s (%s by %s)", r.Wanted(), r.Action, Because(r))
 	}
-	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, check.Because(r))
+	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, Because(r))
 }
 
 // slashed is a path as the web writes it.

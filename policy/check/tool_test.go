@@ -1,4 +1,4 @@
-package report_test
+package check_test
 
 import (
 	"bytes"
@@ -16,38 +16,37 @@ import (
 
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/report"
 )
 
-// hostile is what an attacker would have a report say.
-const hostile = "a]]>b</failure>\r\n::error file=x::owned\x1b[2J\x00\u202e%0A\xff # SKIP\n  ...\nok 1 é"
+// hostileText is what an attacker would have a report say.
+const hostileText = "a]]>b</failure>\r\n::error file=x::owned\x1b[2J\x00\u202e%0A\xff # SKIP\n  ...\nok 1 é"
 
-func run() report.Run {
+func aRun() check.Run {
 	deny, allow := policy.Deny, policy.Allow
-	rule := &policy.Rule{Action: policy.Deny, Description: hostile, Pos: policy.Position{File: "dir/my policy.toml", Line: 4, Column: 1}}
-	return report.Run{
+	rule := &policy.Rule{Action: policy.Deny, Description: hostileText, Pos: policy.Position{File: "dir/my policy.toml", Line: 4, Column: 1}}
+	return check.Run{
 		Policy: "dir/my policy.toml", Revision: "0123456789ab", Version: "1.2.3",
 		Start: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Duration: 1500 * time.Millisecond,
 		Results: []check.Result{
 			{Path: "fx/good.json", Action: policy.Deny, Expected: &deny, Rule: rule},
 			{Path: "fx/bad #1, or: 50%.json", Action: policy.Deny, Expected: &allow, Rule: rule},
 			{Path: "open.json", Action: policy.Deny, Reason: "no rule matches"},
-			{Path: "fx/torn" + hostile + ".json", Err: errors.New("torn: " + hostile)},
+			{Path: "fx/torn" + hostileText + ".json", Err: errors.New("torn: " + hostileText)},
 		},
 	}
 }
 
-func sample() check.Finding {
+func sampleFinding() check.Finding {
 	return check.Finding{
 		Code: "shadowed-rule", Severity: check.Warning,
 		Pos:     policy.Position{File: "a b/policy.toml", Line: 3, Column: 2},
 		EndLine: 4,
-		Message: "the rule never decides: " + hostile, Why: "an earlier one does", Fix: "remove it",
+		Message: "the rule never decides: " + hostileText, Why: "an earlier one does", Fix: "remove it",
 		Related: []check.Related{{Pos: policy.Position{File: "/abs/ü.toml"}, Message: "the earlier one"}},
 	}
 }
 
-func render(t testing.TB, write func(io.Writer) error) string {
+func written(t testing.TB, write func(io.Writer) error) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := write(&out); err != nil {
@@ -81,15 +80,15 @@ func sarifSchema(t testing.TB) *jsonschema.Schema {
 
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
-	tool := report.Tool{Name: "clawai policy lint", Kinds: []check.Kind{{Code: "other", Summary: "s"}}}
+	tool := check.Tool{Name: "clawai policy lint", Kinds: []check.Kind{{Code: "other", Summary: "s"}}}
 	unknown := check.Finding{Code: "new", Severity: "dreadful", Pos: policy.Position{File: "p"}, Message: "m"}
 	for name, write := range map[string]func(io.Writer) error{
-		"run":      run().SARIF,
-		"findings": func(w io.Writer) error { return report.SARIF(w, tool, []check.Finding{sample(), unknown}) },
-		"nothing":  func(w io.Writer) error { return report.SARIF(w, report.Tool{Name: "x"}, nil) },
+		"run":      aRun().SARIF,
+		"findings": func(w io.Writer) error { return check.SARIF(w, tool, []check.Finding{sampleFinding(), unknown}) },
+		"nothing":  func(w io.Writer) error { return check.SARIF(w, check.Tool{Name: "x"}, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := render(t, write)
+			text := written(t, write)
 			doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
@@ -105,9 +104,9 @@ func TestSARIFIsValid(t *testing.T) {
 }
 
 func TestSARIFSaysWhere(t *testing.T) {
-	text := render(t, func(w io.Writer) error {
-		return report.SARIF(w, report.Tool{Name: "lint", Kinds: []check.Kind{{Code: "first", Summary: "s"}}},
-			[]check.Finding{sample()})
+	text := written(t, func(w io.Writer) error {
+		return check.SARIF(w, check.Tool{Name: "lint", Kinds: []check.Kind{{Code: "first", Summary: "s"}}},
+			[]check.Finding{sampleFinding()})
 	})
 	var log struct {
 		Runs []struct {
@@ -146,7 +145,7 @@ func TestSARIFSaysWhere(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	plain := check.Finding{Code: "c", Severity: check.Note, Pos: policy.Position{File: `d\a,b:c%.toml`, Line: 7}, Message: "100%\nsure"}
-	text := render(t, func(w io.Writer) error { return report.Annotations(w, []check.Finding{plain, sample()}) })
+	text := written(t, func(w io.Writer) error { return check.Annotations(w, []check.Finding{plain, sampleFinding()}) })
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines for two findings:\n%s", len(lines), text)
@@ -157,14 +156,14 @@ func TestAnnotations(t *testing.T) {
 	if !strings.HasPrefix(lines[1], "::warning file=a b/policy.toml,line=3,col=2,endLine=4,title=shadowed-rule::the rule") {
 		t.Errorf("got %s", lines[1])
 	}
-	if got := render(t, run().Annotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
+	if got := written(t, aRun().Annotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
 		t.Errorf("a run gives\n%s", got)
 	}
 	unprintable(t, text)
 }
 
 func TestJUnit(t *testing.T) {
-	text := render(t, run().JUnit)
+	text := written(t, aRun().JUnit)
 	var doc struct {
 		Suite struct {
 			Name      string `xml:"name,attr"`
@@ -199,7 +198,7 @@ func TestJUnit(t *testing.T) {
 }
 
 func TestTAP(t *testing.T) {
-	text := render(t, run().TAP)
+	text := written(t, aRun().TAP)
 	for _, want := range []string{
 		"TAP version 14\n1..4\nok 1 - fx/good.json\nnot ok 2 - fx/bad \\#1, or: 50%.json\n  ---\n",
 		"\n    line: 4\n", "\nok 3 - open.json # SKIP no expectation\nnot ok 4 - fx/torn", "  wanted: \"allow\"\n  found: \"deny\"\n",
@@ -226,34 +225,34 @@ func unprintable(t testing.TB, text string) {
 // reader, says what was failed, and holds no more tests or findings than there
 // are.
 func FuzzReports(f *testing.F) {
-	f.Add("fx/a.json", hostile)
+	f.Add("fx/a.json", hostileText)
 	f.Add("a\nok 2", "]]>")
 	f.Add("\xff\xfe", "\ufffe\U0010ffff")
 	schema := sarifSchema(f)
 	f.Fuzz(func(t *testing.T, path, msg string) {
-		r := report.Run{Policy: path, Revision: "r", Version: msg, Results: []check.Result{{Path: path, Err: errors.New(msg)}}}
+		r := check.Run{Policy: path, Revision: "r", Version: msg, Results: []check.Result{{Path: path, Err: errors.New(msg)}}}
 		var suites struct {
 			Cases []struct {
 				Error *string `xml:"error"`
 			} `xml:"testsuite>testcase"`
 		}
-		text := render(t, r.JUnit)
+		text := written(t, r.JUnit)
 		if err := xml.Unmarshal([]byte(text), &suites); err != nil || len(suites.Cases) != 1 || suites.Cases[0].Error == nil {
 			t.Errorf("JUnit: %v\n%s", err, text)
 		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, r.SARIF)))
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, r.SARIF)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(doc); err != nil {
 			t.Error(err)
 		}
-		if text := render(t, r.Annotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
+		if text := written(t, r.Annotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
 			t.Errorf("annotations\n%s", text)
 		}
-		if text := render(t, r.TAP); strings.Count(text, "\n") != 7 || !strings.Contains(text, "\nnot ok 1 - ") {
+		if text := written(t, r.TAP); strings.Count(text, "\n") != 7 || !strings.Contains(text, "\nnot ok 1 - ") {
 			t.Errorf("TAP\n%s", text)
 		}
-		unprintable(t, render(t, r.TAP)+render(t, r.Annotations))
+		unprintable(t, written(t, r.TAP)+written(t, r.Annotations))
 	})
 }
