@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	_ "github.com/clawai/clawai/cmd/clawai-hook/internal/alone"
 	"github.com/clawai/clawai/internal/gate"
@@ -21,15 +20,7 @@ import (
 // version is set by the release.
 var version = "dev"
 
-// enough is the memory from which on it is worth collecting, in bytes: one call needs a
-// few MiB, and then all is gone.
-const enough = 64 << 20
-
-func main() {
-	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(enough)
-	os.Exit(run(os.Args[1:]))
-}
+func main() { os.Exit(run(os.Args[1:])) }
 
 func run(words []string) int {
 	if len(words) == 1 && words[0] == "--version" {
@@ -41,12 +32,15 @@ func run(words []string) int {
 		fmt.Fprintf(os.Stderr, "clawai-hook: %v\n", err)
 		return 2
 	}
-	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte) client.Answer {
+	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte, waits func()) client.Answer {
 		o := line.Options("clawai-hook " + version)
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 			return open(&line, project, req.Session, ask)
 		}
-		o.Elsewhere = func() client.Answer { return big(ctx, &line, payload) }
+		o.Elsewhere = func() client.Answer {
+			waits()
+			return big(ctx, &line, payload)
+		}
 		return hook.Run(ctx, payload, o)
 	})
 }

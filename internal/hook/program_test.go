@@ -29,7 +29,7 @@ func TestPayloadThatDoesNotEnd(t *testing.T) {
 		in, theirs := io.Pipe()
 		var out, errs bytes.Buffer
 		start := time.Now()
-		code := program.Run(line, in, &out, &errs, func(context.Context, []byte) client.Answer {
+		code := program.Run(line, in, &out, &errs, func(context.Context, []byte, func()) client.Answer {
 			t.Error("it is judged")
 			return client.Answer{}
 		})

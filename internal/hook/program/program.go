@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -130,26 +131,36 @@ func (l *Line) Open(project, session string) (o Opened, err error) {
 }
 
 // Patience is how long we wait for a payload, and for what judges to end when we are told
-// to stop.
+// to stop; and how long a call takes that waits for nobody.
 const (
 	readPatience = 10 * time.Second
 	stopPatience = 2 * time.Second
+	usual        = 20 * time.Millisecond
 )
 
+// Judge judges a payload. It calls waits before it does what may take long.
+type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
+
 // Run reads a payload and answers it. It returns the exit code, and has then written the
-// answer: 0 or 2, since clients take any other for a hook that failed. judge is given the
-// payload.
-func Run(l Line, in io.Reader, out, errs io.Writer, judge func(ctx context.Context, payload []byte) client.Answer) int {
-	signal.Ignore(syscall.SIGPIPE) // or a client that reads no more would see us killed
+// answer: 0 or 2, since clients take any other for a hook that failed.
+//
+// To listen to signals is a tenth of what a call costs that waits for nobody. So those
+// that tell us to end are ignored at first, and the answer comes; only who takes longer listens.
+func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+	signal.Ignore(append(ends, syscall.SIGPIPE)...) // by that a client that reads no more would see us killed
 	stops := make(chan os.Signal, 1)
-	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to the end: we live no longer
+	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // to the end: we live no longer
 	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
+	time.AfterFunc(usual, listen)
 	late := time.NewTimer(readPatience)
 	answers := make(chan client.Answer, 1)
 	go func() {
 		room(false)
-		answers <- answered(ctx, gone, late, l, in, judge)
+		answers <- answered(ctx, gone, late, l, in, func(ctx context.Context, payload []byte) client.Answer {
+			return judge(ctx, payload, listen)
+		})
 	}()
 	var a client.Answer
 	select {

@@ -47,7 +47,8 @@ func run(c *cli.Context) error {
 		return &cmdline.ExitError{Code: 2, Err: err} // 2 is also what a client takes for no
 	}
 	line.Packs = packs.Read
-	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte) client.Answer {
+	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
+		waits() // for a person, perhaps
 		o := line.Options("clawai " + cmdline.Version)
 		o.Proxied = proxied
 		o.Heard = func(session, said string) error { return heard(&line, session, said) }
