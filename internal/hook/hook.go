@@ -83,7 +83,7 @@ type held struct {
 	Options
 	req     client.Request
 	payload []byte
-	answer  client.Answer
+	answer  *client.Answer // nil before there is one
 }
 
 func (h *held) refuse(why string) client.Answer {
@@ -121,11 +121,18 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
 		return elsewhere()
 	}
-	out := h.outlet()
-	out.door = door
+	out := &outlet{held: h, door: door, done: make(chan struct{})}
 	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.event(), Out: out})
 	<-out.done
-	return h.answer
+	return h.said()
+}
+
+// said is the answer. Without one it is a denial: silence would let the tool run.
+func (h *held) said() client.Answer {
+	if h.answer == nil {
+		return h.refuse("Refused: judging it did not end.")
+	}
+	return *h.answer
 }
 
 // timed are the calls at this time, as if nothing were found in them: whoever judges them
@@ -237,10 +244,9 @@ type outlet struct {
 	done chan struct{}
 }
 
-// outlet begins with a denial: no answer is silence, which lets the tool run.
-func (h *held) outlet() *outlet {
-	h.answer = h.refuse("Refused: judging it did not end.")
-	return &outlet{held: h, done: make(chan struct{})}
+func (o *outlet) refuse(why string) {
+	answer := o.held.refuse(why)
+	o.answer = &answer
 }
 
 // Forward lets the client go on, or ask.
@@ -248,7 +254,7 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	if o.door != nil && o.door.Labels != nil {
 		if err := o.door.Labels.Called(o.req.Calls); err != nil {
-			o.answer = o.refuse("Refused: what the session has seen with it could not be kept; tell the owner.")
+			o.refuse("Refused: what the session has seen with it could not be kept; tell the owner.")
 			return err
 		}
 	}
@@ -256,11 +262,11 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	if x.Event.Code == gate.CodeHandedOver {
 		var can bool
 		if answer, can = o.req.Row.Ask(o.req.Event, o.question(x)); !can {
-			o.answer = o.refuse("Refused: the client cannot ask.")
+			o.refuse("Refused: the client cannot ask.")
 			return errors.New("the client cannot ask")
 		}
 	}
-	o.answer = answer
+	o.answer = &answer
 	return nil
 }
 
@@ -286,7 +292,7 @@ func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}
-	o.answer = o.refuse(d.Text())
+	o.refuse(d.Text())
 }
 
 // Waiting has nobody to tell: a hook that writes something has answered.
