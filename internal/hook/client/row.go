@@ -9,7 +9,8 @@ import (
 
 // Row is one agent.
 type Row struct {
-	ID string // as in wrap's catalogue
+	ID   string // as in wrap's catalogue
+	Like bool   // as like has it, but for what stands here
 
 	// Where things stand in the payload; of several places the first that is there counts.
 	// Members of objects within are joined by a dot.
@@ -84,8 +85,13 @@ const (
 
 // Find is the row of a client; nil when there is none.
 func Find(id string) *Row {
-	if i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id }); i >= 0 {
-		return &rows[i]
+	for i := range rows {
+		if r := &rows[i]; r.ID == id {
+			if r.Like {
+				return like(*r)
+			}
+			return r
+		}
 	}
 	return nil
 }
