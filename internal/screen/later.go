@@ -38,7 +38,7 @@ var LaterPlaces = [...]Place{
 	{Path: "/etc/systemd", Hit: "/etc/systemd/system/x.service", Miss: "/p/etc/systemd/x"},
 	{Path: "/etc/profile*", Hit: "/etc/profile.d/x.sh", Miss: "/p/etc/profile"},
 	{Path: "/etc/ld.so.preload", Hit: "/etc/ld.so.preload", Miss: "/p/ld.so.preload"},
-	{Path: ".vscode", Spare: is("extensions.json"), Of: Client, Hit: "/p/.vscode/tasks.json", Miss: "/p/.vscode/extensions.json"},
+	{Path: ".vscode", Spare: is{"extensions.json"}, Of: Client, Hit: "/p/.vscode/tasks.json", Miss: "/p/.vscode/extensions.json"},
 	{Path: ".idea/runConfigurations", Of: Client, Hit: "/p/.idea/runConfigurations/x.xml", Miss: "/p/.idea/misc.xml"},
 	{Path: ".cursor/mcp.json", Of: Client, Hit: "/p/.cursor/mcp.json", Miss: "/p/.cursor/rules/x.md"},
 	{Path: ".mcp.json", Of: Client, Hit: "/p/.mcp.json", Miss: "/p/mcp.jsonc"},
@@ -53,6 +53,6 @@ var LaterPlaces = [...]Place{
 // project's folder and below the home folder. Who may write any file there may run
 // anything.
 var RunsLater = struct{ Project, Home []string }{
-	Project: is(".git/hooks/pre-commit", ".envrc", ".vscode/tasks.json", ".github/workflows/ci.yml", ".husky/pre-commit"),
-	Home:    is(".bashrc", ".profile", ".zshrc", ".config/autostart/a.desktop"),
+	Project: is{".git/hooks/pre-commit", ".envrc", ".vscode/tasks.json", ".github/workflows/ci.yml", ".husky/pre-commit"},
+	Home:    is{".bashrc", ".profile", ".zshrc", ".config/autostart/a.desktop"},
 }

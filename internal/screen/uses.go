@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/rangetable"
 )
@@ -11,15 +12,24 @@ import (
 // Who refuses, drops or marks which characters. The unions differ for the reasons
 // that stand here, and for no other.
 
+// Nearly all characters are ASCII, and of those only the controls are in a union, and the
+// blank where it says so: for them no table is made.
+
+func asciiControl(r rune) bool { return uint32(r) < ' ' || r == 0x7f }
+
 // Controls are control characters and line ends.
-func Controls(r rune) bool { return unicode.Is(controls(), r) }
+func Controls(r rune) bool {
+	return asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(controls(), r)
+}
 
 var controls = union(Control, LineBreak)
 
 // OddInName is what the protocol's names may not hold (proxy/mcp): all that cannot be
 // seen. A name is compared, and shown to people, character by character, so that
 // nothing else is odd in as many ways; the plain blank is ordinary.
-func OddInName(r rune) bool { return r != ' ' && unicode.Is(oddInName(), r) }
+func OddInName(r rune) bool {
+	return asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(oddInName(), r)
+}
 
 var oddInName = union(Control, Set{unicode.Z}, Format, Ignorable, BlankLike, Noncharacter, Private, replacement)
 
@@ -34,14 +44,18 @@ var oddInReply = union(Format, Ignorable, Noncharacter, Private, Tag)
 // Controls (policy). Files are named by people: blanks, emoji with their selectors,
 // and the signs that systems draw from the private areas, are ordinary there. Bytes
 // that are no text have their own reason.
-func OddInPath(r rune) bool { return unicode.Is(oddInPath(), r) && !EmojiSelector.Has(r) }
+func OddInPath(r rune) bool {
+	return r >= utf8.RuneSelf && unicode.Is(oddInPath(), r) && !EmojiSelector.Has(r)
+}
 
 var oddInPath = union(Format, Ignorable, BlankLike, Noncharacter)
 
 // OddInSyntax is what parsers of URLs and shells drop, stop at or take for a blank,
 // each in its way (policy/where). What is merely invisible is a letter to them all:
 // in a host, policy/where/authority refuses it.
-func OddInSyntax(r rune) bool { return unicode.Is(oddInSyntax(), r) }
+func OddInSyntax(r rune) bool {
+	return r == ' ' || asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(oddInSyntax(), r)
+}
 
 var oddInSyntax = union(Control, Blank, Format, replacement)
 
