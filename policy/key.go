@@ -110,7 +110,7 @@ func init() {
 // addKeys puts rows at the end of the table.
 func addKeys(rows ...key) {
 	keys = append(keys, rows...)
-	ruleKeys, written = nil, nil
+	ruleKeys, written = make([]string, 0, len(keys)), make([]ruleKey, 0, len(keys))
 	for i := range keys {
 		ruleKeys = append(ruleKeys, keys[i].name)
 		if !keys[i].early {

@@ -1,8 +1,6 @@
 package redact
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -35,18 +33,22 @@ func memberSecrecy(name []byte) secrecy {
 	if len(name) > len(fold) {
 		name = name[len(name)-len(fold):]
 	}
-	t := tables()
 	found, qualified, only := harmless, false, true
 	for len(name) > 0 {
 		var word []byte
 		word, name = nextWord(fold[:0], name)
-		if s := t.secrecy(word, qualified); s != harmless && s != written || found == harmless && len(name) == 0 {
-			found = s
+		said, before := harmless, false
+		if mayTell(word) {
+			t := tables()
+			said, before = t.secrecy(word, qualified), t.before[string(word)]
+		}
+		if said != harmless && said != written || found == harmless && len(name) == 0 {
+			found = said
 		}
 		if only && len(name) == 0 && string(word) == "auth" {
 			found = secret
 		}
-		qualified, only = len(name) > 0 && t.before[string(word)], false
+		qualified, only = before, false
 	}
 	return found
 }
@@ -75,9 +77,6 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 }
 
 func (t *nameTables) secrecy(word []byte, qualified bool) secrecy {
-	if n := len(word); n > 2 && t.ends[pair(word[n-2], word[n-1])]&(1<<(word[n-3]&63)) == 0 {
-		return harmless
-	}
 	if s := t.words[string(word)]; s != harmless {
 		return s
 	}
@@ -97,7 +96,6 @@ type nameTables struct {
 	words   map[string]secrecy
 	endings []string
 	before  map[string]bool // a following "key" is a secret
-	ends    [1024]uint64    // of what may be a secret: the last two bytes, and a bit for the one before them
 }
 
 var tables = sync.OnceValue(func() *nameTables {
@@ -114,11 +112,25 @@ var tables = sync.OnceValue(func() *nameTables {
 		t.before[word] = true
 	}
 	t.endings = strings.Fields(screen.SecretEndings)
-	for _, word := range slices.Concat(slices.Collect(maps.Keys(t.words)), t.endings, []string{"key", "keys"}) {
-		n := len(word) // above two
-		t.ends[pair(word[n-2], word[n-1])] |= 1 << (word[n-3] & 63)
-	}
 	return t
+})
+
+// mayTell says whether the tables are worth asking: of most words they are not, and many a
+// process never makes them.
+func mayTell(word []byte) bool {
+	n := len(word)
+	return n > 2 && wordEnds()[pair(word[n-2], word[n-1])]&(1<<(word[n-3]&63)) != 0
+}
+
+// wordEnds holds how the words of the tables end: by the last two bytes, a bit for the one
+// before them.
+var wordEnds = sync.OnceValue(func() *[1024]uint64 {
+	ends := new([1024]uint64)
+	for word := range strings.FieldsSeq(screen.ContentWords + " " + screen.SecretWords + " " + screen.KeyWords + " " + screen.SecretEndings + " tokens key keys") {
+		n := len(word) // above two
+		ends[pair(word[n-2], word[n-1])] |= 1 << (word[n-3] & 63)
+	}
+	return ends
 })
 
 // isQuerySecret names what is a secret in a URL's query, and common elsewhere.
