@@ -75,7 +75,7 @@ func (s *Stated) Meet(c *Call) {
 
 // CallKeyOf is the one of a name; false when there is none.
 func CallKeyOf(name string) (k CallKey, found bool) {
-	if i := findKey([]byte(name)); i != noKey && keys[i].call != nil {
+	if i := findKey(name); i != noKey && keys[i].call != nil {
 		return *keys[i].call, true
 	}
 	return CallKey{}, false
@@ -143,7 +143,7 @@ func (g *callGlob) holds(c *Call) verdict {
 func (r *ruleSource) state(k ruleKey, s Stated) {
 	s.Key = ruleKeys[k]
 	all := slices.DeleteFunc(slices.Clone(r.calls), func(o Stated) bool { return o.Key == s.Key })
-	at := slices.IndexFunc(all, func(o Stated) bool { return findKey([]byte(o.Key)) > k })
+	at := slices.IndexFunc(all, func(o Stated) bool { return findKey(o.Key) > k })
 	if at < 0 {
 		at = len(all)
 	}

@@ -94,23 +94,28 @@ type patternKey struct {
 
 func (c *compiler) rule(src *ruleSource) rule {
 	r := rule{action: src.Action, rank: src.rank(), noted: src.Rate.Limited() || src.Action.Alters()}
-	for _, s := range slices.Backward(src.conditions()) { // the time first: that costs less than a glob
+	stated := src.conditions()
+	for i := len(stated) - 1; i >= 0; i-- { // the time first: that costs less than a glob
+		s := &stated[i]
 		r.calls = append(r.calls, s.test)
 		c.policy.timed = c.policy.timed || s.Key == ruleKeys[whenKey]
 		c.policy.labelled = c.policy.labelled || s.Key == ruleKeys[afterKey]
-		c.hint(&s)
+		c.hint(s)
 	}
-	for _, s := range src.not.calls {
+	for i := range src.not.calls {
+		s := &src.not.calls[i]
 		r.calls = append(r.calls, except{s.test})
-		c.hint(&s)
+		c.hint(s)
 	}
 	if src.subject == ResourceSubject {
 		r.conditions = append(r.conditions, c.condition(resourceSlot, src.patterns, src.Action, src.Pos))
 	} else {
+		r.names = make(anyOf, 0, len(src.patterns))
 		for _, text := range src.patterns {
 			r.names = append(r.names, c.glob(text, src.Pos))
 		}
 	}
+	r.conditions = slices.Grow(r.conditions, len(src.args)+len(src.where))
 	for _, a := range src.args {
 		slot := c.slot(&r, src.subject, a.path)
 		r.conditions = append(r.conditions, c.condition(slot, a.globs, src.Action, a.pos))

@@ -62,7 +62,7 @@ func (p *parser) readExtends(e toml.Expression) {
 func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 	whole := true
 	v.Pairs(func(key []toml.KeyPart, value toml.Value) {
-		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[string(key[0].Name)]
+		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[key[0].Name]
 		if len(key) > 1 || to == nil || *to != "" || !value.IsString() {
 			whole = false
 			return

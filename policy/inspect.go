@@ -95,7 +95,7 @@ func (r *ruleSource) source() Source {
 	}
 	for i := range r.where {
 		w := &r.where[i]
-		s.Where = append(s.Where, WhereSource{slices.Clone(w.path), w.key.name, w.text, w.pos, nil})
+		s.Where = append(s.Where, WhereSource{slices.Clone(w.path), w.key.name, w.text(), w.pos, nil})
 	}
 	s.Not.Names, s.Not.Calls = slices.Clone(r.not.patterns), slices.Clone(r.not.calls)
 	for _, a := range r.not.args {

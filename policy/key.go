@@ -141,9 +141,9 @@ func KeyOrder() []string {
 }
 
 // findKey is the key of a name; noKey when there is none.
-func findKey(name []byte) ruleKey {
+func findKey(name string) ruleKey {
 	for i := range keys {
-		if string(name) == keys[i].name {
+		if name == keys[i].name {
 			return ruleKey(i)
 		}
 	}

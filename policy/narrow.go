@@ -325,7 +325,7 @@ func (n *narrower) typed(path []string, kind string) {
 		slices.ContainsFunc(n.rule.where, func(w whereSource) bool { return w.key == key && slices.Equal(w.path, path) }) {
 		return
 	}
-	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: policytext.Quote(kind)})
+	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoted(kind)})
 }
 
 // wanted lists the globs that the scope asks of an argument; nil when none. A

@@ -77,7 +77,7 @@ func (p *parser) exception(path []string, at []toml.KeyPart, v toml.Value) {
 		}
 		return
 	}
-	k, not := findKey([]byte(path[0])), &p.rule().not
+	k, not := findKey(path[0]), &p.rule().not
 	switch {
 	case k == argsKey && len(path) == 1:
 		p.wrongType(name, "a table", at, v, `write not.args.path = "**/.git/**"`)

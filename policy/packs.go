@@ -56,7 +56,7 @@ func PackFiles(file string, src []byte) []PackFile {
 		if !ok || e.Form != toml.Pair {
 			return p.packFiles
 		}
-		if string(e.Key[0].Name) == "packs" {
+		if e.Key[0].Name == "packs" {
 			p.readPacks(e)
 		}
 	}

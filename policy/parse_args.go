@@ -131,7 +131,7 @@ func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)
 	for _, part := range key {
-		path = append(path, string(part.Name))
+		path = append(path, part.Name)
 	}
 	return path
 }

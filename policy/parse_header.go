@@ -15,7 +15,7 @@ const onlyTables = "a policy holds only [[rule]] and [[limit]] tables, [server.N
 func (p *parser) header(e toml.Expression) {
 	p.scope = refusedScope
 	first := e.Key[0]
-	name := string(first.Name)
+	name := first.Name
 	alone := len(e.Key) == 1
 	switch {
 	case name == "rule" && alone:
@@ -48,7 +48,7 @@ func (p *parser) header(e toml.Expression) {
 // ruleTable takes a table inside the current rule: [rule.args] and below.
 func (p *parser) ruleTable(e toml.Expression) {
 	second := e.Key[1]
-	name := string(second.Name)
+	name := second.Name
 	k := findKey(second.Name)
 	switch {
 	case !p.open:
@@ -76,7 +76,7 @@ func (p *parser) ruleTable(e toml.Expression) {
 // filePair takes a pair that stands in no table.
 func (p *parser) filePair(e toml.Expression) {
 	first := e.Key[0]
-	name := string(first.Name)
+	name := first.Name
 	switch {
 	case name == "extends":
 		p.readExtends(e)

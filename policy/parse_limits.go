@@ -27,7 +27,7 @@ func (p *parser) openLimit(e toml.Expression) {
 // limitField takes a pair of a [[limit]].
 func (p *parser) limitField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
-	word, l := string(first.Name), &p.limits[len(p.limits)-1]
+	word, l := first.Name, &p.limits[len(p.limits)-1]
 	k := findKey(first.Name)
 	l.End = e.End
 	switch {

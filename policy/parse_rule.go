@@ -74,16 +74,16 @@ func (p *parser) pinned(k ruleKey, e toml.Expression) {
 
 func (p *parser) action(k ruleKey, e toml.Expression) {
 	r := p.rule()
-	choice := "one of " + listWords(r.On.actionWords())
+	choice := func() string { return "one of " + listWords(r.On.actionWords()) }
 	if !e.Value.IsString() {
-		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
+		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice())
 		return
 	}
 	word := e.Value.Text()
 	a := slices.Index(allActions, word)
 	if p.acts = a >= 0; !p.acts {
 		start, end, _ := e.Value.Span()
-		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, allActions, choice))
+		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, allActions, choice()))
 		return
 	}
 	r.Action = Action(a)
@@ -131,8 +131,8 @@ func (p *parser) subject(k ruleKey, e toml.Expression) {
 // unknownKey reports a key that rules do not have. A near spelling counts as
 // given, so that one slip is one finding.
 func (p *parser) unknownKey(at toml.KeyPart) {
-	name := string(at.Name)
-	if k := findKey([]byte(nearest(name, ruleKeys))); k < argsKey {
+	name := at.Name
+	if k := findKey(nearest(name, ruleKeys)); k < argsKey {
 		p.give(k, at)
 	}
 	p.fail(at.Start, at.End, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))

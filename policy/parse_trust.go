@@ -62,7 +62,7 @@ func (p *parser) openTrust(e toml.Expression) {
 // trustField takes a pair below such a header.
 func (p *parser) trustField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
-	word, t := string(first.Name), &p.trusts[len(p.trusts)-1]
+	word, t := first.Name, &p.trusts[len(p.trusts)-1]
 	at := slices.Index(trustKeys, word)
 	switch {
 	case word == "tool":
@@ -189,7 +189,7 @@ func (p *parser) openFlow(e toml.Expression) {
 func (p *parser) flowField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	choice := "one of " + listWords(levelWords)
-	switch word := string(first.Name); {
+	switch word := first.Name; {
 	case word != "level":
 		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [flow]", word), suggest(word, []string{"level"}, "it has level"))
 	case len(e.Key) > 1:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/where/shell"
 )
 
 // valueForm is what a constraint takes.
@@ -20,7 +21,7 @@ const (
 	countForm                     // int that is not negative
 	booleanForm                   // bool
 	settingsForm                  // string, or table of strings: map[string]string
-	listsForm                     // string, list of strings, or table of those: map[string][]string
+	listsForm                     // string, list of strings, or table of those: []shell.Setting
 )
 
 var formWords = [...]string{
@@ -29,79 +30,103 @@ var formWords = [...]string{
 	"a string, a list of strings or a table of lists",
 }
 
-// value reads the value of a constraint, and writes it as TOML.
-func (p *parser) value(key *constraintKey, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
+// inTOML writes a value, when somebody asks: few do of the many that are read.
+type inTOML func() string
+
+// quoted writes a text.
+func quoted(s string) inTOML { return func() string { return policytext.Quote(s) } }
+
+// plain is what the file has.
+func plain(v toml.Value) inTOML {
+	text := v.Source()
+	return func() string { return text }
+}
+
+// value reads the value of a constraint.
+func (p *parser) value(key *constraintKey, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	form := key.form
 	wrong := func(v toml.Value, want string) { p.wrongType(name, want, at, v, "") }
 	switch {
 	case form == listsForm && v.IsTable():
 		return p.lists(key.settings, name, at, v)
 	case form == listsForm && (v.IsString() || v.IsList()):
-		value, text = p.value(&constraintKey{form: textsForm}, name, at, v)
-		list, _ := value.([]string)
-		return map[string][]string{key.settings[0]: list}, text
-	case form == textsForm && v.IsList(), form == scalarsForm && v.IsList():
-		return p.list(form, name, at, v)
-	case v.IsString() && (form == textForm || form == textsForm || form == settingsForm):
+		list, text := p.texts(name, at, v)
+		return []shell.Setting{{Name: key.settings[0], List: list}}, text
+	case form == textsForm && (v.IsString() || v.IsList()):
+		return p.texts(name, at, v)
+	case form == scalarsForm && v.IsList():
+		return p.scalars(name, at, v)
+	case v.IsString() && form == textForm:
 		s := v.Text()
-		switch form {
-		case textsForm:
-			return []string{s}, policytext.Quote(s)
-		case settingsForm:
-			return map[string]string{key.settings[0]: s}, policytext.Quote(s)
-		}
-		return s, policytext.Quote(s)
+		return s, quoted(s)
+	case v.IsString() && form == settingsForm:
+		s := v.Text()
+		return map[string]string{key.settings[0]: s}, quoted(s)
 	case form == booleanForm && v.IsBool():
-		return v.Text() == "true", v.Text()
+		return v.Text() == "true", plain(v)
 	case form == numberForm && v.IsNumber():
 		n, err := v.Number()
 		if err != nil {
 			wrong(v, "a finite number")
 		}
-		return n, v.Source()
+		return n, plain(v)
 	case form == countForm && v.IsNumber():
 		n, err := v.Number()
 		if i, whole := n.(int64); err == nil && whole && 0 <= i && i <= math.MaxInt32 {
-			return int(i), v.Source()
+			return int(i), plain(v)
 		}
 		start, end, _ := v.Span()
 		p.fail(start, end, fmt.Sprintf("%s must be a whole number, not %s", name, v.Source()), "")
-		return 0, ""
+		return 0, nil
 	case form == settingsForm && v.IsTable():
 		return p.settings(key.settings, name, at, v)
 	}
 	wrong(v, formWords[form])
-	return nil, ""
+	return nil, nil
 }
 
-// list reads a list of plain values.
-func (p *parser) list(form valueForm, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
-	var strs []string
+// texts reads a string, or a list of strings.
+func (p *parser) texts(name label, at []toml.KeyPart, v toml.Value) (list []string, text inTOML) {
+	if v.IsString() {
+		s := v.Text()
+		return []string{s}, quoted(s)
+	}
+	none := true
+	v.Elements(func(e toml.Value) {
+		if none = false; !e.IsString() {
+			p.wrongType(name, "a list of strings", at, e, "")
+			return
+		}
+		list = append(list, e.Text())
+	})
+	if none {
+		p.emptyList(name, at)
+	}
+	return list, func() string { return policytext.List(policytext.QuoteAll(list)) }
+}
+
+func (p *parser) emptyList(name label, at []toml.KeyPart) {
+	p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
+}
+
+// scalars reads a list of plain values.
+func (p *parser) scalars(name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	var all []any
 	var texts []string
 	v.Elements(func(e toml.Value) {
-		one, text := p.element(form, name, at, e)
-		if s, ok := one.(string); ok {
-			strs = append(strs, s)
-		}
+		one, text := p.scalar(name, at, e)
 		all, texts = append(all, one), append(texts, text)
 	})
 	if len(all) == 0 {
-		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
+		p.emptyList(name, at)
 	}
-	text = policytext.List(texts)
-	if form == textsForm {
-		return strs, text
-	}
-	return all, text
+	return all, func() string { return policytext.List(texts) }
 }
 
-func (p *parser) element(form valueForm, name label, at []toml.KeyPart, v toml.Value) (one any, text string) {
+func (p *parser) scalar(name label, at []toml.KeyPart, v toml.Value) (one any, text string) {
 	switch {
 	case v.IsString():
 		return v.Text(), policytext.Quote(v.Text())
-	case form == textsForm:
-		p.wrongType(name, "a list of strings", at, v, "")
 	case v.IsBool():
 		return v.Text() == "true", v.Text()
 	case v.IsNumber():
@@ -116,50 +141,58 @@ func (p *parser) element(form valueForm, name label, at []toml.KeyPart, v toml.V
 }
 
 // settings reads a table of strings.
-func (p *parser) settings(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
+func (p *parser) settings(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	all := map[string]string{}
-	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) string {
+	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
 		if !inner.IsString() {
 			p.wrongType(below, "a string", key, inner, "")
-			return ""
+			return nil
 		}
 		all[word] = inner.Text()
-		return policytext.Quote(inner.Text())
+		return quoted(all[word])
 	})
 	return all, text
 }
 
 // lists reads a table of lists.
-func (p *parser) lists(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text string) {
-	all := map[string][]string{}
-	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) string {
+func (p *parser) lists(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
+	var all []shell.Setting
+	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
 		value, text := p.value(&constraintKey{form: textsForm}, below, key, inner)
-		all[word], _ = value.([]string)
+		list, _ := value.([]string)
+		all = append(all, shell.Setting{Name: word, List: list})
 		return text
 	})
 	return all, text
 }
 
-// pairs reads a table of known keys, each by read, which writes its value.
+// pairs reads a table of known keys, each by read.
 func (p *parser) pairs(known []string, name label, at []toml.KeyPart, v toml.Value,
-	read func(word string, below label, key []toml.KeyPart, inner toml.Value) string,
-) string {
+	read func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML,
+) inTOML {
 	p.tables = true
-	var texts []policytext.Pair
+	var words []string
+	var texts []inTOML
 	given := 0
 	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
-		word := string(key[0].Name)
+		word := key[0].Name
 		if given++; !slices.Contains(known, word) {
 			p.fail(key[0].Start, key[0].End, fmt.Sprintf("unknown key %q in %s", word, name), suggest(word, known, "it has "+listWords(known)))
 			return
 		}
 		below := label{whereKey, append(argPath(name.path, nil), word)}
-		texts = append(texts, policytext.Pair{Key: word, Value: read(word, below, key, inner)})
+		words, texts = append(words, word), append(texts, read(word, below, key, inner))
 	})
 	if given == 0 {
 		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is empty", "")
 	}
-	return policytext.Table(texts)
+	return func() string {
+		pairs := make([]policytext.Pair, len(words))
+		for i, word := range words {
+			pairs[i] = policytext.Pair{Key: word, Value: texts[i]()}
+		}
+		return policytext.Table(pairs)
+	}
 }
 
 // words reads one of all words, or a list of such. What is none it reports by wrong;

@@ -67,7 +67,7 @@ func (p *parser) tableless(k ruleKey, start, end int) {
 
 // part takes one part of when or limit.
 func (p *parser) part(k ruleKey, key []toml.KeyPart, v toml.Value) {
-	word := string(key[0].Name)
+	word := key[0].Name
 	names, known := whenNames, p.when.texts
 	if k == limitKey {
 		names, known = limitNames, p.limit.texts

@@ -17,12 +17,12 @@ import (
 	"github.com/clawai/clawai/policy/where/web"
 )
 
-// whereSource is one where.<name>.<key> as written.
+// whereSource is one where.<name>.<key> as inTOML.
 type whereSource struct {
 	path  []string // the keys below where but the last; never empty
 	key   *constraintKey
-	value any    // as the key takes it
-	text  string // its TOML
+	value any // as the key takes it
+	text  inTOML
 	pos   Position
 	made  where.Constraint
 }
@@ -76,7 +76,7 @@ func readOnly(v any, _ Options) (where.Constraint, error) {
 }
 
 func command(v any, o Options) (where.Constraint, error) {
-	return shell.New(v.(map[string][]string), shell.Ports{
+	return shell.New(v.([]shell.Setting), shell.Ports{
 		Place: func(path, base string) (stands, leads string, known bool) {
 			return disk.Place(path, o.Home, base, o.Disk)
 		},
@@ -106,7 +106,7 @@ func (k *constraintKey) tabular(v toml.Value) bool {
 	}
 	ours := false
 	v.Pairs(func(key []toml.KeyPart, _ toml.Value) {
-		ours = ours || len(key) == 1 && slices.Contains(k.settings, string(key[0].Name))
+		ours = ours || len(key) == 1 && slices.Contains(k.settings, key[0].Name)
 	})
 	return ours
 }

@@ -29,7 +29,7 @@ func (r *ruleSource) writeArgs(line func(key, toml string)) {
 func (r *ruleSource) writeWhere(line func(key, toml string)) {
 	for i := range r.where {
 		w := &r.where[i]
-		line(whereName(w.path)+"."+w.key.name, w.text)
+		line(whereName(w.path)+"."+w.key.name, w.text())
 	}
 }
 

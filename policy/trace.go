@@ -325,7 +325,7 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 		c.Path, c.Want = e.path, e.globs
 	case at.kind == ArgumentGlob && at.index >= len(src.args) && src.subject != ResourceSubject:
 		w := &src.where[at.index-len(src.args)]
-		c.Kind, c.Path, c.Want = Constraint, w.path, []string{w.key.name + " = " + w.text}
+		c.Kind, c.Path, c.Want = Constraint, w.path, []string{w.key.name + " = " + w.text()}
 	case at.kind == ArgumentGlob && src.subject == ResourceSubject:
 		c.Kind, c.Want, c.Got = NameGlob, src.patterns, t.name
 	case at.kind == ArgumentGlob:

@@ -1,9 +1,6 @@
 package toml
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // How a name was defined (TOML 1.0.0, "Table").
 type definition uint8
@@ -22,7 +19,7 @@ var definitionWords = [...]string{asValue: "a value", asDotted: "a table by a do
 // is below, and an element of a list, which has none, too.
 type name struct {
 	below int // its place in the list
-	text  []byte
+	text  string
 	as    definition
 }
 
@@ -114,7 +111,7 @@ func (d *defined) value(at int, v Value) {
 // step goes to a name, which it defines when it is new.
 func (d *defined) step(below int, part KeyPart, as definition) int {
 	for i := below + 1; i < len(d.names); i++ {
-		if n := &d.names[i]; n.below == below && bytes.Equal(n.text, part.Name) {
+		if n := &d.names[i]; n.below == below && n.text == part.Name {
 			return i
 		}
 	}

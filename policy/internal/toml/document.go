@@ -18,20 +18,21 @@ import (
 type Document struct {
 	Src []byte // the text
 
-	base  int   // where the parser was started
-	lines []int // offset of the first byte of each line
+	text  string // the same: texts are parts of it
+	base  int    // where the parser was started
+	lines []int  // offset of the first byte of each line
 
 	line, column, offset int // the last position asked for
 
 	parser unstable.Parser
-	key    []KeyPart // of the current expression, reused
+	key    []KeyPart // of the current expression, and of the pairs within it; reused
 
 	defined defined
 }
 
 // New begins to read at the start of src, which nobody may change from then on.
 func New(src []byte) *Document {
-	d := &Document{Src: src, lines: make([]int, 1, bytes.Count(src, []byte{'\n'})+1)}
+	d := &Document{Src: src, text: string(src), lines: make([]int, 1, bytes.Count(src, []byte{'\n'})+1)}
 	for i := 0; ; {
 		n := bytes.IndexByte(src[i:], '\n')
 		if n < 0 {
@@ -86,7 +87,7 @@ type Expression struct {
 
 // KeyPart is one name of a dotted key.
 type KeyPart struct {
-	Name       []byte // decoded
+	Name       string // decoded
 	Start, End int
 }
 
@@ -96,6 +97,7 @@ func (d *Document) Next() (Expression, bool) {
 		return Expression{}, false
 	}
 	n := d.parser.Expression()
+	d.key = d.key[:0]
 	var e Expression
 	if n.Kind == unstable.KeyValue {
 		start, end := d.spanOf(n)
@@ -121,18 +123,27 @@ func (d *Document) header(n *unstable.Node) Expression {
 	return e
 }
 
-// parts lists the names of a node's key in the document's own buffer.
+// parts lists the names of a node's key in the document's own buffer, behind those that
+// stand there.
 func (d *Document) parts(n *unstable.Node) []KeyPart {
-	d.key = appendParts(d.key[:0], d, n)
-	return d.key
-}
-
-func appendParts(parts []KeyPart, d *Document, n *unstable.Node) []KeyPart {
+	before := len(d.key)
 	for it := n.Key(); it.Next(); {
 		start, end := d.spanOf(it.Node())
-		parts = append(parts, KeyPart{Name: it.Node().Data, Start: start, End: end})
+		d.key = append(d.key, KeyPart{Name: d.string(it.Node().Data, start), Start: start, End: end})
 	}
-	return parts
+	return d.key[before:len(d.key):len(d.key)]
+}
+
+// string is what was decoded of the text from at on: a part of it, where nothing but a
+// quote is left out.
+func (d *Document) string(decoded []byte, at int) string {
+	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
+		at++
+	}
+	if rest := d.text[at:]; len(decoded) <= len(rest) && rest[:len(decoded)] == string(decoded) {
+		return rest[:len(decoded)]
+	}
+	return string(decoded)
 }
 
 func (d *Document) spanOf(n *unstable.Node) (start, end int) {

@@ -32,7 +32,10 @@ func (v Value) IsNumber() bool {
 }
 
 // Text is a string's content; of a number or a boolean what the file has.
-func (v Value) Text() string { return string(v.node.Data) }
+func (v Value) Text() string {
+	start, _, _ := v.Span()
+	return v.doc.string(v.node.Data, start)
+}
 
 // Span is where the value stands; false for a list, which the parser does not
 // place.
@@ -48,10 +51,12 @@ func (v Value) Elements(f func(Value)) {
 	}
 }
 
-// Pairs calls f with each pair of an inline table.
+// Pairs calls f with each pair of an inline table, the key of which is valid until f returns.
 func (v Value) Pairs(f func([]KeyPart, Value)) {
 	for it := v.node.Children(); it.Next(); {
-		f(appendParts(nil, v.doc, it.Node()), Value{v.doc, it.Node().Value()})
+		before := len(v.doc.key)
+		f(v.doc.parts(it.Node()), Value{v.doc, it.Node().Value()})
+		v.doc.key = v.doc.key[:before]
 	}
 }
 
@@ -76,7 +81,7 @@ func (v Value) Describe() string {
 // Source is the value as the file has it; "" for a list.
 func (v Value) Source() string {
 	start, end, _ := v.Span()
-	return string(v.doc.Src[start:end])
+	return v.doc.text[start:end]
 }
 
 // Number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").

@@ -12,7 +12,7 @@ import (
 
 func holds(t testing.TB, text string, opens bool, patterns ...string) where.Verdict {
 	t.Helper()
-	c, err := New(map[string][]string{"run": patterns}, Ports{})
+	c, err := New([]Setting{{"run", patterns}}, Ports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func FuzzCore(f *testing.F) {
 	for _, s := range []string{"a 'b' \"c $D\" | e `f` $(g)", "for f in a; do b; done", "a <<E\nb\nE\n", "if a; then b; fi", "A=b c > d", "time a", "case a in b) c ;; esac"} {
 		f.Add(s)
 	}
-	whatever, _ := New(map[string][]string{"run": {"**"}}, Ports{})
+	whatever, _ := New([]Setting{{"run", []string{"**"}}}, Ports{})
 	f.Fuzz(func(t *testing.T, text string) {
 		v := where.Value{Kind: where.String, Text: text, Raw: text}
 		p, ok := readCore(text)

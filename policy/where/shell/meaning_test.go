@@ -30,7 +30,7 @@ func TestPatternsThatDoNotLoad(t *testing.T) {
 		"a ''":                     "empty word",
 		strings.Repeat("a", 1<<13): "longer than",
 	} {
-		_, err := shell.New(map[string][]string{"run": {"ls", pattern}}, shell.Ports{})
+		_, err := shell.New([]shell.Setting{{Name: "run", List: []string{"ls", pattern}}}, shell.Ports{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", pattern, err, want)
 		}

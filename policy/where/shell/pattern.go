@@ -46,6 +46,7 @@ func parsePattern(source string) (*pattern, error) {
 		p.rest = true
 		words = words[:len(words)-1]
 	}
+	p.words = make([]*glob.Pattern, 0, len(words))
 	for _, w := range words {
 		g, err := glob.Compile(w)
 		if err != nil {
@@ -59,44 +60,64 @@ func parsePattern(source string) (*pattern, error) {
 // splitPattern cuts a pattern at its blanks; quotes keep a blank, and what a
 // shell would act on, in a word.
 func splitPattern(source string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	begun := false
+	words := make([]string, 0, 1+strings.Count(source, " "))
+	from, quoted := -1, false // of the word that is read
+	end := func(i int) {
+		switch {
+		case quoted:
+			words = append(words, unquoted(source[from:i]))
+		case from >= 0:
+			words = append(words, source[from:i])
+		}
+		from, quoted = -1, false
+	}
 	quote := rune(0)
-	for _, r := range source {
+	for i, r := range source {
 		switch {
 		case r != ' ' && screen.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
+		case quote == 0 && isQuote(r):
+			quote, quoted = r, true
 		case quote != 0 && (r == '*' || r == '?'):
 			return nil, fmt.Errorf("holds a quoted %c, which cannot be written; a ? without quotes stands for one character", r)
-		case quote == 0 && strings.ContainsRune(notWords, r):
+		case quote == 0 && r < utf8.RuneSelf && strings.IndexByte(notWords, byte(r)) >= 0:
 			return nil, fmt.Errorf("holds %q: a pattern is the words of one command; put quotes around the word, or a ? in place of the character", r)
 		case quote == 0 && r == ' ':
-			if begun {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			begun = false
+			end(i)
 			continue
-		default:
-			word.WriteRune(r)
 		}
-		begun = true
+		if from < 0 {
+			from = i
+		}
 	}
 	if quote != 0 {
 		return nil, fmt.Errorf("holds a %c that nothing closes", quote)
 	}
-	if begun {
-		words = append(words, word.String())
-	}
-	if slices.Contains(words, "") {
+	if end(len(source)); slices.Contains(words, "") {
 		return nil, errors.New("holds an empty word")
 	}
 	return words, nil
+}
+
+func isQuote(r rune) bool { return r == '\'' || r == '"' }
+
+// unquoted is a word without its quotes, which are closed.
+func unquoted(word string) string {
+	var b strings.Builder
+	quote := rune(0)
+	for _, r := range word {
+		switch {
+		case quote == 0 && isQuote(r):
+			quote = r
+		case r == quote:
+			quote = 0
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // match says whether the pattern is about these words: Yes whatever the shell

@@ -14,6 +14,12 @@ import (
 // means.
 var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts"}
 
+// Setting is one of them with its list.
+type Setting struct {
+	Name string
+	List []string
+}
+
 // Ports are what the constraint asks of others.
 type Ports struct {
 	// Place resolves a path, as disk.Place does with a home, the folder at which
@@ -31,23 +37,23 @@ type commands struct {
 	// nil when not given
 	dir, files, redirect *places
 	hosts                where.Constraint // nil when not given
-	settings             map[string][]string
+	settings             []Setting
 	size                 int // their bytes
 }
 
 // New prepares the constraint `command = [...]` or `command = { run = [...], ... }`.
 // Each pattern is one simple command: words separated by blanks, each a glob; see
 // the package comment. The error names what is wrong and says what to write.
-func New(settings map[string][]string, ports Ports) (where.Constraint, error) {
+func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	c := &commands{settings: settings}
-	if len(settings["run"]) == 0 {
-		if len(settings) > 1 || settings["run"] == nil && len(settings) > 0 {
+	if run, given := c.setting("run"); len(run) == 0 {
+		if len(settings) > 1 || !given && len(settings) > 0 {
 			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)
 		}
 		return nil, errors.New("the list of commands is empty; name at least one, such as \"git status\"")
 	}
 	for _, name := range Settings {
-		list, given := settings[name]
+		list, given := c.setting(name)
 		if !given {
 			continue
 		}
@@ -62,6 +68,16 @@ func New(settings map[string][]string, ports Ports) (where.Constraint, error) {
 		}
 	}
 	return c, nil
+}
+
+// setting is the list that is given under a word.
+func (c *commands) setting(name string) (list []string, given bool) {
+	for i := range c.settings {
+		if c.settings[i].Name == name {
+			return c.settings[i].List, true
+		}
+	}
+	return nil, false
 }
 
 func (c *commands) set(name string, list []string, ports Ports) (err error) {
@@ -92,6 +108,7 @@ func (c *commands) set(name string, list []string, ports Ports) (err error) {
 }
 
 func parsePatterns(list []string) (all []*pattern, err error) {
+	all = make([]*pattern, 0, len(list))
 	for _, source := range list {
 		p, err := parsePattern(source)
 		if err != nil {
@@ -115,7 +132,7 @@ func checkOptions(list []string) error {
 func (c *commands) String() string {
 	var parts []string
 	for _, name := range Settings {
-		if list := c.settings[name]; list != nil {
+		if list, given := c.setting(name); given {
 			quoted := make([]string, len(list))
 			for i, text := range list {
 				quoted[i] = fmt.Sprintf("%q", text)

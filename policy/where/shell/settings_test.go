@@ -27,7 +27,7 @@ var ports = shell.Ports{Hosts: web.Host, Place: func(p, _ string) (stands, leads
 	return stands, strings.Replace(stands, "/home/u/projects/app/link", "/etc", 1), true
 }}
 
-type lists = map[string][]string
+type lists = []shell.Setting
 
 // settings are lists written as "run: git push **; options: -f, --force".
 func settings(text string) lists {
@@ -37,7 +37,7 @@ func settings(text string) lists {
 		if !found {
 			name, list = "run", part
 		}
-		all[name] = strings.Split(list, ", ")
+		all = append(all, shell.Setting{Name: name, List: strings.Split(list, ", ")})
 	}
 	return all
 }
@@ -334,7 +334,7 @@ func TestSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := shell.New(lists{"run": {"ls"}, "env": {}}, ports); err == nil {
+	if _, err := shell.New(lists{{"run", []string{"ls"}}, {"env", nil}}, ports); err == nil {
 		t.Error("an empty list loads")
 	}
 	want := `command = { run = ["ls"], options = ["-a"], dir = ["~"] }`

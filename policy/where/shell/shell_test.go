@@ -12,7 +12,7 @@ import (
 
 func constraint(t testing.TB, patterns ...string) where.Constraint {
 	t.Helper()
-	c, err := shell.New(map[string][]string{"run": patterns}, shell.Ports{})
+	c, err := shell.New([]shell.Setting{{Name: "run", List: patterns}}, shell.Ports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func constraint(t testing.TB, patterns ...string) where.Constraint {
 }
 
 func newConstraint(pattern string) (where.Constraint, error) {
-	return shell.New(map[string][]string{"run": {pattern}}, shell.Ports{})
+	return shell.New([]shell.Setting{{Name: "run", List: []string{pattern}}}, shell.Ports{})
 }
 
 func text(s string) where.Value { return where.Value{Kind: where.String, Text: s, Raw: s} }
