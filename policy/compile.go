@@ -30,6 +30,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		windows:  o.windows,
 		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[patternKey]*pattern{},
+		globs:    map[string]*glob.Pattern{},
 	}
 	if c.windows {
 		c.home = reading.WindowsForm(c.home)
@@ -84,6 +85,7 @@ type compiler struct {
 	windows  bool // for servers that run there
 	options  Options
 	patterns map[patternKey]*pattern // rules repeat themselves
+	globs    map[string]*glob.Pattern
 	errs     Errors
 }
 
@@ -180,9 +182,14 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 }
 
 func (c *compiler) glob(text string, pos Position) *glob.Pattern {
+	g := c.globs[text]
+	if g != nil {
+		return g
+	}
 	g, err := glob.Compile(text)
 	if err != nil {
 		c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
 	}
+	c.globs[text] = g
 	return g
 }

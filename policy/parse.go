@@ -65,13 +65,13 @@ type parser struct {
 
 	// Of the current rule, which is the last of rules:
 	open      bool
-	acts      bool       // its action is one of the three
-	broken    bool       // some of it is no TOML: what is missing is not reported
-	given     []int      // by key: offset of each key, plus 1; 0 when it is not given
-	arguments int        // conditions on arguments, wrong ones too
-	typed     int        // the same of where
-	whole     []bool     // when and limit: given as one value
-	when      *whenParts // a rule keeps what is in it
+	acts      bool   // its action is one of the three
+	broken    bool   // some of it is no TOML: what is missing is not reported
+	given     []int  // by key: offset of each key, plus 1; 0 when it is not given
+	arguments int    // conditions on arguments, wrong ones too
+	typed     int    // the same of where
+	whole     []bool // when and limit: given as one value
+	when      whenParts
 	limit     limitParts // of a [[limit]] as well
 
 	limiting bool // the last of limits is open

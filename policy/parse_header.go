@@ -103,7 +103,7 @@ func (p *parser) openRule(e toml.Expression) {
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
 	clear(p.given)
 	clear(p.whole)
-	p.arguments, p.typed, p.when, p.limit = 0, 0, &whenParts{}, limitParts{}
+	p.arguments, p.typed, p.when, p.limit = 0, 0, whenParts{}, limitParts{}
 	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End})
 	r := p.rule()
 	r.Pos, r.Index = p.position(e.Start), len(p.rules)-1

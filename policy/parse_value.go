@@ -102,7 +102,12 @@ func (p *parser) texts(name label, at []toml.KeyPart, v toml.Value) (list []stri
 	if none {
 		p.emptyList(name, at)
 	}
-	return list, func() string { return policytext.List(policytext.QuoteAll(list)) }
+	return list, listed(list)
+}
+
+// listed writes a list of texts.
+func listed(list []string) inTOML {
+	return func() string { return policytext.List(policytext.QuoteAll(list)) }
 }
 
 func (p *parser) emptyList(name label, at []toml.KeyPart) {

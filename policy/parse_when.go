@@ -225,7 +225,7 @@ func (p *parser) closeWhen(r *ruleSource) {
 	if at < 0 {
 		return
 	}
-	w := &p.when.When
+	w := p.when.When
 	if p.when.texts["to"] == "" {
 		w.To = 24 * 60
 	}
@@ -238,7 +238,7 @@ func (p *parser) closeWhen(r *ruleSource) {
 		w.Zone = time.Local
 	}
 	w.Text = tableOf(whenNames, p.when.texts)
-	r.state(whenKey, Stated{Text: w.Text, test: w})
+	r.state(whenKey, Stated{Text: w.Text, test: &w})
 	fail := func(msg, hint string) { p.fail(at, at+len("when"), msg, hint) }
 	switch {
 	case !p.broken && !p.when.tried:

@@ -24,6 +24,9 @@ func (r *ruleSource) conditional() bool {
 
 // watches says whether the rule looks at arguments that it does not name.
 func (r *ruleSource) watches() bool {
+	if r.Action != Allow && !r.further.Only {
+		return false // whatever it is about: most rules deny
+	}
 	return r.further.watches(r.Action, r.paths())
 }
 
