@@ -64,10 +64,7 @@ func Open(dir string, o Options) (*Log, error) {
 }
 
 func (l *Log) open() error {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return err
-	}
-	if err := checkDir(l.dir); err != nil {
+	if err := makeDir(l.dir); err != nil {
 		return err
 	}
 	if l.o.Shared != "" && l.share(l.o.Shared) == nil {
@@ -112,6 +109,17 @@ func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (er
 	l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
 	l.long.enc = encoder{Redactor: redact.New(l.o.Redact, key)}
 	return nil
+}
+
+// makeDir makes the directory when it is missing, and checks it.
+func makeDir(dir string) error {
+	err := checkDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = checkDir(dir)
+		}
+	}
+	return err
 }
 
 // checkDir refuses a directory that others could change under us.

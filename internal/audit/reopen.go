@@ -54,10 +54,7 @@ func (s *segment) atPath() bool {
 // reopen goes on in a new segment, in the folder as it is now. The chain goes on too,
 // so that Verify misses what was before, and the first record says what happened.
 func (l *Log) reopen(now time.Time) error {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return err
-	}
-	if err := checkDir(l.dir); err != nil {
+	if err := makeDir(l.dir); err != nil {
 		return err
 	}
 	lost, c := l.seg, l.chain

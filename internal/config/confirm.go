@@ -41,6 +41,16 @@ func readConfirmations(state string) (confirmations, resolvedPath) {
 	return c, t
 }
 
+// confirm reads what may take the place of what is in force.
+func (s *layerStack) confirm(state string) {
+	if state == "" {
+		return
+	}
+	var t resolvedPath
+	s.confirmed, t = readConfirmations(state)
+	s.paths = append(s.paths, t)
+}
+
 // Confirm says that a policy is meant to be as it is now: with this text, or nil
 // for a file that is gone. A running proxy then takes it up.
 func Confirm(state, path string, text []byte) error {

@@ -45,8 +45,8 @@ func orgPolicy(goos string, getenv func(string) string) string {
 type layerStack struct {
 	sources   []layer
 	paths     []resolvedPath
-	notes     []string // what the owner should know; in force is what sources say
-	confirmed confirmations
+	notes     []string      // what the owner should know; in force is what sources say
+	confirmed confirmations // of what was read anew
 }
 
 // project is the name of a layer whose text the owner has looked at.
@@ -70,9 +70,9 @@ func (s *layerStack) sum() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// read reads every layer that there is. The trails are good also when there is an
-// error.
-func (l Layers) read() (s layerStack, err error) {
+// read reads every layer that there is, on a walk. The trails are good also when there is
+// an error.
+func (l Layers) read(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}
 		if name != project { // it has none
@@ -83,18 +83,20 @@ func (l Layers) read() (s layerStack, err error) {
 		s.sources = append(s.sources, l)
 	}
 	if l.Org != "" {
-		src, t, err := read(l.Org)
+		src, t, err := w.read(l.Org)
 		s.paths = append(s.paths, t)
-		// Where there is no file, whose the folders on the way are is of no matter.
-		if _, missing := os.Stat(l.Org); err != nil && !errors.Is(missing, fs.ErrNotExist) {
-			return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			add("organisation", l.Org, src)
+		case !errors.Is(err, fs.ErrNotExist):
+			// Where there is no file, whose the folders on the way are is of no matter.
+			if _, missing := os.Stat(l.Org); !errors.Is(missing, fs.ErrNotExist) {
+				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
+			}
 		}
 	}
 	for _, path := range l.More {
-		src, t, err := read(path)
+		src, t, err := w.read(path)
 		s.paths = append(s.paths, t)
 		if err != nil {
 			return s, err
@@ -102,7 +104,7 @@ func (l Layers) read() (s layerStack, err error) {
 		add("layer", path, src)
 	}
 	if l.Dir != "" && l.State != "" {
-		trust, t, err := readTrust(l.State)
+		trust, t, err := w.readTrust(l.State)
 		s.paths = append(s.paths, t) // a project's own file puts nothing in force
 		if err != nil {
 			return s, err
@@ -116,17 +118,12 @@ func (l Layers) read() (s layerStack, err error) {
 			}
 		}
 	}
-	if l.State != "" {
-		var t resolvedPath
-		s.confirmed, t = readConfirmations(l.State)
-		s.paths = append(s.paths, t)
-	}
 	return s, nil
 }
 
 // Above reads the layers alone, and what the owner should know of them.
 func (l Layers) Above(o policy.Options) (above []*policy.Policy, notes []string, err error) {
-	s, err := l.read()
+	s, err := l.read(new(walk))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/access"
@@ -28,12 +29,33 @@ const maxLinks = 40
 // folder may be: there others cannot touch what is ours). The file itself is
 // for the caller to check, opened. The result is good as far as it was walked
 // even when there is an error.
-func resolvePath(path string) (t resolvedPath, err error) {
+func resolvePath(path string) (t resolvedPath, err error) { return new(walk).to(path) }
+
+// walk goes to several files at the same time: a folder that is on the way to two of them is
+// looked at once.
+type walk struct {
+	sound []string // folders, without links; behind each that is above it
+}
+
+// begin is the nearest folder above path that is sound.
+func (w *walk) begin(path string) (at, rest string, err error) {
+	for _, dir := range slices.Backward(w.sound) {
+		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {
+			return dir, rest, nil
+		}
+	}
+	if at, rest, err = splitRoot(path); err == nil {
+		w.sound = append(w.sound, at)
+	}
+	return at, rest, err
+}
+
+func (w *walk) to(path string) (t resolvedPath, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return t, err
 	}
-	at, rest, err := splitRoot(path)
+	at, rest, err := w.begin(path)
 	if err != nil {
 		return t, err
 	}
@@ -52,7 +74,7 @@ func resolvePath(path string) (t resolvedPath, err error) {
 			at = filepath.Dir(at)
 			continue
 		}
-		entry := filepath.Join(at, name)
+		entry := strings.TrimSuffix(at, separator) + separator + name
 		info, err := os.Lstat(entry)
 		if err != nil {
 			t.entries = append(t.entries, entry)
@@ -69,7 +91,9 @@ func resolvePath(path string) (t resolvedPath, err error) {
 			t.entries, t.file = append(t.entries, entry), entry
 			return t, nil
 		case info.IsDir():
-			at, err = entry, access.CheckChange(entry, info)
+			if at, err = entry, access.CheckChange(entry, info); err == nil {
+				w.sound = append(w.sound, entry)
+			}
 		default:
 			at = entry // not a folder: the next step says so
 		}
@@ -111,10 +135,13 @@ func followLink(link string, info fs.FileInfo, at, rest string) (string, string,
 // PrivateFolder makes the folder when it is missing (mode 0700) and refuses it
 // when other users could change what lies in it.
 func PrivateFolder(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return fmt.Errorf("make the folder %s: %w", path, err)
-	}
 	t, err := resolvePath(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return fmt.Errorf("make the folder %s: %w", path, err)
+		}
+		t, err = resolvePath(path)
+	}
 	if err != nil {
 		return err
 	}

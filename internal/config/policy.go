@@ -48,11 +48,12 @@ func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 
 // Load reads the policy at path, and the layers that stand over it.
 func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
-	src, _, err := read(path)
+	var w walk
+	src, _, err := w.read(path)
 	if err != nil {
 		return nil, err
 	}
-	above, err := l.read()
+	above, err := l.read(&w)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,10 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above layerStac
 }
 
 // read returns the bytes of a file that nobody else could have written.
-func read(path string) ([]byte, resolvedPath, error) {
-	t, err := resolvePath(path)
+func read(path string) ([]byte, resolvedPath, error) { return new(walk).read(path) }
+
+func (w *walk) read(path string) ([]byte, resolvedPath, error) {
+	t, err := w.to(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, t, missing{path}
 	}

@@ -76,7 +76,8 @@ func FindProject(state, dir string) (Project, error) {
 func projectsOf(trust trusts, dir string) (all []Project) {
 	home, _ := os.UserHomeDir()
 	ends := []string{home, withoutLinks(home)}
-	for _, at := range []string{filepath.Clean(dir), withoutLinks(dir)} {
+	ways := []string{filepath.Clean(dir), withoutLinks(dir)}
+	for _, at := range slices.Compact(ways) {
 		for !slices.Contains(ends, at) {
 			p := trust.project(at)
 			if p.Path != "" && !slices.ContainsFunc(all, func(q Project) bool { return q.Path == p.Path }) {
@@ -119,6 +120,9 @@ func (known trusts) project(dir string) (p Project) {
 
 // same finds the entry of a folder that was trusted by another name.
 func (known trusts) same(dir, path string) (string, trustEntry, bool) {
+	if len(known) == 0 {
+		return path, trustEntry{}, false
+	}
 	here, err := os.Stat(dir)
 	if err != nil {
 		return path, trustEntry{}, false
@@ -176,9 +180,11 @@ func trustPath(state string) string { return filepath.Join(state, "trust.json") 
 
 // readTrust refuses a store that others could have written, or that does not hold
 // together: without it, what stands over the owner's policy is not known.
-func readTrust(state string) (trusts, resolvedPath, error) {
+func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).readTrust(state) }
+
+func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
 	path := trustPath(state)
-	src, t, err := read(path)
+	src, t, err := w.read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return trusts{}, t, nil
 	}

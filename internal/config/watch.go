@@ -95,7 +95,8 @@ func (w *watcher) poll() time.Duration {
 	src, t, err := read(w.good.Path)
 	packs, way := readPacks(w.good.Path, src)
 	t.entries = append(t.entries, way.entries...)
-	above, failed := w.good.layers.read()
+	above, failed := w.good.layers.read(new(walk))
+	above.confirm(w.good.layers.State)
 	if err == nil {
 		err = failed
 	}

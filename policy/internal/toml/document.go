@@ -18,7 +18,7 @@ import (
 type Document struct {
 	Src []byte // the text
 
-	text  string // the same: texts are parts of it
+	text  string // the same, when it was asked for: texts are parts of it
 	base  int    // where the parser was started
 	lines []int  // offset of the first byte of each line
 
@@ -32,15 +32,7 @@ type Document struct {
 
 // New begins to read at the start of src, which nobody may change from then on.
 func New(src []byte) *Document {
-	d := &Document{Src: src, text: string(src), lines: make([]int, 1, bytes.Count(src, []byte{'\n'})+1)}
-	for i := 0; ; {
-		n := bytes.IndexByte(src[i:], '\n')
-		if n < 0 {
-			break
-		}
-		i += n + 1
-		d.lines = append(d.lines, i)
-	}
+	d := &Document{Src: src}
 	d.parser.Reset(src)
 	d.defined.current = root
 	return d
@@ -52,9 +44,25 @@ func (d *Document) Restart(offset int) {
 	d.parser.Reset(d.Src[offset:])
 }
 
+// index finds the lines.
+func (d *Document) index() {
+	d.lines = make([]int, 1, bytes.Count(d.Src, []byte{'\n'})+1)
+	for i := 0; ; {
+		n := bytes.IndexByte(d.Src[i:], '\n')
+		if n < 0 {
+			return
+		}
+		i += n + 1
+		d.lines = append(d.lines, i)
+	}
+}
+
 // Position counts from 1, and columns in characters, as editors do. It counts on from the
 // place it was last asked for when that is on the same line: lines can be long.
 func (d *Document) Position(offset int) (line, column int) {
+	if d.lines == nil {
+		d.index()
+	}
 	line = sort.SearchInts(d.lines, offset+1)
 	from := d.lines[line-1]
 	column = 1
@@ -137,6 +145,9 @@ func (d *Document) parts(n *unstable.Node) []KeyPart {
 // string is what was decoded of the text from at on: a part of it, where nothing but a
 // quote is left out.
 func (d *Document) string(decoded []byte, at int) string {
+	if d.text == "" {
+		d.text = string(d.Src)
+	}
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
 		at++
 	}

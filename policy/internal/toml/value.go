@@ -81,7 +81,7 @@ func (v Value) Describe() string {
 // Source is the value as the file has it; "" for a list.
 func (v Value) Source() string {
 	start, end, _ := v.Span()
-	return v.doc.text[start:end]
+	return string(v.doc.Src[start:end])
 }
 
 // Number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
