@@ -2,9 +2,9 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
+	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 )
@@ -43,10 +43,4 @@ func (h *held) asks(rule *policy.Rule) bool {
 	return h.req.Mode != "bypassPermissions" && h.req.Mode != "dontAsk"
 }
 
-func quoted(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return nil
-	}
-	return b
-}
+func quoted(s string) []byte { return append(escape.Append([]byte{'"'}, s), '"') }

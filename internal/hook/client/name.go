@@ -1,12 +1,12 @@
 package client
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
 // named is the tool of a server.
@@ -102,9 +102,8 @@ func worded(server string) string {
 
 // serverArguments are those that stand among a client's own: an object, or JSON as a text.
 func serverArguments(input []byte) ([]byte, error) {
-	var o object
-	if json.Unmarshal(input, &o) != nil {
+	if input == nil {
 		return nil, errors.New("it has no arguments that can be read")
 	}
-	return o.input([]string{"mcp_tool_arguments", "arguments"})
+	return object{jsonscan.Of(input)}.input([]string{"mcp_tool_arguments", "arguments"})
 }

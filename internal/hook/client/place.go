@@ -1,91 +1,74 @@
 package client
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/jsonscan"
 )
 
-// object is a JSON object in which no name stands twice.
-type object map[string]json.RawMessage
+// object is a JSON object that strict has admitted: no name stands twice in it.
+type object struct{ jsonscan.Value }
 
 // at is the first of some places that is there and not null.
-func (o object) at(places []string) json.RawMessage {
+func (o object) at(places []string) jsonscan.Value {
 	for _, place := range places {
-		in, name := o, place
-		for in != nil {
-			outer, rest, below := strings.Cut(name, ".")
-			if !below {
-				break
-			}
-			var inner object
-			if json.Unmarshal(in[outer], &inner) != nil {
-				inner = nil
-			}
-			in, name = inner, rest
+		v := o.Value
+		for name := range strings.SplitSeq(place, ".") {
+			v = v.Member(name)
 		}
-		if raw := in[name]; raw != nil && string(raw) != "null" {
-			return raw
+		if kind := v.Kind(); kind != jsonscan.Absent && kind != jsonscan.Null {
+			return v
 		}
 	}
-	return nil
+	return ""
 }
 
 // text is the string that stands there.
 func (o object) text(places []string) (s string, there bool, err error) {
-	raw := o.at(places)
-	if raw == nil {
+	switch v := o.at(places); v.Kind() {
+	case jsonscan.Absent:
 		return "", false, nil
+	case jsonscan.String:
+		return v.Text(), true, nil
 	}
-	if json.Unmarshal(raw, &s) != nil {
-		return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
-	}
-	return s, true, nil
+	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
 }
 
 // folder is the path that stands there, or the only one of a list: of several it is not
 // known which is meant.
 func (o object) folder(places []string) (string, error) {
-	raw := o.at(places)
-	var all []string
-	if raw != nil && raw[0] == '[' && json.Unmarshal(raw, &all) == nil {
-		if len(all) == 1 {
-			return all[0], nil
-		}
-		return "", nil
+	v := o.at(places)
+	all := slices.Collect(v.Elements())
+	if v.Kind() != jsonscan.Array || slices.ContainsFunc(all, func(e jsonscan.Value) bool { return e.Kind() != jsonscan.String && e.Kind() != jsonscan.Null }) {
+		s, _, err := o.text(places)
+		return s, err
 	}
-	s, _, err := o.text(places)
-	return s, err
+	if len(all) == 1 {
+		return all[0].Text(), nil
+	}
+	return "", nil
 }
 
 // input is the object of arguments, which may be written as a text; nil for none.
 func (o object) input(places []string) ([]byte, error) {
-	raw := o.at(places)
-	if raw == nil {
+	v := o.at(places)
+	text := v.Bytes()
+	if v.Kind() == jsonscan.String {
+		text = []byte(strings.TrimSpace(v.Text()))
+	}
+	if len(text) == 0 {
 		return nil, nil
 	}
-	if raw[0] == '"' {
-		text, _, err := o.text(places)
-		if err != nil {
-			return nil, err
-		}
-		raw = nil
-		if text = strings.TrimSpace(text); text != "" {
-			raw = []byte(text)
-		}
-	}
-	if raw == nil {
-		return nil, nil
-	}
-	if raw[0] != '{' {
+	if text[0] != '{' {
 		return nil, fmt.Errorf("%s is no object", strings.Join(places, " or "))
 	}
-	if _, err := strict(raw); err != nil {
+	args, err := strict(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(places, " or "), err)
 	}
-	return compact(raw), nil
+	return args.Bytes(), nil
 }
 
 // envelopeNames are members that Cursor's events of one tool have beside its arguments.
@@ -94,22 +77,15 @@ var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_i
 
 // all is the object without what is beside the arguments.
 func (o object) all() []byte {
-	args := object{}
-	maps.Copy(args, o)
-	for _, name := range envelopeNames {
-		delete(args, name)
+	args := []byte{'{'}
+	for name, value := range o.Members() {
+		if slices.Contains(envelopeNames, name.Text()) {
+			continue
+		}
+		if len(args) > 1 {
+			args = append(args, ',')
+		}
+		args = append(append(append(args, name...), ':'), value...)
 	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-func compact(raw []byte) []byte {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
+	return append(args, '}')
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -45,7 +47,7 @@ func (r *Row) Read(payload []byte) (req Request, err error) {
 	if err != nil {
 		return req, err
 	}
-	if r.Camel != "" && root["sessionId"] != nil && root["session_id"] == nil {
+	if r.Camel != "" && root.Member("sessionId") != "" && root.Member("session_id") == "" {
 		r = Find(r.Camel)
 	}
 	req.Row = r
@@ -159,11 +161,8 @@ func (r *Row) complete(req *Request) error {
 
 // asCall is the call of a tool as the proxy would read it.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
-	name, err := json.Marshal(tool)
-	if err != nil {
-		return nil, err
-	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), name...)
+	line := escape.Append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
+	line = append(line, '"')
 	if input != nil {
 		line = append(append(line, `,"arguments":`...), input...)
 	}
@@ -180,22 +179,20 @@ func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 
 // strict admits a payload as the proxy admits a frame.
 func strict(payload []byte) (object, error) {
-	var line bytes.Buffer
-	if err := json.Compact(&line, payload); err != nil {
-		return nil, errors.New("it is no JSON")
+	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
+	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
+	if err := json.Compact(line, payload); err != nil {
+		return object{}, errors.New("it is no JSON")
 	}
-	if line.Len() == 0 || line.Bytes()[0] != '{' {
-		return nil, errors.New("it is no JSON object")
+	said := line.Bytes()[len(before):]
+	if len(said) == 0 || said[0] != '{' {
+		return object{}, errors.New("it is no JSON object")
 	}
-	whole := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"hook","params":`), line.Bytes()...)
-	if _, err := frame.Parse(append(whole, '}'), frame.DefaultLimits()); err != nil {
-		return nil, err
+	line.WriteByte('}')
+	if _, err := frame.Parse(line.Bytes(), frame.DefaultLimits()); err != nil {
+		return object{}, err
 	}
-	var o object
-	if err := json.Unmarshal(line.Bytes(), &o); err != nil {
-		return nil, errors.New("it is no JSON object")
-	}
-	return o, nil
+	return object{jsonscan.Of(said)}, nil
 }
 
 func missing(place []string, err error) error {
