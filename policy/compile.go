@@ -28,7 +28,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
 		windows:  o.windows,
-		options:  Options{Home: knownHome(o.Home), Disk: o.Disk},
+		options:  &Options{Home: knownHome(o.Home), Disk: o.Disk},
 		patterns: map[patternKey]*pattern{},
 		globs:    map[string]*glob.Pattern{},
 	}
@@ -82,8 +82,8 @@ type argReader struct {
 type compiler struct {
 	policy   *Policy
 	home     string
-	windows  bool // for servers that run there
-	options  Options
+	windows  bool                    // for servers that run there
+	options  *Options                // a constraint keeps them
 	patterns map[patternKey]*pattern // rules repeat themselves
 	globs    map[string]*glob.Pattern
 	errs     Errors

@@ -55,6 +55,9 @@ func (x *index) build(p *Policy, s Subject) {
 			}
 		}
 	}
+	if len(mine) == 0 {
+		return
+	}
 	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
 	x.buckets = make([]bucket, 1, 1+len(mine)/4)
 	starts, ends := map[string]int32{}, map[string]int32{}

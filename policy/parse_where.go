@@ -32,7 +32,7 @@ type constraintKey struct {
 	name     string
 	form     valueForm
 	settings []string // the keys of a form that is a table; a value alone is the first
-	make     func(value any, o Options) (where.Constraint, error)
+	make     func(value any, o *Options) (where.Constraint, error)
 	// local says whether a constraint depends on the place that is governed, and is built
 	// again for it; nil: none does.
 	local       func(where.Constraint) bool
@@ -41,41 +41,44 @@ type constraintKey struct {
 
 // constraintKeys are all constraints, in the order in which they are listed.
 var constraintKeys = []constraintKey{
-	{name: "under", form: textsForm, local: always, path: true, make: func(v any, o Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
+	{name: "under", form: textsForm, local: always, path: true, make: func(v any, o *Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
 	{name: "host", form: textsForm, make: texts(web.Host)},
 	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
 	{name: "public", form: booleanForm, make: boolean(web.Public)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
 	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: command},
 	{name: "regex", form: textForm, make: text(scalar.Regex)},
-	{name: "one_of", form: scalarsForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
-	{name: "min", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Min(v) }},
-	{name: "max", form: numberForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.Max(v) }},
-	{name: "max_length", form: countForm, make: func(v any, _ Options) (where.Constraint, error) { return scalar.MaxLength(v.(int)) }},
+	{name: "one_of", form: scalarsForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
+	{name: "min", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.Min(v) }},
+	{name: "max", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.Max(v) }},
+	{name: "max_length", form: countForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.MaxLength(v.(int)) }},
 	{name: "type", form: textForm, whole: true, make: text(scalar.Type)},
 	{name: "present", form: booleanForm, whole: true, make: boolean(scalar.Present)},
 }
 
+// nowhere is where constraints are tried: before it is known for what place they are.
+var nowhere Options
+
 func always(where.Constraint) bool { return true }
 
-func texts(f func([]string) (where.Constraint, error)) func(any, Options) (where.Constraint, error) {
-	return func(v any, _ Options) (where.Constraint, error) { return f(v.([]string)) }
+func texts(f func([]string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
+	return func(v any, _ *Options) (where.Constraint, error) { return f(v.([]string)) }
 }
 
-func text(f func(string) (where.Constraint, error)) func(any, Options) (where.Constraint, error) {
-	return func(v any, _ Options) (where.Constraint, error) { return f(v.(string)) }
+func text(f func(string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
+	return func(v any, _ *Options) (where.Constraint, error) { return f(v.(string)) }
 }
 
-func boolean(f func(bool) where.Constraint) func(any, Options) (where.Constraint, error) {
-	return func(v any, _ Options) (where.Constraint, error) { return f(v.(bool)), nil }
+func boolean(f func(bool) where.Constraint) func(any, *Options) (where.Constraint, error) {
+	return func(v any, _ *Options) (where.Constraint, error) { return f(v.(bool)), nil }
 }
 
-func readOnly(v any, _ Options) (where.Constraint, error) {
+func readOnly(v any, _ *Options) (where.Constraint, error) {
 	settings := v.(map[string]string)
 	return sql.New(settings["mode"], settings["dialect"])
 }
 
-func command(v any, o Options) (where.Constraint, error) {
+func command(v any, o *Options) (where.Constraint, error) {
 	return shell.New(v.([]shell.Setting), shell.Ports{
 		Place: func(path, base string) (stands, leads string, known bool) {
 			return disk.Place(path, o.Home, base, o.Disk)
@@ -193,7 +196,7 @@ func (p *parser) constrain(w whereSource, name label, at []toml.KeyPart, v toml.
 		return
 	}
 	var err error
-	if w.made, err = w.key.make(w.value, Options{}); err != nil {
+	if w.made, err = w.key.make(w.value, &nowhere); err != nil {
 		start, end, known := v.Span()
 		if !known {
 			start, end = at[0].Start, at[len(at)-1].End

@@ -21,7 +21,7 @@ func (p *Policy) screen() (errs Errors) {
 				o.Above = append(o.Above, q)
 			}
 		}
-		if len(o.Above) == 0 && !slices.ContainsFunc(p.sources, func(r ruleSource) bool { return r.On == on }) {
+		if len(o.Above) == 0 && !p.about(on) {
 			continue
 		}
 		q, wrong := compile(p.sources, o)
@@ -29,6 +29,16 @@ func (p *Policy) screen() (errs Errors) {
 		errs = append(errs, wrong...)
 	}
 	return errs
+}
+
+// about says whether some rule judges that.
+func (p *Policy) about(on On) bool {
+	for i := range p.sources {
+		if p.sources[i].On == on {
+			return true
+		}
+	}
+	return false
 }
 
 // passes says whether what no rule matches goes on, as far as this policy is asked.

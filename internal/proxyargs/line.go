@@ -44,6 +44,9 @@ func Parse(words []string) (Line, error) {
 
 // parse leaves the grammar to the package that the command reads its options with.
 func parse(words []string) (line Line, rest []string, err error) {
+	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '-' {
+		return line, words, nil // it would read none of them
+	}
 	set := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
