@@ -7,19 +7,12 @@
 // takes time proportional to pattern times text, whatever both hold, and must
 // never backtrack. A character is a code point; each byte that is not valid
 // UTF-8 counts as one character that only a wildcard matches.
-//
-// github.com/gobwas/glob matches the patterns with one run of stars, for which
-// it has matchers that cannot backtrack. On any other shape it backtracks
-// without bound, and its `?` stops at "/".
 package glob
 
 import (
 	"errors"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	gobwas "github.com/gobwas/glob"
 )
 
 // Reasons why a text is no pattern.
@@ -33,8 +26,8 @@ const (
 	separator = '/'
 )
 
-// Pattern is a compiled glob. It is safe for concurrent use and must not be
-// copied. The zero value matches nothing.
+// Pattern is a compiled glob. It is safe for concurrent use. The zero value matches
+// nothing.
 type Pattern struct {
 	source string
 	prefix string // literal text before the first wildcard
@@ -42,9 +35,6 @@ type Pattern struct {
 	core   core   // what stands between them
 	chunks []string
 	auto   *automaton
-
-	once sync.Once // builds lib: ten times the cost of the rest of Compile
-	lib  *gobwas.Pattern
 }
 
 // core says how the text between prefix and suffix is matched.
@@ -53,8 +43,8 @@ type core uint8
 const (
 	never     core = iota // the zero Pattern
 	nothing               // no wildcard: prefix is the whole pattern
-	oneRun                // a single run of stars
-	deepRuns              // several runs, all `**`, with literal chunks between
+	oneStar               // a single `*`
+	deepRuns              // runs of `**`, with literal chunks between
 	mixedRuns             // several runs, some of them `*`, and no `?`
 	general               // a `?` somewhere
 )
@@ -96,8 +86,8 @@ func (p *Pattern) compileCore(middle string) {
 	p.chunks = strings.FieldsFunc(middle, func(r rune) bool { return r == '*' })
 	deep, shallow := countRuns(middle)
 	switch {
-	case shallow+deep == 1:
-		p.core = oneRun
+	case shallow == 1 && deep == 0:
+		p.core = oneStar
 	case shallow == 0:
 		p.core = deepRuns
 	default:
@@ -127,10 +117,6 @@ func stars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
 
 // Match says whether the whole of s is matched.
 func (p *Pattern) Match(s string) bool {
-	if p.core == oneRun {
-		p.once.Do(p.build)
-		return p.lib.Match(s)
-	}
 	if len(s) < len(p.prefix)+len(p.suffix) ||
 		s[:len(p.prefix)] != p.prefix || s[len(s)-len(p.suffix):] != p.suffix {
 		return false
@@ -139,6 +125,8 @@ func (p *Pattern) Match(s string) bool {
 	switch p.core {
 	case nothing:
 		return s == ""
+	case oneStar:
+		return strings.IndexByte(s, separator) < 0
 	case deepRuns:
 		return p.holdsChunks(s)
 	case mixedRuns:
@@ -150,13 +138,6 @@ func (p *Pattern) Match(s string) bool {
 	default:
 		return false
 	}
-}
-
-// build compiles a single run of stars between literals. Quoted literals around
-// stars are a pattern of gobwas whatever they hold.
-func (p *Pattern) build() {
-	run := p.source[len(p.prefix) : len(p.source)-len(p.suffix)]
-	p.lib = gobwas.MustCompile(gobwas.QuoteMeta(p.prefix)+run+gobwas.QuoteMeta(p.suffix), separator)
 }
 
 // holdsChunks says whether the literal chunks follow one another in s. Each is
@@ -202,7 +183,7 @@ func (p *Pattern) Cost(s string) int {
 	switch {
 	case p.core == general, p.core == mixedRuns && strings.IndexByte(s, separator) >= 0:
 		return len(s) * (4 + p.auto.words)
-	case p.core == oneRun && p.source[len(p.prefix):len(p.source)-len(p.suffix)] != "*":
+	case p.core == deepRuns && len(p.chunks) == 0:
 		return 0
 	}
 	return len(s) / 4
