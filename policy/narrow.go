@@ -286,7 +286,7 @@ func (n *narrower) arguments() error {
 }
 
 // errStar is about an argument that a rule cannot name.
-var errStar = fmt.Errorf("the call has an argument called %q, which in a rule stands for any", everyName)
+var errStar = errors.New(`the call has an argument called "` + everyName + `", which in a rule stands for any`)
 
 // beyond names the arguments that would keep the rule shut for this very call, as
 // they are.

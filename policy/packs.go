@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,6 +51,9 @@ func (p *parser) readPacks(e toml.Expression) {
 
 // PackFiles are the entries of a policy's packs, also where the rest of it does not load.
 func PackFiles(file string, src []byte) []PackFile {
+	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
+		return nil // nor is the key written with escapes
+	}
 	p := parser{file: file, doc: toml.New(src)}
 	for {
 		e, ok := p.doc.Next()

@@ -109,6 +109,9 @@ func TestPackFiles(t *testing.T) {
 	if !slices.Equal(got, []string{"a.toml", "b.toml"}) {
 		t.Error(got)
 	}
+	if got := policy.PackFiles("p.toml", []byte("\"p\\u0061cks\" = ['a.toml']\n")); len(got) != 1 {
+		t.Errorf("of a key that is written with an escape: %v", got)
+	}
 	if got := policy.PackFiles("p.toml", []byte("= =")); got != nil {
 		t.Error(got)
 	}

@@ -119,16 +119,16 @@ var tables = sync.OnceValue(func() *nameTables {
 // process never makes them.
 func mayTell(word []byte) bool {
 	n := len(word)
-	return n > 2 && wordEnds()[pair(word[n-2], word[n-1])]&(1<<(word[n-3]&63)) != 0
+	return n > 2 && wordEnds()[pair(word[n-2], word[n-1])&255]&(1<<(word[n-3]&63)) != 0
 }
 
 // wordEnds holds how the words of the tables end: by the last two bytes, a bit for the one
 // before them.
-var wordEnds = sync.OnceValue(func() *[1024]uint64 {
-	ends := new([1024]uint64)
+var wordEnds = sync.OnceValue(func() *[256]uint64 {
+	ends := new([256]uint64)
 	for word := range strings.FieldsSeq(screen.ContentWords + " " + screen.SecretWords + " " + screen.KeyWords + " " + screen.SecretEndings + " tokens key keys") {
 		n := len(word) // above two
-		ends[pair(word[n-2], word[n-1])] |= 1 << (word[n-3] & 63)
+		ends[pair(word[n-2], word[n-1])&255] |= 1 << (word[n-3] & 63)
 	}
 	return ends
 })

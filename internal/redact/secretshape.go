@@ -20,7 +20,10 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 // begins holds, for what the first two bytes come to, which third ones are worth a
 // look, one bit for each value modulo 64: those of the shapes, of JSON web tokens and
 // of Bearer.
-var begins = func() (t [1024]uint64) {
+var begins [1024]uint64
+
+func init() { // in its place: the array as a value is made on the heap
+	t := &begins
 	for i := range shapes {
 		start := shapes[i].start
 		if len(start) == 2 {
@@ -35,8 +38,7 @@ var begins = func() (t [1024]uint64) {
 		}
 	}
 	t[pair('e', 'y')] |= 1 << ('J' & 63)
-	return t
-}()
+}
 
 // mayBegin says whether startAt is worth asking: of most words it is not. No secret
 // has two bytes.
