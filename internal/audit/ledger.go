@@ -100,14 +100,17 @@ func (l *ledger) seek() error {
 	if fi.Size() == 0 {
 		return nil
 	}
-	tail := make([]byte, min(fi.Size(), 4<<10))
-	if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
-		return fmt.Errorf("read %q: %w", l.file.Name(), err)
-	}
-	if p, ok := lastLink(tail); ok {
-		l.chain.next = p.seq + 1
-		copy(l.chain.prev[:], p.hash)
-		return nil
+	var tail []byte
+	for _, size := range [...]int64{1 << 10, 4 << 10} { // a line that accounts for a failure is longer than others
+		tail = make([]byte, min(fi.Size(), size))
+		if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
+			return fmt.Errorf("read %q: %w", l.file.Name(), err)
+		}
+		if p, ok := lastLink(tail); ok {
+			l.chain.next = p.seq + 1
+			copy(l.chain.prev[:], p.hash)
+			return nil
+		}
 	}
 	return l.seekAll(tail[len(tail)-1] == '\n')
 }
