@@ -36,7 +36,7 @@ var forms = map[Form]string{Pair: "pair", Table: "table", TableArray: "tables"}
 func key(parts []KeyPart) string {
 	var names []string
 	for _, p := range parts {
-		names = append(names, string(p.Name))
+		names = append(names, p.Name)
 	}
 	return strings.Join(names, "/")
 }
