@@ -41,6 +41,9 @@ func (r *initRun) tellPolicy(what string) {
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
+	if r.plan.agents {
+		fmt.Fprintln(r.prose, "  Your agents' own tools read below your home, write in ~/projects, build and test;\n    keys stay shut, and you are asked about the rest.")
+	}
 	for _, e := range r.plan.known {
 		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
 	}
