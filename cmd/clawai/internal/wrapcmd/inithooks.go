@@ -50,9 +50,9 @@ func (r *initRun) offerHooks() ([]wrap.Change, []error, error) {
 	case r.Judge.Observe:
 		then = "They are only watched then, as the servers are."
 	case !r.kept:
-		then = "They get rules of their own: reading and building pass, keys stay shut, you are asked about the rest."
+		then = "The policy gets rules for them: reading and building pass, keys stay shut, you are asked about the rest."
 	}
-	answer, err := r.ask(fmt.Sprintf("\n%s can call clawai before each tool of their own as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(compact(names), ", "), then))
+	answer, err := r.ask(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(compact(names), ", "), then))
 	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 		return nil, nil, nil
 	}
