@@ -24,6 +24,8 @@ type ConfigFile struct {
 	Tracked bool   // a project's file that git keeps, so shared with others
 	Entries []client.Entry
 	Err     error // why the file cannot be read; nothing in it can be edited
+	// Around is what the client's settings set in the environment of all that it starts.
+	Around []Setting
 
 	src []byte
 }
@@ -55,12 +57,14 @@ func System() (client.Env, error) {
 // read at the same keys is listed once, for the first of them.
 func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
 	var places []ConfigFile
-	files := map[string]file{}
+	files, around := map[string]file{}, settingsAround(e)
 	for _, row := range rows {
 		for _, path := range row.Files(e) {
 			same := func(p ConfigFile) bool { return p.Path == path && slices.Equal(p.Row.KeyPath, row.KeyPath) }
 			if !slices.ContainsFunc(places, same) {
-				places = append(places, readConfigFile(row, path, files))
+				p := readConfigFile(row, path, files)
+				p.Around = around[row.Client]
+				places = append(places, p)
 			}
 		}
 	}

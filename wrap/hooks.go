@@ -124,14 +124,14 @@ func undone(e client.Env, row client.HookRow) string {
 		if err != nil {
 			continue
 		}
-		off, env := client.ReadSettings(row, src)
+		off, _ := client.ReadSettings(row, src)
 		if off != "" && !slices.Contains(own, path) { // of its own file that is said elsewhere
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
-		for _, v := range env {
-			if what := reservedFor(v.Name); what != "" && e.Getenv(v.Name) != v.Value {
-				return fmt.Sprintf("%s sets %s, which %s", path, v.Name, what)
-			}
+	}
+	for _, s := range settings(e, row) {
+		if what := reservedFor(s.Name); what != "" && e.Getenv(s.Name) != s.Value {
+			return s.steers(what)
 		}
 	}
 	return ""

@@ -64,6 +64,55 @@ func TestSettingsUndoHooks(t *testing.T) {
 	}
 }
 
+// What Claude Code's settings set reaches its servers too, and so the proxy before one: what
+// steers clawai there makes a wrapper of it drifted, and is refused of a bare one.
+func TestSettingsSteerServers(t *testing.T) {
+	for _, tt := range []struct{ path, settings, want string }{
+		{".claude/settings.json", `{"env":{"FOO":"x"}}`, ""},
+		{".claude/settings.json", `{"env":{"CLAWAI_POLICY":"/tmp/x"}}`, "sets CLAWAI_POLICY, which says how clawai works"},
+		{"project/.claude/settings.json", `{"env":{"XDG_STATE_HOME":"/tmp/x"}}`, "sets XDG_STATE_HOME, which says where clawai keeps its state"},
+		{"project/.claude/settings.local.json", `{"env":{"HOME":"/tmp/x"}}`, "sets HOME, which says where clawai finds its policy"},
+	} {
+		m, pl := hookMachine(t)
+		if err := os.Chmod(m.path("bin/clawai"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		m.write(tt.path, tt.settings)
+		m.write(".claude.json", `{"mcpServers":{"on":{"command":"`+m.path("bin/clawai")+`","args":["proxy","--server","on","--","x"]},"off":{"command":"x"},"far":{"type":"http","url":"https://far.example/mcp"}}}`)
+		m.write(".cursor/mcp.json", `{"mcpServers":{"else":{"command":"`+m.path("bin/clawai")+`","args":["proxy","--server","else","--","x"]}}}`)
+		rows, err := client.Catalogue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, target := range Select(FindConfigFiles(m.env(), rows), Selection{}) {
+			seen++
+			state, why := pl.State(target.File, target.Entry)
+			steered := tt.want != "" && target.Entry.Name != "else"
+			want := map[string]State{"on": Wrapped, "else": Wrapped, "off": Bare, "far": Bare}[target.Entry.Name]
+			if steered && want == Wrapped {
+				want = Drifted
+			}
+			if state != want || steered != strings.Contains(why, tt.want) && tt.want != "" {
+				t.Errorf("%s in %s: %s is %s: %s", tt.settings, tt.path, target.Entry.Name, state, why)
+			}
+			if _, refused := pl.Plan(Wrap, []Target{target}); steered != (len(refused) > 0) {
+				t.Errorf("%s in %s: wrap says of %s: %v", tt.settings, tt.path, target.Entry.Name, refused)
+			}
+		}
+		if seen != 4 {
+			t.Errorf("%d servers", seen)
+		}
+		at := m.env()
+		at.Dir = at.Home // where the owner's settings and the project's are one file
+		for _, file := range FindConfigFiles(at, rows) {
+			if len(file.Around) > 1 {
+				t.Errorf("one variable is told %d times of %s", len(file.Around), file.Path)
+			}
+		}
+	}
+}
+
 func TestClawaiHookMustBeTrustworthy(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

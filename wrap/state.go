@@ -94,17 +94,20 @@ func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
 	if e.Wrapped.Hub && pl.Hub != nil {
 		all = append(all, pl.Hub.differs(p, e)...)
 	}
-	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(e, e.Wrapped.Path)...)
+	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(p, e, e.Wrapped.Path)...)
 }
 
 // unwrappable says why an entry's environment keeps wrap from making a wrapper of
 // it; nil when it does not.
 func (pl Planner) unwrappable(p *ConfigFile, e client.Entry) error {
 	command, err := pl.Program.For(p)
-	if err != nil || e.Kind == client.Remote && e.Wrapped == nil {
-		return nil // another error, or an environment that nobody reads
+	if err != nil || pl.HTTPProxy.redirects(e) {
+		return nil // another error, or a proxy that the client does not start
 	}
-	if steered := pl.checkVariables(e, command); len(steered) > 0 {
+	if e.Kind == client.Remote && e.Wrapped == nil {
+		e.Env = nil // which nobody reads
+	}
+	if steered := pl.checkVariables(p, e, command); len(steered) > 0 {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
 	}
 	return nil

@@ -3,6 +3,7 @@ package wrap
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/wrap/client"
@@ -41,20 +42,73 @@ func reservedFor(name string) string {
 	return ""
 }
 
-// checkVariables says which variables of an entry steer clawai. One that says what the
-// environment says here anyway steers nothing. PATH does so only where it finds
-// clawai itself.
-func (pl Planner) checkVariables(e client.Entry, command string) (all []string) {
-	for _, v := range e.Env {
-		what := reservedFor(v.Name)
-		if strings.EqualFold(v.Name, "PATH") && !filepath.IsAbs(command) {
-			what = "says which clawai is started"
-		}
-		if what != "" && (pl.Getenv == nil || v.Value == "" || pl.Getenv(v.Name) != v.Value) {
-			all = append(all, fmt.Sprintf("its environment sets %s, which %s", v.Name, what))
+// Setting is a variable that a client's settings give to all that it starts: hooks and servers.
+type Setting struct {
+	client.Variable
+	Path string // of the settings
+}
+
+func (s Setting) steers(what string) string {
+	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
+}
+
+// settingsAround are those of each client.
+func settingsAround(e client.Env) map[string][]Setting {
+	all := map[string][]Setting{}
+	rows, _ := client.HookRows() // whoever looks for files has read the catalogue
+	for _, row := range rows {
+		all[row.Client] = settings(e, row)
+	}
+	return all
+}
+
+// settings are the variables in the owner's settings and in those of the project, where an
+// agent may write.
+func settings(e client.Env, row client.HookRow) (all []Setting) {
+	if row.Env == "" {
+		return nil
+	}
+	for _, paths := range []client.Paths{row.Paths, row.Settings} {
+		for _, path := range (client.Row{Paths: paths}).Files(e) {
+			src, err := read(path)
+			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder the two are one
+				continue
+			}
+			_, env := client.ReadSettings(row, src)
+			for _, v := range env {
+				all = append(all, Setting{v, path})
+			}
 		}
 	}
 	return all
+}
+
+// checkVariables says which variables of an entry, or around it, steer clawai. One that says what the
+// environment says here anyway steers nothing. PATH does so only where it finds
+// clawai itself.
+func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
+	for _, v := range e.Env {
+		if what := pl.steers(v, command); what != "" {
+			all = append(all, fmt.Sprintf("its environment sets %s, which %s", v.Name, what))
+		}
+	}
+	for _, s := range p.Around {
+		if what := pl.steers(s.Variable, command); what != "" {
+			all = append(all, s.steers(what))
+		}
+	}
+	return all
+}
+
+func (pl Planner) steers(v client.Variable, command string) string {
+	what := reservedFor(v.Name)
+	if strings.EqualFold(v.Name, "PATH") && !filepath.IsAbs(command) {
+		what = "says which clawai is started"
+	}
+	if pl.Getenv != nil && v.Value != "" && pl.Getenv(v.Name) == v.Value {
+		return ""
+	}
+	return what
 }
 
 const nextVariables = "take it out, or give it to the server alone by the command: env NAME=value COMMAND"

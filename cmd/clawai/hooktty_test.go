@@ -57,22 +57,46 @@ func TestHooksAreChosenAtATerminal(t *testing.T) {
 
 func TestInitOffersHooks(t *testing.T) {
 	slow.Test(t)
-	for answer, want := range map[string]bool{"\r": false, "y\r": true} {
+	for _, tt := range []struct {
+		answer    string
+		want, had bool // hooks; a policy
+	}{{"\r", false, false}, {"y\r", true, false}, {"y\r", true, true}} {
 		home := homeWithHook(t)
+		then := "Your policy stays as it is: a tool that no rule of it opens is refused then"
+		if !tt.had {
+			then = "The policy gets rules for them"
+			if err := os.RemoveAll(filepath.Join(home, ".config")); err != nil {
+				t.Fatal(err)
+			}
+		}
 		p := sit(t, home, "init", "--client", "claude-code")
 		p.sees("Mode [ask]:")
 		p.types("\r")
 		p.sees("Put clawai in front of which servers?")
 		p.types("\r")
-		p.sees("Claude Code can call clawai before each tool of their own as well", "Put the hooks in now? [y/N]")
-		p.types(answer)
+		if !tt.had {
+			p.sees("Ask what tools there are?")
+			p.types("\r")
+		}
+		p.sees("Claude Code can call clawai before each built-in tool as well", then, "Put the hooks in now? [y/N]")
+		p.types(tt.answer)
+		ruled := tt.want && !tt.had
+		if ruled {
+			p.sees("Starter policies in it: coding-agent.", "Built-in tools read below your home")
+		}
 		p.sees("Write this? [y/N]")
 		p.types("y\r")
 		p.sees("Try one question now? [Y/n]")
 		p.types("n\r")
 		p.leaves(0)
-		if got := strings.Contains(readHome(t, home, ".claude/settings.json"), "clawai-hook"); got != want {
-			t.Errorf("%q: hooks are there: %v\n%s", answer, got, p.screen.Text())
+		if got := strings.Contains(readHome(t, home, ".claude/settings.json"), "clawai-hook"); got != tt.want {
+			t.Errorf("%+v: hooks are there: %v\n%s", tt, got, p.screen.Text())
+		}
+		if got := strings.Contains(readHome(t, home, initPolicyFile), "Ask before any other command"); got != ruled {
+			t.Errorf("%+v: rules for the agent's shell are there: %v", tt, got)
+		}
+		if ruled && strings.Contains(p.screen.Text(), "No rule of") {
+			t.Errorf("%+v: the agent is left without rules\n%s", tt, p.screen.Text())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -44,7 +45,7 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := t.File
+	rows := slices.Clone(t.File)
 	if err := check(rows, nil); err != nil {
 		return nil, fmt.Errorf("built-in catalogue: %w", err)
 	}
@@ -72,22 +73,22 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 // Uncoverables are the places the catalogue knows and cannot cover.
 func Uncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
-	return t.Uncoverable, err
+	return slices.Clone(t.Uncoverable), err
 }
 
 // HookRows are the clients whose hooks the catalogue knows.
 func HookRows() ([]HookRow, error) {
 	t, err := loadBuiltIn()
-	return t.Hook, err
+	return slices.Clone(t.Hook), err
 }
 
-func loadBuiltIn() (table, error) {
+var loadBuiltIn = sync.OnceValues(func() (table, error) {
 	t, err := load(builtIn)
 	if err != nil {
 		return table{}, fmt.Errorf("built-in catalogue: %w", err)
 	}
 	return t, nil
-}
+})
 
 // load reads a catalogue's text and fills what may be left out.
 func load(src []byte) (table, error) {

@@ -306,7 +306,7 @@ func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name strin
 	if err != nil {
 		return "what was approved of the server cannot be read; tell the owner"
 	}
-	how := "the owner sees what changed, and takes it, with: clawai lock accept"
+	how := fmt.Sprintf("the owner sees what changed, and takes it, with: clawai lock accept %q", server)
 	if b.lock || mode == policy.PinLock {
 		how = "the owner takes it with: clawai lock, then clawai lock trust"
 	}

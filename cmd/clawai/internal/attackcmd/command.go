@@ -36,7 +36,7 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "the server's `NAME` in rules (default: the starter's name, else \"scripted\")"},
 			&cli.StringSliceFlag{Name: "only", Usage: "play only the attacks whose name matches the `GLOB` (repeatable)"},
-			&cli.IntFlag{Name: "max-reached", Value: -1, Usage: "exit 1 when more than `N` attacks reach the model or the server"},
+			&cli.IntFlag{Name: "max-reached", Value: -1, Usage: "exit 1 when more than `N` attacks reach the model or the server", DefaultText: "any number may"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks, and play none"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},

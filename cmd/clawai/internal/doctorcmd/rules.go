@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
@@ -24,12 +25,13 @@ func checkRules(p *machine) (all []finding) {
 	if len(servers) == 0 {
 		return fine("no client has a server that they could be about")
 	}
+	agents := builtin.Clients() // whose own tools are judged under these names
 	var patterns []string
 	places := map[string][]string{}
 	for _, s := range rules.Sources() {
 		for _, pattern := range s.Servers {
 			g, err := glob.Compile(pattern)
-			if pattern == "*" || err != nil || slices.ContainsFunc(servers, g.Match) {
+			if pattern == "*" || err != nil || slices.ContainsFunc(servers, g.Match) || slices.Contains(agents, pattern) {
 				continue
 			}
 			if places[pattern] == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/pin"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/policy/check"
 )
 
 // Command is "clawai lock".
@@ -56,7 +57,7 @@ func run(c *cli.Context) error {
 	absent := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case absent && c.Bool("check"):
-		return cmdline.Usagef("there is no lock at %s; write it with: clawai lock", term.Text(path))
+		return cmdline.Usagef("%w", err)
 	case err != nil && !absent:
 		return cmdline.Usagef("%w; nothing was written", err)
 	}
@@ -93,17 +94,28 @@ func lockPath(given string) (string, error) {
 // maxLock bounds what is read as a lock.
 const maxLock = 64 << 20
 
+// noLock says that a lock is not there, and how to come by it.
+type noLock struct{ path string }
+
+func (e noLock) Error() string {
+	return "there is no lock at " + term.Text(e.path) + "; write it with: clawai lock"
+}
+
+func (noLock) Unwrap() error { return fs.ErrNotExist }
+
 func readLock(path string) (pin.Lock, []byte, error) {
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return pin.Lock{}, nil, noLock{path}
 	case err != nil:
-		return pin.Lock{}, nil, err
+		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.Text(path), check.WithoutPath(err))
 	case !info.Mode().IsRegular() || info.Size() > maxLock:
 		return nil, nil, fmt.Errorf("%s is no lock: it is no file, or too large for one", term.Text(path))
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.Text(path), check.WithoutPath(err))
 	}
 	l, err := pin.ReadLock(src)
 	if err != nil {

@@ -38,7 +38,7 @@ func Command() *cli.Command {
 				Name: "list", Usage: "show the entries: names, ages and which servers may have them, never values", UsageText: "clawai vault list [--json]",
 				Flags: []cli.Flag{jsonFlag()}, Action: runList,
 			},
-			{Name: "rm", Usage: "forget entries", UsageText: "clawai vault rm NAME...", Action: runRemove},
+			{Name: "rm", Aliases: []string{"remove"}, Usage: "forget entries", UsageText: "clawai vault rm NAME...", Action: runRemove},
 			{
 				Name: "check", Usage: "say for each entry whether a server would get it", UsageText: "clawai vault check [NAME...] [--json]",
 				Flags: []cli.Flag{jsonFlag()}, Action: runCheck,

@@ -71,6 +71,9 @@ func runInit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.draft(); err != nil {
+		return err
+	}
 	changes, refused = append(changes, hooks...), append(refused, more...)
 	if r.dryRun || r.terminal {
 		r.preview(changes)
@@ -114,7 +117,7 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
-// prepare finds the policy that stands, or makes the text of one.
+// prepare finds the policy that stands, or what one must have rules for.
 func (r *initRun) prepare() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
 	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.Options(r.folders.Home))
@@ -144,6 +147,18 @@ func (r *initRun) prepare() error {
 		return err
 	}
 	if r.plan, err = planStarter(r.mode, covered, told, r.env.Home); err != nil {
+		return err
+	}
+	r.plan.agents, err = r.hooksStand()
+	return err
+}
+
+// draft makes the text of the policy, unless there is one.
+func (r *initRun) draft() error {
+	if r.kept {
+		return nil
+	}
+	if err := r.plan.write(); err != nil {
 		return err
 	}
 	p, err := policy.Parse(r.policy.Path, r.plan.text, policyfile.Options(r.folders.Home))

@@ -8,6 +8,15 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
+// hooksStand says that hooks of ours stand already.
+func (r *initRun) hooksStand() (bool, error) {
+	all, err := r.Hooks()
+	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {
+		state, _ := r.Judge.HookState(h, all)
+		return state != wrap.HookBare && state != wrap.HookUnreadable
+	}), err
+}
+
 // offerHooks plans the hooks of the clients here that have them, when a person wants that
 // or --hooks says so.
 func (r *initRun) offerHooks() ([]wrap.Change, []error, error) {
@@ -25,24 +34,28 @@ func (r *initRun) offerHooks() ([]wrap.Change, []error, error) {
 	all = slices.DeleteFunc(all, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
 	changes, refused := r.Judge.PlanHooks(wrap.Wrap, all)
 	if len(changes) == 0 || asked {
+		r.plan.agents = r.plan.agents || len(changes) > 0
 		return changes, refused, nil
 	}
 	r.hooked = clientsOf(changes)
-	if !r.terminal || len(r.targets) == 0 && !r.kept {
+	if !r.terminal {
 		return nil, nil, nil
 	}
 	var names []string
 	for _, c := range changes {
 		names = append(names, c.Hook.Name)
 	}
-	then := "A tool that no rule opens is refused then, also to an agent at work."
-	if r.Judge.Observe {
+	then := "Your policy stays as it is: a tool that no rule of it opens is refused then, also to an agent at work."
+	switch {
+	case r.Judge.Observe:
 		then = "They are only watched then, as the servers are."
+	case !r.kept:
+		then = "The policy gets rules for them: reading and building pass, keys stay shut, you are asked about the rest."
 	}
-	answer, err := r.ask(fmt.Sprintf("\n%s can call clawai before each tool of their own as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(compact(names), ", "), then))
+	answer, err := r.ask(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(compact(names), ", "), then))
 	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 		return nil, nil, nil
 	}
-	r.hooked = nil
+	r.hooked, r.plan.agents = nil, true
 	return changes, refused, nil
 }

@@ -32,6 +32,7 @@ type starterPlan struct {
 	told     map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
 	profiles []string                   // in the order of fixtures.Profiles
 	known    []catalogued               // in the order of the catalogue
+	agents   bool                       // hooks have clients' own tools judged
 	folder   string                     // what stands in the place of ~/projects; "" when that stays
 	text     []byte
 }
@@ -59,12 +60,12 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	if folders = slices.Compact(folders); len(folders) == 1 && modest(folders[0], home) {
 		p.folder = folders[0]
 	}
-	err := p.write()
-	return p, err
+	return p, nil
 }
 
 // write makes the text: the starter policies, what the catalogue knows, what the
-// servers say, and the others. Every rule but the last one is about servers by name.
+// servers say, and the others. Every rule that does not only deny is about servers, or
+// agents, by name.
 func (p *starterPlan) write() error {
 	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
 	for _, profile := range fixtures.Profiles() {
@@ -104,6 +105,14 @@ func (p *starterPlan) write() error {
 	if len(silent) > 0 {
 		parts = append(parts, p.unknownRules(silent))
 	}
+	if p.agents { // behind those of servers, one of which may be called as an agent is
+		rules, err := fixtures.Rules(ownTools)
+		if err != nil {
+			return err
+		}
+		p.profiles = append(p.profiles, ownTools)
+		parts = append(parts, rules) // the folder stays: a server was given its own, not an agent
+	}
 	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
 }
@@ -116,6 +125,9 @@ func (p *starterPlan) inFolder(rules string) string {
 	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
 	return strings.ReplaceAll(rules, "~/projects", p.folder)
 }
+
+// ownTools is the starter policy for the tools that agents bring along.
+const ownTools = "coding-agent"
 
 // named are the names of the servers that a test picks, sorted.
 func (p *starterPlan) named(is func(*servers.Server) bool) (names []string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )
@@ -20,6 +21,15 @@ func targetsOf(entries ...client.Entry) []wrap.Target {
 		all = append(all, wrap.Target{File: &wrap.ConfigFile{}, Entry: e})
 	}
 	return all
+}
+
+// drafted is a plan with its text.
+func drafted(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
+	p, err := planStarter(mode, targets, told, home)
+	if err == nil {
+		err = p.write()
+	}
+	return p, err
 }
 
 func filesystemOn(folders ...string) client.Entry {
@@ -45,7 +55,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 		"/home/user/../user/.":    false,
 		"/home/username/projects": true,
 	} {
-		p, err := planStarter(modeAsk, targetsOf(filesystemOn(folder)), nil, "/home/user")
+		p, err := drafted(modeAsk, targetsOf(filesystemOn(folder)), nil, "/home/user")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +66,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
-	p, err := planStarter(modeAsk, targetsOf(filesystemOn("/a", "/b")), nil, "/home/user")
+	p, err := drafted(modeAsk, targetsOf(filesystemOn("/a", "/b")), nil, "/home/user")
 	if err != nil || p.folder != "" {
 		t.Errorf("one of two folders was picked: %q, %v", p.folder, err)
 	}
@@ -66,7 +76,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 // it is called, and a name that also means such a server does not open it.
 func TestUnknownServersStayShut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z*?".\\\[\]{}'-]{1,8}`)).Draw(rt, "name")
+		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"codex", "claude-code"}), rapid.StringMatching(`[a-z*?".\\\[\]{}'-]{1,8}`)).Draw(rt, "name")
 		if policycmd.Nameable(name) != nil {
 			rt.Skip("init leaves it out")
 		}
@@ -81,11 +91,15 @@ func TestUnknownServersStayShut(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		plan.agents = rapid.Bool().Draw(rt, "agents")
+		if err := plan.write(); err != nil {
+			rt.Fatal(err)
+		}
 		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
 		if err != nil {
 			rt.Fatalf("%q: %v\n%s", name, err, plan.text)
 		}
-		tool := rapid.SampledFrom([]string{"read_file", "list_allowed_directories", "a/b", "x"}).Draw(rt, "tool")
+		tool := rapid.SampledFrom([]string{"read_file", "list_allowed_directories", "a/b", "x", "read", "task"}).Draw(rt, "tool")
 		d := p.Decide(&policy.Call{
 			Server: name, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool},
 			Args: []byte(`{"path":"/srv/data/notes"}`),
@@ -101,4 +115,45 @@ func TestUnknownServersStayShut(t *testing.T) {
 			rt.Errorf("%q is open", name)
 		}
 	})
+}
+
+// What hooks ask about is answered as the starter for agents' own tools answers it, beside
+// servers' rules, whatever folder a server was given: its fixtures hold in every mode.
+func TestAgentsOwnToolsHaveRules(t *testing.T) {
+	found, err := check.FindFixtures("../../../../fixtures/coding-agent")
+	if err != nil || len(found) < 20 {
+		t.Fatalf("%d fixtures, %v", len(found), err)
+	}
+	for _, mode := range initModes {
+		plan, err := planStarter(mode, targetsOf(filesystemOn("/srv/data"), client.Entry{Name: "other", Command: "x"}), nil, "/home/user")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.agents = true
+		if err := plan.write(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := client.HookRows()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if openFor(p.Sources(), client.Entry{Name: row.HookWord()}, "") != opened {
+				t.Errorf("%s: no rule names %s", mode, row.HookWord())
+			}
+		}
+		for _, path := range found {
+			fx, err := check.ReadFixture(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := check.Judge(p, fx, ""); r.Mismatch() {
+				t.Errorf("%s: %s is %s, expected %s", mode, path, r.Action, fx.Expected)
+			}
+		}
+	}
 }

@@ -27,9 +27,14 @@ func (r *initRun) preview(changes []wrap.Change) {
 	}
 }
 
+// headPolicy says where the policy is.
+func (r *initRun) headPolicy(what string) {
+	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
+}
+
 // tellPolicy says where the policy is and what it holds.
 func (r *initRun) tellPolicy(what string) {
-	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
+	r.headPolicy(what)
 	if r.kept {
 		return
 	}
@@ -40,6 +45,9 @@ func (r *initRun) tellPolicy(what string) {
 		fmt.Fprintf(r.prose, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
+	}
+	if r.plan.agents {
+		fmt.Fprintln(r.prose, "  Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest.")
 	}
 	for _, e := range r.plan.known {
 		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
@@ -74,6 +82,9 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		fmt.Fprintf(r.prose, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.Count(r.shared, "1 server", "%d servers"))
 	}
 	switch {
+	case len(changes) == 0 && len(refused) > 0:
+		fmt.Fprintln(r.prose, "Nothing was written.")
+		return r.end(refused)
 	case len(changes) == 0:
 		fmt.Fprintln(r.prose, "No server to put clawai in front of (see: clawai status).")
 		return r.end(refused)
@@ -84,7 +95,11 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}
-	r.tellPolicy(r.policyTitle("Wrote a policy"))
+	if r.terminal { // where what it holds was told before the answer
+		r.headPolicy(r.policyTitle("Wrote a policy"))
+	} else {
+		r.tellPolicy(r.policyTitle("Wrote a policy"))
+	}
 	r.report(changes, failed)
 	if err := r.tellAsking(); err != nil {
 		return err

@@ -53,7 +53,7 @@ func TestWhatInitWritesIsInOrder(t *testing.T) {
 		e := entryOf(s, fmt.Sprintf("server %d", i))
 		together = append(together, e)
 		for _, mode := range []initMode{modeAsk, modeStrict} {
-			plan, err := planStarter(mode, targetsOf(e, client.Entry{Name: "other", Command: "x"}), nil, "/home/user")
+			plan, err := drafted(mode, targetsOf(e, client.Entry{Name: "other", Command: "x"}), nil, "/home/user")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestWhatInitWritesIsInOrder(t *testing.T) {
 			}
 		}
 	}
-	plan, err := planStarter(modeAsk, targetsOf(append(together, client.Entry{Name: "other", Command: "x"})...), nil, "/home/user")
+	plan, err := drafted(modeAsk, targetsOf(append(together, client.Entry{Name: "other", Command: "x"})...), nil, "/home/user")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func TestRulesFromWhatAServerSays(t *testing.T) {
 	told := map[string][]toldTool{"weather": {
 		{name: "get_forecast", reads: true, allow: true}, {name: "list_alerts"}, {name: "delete_station", grave: true, allow: true},
 	}}
-	plan, err := planStarter(modeAsk, targetsOf(client.Entry{Name: "weather", Command: "uvx"}), told, "/home/user")
+	plan, err := drafted(modeAsk, targetsOf(client.Entry{Name: "weather", Command: "uvx"}), told, "/home/user")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,10 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		}
 		r.aftercare(c)
 	}
-	if undo := r.undoHooks(hooksOf(changes, failed)); undo != "" {
-		fmt.Fprintf(r.prose, "Undo: %s\n", undo)
+	back := r.again(slices.Clone(done))
+	hooks := r.undoHooks(hooksOf(changes, failed))
+	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all takes them, too
+		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
 	if r.op == wrap.Wrap && !r.hooks {
 		r.uncovered()
@@ -57,7 +59,7 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 		fmt.Fprintln(r.prose, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}
 	r.elsewhere()
-	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), r.again(done))
+	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), back)
 }
 
 // aftercare is what a person must know about one changed file.

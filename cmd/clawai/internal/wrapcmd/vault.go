@@ -57,7 +57,7 @@ func (m *vaultMoves) Take(t wrap.Target, s client.Secret) (text string, take boo
 		words = append([]string{t.Entry.Command}, t.Entry.Args...)
 	}
 	if strings.Contains(strings.Join(words, "\x00"), "${") {
-		fmt.Fprintf(m.run.prose, "%s of %s stays: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.Visible(s.Name), term.Visible(t.Entry.Name))
+		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), m.run.Short(t.File.Path))
 		return "", false, nil
 	}
 	if err := m.open(); err != nil {
@@ -241,16 +241,18 @@ func (m *vaultMoves) done(changes []wrap.Change, failed []error) error {
 	return err
 }
 
-// tell says what moves, or has moved.
+// tell says what moves, or has moved: of what stands in several clients' files, once.
 func (m *vaultMoves) tell() {
+	var lines []string
 	for i := range m.moves {
 		v := &m.moves[i]
 		text := "%s of %s goes into the vault, as %s.\n"
 		if m.run.op == wrap.Unwrap {
 			text = "%s of %s comes back from the vault, where it is %s.\n"
 		}
-		fmt.Fprintf(m.run.prose, text, term.Visible(v.label), term.Visible(v.server.Name), v.entry)
+		lines = append(lines, fmt.Sprintf(text, term.Visible(v.label), term.Visible(v.server.Name), v.entry))
 	}
+	fmt.Fprint(m.run.prose, strings.Join(compact(lines), ""))
 }
 
 func (m *vaultMoves) document() (all []movedSecret) {

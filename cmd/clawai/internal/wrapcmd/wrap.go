@@ -188,7 +188,7 @@ func (r *wrapRun) ready(targets []wrap.Target) (*initRun, error) {
 		if r.terminal && !r.dryRun && !r.hooks {
 			return r.offerPolicy(targets)
 		}
-		err = fmt.Errorf("there is no policy at %s, and without one "+r.without()+"; clawai init writes one, or: clawai policy init --profile filesystem", path)
+		err = fmt.Errorf("there is no policy at %s, and without one "+r.without()+"; "+r.firstRules(), path)
 	default:
 		err = fmt.Errorf("with this policy "+r.without()+": %w", err)
 	}
@@ -207,6 +207,14 @@ func (r *wrapRun) without() string {
 	return "a wrapped server does not start"
 }
 
+// firstRules says how to come by a policy.
+func (r *wrapRun) firstRules() string {
+	if r.hooks {
+		return "clawai init --hooks writes one, or: clawai policy init --profile coding-agent"
+	}
+	return "clawai init writes one, or: clawai policy init --profile filesystem"
+}
+
 // offerPolicy makes the policy that init would write for these servers.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.ask(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.Short(r.folders.PolicyFile())))
@@ -215,6 +223,9 @@ func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	}
 	first := &initRun{wrapRun: r, mode: modeAsk, targets: targets}
 	if err := first.prepare(); err != nil {
+		return nil, err
+	}
+	if err := first.draft(); err != nil {
 		return nil, err
 	}
 	first.tellPolicy("Policy to write")
