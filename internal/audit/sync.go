@@ -23,7 +23,7 @@ func ParseSync(word string) (Sync, error) {
 			return Sync(s), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not none, interval or each", word)
+	return 0, fmt.Errorf("%q is none of none, interval, each", word)
 }
 
 // syncEvery bounds what SyncInterval may lose.

@@ -79,7 +79,7 @@ func (s *shapeReader) checkURL() {
 	u, err := url.Parse(v.text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		s.refuse(v.start, "write it like https://host/mcp", "the url of %q is not an http or https address", s.slot.name)
+		s.refuse(v.start, "write it like https://host/mcp", "the url of %q is none that clawai can reach", s.slot.name)
 	case u.User != nil:
 		s.refuse(v.start, "put them into a header", "the url of %q holds a name or a password", s.slot.name)
 	case u.Fragment != "" || strings.HasSuffix(v.text, "#"):

@@ -100,7 +100,7 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	case word == "deny" && hold == "session":
 		return a, cmdline.Usagef("--for session goes with allow; a denied call is not asked again at once anyway")
 	case !known:
-		return a, cmdline.Usagef("--for: %q is not once, session or always", hold)
+		return a, cmdline.Usagef("--for: %q is none of once, session, always", hold)
 	case a.Scope != "" && hold == "once":
 		return a, cmdline.Usagef("--scope goes with --for session and --for always")
 	case len(a.Words) > maxNote:
