@@ -204,5 +204,5 @@ func read(got gate.Elicited, cs []choice) (choice, error) {
 			}
 		}
 	}
-	return choice{}, errors.New("the client's answer is none of those that were offered")
+	return choice{}, errors.New("the client's answer is not one of the choices offered")
 }

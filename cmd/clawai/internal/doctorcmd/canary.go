@@ -64,7 +64,7 @@ func sing(ctx context.Context, h wrap.Hooks, why string) []finding {
 	case canary.Unheeded:
 		f.Fix = "clawai wrap --hooks " + h.Row.Client + ", and update the client; then: " + again
 	case canary.Silent:
-		f.Fix = "clawai doctor --hooks says what stands in its settings; " + h.Row.After + "; then: " + again
+		f.Fix = "clawai doctor --hooks says what is in its settings; " + h.Row.After + "; then: " + again
 	case canary.NotRun:
 		if why != "" {
 			f.Fix = "clawai wrap --hooks " + h.Row.Client + "; then: " + again

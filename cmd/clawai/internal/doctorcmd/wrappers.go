@@ -43,7 +43,7 @@ func checkWrappers(p *machine) (all []finding) {
 		}
 	}
 	for _, text := range f.HubTrouble() {
-		all = append(all, finding{Health: broken, Text: text, Fix: "clawai unwrap; clawai status says what stands where"})
+		all = append(all, finding{Health: broken, Text: text, Fix: "clawai unwrap; clawai status says what is where"})
 	}
 	if len(bare) > 0 {
 		all = append(all, finding{Health: doubtful, Text: cmdline.Count(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + cmdline.Names(bare),

@@ -17,7 +17,7 @@ func (r *initRun) pick() error {
 			return errLeft
 		}
 		if r.mode = modeNamed(answer); r.mode == "" {
-			return cmdline.Usagef("%q is none of ask, strict, observe; nothing was written", answer)
+			return cmdline.Usagef("%q is not ask, strict or observe; nothing was written", answer)
 		}
 	}
 	if r.mode == "" {
