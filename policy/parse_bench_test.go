@@ -29,3 +29,20 @@ func BenchmarkParseSource(b *testing.B) {
 		})
 	}
 }
+
+// A hook reads the whole policy for each call.
+func TestARuleIsReadWithFewAllocations(t *testing.T) {
+	const rules, most = 100, 25
+	var b strings.Builder
+	for i := range rules {
+		fmt.Fprintf(&b, "[[rule]]\naction = \"deny\"\ntool = \"shell\"\nwhere.command = { command = [\"tool%d **\"] }\n", i)
+	}
+	src := []byte(b.String())
+	if got := testing.AllocsPerRun(10, func() {
+		if _, err := Parse("p.toml", src, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}) / rules; got > most {
+		t.Errorf("%.1f allocations for a rule, at most %d", got, most)
+	}
+}

@@ -10,6 +10,9 @@ func init() {
 	room(false)
 }
 
+// room has the first stack grow once, as long as there is little on it: what the packages make
+// would have it grow by halves, and be copied each time.
+//
 //go:noinline
 func room(used bool) (last byte) {
 	if used { // never: what is used is cleared
