@@ -96,7 +96,7 @@ func TestHubOverHTTP(t *testing.T) {
 			},
 		})
 		var err error
-		if clients[i], err = c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url}, nil); err != nil {
+		if clients[i], err = c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := clients[i].ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {
