@@ -55,6 +55,8 @@ func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	switch v := h.Get(headerVersion); {
 	case e.modern:
 		c.compare(h, headerVersion, e.version, true)
+	case f.Kind == frame.Notification && modernVersion(v): // which need not say it (basic, _meta)
+		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
 		c.Differs, c.Code = headerVersion, invalidParams // its messages say it themselves, and this one does not
 	}

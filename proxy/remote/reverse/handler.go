@@ -239,7 +239,7 @@ func (rh *requestHandler) refuseHeader(name, why string) {
 }
 
 // noteDropped records a message that goes nowhere and does not reach the pump.
-func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
+func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record string) {
 	ev := &event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
@@ -248,6 +248,7 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.Note(ev)
+	return ev.Record
 }
 
 // acquireAgent finds the agent session of the path; done releases it.

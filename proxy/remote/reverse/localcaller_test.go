@@ -237,7 +237,7 @@ func TestCallerListens(t *testing.T) {
 	}
 	lost := len(w.record.coded("unheard"))
 	s.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`) // belongs on no such stream
-	s.say(changed, `"l"`)                                                                              // a client's id is not the server's
+	s.say(changed, `"l"`)                                                                            // a client's id is not the server's
 	w.comes("what is lost", func() bool { return len(w.record.coded("unheard")) == lost+2 })
 	for id := range ids {
 		s.say(over, id)

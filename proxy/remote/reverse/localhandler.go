@@ -19,6 +19,10 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 		rh.postSessionless()
 		return
 	}
+	if refusal, ok := errors.AsType[*frame.Refusal](unreadable); ok && rh.r.Header.Get("Mcp-Session-Id") == "" {
+		rh.refuseUnread(line, refusal)
+		return
+	}
 	begins, ok := rh.findLocal()
 	if !ok {
 		return
@@ -112,12 +116,26 @@ func (rh *requestHandler) refuseSessionless() {
 	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
 }
 
+// refuseUnread answers what could be read in more than one way, and belongs to no session
+// whose server would refuse it.
+func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
+	rh.frame.Raw = line
+	answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID))
+	rh.respondLocal("")
+	defer rh.out.hangUp()
+	if answer == nil {
+		rh.awaitAnswer(r)
+		return
+	}
+	rh.out.id = frame.IDKey(r.ID)
+	_ = rh.out.Add(answer)
+}
+
 // refuseDuplicate answers a request whose id has no answer yet: of two answers nobody
 // could say which is whose.
 func (rh *requestHandler) refuseDuplicate() {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
-	rh.noteDropped(r.Code, r.Reason, r.ID)
-	if answer := mcp.Refused(r, ""); answer != nil {
+	if answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
 		_ = rh.out.Add(answer)
 	}
 	rh.out.finish(http.StatusBadRequest)
