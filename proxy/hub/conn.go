@@ -238,8 +238,8 @@ func (c *conn) await(answer <-chan frame.Frame, method string, within time.Durat
 		return f, fmt.Errorf("it ended: %s", c.up.Status())
 	case <-late.C:
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
-	case <-c.server.h.ctx.Done():
-		return f, errOver
+	case <-c.server.ctx.Done():
+		return f, c.server.over()
 	}
 }
 

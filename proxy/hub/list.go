@@ -219,8 +219,8 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further page
 		case f, ok = <-answer:
 		case <-late.C:
 			return nil, fmt.Errorf("no answer to %s within %s", words[k].method, s.Timeout)
-		case <-s.h.ctx.Done():
-			return nil, errOver
+		case <-s.ctx.Done():
+			return nil, s.over()
 		}
 		switch {
 		case !ok:
