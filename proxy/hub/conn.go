@@ -44,8 +44,9 @@ type conn struct {
 	theirs map[string]string   // what requests of the server are to the client, by frame.IDKey of their ids
 	heard  map[string][][]byte // answers as they came, by method: results, nil for an error
 
-	keeping sync.Mutex // guards what follows, and the catalogue
-	said    said       // what is kept there
+	keeping sync.Mutex  // guards what follows, and the catalogue
+	said    said        // what is kept there
+	relists [kinds]bool // what was listed again, or is about to be
 }
 
 // asker is who awaits an answer: the client's call, or the hub.

@@ -18,3 +18,10 @@ func SetLeaveGrace(t *testing.T, d time.Duration) {
 	leaveGrace = d
 	t.Cleanup(func() { leaveGrace = before })
 }
+
+// SetRelistAfter sets how long what is called changed is left to clients, until the test ends.
+func SetRelistAfter(t *testing.T, d time.Duration) {
+	before := relistAfter
+	relistAfter = d
+	t.Cleanup(func() { relistAfter = before })
+}

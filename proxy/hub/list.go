@@ -182,6 +182,13 @@ func (l *list) invalidate(outdated bool) {
 	l.mu.Unlock()
 }
 
+// seen says that the client was given the list, or one without what the server has.
+func (l *list) seen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at != nil || l.missed
+}
+
 // refetch fetches again what the client has seen, or has missed: the server may have become
 // another one since.
 func (l *list) refetch(s *server, k kind) {
