@@ -158,7 +158,7 @@ func TestRenew(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, bad := range [][]string{{"extra"}, {"--rounds", "0"}, {"--write", "--quick"}, {"--only", "speed"}, {"--sizes", "--against", "HEAD"}, {"--rooms", "--quick"}, {"--rooms", "--sizes"}} {
+	for _, bad := range [][]string{{"extra"}, {"--rounds", "0"}, {"--write", "--quick"}, {"--only", "speed"}, {"--sizes", "--against", "HEAD"}, {"--rooms", "--quick"}, {"--rooms", "--sizes"}, {"--hub"}, {"--hub", "--only", "calls,start"}} {
 		if _, err := parseOptions(bad, io.Discard); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

@@ -106,7 +106,7 @@ func TestBudgetOfInstructions(t *testing.T) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		t.Fatal("valgrind is not installed, which counts them: apt-get install valgrind")
 	}
-	bed, err := newTestbed(t.Context(), "")
+	bed, err := newTestbed(t.Context(), "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

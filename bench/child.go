@@ -54,6 +54,11 @@ func echo(stdin, stdout int) {
 			if !ok {
 				continue
 			}
+			if bytes.Contains(line, []byte(`"method":"initialize"`)) { // a hub's
+				out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...),
+					`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`+"\n"...)
+				continue
+			}
 			size := 16
 			if digits, ok := number(line, `"bytes":`); ok {
 				size, _ = strconv.Atoi(string(digits))

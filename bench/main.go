@@ -6,6 +6,7 @@
 //
 //	go run ./bench                   about two minutes, on a machine that does nothing else
 //	go run ./bench --against REV     the same, with clawai of another commit beside it
+//	go run ./bench --hub --only calls,memory   with the hub beside it
 //	go run ./bench --write           and renew the table of docs/benchmarks.md
 //	go run ./bench --sizes           which module brings how much of the binary
 //	go run ./bench --rooms           which package executes how many of the instructions
@@ -50,6 +51,7 @@ type options struct {
 	sizes   bool
 	rooms   bool
 	only    string
+	hub     bool
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -63,6 +65,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.write, "write", false, "renew the table in docs/benchmarks.md")
 	flags.BoolVar(&o.sizes, "sizes", false, "instead of measuring, say which module brings how much of the binary")
 	flags.BoolVar(&o.rooms, "rooms", false, "instead of measuring, say which package executes how many of the instructions (needs valgrind)")
+	flags.BoolVar(&o.hub, "hub", false, "also measure the hub, with ten servers of which one is called; goes with --only calls, results or memory")
 	flags.StringVar(&o.only, "only", "", "measure these only, separated by commas: "+strings.Join(names(), ", "))
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -78,6 +81,9 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return o, errors.New("--write needs a whole run: leave out --quick and --only")
 	}
 	for name := range strings.SplitSeq(o.only, ",") {
+		if o.hub && !slices.Contains([]string{"calls", "results", "memory"}, name) {
+			return o, errors.New("--hub goes with --only calls, results or memory")
+		}
 		if o.only != "" && !slices.Contains(names(), name) {
 			return o, fmt.Errorf("--only knows %s, not %q", strings.Join(names(), ", "), name)
 		}
@@ -90,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	bed, err := newTestbed(ctx, o.against)
+	bed, err := newTestbed(ctx, o.against, o.hub)
 	if err != nil {
 		return err
 	}

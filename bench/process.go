@@ -53,8 +53,17 @@ func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, e
 	if err != nil {
 		return nil, errors.Join(err, p.closePipes())
 	}
+	if w.hub {
+		if err := p.write([]byte(begin)); err != nil {
+			return p, err
+		}
+		return p, p.answers(1, 0)
+	}
 	return p, nil
 }
+
+// begin is how a client of a hub introduces itself.
+const begin = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n"
 
 func (p *process) closePipes() error {
 	return errors.Join(syscall.Close(p.in), syscall.Close(p.out))

@@ -16,6 +16,7 @@ import (
 type way struct {
 	name   string
 	prefix []string // of the server's command line
+	hub    bool     // it has the server in its configuration, and begins with initialize
 }
 
 // The names of the ways that are always there. Another clawai is named by its commit.
@@ -24,6 +25,7 @@ const (
 	byteRelay = "byte relay"
 	lineRelay = "line relay"
 	clawai    = "clawai"
+	hub       = "hub"
 )
 
 // testbed is a folder with what is measured, built.
@@ -46,8 +48,9 @@ tool = "read_*"
 args.path = "/home/user/projects/**"
 `
 
-// newTestbed builds clawai of this tree and, if one is named, of another commit.
-func newTestbed(ctx context.Context, against string) (bed *testbed, err error) {
+// newTestbed builds clawai of this tree and, if one is named, of another commit; withHub adds
+// that of this tree as a hub.
+func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed, err error) {
 	bed = &testbed{commits: map[string]string{}}
 	if bed.self, err = os.Executable(); err != nil {
 		return nil, err
@@ -78,7 +81,31 @@ func newTestbed(ctx context.Context, against string) (bed *testbed, err error) {
 	if against != "" {
 		err = bed.addCommit(ctx, root, against)
 	}
+	if withHub && err == nil {
+		err = bed.addHub()
+	}
 	return bed, err
+}
+
+// addHub adds the hub with ten servers, of which the first is called and the others are not
+// started.
+func (b *testbed) addHub() error {
+	var text strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&text, "[upstream.s%d]\ncommand = [%q, %q, \"echo\"]\nbare = %t\n", i, b.self, childArgument, i == 0)
+	}
+	if err := os.Mkdir(b.path("config"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(b.path("config"), "config.toml"), []byte(text.String()), 0o600); err != nil {
+		return err
+	}
+	plain := b.ways[slices.IndexFunc(b.ways, func(w way) bool { return w.name == clawai })]
+	prefix := slices.Clone(plain.prefix[:len(plain.prefix)-1]) // without --
+	prefix[1] = "hub"
+	b.commits[hub] = b.commits[clawai]
+	b.ways = append(b.ways, way{name: hub, prefix: prefix, hub: true})
+	return nil
 }
 
 func (b *testbed) close() { _ = os.RemoveAll(b.dir) }
@@ -119,6 +146,9 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 
 // commandLine is what reaches the echo server by a way.
 func (b *testbed) commandLine(w way) []string {
+	if w.hub {
+		return w.prefix
+	}
 	return append(slices.Clone(w.prefix), b.self, childArgument, "echo")
 }
 

@@ -75,14 +75,18 @@ func (r *running) leaves(server string) {
 	}
 }
 
-func (h *hubOverHTTP) connect() *mcp.ClientSession {
+// connect is a client of this version.
+func (h *hubOverHTTP) connect(version string) *mcp.ClientSession {
 	h.t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { h.changed <- struct{}{} },
 	})
-	s, err := c.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.at["hub"], MaxRetries: -1}, nil)
+	s, err := c.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.at["hub"], MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		h.t.Fatal(err)
+	}
+	if got := s.InitializeResult().ProtocolVersion; got != version {
+		h.t.Fatalf("the client speaks %s, not %s", got, version)
 	}
 	return s
 }
@@ -111,35 +115,40 @@ func (h *hubOverHTTP) lists(c *mcp.ClientSession, want string) {
 }
 
 // A client that is connected is told of servers that come and go, and of rules that change;
-// nothing is left of what went.
+// nothing is left of what went. A session ends with its client; where there is none, its servers
+// end when nobody has come for a while.
 func TestHubOverHTTPFollows(t *testing.T) {
 	slow.Test(t)
-	t.Parallel()
-	h := serveHub(t, "", "one", "two")
-	c := h.connect()
-	h.lists(c, "one__read one__write two__read two__write")
-	h.configure("", "two", "three")
-	h.lists(c, "two__read two__write three__read three__write")
-	h.leaves("one")
-	if all := h.pids("two"); len(all) != 2 || !alive(all[0]) || !alive(all[1]) {
-		t.Errorf("two was started anew: %v", all)
+	for version, setting := range map[string]string{"2025-11-25": "", "2026-07-28": `session_idle = "5s"`} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			h := serveHub(t, setting, "one", "two")
+			c := h.connect(version)
+			h.lists(c, "one__read one__write two__read two__write")
+			h.configure(setting, "two", "three")
+			h.lists(c, "two__read two__write three__read three__write")
+			h.leaves("one")
+			if all := h.pids("two"); len(all) != 2 || !alive(all[0]) || !alive(all[1]) {
+				t.Errorf("two was started anew: %v", all)
+			}
+			h.write("policy.toml", "[[rule]]\naction = \"deny\"\nserver = \"two\"\ntool = \"write\"\n"+allowTools)
+			h.lists(c, "two__read three__read three__write")
+			got, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "three__write"})
+			if err != nil || got.IsError {
+				t.Error(got, err)
+			}
+			if got, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "two__write"}); err != nil || !got.IsError {
+				t.Error(got, err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			h.leaves("two")
+			h.leaves("three")
+			h.ends(syscall.SIGTERM)
+			h.quiet()
+		})
 	}
-	h.write("policy.toml", "[[rule]]\naction = \"deny\"\nserver = \"two\"\ntool = \"write\"\n"+allowTools)
-	h.lists(c, "two__read three__read three__write")
-	got, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "three__write"})
-	if err != nil || got.IsError {
-		t.Error(got, err)
-	}
-	if got, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "two__write"}); err != nil || !got.IsError {
-		t.Error(got, err)
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
-	h.leaves("two")
-	h.leaves("three")
-	h.ends(syscall.SIGTERM)
-	h.quiet()
 }
 
 // inFlight is a client that has a stream open and a call that no server answers.

@@ -147,8 +147,9 @@ func responses(w io.Writer, c *Turn) {
 	item := object{"type": "message", "id": unique("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
 		item = object{"type": "function_call", "id": unique("fc_"), "call_id": unique("call_"), "name": c.Tool, "arguments": c.Input()}
-		if at := strings.LastIndex(c.Tool, "__"); at > 0 { // of a server's tools
-			item["namespace"], item["name"] = c.Tool[:at], c.Tool[at+2:]
+		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool, whose own name may hold __ (a hub's)
+			server, tool, _ := strings.Cut(of, "__")
+			item["namespace"], item["name"] = "mcp__"+server, tool
 		}
 	}
 	id := unique("resp_")

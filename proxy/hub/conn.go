@@ -44,8 +44,9 @@ type conn struct {
 	theirs map[string]string   // what requests of the server are to the client, by frame.IDKey of their ids
 	heard  map[string][][]byte // answers as they came, by method: results, nil for an error
 
-	keeping sync.Mutex // guards what follows, and the catalogue
-	said    said       // what is kept there
+	keeping sync.Mutex  // guards what follows, and the catalogue
+	said    said        // what is kept there
+	relists [kinds]bool // what was listed again, or is about to be
 }
 
 // asker is who awaits an answer: the client's call, or the hub.
@@ -246,8 +247,8 @@ func (c *conn) await(answer <-chan frame.Frame, method string, within time.Durat
 		return f, fmt.Errorf("it ended: %s", c.up.Status())
 	case <-late.C:
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
-	case <-c.server.h.ctx.Done():
-		return f, errOver
+	case <-c.server.ctx.Done():
+		return f, c.server.over()
 	}
 }
 

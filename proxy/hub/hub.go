@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,6 +140,9 @@ func (h *hub) read() {
 		line, err := r.Next()
 		if err == nil {
 			h.handle(line)
+			if !r.Buffered() {
+				runtime.Gosched() // whose server it is runs at once, and not when another thread has woken
+			}
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			h.own.receive(func(c *proxy.Stream) { c.Refuse(h.ctx, r.Refused(), refusal) })
 		} else {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -245,6 +246,27 @@ func (c *conn) outdate(k kind) {
 		delete(c.said, words[k].method)
 		c.catalogue.Keep(c.said.text())
 	}
+}
+
+// relistAfter is how long what a server calls changed is left to the client to ask for.
+var relistAfter = time.Second
+
+// relist has a list that the server calls changed right after its start listed again, once, so
+// that it is kept also for a client that does not ask.
+func (c *conn) relist(k kind) {
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	if c.catalogue == nil || c.relists[k] || time.Since(c.since) > steady {
+		return
+	}
+	c.relists[k] = true
+	time.AfterFunc(relistAfter, func() {
+		c.server.post(job{run: func(on *conn, _ error) {
+			if l := &c.server.lists[k]; on == c && l.seen() {
+				l.fetch(c.server, k)
+			}
+		}})
+	})
 }
 
 // player says what a server has said, as its upstream.

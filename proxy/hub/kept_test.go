@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/catalogue"
 	"github.com/clawai/clawai/internal/event"
@@ -360,6 +362,7 @@ func TestListsAreKeptForOneClient(t *testing.T) {
 // A list that came in part, or with an error, is not kept; nor is one that its server has taken
 // back.
 func TestListsThatAreNotKept(t *testing.T) {
+	hub.SetRelistAfter(t, time.Hour)
 	partial := func(_ *running, f *frame.Frame) string {
 		switch cursor := gjson.GetBytes(f.Params, "cursor"); {
 		case f.Method != "tools/list":
@@ -442,6 +445,50 @@ func TestRefusedAnswersAreNotKept(t *testing.T) {
 	w.leave()
 	y = again(y)
 	w = start(t, keeping(state), y).begin()
+	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
+		t.Errorf("started %d times: %s", y.starts.Load(), got)
+	}
+}
+
+// What a server calls changed right after its start is kept again, though its client does not
+// list it again; however often it does so, it is asked once.
+func TestListsAreKeptAgain(t *testing.T) {
+	hub.SetRelistAfter(t, time.Millisecond)
+	state := t.TempDir()
+	restless := func(r *running, f *frame.Frame) string {
+		if f.Method == "tools/call" {
+			r.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+		return ""
+	}
+	for range 2 { // it is listed by the client, then to be compared
+		var place atomic.Value
+		kept := func() bool {
+			at, _ := place.Load().(hub.Catalogue)
+			return at != nil && strings.Contains(string(at.Load()), "tools/list ")
+		}
+		y := &toy{id: "a", tools: []string{"read"}, answer: restless}
+		w := start(t, func(o *hub.Options) {
+			keeping(state)(o)
+			at := o.Servers[0].Kept
+			o.Servers[0].Kept = func(client []byte) hub.Catalogue { one := at(client); place.Store(one); return one }
+		}, y).begin()
+		w.list()
+		w.comes("the first list", kept)
+		w.call("1", "a__read")
+		w.next("notifications/tools/list_changed")
+		w.comes("the second list", func() bool { return y.got("tools/list") == 2 && kept() })
+		w.call("2", "a__read")
+		w.next("notifications/tools/list_changed")
+		if got := y.got("tools/list"); got != 2 || kept() {
+			t.Errorf("it was asked %d times", got)
+		}
+		w.list()
+		w.comes("what the client has asked for", kept)
+		w.leave()
+	}
+	y := &toy{id: "a", tools: []string{"read"}}
+	w := start(t, keeping(state), y).begin()
 	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
 		t.Errorf("started %d times: %s", y.starts.Load(), got)
 	}

@@ -182,6 +182,13 @@ func (l *list) invalidate(outdated bool) {
 	l.mu.Unlock()
 }
 
+// seen says that the client was given the list, or one without what the server has.
+func (l *list) seen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at != nil || l.missed
+}
+
 // refetch fetches again what the client has seen, or has missed: the server may have become
 // another one since.
 func (l *list) refetch(s *server, k kind) {
@@ -219,8 +226,8 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further page
 		case f, ok = <-answer:
 		case <-late.C:
 			return nil, fmt.Errorf("no answer to %s within %s", words[k].method, s.Timeout)
-		case <-s.h.ctx.Done():
-			return nil, errOver
+		case <-s.ctx.Done():
+			return nil, s.over()
 		}
 		switch {
 		case !ok:

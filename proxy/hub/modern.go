@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -242,7 +241,7 @@ func (c *conn) discover(meta []byte) (modern bool, err error) {
 	c.ask("server/discover", slices.Concat([]byte(`{"_meta":`), meta, []byte("}")), answer)
 	f, err := c.await(answer, "server/discover", max(s.Timeout/probing, time.Millisecond))
 	if err != nil {
-		if errors.Is(err, errOver) {
+		if s.ctx.Err() != nil {
 			return false, err
 		}
 		s.older = true // perhaps it ends of what it does not know: it is asked once

@@ -18,6 +18,8 @@ import (
 type server struct {
 	Server
 	h     *hub
+	ctx   context.Context // of what it is waited for
+	end   context.CancelFunc
 	inbox chan job
 	lists [kinds]list
 
@@ -71,7 +73,17 @@ func newServer(h *hub, s Server) *server {
 	if s.Timeout <= 0 {
 		s.Timeout = defaultTimeout
 	}
-	return &server{Server: s, h: h, inbox: make(chan job, maxJobs), leaving: make(chan struct{})}
+	one := &server{Server: s, h: h, inbox: make(chan job, maxJobs), leaving: make(chan struct{})}
+	one.ctx, one.end = context.WithCancel(h.ctx)
+	return one
+}
+
+// over is why nobody waits for it any more.
+func (s *server) over() error {
+	if s.h.ctx.Err() != nil {
+		return errOver
+	}
+	return errGone
 }
 
 // post has a job done, after those before it.

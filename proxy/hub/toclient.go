@@ -169,6 +169,7 @@ func (c *conn) report(f *frame.Frame) []byte {
 			if "notifications/"+kind(k).changes()+"/list_changed" == f.Method {
 				c.server.lists[k].invalidate(true)
 				c.outdate(kind(k))
+				c.relist(kind(k))
 				c.server.h.changes.note(kind(k))
 			}
 		}

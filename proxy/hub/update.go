@@ -43,13 +43,14 @@ func (h *hub) replace(next []Server) bool {
 	for _, s := range before {
 		if !slices.Contains(after, s) {
 			close(s.leaving)
+			time.AfterFunc(leaveGrace, s.end) // also of one that is at its start
 		}
 	}
 	return !slices.Equal(before, after)
 }
 
 // leaveGrace is how long what is in flight at a server may take once it has left.
-const leaveGrace = 5 * time.Second
+var leaveGrace = 5 * time.Second
 
 // leave ends a server that another configuration has no more, when it has answered.
 func (s *server) leave() {

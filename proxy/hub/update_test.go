@@ -96,6 +96,33 @@ func TestUpdateLetsServersFinish(t *testing.T) {
 	w.comes("its end", a.running().closed.Load)
 }
 
+// One that has not even begun is not waited for longer, whoever waits for it.
+func TestUpdateGivesUpWhatHangs(t *testing.T) {
+	hub.SetLeaveGrace(t, 10*time.Millisecond)
+	for _, hangs := range []string{"initialize", "tools/list"} {
+		updates := make(chan []hub.Server)
+		a := &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {
+			if f.Method == hangs {
+				return "-"
+			}
+			return ""
+		}}
+		w := start(t, func(o *hub.Options) { o.Updates, o.Servers[0].Timeout, o.ListWait = updates, time.Hour, time.Hour }, a).begin()
+		method, want := "tools/list", `"clawai/absent":{"a":`
+		if hangs == "initialize" {
+			method, want = "tools/call", "it is no longer in the configuration"
+		}
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"name":"a__x"}}`, method))
+		w.comes("the request", func() bool { return a.got(hangs) == 1 })
+		updates <- nil
+		if got := w.next(`"id":1,`); !strings.Contains(got, want) {
+			t.Error(got)
+		}
+		w.comes("its end", a.running().closed.Load)
+		w.leave()
+	}
+}
+
 // closing is a server that takes its time to end.
 type closing struct {
 	proxy.Upstream

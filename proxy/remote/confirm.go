@@ -37,13 +37,14 @@ type Confirmed struct {
 	Version string      // the version that it says it is in, "" when it says none
 	Header  http.Header // those of the headers that repeat the message, as the message has it
 	Differs string      // the header that says something else; "" when none does
-	Code    int         // of JSON-RPC, for that
+	Missing string      // the first header that is not there and must be; only Require looks for one
+	Code    int         // of JSON-RPC, for either
 }
 
 // Confirm compares the headers that repeat a message (MCP 2026-07-28
 // basic/transports/streamable-http) with it, whatever its version is: whoever reads
 // them must read what the rules judged. What the message does not say is in no
-// Header; one that is missing is the server's to miss.
+// Header; one that is missing is the server's to miss (see Require).
 func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
@@ -54,6 +55,8 @@ func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	switch v := h.Get(headerVersion); {
 	case e.modern:
 		c.compare(h, headerVersion, e.version, true)
+	case f.Kind == frame.Notification && modernVersion(v): // which need not say it (basic, _meta)
+		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
 		c.Differs, c.Code = headerVersion, invalidParams // its messages say it themselves, and this one does not
 	}
@@ -79,6 +82,32 @@ func (c *Confirmed) compare(h http.Header, name, want string, said bool) {
 		c.Differs, c.Code = name, headerMismatch
 	default:
 		c.Header[name] = []string{encodeHeader(want)}
+	}
+}
+
+// Require looks for the headers that a request of 2026-07-28 must have. It is for the server
+// that the request is to.
+func (c *Confirmed) Require(h http.Header, f *frame.Frame, tools *Tools) {
+	must := []string{headerVersion, headerMethod}
+	switch f.Method {
+	case "tools/call", "resources/read", "prompts/get":
+		if _, named := mirroredName(f); named {
+			must = append(must, headerName)
+		}
+	}
+	if f.Method == "tools/call" {
+		args := gjson.GetBytes(f.Params, "arguments")
+		for _, b := range tools.bindings(gjson.GetBytes(f.Params, "name").Str) {
+			if _, ok := b.value(args); ok {
+				must = append(must, http.CanonicalHeaderKey(headerParam+b.header))
+			}
+		}
+	}
+	for _, name := range must {
+		if len(h[name]) == 0 {
+			c.Missing, c.Code = name, headerMismatch
+			return
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func throughReverse(args []string) int {
 	if err := known(args[0], args[2], env); err != nil {
 		return fail(err)
 	}
-	front := exec.Command(args[0], listenArgs(args[2])...)
+	front := exec.Command(args[0], listenArgs("--upstream", "server="+args[2])...)
 	front.Env, front.Stderr = env, os.Stderr
 	out, err := front.StdoutPipe()
 	if err != nil {

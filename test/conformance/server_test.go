@@ -52,15 +52,16 @@ func TestServers(t *testing.T) {
 			direct := r.check(t, "server", origin, env)
 			gateway := r.check(t, "server", behindGateway(t, env, everythingServer), env)
 			fronts := map[string]string{
-				"stdio":   behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer),
-				"bridge":  behindGateway(t, env, clawai+" proxy --ask never -- "+origin),
-				"reverse": reversed(t, env, origin),
-				"hub":     behindGateway(t, env, clawai+" hub --ask never"),
+				"stdio":    behindGateway(t, env, clawai+" proxy --ask never -- "+everythingServer),
+				"bridge":   behindGateway(t, env, clawai+" proxy --ask never -- "+origin),
+				"reverse":  reversed(t, env, "--upstream", "server="+origin),
+				"hub":      behindGateway(t, env, clawai+" hub --ask never"),
+				"hub-http": reversed(t, env, "--hub"),
 			}
 			for form, front := range fronts {
 				at, got, again := place{"server", form, r.run}, r.check(t, "server", front, env), r.alone(t, "server", front, env)
 				known := expected(t)
-				if form != "reverse" {
+				if form != "reverse" && form != "hub-http" {
 					at.hold(t, "the gateway alone", gateway, got, expectations{Timed: known.Timed}, again)
 				}
 				at.hold(t, "direct", direct, got, known, again)
@@ -78,7 +79,7 @@ func TestRebinding(t *testing.T) {
 	}
 	r := run{"next", "--scenario dns-rebinding-protection"}
 	open := behindGateway(t, env, everythingServer)
-	direct, got := r.check(t, "server", open, env), r.check(t, "server", reversed(t, env, open), env)
+	direct, got := r.check(t, "server", open, env), r.check(t, "server", reversed(t, env, "--upstream", "server="+open), env)
 	if direct.total("FAILURE") == 0 {
 		t.Error("the server without a Host check passes the check; this test shows nothing")
 	}
@@ -114,10 +115,10 @@ func behindGateway(t *testing.T, env []string, command string) (address string) 
 	return "http://localhost:" + port + "/mcp"
 }
 
-// reversed runs the reverse proxy in front of an address.
-func reversed(t *testing.T, env []string, origin string) (address string) {
+// reversed runs the reverse proxy in front of what of names.
+func reversed(t *testing.T, env []string, of ...string) (address string) {
 	t.Helper()
-	cmd := exec.Command(clawai, listenArgs(origin)...)
+	cmd := exec.Command(clawai, listenArgs(of...)...)
 	cmd.Env = env
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -127,8 +128,8 @@ func reversed(t *testing.T, env []string, origin string) (address string) {
 	return announced(bufio.NewReader(out))
 }
 
-func listenArgs(origin string) []string {
-	return []string{"proxy", "--ask", "never", "--listen", "127.0.0.1:0", "--upstream", "server=" + origin}
+func listenArgs(of ...string) []string {
+	return append([]string{"proxy", "--ask", "never", "--listen", "127.0.0.1:0"}, of...)
 }
 
 // announced is the address that the reverse proxy says it listens at.

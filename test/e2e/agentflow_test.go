@@ -170,15 +170,24 @@ func agentCleared(t *testing.T, hooks bool) {
 func flowSite(t *testing.T, a agent, url string) agentSite {
 	t.Helper()
 	s := newAgentSite(t, a, url, flowRules)
+	s.servers("web", "mail", "post")
+	s.must(filepath.Join(s.bin, "clawai"), "wrap", "web", "mail", "post", "--yes")
+	return s
+}
+
+// servers writes some into the client's file that write down what they are told.
+func (s *agentSite) servers(names ...string) {
+	t := s.t
+	t.Helper()
 	server, err := filepath.Abs("note-server.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}
 	servers := object{}
-	for _, name := range []string{"web", "mail", "post"} {
+	for _, name := range names {
 		servers[name] = object{"command": "node", "args": []string{server, s.path("noted")}}
 	}
-	switch a.id {
+	switch s.id {
 	case "claude-code":
 		s.write(".claude.json", string(asJSON(t, object{"mcpServers": servers})))
 	case "gemini":
@@ -190,8 +199,6 @@ func flowSite(t *testing.T, a agent, url string) agentSite {
 		}
 		s.write(".codex/config.toml", text)
 	}
-	s.must(filepath.Join(s.bin, "clawai"), "wrap", "web", "mail", "post", "--yes")
-	return s
 }
 
 func asJSON(t *testing.T, v any) []byte {

@@ -4,16 +4,20 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,12 +116,19 @@ var listings = map[string][2]string{
 // TestHubParity: what three servers list, answer, report and ask is through the hub what it is
 // without it, but for what docs/hub.md says is changed. The servers of npm do not speak the modern
 // version: what they say in the last before it is what a modern client must get through the hub.
+// Over HTTP that is the same.
 func TestHubParity(t *testing.T) {
-	for _, version := range eras {
-		t.Run(version, func(t *testing.T) {
+	for _, run := range append(slices.Clone(eras), modern+" over HTTP") {
+		t.Run(run, func(t *testing.T) {
 			s := newSite(t, allowAll)
 			commands := s.members()
-			hub := s.speak(version, clawai, "hub")
+			version, overHTTP := strings.CutSuffix(run, " over HTTP")
+			var hub *speaker
+			if overHTTP {
+				hub = s.dial(s.listens("--hub"))
+			} else {
+				hub = s.speak(version, clawai, "hub")
+			}
 			direct := map[string]*speaker{}
 			for id, argv := range commands {
 				direct[id] = s.speak(version, argv...)
@@ -323,6 +334,7 @@ type speaker struct {
 	home  string
 
 	modern  bool
+	apart   bool             // each answer comes on a stream of its own
 	level   json.RawMessage  // the params by which an earlier client sets it
 	listens []int            // ids of its requests to be told of something
 	passed  []map[string]any // messages that the last request did not want
@@ -377,6 +389,84 @@ func (s site) speak(version string, argv ...string) *speaker {
 	}
 	one.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return one
+}
+
+// dial is a modern client of an address.
+func (s site) dial(at string) *speaker {
+	s.t.Helper()
+	ctx, hangUp := context.WithCancel(s.t.Context())
+	p := &poster{t: s.t, ctx: ctx, at: at, lines: make(chan string, 1000), asked: map[string]context.CancelFunc{}}
+	s.t.Cleanup(func() {
+		hangUp()
+		p.all.Wait()
+	})
+	return &speaker{t: s.t, in: p, lines: p.lines, home: s.home, modern: true, apart: true}
+}
+
+// poster makes a request over HTTP of each line, and lines of what comes on its response. A
+// request is taken back by hanging up.
+type poster struct {
+	t     *testing.T
+	ctx   context.Context
+	at    string
+	lines chan string
+	asked map[string]context.CancelFunc // by id
+	all   sync.WaitGroup
+}
+
+func (p *poster) Write(line []byte) (int, error) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Name, URI string
+			RequestID json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		return 0, err
+	}
+	if m.Method == "notifications/cancelled" {
+		p.asked[string(m.Params.RequestID)]()
+		return len(line), nil
+	}
+	ctx, hangUp := context.WithCancel(p.ctx)
+	p.asked[string(m.ID)] = hangUp
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.at, bytes.NewReader(bytes.Clone(line)))
+	if err != nil {
+		return 0, err
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": modern, "Mcp-Method": m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
+	} {
+		if name != "Mcp-Name" || slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, m.Method) {
+			r.Header.Set(name, value)
+		}
+	}
+	p.all.Go(func() {
+		defer hangUp()
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			if ctx.Err() == nil {
+				p.t.Error(err)
+			}
+			return
+		}
+		defer resp.Body.Close()
+		events := resp.Header.Get("Content-Type") == "text/event-stream"
+		for lines := bufio.NewReader(resp.Body); ; {
+			text, err := lines.ReadString('\n')
+			data, is := strings.CutPrefix(text, "data: ")
+			if is || !events && text != "" {
+				p.lines <- data
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return len(line), nil
 }
 
 // can is what a modern client says that it can. Servers of npm would ask for roots at once, when
@@ -449,6 +539,13 @@ func (p *speaker) ask(method, params string, wanted []string) (said []any) {
 		kind, ok := result["resultType"].(string)
 		if ok != (p.modern && result != nil) {
 			p.t.Errorf("%s %s has the resultType %v", method, params, result["resultType"])
+		}
+		for p.apart && kind != "input_required" && len(said) < len(wanted) { // the answer may overtake what comes on another stream
+			if message := p.next(method + " " + params); slices.Contains(wanted, fmt.Sprint(message["method"])) {
+				said = append(said, message)
+			} else {
+				p.passed = append(p.passed, message)
+			}
 		}
 		if kind != "input_required" {
 			return append(said, answer)

@@ -55,7 +55,7 @@ func TestRemote(t *testing.T) {
 			s := newSite(t, allowAll)
 			s.env = append(s.env, "CLAWAI_KEYCHAIN=off")
 			address := s.serves(r)
-			front := s.listens(address)
+			front := s.listens("--upstream", "under-test="+address)
 			sse := []string{}
 			if r.sse {
 				sse = append(sse, "sse")
@@ -131,10 +131,10 @@ func (s site) serves(r remoteServer) (address string) {
 	}
 }
 
-// listens starts the reverse proxy in front of it.
-func (s site) listens(address string) (front string) {
+// listens starts the reverse proxy in front of what of names.
+func (s site) listens(of ...string) (front string) {
 	s.t.Helper()
-	out := s.starts(nil, clawai, "proxy", "--listen", "127.0.0.1:0", "--upstream", "under-test="+address)
+	out := s.starts(nil, append([]string{clawai, "proxy", "--listen", "127.0.0.1:0"}, of...)...)
 	line, err := out.ReadString('\n')
 	if err != nil {
 		s.t.Fatal(err)

@@ -63,7 +63,7 @@ func (rh *requestHandler) handlePost() {
 	if err == nil {
 		rh.frame = f
 		if rh.confirmed = remote.Confirm(rh.r.Header, &f, &rh.agent.tools); rh.confirmed.Differs != "" {
-			rh.refuseMismatch(rh.confirmed.Differs)
+			rh.refuseHeader(rh.confirmed.Differs, "does not say what the body says")
 			return
 		}
 	}
@@ -223,10 +223,11 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why, status)
 }
 
-// refuseMismatch is the answer to a header that contradicts the body (MCP 2026-07-28
-// basic/transports/streamable-http).
-func (rh *requestHandler) refuseMismatch(name string) {
-	rh.noteDropped("header_mismatch", "the header "+name+" does not say what the body says", rh.frame.ID)
+// refuseHeader is the answer to a header that contradicts the body, or is missing (MCP
+// 2026-07-28 basic/transports/streamable-http).
+func (rh *requestHandler) refuseHeader(name, why string) {
+	why = "the header " + name + " " + why
+	rh.noteDropped("header_mismatch", why, rh.frame.ID)
 	rh.w.Header().Set("Content-Type", "application/json")
 	rh.w.Header().Set("Connection", "close")
 	rh.w.WriteHeader(http.StatusBadRequest)
@@ -234,11 +235,11 @@ func (rh *requestHandler) refuseMismatch(name string) {
 	if id == "" {
 		id = "null"
 	}
-	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(rh.confirmed.Code)+`,"message":"The header `+name+` does not say what the body says."}}`)
+	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(rh.confirmed.Code)+`,"message":"T`+why[1:]+`."}}`)
 }
 
 // noteDropped records a message that goes nowhere and does not reach the pump.
-func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
+func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record string) {
 	ev := &event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
@@ -247,6 +248,7 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) {
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.Note(ev)
+	return ev.Record
 }
 
 // acquireAgent finds the agent session of the path; done releases it.

@@ -62,7 +62,9 @@ func (r *record) Record(events ...*event.Event) error {
 	for _, ev := range events {
 		r.n++
 		ev.Record = fmt.Sprintf("r-%d", r.n)
-		r.events = append(r.events, *ev)
+		kept := *ev // what it lies in is used again
+		kept.Names, kept.Args, kept.ID = slices.Clone(ev.Names), slices.Clone(ev.Args), slices.Clone(ev.ID)
+		r.events = append(r.events, kept)
 	}
 	return nil
 }
@@ -109,6 +111,8 @@ type harness struct {
 	front  *httptest.Server
 	back   *httptest.Server
 	url    string
+
+	newGate func() reverse.Gate // as the proxy makes them
 }
 
 func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Options)) *harness {
@@ -138,6 +142,13 @@ func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Option
 	}
 	for _, b := range bend {
 		b(&o)
+	}
+	w.newGate = func() reverse.Gate {
+		g, err := o.Gate("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
 	}
 	if w.proxy, err = reverse.New(o); err != nil {
 		t.Fatal(err)

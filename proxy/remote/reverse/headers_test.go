@@ -136,6 +136,8 @@ func TestHeadersThatTheBodyConfirms(t *testing.T) {
 	_ = says(w.post(modern("tools/list", "")))
 	mirror["Mcp-Param-Region"], mirror["Mcp-Param-N"], mirror["Mcp-Param-Deep"] = "eu", "42", "true"
 	check("a modern call", modern("tools/call", args), all, mirror)
+	check("a notification", `{"jsonrpc":"2.0","method":"notifications/x"}`, []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "notifications/x", "Mcp-Session-Id", "theirs"},
+		map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "notifications/x"})
 	check("nothing is added", modern("tools/call", args), nil, map[string]string{})
 	check("a call without a session", call(1, "ok"), []string{"MCP-Protocol-Version", "2025-06-18"}, map[string]string{"Mcp-Protocol-Version": "2025-06-18"})
 	check("a version that nobody knows", call(1, "ok"), []string{"MCP-Protocol-Version", "newest"}, map[string]string{})

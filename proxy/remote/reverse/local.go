@@ -3,7 +3,6 @@ package reverse
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"io"
 	"net/http"
 	"slices"
@@ -18,18 +17,20 @@ import (
 )
 
 // Local is a server in this process that speaks as one over stdio does. It carries one MCP
-// session (up to 2025-11-25), judges what it carries by g, and returns, with everything it
-// has started gone, when in or ctx has ended. What it writes are whole lines.
+// session (up to 2025-11-25), or what one caller asks without any (2026-07-28), judges what it
+// carries by g, and returns, with everything it has started gone, when in or ctx has ended.
+// What it writes are whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
-// localSession is the pair of pipes between one MCP session of a client's and a local
-// server: each message of the client's is a line to it, and each of its lines leaves on one
+// localSession is the pair of pipes between one MCP session of a client's, or one caller
+// without any, and a local server: each message of the client's is a line to it, and each of its lines leaves on one
 // of the client's streams. Nothing is judged here: the server does that.
 type localSession struct {
-	in   *io.PipeWriter
-	over chan struct{} // closed when the server has ended
-	gate *gate.Session
-	name string
+	in     *io.PipeWriter
+	over   chan struct{} // closed when the server has ended
+	gate   *gate.Session
+	name   string
+	caller *caller // nil in an MCP session
 
 	leaves sync.Mutex // held while lines leave; guards what follows
 	part   []byte     // of a line
@@ -50,6 +51,8 @@ type exchange struct {
 	unmet   int  // requests without an answer
 	pending []string
 	tokens  []string
+
+	request *request // of a caller without a session
 }
 
 // Bounds of what a session holds.
@@ -58,18 +61,19 @@ const (
 	maxStreams = 8
 )
 
-// newLocal begins a session of a local server on this route.
-func (s *Server) newLocal(a *agentSession, at route, run Local) (sess *mcpSession, id string, err error) {
+// newLocal begins a session of a local server on this route, to be found by id; c is nil for
+// an MCP session.
+func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	in, toServer := io.Pipe()
 	l := &localSession{
-		in: toServer, over: make(chan struct{}), gate: g.Session, name: at.server,
+		in: toServer, over: make(chan struct{}), gate: g.Session, name: at.server, caller: c,
 		awaited: map[string]*exchange{}, tokens: map[string]*exchange{},
 	}
-	sess, id = &mcpSession{agent: a, local: l, active: 1}, rand.Text()
+	sess = &mcpSession{agent: a, local: l, active: 1}
 	if err = s.addSession(at, id, sess); err == nil && !s.run(a.in, func() {
 		run(a.in.ctx, g.Session, in, l)
 		_ = in.Close()
@@ -82,9 +86,9 @@ func (s *Server) newLocal(a *agentSession, at route, run Local) (sess *mcpSessio
 	if err != nil {
 		s.removeSession(sess)
 		g.End()
-		return nil, "", err
+		return nil, err
 	}
-	return sess, id, nil
+	return sess, nil
 }
 
 // end lets the server see the end of its input. It does not wait.
@@ -199,6 +203,9 @@ func (l *localSession) answer(id string, m jsonscan.Value, line []byte) {
 	}
 	last := x != nil && l.meet(x, id)
 	l.mu.Unlock()
+	if x != nil && x.request != nil {
+		line = l.caller.answer(x, m, line)
+	}
 	if x == nil || x.out.Add(line) != nil {
 		l.lost(m, line, "nobody waits for it any more")
 	}
@@ -224,7 +231,8 @@ func (l *localSession) meet(x *exchange, id string) (last bool) {
 }
 
 // withdraw ends the waiting for a request that the client has cancelled: it has no answer.
-func (l *localSession) withdraw(id []byte) {
+// It is false when there was none to end.
+func (l *localSession) withdraw(id []byte) bool {
 	l.mu.Lock()
 	key := frame.IDKey(id)
 	x := l.awaited[key]
@@ -233,12 +241,17 @@ func (l *localSession) withdraw(id []byte) {
 	if last {
 		x.out.finish(http.StatusAccepted)
 	}
+	return x != nil
 }
 
 // say sends what is no answer: progress to the request it is about, the rest where the
 // client listens, or, if it does nowhere, beside the answer to come. Without any it waits.
 func (l *localSession) say(line []byte) {
 	m := jsonscan.Of(line)
+	if l.caller != nil {
+		l.tell(m, line)
+		return
+	}
 	var about string
 	if m.Member("method").Text() == "notifications/progress" {
 		about = frame.IDKey(m.Member("params").Member("progressToken").Bytes())

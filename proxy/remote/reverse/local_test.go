@@ -137,17 +137,17 @@ func TestLocalDoor(t *testing.T) {
 		want     string // how the answer begins
 		code     string // that is on record; "" for none
 	}{
-		"no session":         {body: call(1, "x"), want: "400 {\"jsonrpc\":\"2.0\",\"id\":1,\"error\"", code: "no_session"},
-		"none that is there": {body: call(1, "x"), headers: []string{"Mcp-Session-Id", "x" + id}, want: "404 ", code: "no_session"},
-		"of another path":    {at: agent, body: call(1, "x"), headers: []string{"Mcp-Session-Id", id}, want: "404 "},
-		"begun by its id":    {body: hello, headers: []string{"Mcp-Session-Id", "x" + id}, want: "404 "},
-		"modern":             {body: modernCall("1", "x", "", ""), headers: []string{"Mcp-Session-Id", id}, want: "400 {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600"},
-		"two ids":            {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Session-Id", id}, want: "400 ", code: "header_twice"},
-		"of no version":      {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Protocol-Version", "x"}, want: "400 ", code: "version_unknown"},
-		"another method":     {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Method", "ping"}, want: "400 ", code: "header_mismatch"},
-		"a page":             {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Origin", "https://evil.example"}, want: "403 "},
-		"without the secret": {at: strings.Replace(w.url, secret, "x"+secret, 1), body: hello, want: "404 "},
-		"encoded":            {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Content-Encoding", "gzip"}, want: "415 "},
+		"no session":          {body: call(1, "x"), want: "400 {\"jsonrpc\":\"2.0\",\"id\":1,\"error\"", code: "no_session"},
+		"none that is there":  {body: call(1, "x"), headers: []string{"Mcp-Session-Id", "x" + id}, want: "404 ", code: "no_session"},
+		"of another path":     {at: agent, body: call(1, "x"), headers: []string{"Mcp-Session-Id", id}, want: "404 "},
+		"begun by its id":     {body: hello, headers: []string{"Mcp-Session-Id", "x" + id}, want: "404 "},
+		"without its headers": {body: modernCall("1", "x", "", ""), headers: []string{"Mcp-Session-Id", id}, want: "400 {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32020", code: "header_mismatch"},
+		"two ids":             {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Session-Id", id}, want: "400 ", code: "header_twice"},
+		"of no version":       {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Protocol-Version", "x"}, want: "400 ", code: "version_unknown"},
+		"another method":      {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Mcp-Method", "ping"}, want: "400 ", code: "header_mismatch"},
+		"a page":              {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Origin", "https://evil.example"}, want: "403 "},
+		"without the secret":  {at: strings.Replace(w.url, secret, "x"+secret, 1), body: hello, want: "404 "},
+		"encoded":             {body: call(1, "x"), headers: []string{"Mcp-Session-Id", id, "Content-Encoding", "gzip"}, want: "415 "},
 		"an array, after 2025-03-26, which the server refuses itself": {body: "[" + call(1, "x") + "]", headers: []string{"Mcp-Session-Id", id}, want: "400 "},
 		"nonsense, which the server refuses itself":                   {body: `{"a":`, headers: []string{"Mcp-Session-Id", id}, want: "400 "},
 	} {

@@ -1,9 +1,11 @@
 package reverse
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/proxy/frame"
@@ -13,6 +15,14 @@ import (
 
 // postLocal gives a message, or a batch, to a session of a local server.
 func (rh *requestHandler) postLocal(line []byte, unreadable error) {
+	if rh.confirmed.Modern {
+		rh.postSessionless()
+		return
+	}
+	if refusal, ok := errors.AsType[*frame.Refusal](unreadable); ok && rh.r.Header.Get("Mcp-Session-Id") == "" {
+		rh.refuseUnread(line, refusal)
+		return
+	}
 	begins, ok := rh.findLocal()
 	if !ok {
 		return
@@ -29,8 +39,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 		unreadable = errBatch
 	}
 	x := rh.asks(unreadable)
-	rh.out = newResponder(rh.w, "")
-	rh.out.patience = rh.s.o.Patience
+	rh.respondLocal("")
 	defer rh.out.hangUp()
 	x.out = rh.out
 	if len(x.pending) == 1 && rh.frame.Kind != frame.Batch {
@@ -51,11 +60,10 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 		rh.awaitAnswer(unreadable)
 		return
 	}
-	select {
-	case <-rh.out.ended:
-	case <-rh.r.Context().Done():
+	switch rh.attend(l) {
+	case hungUp:
 		l.forget(rh.out)
-	case <-l.over:
+	case over:
 		rh.out.finish(http.StatusNotFound)
 	}
 	told = l.begun() != "" && rh.out.answered() // also when it has hung up by now
@@ -65,7 +73,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {
-	case rh.confirmed.Modern || id == "" && rh.frame.Method != "initialize":
+	case id == "" && rh.frame.Method != "initialize":
 		rh.refuseSessionless()
 	case said != "" && !remote.Legacy(said):
 		rh.noteDropped("version_unknown", "the header Mcp-Protocol-Version names a version that is not spoken here", rh.frame.ID)
@@ -73,7 +81,8 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	case id != "":
 		return false, rh.acquireLocal(id)
 	default:
-		sess, id, err := rh.s.newLocal(rh.agent, rh.route, rh.backend.local)
+		id = rand.Text()
+		sess, err := rh.s.newLocal(rh.agent, rh.route, id, nil, rh.backend.local)
 		if err != nil {
 			rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 			return false, false
@@ -93,8 +102,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 	return rh.session != nil
 }
 
-// refuseSessionless is the answer to what only a session could answer. A client of MCP
-// 2026-07-28 tries initialize then, by this status and for want of a code that it knows.
+// refuseSessionless is the answer to what only a session could answer.
 func (rh *requestHandler) refuseSessionless() {
 	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
 	h := rh.w.Header()
@@ -108,12 +116,26 @@ func (rh *requestHandler) refuseSessionless() {
 	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
 }
 
+// refuseUnread answers what could be read in more than one way, and belongs to no session
+// whose server would refuse it.
+func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
+	rh.frame.Raw = line
+	answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID))
+	rh.respondLocal("")
+	defer rh.out.hangUp()
+	if answer == nil {
+		rh.awaitAnswer(r)
+		return
+	}
+	rh.out.id = frame.IDKey(r.ID)
+	_ = rh.out.Add(answer)
+}
+
 // refuseDuplicate answers a request whose id has no answer yet: of two answers nobody
 // could say which is whose.
 func (rh *requestHandler) refuseDuplicate() {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
-	rh.noteDropped(r.Code, r.Reason, r.ID)
-	if answer := mcp.Refused(r, ""); answer != nil {
+	if answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
 		_ = rh.out.Add(answer)
 	}
 	rh.out.finish(http.StatusBadRequest)
@@ -179,16 +201,50 @@ func (rh *requestHandler) getLocal() {
 		return
 	}
 	l := rh.session.local
-	rh.out = newResponder(rh.w, "")
-	rh.out.patience = rh.s.o.Patience
+	rh.respondLocal("")
 	defer rh.out.hangUp()
 	l.listen(rh.out)
 	defer l.forget(rh.out)
 	rh.out.openStream()
-	select {
-	case <-rh.out.ended:
-	case <-rh.r.Context().Done():
-	case <-l.over:
+	rh.attend(l)
+}
+
+// respondLocal begins the response to what is asked of a local server, which nobody on the
+// way is to hold back.
+func (rh *requestHandler) respondLocal(id string) {
+	rh.w.Header().Set("X-Accel-Buffering", "no")
+	rh.out = newResponder(rh.w, id)
+	rh.out.patience = rh.s.o.Patience
+}
+
+// keepAlive is how often a stream says that it is still there: clients and proxies end one
+// that says nothing for some minutes.
+var keepAlive = 30 * time.Second
+
+// ending is why nothing more is to come on a response.
+type ending int
+
+const (
+	complete ending = iota
+	hungUp          // the client has
+	over            // the server has ended
+)
+
+// attend waits for the end of a response.
+func (rh *requestHandler) attend(l *localSession) ending {
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	for {
+		select {
+		case <-rh.out.ended:
+			return complete
+		case <-rh.r.Context().Done():
+			return hungUp
+		case <-l.over:
+			return over
+		case <-alive.C:
+			rh.out.stayAlive()
+		}
 	}
 }
 

@@ -58,6 +58,11 @@ func begun(name string, running, starts *atomic.Int32) (proxy.Upstream, error) {
 	s.AddTool(&mcp.Tool{Name: "no", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic("a denied call reached the server")
 	})
+	return piped(s, running), nil
+}
+
+// piped runs a server at the other end of two pipes.
+func piped(s *mcp.Server, running *atomic.Int32) *member {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +74,7 @@ func begun(name string, running, starts *atomic.Int32) (proxy.Upstream, error) {
 		_ = s.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 		_ = out.Close()
 	}()
-	return m, nil
+	return m
 }
 
 // Two clients of a hub with two servers, all real: each has servers of its own, is asked
@@ -96,7 +101,7 @@ func TestHubOverHTTP(t *testing.T) {
 			},
 		})
 		var err error
-		if clients[i], err = c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url}, nil); err != nil {
+		if clients[i], err = c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := clients[i].ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {

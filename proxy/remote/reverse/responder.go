@@ -224,6 +224,15 @@ func (a *responder) openStream() {
 	}
 }
 
+// stayAlive writes a comment, where there is a stream to write it on.
+func (a *responder) stayAlive() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stream && !a.hungUp {
+		_ = a.write([]byte(":\n\n"))
+	}
+}
+
 func (a *responder) beginStream() {
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	a.stream = true

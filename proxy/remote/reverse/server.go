@@ -54,6 +54,8 @@ type Server struct {
 	closed   sync.Once
 	lifetime
 
+	callers sync.Mutex // held while the local session of a caller begins
+
 	mu          sync.Mutex
 	agents      map[route]*agentSession
 	sessions    map[string]*mcpSession // by server and session id

@@ -23,6 +23,7 @@ import (
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/internal/session"
@@ -86,6 +87,7 @@ func runHub(c *cli.Context) error {
 		return proxyError(err)
 	}
 	h.log = log
+	memory.SettleSoon()
 	err = h.serve(c.Context)
 	if closing := log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)

@@ -28,6 +28,7 @@ import (
 	"github.com/clawai/clawai/internal/atomicfile"
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/proxy/hub"
@@ -87,6 +88,7 @@ func runListen(c *cli.Context) error {
 		return proxyError(err)
 	}
 	record.Hide(l.run.secrets.known)
+	memory.SettleSoon()
 	var stderr *os.File // of servers that we start
 	if l.hub != nil {
 		l.hub.log, stderr = record, os.Stderr
