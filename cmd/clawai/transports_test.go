@@ -21,6 +21,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/proxy/remote"
 )
 
 // transports are the ways through the proxy: a form of the command line, the room
@@ -98,7 +99,7 @@ func TestEveryTransportIsCompared(t *testing.T) {
 
 // TestTransports sends every fixture and every hostile frame, each by the side
 // that would send it, through every transport. Over HTTP a frame may hold line
-// breaks, which count as blanks; there it is sent with them.
+// breaks, which count as blanks between its tokens; there it is sent with them.
 func TestTransports(t *testing.T) {
 	policies, err := filepath.Glob("../../fixtures/*/policy.toml")
 	if err != nil || len(policies) == 0 {
@@ -186,10 +187,9 @@ const (
 	begun        = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// unbroken is a frame as a line: what HTTP allows around and in it are blanks.
-func unbroken(line string) string {
-	return strings.Trim(strings.NewReplacer("\r", " ", "\n", " ").Replace(line), " \t")
-}
+// unbroken is a frame as a line: line breaks, which HTTP allows between its tokens, are blanks,
+// and one in a string stays what no frame may hold.
+func unbroken(line string) string { return string(remote.OneLine([]byte(line))) }
 
 // travel sends everything and waits until all of it has arrived: at the server as
 // many lines as elsewhere, 0 where that is not known.
