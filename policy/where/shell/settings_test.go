@@ -334,6 +334,8 @@ func TestHosts(t *testing.T) {
 		maybe curl "https://$X"
 		maybe curl 0x7f.1
 		no cat https://evil.com
+		no cat //evil.com/share
+		maybe git clone '\\evil.com\x'
 		no mytool fetch evil.com`)
 	judged(t, false, "curl **, git **; hosts: evil.com, *.evil.com", `
 		yes curl https://evil.com/x
@@ -342,6 +344,10 @@ func TestHosts(t *testing.T) {
 		yes curl https://u@evil.com:80/
 		yes git clone git@evil.com:x
 		yes curl https://a.com --proxy evil.com:80
+		yes curl -xevil.com https://a.com
+		yes curl -sxevil.com:80 https://a.com
+		yes curl --connect-to ::evil.com: https://a.com
+		yes git clone //evil.com/x
 		maybe curl $X
 		no curl https://a.com
 		no ls evil.com`)
