@@ -108,6 +108,9 @@ var networked = sync.OnceValue(func() map[string]bool {
 	mail mailx sendmail mutt msmtp swaks dig nslookup host drill ping traceroute whois openssl psql mysql mongosh redis-cli
 	apt apt-get dnf yum apk pacman zypper dotnet nuget brew snap flatpak lynx w3m links elinks youtube-dl yt-dlp
 	python python2 python3 node nodejs perl ruby php lua osascript powershell pwsh iex iwr irm invoke-webrequest invoke-restmethod
+	tclsh expect rscript julia elixir erl groovy jshell guile racket sbcl tsx ts-node
+	getent logger ssh-keyscan autossh dbclient rlogin mariadb ldapsearch resolvectl delv kdig tracepath mtr ntpdate
+	claude codex gemini ollama
 	eval base64 xxd`)
 })
 
@@ -125,7 +128,7 @@ func reaches(command string) bool {
 	if hides().MatchString(command) {
 		return true
 	}
-	bare := bared.Replace(command)
+	bare := bareOf(command)
 	if strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
 		return true
 	}
@@ -138,9 +141,17 @@ func reaches(command string) bool {
 	return false
 }
 
-// hides are a text that a pipe hands to a shell, and quoted letters that are written as numbers.
+// hides are a text that a pipe, a here-string or a substitution hands to a shell, quoted letters
+// that are written as numbers, and a program's name that files or braces make.
 var hides = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\|&?\s*(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b|\$'[^']*\\[xuU0-7]`)
+	const (
+		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
+		begins = "(?:^|[|&;({`\n]|\\b(?:do|then|else|if|while|until|exec|sudo|nohup|xargs|command|env|time)\\s)\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*"
+		word   = "[^\\s|&;<>(){}$\"'`]*"
+		made   = `(?:[*?]|\[[^\]\s]+\]|\{[^}\s]*,[^}\s]*\})`
+	)
+	return regexp.MustCompile(`\|&?\s*` + shells + `|\b` + shells + `[^|&;\n]*(?:<<<|<\(|\s-\w*c\s*["']?[$` + "`" + `])|(?:^|[\s;&|(])(?:\.|source)\s+<\(|\$'[^']*\\[xuU0-7]|` +
+		begins + word + made + `[^\s|&;()]*(?:[\s|&;]|$)`)
 })
 
 // empties are what a shell may put nothing in the place of, and a word goes on behind it.
@@ -148,14 +159,23 @@ var empties = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
 })
 
+// defaults are what a shell puts in the place of a variable that has no value, or one.
+var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{\w+:?[-=+]([^}]*)\}`) })
+
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
+
+// bareOf is a shell text without its quotes, and again as a shell may fill it in.
+func bareOf(command string) string {
+	bare := bared.Replace(command)
+	if !strings.ContainsAny(bare, "$`") {
+		return bare
+	}
+	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
+}
 
 // shellWords are the words of a shell text, without the quotes that may stand in them.
 func shellWords(command string) []string {
-	bare := bared.Replace(command)
-	if strings.ContainsAny(bare, "$`") {
-		bare += " " + empties().ReplaceAllString(bare, "")
-	}
+	bare := bareOf(command)
 	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
 	// What a quoted text runs is behind its quotes, what is in pieces between them.
 	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)
