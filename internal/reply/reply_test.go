@@ -180,6 +180,11 @@ func TestWhatCannotBeTakenOut(t *testing.T) {
 		want          error
 	}{
 		"a blob of text":          {`{"contents":[{"uri":"a:b","blob":"` + blob + `"}]}`, "secret", errFixed},
+		"a blob with a blank":     {`{"contents":[{"blob":"` + blob[:9] + ` ` + blob[9:] + `"}]}`, "secret", errFixed},
+		"a blob without its end":  {`{"contents":[{"blob":"` + strings.TrimRight(blob, "=") + `-!_"}]}`, "secret", errFixed},
+		"a blob in two pieces":    {`{"contents":[{"blob":"eA==` + blob + `"}]}`, "secret", errFixed},
+		"a blob with a bad byte":  {`{"contents":[{"blob":"/yAg` + blob + `"}]}`, "secret", errFixed},
+		"a blob of a task":        {`{"taskId":"t","result":{"content":[{"type":"resource","resource":{"blob":"` + blob + `"}}]}}`, "secret", errFixed},
 		"a number":                {`{"structuredContent":{"n":4539148803436467}}`, "card", errFixed},
 		"a request to the client": {`{"resultType":"input_required","inputRequests":{"a":{"message":"` + token1 + `"}}}`, "secret", errFixed},
 		"too many":                {`{"content":[` + many + `1]}`, "secret", errPart},
