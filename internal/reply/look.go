@@ -186,7 +186,7 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 	const between = `":"`
 	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(between)+len(value.said))
 	l.scratch = append(append(append(l.scratch, name.said...), between...), value.said...)
-	found := l.look(string(jsonscan.Of(l.scratch)))
+	found := l.lookFlat(string(jsonscan.Of(l.scratch)))
 	for _, f := range nested(value.said, nil, 1, l.lookFlat) {
 		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
 		found = append(found, f)

@@ -171,6 +171,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// JSON in a text is looked into wherever a server may write it, and source code is none.
+func TestJSONInTexts(t *testing.T) {
+	const object, array, text = `{\"a\":\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"}`, `[1,\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"]`, `\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"`
+	for said, want := range map[string]int{
+		object: 1, text: 1, " " + text + ` \n`: 1, object + `\n` + array: 2, object + array: 2, `{}` + object + " ends": 1,
+		"Here it is:\\n```json\\n" + object + "\\n```": 1, `{\"a\"\n` + array: 1,
+		`x = ` + text: 0, `a,\n` + text: 0, text + `,\n1`: 0, `{` + text + `, Secret},`: 0, `[` + text: 0,
+	} {
+		m := looked(t, result(`{"content":[{"type":"text","text":"`+said+`"}]}`), "tools/call", "secret")
+		if len(m.Findings) != want {
+			t.Errorf("%s: found %+v, want %d", said, m.Findings, want)
+		}
+		if raw := altered(t, m, Change{Redact: m.all("secret")}); want > 0 && strings.Contains(raw, "u0068") {
+			t.Errorf("%s: sent %s", said, raw)
+		}
+	}
+}
+
 // Where a value cannot be taken out, the message is withheld, never let through in part.
 func TestWhatCannotBeTakenOut(t *testing.T) {
 	blob := "ZXhwb3J0IEdIPWdocF8xNkM3ZTQyRjI5MmM2OTEyRTc3MTBjODM4MzQ3QWUxNzhCNGEK"
