@@ -171,6 +171,20 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// A cursor or an id is a text or a number: what else is called so is looked at.
+func TestNothingIsACursorByItsName(t *testing.T) {
+	for payload, want := range map[string]int{
+		`{"nextCursor":"` + token1 + `","taskId":"` + token1 + `"}`:         0,
+		`{"nextCursor":{"a":"` + token1 + `"}}`:                             1,
+		`{"taskId":["` + token1 + `"],"requestState":[["` + token1 + `"]]}`: 2,
+	} {
+		m := looked(t, result(payload), "tools/call", "secret")
+		if raw := altered(t, m, Change{Redact: m.all("secret")}); len(m.Findings) != want || want > 0 && strings.Contains(raw, token1) {
+			t.Errorf("%s: found %+v, sent %s", payload, m.Findings, raw)
+		}
+	}
+}
+
 // JSON in a text is looked into wherever a server may write it, and source code is none.
 func TestJSONInTexts(t *testing.T) {
 	const object, array, text = `{\"a\":\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"}`, `[1,\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"]`, `\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"`
