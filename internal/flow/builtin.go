@@ -3,6 +3,7 @@ package flow
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,10 +53,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 			if reaches(command) {
 				t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
 			}
-			for _, word := range shellWords(command) {
-				if screen.HoldsSecrets(word) {
-					t.SecretData = policy.Yes
-				}
+			if readsSecrets(command) {
+				t.SecretData = policy.Yes
 			}
 		}
 	}
@@ -96,6 +95,85 @@ func held(project, place string) policy.Trust {
 func within(folder, place string) bool {
 	folder = strings.TrimSuffix(path.Clean(folder), "/")
 	return place == folder || strings.HasPrefix(place, folder+"/")
+}
+
+// readsSecrets says whether a shell text names a place of secrets, also by wildcards and
+// braces, or prints its variables, which hold them as well.
+func readsSecrets(command string) bool {
+	if slices.ContainsFunc(shellWords(command), screen.HoldsSecrets) || variables().MatchString(command) {
+		return true
+	}
+	bare := bareOf(command)
+	if !strings.ContainsAny(bare, "*?[{") {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>()`=", r) }) {
+		if slices.ContainsFunc(braced(word), namesSecrets) {
+			return true
+		}
+	}
+	return false
+}
+
+// variables print what a shell was given.
+var variables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
+})
+
+// maxBraced is how many words braces may make of one that are looked at.
+const maxBraced = 64
+
+// braced are the words that a shell makes of one with braces.
+func braced(word string) (all []string) {
+	all = []string{word}
+	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
+		open := strings.LastIndexByte(all[at], '{')
+		if open < 0 {
+			continue
+		}
+		inside, rest, closed := strings.Cut(all[at][open+1:], "}")
+		if !closed || !strings.Contains(inside, ",") {
+			continue
+		}
+		for choice := range strings.SplitSeq(inside, ",") {
+			all = append(all, all[at][:open]+choice+rest)
+		}
+	}
+	return all
+}
+
+// secretNames are names that alone say that secrets lie there.
+var secretNames = sync.OnceValue(func() (names []string) {
+	for i := range screen.SecretPlaces {
+		place := &screen.SecretPlaces[i]
+		for name := range strings.SplitSeq(strings.Trim(place.Path, "*")+"/"+place.Hit, "/") {
+			if screen.HoldsSecrets(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+})
+
+var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
+
+// namesSecrets says whether a path does, or has a wildcard that may stand for a name that does.
+func namesSecrets(word string) bool {
+	if screen.HoldsSecrets(word) {
+		return true
+	}
+	for part := range strings.SplitSeq(word, "/") {
+		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
+			continue // ls *, [a-z]*: what everybody writes
+		}
+		part = strings.ReplaceAll(part, "[!", "[^")
+		for _, name := range secretNames() {
+			if ok, err := path.Match(part, name); (ok || err != nil) && (name[0] != '.' || part[0] == '.') {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // networked are programs that send or get something elsewhere, and those that run a text in
@@ -146,7 +224,7 @@ func reaches(command string) bool {
 var hides = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
-		begins = "(?:^|[|&;({`\n]|\\b(?:do|then|else|if|while|until|exec|sudo|nohup|xargs|command|env|time)\\s)\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*"
+		begins = "(?:^|[|&;(`\n]|\\{\\s|\\b(?:do|then|else|if|while|until|exec|sudo|nohup|xargs|command|env|time)\\s)\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*"
 		word   = "[^\\s|&;<>(){}$\"'`]*"
 		made   = `(?:[*?]|\[[^\]\s]+\]|\{[^}\s]*,[^}\s]*\})`
 	)
