@@ -80,6 +80,13 @@ func held(project, place string) policy.Trust {
 		return policy.Yes
 	}
 	plain := strings.ReplaceAll(place, `\`, "/")
+	if hasDrive(plain) || len(plain) > 4 && strings.EqualFold(plain[:5], "file:") {
+		project = strings.ToLower(strings.ReplaceAll(project, `\`, "/"))
+		if plain = strings.ToLower(plain); hasDrive(project) && within(project, path.Clean(plain)) {
+			return policy.No
+		}
+		return policy.Private
+	}
 	if !path.IsAbs(plain) {
 		if plain = path.Join("/project", plain); within("/project", plain) && !strings.HasPrefix(place, "~") {
 			return policy.No
@@ -91,6 +98,9 @@ func held(project, place string) policy.Trust {
 	}
 	return policy.Private
 }
+
+// hasDrive says whether a path begins at a drive of Windows.
+func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
 
 func within(folder, place string) bool {
 	folder = strings.TrimSuffix(path.Clean(folder), "/")

@@ -114,6 +114,22 @@ func word(t policy.Trust) string {
 	return map[policy.Trust]string{policy.No: "no", policy.Private: "private", policy.Yes: "yes"}[t]
 }
 
+// On Windows a project and what lies beside it are told apart as well.
+func TestPlacesOnWindows(t *testing.T) {
+	for place, want := range map[string]policy.Trust{
+		`a\b`: policy.No, `C:\Proj\a`: policy.No, `c:/proj/a`: policy.No, `C:\Proj\..\x`: policy.Private, `C:\Projects\a`: policy.Private,
+		`C:\Users\u\letter.txt`: policy.Private, `C:letter.txt`: policy.Private, `D:\Proj\a`: policy.Private, `..\x`: policy.Private,
+		`\\host\share\x`: policy.Private, `file:///C:/Users/u/x`: policy.Private, `C:\Users\u\.ssh\id_rsa`: policy.Yes,
+	} {
+		if got := held(`C:\Proj`, place); got != want {
+			t.Errorf("%s: %s, want %s", place, word(got), word(want))
+		}
+	}
+	if held("", `C:\x`) != policy.Private || held("/srv/p", "c:x") != policy.Private {
+		t.Error("a drive is taken for the project")
+	}
+}
+
 // What a tool of the agent's will bring is known to all before it goes, and what it read is
 // in doubt; what the user named goes all the same.
 func TestCalled(t *testing.T) {
