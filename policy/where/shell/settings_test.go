@@ -184,6 +184,16 @@ func TestVariables(t *testing.T) {
 		maybe LANG=C; ls
 		maybe LANG+=C ls
 		no export LANG=C`)
+	judged(t, true, "go test **, ls **; env: GOFLAGS=-mod=*, A=x * y, B=**, C", `
+		yes GOFLAGS=-mod=mod go test ./...
+		maybe GOFLAGS='-mod=mod -toolexec=x' go test ./...
+		maybe GOFLAGS="-mod=mod '-toolexec=bash -c x'" go test ./...
+		maybe GOFLAGS=-mod=mod\ -exec=x go test ./...
+		yes A='x a y' ls
+		maybe A='x a b y' ls
+		yes B=/a/b ls
+		maybe B='a b' ls
+		yes C='a b' ls`)
 	judged(t, true, "ls **", `
 		maybe GOFLAGS=-x ls
 		yes LC_ALL=C ls`)
