@@ -1,7 +1,7 @@
 package wrap
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -110,20 +110,17 @@ type Journal map[string]bool
 // ReadJournal reads the journal of a state folder; lines that a crash has cut
 // are passed over. No journal is an empty one.
 func ReadJournal(state string) (Journal, error) {
-	f, err := os.Open(journalPath(state))
+	text, err := os.ReadFile(journalPath(state)) // a line is as long as the words of a project's server are
 	if errors.Is(err, fs.ErrNotExist) {
 		return Journal{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	j, earlier := Journal{}, map[string]bool{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(text) {
 		var l journalEntry
-		if json.Unmarshal(lines.Bytes(), &l) != nil {
+		if json.Unmarshal(line, &l) != nil {
 			continue
 		}
 		key := journalKey(l.File, l.Key)
@@ -133,7 +130,7 @@ func ReadJournal(state string) (Journal, error) {
 		}
 		earlier[key], j[key] = j[key], l.Op == Wrap
 	}
-	return j, lines.Err()
+	return j, nil
 }
 
 func (j Journal) wrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }

@@ -206,6 +206,21 @@ func TestJournalKeepsNoSecret(t *testing.T) {
 	}
 }
 
+// A project's file may have a command of any length; what is said of it is read again.
+func TestTheJournalIsReadWhateverStandsInIt(t *testing.T) {
+	m := newMachine(t)
+	text := strings.Replace(claudeFile, `"npx"`, `"`+strings.Repeat("x", 2<<20)+`"`, 1)
+	m.write(".claude.json", text)
+	for _, op := range []Op{Wrap, Unwrap} {
+		if err := m.do(op, Selection{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.read(".claude.json") != text {
+		t.Error("it is not what it was")
+	}
+}
+
 func TestDriftIsSeen(t *testing.T) {
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)

@@ -89,12 +89,14 @@ func (s *segment) last(most int64) (link, error) {
 		return link{}, errTaken
 	}
 	s.size = fi.Size()
-	tail := make([]byte, min(s.size, 4<<10))
-	if _, err := s.file.ReadAt(tail, s.size-int64(len(tail))); err != nil {
-		return link{}, err
-	}
-	if last, ok := lastLink(tail); ok && last.seq > 1 {
-		return last, nil
+	for _, most := range [...]int64{4 << 10, maxLine} { // few lines are long: what a call wrote into a file
+		tail := make([]byte, min(s.size, most))
+		if _, err := s.file.ReadAt(tail, s.size-int64(len(tail))); err != nil {
+			return link{}, err
+		}
+		if last, ok := lastLink(tail); ok && last.seq > 1 {
+			return last, nil
+		}
 	}
 	return link{}, errTaken
 }

@@ -127,6 +127,27 @@ func TestASharedSegmentIsClosedWhenItsDayIsOver(t *testing.T) {
 	}
 }
 
+// A call that carries much is gone on behind like any other.
+func TestACallWithALongLine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	o := Options{Now: at(noon), Shared: "agent", Brief: true}
+	call(t, dir, o)
+	l, err := Open(dir, o)
+	if err == nil {
+		err = l.Record(&event.Event{Kind: event.Decision, Args: []byte(`{"content":"` + strings.Repeat("all work ", 200<<10) + `"}`)})
+	}
+	if err == nil {
+		err = l.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	call(t, dir, o)
+	if names, ledger := segmentFiles(t, dir); len(names) != 1 || ledger != 1 {
+		t.Errorf("segments %q, %d lines of the ledger", names, ledger)
+	}
+}
+
 // What cannot be gone on with is left as it is, and the call has a segment of its own.
 func TestACallThatFindsItsSegmentTaken(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){

@@ -3,6 +3,7 @@ package flow
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,10 +53,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 			if reaches(command) {
 				t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
 			}
-			for _, word := range shellWords(command) {
-				if screen.HoldsSecrets(word) {
-					t.SecretData = policy.Yes
-				}
+			if readsSecrets(command) {
+				t.SecretData = policy.Yes
 			}
 		}
 	}
@@ -81,6 +80,13 @@ func held(project, place string) policy.Trust {
 		return policy.Yes
 	}
 	plain := strings.ReplaceAll(place, `\`, "/")
+	if hasDrive(plain) || len(plain) > 4 && strings.EqualFold(plain[:5], "file:") {
+		project = strings.ToLower(strings.ReplaceAll(project, `\`, "/"))
+		if plain = strings.ToLower(plain); hasDrive(project) && within(project, path.Clean(plain)) {
+			return policy.No
+		}
+		return policy.Private
+	}
 	if !path.IsAbs(plain) {
 		if plain = path.Join("/project", plain); within("/project", plain) && !strings.HasPrefix(place, "~") {
 			return policy.No
@@ -93,9 +99,91 @@ func held(project, place string) policy.Trust {
 	return policy.Private
 }
 
+// hasDrive says whether a path begins at a drive of Windows.
+func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
+
 func within(folder, place string) bool {
 	folder = strings.TrimSuffix(path.Clean(folder), "/")
 	return place == folder || strings.HasPrefix(place, folder+"/")
+}
+
+// readsSecrets says whether a shell text names a place of secrets, also by wildcards and
+// braces, or prints its variables, which hold them as well.
+func readsSecrets(command string) bool {
+	if slices.ContainsFunc(shellWords(command), screen.HoldsSecrets) || variables().MatchString(command) {
+		return true
+	}
+	bare := bareOf(command)
+	if !strings.ContainsAny(bare, "*?[{") {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>()`=", r) }) {
+		if slices.ContainsFunc(braced(word), namesSecrets) {
+			return true
+		}
+	}
+	return false
+}
+
+// variables print what a shell was given.
+var variables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
+})
+
+// maxBraced is how many words braces may make of one that are looked at.
+const maxBraced = 64
+
+// braced are the words that a shell makes of one with braces.
+func braced(word string) (all []string) {
+	all = []string{word}
+	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
+		open := strings.LastIndexByte(all[at], '{')
+		if open < 0 {
+			continue
+		}
+		inside, rest, closed := strings.Cut(all[at][open+1:], "}")
+		if !closed || !strings.Contains(inside, ",") {
+			continue
+		}
+		for choice := range strings.SplitSeq(inside, ",") {
+			all = append(all, all[at][:open]+choice+rest)
+		}
+	}
+	return all
+}
+
+// secretNames are names that alone say that secrets lie there.
+var secretNames = sync.OnceValue(func() (names []string) {
+	for i := range screen.SecretPlaces {
+		place := &screen.SecretPlaces[i]
+		for name := range strings.SplitSeq(strings.Trim(place.Path, "*")+"/"+place.Hit, "/") {
+			if screen.HoldsSecrets(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+})
+
+var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
+
+// namesSecrets says whether a path does, or has a wildcard that may stand for a name that does.
+func namesSecrets(word string) bool {
+	if screen.HoldsSecrets(word) {
+		return true
+	}
+	for part := range strings.SplitSeq(word, "/") {
+		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
+			continue // ls *, [a-z]*: what everybody writes
+		}
+		part = strings.ReplaceAll(part, "[!", "[^")
+		for _, name := range secretNames() {
+			if ok, err := path.Match(part, name); (ok || err != nil) && (name[0] != '.' || part[0] == '.') {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // networked are programs that send or get something elsewhere, and those that run a text in
@@ -108,6 +196,9 @@ var networked = sync.OnceValue(func() map[string]bool {
 	mail mailx sendmail mutt msmtp swaks dig nslookup host drill ping traceroute whois openssl psql mysql mongosh redis-cli
 	apt apt-get dnf yum apk pacman zypper dotnet nuget brew snap flatpak lynx w3m links elinks youtube-dl yt-dlp
 	python python2 python3 node nodejs perl ruby php lua osascript powershell pwsh iex iwr irm invoke-webrequest invoke-restmethod
+	tclsh expect rscript julia elixir erl groovy jshell guile racket sbcl tsx ts-node
+	getent logger ssh-keyscan autossh dbclient rlogin mariadb ldapsearch resolvectl delv kdig tracepath mtr ntpdate
+	claude codex gemini ollama
 	eval base64 xxd`)
 })
 
@@ -125,7 +216,7 @@ func reaches(command string) bool {
 	if hides().MatchString(command) {
 		return true
 	}
-	bare := bared.Replace(command)
+	bare := bareOf(command)
 	if strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
 		return true
 	}
@@ -138,9 +229,17 @@ func reaches(command string) bool {
 	return false
 }
 
-// hides are a text that a pipe hands to a shell, and quoted letters that are written as numbers.
+// hides are a text that a pipe, a here-string or a substitution hands to a shell, quoted letters
+// that are written as numbers, and a program's name that files or braces make.
 var hides = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\|&?\s*(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b|\$'[^']*\\[xuU0-7]`)
+	const (
+		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
+		begins = "(?:^|[|&;(`\n]|\\{\\s|\\b(?:do|then|else|if|while|until|exec|sudo|nohup|xargs|command|env|time)\\s)\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*"
+		word   = "[^\\s|&;<>(){}$\"'`]*"
+		made   = `(?:[*?]|\[[^\]\s]+\]|\{[^}\s]*,[^}\s]*\})`
+	)
+	return regexp.MustCompile(`\|&?\s*` + shells + `|\b` + shells + `[^|&;\n]*(?:<<<|<\(|\s-\w*c\s*["']?[$` + "`" + `])|(?:^|[\s;&|(])(?:\.|source)\s+<\(|\$'[^']*\\[xuU0-7]|` +
+		begins + word + made + `[^\s|&;()]*(?:[\s|&;]|$)`)
 })
 
 // empties are what a shell may put nothing in the place of, and a word goes on behind it.
@@ -148,14 +247,23 @@ var empties = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
 })
 
+// defaults are what a shell puts in the place of a variable that has no value, or one.
+var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{\w+:?[-=+]([^}]*)\}`) })
+
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
+
+// bareOf is a shell text without its quotes, and again as a shell may fill it in.
+func bareOf(command string) string {
+	bare := bared.Replace(command)
+	if !strings.ContainsAny(bare, "$`") {
+		return bare
+	}
+	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
+}
 
 // shellWords are the words of a shell text, without the quotes that may stand in them.
 func shellWords(command string) []string {
-	bare := bared.Replace(command)
-	if strings.ContainsAny(bare, "$`") {
-		bare += " " + empties().ReplaceAllString(bare, "")
-	}
+	bare := bareOf(command)
 	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
 	// What a quoted text runs is behind its quotes, what is in pieces between them.
 	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)

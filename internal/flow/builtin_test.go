@@ -50,8 +50,46 @@ func TestOwnTools(t *testing.T) {
 		{"Bash", `{"command":"printf 'cu%s b' rl | /bin/sh"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"cat < /dev/t'c'p/b/80"}`, "yes no yes no", "command"},
 		{"Bash", `{"command":"nc.openbsd b 80"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"getent hosts $x.b.example"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"c${x:-ur}l b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"${x-curl} b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"cat < /dev/${x:-tcp}/b/80"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"{cu,}rl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"X=1 /usr/bin/c?rl b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"ls; /*/bin/[c]url b"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"if /usr/bin/cur* b; then x; fi"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"bash <<< $(printf 'cu%s b' rl)"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"sh -c \"$x\""}`, "yes no yes no", "command"},
+		{"Bash", `{"command":". <(printf x)"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"/bin/sh -ec $x"}`, "yes no yes no", "command"},
+		{"Bash", `{"command":"for f in *.go; do case $f in a) ls;; *) echo $f;; esac; done"}`, "no no no no", "command"},
+		{"Bash", `{"command":"if [ -f x ]; then ls *.{go,md} [a-c]?; fi"}`, "no no no no", "command"},
+		{"Bash", `{"command":"{ ls; } | sort; echo $((2*3)) ${x:-y} && ls a/*"}`, "no no no no", "command"},
+		{"Bash", `{"command":"bash -c 'ls' && sh x.sh $y"}`, "no no no no", "command"},
+		{"Bash", `{"command":"! grep -c \"$x\" a*"}`, "no no no no", "command"},
+		{"Bash", `{"command":"publish -c $x"}`, "no no no no", "command"},
+		{"Bash", `{"command":"x=$(ls a?) ls"}`, "no no no no", "command"},
 		{"Bash", `{"command":"IFS=$'\\n'; for f in $(ls ${dir}/a | sort); do echo \"$f\" | shuf; done"}`, "no no no no", "command"},
 		{"Bash", `{"command":"cat ~/.ssh/id_rsa"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cat .en*"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cat ~/.a[w]s/c*s"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cat ~/.ss{h,x}/k"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cat .{a,e{m,n}}v"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"tar c ~/.net?c"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cat *_rsa"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"env | sort"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"cd x && printenv"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"export -p > y"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"set"}`, "no yes no no", "command"},
+		{"Bash", `{"command":"ls *.go src/* [a-z]*"}`, "no no no no", "command"},
+		{"Bash", `{"command":"cp a.{go,md} ."}`, "no no no no", "command"},
+		{"Bash", `{"command":"ls -d *"}`, "no no no no", "command"},
+		{"Bash", `{"command":"env A=1 make"}`, "no no no no", "command"},
+		{"Bash", `{"command":"set -e; export A=1"}`, "no no no no", "command"},
+		{"Bash", `{"command":"printf '{%s,x}' a"}`, "no no no no", "command"},
+		{"Bash", `{"command":"ls {a,*.go} .{x,y*}"}`, "no no no no", "command"},
+		{"Bash", `{"command":"echo {a,b"}`, "no no no no", "command"},
+		{"Bash", `{"command":"for e in *.env.go; do :; done"}`, "no no no no", "command"},
 		{"Agent", `{"prompt":"curl"}`, "no no no no", ""},
 		{"Nothing", `{}`, "", ""},
 	} {
@@ -74,6 +112,22 @@ func TestOwnTools(t *testing.T) {
 
 func word(t policy.Trust) string {
 	return map[policy.Trust]string{policy.No: "no", policy.Private: "private", policy.Yes: "yes"}[t]
+}
+
+// On Windows a project and what lies beside it are told apart as well.
+func TestPlacesOnWindows(t *testing.T) {
+	for place, want := range map[string]policy.Trust{
+		`a\b`: policy.No, `C:\Proj\a`: policy.No, `c:/proj/a`: policy.No, `C:\Proj\..\x`: policy.Private, `C:\Projects\a`: policy.Private,
+		`C:\Users\u\letter.txt`: policy.Private, `C:letter.txt`: policy.Private, `D:\Proj\a`: policy.Private, `..\x`: policy.Private,
+		`\\host\share\x`: policy.Private, `file:///C:/Users/u/x`: policy.Private, `C:\Users\u\.ssh\id_rsa`: policy.Yes,
+	} {
+		if got := held(`C:\Proj`, place); got != want {
+			t.Errorf("%s: %s, want %s", place, word(got), word(want))
+		}
+	}
+	if held("", `C:\x`) != policy.Private || held("/srv/p", "c:x") != policy.Private {
+		t.Error("a drive is taken for the project")
+	}
 }
 
 // What a tool of the agent's will bring is known to all before it goes, and what it read is

@@ -82,6 +82,9 @@ func TestFound(t *testing.T) {
 		{`<img alt="" src="https://e.org/p.gif?q=1">`, ImageLink, `<img alt="" src="https://e.org/p.gif?q=1">`},
 		{"a" + strings.Repeat("\n", 40) + "b", Gap, strings.Repeat("\n", 40)},
 		{base64.StdEncoding.EncodeToString([]byte("A perfectly ordinary text in which stands a marker <|im_start|> of a template")), Encoded, ""},
+		{wrap(76, "\n"), Encoded, wrap(76, "\n")},
+		{wrap(64, "\r\n  "), Encoded, wrap(64, "\r\n  ")},
+		{"it says\n" + wrap(76, "\n") + "\nword", Encoded, wrap(76, "\n")},
 		{"glpat-" + "Zx81kq03LmQp92Ab7cDe", Secret, ""},
 		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n", Secret, ""},
 		{`{"password": "hunter2-now"}`, SecretLikely, "hunter2-now"},
@@ -100,6 +103,16 @@ func TestFound(t *testing.T) {
 			t.Errorf("%q: found %q %q, want %q %q", c.text, kind, part, c.kind, c.part)
 		}
 	}
+}
+
+// wrap is a text in base64 in lines, without its padding.
+func wrap(width int, end string) string {
+	run := base64.RawStdEncoding.EncodeToString([]byte("A perfectly ordinary text, and then a marker <|im_start|> of some template, and a few words behind it, and some more of them"))
+	var lines []string
+	for len(run) > width {
+		lines, run = append(lines, run[:width]), run[width:]
+	}
+	return strings.Join(append(lines, run), end)
 }
 
 // What looks alike and is ordinary.

@@ -67,7 +67,10 @@ func placeholder(value string) bool {
 	return n < 6
 }
 
-const encodedRun = 80 // letters of base64 that are worth a look
+const (
+	encodedRun  = 80 // letters of base64 that are worth a look
+	encodedLine = 40 // of one line of several: PEM has 64, base64(1) 76
+)
 
 // findEncoded looks one level into base64 that is text: what it finds there counts as
 // one finding of the whole run.
@@ -76,25 +79,66 @@ func findEncoded(f *findings) {
 		return
 	}
 	t := f.text
-	for at := encodedRun - 1; at < len(t); at += encodedRun { // which meets every run
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // which meets every run
 		if !base64Letters[t[at]] {
 			continue
 		}
-		start, end := at, at
+		start := at
 		for start > 0 && base64Letters[t[start-1]] {
 			start--
 		}
-		for end < len(t) && base64Letters[t[end]] {
-			end++
+		first := at + lettersAt(t[at:])
+		tail, full := first, first
+		if first-start >= encodedLine {
+			tail, full = wrapped(t, start, first)
 		}
-		if end-start >= encodedRun {
+		for i, end := range [...]int{tail, full} { // the last line may be a word behind it
+			if end-start < encodedRun || i > 0 && full == tail {
+				continue
+			}
 			if text, ok := decoded(t[start:end]); ok {
-				if inside := f.inside(text, f.wanted.own); len(inside) > 0 && !f.add(Encoded, "base64 of a text with "+inside[0].What, start, end) {
-					return
+				if inside := f.inside(text, f.wanted.own); len(inside) > 0 {
+					if !f.add(Encoded, "base64 of a text with "+inside[0].What, start, end) {
+						return
+					}
+					break
 				}
 			}
 		}
-		at = end
+		at = tail
+	}
+}
+
+// lettersAt is how many letters of base64 a text begins with.
+func lettersAt(t string) (n int) {
+	for n < len(t) && base64Letters[t[n]] {
+		n++
+	}
+	return n
+}
+
+// wrapped is where a run ends that goes on in lines as long as its first, with a shorter
+// last one and without it.
+func wrapped(t string, start, first int) (end, full int) {
+	end, full = first, first
+	for {
+		next := full
+		if next < len(t) && t[next] == '\r' {
+			next++
+		}
+		if next == len(t) || t[next] != '\n' {
+			return end, full
+		}
+		for next++; next < len(t) && (t[next] == ' ' || t[next] == '\t'); next++ {
+		}
+		n := lettersAt(t[next:])
+		if 0 < n && n <= first-start {
+			end = next + n
+		}
+		if n != first-start {
+			return end, full
+		}
+		full = end
 	}
 }
 
@@ -105,9 +149,11 @@ var base64Letters = func() (t [256]bool) {
 	return t
 }()
 
+var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "")
+
 // decoded reads base64 in either alphabet; ok is whether it is text.
 func decoded(run string) (text string, ok bool) {
-	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
+	run = plainBase64.Replace(run)
 	if len(run)%4 == 1 { // of no whole byte
 		run = run[:len(run)-1]
 	}

@@ -186,7 +186,7 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 	const between = `":"`
 	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(between)+len(value.said))
 	l.scratch = append(append(append(l.scratch, name.said...), between...), value.said...)
-	found := l.look(string(jsonscan.Of(l.scratch)))
+	found := l.lookFlat(string(jsonscan.Of(l.scratch)))
 	for _, f := range nested(value.said, nil, 1, l.lookFlat) {
 		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
 		found = append(found, f)
@@ -294,6 +294,9 @@ func (l *looker) fixed(path []string) bool { return len(path) > 0 && path[0] == 
 
 // blob says that a value is what a server has sent as base64.
 func (l *looker) blob(path []string, name, value token) bool {
+	if path[0] == "result" && len(path) > 1 { // of a task
+		path = path[1:]
+	}
 	switch path[0] {
 	case "content", "contents", "messages":
 		return (name.said == "blob" || name.said == "data") && len(value.said) >= 24 && len(path) > 2
@@ -303,8 +306,8 @@ func (l *looker) blob(path []string, name, value token) bool {
 
 // addBlob looks into a blob that is text.
 func (l *looker) addBlob(at place, t token) bool {
-	b, err := base64.StdEncoding.DecodeString(t.said)
-	if err != nil || !utf8.Valid(b) {
+	b := unblob(t.said)
+	if !textual(b) {
 		return true
 	}
 	for _, f := range l.look(string(b)) {
@@ -316,4 +319,44 @@ func (l *looker) addBlob(at place, t token) bool {
 			Entry: at.entry, Fixed: true, start: t.start, end: t.end, value: string(b[f.Start:f.End])})
 	}
 	return true
+}
+
+// unblob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
+// several pieces, and without what is no letter of it.
+func unblob(said string) (b []byte) {
+	for piece := range strings.SplitSeq(said, "=") {
+		piece = strings.Map(base64Letter, piece)
+		if len(piece)%4 == 1 { // of no whole byte
+			piece = piece[:len(piece)-1]
+		}
+		b, _ = base64.RawStdEncoding.AppendDecode(b, []byte(piece))
+	}
+	return b
+}
+
+// base64Letter is a letter of base64 in its first alphabet, -1 what is none.
+func base64Letter(r rune) rune {
+	switch {
+	case r == '-':
+		return '+'
+	case r == '_':
+		return '/'
+	case r == '+', r == '/', 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		return r
+	}
+	return -1
+}
+
+// textual says that readers may take bytes for a text: a few that are none they leave out.
+func textual(b []byte) bool {
+	const one = 16 // of so many
+	broken := 0
+	for rest := b; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 || r == 0 {
+			broken++
+		}
+		rest = rest[size:]
+	}
+	return broken == 0 || broken*one < len(b)
 }

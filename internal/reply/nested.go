@@ -80,19 +80,16 @@ func escaped(text string) (n, size int) {
 	return n, size
 }
 
-// nested adds to what was found in a text, where it is JSON itself, what its strings say
-// behind their escapes; look is how each of them is looked at.
+// nested adds to what was found in a text what the strings of JSON in it say behind their
+// escapes; look is how each of them is looked at. An object or an array begins a line or where
+// another has ended: a server may send several, and mark them in Markdown. A string is all of
+// the text: others stand in source code, whose escapes are to be read as they are.
 func nested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
 	}
-	trimmed := strings.TrimLeft(text, " \t\r\n")
-	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
-		return found
-	}
-	var more []inspect.Found
-	c := jsonscan.Cursor{Src: text, At: len(text) - len(trimmed)}
-	ok := strings1(&c, func(from int) {
+	c := jsonscan.Cursor{Src: text}
+	visit := func(from int) {
 		inside := text[from+1 : c.At-1]
 		if strings.IndexByte(inside, '\\') < 0 {
 			return
@@ -105,13 +102,28 @@ func nested(text string, found []inspect.Found, level int, look func(string) []i
 		where := places{inside: inside}
 		for _, f := range nested(said, look(said), level+1, look) {
 			start, end := where.of(f.Start, f.End)
-			more = append(more, inspect.Found{Kind: f.Kind, What: f.What, Start: from + 1 + start, End: from + 1 + end})
+			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Start: from + 1 + start, End: from + 1 + end})
 		}
-	})
-	if c.Blanks(); !ok || c.At < len(text) {
-		return found
 	}
-	return append(found, more...)
+	for c.Blanks(); c.At < len(text); c.Blanks() {
+		from := c.At
+		if strings.IndexByte(`{["`, c.Peek()) < 0 {
+			n := strings.IndexByte(text[from:], '\n')
+			if n < 0 {
+				break
+			}
+			c.At += n + 1
+			continue
+		}
+		before := len(found)
+		ok := strings1(&c, visit)
+		end := c.At
+		if c.Blanks(); !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
+			found = found[:before]
+		}
+		c.At = max(end, from+1)
+	}
+	return found
 }
 
 // strings1 visits every string of the value at the cursor, which then stands behind it;

@@ -171,6 +171,38 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// A cursor or an id is a text or a number: what else is called so is looked at.
+func TestNothingIsACursorByItsName(t *testing.T) {
+	for payload, want := range map[string]int{
+		`{"nextCursor":"` + token1 + `","taskId":"` + token1 + `"}`:         0,
+		`{"nextCursor":{"a":"` + token1 + `"}}`:                             1,
+		`{"taskId":["` + token1 + `"],"requestState":[["` + token1 + `"]]}`: 2,
+	} {
+		m := looked(t, result(payload), "tools/call", "secret")
+		if raw := altered(t, m, Change{Redact: m.all("secret")}); len(m.Findings) != want || want > 0 && strings.Contains(raw, token1) {
+			t.Errorf("%s: found %+v, sent %s", payload, m.Findings, raw)
+		}
+	}
+}
+
+// JSON in a text is looked into wherever a server may write it, and source code is none.
+func TestJSONInTexts(t *testing.T) {
+	const object, array, text = `{\"a\":\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"}`, `[1,\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"]`, `\"g\\u0068p_16C7e42F292c6912E7710c838347Ae178B4a\"`
+	for said, want := range map[string]int{
+		object: 1, text: 1, " " + text + ` \n`: 1, object + `\n` + array: 2, object + array: 2, `{}` + object + " ends": 1,
+		"Here it is:\\n```json\\n" + object + "\\n```": 1, `{\"a\"\n` + array: 1,
+		`x = ` + text: 0, `a,\n` + text: 0, text + `,\n1`: 0, `{` + text + `, Secret},`: 0, `[` + text: 0,
+	} {
+		m := looked(t, result(`{"content":[{"type":"text","text":"`+said+`"}]}`), "tools/call", "secret")
+		if len(m.Findings) != want {
+			t.Errorf("%s: found %+v, want %d", said, m.Findings, want)
+		}
+		if raw := altered(t, m, Change{Redact: m.all("secret")}); want > 0 && strings.Contains(raw, "u0068") {
+			t.Errorf("%s: sent %s", said, raw)
+		}
+	}
+}
+
 // Where a value cannot be taken out, the message is withheld, never let through in part.
 func TestWhatCannotBeTakenOut(t *testing.T) {
 	blob := "ZXhwb3J0IEdIPWdocF8xNkM3ZTQyRjI5MmM2OTEyRTc3MTBjODM4MzQ3QWUxNzhCNGEK"
@@ -180,6 +212,11 @@ func TestWhatCannotBeTakenOut(t *testing.T) {
 		want          error
 	}{
 		"a blob of text":          {`{"contents":[{"uri":"a:b","blob":"` + blob + `"}]}`, "secret", errFixed},
+		"a blob with a blank":     {`{"contents":[{"blob":"` + blob[:9] + ` ` + blob[9:] + `"}]}`, "secret", errFixed},
+		"a blob without its end":  {`{"contents":[{"blob":"` + strings.TrimRight(blob, "=") + `-!_"}]}`, "secret", errFixed},
+		"a blob in two pieces":    {`{"contents":[{"blob":"eA==` + blob + `"}]}`, "secret", errFixed},
+		"a blob with a bad byte":  {`{"contents":[{"blob":"/yAg` + blob + `"}]}`, "secret", errFixed},
+		"a blob of a task":        {`{"taskId":"t","result":{"content":[{"type":"resource","resource":{"blob":"` + blob + `"}}]}}`, "secret", errFixed},
 		"a number":                {`{"structuredContent":{"n":4539148803436467}}`, "card", errFixed},
 		"a request to the client": {`{"resultType":"input_required","inputRequests":{"a":{"message":"` + token1 + `"}}}`, "secret", errFixed},
 		"too many":                {`{"content":[` + many + `1]}`, "secret", errPart},

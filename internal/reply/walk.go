@@ -25,7 +25,7 @@ type walker struct {
 	// that is neither a string nor a number. It says how the name is written in the
 	// places of what lies below; false ends the walk.
 	see func(name, value token) (segment string, ok bool)
-	// pass says that what lies here is not for anybody to look at.
+	// pass says that a text or a number here is not for anybody to look at.
 	pass func(path []string, name string) bool
 }
 
@@ -57,7 +57,7 @@ func (w *walker) member() bool {
 	if !ok || !w.c.Colon() {
 		return false
 	}
-	if w.pass(w.path, name.said) {
+	if next := w.c.Peek(); next != '{' && next != '[' && w.pass(w.path, name.said) {
 		return w.c.Skip()
 	}
 	return w.visit(name, "")

@@ -183,6 +183,8 @@ func unreadable(s string) string {
 			return "invisible character in a path"
 		case fullWidth(r):
 			return "full-width form in a path"
+		case syntaxForm(r):
+			return "compatibility form of a dot or a slash in a path"
 		case r == utf8.RuneError:
 			return "invalid text in a path"
 		}
@@ -200,6 +202,16 @@ func fullWidth(r rune) bool {
 		return true
 	}
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
+}
+
+// syntaxForm says whether NFKC makes of a code point what gives a path its meaning: what
+// it brings to light after a path was cleaned could climb.
+func syntaxForm(r rune) bool {
+	switch r {
+	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // . .. .. . \ %
+		return true
+	}
+	return false
 }
 
 // Unnameable says why a name that is compared exactly cannot be shown exactly,

@@ -134,6 +134,8 @@ func (j *judge) elsewhere(text string, bare bool) where.Verdict {
 	head, _, _ := strings.Cut(text, "/")
 	host, _, path := strings.Cut(head, ":")
 	switch {
+	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, `\\`): // a share, to Windows
+		return j.named(strings.TrimLeft(text, `/\`))
 	case strings.Contains(head, "@"), path && host != "":
 		return j.named(host)
 	case bare && strings.Contains(head, "."):
@@ -163,6 +165,25 @@ func (j *judge) named(text string) where.Verdict {
 	return j.listed(host)
 }
 
+// listedBehind says whether a part of a word is a host of the list, or the letters of
+// options with one behind them: -xproxy.example.
+func (j *judge) listedBehind(part string) where.Verdict {
+	v, option := where.No, strings.HasPrefix(part, "-")
+	for n := 0; n <= maxBundle && part != ""; n++ {
+		if _, doubt := authority.Parse(part); doubt == authority.Sure {
+			v = max(v, j.listed(part))
+		}
+		if !option || strings.IndexByte(optionNames, part[0]) < 0 {
+			break
+		}
+		part = part[1:]
+	}
+	return v
+}
+
+// maxBundle is how many letters may stand before the value of an option.
+const maxBundle = 32
+
 func (j *judge) listed(host string) where.Verdict {
 	url := "https://" + host + "/"
 	return j.hosts.Holds(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
@@ -177,9 +198,8 @@ func (j *judge) mentions(words []word) where.Verdict {
 			v = max(v, where.Maybe)
 		}
 		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return separates(r) && r != ':' || r == '/' }) {
-			host, _, _ := strings.Cut(part, ":")
-			if _, doubt := authority.Parse(host); doubt == authority.Sure {
-				v = max(v, j.listed(host))
+			for host := range strings.SplitSeq(part, ":") {
+				v = max(v, j.listedBehind(host))
 			}
 			if _, doubt := authority.Parse(part); doubt == authority.Number && contactOf(words[0]) != nil {
 				v = max(v, where.Maybe)

@@ -20,7 +20,8 @@ const (
 	cset systemd-nspawn systemd-inhibit ssh-agent sg ksu setlock softlimit envdir setuidgid chpst gosu su-exec tini
 	dumb-init sem hyperfine sandbox-exec op doppler infisical dotenv chamber aws-vault lxc incus multipass limactl
 	colima runc crictl ctr buildah slsh msgfilter msgexec sqlmap tasksh knife pry byebug xterm gnome-terminal kitty
-	alacritty wezterm ld.so sqlite3`
+	alacritty wezterm ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so ld-musl-aarch64.so
+	qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 faketime catchsegv cross-env cross-env-shell concurrently npm-run-all sqlite3`
 	// opaque are the others. What their words show is all that a rule that denies
 	// has to go by.
 	opaque = `

@@ -36,7 +36,9 @@ func TestOptions(t *testing.T) {
 			wc **; wc *.txt; wc * > x`,
 		"response-file": `tsc **; tsc x.ts; tsc @x
 			strings **; strings x; strings @x; strings -a @x
-			nm **; nm x.o; nm @x; nm --plugin x y.o`,
+			nm **; nm x.o; nm @x; nm --plugin x y.o
+			dotnet build **; dotnet build src/a.csproj; dotnet build @x; dotnet build /logger:x.dll; dotnet build /p:A=b
+			go env **; go env -json GOFLAGS; go env -u GOFLAGS; go env -w GOFLAGS=x`,
 		"address": `npm view **; npm view @types/node versions; npm view git+https://x.example/y; npm view ./x; npm view a/b; npm view ~x; npm view @x; npm view file:x
 			git ls-remote **; git ls-remote https://x.example/y.git; git ls-remote ext::x; git ls-remote ssh://-oX/y; git ls-remote -o; git ls-remote git+ssh://x/y
 			git clone **; git clone -b main https://x.example/y; git clone -u x y; git clone --upload-pack=x y`,

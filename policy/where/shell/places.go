@@ -197,9 +197,9 @@ func (j *judge) reaches(words []word) where.Verdict {
 	if j.files == nil {
 		return where.Yes
 	}
-	v := where.Certain(j.opens)
+	v, r := where.Certain(j.opens), rowOf(words)
 	for i := 1; i < len(words); i++ {
-		for _, part := range parts(&words[i]) {
+		for _, part := range r.parts(&words[i]) {
 			one := j.lies(j.paths(&part), j.files)
 			if j.opens {
 				v = min(v, one)
@@ -211,34 +211,64 @@ func (j *judge) reaches(words []word) where.Verdict {
 	return v
 }
 
-// parts are the paths that may stand in a word: itself, the value of an option,
-// what stands between colons.
-func parts(w *word) (all []word) {
+// parts are the paths that may stand in a word: all of it, the value of an option, and what
+// stands between the marks by which programs cut their words. A program knows where the
+// value of a short option begins; we do not, as -rf.env is -r -f .env or -r with f.env.
+func (r *row) parts(w *word) (all []word) {
 	text := w.text
-	switch {
-	case !w.known && !w.home:
-		return []word{{}}
-	case w.home:
-		return []word{*w}
-	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
-		return nil
-	case strings.HasPrefix(text, "-"):
-		_, value, valued := strings.Cut(text, "=")
-		if !valued && !strings.HasPrefix(text, "--") && len(text) > 2 {
-			value = text[2:]
-			if at := strings.IndexAny(text, "/~"); at > 0 {
-				value = text[at:]
-			}
-		}
-		text = value
-	}
-	for part := range strings.SplitSeq(text, ":") {
-		if part = strings.TrimLeft(part, "@"); part != "" {
+	add := func(part string) { // one more than is asked for leaves it open
+		if part != "" && len(all) <= maxPaths && !slices.ContainsFunc(all, func(p word) bool { return p.text == part }) {
 			all = append(all, word{text: part, known: true})
 		}
 	}
+	cut := func(text string) {
+		add(strings.TrimLeft(text, "@"))
+		for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(between, c) }) {
+			add(part)
+			if host, path := strings.CutPrefix(part, "//"); path { // file://localhost/x
+				add(strings.TrimLeft(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"))
+			}
+		}
+	}
+	switch {
+	case !w.known && !w.home, strings.Contains(text, "%") && strings.Contains(strings.ToLower(text), "file:"): // curl reads file:///%2e%2e
+		return []word{{}}
+	case w.home:
+		return []word{*w}
+	case !goesUp(text) && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")):
+		return nil
+	case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "+"):
+		cut(text)
+		return all
+	}
+	name, value, valued := strings.Cut(text, "=")
+	if valued = valued && strings.Trim(name, optionNames) == ""; valued {
+		cut(value)
+	}
+	if strings.ContainsAny(text, "./~") {
+		add(text) // behind "--" it is a name
+	}
+	if r != nil {
+		if kind, known := r.options[text]; known && kind != attached {
+			return all // all of it is the option
+		}
+	}
+	if valued || strings.HasPrefix(text, "--") {
+		return all
+	}
+	rest := text[1:]
+	for rest != "" && strings.IndexByte(optionNames, rest[0]) >= 0 && len(all) <= maxPaths {
+		rest = rest[1:]
+		cut(rest)
+	}
+	cut(rest)
 	return all
 }
+
+const (
+	between     = ":=,;@<\"" // dd if=x, curl -F x=@y, --mount source=x,target=y, show HEAD:x
+	optionNames = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#"
+)
 
 // enter notes where the commands of a program may go: to the folders of cd, one
 // after another or not at all.

@@ -13,6 +13,12 @@ func (j *judge) shown(words []word) bool {
 		if j.shownAt(words[i:]) {
 			return true
 		}
+		if text := words[i].text; len(text) > 2 && text[0] == '-' && text[1] != '-' { // git grep -Orm
+			behind := append([]word{{text: text[2:], known: true}}, words[i+1:min(len(words), i+1+2*maxPast)]...)
+			if j.shown(behind[:1]) || j.shownAt(behind) {
+				return true
+			}
+		}
 		if strings.IndexFunc(words[i].text, separates) < 0 {
 			continue
 		}

@@ -130,7 +130,9 @@ var operandKinds = map[string]func(text string) bool{
 	"show":  func(text string) bool { return listedIn("show list ls", text) },
 	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
 	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
-	"goals": func(text string) bool { return !strings.Contains(text, "=") },
+	// MSBuild's options begin with a slash, too, and @x holds more of them.
+	"project": func(text string) bool { return !strings.HasPrefix(text, "@") && !strings.ContainsAny(text, "=:") },
+	"goals":   func(text string) bool { return !strings.Contains(text, "=") },
 }
 
 // registered says whether a text names a package of the registry, and not an

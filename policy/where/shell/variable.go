@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/clawai/clawai/policy/glob"
 )
@@ -59,11 +60,22 @@ func (j *judge) gives(name, value string) bool {
 		return false
 	}
 	for _, v := range j.env {
-		if v.name == name && (v.value == nil || v.value.Match(value)) {
+		if v.name == name && (v.value == nil || v.value.Match(value) && blanks(value) == blanks(v.value.String())) {
 			return true
 		}
 	}
 	return listedIn(harmless, name) && plainValue().MatchString(value)
+}
+
+// blanks counts them: a wildcard stands for none in a variable's value, as many hold options
+// and take another behind each. GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
+func blanks(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // gave says the same of all that stand before the commands of a program.

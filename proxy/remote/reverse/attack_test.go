@@ -60,6 +60,8 @@ func TestStrangers(t *testing.T) {
 				"another origin":        func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
 				"no origin to speak of": func(r *http.Request) { r.Header.Set("Origin", "null") },
 				"another port's origin": func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+				"port 80's origin":      func(r *http.Request) { r.Header.Set("Origin", "http://localhost") },
+				"port 443's origin":     func(r *http.Request) { r.Header.Set("Origin", "https://127.0.0.1") },
 				"two origins": func(r *http.Request) {
 					r.Header["Origin"] = []string{"http://127.0.0.1:" + port, "https://evil.example"}
 				},

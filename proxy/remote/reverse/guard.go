@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,7 +51,15 @@ func (g *guard) trusts(origin string) bool {
 		return true
 	}
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") && g.isOwnHost(u.Host)
+	return err == nil && u.Host != "" && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") && g.isOwnHost(u.Host) &&
+		(u.Port() != "" || !isLoopback(u.Hostname()) || g.port == map[string]string{"http": "80", "https": "443"}[u.Scheme])
+}
+
+// isLoopback reports a name of this machine, at whose other ports others serve. What stands
+// before us under another name, at a port that browsers leave out, leads to us alone.
+func isLoopback(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // secretEqual compares without telling by its time how much was right.
