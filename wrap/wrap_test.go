@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/wrap/client"
 )
 
@@ -208,6 +209,7 @@ func TestJournalKeepsNoSecret(t *testing.T) {
 
 // A project's file may have a command of any length; what is said of it is read again.
 func TestTheJournalIsReadWhateverStandsInIt(t *testing.T) {
+	slow.Test(t)
 	m := newMachine(t)
 	text := strings.Replace(claudeFile, `"npx"`, `"`+strings.Repeat("x", 2<<20)+`"`, 1)
 	m.write(".claude.json", text)

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // At a terminal the text is shown and a person says yes; whatever else is said,
 // nothing is trusted.
 func TestTrustAsksAtATerminal(t *testing.T) {
+	slow.Test(t)
 	for name, c := range map[string]struct {
 		types, sees string
 		code        int

@@ -17,6 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/pin"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
@@ -129,6 +130,7 @@ func (w *harness) rest() (all []string) {
 
 // What a server lists by now is compared before it gets the call, told of, and kept.
 func TestKeptListsAreCompared(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	a := &toy{id: "a", tools: []string{"read", "gone"}}
 	w := start(t, keeping(state), a).begin()
@@ -246,6 +248,7 @@ func underOf(t *testing.T, rules string, as policy.Options) func(*hub.Options) {
 
 // Other rules in a session that has started nobody are asked of what was kept.
 func TestOtherRulesSeeKeptLists(t *testing.T) {
+	slow.Test(t)
 	state := t.TempDir()
 	a := &toy{id: "a", tools: []string{"read", "write"}}
 	w := start(t, keeping(state), a).begin()
@@ -283,6 +286,7 @@ func pinned(t *testing.T, state string) func(*hub.Options) {
 // A tool that is another by now than was approved gets no call, though what was kept is what was
 // approved; and one that was never approved is shown to nobody, kept or not.
 func TestPinsHoldKeptLists(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	listing := func(tools string) *toy {
 		return &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {
@@ -362,6 +366,7 @@ func TestListsAreKeptForOneClient(t *testing.T) {
 // A list that came in part, or with an error, is not kept; nor is one that its server has taken
 // back.
 func TestListsThatAreNotKept(t *testing.T) {
+	slow.Test(t)
 	hub.SetRelistAfter(t, time.Hour)
 	partial := func(_ *running, f *frame.Frame) string {
 		switch cursor := gjson.GetBytes(f.Params, "cursor"); {
@@ -453,6 +458,7 @@ func TestRefusedAnswersAreNotKept(t *testing.T) {
 // What a server calls changed right after its start is kept again, though its client does not
 // list it again; however often it does so, it is asked once.
 func TestListsAreKeptAgain(t *testing.T) {
+	slow.Test(t)
 	hub.SetRelistAfter(t, time.Millisecond)
 	state := t.TempDir()
 	restless := func(r *running, f *frame.Frame) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/tidwall/gjson"
 )
@@ -39,6 +40,7 @@ const subscription = `_meta.io\.modelcontextprotocol/subscriptionId`
 // both ways, under the id of its request; of nothing that it has not asked for, or that the
 // rules do not let it read; and of nothing more when it has taken the request back.
 func TestListen(t *testing.T) {
+	slow.Test(t)
 	o, n := watchable("o", "f:///old"), modernWatchable("n", "f:///new")
 	w := start(t, under(t, "[[rule]]\naction = \"deny\"\nresource = \"f:///secret\"\nserver = \"o\"\n"+rules), o, n)
 	w.asks("1", "tools/list", "")

@@ -84,6 +84,7 @@ func TestQuestionsOfServersEnd(t *testing.T) {
 }
 
 func TestNotificationsOfServers(t *testing.T) {
+	t.Parallel()
 	w := start(t, nil, &toy{id: "a", tools: []string{"x"}, answer: func(r *running, f *frame.Frame) string {
 		if f.Method == "tools/call" {
 			r.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))

@@ -137,6 +137,7 @@ func (c *closing) Close(ctx context.Context) error {
 
 // A server that has left is not started for what waited for it.
 func TestUpdateStartsNoneThatHasLeft(t *testing.T) {
+	t.Parallel()
 	updates := make(chan []hub.Server)
 	a, at := &toy{id: "a"}, closing{begun: make(chan struct{}, 10), let: make(chan struct{})}
 	w := start(t, func(o *hub.Options) {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestBytesPassUnchangedBothWays(t *testing.T) {
+	slow.Test(t)
 	defer goleak.VerifyNone(t)
 	c := start(t, "echo")
 	sent := bytes.Repeat([]byte("frame\n"), 200_000)
