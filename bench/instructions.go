@@ -19,7 +19,7 @@ func (t *trial) instructions(ctx context.Context) error {
 	}
 	for range t.rounds {
 		for _, w := range t.bed.ways[1:] {
-			found, err := t.bed.perCall(ctx, w, t.of(1500))
+			found, err := t.bed.perCall(ctx, w, t.of(6000))
 			if err != nil {
 				return err
 			}
