@@ -141,6 +141,7 @@ func TestRead(t *testing.T) {
 		{"/a\u200bb", "/a\u200bb | refused: invisible character in a path"},
 		{"/\uff41", "/\uff41 | /a | /\uff21 | refused: full-width form in a path"},
 		{"\uff0f", "\uff0f (path) | / (path) | refused: full-width form in a path"},
+		{"/\u2025", "/\u2025 | /.. | refused: compatibility form of a dot or a slash in a path"},
 		{"/\xff", "/\xff | /\ufffd | refused: invalid text in a path"},
 		{"a/b", "a/b"},
 		{"a%2fb", "a%2fb (path) | a/b (path)"},
