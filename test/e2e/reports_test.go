@@ -40,7 +40,7 @@ func TestReportsAreRead(t *testing.T) {
 		}
 	}
 	out, err := exec.Command("node", "reports.mjs", filepath.Join(dir, "report.tap"), filepath.Join(dir, "report.junit"),
-		"../../policy/check/report/testdata/jenkins-junit.xsd").CombinedOutput()
+		"../../policy/check/testdata/jenkins-junit.xsd").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
