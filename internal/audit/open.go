@@ -50,7 +50,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the record: %w", err)
 	}
-	l := &Log{dir: dir, o: o.withDefaults(dir), chain: newChain(), ending: make(chan struct{})}
+	l := &Log{dir: dir, o: o.withDefaults(dir), ending: make(chan struct{})}
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
 	}
@@ -83,14 +83,15 @@ func (l *Log) begin(session, file string) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
-		seg, err := newSegment(l.dir, file, &l.enc, &l.chain, l.o.Now(), l.brief())
+		c := newChain() // one that fails leaves the log as it was: another may be begun
+		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.brief())
 		if err != nil {
 			return err
 		}
 		if err := led.append(seg.opening()); err != nil {
 			return errors.Join(err, seg.discard())
 		}
-		l.seg, l.rotateAt = seg, l.o.MaxBytes
+		l.seg, l.chain, l.rotateAt = seg, c, l.o.MaxBytes
 		return nil
 	})
 }
