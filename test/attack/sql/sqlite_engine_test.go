@@ -77,26 +77,55 @@ func (e *sqliteEngine) run(t testing.TB, texts []string) map[int]string {
 	cmd := e.command(ctx, e.program, "-batch", "db")
 	// Each text on its own, and a mark behind it.
 	cmd.Stdin = strings.NewReader("SELECT 'begin';\n" + strings.Join(texts, "\n;\n") + tail)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	out, errs := &printed{stop: done}, &printed{stop: done}
+	cmd.Stdout, cmd.Stderr = out, errs
 	_ = cmd.Run()
 	did := map[int]string{}
-	at := max(0, bytes.LastIndex(out.Bytes(), []byte("\nend|")))
-	e.last = out.String()[at:]
+	e.last = "" // of a shell that did not come to its end, nothing is known
 	switch {
+	case out.canary:
+		did[-1] = "read a file"
 	case ctx.Err() != nil:
 		if len(texts) > 1 {
 			return e.each(t, texts)
 		}
-		t.Logf("slow: %q", texts[0])
-	case strings.Contains(out.String(), canary):
-		did[-1] = "read a file"
-	case !strings.HasSuffix(out.String(), "closed\n"):
+		t.Logf("without an end: %q", texts[0])
+	case !bytes.HasSuffix(out.last, []byte("closed\n")):
 		did[-1] = "the shell took the end of it for a part of the text"
-	case strings.Contains(errs.String(), "within a transaction"):
+	case errs.transaction:
 		did[-1] = "left a transaction"
+	default:
+		e.last = string(out.last[max(0, bytes.LastIndex(out.last, []byte("\nend|"))):])
 	}
 	return did
+}
+
+// printed is what a shell prints, of which no more is kept than is asked for: a text that
+// reads may join a table with itself until no memory is left.
+type printed struct {
+	stop                func()
+	size                int
+	last                []byte // at most keep, and what came last
+	canary, transaction bool
+}
+
+const (
+	keep = 64 << 10
+	// most is how much a shell may print before it is taken for one without an end.
+	most = 64 << 20
+)
+
+func (p *printed) Write(data []byte) (int, error) {
+	p.last = append(p.last, data...)
+	p.canary = p.canary || bytes.Contains(p.last, []byte(canary))
+	p.transaction = p.transaction || bytes.Contains(p.last, []byte("within a transaction"))
+	if over := len(p.last) - keep; over > 0 {
+		p.last = append(p.last[:0], p.last[over:]...)
+	}
+	if p.size += len(data); p.size > most {
+		p.stop()
+	}
+	return len(data), nil
 }
 
 func (e *sqliteEngine) each(t testing.TB, texts []string) map[int]string {
