@@ -38,21 +38,16 @@ import (
 )
 
 // hubOptions are those of clawai proxy that a hub has, too.
-var hubOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as observe redact sync state")
+var hubOptions = append(serveOptions, "observe")
 
 // HubCommand is "clawai hub".
 func HubCommand() *cli.Command {
-	flags := []cli.Flag{&cli.StringSliceFlag{Name: "only", Usage: "only these servers of config.toml: `ID,ID`; repeat for more"}}
-	for _, f := range proxyFlags() {
-		if slices.Contains(hubOptions, f.Names()[0]) {
-			flags = append(flags, f)
-		}
-	}
+	only := &cli.StringSliceFlag{Name: "only", Usage: "only these servers of config.toml: `ID,ID`; repeat for more"}
 	return &cli.Command{
 		Name:      "hub",
 		Usage:     "serve the MCP servers of config.toml as one, and let through only what the policy allows",
 		UsageText: "clawai hub [options]",
-		Flags:     flags,
+		Flags:     append([]cli.Flag{only}, proxyFlags(hubOptions...)...),
 		Action:    runHub,
 	}
 }

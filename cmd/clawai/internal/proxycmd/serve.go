@@ -32,19 +32,16 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
+// serveOptions are those of clawai proxy that clawai's own server has, too.
+var serveOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as redact sync state")
+
 // ServeCommand is "clawai serve".
 func ServeCommand() *cli.Command {
-	var flags []cli.Flag
-	for _, f := range proxyFlags() {
-		if name := f.Names()[0]; slices.Contains(hubOptions, name) && name != "observe" {
-			flags = append(flags, f)
-		}
-	}
 	return &cli.Command{
 		Name:      "serve",
 		Usage:     "run clawai's own MCP server: the session's status, and credentials that you show to agents",
 		UsageText: "clawai serve [options]",
-		Flags:     flags,
+		Flags:     proxyFlags(serveOptions...),
 		Action:    runServe,
 	}
 }
