@@ -57,7 +57,7 @@ func TestEndedIsNotAlive(t *testing.T) {
 		t.Errorf("%q does not run", by)
 	}
 	_ = in.Close()
-	for fields := statFields(cmd.Process.Pid); len(fields) > 0 && fields[0] != "Z"; fields = statFields(cmd.Process.Pid) {
+	for p := stat(cmd.Process.Pid); p.state != "" && p.state != "Z"; p = stat(cmd.Process.Pid) {
 		time.Sleep(time.Millisecond)
 	}
 	if (&Ledger{}).Alive(by) {

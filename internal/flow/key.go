@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The kinds of keys, the strongest first: each is written in front of a key's value.
@@ -40,7 +41,7 @@ func Keys(getenv func(string) string, dir string) (keys []string) {
 // ClientKeys is the key of the client that has started us, whatever else is known of it;
 // none where that cannot be told.
 func ClientKeys() []string {
-	if p := client(os.Getppid()); p != "" {
+	if p := ourClient(); p != "" {
 		return []string{byProcess + p}
 	}
 	return nil
@@ -72,51 +73,57 @@ func short(id string) string {
 // between are programs that stand between a client and a server that it starts.
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
-// client is the first ancestor that is none of these: pid, start and boot, since a pid is
-// used again. "" where that cannot be told.
+// ourClient is that of this process, whoever becomes its parent later.
+var ourClient = sync.OnceValue(func() string { return client(os.Getppid()) })
+
+// client is the first ancestor, from pid on, that is none of these. "" where that cannot be told.
 func client(pid int) string {
 	for range 32 {
-		name, parent := stat(pid)
-		if name == "" || pid <= 1 {
+		p := stat(pid)
+		if p.start == "" || pid <= 1 {
 			return ""
 		}
-		first, _, _ := strings.Cut(name, " ") // "npm exec ..."
+		first, _, _ := strings.Cut(p.name, " ") // "npm exec ..."
 		if !slices.Contains(between, first) {
-			return process(pid)
+			return p.key()
 		}
-		pid = parent
+		pid = p.parent
 	}
 	return ""
 }
 
 // process names a process that runs, for as long as the machine does; "" of one that has
 // ended and that its parent has not asked about yet.
-func process(pid int) string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	fields := statFields(pid)
-	if err != nil || len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+func process(pid int) string { return stat(pid).key() }
+
+// running is what the system says of a process; the zero value is none.
+type running struct {
+	pid, parent        int
+	name, state, start string
+}
+
+// key names it: pid, start and boot, since a pid is used again.
+func (p running) key() string {
+	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""
 	}
-	return strconv.Itoa(pid) + ":" + fields[19] + ":" + strings.TrimSpace(string(boot))
+	return strconv.Itoa(p.pid) + ":" + p.start + ":" + boot()
 }
 
-// stat is a process's name and its parent (proc(5), /proc/PID/stat).
-func stat(pid int) (name string, parent int) {
-	fields := statFields(pid)
-	if len(fields) < 2 {
-		return "", 0
-	}
-	comm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
-	if err != nil {
-		return "", 0
-	}
-	parent, _ = strconv.Atoi(fields[1])
-	return strings.TrimSpace(string(comm)), parent
-}
+var boot = sync.OnceValue(func() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+})
 
-// statFields are those behind the name, from the state on.
-func statFields(pid int) []string {
+// stat reads /proc/PID/stat (proc(5)); a name may have blanks and brackets in it.
+func stat(pid int) running {
 	all, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	at := strings.LastIndexByte(string(all), ')')
-	return strings.Fields(string(all[at+1:]))
+	_, behind, _ := strings.Cut(string(all), "(")
+	end := strings.LastIndexByte(behind, ')')
+	fields := strings.Fields(behind[end+1:])
+	if end < 0 || len(fields) < 20 {
+		return running{}
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return running{pid, parent, behind[:end], fields[0], fields[19]}
 }
