@@ -118,6 +118,7 @@ type scanner struct {
 	all     bool         // whether a rule in reach looks at any argument
 	watch   bool         // whether a rule looks at arguments that it does not name
 	only    bool         // whether one asks for more than what is suspicious of them
+	windows bool         // whether the server is known to run there
 	found   []beyond     // for such rules
 	marks   []int32      // by node: its place in found, plus 1
 	weighed int          // what it took to find them, as effort

@@ -230,7 +230,7 @@ func (sc *scanner) suspect(name string) (why reading.Suspicion, ok bool) {
 			return reading.Innocent, false
 		}
 		sc.weighed += len(text)
-		if why = reading.SuspectText(class, text); why == reading.Innocent && holdsJSON(text) {
+		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)
 		}
 		return why, ok

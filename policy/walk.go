@@ -98,7 +98,7 @@ func (v *view) release() {
 // judge decides the call under one of its names.
 func (v *view) judge(name string) outcome {
 	p, subject := v.policy, v.call.Subject
-	v.tool = builtinOf(v.call, name)
+	v.tool, v.windows = builtinOf(v.call, name), p.options.windows
 	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
 	v.everySlot = 0
 	v.buckets = v.buckets[:0]

@@ -146,6 +146,34 @@ func TestOfNoKnownSystem(t *testing.T) {
 	}
 }
 
+// TestFurtherOnWindows: what an allow does not name may begin at the root of a drive there,
+// where an escape of a text begins elsewhere.
+func TestFurtherOnWindows(t *testing.T) {
+	p := parseWindows(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.path = \"C:/p/**\"\n")
+	for further, want := range map[string]struct{ there, elsewhere policy.Action }{
+		`\Users\x`:          {policy.Deny, policy.Allow},
+		` \x`:               {policy.Deny, policy.Allow},
+		`\d+`:               {policy.Deny, policy.Allow},
+		`%5CUsers%5Cx`:      {policy.Deny, policy.Allow},
+		`["\\Users\\x"]`:    {policy.Deny, policy.Allow},
+		`cat \Users\x`:      {policy.Deny, policy.Allow},
+		`a\.ssh\x`:          {policy.Deny, policy.Deny},
+		`src\a.go`:          {policy.Allow, policy.Allow},
+		`find a\b`:          {policy.Allow, policy.Allow},
+		"a line\n\\Users\\": {policy.Allow, policy.Allow},
+	} {
+		args, _ := json.Marshal(map[string]string{"path": `C:/p/a`, "x": further})
+		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"t"}, Args: args, OS: policy.Windows}
+		if d := p.Decide(&call); d.Action != want.there {
+			t.Errorf("%q there: %v, want %v", further, d.Action, want.there)
+		}
+		call.OS = ""
+		if d := p.Decide(&call); d.Action != want.elsewhere {
+			t.Errorf("%q elsewhere: %v, want %v", further, d.Action, want.elsewhere)
+		}
+	}
+}
+
 // TestTellsOnWindows: a path in its usual spelling has nothing to be told of, and what
 // else decides is named as it was sent.
 func TestTellsOnWindows(t *testing.T) {

@@ -264,7 +264,7 @@ func TestRenderedList(t *testing.T) {
 	}
 	cmd := exec.CommandContext(context.Background(), path, "approve", "--list", "--color", "loud")
 	cmd.Env = []string{"HOME=" + t.TempDir()}
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `unknown mode "loud" (one of auto, always, never)`) {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `unknown mode "loud"; one of auto, always, never`) {
 		t.Errorf("%v: %s", err, out)
 	}
 }

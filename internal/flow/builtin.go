@@ -2,6 +2,7 @@ package flow
 
 import (
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/jsonscan"
 	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
 )
 
 // none are the traits of what neither brings nor carries anything.
@@ -74,8 +76,35 @@ func shared(tool builtin.Tool, c *policy.Call, name string) (texts, names []stri
 	return texts, names
 }
 
-// held says of a place whether what lies there is a secret, the user's own, or the project's.
+// held says of a place whether what lies there is a secret, the user's own, or the project's:
+// by its name, and where links lead, by where they do.
 func held(project, place string) policy.Trust {
+	v := named(project, place)
+	if place = strings.TrimSpace(place); v == policy.Yes || !filepath.IsAbs(project) || strings.HasPrefix(place, "~") {
+		return v
+	}
+	if !filepath.IsAbs(place) {
+		place = project + "/" + place
+	}
+	_, leads, known := disk.Place(place, "", project, disk.OS())
+	_, root, there := disk.Place(project, "", project, disk.OS())
+	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.OS()) { // where case tells no places apart
+		leads, root = strings.ToLower(leads), strings.ToLower(root)
+	}
+	below, inside := strings.CutPrefix(leads, root+"/")
+	switch {
+	case !known || !there:
+		return max(v, policy.Private)
+	case inside && !screen.HoldsSecrets(below), leads == root:
+		return v
+	case screen.HoldsSecrets(leads):
+		return policy.Yes
+	}
+	return max(v, policy.Private)
+}
+
+// named is held by the name alone.
+func named(project, place string) policy.Trust {
 	if screen.HoldsSecrets(place) {
 		return policy.Yes
 	}

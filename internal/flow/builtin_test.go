@@ -198,3 +198,43 @@ func TestLinkedOnce(t *testing.T) {
 		t.Error("they are not linked")
 	}
 }
+
+// TestLinkedPlaces: what lies behind a link is what it leads to.
+func TestLinkedPlaces(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"home/.ssh", "home/notes", "home/p/src"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	project := filepath.Join(dir, "home/p")
+	for link, to := range map[string]string{
+		"home/p/out": "../notes", "home/p/key": "../.ssh/id", "home/p/keys": "../.ssh", "home/p/in": "src", "home/p/variables": "src/.env", "home/p/round": "round",
+		"home/p/twice": "out", "q": "home/p", "home/notes/key": "../.ssh/id",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for place, want := range map[string]policy.Trust{
+		"src/a.go": policy.No, "in/a.go": policy.No, "new/a.go": policy.No, ".": policy.No, "": policy.No, "in/../src/a": policy.No, project + "/in/a": policy.No, project: policy.No,
+		"out": policy.Private, "out/a": policy.Private, "out/new/a": policy.Private, "twice/a": policy.Private, project + "/out/a": policy.Private, " out/a": policy.Private,
+		"round": policy.Private, "out/../a": policy.Private, "a\x00": policy.Private,
+		"key": policy.Yes, "keys/known": policy.Yes, "variables": policy.Yes, "out/key": policy.Yes, "../notes/key": policy.Yes, project + "/key": policy.Yes,
+	} {
+		for _, from := range []string{project, project + "/", filepath.Join(dir, "q")} {
+			if filepath.Base(from) == "q" && (filepath.IsAbs(place) || strings.HasPrefix(place, "../")) {
+				continue // by its name it is no part of q
+			}
+			if got := held(from, place); got != want {
+				t.Errorf("%s from %s: %v, want %v", place, from, got, want)
+			}
+		}
+	}
+	if got := held("", "out/a"); got != policy.No {
+		t.Errorf("from nowhere: %v", got)
+	}
+}

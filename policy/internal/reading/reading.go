@@ -258,6 +258,13 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 		next.Text, next.Transforms = expandHome(path, rd.Home), r.Transforms|stage
 		made = append(made, next)
 	}
+	if stage == compat && s != r.Text && transform(r.Text, Located, rd.Home) == r.Text {
+		if at := transform(s, Located, rd.Home); at != s { // ～ is ~, and file：/x is file:/x
+			next := made[0]
+			next.Text, next.Transforms = transform(at, cleaned, rd.Home), next.Transforms|Located|cleaned
+			made = append(made, next)
+		}
+	}
 	if stage == cleaned {
 		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
 			next := r

@@ -29,7 +29,7 @@ func (s Suspicion) String() string { return suspicionWords[s] }
 // Suspect says why an argument that no condition names keeps an allow shut which
 // has conditions on others: what it is called, or what the whole of its text looks
 // like. "" where it does not. The tables are published in docs/policy.md.
-func Suspect(name, text string) string { return SuspectText(ClassOf(name), text).String() }
+func Suspect(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
 // NameClass is what the name of an argument says of the text under it.
 type NameClass uint8
@@ -147,8 +147,9 @@ func (t *nameTables) in(classes map[string]NameClass, word string) NameClass {
 	return classes[string(FoldInto(room[:0], word))]
 }
 
-// SuspectText says what is suspicious of a text under a name of a class.
-func SuspectText(class NameClass, s string) Suspicion {
+// SuspectText says what is suspicious of a text under a name of a class, to a server that
+// runs on Windows or is not known to.
+func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	switch {
 	case class == TextName || s == "":
 		return Innocent
@@ -162,6 +163,9 @@ func SuspectText(class NameClass, s string) Suspicion {
 		return Innocent // a text of several lines may hold a path and is none
 	}
 	for range maxDecodings + 1 {
+		if windows {
+			s = strings.ReplaceAll(s, `\`, "/") // \x is a place there, and elsewhere an escape in most texts
+		}
 		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why
 		}

@@ -9,28 +9,34 @@ type launcher struct {
 	names  string
 	flags  string // options that change nothing about what is run
 	module string // option before the operand that names what to run
+	subs   string // words before it
 }
 
 var launchers = []launcher{
 	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"},
 	{names: "node nodejs", flags: "--no-warnings --test --check"},
 	{names: "perl ruby jruby truffleruby", flags: "-w -c"},
-	{names: "php lua luajit tcl julia deno tsx ts-node esno swift java dotnet-script guile racket sbcl clisp " +
-		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs crystal raku source . " +
-		"bpython jruby nim janet pwsh-preview k v escript"},
-	{names: "npx bunx pnpx uvx pipx dlx", flags: "-y --yes --no-install"},
+	{names: "deno crystal v tsx", subs: "run r serve watch", flags: "-A --allow-all --allow-net --allow-read --allow-write --allow-env --allow-run " +
+		"--allow-sys --allow-ffi --allow-import --no-prompt --no-check --check -q --quiet --cached-only --frozen"},
+	{names: "php lua luajit tcl julia ts-node esno swift java dotnet-script guile racket sbcl clisp " +
+		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs raku source . " +
+		"bpython jruby nim janet pwsh-preview k escript"},
+	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install"},
 }
 
 func (l launcher) effects(words []word) effect {
+	var stays []int
 	for at := 1; at < len(words); at++ {
 		text := words[at].text
 		switch {
+		case len(stays) == 0 && words[at].known && listedIn(l.subs, text):
+			stays = append(stays, at)
 		case !words[at].known, text == "-", text == "", strings.HasPrefix(text, "/dev/"), strings.HasPrefix(text, "/proc/"):
 			return hides()
 		case l.module != "" && text == l.module && at+1 < len(words) && words[at+1].known:
 			return effect{stays: []int{at}, named: []int{at + 1}}
 		case !strings.HasPrefix(text, "-"):
-			return effect{named: []int{at}}
+			return effect{stays: stays, named: []int{at}}
 		case len(words) == 2 && listedIn("-V -v --version -h --help", text):
 			return effect{}
 		case !listedIn(l.flags, text):

@@ -21,7 +21,10 @@ const (
 	dumb-init sem hyperfine sandbox-exec op doppler infisical dotenv chamber aws-vault lxc incus multipass limactl
 	colima runc crictl ctr buildah slsh msgfilter msgexec sqlmap tasksh knife pry byebug xterm gnome-terminal kitty
 	alacritty wezterm ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so ld-musl-aarch64.so
-	qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 faketime catchsegv cross-env cross-env-shell concurrently npm-run-all sqlite3`
+	qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 faketime catchsegv cross-env cross-env-shell concurrently npm-run-all sqlite3
+	salt salt-call salt-ssh envchain envconsul summon dotenvx teller aws-okta lima fakechroot eatmydata systemd-cat srun
+	salloc sbatch bsub mpirun mpiexec tsocks trickle dbus-launch ifne pee s6-setuidgid s6-envdir daemonize dockerize
+	heaptrack reflex start-server-and-test`
 	// opaque are the others. What their words show is all that a rule that denies
 	// has to go by.
 	opaque = `

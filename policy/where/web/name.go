@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/policy/where"
@@ -95,14 +96,19 @@ func reserved(name string) (v where.Verdict, listed bool) {
 }
 
 // publicName says whether a name belongs to the public internet. A single label
-// means what the machine's search list makes of it.
+// means what the machine's search list makes of it, and so does a domain that the
+// internet does not have.
 func publicName(name string) where.Verdict {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
 		if v, listed := reserved(rest); listed {
 			return v
 		}
 	}
-	if strings.IndexByte(name, '.') < 0 || spellsClosed(name) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || spellsClosed(name) {
+		return where.Maybe
+	}
+	if _, known := slices.BinarySearch(tlds[:], name[dot+1:]); !known {
 		return where.Maybe
 	}
 	return where.Yes

@@ -54,6 +54,7 @@ func TestNetwork(t *testing.T) {
 		{"10.0.0.0/8", "https://10.0.0.1.nip.io/", where.Maybe},
 		{"10.0.0.0/8", "https://printer/", where.Maybe},
 		{"10.0.0.0/8", "https://db.internal/", where.Maybe},
+		{"10.0.0.0/8", "https://vault.acme/", where.Maybe},
 		{"10.0.0.0/8", "http://localhost/", where.No},
 		{"127.0.0.0/8", "http://localhost:3000/", where.Maybe},
 		{"::1/128", "http://app.localhost/", where.Maybe},

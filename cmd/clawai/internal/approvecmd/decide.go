@@ -96,11 +96,11 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	reply, known := replies[word+" "+hold]
 	switch {
 	case word != "allow" && word != "deny":
-		return a, cmdline.Usagef("%q is no answer (one of allow, deny)", word)
+		return a, cmdline.UnknownWord("decide", "answer", word, []string{"allow", "deny"})
 	case word == "deny" && hold == "session":
 		return a, cmdline.Usagef("--for session goes with allow; a denied call is not asked again at once anyway")
 	case !known:
-		return a, cmdline.Usagef("--for: %q is none of once, session, always", hold)
+		return a, cmdline.UnknownWord("--for", "reach", hold, []string{"once", "session", "always"})
 	case a.Scope != "" && hold == "once":
 		return a, cmdline.Usagef("--scope goes with --for session and --for always")
 	case len(a.Words) > maxNote:

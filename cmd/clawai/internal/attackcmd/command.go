@@ -20,7 +20,6 @@ import (
 	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/session/packs"
-	"github.com/clawai/clawai/internal/spelling"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
@@ -215,11 +214,7 @@ func starter(name string) (src []byte, called, note string, err error) {
 			return append(src, tierEnd...), p.Name, "It speaks of no calls: they are all allowed here.", err
 		}
 	}
-	hint := "see: clawai policy init --list"
-	if near := spelling.Nearest(name, words); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return nil, "", "", cmdline.Usagef("there is no starter policy for %s, and a policy's file ends in .toml; %s", term.Text(name), hint)
+	return nil, "", "", cmdline.UnknownWord("attack takes a policy's file (.toml) or a profile", "profile", name, words)
 }
 
 // playAll plays attacks one after the other, each in a session of its own.

@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -88,6 +89,16 @@ func DidYouMean(near string) string {
 		return ""
 	}
 	return " (did you mean " + near + "?)"
+}
+
+// UnknownWord is a mistake where a few words are all there are: where, "--mode" or so, and
+// what kind of word it is.
+func UnknownWord(where, kind, word string, words []string) error {
+	return Usagef("%s: %s", where, notOneOf(kind, word, words))
+}
+
+func notOneOf(kind, word string, words []string) string {
+	return fmt.Sprintf("unknown %s %q%s; one of %s", kind, word, DidYouMean(spelling.Nearest(word, words)), strings.Join(words, ", "))
 }
 
 // UnknownOption names the option that was probably meant.

@@ -1,7 +1,7 @@
 package cmdline
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"runtime"
@@ -36,7 +36,7 @@ func (m *colorMode) Set(s string) error {
 	case "never":
 		err = os.Setenv("NO_COLOR", "1")
 	default:
-		return fmt.Errorf("unknown mode %q (one of auto, always, never)", s)
+		return errors.New(notOneOf("mode", s, []string{"auto", "always", "never"}))
 	}
 	*m = colorMode(s)
 	return err

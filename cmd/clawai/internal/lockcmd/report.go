@@ -28,7 +28,7 @@ func formatOf(c *cli.Context) (string, error) {
 	case c.Bool("json"):
 		format = "json"
 	case !slices.Contains(formats, format):
-		return "", cmdline.Usagef("--format: unknown form %q; one of %s", format, strings.Join(formats, ", "))
+		return "", cmdline.UnknownWord("--format", "form", format, formats)
 	}
 	if format != "text" && c.Command.Name == "lock" && !c.Bool("check") {
 		return "", cmdline.Usagef("--format and --json go with --check")

@@ -75,7 +75,7 @@ func logExplain(c *cli.Context) error {
 		return err
 	}
 	if len(args) != 1 {
-		return cmdline.Usagef("log explain needs the id of one record: a refusal names it, and clawai log shows it in a window of 100 columns, or in a pipe")
+		return cmdline.Usagef("log explain needs the id of one record, as a refusal names it; to see the last ones: clawai log -n 5 | cat")
 	}
 	dir, err := record.Dir()
 	if err != nil {

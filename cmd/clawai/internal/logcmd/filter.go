@@ -43,12 +43,12 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	}
 	f.Decision, f.Session, f.Find = c.String("decision"), c.String("session"), c.String("find")
 	if f.Find != "" && f.Find != "*" && !policy.IsKind(f.Find) {
-		return f, cmdline.Usagef("--find: unknown kind %q (one of %s, or *)", f.Find, strings.Join(policy.Kinds(), ", "))
+		return f, cmdline.UnknownWord("--find", "kind", f.Find, append(policy.Kinds(), "*"))
 	}
 	switch f.Decision {
 	case "", "allow", "deny", "prompt":
 	default:
-		return f, cmdline.Usagef("--decision: unknown decision %q (one of allow, deny, prompt)", f.Decision)
+		return f, cmdline.UnknownWord("--decision", "decision", f.Decision, []string{"allow", "deny", "prompt"})
 	}
 	if f.Since, err = cmdline.TimeFlag(c, "since", now); err != nil {
 		return f, err

@@ -103,13 +103,12 @@ func starter(names, servers []string) ([]byte, error) {
 	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
 		known = append(known, p.Name)
 	}
-	all := strings.Join(known, ", ")
 	if len(names) == 0 {
-		return nil, cmdline.Usagef("--profile is missing; one of %s (see: clawai policy init --list)", all)
+		return nil, cmdline.Usagef("--profile is missing; one of %s (see: clawai policy init --list)", strings.Join(known, ", "))
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, cmdline.Usagef("--profile: there is no profile %q; one of %s", name, all)
+			return nil, cmdline.UnknownWord("--profile", "profile", name, known)
 		}
 	}
 	src, err := fixtures.Policy(names...)

@@ -76,7 +76,7 @@ func (r *learnRun) options() error {
 	trust, ok := observedModes[c.String("observed")]
 	switch {
 	case !ok:
-		return cmdline.Usagef("--observed: unknown mode %q (one of prompt, reads, allow)", c.String("observed"))
+		return cmdline.UnknownWord("--observed", "mode", c.String("observed"), []string{"prompt", "reads", "allow"})
 	case c.Int("min-count") < 1:
 		return cmdline.Usagef("--min-count: %d is no number of calls", c.Int("min-count"))
 	case !(c.Float64("min-share") > 0.5 && c.Float64("min-share") <= 1):

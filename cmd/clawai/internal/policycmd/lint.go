@@ -54,7 +54,7 @@ func runLint(c *cli.Context) error {
 	}
 	least := check.Severity(c.String("severity"))
 	if !slices.Contains(check.Severities(), least) {
-		return cmdline.Usagef("--severity: unknown weight %q; one of error, warning, note", least)
+		return cmdline.UnknownWord("--severity", "weight", string(least), []string{"error", "warning", "note"})
 	}
 	var o lint.Options
 	if c.Bool("record") {

@@ -38,7 +38,7 @@ func formatOf(c *cli.Context, formats []string) (string, error) {
 		format = "json"
 	}
 	if !slices.Contains(formats, format) {
-		return "", cmdline.Usagef("--format: unknown form %q; one of %s", format, strings.Join(formats, ", "))
+		return "", cmdline.UnknownWord("--format", "form", format, formats)
 	}
 	return format, nil
 }

@@ -164,7 +164,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	case "error":
 		p.asError = true
 	default:
-		return cmdline.Usagef("--deny-as is result or error, not %q", c.String("deny-as"))
+		return cmdline.UnknownWord("--deny-as", "form", c.String("deny-as"), []string{"result", "error"})
 	}
 	if p.redact, err = redact.ParseMode(c.String("redact")); err != nil {
 		return cmdline.Usagef("--redact: %w", err)

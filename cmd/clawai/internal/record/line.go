@@ -229,7 +229,7 @@ func ParseKind(word string) (event.Kind, error) {
 		return "", cmdline.Usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
 	}
 	if !event.IsKind(word) {
-		return "", cmdline.Usagef("--kind: unknown kind %q (one of %s)", word, strings.Join(event.Kinds(), ", "))
+		return "", cmdline.UnknownWord("--kind", "kind", word, event.Kinds())
 	}
 	return event.Kind(word), nil
 }

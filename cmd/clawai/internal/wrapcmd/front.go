@@ -23,7 +23,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return nil
 	case "proxy":
 	default:
-		return cmdline.Usagef("--remote is bridge or proxy, not %q", form)
+		return cmdline.UnknownWord("--remote", "form", form, []string{"bridge", "proxy"})
 	}
 	if r.Judge.Observe {
 		return cmdline.Usagef("--observe is for clawai proxy --listen, which serves all its servers alike; leave it out here")

@@ -105,7 +105,7 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	}
 	mode := initMode(c.String("mode"))
 	if mode != "" && !slices.Contains(initModes, mode) {
-		return nil, cmdline.Usagef("--mode: %q is not known; it is observe, ask or strict", mode)
+		return nil, cmdline.UnknownWord("--mode", "mode", string(mode), []string{"observe", "ask", "strict"})
 	}
 	w, err := newWrapRun(c, wrap.Wrap)
 	if err != nil {

@@ -7,9 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -86,6 +88,7 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written whether or not somebody reads on what is told of them (| head)
 	r := &wrapRun{
 		c: c, op: op, in: bufio.NewReader(os.Stdin),
 		out: c.App.Writer, prose: cmdline.Prose(c.App.Writer), diffs: cmdline.Prose(c.App.Writer, diffMarks...), errs: cmdline.Prose(c.App.ErrWriter),

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,11 +33,11 @@ func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, err
 	}
 	if s.Client != "" && !slices.Contains(clients, s.Client) {
 		slices.Sort(clients)
-		return s, cmdline.Usagef("--client: %q is not known; it is all or one of %s", s.Client, strings.Join(slices.Compact(clients), ", "))
+		return s, cmdline.UnknownWord("--client", "client", s.Client, append([]string{"all"}, slices.Compact(clients)...))
 	}
 	if s.Scope != "" && !slices.Contains(scopes, string(s.Scope)) {
 		slices.Sort(scopes)
-		return s, cmdline.Usagef("--scope: %q is not known; it is one of %s", s.Scope, strings.Join(slices.Compact(scopes), ", "))
+		return s, cmdline.UnknownWord("--scope", "scope", string(s.Scope), slices.Compact(scopes))
 	}
 	if path := c.String("file"); path != "" {
 		return s, f.file(&s, path)
