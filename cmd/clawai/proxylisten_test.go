@@ -275,3 +275,24 @@ func TestALargeHeader(t *testing.T) {
 	}
 	s.ends(syscall.SIGTERM)
 }
+
+// A client that makes up a name for each call, or begins a session for it, has a gate for each,
+// and yet asks its owner no more often.
+func TestListenAsksNoMoreOften(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	back := newBackServer(t)
+	back.Start()
+	r := prepareClawai(t, "--listen", "127.0.0.1:0", "--upstream", "one="+back.URL+"/mcp", "--ask", "console")
+	r.cmd.Env = append(r.cmd.Env, "CLAWAI_ASK_PER_MINUTE=2", "CLAWAI_ASK_NOBODY=deny", "CLAWAI_ASK_NOTIFY=false")
+	r.write("policy.toml", strings.Replace(allowTools, "allow", "prompt", 1))
+	s, c := serve(t, r, 1), ownClient(t)
+	for n, want := range []string{"nobody", "nobody", "too many questions within a minute", "too many questions within a minute"} {
+		at := strings.Replace(s.at["one"], "/mcp/one", fmt.Sprintf("/mcp/made-up-%d/one", n), 1)
+		if got := s.post(at, callOf(1, "write"), c); !strings.Contains(got, want) {
+			t.Errorf("question %d: %s, want %s", n+1, got, want)
+		}
+		time.Sleep(1100 * time.Millisecond) // those within a second count as one
+	}
+	s.ends(syscall.SIGTERM)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -60,6 +61,7 @@ type follower struct {
 	f       Filter
 	sources map[string]*source
 	dirty   map[string]bool
+	left    []*source // whose name another file has now, to be read to their end
 	poll    *time.Ticker
 }
 
@@ -70,6 +72,9 @@ const pollEvery = 100 * time.Millisecond
 func (fl *follower) close() {
 	fl.poll.Stop()
 	for _, s := range fl.sources {
+		s.close()
+	}
+	for _, s := range fl.left {
 		s.close()
 	}
 }
@@ -146,7 +151,18 @@ func (fl *follower) changed(ev fsnotify.Event) error {
 	if _, _, ok := parseSegmentName(name); !ok {
 		return nil
 	}
-	if fl.sources[name] == nil {
+	s := fl.sources[name]
+	if s == nil || ev.Has(fsnotify.Create) {
+		fi, err := os.Lstat(ev.Name)
+		if err != nil || !fi.Mode().IsRegular() {
+			return nil // it is gone, or no segment
+		}
+		if s != nil && !s.reads(fi) {
+			fl.left = append(fl.left, s)
+			s = nil
+		}
+	}
+	if s == nil {
 		fl.sources[name] = newSource(ev.Name)
 	}
 	fl.dirty[name] = true
@@ -169,8 +185,11 @@ func (fl *follower) changedAll() error {
 // drain yields what the changed segments hold; false ends the following.
 func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
 	var news []event.Entry
+	read := fl.left
 	for name := range fl.dirty {
-		s := fl.sources[name]
+		read = append(read, fl.sources[name])
+	}
+	for _, s := range read {
 		for {
 			e, err := s.next(&fl.f)
 			if errors.Is(err, io.EOF) {
@@ -188,6 +207,10 @@ func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
 			s.close()
 		}
 	}
+	for _, s := range fl.left {
+		s.close()
+	}
+	fl.left = nil
 	clear(fl.dirty)
 	slices.SortStableFunc(news, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	for _, e := range news {

@@ -15,8 +15,9 @@ import (
 type source struct {
 	path  string
 	began time.Time
-	wrote time.Time // when it was last written to, as listed
-	file  *os.File  // nil until the first next, and when closed
+	wrote time.Time   // when it was last written to, as listed
+	file  *os.File    // nil until the first next, and when closed
+	is    fs.FileInfo // what was opened
 	bytes written
 	scan  *scanner
 	limit int64 // bytes to read before io.EOF
@@ -82,6 +83,9 @@ func (s *source) next(f *Filter) (event.Entry, error) {
 		if err != nil {
 			return event.Entry{}, err
 		}
+		if s.is, err = file.Stat(); err != nil {
+			return event.Entry{}, errors.Join(err, file.Close())
+		}
 		s.file, s.bytes, s.scan = file, written{file: file}, newScanner(s)
 	}
 	for {
@@ -98,6 +102,15 @@ func (s *source) next(f *Filter) (event.Entry, error) {
 			return e, err
 		}
 	}
+}
+
+// reads says whether what it reads, has read or is going to read is this file, which has its
+// path now.
+func (s *source) reads(fi fs.FileInfo) bool {
+	if s.is == nil {
+		return !s.done || s.ended
+	}
+	return os.SameFile(s.is, fi)
 }
 
 // tail is the damage that is followed by no sound line, when all has been read.

@@ -180,3 +180,81 @@ func TestVerifyFindsWhatWasDoneToSegments(t *testing.T) {
 		})
 	}
 }
+
+// What a session without an end leaves is told of in words that are true before and after the
+// next one has accounted for it: what was no crash does not become one.
+func TestVerifyTellsWhatWasLeft(t *testing.T) {
+	said := func(dir string) (all string) {
+		for _, n := range verify(t, dir).Notes {
+			all += n.What + "\n"
+		}
+		return all
+	}
+	t.Run("a call's half line", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "audit")
+		call(t, dir, Options{Shared: "agent"})
+		path := segmentPaths(t, dir)[0]
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace(t, path, whole[:len(whole)-100])
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		call(t, dir, Options{})
+		for range 2 { // a session on the same day leaves it as it is
+			if got := said(dir); !strings.Contains(got, "no whole record; no call is added to them, and the first session after this day accounts for them") || strings.Contains(got, "may still come") {
+				t.Errorf("%s", got)
+			}
+			if err := openLog(t, dir, Options{}).Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	t.Run("a changed record", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "audit")
+		l := openLog(t, dir, Options{})
+		if err := l.Record(sample()); err != nil {
+			t.Fatal(err)
+		}
+		path := l.seg.path
+		abandon(t, l)
+		whole := recorded(t, path)
+		whole[len(whole)-200] ^= 1
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); r.Intact() {
+			t.Errorf("%+v", r)
+		}
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := said(dir); !strings.Contains(got, "no record, or one that was changed, before line 3 of the ledger closed it") || strings.Contains(got, "died") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("a segment that was put there", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "audit")
+		call(t, dir, Options{})
+		other := openLog(t, filepath.Join(t.TempDir(), "audit"), Options{})
+		if err := other.Record(sample()); err != nil {
+			t.Fatal(err)
+		}
+		path := other.seg.path
+		abandon(t, other)
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), recorded(t, path), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); r.Intact() {
+			t.Errorf("%+v", r)
+		}
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := said(dir); !strings.Contains(got, "the ledger did not name it before line") {
+			t.Errorf("%s", got)
+		}
+	})
+}

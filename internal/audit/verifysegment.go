@@ -110,15 +110,18 @@ func (v *verifier) header(name, session, before string, known bool, it item) {
 // ending checks the end of the file against how the ledger says it ended.
 func (v *verifier) ending(name string, known *statement, t tally) {
 	if known == nil || known.end == nil {
+		day := rests(name, v.now)
 		switch {
 		case t.restBroken:
 			v.find(name, t.restLine, "%d bytes at the end are no record, or one that was changed", t.rest)
+		case t.rest > 0 && !t.live && day:
+			v.note(name, t.restLine, "%d bytes at the end are no whole record; no call is added to them, and the first session after this day accounts for them", t.rest)
 		case t.rest > 0 && !t.live:
 			v.note(name, t.restLine, "%d bytes at the end are no whole record; the next session will account for them", t.rest)
 		}
 		switch {
-		case known == nil || t.live:
-		case rests(name, v.now):
+		case known == nil || t.live || day && t.rest > 0:
+		case day:
 			v.note(name, 0, "calls of this day may still come: whether its newest records are all here cannot be known before it is closed")
 		default:
 			v.note(name, 0, "its session ended without closing it: whether its newest records are all here cannot be known")
@@ -129,10 +132,16 @@ func (v *verifier) ending(name string, known *statement, t tally) {
 	if t.lines != end.Lines || t.last != end.Last {
 		v.find(name, 0, "%s (line %d of the ledger)", lengths(t.lines, end.Lines), end.position)
 	}
+	if known.line == end.position && t.lines > 1 {
+		v.note(name, 0, "the ledger did not name it before line %d closed it: it was put there, or the line that began it was lost", end.position)
+	}
+	same := int64(t.rest) == end.Bytes && t.restDigest == end.Digest
 	switch {
-	case t.rest > 0 && int64(t.rest) == end.Bytes && t.restDigest == end.Digest:
+	case t.restBroken && same:
+		v.note(name, t.restLine, "the last %d bytes were no record, or one that was changed, before line %d of the ledger closed it", t.rest, end.position)
+	case t.rest > 0 && same:
 		v.note(name, t.restLine, "its session died while it wrote the last %d bytes, as line %d of the ledger says", t.rest, end.position)
-	case int64(t.rest) != end.Bytes || t.restDigest != end.Digest:
+	case !same:
 		v.find(name, t.restLine, "%d bytes behind the last whole record, where the ledger knows %d", t.rest, end.Bytes)
 	}
 }

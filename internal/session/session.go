@@ -134,7 +134,7 @@ type Session struct {
 	all     *Sessions
 	asking  *asking
 	pins    *pinning.Session // nil where nobody knows what was approved
-	release func()           // lets go of what it alone had of an invocation's; nil without one
+	release func()           // lets go of what it alone has open
 	seen    *flow.Server     // nil where nobody remembers what the agent's session has seen
 }
 
@@ -182,13 +182,16 @@ func (s *Sessions) build(p Peer, under *config.Loaded, in State) (*Session, erro
 			one.pins = pinning.NewSession(in.Pins, nil, nil)
 		}
 	}
+	asked, granted := ledger(in.Asked), ledger(in.Granted)
+	one.release = func() { release(asked, granted) }
 	guard, err := gate.New(gate.Options{
 		Policy: under.Policy, Recorder: in.recorder(s.o.Recorder), Approver: approver, Concluder: concluder,
 		Principals: gate.None{}, Inspector: screening.New(shown, p.at, one.pins), Labels: labels,
 		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: in.Asked, Granted: in.Granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
+		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
 	})
 	if err != nil {
+		one.release()
 		return nil, err
 	}
 	one.Session = guard
@@ -254,9 +257,7 @@ func (s *Session) Close() {
 		s.pins.Close()
 	}
 	s.asking.close()
-	if s.release != nil {
-		s.release()
-	}
+	s.release()
 }
 
 // Watch gives every change of the policy's files to the sessions that are open

@@ -19,8 +19,17 @@ type State struct {
 	// Invocation names whose state it is, for the record: "group/invocation"; "" is nobody's.
 	Invocation string
 
-	// Asked and Granted are as gate.Options has them: nil for this process alone.
-	Asked, Granted gate.Ledger
+	// Asked and Granted make, for each session, what gate.Options has under these names: each
+	// reads it from the beginning. nil is for a session alone.
+	Asked, Granted func() gate.Ledger
+}
+
+// ledger is one of these, nil without.
+func ledger(of func() gate.Ledger) gate.Ledger {
+	if of == nil {
+		return nil
+	}
+	return of()
 }
 
 // InMemory is the State of one process, which ends with it.
@@ -29,7 +38,16 @@ func InMemory() State { return State{Limits: &gate.Meter{}} }
 // Shared is the State of one process of an agent's session, whose others count the same
 // calls and questions, and go by the same grants.
 func Shared(f *flow.Session) State {
-	return State{Limits: &gate.Meter{Ledger: f.Counts()}, Asked: f.Asked(), Granted: f.Granted(), Flow: f}
+	return State{Limits: &gate.Meter{Ledger: f.Counts()}, Asked: f.Asked, Granted: f.Granted, Flow: f}
+}
+
+// Listening is the State of one process that serves many clients, who are one agent's session.
+// What a person allowed holds in each of its sessions alone, but whoever begins one after the
+// other asks no more often.
+func Listening(f *flow.Session) State {
+	s := InMemory()
+	s.Flow, s.Asked = f, f.Asked
+	return s
 }
 
 // Invocation is what the sessions of one invocation have in common, within this process.
@@ -48,14 +66,7 @@ func (s *Sessions) NewInvocation(name string) *Invocation {
 
 // Open is Sessions.Open for a session of it.
 func (i *Invocation) Open(p Peer) (*Session, error) {
-	asked, granted := i.flow.Asked(), i.flow.Granted() // each reads them from the beginning
-	one, err := i.all.start(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: asked, Granted: granted})
-	if err != nil {
-		release(asked, granted)
-		return nil, err
-	}
-	one.release = func() { release(asked, granted) }
-	return one, nil
+	return i.all.start(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.Asked, Granted: i.flow.Granted})
 }
 
 func release(all ...gate.Ledger) {

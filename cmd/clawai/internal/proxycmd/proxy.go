@@ -253,8 +253,7 @@ func (p *proxyRun) sessionKeys() []string {
 func (p *proxyRun) state() (s session.State) {
 	f := flow.New(p.folders.State, p.sessionKeys())
 	if p.project == "" {
-		s = session.InMemory()
-		s.Flow = f
+		s = session.Listening(f)
 	} else {
 		s = session.Shared(f)
 		f.Listen(flow.ClientKeys()...)
