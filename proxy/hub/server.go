@@ -146,7 +146,20 @@ func (s *server) run() {
 	}
 }
 
+// most is how many jobs are done together.
+const most = 256
+
+// do does a job, and those that have come with it: what they have for the server goes to the
+// gate together.
 func (s *server) do(j job) {
+	s.doOne(j)
+	for n := 1; n < most && len(s.inbox) > 0; n++ { // its only reader is this goroutine
+		s.doOne(<-s.inbox)
+	}
+	s.conn.flush()
+}
+
+func (s *server) doOne(j job) {
 	var err error
 	if s.conn != nil && s.conn.isOver() {
 		s.disconnect()
