@@ -75,6 +75,7 @@ func (st *Stream) guarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			st.rc.s.note(panicked(r, debug.Stack()))
+			st.rc.passed = nil // where they stand nobody knows: they are not used again
 		}
 	}()
 	do()

@@ -29,7 +29,8 @@ type conn struct {
 	level      []byte            // that it was told; nil: none
 	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
 	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
-	together   [][]byte          // messages of the client's that have come together, for the server
+	together   [][]byte          // for the server, and not handed to the gate yet; its goroutine's alone
+	size       int               // of those, in bytes
 
 	recalled  bool         // it is to what was kept: no server runs
 	catalogue Catalogue    // where what the server lists is kept; nil: nowhere
@@ -196,22 +197,26 @@ func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string
 	c.handle(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// handle passes a message on that is meant for the connection of, with those that came
+// handle passes a message on that is meant for the connection of, with those that have come
 // with it.
 func (c *conn) handle(of *conn, line []byte) {
-	if c == of {
-		c.together = append(c.together, line)
+	if c != of {
+		return
+	}
+	c.together, c.size = append(c.together, line), c.size+len(line)
+	if c.size > maxBytesTogether {
+		c.flush()
 	}
 }
 
-// flush hands what came together to the gate.
+// flush hands what has come together to the gate.
 func (c *conn) flush() {
 	if c == nil || len(c.together) == 0 {
 		return
 	}
 	c.fromClient.Handle(c.server.h.ctx, c.together...)
 	clear(c.together)
-	c.together = c.together[:0]
+	c.together, c.size = c.together[:0], 0
 }
 
 // claim is who asked under an id of ours; ok once.
@@ -255,7 +260,7 @@ func (c *conn) say(method string, params, id []byte) {
 	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
 	c.handle(c, append(append(line, params...), '}'))
-	c.flush() // whoever asks may wait for the answer
+	c.flush() // this goroutine may be about to wait for the answer
 }
 
 // await is the answer to a request of ours.

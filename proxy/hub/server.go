@@ -146,14 +146,17 @@ func (s *server) run() {
 	}
 }
 
-// most is how many jobs are done together.
-const most = 256
+// What a server is told together, at most: about as much as one read of a pipe brings.
+const (
+	maxJobsTogether  = 256
+	maxBytesTogether = 64 << 10
+)
 
-// do does a job, and those that have come with it: what they have for the server goes to the
+// do does a job, and those that have come with it: what the server is to be told goes to the
 // gate together.
 func (s *server) do(j job) {
 	s.doOne(j)
-	for n := 1; n < most && len(s.inbox) > 0; n++ { // its only reader is this goroutine
+	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // nobody else takes from it
 		s.doOne(<-s.inbox)
 	}
 	s.conn.flush()
