@@ -49,7 +49,7 @@ args.path = "/home/user/projects/**"
 `
 
 // newTestbed builds clawai of this tree and, if one is named, of another commit; withHub adds
-// that of this tree as a hub.
+// each of them as a hub.
 func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed, err error) {
 	bed = &testbed{commits: map[string]string{}}
 	if bed.self, err = os.Executable(); err != nil {
@@ -82,14 +82,14 @@ func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed
 		err = bed.addCommit(ctx, root, against)
 	}
 	if withHub && err == nil {
-		err = bed.addHub()
+		err = bed.addHubs()
 	}
 	return bed, err
 }
 
-// addHub adds the hub with ten servers, of which the first is called and the others are not
-// started.
-func (b *testbed) addHub() error {
+// addHubs adds each clawai as a hub with ten servers, of which the first is called and the
+// others are not started.
+func (b *testbed) addHubs() error {
 	var text strings.Builder
 	for i := range 10 {
 		fmt.Fprintf(&text, "[upstream.s%d]\ncommand = [%q, %q, \"echo\"]\nbare = %t\n", i, b.self, childArgument, i == 0)
@@ -100,11 +100,19 @@ func (b *testbed) addHub() error {
 	if err := os.WriteFile(filepath.Join(b.path("config"), "config.toml"), []byte(text.String()), 0o600); err != nil {
 		return err
 	}
-	plain := b.ways[slices.IndexFunc(b.ways, func(w way) bool { return w.name == clawai })]
-	prefix := slices.Clone(plain.prefix[:len(plain.prefix)-1]) // without --
-	prefix[1] = "hub"
-	b.commits[hub] = b.commits[clawai]
-	b.ways = append(b.ways, way{name: hub, prefix: prefix, hub: true})
+	for _, plain := range slices.Clone(b.ways) {
+		if b.commits[plain.name] == "" {
+			continue
+		}
+		name := hub
+		if plain.name != clawai {
+			name += " of " + plain.name
+		}
+		prefix := slices.Clone(plain.prefix[:len(plain.prefix)-1]) // without --
+		prefix[1] = "hub"
+		b.commits[name] = b.commits[plain.name]
+		b.ways = append(b.ways, way{name: name, prefix: prefix, hub: true})
+	}
 	return nil
 }
 

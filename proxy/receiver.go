@@ -158,14 +158,15 @@ func (rc *receiver) judge(ctx context.Context) {
 	if len(rc.group) == 0 {
 		return
 	}
+	group := rc.group
+	rc.group = group[:0] // whatever comes of it, nothing is judged twice
 	if rc.responses {
-		rc.s.o.Gate.Observe(ctx, rc.group...)
+		rc.s.o.Gate.Observe(ctx, group...)
 	} else {
-		rc.s.o.Gate.Do(ctx, rc.group...)
-		rc.s.table.reuse(rc.group)
+		rc.s.o.Gate.Do(ctx, group...)
+		rc.s.table.reuse(group)
 	}
-	clear(rc.group)
-	rc.group = rc.group[:0]
+	clear(group)
 }
 
 // send queues a line for the other side, and sends it at once if the read it

@@ -37,11 +37,15 @@ func (x *Session) Stream(from mcp.Direction, scope string, out, back Sink) *Stre
 	return &Stream{&receiver{s: &x.s, from: from, scope: scope, out: out, back: back}}
 }
 
-// Handle takes one message across, or refuses it. A call that waits for a person
-// crosses later, from another goroutine; ctx ends the waiting and lives as long as
-// the session. A defect of ours is recorded, and the message goes nowhere.
-func (st *Stream) Handle(ctx context.Context, line []byte) {
-	st.handle(ctx, func() { st.rc.handleLine(ctx, line) })
+// Handle takes messages across that have come together, or refuses them. A call that waits
+// for a person crosses later, from another goroutine; ctx ends the waiting and lives as long
+// as the session. A defect of ours is recorded, and the message goes nowhere.
+func (st *Stream) Handle(ctx context.Context, lines ...[]byte) {
+	st.rc.begin()
+	for _, line := range lines {
+		st.guarded(func() { st.rc.handleLine(ctx, line) })
+	}
+	st.guarded(func() { st.rc.flush(ctx) })
 }
 
 // HandleFrame takes f across, one message that was parsed with the limits of the
@@ -61,15 +65,20 @@ func (st *Stream) Refuse(ctx context.Context, head []byte, refusal *frame.Refusa
 }
 
 func (st *Stream) handle(ctx context.Context, handle func()) {
-	rc := st.rc
+	st.rc.begin()
+	st.guarded(handle)
+	st.guarded(func() { st.rc.flush(ctx) })
+}
+
+// guarded keeps a defect in one message from the others.
+func (st *Stream) guarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			rc.s.note(panicked(r, debug.Stack()))
+			st.rc.s.note(panicked(r, debug.Stack()))
+			st.rc.passed = nil // where they stand nobody knows: they are not used again
 		}
 	}()
-	rc.begin()
-	handle()
-	rc.flush(ctx)
+	do()
 }
 
 // Withdraw takes back the request with this id token whose caller has hung up,

@@ -29,6 +29,8 @@ type conn struct {
 	level      []byte            // that it was told; nil: none
 	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
 	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
+	together   [][]byte          // for the server, and not handed to the gate yet; its goroutine's alone
+	size       int               // of those, in bytes
 
 	recalled  bool         // it is to what was kept: no server runs
 	catalogue Catalogue    // where what the server lists is kept; nil: nowhere
@@ -90,18 +92,31 @@ func newConn(s *server, up proxy.Upstream) *conn {
 func (c *conn) read() {
 	defer close(c.ended)
 	r := frame.NewReader(c.up, c.server.h.o.Limits.MaxBytes)
+	var together [][]byte // what came in one read
+	handle := func() {
+		c.fromServer.Handle(c.server.h.ctx, together...)
+		clear(together)
+		together = together[:0]
+	}
 	for {
 		line, err := r.Next()
 		if err == nil {
-			if c.hears.Load() > 0 {
+			hears := c.hears.Load() > 0
+			if hears { // what it says must cross before the next is heard
+				handle()
 				c.hear(line)
 			}
-			c.fromServer.Handle(c.server.h.ctx, line)
-		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			c.fromServer.Refuse(c.server.h.ctx, r.Refused(), refusal)
-		} else {
+			if together = append(together, line); hears || !r.Buffered() {
+				handle()
+			}
+			continue
+		}
+		handle()
+		refusal, ok := errors.AsType[*frame.Refusal](err)
+		if !ok {
 			return
 		}
+		c.fromServer.Refuse(c.server.h.ctx, r.Refused(), refusal)
 	}
 }
 
@@ -179,14 +194,29 @@ func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string
 		edits = append(edits, frame.Edit{Part: of.token, Token: id})
 	}
 	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
-	c.fromClient.Handle(h.ctx, frame.SpliceAll(f.Raw, edits...))
+	c.handle(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// handle passes a message on that is meant for the connection of.
+// handle passes a message on that is meant for the connection of, with those that have come
+// with it.
 func (c *conn) handle(of *conn, line []byte) {
-	if c == of {
-		c.fromClient.Handle(c.server.h.ctx, line)
+	if c != of {
+		return
 	}
+	c.together, c.size = append(c.together, line), c.size+len(line)
+	if c.size > maxBytesTogether {
+		c.flush()
+	}
+}
+
+// flush hands what has come together to the gate.
+func (c *conn) flush() {
+	if c == nil || len(c.together) == 0 {
+		return
+	}
+	c.fromClient.Handle(c.server.h.ctx, c.together...)
+	clear(c.together)
+	c.together, c.size = c.together[:0], 0
 }
 
 // claim is who asked under an id of ours; ok once.
@@ -229,7 +259,8 @@ func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
 func (c *conn) say(method string, params, id []byte) {
 	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
-	c.fromClient.Handle(c.server.h.ctx, append(append(line, params...), '}'))
+	c.handle(c, append(append(line, params...), '}'))
+	c.flush() // this goroutine may be about to wait for the answer
 }
 
 // await is the answer to a request of ours.
@@ -281,7 +312,8 @@ func (c *conn) introduce() error {
 	}
 	c.introduced("initialize", f.Result)
 	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
-	c.fromClient.Handle(h.ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	c.handle(c, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	c.flush()
 	if level != nil && !c.recalled {
 		c.setLevel(level)
 	}
@@ -325,6 +357,7 @@ func (c *conn) waits() bool {
 // answer any more.
 func (c *conn) end(why string) {
 	h := c.server.h
+	c.flush()
 	c.mu.Lock()
 	asked, theirs := c.asked, c.theirs
 	c.asked, c.theirs = map[string]asker{}, map[string]string{}

@@ -160,6 +160,7 @@ func (c *conn) subscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
 	if id := c.listens[uri]; id != nil {
 		delete(c.listens, uri)
 		c.handle(c, mcp.Cancelled(id, "nobody listens any more"))
+		c.flush() // before the client is told so
 		c.claim(id)
 	}
 	c.subscribedNow(of)

@@ -203,24 +203,56 @@ func (y *toy) got(words ...string) (n int) {
 	return n
 }
 
+// heardOf are the lines with a word that the toy has heard.
+func (y *toy) heardOf(word string) (lines []string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, line := range y.heard {
+		if strings.Contains(line, word) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // record keeps what the gate writes.
 type record struct {
 	mu     sync.Mutex
 	n      int
+	writes int
 	events []event.Event
+	of     []int // the write that each came in
 }
 
 func (r *record) Record(events ...*event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.writes++
 	for _, ev := range events {
 		r.n++
 		ev.Record = fmt.Sprintf("r-%d", r.n)
 		kept := *ev
 		kept.Names, kept.ID = slices.Clone(ev.Names), slices.Clone(ev.ID) // which are used again
-		r.events = append(r.events, kept)
+		r.events, r.of = append(r.events, kept), append(r.of, r.writes)
 	}
 	return nil
+}
+
+// together is how many of a kind and method each write has that has any.
+func (r *record) together(kind event.Kind, method string) (all []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := 0
+	for i, ev := range r.events {
+		if ev.Kind != kind || ev.Method != method {
+			continue
+		}
+		if r.of[i] != last {
+			all, last = append(all, 0), r.of[i]
+		}
+		all[len(all)-1]++
+	}
+	return all
 }
 
 // find is the last event that is so.

@@ -455,6 +455,29 @@ func TestRefusedAnswersAreNotKept(t *testing.T) {
 	}
 }
 
+// Of two answers that come together the first is the one, and what is kept.
+func TestSecondAnswersAreNotKept(t *testing.T) {
+	state := t.TempDir()
+	y := &toy{id: "a", answer: func(r *running, f *frame.Frame) string {
+		if f.Method != "tools/list" {
+			return ""
+		}
+		answer := `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":%q}]}}`
+		r.say(fmt.Sprintf(answer+"\n"+answer, f.ID, "read", f.ID, "other"))
+		return "-"
+	}}
+	w := start(t, keeping(state), y).begin()
+	if got := w.list(); got != "[a__read]" {
+		t.Error(got)
+	}
+	w.leave()
+	y = again(y)
+	w = start(t, keeping(state), y).begin()
+	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
+		t.Errorf("started %d times: %s", y.starts.Load(), got)
+	}
+}
+
 // What a server calls changed right after its start is kept again, though its client does not
 // list it again; however often it does so, it is asked once.
 func TestListsAreKeptAgain(t *testing.T) {

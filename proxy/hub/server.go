@@ -146,7 +146,23 @@ func (s *server) run() {
 	}
 }
 
+// What a server is told together, at most: about as much as one read of a pipe brings.
+const (
+	maxJobsTogether  = 256
+	maxBytesTogether = 64 << 10
+)
+
+// do does a job, and those that have come with it: what the server is to be told goes to the
+// gate together.
 func (s *server) do(j job) {
+	s.doOne(j)
+	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // nobody else takes from it
+		s.doOne(<-s.inbox)
+	}
+	s.conn.flush()
+}
+
+func (s *server) doOne(j job) {
 	var err error
 	if s.conn != nil && s.conn.isOver() {
 		s.disconnect()
