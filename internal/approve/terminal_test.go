@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/clawai/clawai/internal/approve/screen"
 	"github.com/clawai/clawai/internal/approve/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
@@ -351,4 +353,26 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 			t.Errorf("the preset is %q", p.Choices[0].Word)
 		}
 	}
+}
+
+// What draws the screen cuts a row that it takes for wider than the window, so no
+// character may be wider to it than it counts where rows are made.
+func TestNoCharacterIsWiderThanItCounts(t *testing.T) {
+	t.Parallel()
+	for r := ' '; r <= unicode.MaxRune; r++ {
+		s := string(r)
+		if term.Visible(s) == s && lipgloss.Width(s) > view.Cells(r) {
+			t.Errorf("%U takes %d cells and counts %d", r, lipgloss.Width(s), view.Cells(r))
+		}
+	}
+}
+
+// A value of characters whose width has changed is shown to its end.
+func TestWideNumeralsHideNothing(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := writeCall(`{"path":"/tmp/x","content":"` + strings.Repeat("\U0001d360", 50) + `;decisive"}`)
+	s := start(t, o, 40, 80)
+	s.see(";decisive", "Esc deny")
+	s.press(esc)
 }

@@ -95,7 +95,7 @@ func (w *writer) shown(r rune) bool {
 	case unicode.Is(unicode.L, r), unicode.Is(unicode.Nd, r):
 		return !w.foreign && plain(r)
 	case unicode.In(r, unicode.P, unicode.N):
-		return plain(r)
+		return !widened(r) && plain(r)
 	case unicode.Is(unicode.S, r):
 		// Above the basic plane are emoji, whose width terminals disagree on;
 		// box drawing could imitate a form.
@@ -105,9 +105,10 @@ func (w *writer) shown(r rune) bool {
 }
 
 // widened says that terminals of Unicode 16 draw r two cells wide, and older ones
-// one: trigrams, monograms and digrams, hexagrams (UAX 11, modifications).
+// one: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11, modifications).
+// What is wider than it counts pushes the end of its row out of sight.
 func widened(r rune) bool {
-	return r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
+	return r >= 0x1d360 && r <= 0x1d376 || r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
 // markShown lets a combining mark pass on a shown letter of its script that is

@@ -64,7 +64,7 @@ func TestVisible(t *testing.T) {
 		{"greek question mark", "a\u037e", `a\u{37e}`},
 		{"slashes", "a\u2215b\u2044c\u29f8d\u2571", `a\u{2215}b\u{2044}c\u{29f8}d\u{2571}`},
 		{"click letter", "a\u01c3", `a\u{1c3}`},
-		{"symbols whose width has changed", "\u2630\u2637\u268a\u4dc0\u4dff", `\u{2630}\u{2637}\u{268a}\u{4dc0}\u{4dff}`},
+		{"symbols whose width has changed", "\u2630\u2637\u268a\u4dc0\u4dff\U0001d360", `\u{2630}\u{2637}\u{268a}\u{4dc0}\u{4dff}\u{1d360}`},
 		{"box", "│ ─ █", `\u{2502} \u{2500} \u{2588}`},
 		{"emoji", "ok 😀👍🏽", `ok \u{1f600}\u{1f44d}\u{1f3fd}`},
 		{"typography", "“quoted” – price 5 € ½", `“quoted” – price 5 € \u{bd}`},

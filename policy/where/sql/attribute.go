@@ -53,7 +53,17 @@ func (s *statement) name(i int) string {
 	if s.toks[i].kind == quoted {
 		return bareName(s.text(i))
 	}
-	return s.word(i)
+	return lowerASCII(s.text(i))
+}
+
+// lowerASCII leaves other letters as they are, as Postgres does.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r | 0x20
+		}
+		return r
+	}, s)
 }
 
 // field says that the name at i is a field of the rows that the call in
@@ -84,18 +94,19 @@ func (s *statement) scanned(i int) bool {
 		s.hashed = true
 		for call := range s.toks {
 			if alias, name := s.from(call); alias > 0 {
+				s.unnamed = s.unnamed || alias == name && s.renamed(name)
 				s.aliases.add(s.text(alias))
 				s.aliases.add(s.text(name))
 			}
 		}
 	}
-	return longName(s.text(i)) || s.aliases.has(s.text(i))
+	return s.unnamed || longName(s.text(i)) || s.aliases.has(s.text(i))
 }
 
 // column says that every function in a FROM for which the name at i may stand gives
 // a column of that name.
 func (s *statement) column(i int, column string) bool {
-	if s.tooManyScans() || longName(s.text(i)) {
+	if s.tooManyScans() || s.unnamed || longName(s.text(i)) {
 		return false
 	}
 	for at := range s.toks {
@@ -103,7 +114,7 @@ func (s *statement) column(i int, column string) bool {
 		if alias == 0 || !sameName(s.text(alias), s.text(i)) && !sameName(s.text(name), s.text(i)) {
 			continue
 		}
-		if sameName(column, s.text(i)) || s.listed(alias+1, column) || s.hasColumn(name, column) {
+		if s.scalar(alias, name) && column == s.name(alias) || s.listed(alias+1, column) || s.hasColumn(name, column) {
 			continue
 		}
 		if column == "ordinality" && (s.word(alias-1) == column || s.word(alias-2) == column) {
@@ -112,6 +123,37 @@ func (s *statement) column(i int, column string) bool {
 		return false
 	}
 	return true
+}
+
+// renamed says that the call at i stands in a FROM without an alias, under a name that
+// the server makes: CAST(x AS text) is called text, and CAST(t.a AS int) is called a.
+func (s *statement) renamed(i int) bool {
+	switch s.word(i) {
+	case "cast", "treat", "trim":
+	case "for":
+		i-- // COLLATION FOR
+	default:
+		return false
+	}
+	for i--; i >= 0; i-- {
+		switch {
+		case s.is(i, "("):
+			return s.word(i-1) == "from" // ROWS FROM (…)
+		case s.is(i, ")"):
+			i += int(s.toks[i].match)
+		case s.word(i) == "from":
+			return true
+		case s.word(i) == "select", s.word(i) == "by":
+			return false
+		}
+	}
+	return false
+}
+
+// scalar says that the function at name, called so at alias, gives one column with the
+// name of the alias: neither a list of names nor the function has others.
+func (s *statement) scalar(alias, name int) bool {
+	return (alias == name || !s.is(alias+1, "(")) && s.postgres.columns(s.word(name)) == "" && s.word(name) != "from"
 }
 
 // listed says that the parenthesis at i, behind an alias, holds a column's name.
@@ -140,6 +182,8 @@ func (s *statement) from(i int) (alias, name int) {
 	case !s.is(next, "("):
 		return 0, 0
 	case s.word(i) == "from" && s.word(i-1) == "rows":
+		next += int(s.toks[next].match) + 1
+	case s.word(i) == "for" && s.word(i-1) == "collation":
 		next += int(s.toks[next].match) + 1
 	case s.named(i-1) && !s.opens(i-1), s.is(i-1, ")"), s.word(i-1) == "as":
 		return 0, 0 // no call, or a table's alias with its columns

@@ -52,8 +52,8 @@ var (
 		backslash: true, doubleString: true, backtick: true, hashComment: true, dashSpace: true,
 		executable: true, at: true,
 	}
-	sqliteLexis    = lexis{backtick: true, at: true, dollarParam: true, bracket: name}
-	sqlserverLexis = lexis{nested: true, at: true, bracket: nameTwice, wordChars: "#@"}
+	sqliteLexis    = lexis{backtick: true, at: true, dollarParam: true, lineEnds: true, bracket: name}
+	sqlserverLexis = lexis{nested: true, at: true, lineEnds: true, money: true, bracket: nameTwice, wordChars: "#@"}
 )
 
 var (

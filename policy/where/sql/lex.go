@@ -36,6 +36,11 @@ type lexis struct {
 	// setting says that a server reads so only when it is set up to. A text that it
 	// then refuses is no less read-only for that.
 	setting bool
+	// lineEnds says that a client ends a statement at a line GO, or of a slash (sqlcmd,
+	// the shell of SQLite), and takes a line that begins with a colon for its own.
+	lineEnds bool
+	// money says that $ begins a number.
+	money bool
 	// differs is the byte without which a setting changes nothing.
 	differs byte
 	// bracket is how […] is read.
@@ -116,19 +121,36 @@ func (x *lexer) next() flaw {
 		return x.number()
 	case c == '$':
 		return x.dollar()
-	case c == '@' && x.at, c == ':':
+	case c == '@' && x.at, c == ':', c == '#' && x.dollarParam:
 		return x.variable()
-	case c == '!' && strings.IndexByte("=<>~", x.peek(1)) < 0:
-		return broken
-	case c == '*' && x.peek(1) == '/', c == ']' && x.bracket != subscript:
+	case c == '!' && strings.IndexByte("=<>~", x.peek(1)) < 0, c == '*' && x.peek(1) == '/':
+		return doubtful // an operator somewhere: !1, !!q, 2*/**/3
+	case c == '/' && x.lineEnds && x.leads(start) && x.ends(start+1):
+		return doubtful
+	case c == ']' && x.bracket != subscript:
 		return broken
 	case letter(c) || c >= utf8.RuneSelf || strings.IndexByte(x.wordChars, c) >= 0:
 		return x.word()
 	case strings.IndexByte("!%&()*+,-./;<=>?@^|~]#", c) >= 0:
 		x.pos++
 		return x.emit(mark, start)
+	case x.attributes && c != '`', c == '[':
+		return broken
 	}
-	return broken
+	return doubtful // what MySQL takes: {d '…'}, \N
+}
+
+// leads says that nothing but blanks stands before a place in its line.
+func (x *lexer) leads(at int) bool {
+	before := strings.TrimRight(x.src[:at], " \t")
+	return before == "" || before[len(before)-1] == '\n'
+}
+
+// ends says that nothing but blanks and comments stands from a place to its line's end.
+func (x *lexer) ends(at int) bool {
+	rest, _, _ := strings.Cut(x.src[at:], "\n")
+	rest = strings.TrimLeft(rest, " \t\r")
+	return rest == "" || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "/*")
 }
 
 func letter(c byte) bool {
@@ -145,6 +167,12 @@ func (x *lexer) word() flaw {
 		return doubtful
 	}
 	w := x.src[start:x.pos]
+	if x.lineEnds && len(w) == 2 && strings.EqualFold(w, "go") && x.leads(start) {
+		return doubtful
+	}
+	if x.executable && strings.IndexByte(w, 0xa0) >= 0 {
+		return doubtful // where a client writes Latin-1, that byte of a letter is a blank
+	}
 	if x.escapeString && len(w) == 1 {
 		switch {
 		case w[0]|0x20 == 'e' && x.peek(0) == '\'':
@@ -235,6 +263,15 @@ func (x *lexer) dollar() flaw {
 		}
 		return x.emit(param, start)
 	}
+	if x.money && !letter(x.peek(0)) {
+		for digit(x.peek(0)) {
+			x.pos++
+		}
+		if c := x.peek(0); x.pos == start+1 || letter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
+			return doubtful // what follows may be a word of its own, as behind $1.
+		}
+		return x.emit(number, start)
+	}
 	for c := x.peek(0); letter(c) || digit(c) || c >= utf8.RuneSelf; c = x.peek(0) {
 		x.pos++
 	}
@@ -257,18 +294,28 @@ func (x *lexer) dollar() flaw {
 	return x.emit(text, start)
 }
 
-// variable scans :name, @name and @@name, and the marks := and ::.
+// variable scans @name and @@name, SQLite's :name and #name, and the marks := and ::.
+// What other servers read behind a colon is a token of its own, such as an E'…'.
 func (x *lexer) variable() flaw {
-	start := x.pos
+	start, c := x.pos, x.peek(0)
 	x.pos++
-	switch c := x.peek(0); {
-	case x.src[start] == ':' && (c == '=' || c == ':'):
+	next := x.peek(0)
+	switch {
+	case c == ':' && (next == '=' || next == ':') && !(x.dollarParam && x.peek(1) == ':'):
 		x.pos++
 		return x.emit(mark, start)
-	case x.src[start] == '@' && c == '@':
+	case c == ':' && x.money && x.leads(start):
+		return doubtful
+	case c == ':' && !x.dollarParam:
+		return x.emit(mark, start)
+	case c == '@' && next == '@':
 		x.pos++
+		next = x.peek(0)
 	}
-	if c := x.peek(0); !letter(c) && c < utf8.RuneSelf {
+	if x.dollarParam && next == ':' && x.peek(1) == ':' {
+		return doubtful
+	}
+	if !letter(next) && next < utf8.RuneSelf && !(x.dollarParam && (digit(next) || next == '$')) {
 		return x.emit(mark, start)
 	}
 	if !x.wordRun() {

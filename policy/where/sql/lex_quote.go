@@ -97,8 +97,8 @@ func (x *lexer) commented(c string) flaw {
 	if x.executable && (strings.HasPrefix(c, "/*!") || strings.HasPrefix(c, "/*M!") || strings.HasPrefix(c, "/*m!")) {
 		return doubtful
 	}
-	if strings.HasPrefix(c, "/*+") && strings.Contains(strings.ToLower(c), "set") {
-		return doubtful
+	if strings.HasPrefix(c, "/*+") && (strings.Contains(strings.ToLower(c), "set") || strings.ContainsAny(c, "'\"`")) {
+		return doubtful // a name in quotes may hold the end of the comment
 	}
 	return sound
 }

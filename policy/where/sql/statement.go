@@ -20,6 +20,8 @@ type statement struct {
 	aliases nameSet
 	hashed  bool
 	scans   int
+	// unnamed is set where such a function has a name that the text does not show.
+	unnamed bool
 }
 
 // statement judges the tokens of one statement.
