@@ -84,3 +84,13 @@ func TestSuspect(t *testing.T) {
 		}
 	}
 }
+
+// A backslash leads to a place on Windows alone, also one that is written %5C.
+func TestSuspectOnWindows(t *testing.T) {
+	for _, s := range []string{`\Users\x`, `%5CUsers%5Cx`} {
+		class := ClassOf("x")
+		if here, there := SuspectText(class, s, false), SuspectText(class, s, true); here != Innocent || there == Innocent {
+			t.Errorf("%q: elsewhere %q, on Windows %q", s, here, there)
+		}
+	}
+}
