@@ -85,8 +85,10 @@ func (s *statement) hasColumn(i int, column string) bool {
 // tooManyScans bounds the tokens that are looked at for what an alias stands for.
 func (s *statement) tooManyScans() bool {
 	s.scans += len(s.toks)
-	return s.scans > 4096+8*len(s.toks)
+	return s.scans > s.maxScans()
 }
+
+func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
 // scanned says that the name at i may stand for a function in a FROM.
 func (s *statement) scanned(i int) bool {
@@ -136,7 +138,10 @@ func (s *statement) renamed(i int) bool {
 		return false
 	}
 	for i--; i >= 0; i-- {
+		s.scans++
 		switch {
+		case s.scans > s.maxScans():
+			return true
 		case s.is(i, "("):
 			return s.word(i-1) == "from" // ROWS FROM (…)
 		case s.is(i, ")"):
