@@ -227,10 +227,9 @@ func (e *encoder) id(dst, token []byte) []byte {
 	return append(dst, '"')
 }
 
-// list appends names. Beyond the cap one last element says how many there are
-// and, with their digest, which.
-// list appends texts, of each of which the first words are our own: kinds of findings look
-// like a name with its value.
+// list appends texts, of each of which the first own words are ours: kinds of findings look
+// like a name with its value. Beyond the cap one last element says how many there are and,
+// with their digest, which.
 func (e *encoder) list(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst
