@@ -65,7 +65,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.write, "write", false, "renew the table in docs/benchmarks.md")
 	flags.BoolVar(&o.sizes, "sizes", false, "instead of measuring, say which module brings how much of the binary")
 	flags.BoolVar(&o.rooms, "rooms", false, "instead of measuring, say which package executes how many of the instructions (needs valgrind)")
-	flags.BoolVar(&o.hub, "hub", false, "also measure the hub, with ten servers of which one is called; goes with --only calls, results, memory or instructions")
+	flags.BoolVar(&o.hub, "hub", false, "also measure the hub, with ten servers of which one is called; goes with --only calls, results or memory")
 	flags.StringVar(&o.only, "only", "", "measure these only, separated by commas: "+strings.Join(names(), ", "))
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -81,8 +81,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return o, errors.New("--write needs a whole run: leave out --quick and --only")
 	}
 	for name := range strings.SplitSeq(o.only, ",") {
-		if o.hub && !slices.Contains([]string{"calls", "results", "memory", "instructions"}, name) {
-			return o, errors.New("--hub goes with --only calls, results, memory or instructions")
+		if o.hub && !slices.Contains([]string{"calls", "results", "memory"}, name) {
+			return o, errors.New("--hub goes with --only calls, results or memory")
 		}
 		if o.only != "" && !slices.Contains(names(), name) {
 			return o, fmt.Errorf("--only knows %s, not %q", strings.Join(names(), ", "), name)

@@ -147,8 +147,8 @@ func (t *nameTables) in(classes map[string]NameClass, word string) NameClass {
 	return classes[string(FoldInto(room[:0], word))]
 }
 
-// SuspectText says what is suspicious of a text under a name of a class, to a server that
-// runs on Windows or is not known to.
+// SuspectText says what is suspicious of a text under a name of a class; windows says that
+// the server is known to run there.
 func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	switch {
 	case class == TextName || s == "":

@@ -53,7 +53,7 @@ var (
 		executable: true, at: true,
 	}
 	sqliteLexis    = lexis{backtick: true, at: true, dollarParam: true, lineEnds: true, bracket: name}
-	sqlserverLexis = lexis{nested: true, at: true, lineEnds: true, money: true, bracket: nameTwice, wordChars: "#@"}
+	sqlserverLexis = lexis{nested: true, at: true, lineEnds: true, transact: true, bracket: nameTwice, wordChars: "#@"}
 )
 
 var (

@@ -37,10 +37,11 @@ type lexis struct {
 	// then refuses is no less read-only for that.
 	setting bool
 	// lineEnds says that a client ends a statement at a line GO, or of a slash (sqlcmd,
-	// the shell of SQLite), and takes a line that begins with a colon for its own.
+	// the shell of SQLite).
 	lineEnds bool
-	// money says that $ begins a number.
-	money bool
+	// transact says that $ begins a number, and that the client (sqlcmd) takes a line
+	// that begins with a colon for its own: SQL Server.
+	transact bool
 	// differs is the byte without which a setting changes nothing.
 	differs byte
 	// bracket is how […] is read.
@@ -263,7 +264,7 @@ func (x *lexer) dollar() flaw {
 		}
 		return x.emit(param, start)
 	}
-	if x.money && !letter(x.peek(0)) {
+	if x.transact && !letter(x.peek(0)) {
 		for digit(x.peek(0)) {
 			x.pos++
 		}
@@ -304,7 +305,7 @@ func (x *lexer) variable() flaw {
 	case c == ':' && (next == '=' || next == ':') && !(x.dollarParam && x.peek(1) == ':'):
 		x.pos++
 		return x.emit(mark, start)
-	case c == ':' && x.money && x.leads(start):
+	case c == ':' && x.transact && x.leads(start):
 		return doubtful
 	case c == ':' && !x.dollarParam:
 		return x.emit(mark, start)

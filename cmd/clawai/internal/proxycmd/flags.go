@@ -29,7 +29,7 @@ func proxyFlags(names ...string) []cli.Flag {
 }
 
 // The library's flags, but for their names: it makes those with a regular expression, and
-// asks every flag for them for every flag, which was a sixth of the instructions of a start.
+// asks every flag for them for every flag, which was a fifth of the instructions of a start.
 type (
 	boolFlag struct{ *cli.BoolFlag }
 	listFlag struct{ *cli.StringSliceFlag }
