@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,11 @@ type ConfigFile struct {
 	Around []Setting
 
 	src []byte
+}
+
+// HasMark reports whether the file starts with a byte order mark that its client may not read.
+func (p *ConfigFile) HasMark() bool {
+	return !p.Row.BOMOK && bytes.HasPrefix(p.src, []byte("\ufeff"))
 }
 
 // System is this machine, as the catalogue asks for it.
