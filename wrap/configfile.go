@@ -32,8 +32,11 @@ type ConfigFile struct {
 }
 
 // HasMark reports whether the file starts with a byte order mark that its client may not read.
-func (p *ConfigFile) HasMark() bool {
-	return !p.Row.BOMOK && bytes.HasPrefix(p.src, []byte("\ufeff"))
+func (p *ConfigFile) HasMark() bool { return HasMark(p.Row, p.src) }
+
+// HasMark reports whether a file starts with a byte order mark that a row's client may not read.
+func HasMark(row client.Row, src []byte) bool {
+	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
 
 // System is this machine, as the catalogue asks for it.
