@@ -51,14 +51,25 @@ func (o Options) reach(point string) {
 	}
 }
 
-// Apply writes the changes, each file by itself: one that is refused leaves its
-// old bytes and an error at its index, nil stands for those that are written.
+// Apply writes the changes, each file by itself and once: one that is refused leaves its
+// old bytes and an error at its indexes, nil stands for those that are written.
 func Apply(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := false
 	for i, c := range changes {
-		if err := apply(ctx, c, o); err != nil {
-			errs[i] = fmt.Errorf("%s: %w", c.Path, err)
+		of := ofFile(changes, c.Real)
+		if of[0] == i {
+			whole := make([]Change, len(of))
+			for n, at := range of {
+				whole[n] = changes[at]
+			}
+			err := apply(ctx, whole, o)
+			for _, at := range of {
+				errs[at] = err
+			}
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", c.Path, errs[i])
 			continue
 		}
 		watch = watch || c.rewritten()
@@ -84,7 +95,26 @@ func (c Change) rewritten() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
-func apply(ctx context.Context, c Change, o Options) error {
+// ofFile are the indexes of the changes of one file: each goes on where the one before it
+// ends (PlanHooks).
+func ofFile(changes []Change, real string) (all []int) {
+	for i, c := range changes {
+		if c.Real == real {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// apply writes the changes of one file.
+func apply(ctx context.Context, whole []Change, o Options) error {
+	c := whole[0]
+	for _, next := range whole[1:] {
+		if !bytes.Equal(next.Before, c.After) {
+			return errors.New("nothing was written: its edits were planned apart; run the command again")
+		}
+		c.After, c.Gone, c.Edits = next.After, next.Gone, slices.Concat(c.Edits, next.Edits)
+	}
 	if err := o.allowed(c); err != nil {
 		return err
 	}
@@ -105,16 +135,16 @@ func apply(ctx context.Context, c Change, o Options) error {
 	}
 	o.reach("locked")
 	removeLeftovers(c.Real, o.now())
-	return write(c, o)
+	return write(c, whole, o)
 }
 
 // write journals first: after a crash the journal may tell of an edit that was
 // not made, never keep silent about one that was.
-func write(c Change, o Options) error {
+func write(c Change, whole []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
 	}
-	if err := appendJournal(c, o, nil); err != nil {
+	if err := appendJournal(whole, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
@@ -129,7 +159,7 @@ func write(c Change, o Options) error {
 	if errors.Is(err, atomicfile.ErrChanged) {
 		err = fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
 	}
-	return errors.Join(err, appendJournal(c, o, err))
+	return errors.Join(err, appendJournal(whole, o, err))
 }
 
 // bytesOf says whether the file holds exactly these bytes.
