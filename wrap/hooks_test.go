@@ -36,7 +36,7 @@ func (m *machine) hooks(pl Planner, op Op, word string) ([]Change, []error) {
 	}
 	for _, h := range FindHooks(m.env(), rows, pl.Program, word) {
 		if h.Row.Client == word {
-			return pl.PlanHooks(op, []Hooks{h})
+			return pl.PlanHooks(op, []Hooks{h}, nil)
 		}
 	}
 	m.t.Fatalf("no %s", word)

@@ -93,7 +93,7 @@ type search struct {
 // a package manager's link outlives the versioned folder that it leads to.
 func (s search) find() Program {
 	if s.temporary(s.exe) {
-		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/clawai in a checkout, or go install github.com/clawai/clawai/cmd/clawai@latest", s.exe)}
+		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
 	}
 	for _, path := range s.candidates() {
 		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned().MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {

@@ -35,6 +35,7 @@ type Exchange struct {
 	Principal Principal
 
 	verdict Verdict         // what stands of it while it is judged
+	judged  []policy.Call   // Calls as the rules were last asked: with the time, what the session has seen and what they carry
 	reply   bool            // it came to Observe
 	charges []policy.Charge // of the rules that judged it, until it is counted
 	paid    Receipt         // what it counts as against limits, until it is out

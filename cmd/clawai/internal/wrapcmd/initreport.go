@@ -23,12 +23,20 @@ func (r *initRun) preview(changes []wrap.Change) {
 		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
 	}
 	if !r.dryRun {
-		r.tellPolicy("Policy to write")
+		r.tellPolicy(r.policyTitle("Policy to write"))
 	}
 }
 
-// headPolicy says where the policy is.
+// headPolicy says where the policy is, and what it gets where it was there.
 func (r *initRun) headPolicy(what string) {
+	if r.lacking != nil {
+		verb := "To be put into"
+		if r.written {
+			verb = "Put into"
+		}
+		r.lacking.tell(r.wrapRun, verb)
+		return
+	}
 	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 }
 
@@ -47,7 +55,7 @@ func (r *initRun) tellPolicy(what string) {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
 	if r.plan.agents {
-		fmt.Fprintln(r.prose, "  Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest.")
+		fmt.Fprintln(r.prose, "  "+builtInTools)
 	}
 	for _, e := range r.plan.known {
 		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
@@ -92,6 +100,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		r.tellPolicy(r.policyTitle("Policy to write"))
 		r.unruled(changes)
 		r.tellLeaks(changes)
+		r.tellUnhooked()
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}
@@ -101,6 +110,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
 	}
 	r.report(changes, failed)
+	r.tellUnhooked()
 	if err := r.tellAsking(); err != nil {
 		return err
 	}
@@ -121,6 +131,13 @@ func (r *initRun) policyTitle(fresh string) string {
 		return "Your policy stays as it is"
 	}
 	return fresh
+}
+
+// tellUnhooked tells whose own tools stay without clawai because its hook is not there.
+func (r *initRun) tellUnhooked() {
+	if len(r.unhooked) > 0 {
+		fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %v. Then: clawai wrap --hooks\n", strings.Join(r.unhooked, ", "), r.hookless)
+	}
 }
 
 type initStep struct {
@@ -153,8 +170,10 @@ type initDoc struct {
 	Servers []editedServer `json:"servers"`
 	Hooks   []editedHooks  `json:"hooks,omitempty"`
 	Asking  *askDoc        `json:"asking,omitempty"`
-	Undo    string         `json:"undo,omitempty"`
-	Next    []initStep     `json:"next"`
+	// Unhooked are clients whose own tools stay without clawai, as its hook is not there.
+	Unhooked []string   `json:"unhooked,omitempty"`
+	Undo     string     `json:"undo,omitempty"`
+	Next     []initStep `json:"next"`
 }
 
 type initPolicy struct {
@@ -169,7 +188,7 @@ type initPolicy struct {
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
-		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
+		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.unhooked,
 		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
 	}
 	if asks, err := r.asks(); err == nil {

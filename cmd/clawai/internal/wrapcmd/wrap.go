@@ -88,6 +88,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
+	if r.lacking, err = r.missingRules(changes); err != nil {
+		return err
+	}
 	for _, change := range changes {
 		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
 		for _, note := range change.Notes {
@@ -96,6 +99,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	r.tellHub(changes)
 	r.vault.tell()
+	if r.dryRun || r.terminal {
+		r.lacking.tell(r, "To be put into")
+	}
 	if r.dryRun {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		if !r.hooks {
@@ -105,10 +111,14 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		}
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
-	if !r.confirmed(len(changes)) {
+	files := len(changes)
+	if r.lacking != nil {
+		files++
+	}
+	if !r.confirmed(files) {
 		return nil
 	}
-	if err := first.writePolicy(); err != nil {
+	if err := errors.Join(first.writePolicy(), r.lacking.write(r)); err != nil {
 		return err
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
@@ -140,6 +150,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.done(changes, failed); err != nil {
 		refused = append(refused, fmt.Errorf("the vault: %w", err))
 	}
+	r.lacking.tell(r, "Put into")
 	r.report(changes, failed)
 	if first != nil {
 		if err := first.tellAsking(); err != nil {
@@ -179,7 +190,7 @@ func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []er
 			return nil, nil, nil, err
 		}
 		hooks = slices.DeleteFunc(hooks, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
-		more, failed := r.Judge.PlanHooks(r.op, hooks)
+		more, failed := r.Judge.PlanHooks(r.op, hooks, changes)
 		changes, refused = append(changes, more...), append(refused, failed...)
 	}
 	return changes, refused, targets, nil
