@@ -21,7 +21,7 @@ func TestChooses(t *testing.T) {
 		exactly: ".env **/.env {.env,a} {a,{b,.env}} .ENV /p/.ssh/id_rsa .ssh/config .ssh/* a/.aws/credentials credentials.json .config/gh/hosts.yml",
 		reach: "*env .en* [.]env .[e]nv .en[v-v] ?env .e?v * ** src/** .github/** **/* .* {*,a} {.e*,.env.example} *.pem *.env *.local .env.* .env* id_* *_rsa *.key .s?h/id .[s]sh/* " +
 			"**/.s*/config cred* *credentials* **/.env* [!a]env .e*v \\.en* *.tfstate",
-		nowhere: "*.go **/*.ts *.{ts,tsx} src/*.js *.test.ts *config* *.md !.env !*.pem *.json **/*.yaml Dockerfile* *.config.js a/b.go x " +
+		nowhere: "*.go **/*.ts *.{ts,tsx} src/*.js *.test.ts *config.ts *.md !.env !*.pem *.json **/*.yaml Dockerfile* *.config.js a/b.go x " +
 			"src/**/*.py README* *.ts* *.local.ts {a,b}/*.go *_test.go *.html",
 	} {
 		for w := range strings.FieldsSeq(wildcards) {
