@@ -34,9 +34,7 @@ func findSecrets(f *findings) {
 		if kind == Secret && f.wanted.has(Secret) {
 			what = "a secret (" + s.Kind + ")"
 		}
-		if !f.add(kind, what, s.Start, s.End) {
-			return
-		}
+		f.add(kind, what, s.Start, s.End)
 		at = max(s.End, s.Start+1)
 	}
 }
@@ -98,9 +96,7 @@ func findEncoded(f *findings) {
 			}
 			if text, ok := decoded(t[start:end]); ok {
 				if inside := f.inside(text, f.wanted.own); len(inside) > 0 {
-					if !f.add(Encoded, "base64 of a text with "+inside[0].What, start, end) {
-						return
-					}
+					f.add(Encoded, "base64 of a text with "+inside[0].What, start, end)
 					break
 				}
 			}

@@ -18,6 +18,7 @@ import (
 // Change is what shall be done to a message. The zero value changes nothing.
 type Change struct {
 	Redact  []int    // which of Findings are taken out, in ascending order
+	Takes   bool     // a rule takes something out, wherever it stands
 	Fence   string   // the id of the marks around the whole; "" for none
 	Warn    []string // kinds of which the reader is told
 	Server  string   // its name, for the marks
@@ -95,11 +96,11 @@ func (m *Message) bends(edits []edit) bool {
 
 // redactions takes findings out, and everything else that says the same.
 func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
-	if len(c.Redact) == 0 {
-		return nil, nil
-	}
-	if !m.whole {
+	switch {
+	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
 		return nil, errPart
+	case len(c.Redact) == 0:
+		return nil, nil
 	}
 	same := map[string]string{} // values and their marks
 	for _, i := range c.Redact {
@@ -108,7 +109,10 @@ func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
 			return nil, errFixed
 		}
 		to := shown(f)
-		if to == "" {
+		switch {
+		case f.Of != "":
+			to = n.marker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
+		case to == "":
 			to = n.marker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -206,7 +207,7 @@ func TestJSONInTexts(t *testing.T) {
 // Where a value cannot be taken out, the message is withheld, never let through in part.
 func TestWhatCannotBeTakenOut(t *testing.T) {
 	blob := "ZXhwb3J0IEdIPWdocF8xNkM3ZTQyRjI5MmM2OTEyRTc3MTBjODM4MzQ3QWUxNzhCNGEK"
-	many := strings.Repeat(`"`+token1+` `+token2+`",`, 200)
+	many := strings.Repeat(`"`+token1+`",`, maxFound+maxCut+1)
 	for name, tt := range map[string]struct {
 		payload, kind string
 		want          error
@@ -219,7 +220,7 @@ func TestWhatCannotBeTakenOut(t *testing.T) {
 		"a blob of a task":        {`{"taskId":"t","result":{"content":[{"type":"resource","resource":{"blob":"` + blob + `"}}]}}`, "secret", errFixed},
 		"a number":                {`{"structuredContent":{"n":4539148803436467}}`, "card", errFixed},
 		"a request to the client": {`{"resultType":"input_required","inputRequests":{"a":{"message":"` + token1 + `"}}}`, "secret", errFixed},
-		"too many":                {`{"content":[` + many + `1]}`, "secret", errPart},
+		"too many texts":          {`{"content":[` + many + `1]}`, "secret", errPart},
 		"too much":                {`{"content":["` + token1 + `","` + strings.Repeat("long ", 1<<20) + `"]}`, "secret", errPart},
 		"a forged note":           {`{"_meta":{"io.github.clawai/reply":{}},"content":["` + token1 + `"]}`, "secret", errForged},
 		"two names become one":    {`{"content":[{"` + token1 + `":1,"[clawai:withheld secret 1]":2}]}`, "secret", nil},
@@ -458,5 +459,25 @@ func BenchmarkImitated(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		marks(text, true, true)
+	}
+}
+
+// Pictures take no room from texts, whatever their size, and what is read as a text is no
+// picture.
+func TestPictures(t *testing.T) {
+	noise := make([]byte, 6<<20)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	for data, want := range map[string]string{
+		base64.StdEncoding.EncodeToString(noise):                                      "[secret]",
+		base64.StdEncoding.EncodeToString(noise) + "!":                                "[unscreened]",
+		base64.StdEncoding.EncodeToString([]byte(strings.Repeat("plain text ", 1e6))): "[unscreened]",
+	} {
+		m := looked(t, result(`{"content":[{"type":"image","data":"`+data+`"},{"type":"text","text":"`+token1+`"}]}`), "tools/call", "secret")
+		if got := fmt.Sprint(m.Kinds()); got != want {
+			t.Errorf("%.20s…: %s, want %s", data, got, want)
+		}
 	}
 }

@@ -151,21 +151,20 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 		c.Output = in.against(m, wanted, x, p)
 	}
 	i := gate.Inspection{Found: found(m.Findings)}
-	if m.Whole() {
-		i.Looked = looked
-	}
+	doubted := m.Doubted()
+	i.Looked = slices.DeleteFunc(looked, func(kind string) bool { return slices.Contains(doubted, kind) })
 	if on == policy.OnList || introduces {
 		if m, err = in.pinned(m, &c, x, p, &i, wanted); err != nil {
 			return i, err
 		}
 	}
 	if on == policy.OnList {
-		if !m.Whole() {
+		if !m.Ended() {
 			return i, errors.New("not all of the list could be looked at")
 		}
 		entries(m, &c, x, p, &i)
 	} else {
-		i.Decision = p.DecideReply(on, answered(x, p), m.Kinds())
+		i.Decision = p.DecideReply(on, answered(x, p), m.Readings())
 		i.Altered = append(i.Altered, m.Plan(&c, done(i.Decision.Alters), fenceID)...)
 	}
 	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
@@ -273,8 +272,10 @@ func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy,
 
 func kindsOf(m *reply.Message, of []int) (kinds []string) {
 	for _, i := range of {
-		if k := m.Findings[i].Kind; !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
+		for _, k := range []string{m.Findings[i].Kind, m.Findings[i].Of} {
+			if k != "" && !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
 		}
 	}
 	return kinds

@@ -169,3 +169,74 @@ func TestCarriesWhatStandsBeside(t *testing.T) {
 		}
 	}
 }
+
+// What was not looked at is not clean: findings of one kind hide nothing of another, behind too
+// many of a kind its rules hold all the same, and a text that something is taken out of is
+// withheld whole.
+func TestUnscreenedIsNotClean(t *testing.T) {
+	const tags = "\U000e0069\U000e0067\U000e006e"
+	longer := strings.Repeat("a long text ", 400<<10)
+	keys := ""
+	for i := range 400 {
+		keys += fmt.Sprintf("%s%03d ", token[:len(token)-3], i)
+	}
+	decoys := map[string]string{
+		"forged marks": "[clawai:untrusted x] ", "forged placeholders": "[clawai:withheld secret 1] ", "speakers": "<|im_start|>", "likely": "password=correct-horse\n",
+		"comments": "<!-- a note that no reader of the page will ever see -->", "cards": "4539 1488 0343 6467, ", "controls": "\u0085 ",
+	}
+	deny := func(kinds string) string { return on("reply", "deny", "tool = \"*\"\nfind = ["+kinds+"]") }
+	all := deny(`"hidden"`) + on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]") +
+		on("reply", "warn", "tool = \"*\"\nfind = [\"secret:likely\", \"comment\", \"card\", \"control\", \"marker\", \"template-token\"]")
+	for name, decoy := range decoys {
+		for _, text := range []string{strings.Repeat(decoy, 300) + token, strings.Repeat(decoy, 9000) + token, token + strings.Repeat(decoy, 300)} {
+			for _, rule := range []string{all, on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]")} {
+				got, err := New("s", nil, nil).Inspect(exchange("tools/call", answer(1, text), tool("a")), rules(t, rule))
+				if err != nil || got.Decision.Action != policy.Allow || got.Sent == nil || strings.Contains(string(got.Sent), token) {
+					t.Errorf("%s: %v, %v, the key went on: %v", name, got.Decision.Action, err, strings.Contains(string(got.Sent), token))
+				}
+			}
+			got, err := New("s", nil, nil).Inspect(exchange("tools/call", strings.Replace(answer(1, text), token, tags, 1), tool("a")), rules(t, all))
+			if err != nil || got.Decision.Action != policy.Deny {
+				t.Errorf("%s before tags: %v, %v", name, got.Decision.Action, err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		rules, text string
+		want        policy.Action
+		sent        string
+	}{
+		"keys without end":           {on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), keys, policy.Allow, "[clawai:withheld unscreened 257] This text is withheld whole"},
+		"and a kind that is denied":  {deny(`"secret:likely"`), strings.Repeat(decoys["likely"], 300), policy.Deny, ""},
+		"an exception for the kind":  {on("reply", "allow", "tool = \"*\"\nfind = [\"secret\"]") + on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), keys, policy.Allow, ""},
+		"a long text, denied":        {deny(`"hidden"`), longer, policy.Deny, ""},
+		"a long text, asked about":   {on("reply", "prompt", "tool = \"*\"\nfind = [\"hidden\"]"), longer, policy.Prompt, ""},
+		"a long text, taken out of":  {on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), longer, policy.Deny, ""},
+		"a long text, fenced":        {on("reply", "fence", "tool = \"*\""), longer, policy.Deny, ""},
+		"a long text, other rules":   {on("reply", "deny", "tool = \"b\"\nfind = [\"hidden\"]"), longer, policy.Allow, ""},
+		"a long text, warned of":     {on("reply", "warn", "tool = \"*\"\nfind = [\"secret\"]"), longer, policy.Allow, "was found: secret"},
+		"a long text, only a schema": {deny(`"schema"`), longer, policy.Allow, ""},
+	} {
+		got, err := New("s", nil, nil).Inspect(exchange("tools/call", answer(1, tt.text), tool("a")), rules(t, tt.rules))
+		if err != nil || got.Decision.Action != tt.want || (tt.sent == "") != (got.Sent == nil) || !strings.Contains(string(got.Sent), tt.sent) {
+			t.Errorf("%s: %v, %v, %s, %.300s", name, got.Decision.Action, err, got.Why, got.Sent)
+		}
+	}
+}
+
+// An entry of a list that was not looked at whole is left out, and the others stay.
+func TestUnscreenedEntries(t *testing.T) {
+	list := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"` + strings.Repeat("<|im_start|>", 300) + `"},{"name":"b"}]}}`
+	for _, action := range []string{"deny", "prompt", "redact"} {
+		p := rules(t, on("list", action, "tool = \"*\"\nfind = [\"template-token\"]"))
+		got, err := New("s", nil, nil).Inspect(exchange("tools/list", list), p)
+		if err != nil || strings.Contains(string(got.Sent), "im_start") || !strings.Contains(string(got.Sent), `{"name":"b"}`) {
+			t.Errorf("%s: %v, %s", action, err, got.Sent)
+		}
+	}
+	keys := `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Repeat(`{"name":"a","description":"[INST]"},`, 300) + `{"name":"b"}]}}`
+	got, err := New("s", nil, nil).Inspect(exchange("tools/list", keys), rules(t, on("list", "deny", "tool = \"*\"\nfind = [\"template-token\"]")))
+	if err != nil || !strings.Contains(string(got.Sent), `"tools":[{"name":"b"}]`) {
+		t.Errorf("%v, %.300s", err, got.Sent)
+	}
+}
