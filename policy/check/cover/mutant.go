@@ -89,6 +89,9 @@ func titled(s *policy.Source) string {
 	if s.On != policy.OnCall {
 		on = s.On.String() + " of "
 	}
+	if s.Unnamed() {
+		return fmt.Sprintf("%s %sanything", s.Action, on)
+	}
 	return fmt.Sprintf("%s %s%s %s", s.Action, on, s.About.Key(), named(s))
 }
 
