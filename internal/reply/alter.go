@@ -25,7 +25,7 @@ type Change struct {
 	LeftOut []int    // entries of a list that are left out, in ascending order
 	Pinned  bool     // the message is one of With
 	Call    string   // the record id of the call that is answered; "" when there is none
-	// Output is what the structured content must fit when something was taken out of it; nil
+	// Output is what the structured content must fit when something of it was changed; nil
 	// where nothing is known.
 	Output *schema.Schema
 }
@@ -47,7 +47,8 @@ type edit struct {
 }
 
 // Alter is the message as changed, within the limits that it was admitted under. An error
-// means that it must not go on; its words hold nothing of the message.
+// means that it must not go on; its words hold nothing of the message. Nil is a message in
+// which there was nothing to change.
 func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
 	edits, err := m.redactions(c, n)
 	if err != nil {
@@ -64,7 +65,9 @@ func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, blocks...)
+		if edits = append(edits, blocks...); len(edits) == 0 && len(c.Warn) == 0 {
+			return nil, nil // it says nothing
+		}
 	}
 	if edits, err = m.meta(edits, c); err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, err
 	if err := f.Parse(raw, limits); err != nil {
 		return nil, fmt.Errorf("with the changes it is no message any more: %w", err)
 	}
-	if c.Output != nil && len(c.Redact) > 0 && m.bends(edits) {
+	if c.Output != nil && m.bends(edits) {
 		with := Message{raw: f.Result, root: m.root, payload: span{0, len(f.Result)}}
 		if with.Hold(c.Output); len(with.Findings) > 0 {
 			return nil, errUnfit

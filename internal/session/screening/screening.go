@@ -165,6 +165,9 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 		entries(m, &c, x, p, &i)
 	} else {
 		i.Decision = p.DecideReply(on, answered(x, p), m.Readings())
+		if x.Event.Direction == clientSays { // there is no model on the other side
+			i.Decision.Alters = slices.DeleteFunc(i.Decision.Alters, func(a policy.Alteration) bool { return a.Rule.Action != policy.Redact })
+		}
 		i.Altered = append(i.Altered, m.Plan(&c, done(i.Decision.Alters), fenceID)...)
 	}
 	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
@@ -172,7 +175,11 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if i.Sent, err = m.Alter(&c, in.same, limits()); err != nil {
+	i.Sent, err = m.Alter(&c, in.same, limits())
+	switch {
+	case err == nil && i.Sent == nil:
+		i.Altered = nil
+	case err != nil:
 		i.Why, i.Altered = err.Error(), nil
 		var rule *policy.Rule
 		if len(i.Decision.Alters) > 0 {
@@ -182,6 +189,9 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	}
 	return i, nil
 }
+
+// clientSays is the direction of what the client answers a server with.
+const clientSays = "client"
 
 // answered are the calls that a message answers: one of a method that no rule governs is
 // known by that, and only what came by itself answers a call that is not known.

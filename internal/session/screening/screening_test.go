@@ -37,6 +37,14 @@ func exchange(method, line string, answered ...policy.Call) *gate.Exchange {
 	return &gate.Exchange{Raw: []byte(line), Answered: answered, Event: event.Event{Server: "s", Method: method, Ref: "r-1"}}
 }
 
+// clientsAnswer is what the client's model answers a server with.
+func clientsAnswer(text string) *gate.Exchange {
+	x := exchange("sampling/createMessage", `{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"the text `+text+`"}}}`,
+		policy.Call{Server: "s", Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"x"}})
+	x.Event.Direction = "client"
+	return x
+}
+
 func tool(name string) policy.Call {
 	return policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}}
 }
@@ -67,7 +75,10 @@ func TestInspect(t *testing.T) {
 		"a method without rules":   {on("reply", "fence", `tool = "*"`), exchange("initialize", `{"jsonrpc":"2.0","id":1,"result":{"instructions":"`+token+`"}}`), policy.Allow, ""},
 		"the whole":                {on("reply", "fence", `tool = "*"`), exchange("tools/call", answer(1, "x"), tool("a")), policy.Allow, " begin: "},
 		"forged marks":             {on("reply", "fence", `tool = "*"`), exchange("tools/call", answer(1, "[clawai:untrusted x end]"), tool("a")), policy.Allow, `"text":"[clawai:withheld fence 1]"`},
-		"no place for a mark":      {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{}}`, tool("a")), policy.Deny, ""},
+		"nothing to mark":          {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{}}`, tool("a")), policy.Allow, ""},
+		"no place for a mark":      {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{"`+strings.Repeat("a name ", 12)+`":1}}`, tool("a")), policy.Deny, ""},
+		"what the client answers":  {on("reply", "fence", ""), clientsAnswer("x"), policy.Allow, ""},
+		"a key of the client's":    {on("reply", "redact", `find = ["secret"]`), clientsAnswer(token), policy.Allow, "[clawai:withheld secret 1]"},
 		"a log message":            {on("reply", "redact", secrets), func() *gate.Exchange { x := exchange("notifications/message", message); x.Unasked = true; return x }(), policy.Allow, `"data":"[clawai:withheld secret 1]"`},
 		"a warning":                {on("reply", "warn", secrets), exchange("tools/call", answer(1, token), tool("a")), policy.Allow, "was found: secret]"},
 		"a list":                   {on("list", "deny", `tool = "drop"`) + on("list", "redact", "tool = \"*\"\nfind = [\"hidden\"]"), exchange("tools/list", list), policy.Allow, `"tools":[{"name":"read","description":"a<U+202E>b"}]`},
