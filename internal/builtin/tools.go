@@ -10,8 +10,10 @@ type client struct {
 type row struct {
 	class string
 	names []string
-	args  string // own>shared, for top-level arguments whose names differ
-	more  worked // what of the class's arguments has to be worked out
+	// own>shared, for top-level arguments whose names differ; list[].own>shared where an
+	// argument is a list of objects, or of texts.
+	args string
+	more worked // what of the class's arguments has to be worked out
 }
 
 // worked says which argument of the class stands in a text of the tool's own.
@@ -51,16 +53,19 @@ var geminiTools = []row{
 	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
 	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path"},
 	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path"},
-	{class: "search", names: []string{"glob", "grep_search", "search_file_content", "list_directory"}, args: "dir_path>path"},
+	{class: "search", names: []string{"glob", "grep_search", "search_file_content", "list_directory", "ripgrep"}, args: "dir_path>path"},
+	{class: "search", names: []string{"lsp"}, args: "filePath>path query>pattern"},
 	{class: "write", names: []string{"write_file"}, args: "file_path>path"},
 	{class: "write", names: []string{"replace", "edit"}, args: "file_path>path new_string>content"},
+	{class: "write", names: []string{"notebook_edit"}, args: "notebook_path>path new_source>content"},
 	{class: "fetch", names: []string{"web_fetch"}, more: linked},
 	{class: "websearch", names: []string{"google_web_search", "web_search"}},
-	{class: "agent", names: []string{"invoke_agent", "codebase_investigator", "task"}},
+	{class: "agent", names: []string{"invoke_agent", "codebase_investigator", "task", "agent"}},
 	{class: "agent", names: []string{"activate_skill"}, args: "name>prompt"},
+	{class: "agent", names: []string{"skill"}, args: "skill>prompt"},
 	{class: "ask", names: []string{"ask_user", "ask_user_question"}},
 	{class: "plan", names: []string{"enter_plan_mode", "exit_plan_mode"}},
-	{class: "task", names: []string{"write_todos", "todo_write", "update_topic"}},
+	{class: "task", names: []string{"write_todos", "todo_write", "update_topic", "get_goal", "update_goal", "list_agents", "tool_search", "tracker_create_task"}},
 }
 
 var clients = []client{
@@ -88,27 +93,31 @@ var clients = []client{
 	}},
 	{"vscode", []row{
 		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal"}, args: "isBackground>background"},
-		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image"}, args: "filePath>path"},
-		{class: "search", names: []string{"file_search", "grep_search", "semantic_search", "list_dir"}, args: "query>pattern"},
+		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image", "copilot_getNotebookSummary"}, args: "filePath>path"},
+		{class: "search", names: []string{"file_search", "grep_search", "semantic_search", "list_dir", "list_code_usages", "test_search", "get_errors"}, args: "query>pattern filePaths>path"},
 		{class: "write", names: []string{"create_file", "createFile", "replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
 			"edit_notebook_file", "editFiles", "create_directory"},
-			args: "filePath>path dirPath>path files>path newString>content code>content"},
+			args: "filePath>path dirPath>path files>path newString>content code>content replacements[].filePath>path"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"fetch_webpage", "fetch"}, args: "urls>url"},
 		{class: "agent", names: []string{"runSubagent"}},
 		{class: "task", names: []string{"manage_todo_list"}},
 	}},
 	{"copilot-cli", []row{
-		{class: "shell", names: []string{"bash", "powershell"}, args: "async>background"},
-		{class: "read", names: []string{"view"}},
-		{class: "search", names: []string{"grep", "glob", "rg"}},
-		{class: "write", names: []string{"create", "edit"}, args: "file_text>content new_str>content"},
+		// The names with a capital are those of its events in Claude Code's form.
+		{class: "shell", names: []string{"bash", "powershell", "local_shell", "Bash", "PowerShell"}, args: "async>background"},
+		{class: "read", names: []string{"view", "Read"}, args: "file_path>path"},
+		{class: "search", names: []string{"grep", "glob", "rg", "Grep", "Glob"}},
+		{class: "write", names: []string{"create", "edit", "str_replace_editor", "Write", "Edit"}, args: "file_path>path file_text>content new_str>content new_string>content"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
-		{class: "fetch", names: []string{"web_fetch"}},
-		{class: "websearch", names: []string{"web_search"}},
-		{class: "agent", names: []string{"task"}},
-		{class: "ask", names: []string{"ask_user"}},
-		{class: "task", names: []string{"update_todo", "report_intent"}},
+		{class: "fetch", names: []string{"web_fetch", "WebFetch"}},
+		{class: "websearch", names: []string{"web_search", "WebSearch"}},
+		{class: "agent", names: []string{"task", "Agent", "Task"}},
+		{class: "agent", names: []string{"write_agent"}, args: "message>prompt"},
+		{class: "agent", names: []string{"skill", "Skill"}, args: "skill>prompt"},
+		{class: "ask", names: []string{"ask_user", "AskUserQuestion"}},
+		{class: "plan", names: []string{"exit_plan_mode", "ExitPlanMode"}},
+		{class: "task", names: []string{"update_todo", "report_intent", "read_agent", "list_agents", "read_bash", "stop_bash", "list_bash", "TodoWrite"}},
 	}},
 	{"windsurf", []row{ // its events stand in the place of tools
 		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
@@ -117,7 +126,16 @@ var clients = []client{
 	}},
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
+		{class: "shell", names: []string{"run_commands"}, args: "commands[].command>command"},
 		{class: "read", names: []string{"read_file"}},
+		{class: "read", names: []string{"read_files"}, args: "files[].path>path paths[].path>path file_paths[].path>path"},
+		{class: "search", names: []string{"search_codebase"}, args: "queries[].query>pattern"},
+		{class: "write", names: []string{"editor"}, args: "new_text>content file_text>content new_str>content"},
+		{class: "fetch", names: []string{"fetch_web_content"}, args: "requests[].url>url"},
+		{class: "agent", names: []string{"spawn_agent", "team_run_task", "team_send_message", "team_broadcast", "team_spawn_teammate", "team_task"}, args: "task>prompt message>prompt"},
+		{class: "agent", names: []string{"skills"}, args: "skill>prompt"},
+		{class: "ask", names: []string{"ask_question"}},
+		{class: "plan", names: []string{"submit_and_exit", "switch_to_act_mode"}},
 		{class: "search", names: []string{"search_files", "list_files", "list_code_definition_names"}, args: "regex>pattern"},
 		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
@@ -142,7 +160,7 @@ var clients = []client{
 	}},
 	{"kiro", []row{
 		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
-		{class: "read", names: []string{"fs_read", "fsRead", "read"}, args: "operations>path"},
+		{class: "read", names: []string{"fs_read", "fsRead", "read"}, args: "operations[].path>path"},
 		{class: "search", names: []string{"grep", "glob"}},
 		{class: "write", names: []string{"fs_write", "fsWrite", "write"}, args: "file_text>content new_str>content"},
 		{class: "fetch", names: []string{"web_fetch"}},
@@ -162,9 +180,10 @@ var clients = []client{
 		{class: "task", names: []string{"task_boundary"}},
 	}},
 	{"goose", []row{
-		{class: "shell", names: []string{"developer__shell", "shell"}},
-		{class: "write", names: []string{"developer__text_editor", "write", "edit"}, args: "file_text>content new_str>content after>content"},
-		{class: "search", names: []string{"tree", "developer__analyze"}},
+		{class: "shell", names: []string{"developer__shell", "shell"}, args: "working_dir>cwd"},
+		{class: "read", names: []string{"developer__image_processor", "read_image"}},
+		{class: "write", names: []string{"developer__text_editor", "developer__write", "developer__edit", "write", "edit"}, args: "file_text>content new_str>content after>content"},
+		{class: "search", names: []string{"tree", "developer__tree", "developer__analyze", "analyze"}},
 		{class: "agent", names: []string{"subagent", "delegate"}, args: "instructions>prompt"},
 		{class: "task", names: []string{"todo__todo_write", "todo_write"}},
 	}},
@@ -181,5 +200,45 @@ var clients = []client{
 		{class: "agent", names: []string{"skill"}, args: "name>prompt"},
 		{class: "ask", names: []string{"question"}},
 		{class: "task", names: []string{"todowrite", "todoread"}},
+	}},
+	{"kimi-code", []row{ // 2.1, and names of the CLI before it
+		{class: "shell", names: []string{"Bash", "Shell"}, args: "run_in_background>background"},
+		{class: "read", names: []string{"Read", "ReadFile", "ReadMediaFile"}, args: "file_path>path"},
+		{class: "search", names: []string{"Glob", "Grep"}, args: "directory>path"},
+		{class: "write", names: []string{"Write", "WriteFile", "Edit", "StrReplaceFile"}, args: "file_path>path new_string>content edit>content"},
+		{class: "fetch", names: []string{"FetchURL"}},
+		{class: "websearch", names: []string{"WebSearch", "SearchWeb"}},
+		{class: "agent", names: []string{"Agent", "AgentSwarm", "Task"}},
+		{class: "agent", names: []string{"Skill"}, args: "skill>prompt"},
+		{class: "ask", names: []string{"AskUserQuestion"}},
+		{class: "plan", names: []string{"EnterPlanMode", "ExitPlanMode"}},
+		{class: "task", names: []string{"TodoList", "SetTodoList", "TaskList", "TaskOutput", "TaskStop", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "WaitFor", "CronList"}},
+	}},
+	{"grok", []row{
+		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd"}, args: "is_background>background working_directory>cwd"},
+		{class: "read", names: []string{"read_file"}, args: "target_file>path file_path>path"},
+		{class: "search", names: []string{"grep", "list_dir", "glob"}, args: "target_directory>path query>pattern"},
+		{class: "write", names: []string{"search_replace", "write", "write_file", "delete_file", "edit_file"}, args: "file_path>path target_file>path new_string>content contents>content"},
+		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
+		{class: "fetch", names: []string{"web_fetch", "open_page"}},
+		{class: "websearch", names: []string{"web_search", "x_search"}},
+		{class: "agent", names: []string{"spawn_subagent", "task"}},
+		{class: "ask", names: []string{"ask_user_question"}},
+		{class: "plan", names: []string{"enter_plan_mode", "exit_plan_mode"}},
+		{class: "task", names: []string{"todo_write", "get_task_output", "kill_task", "search_tool"}},
+	}},
+	{"devin", []row{
+		{class: "shell", names: []string{"exec"}, args: "working_dir>cwd exec_dir>cwd"},
+		{class: "read", names: []string{"read", "notebook_read"}, args: "file_path>path notebook_path>path"},
+		{class: "search", names: []string{"grep", "glob", "ls"}, args: "glob_pattern>pattern"},
+		{class: "write", names: []string{"write", "edit"}, args: "file_path>path new_string>content"},
+		{class: "write", names: []string{"notebook_edit"}, args: "notebook_path>path new_source>content"},
+		{class: "fetch", names: []string{"webfetch", "web_fetch"}},
+		{class: "websearch", names: []string{"web_search", "websearch"}},
+		{class: "agent", names: []string{"run_subagent"}, args: "task>prompt"},
+		{class: "agent", names: []string{"skill"}, args: "name>prompt"},
+		{class: "ask", names: []string{"ask_user_question"}},
+		{class: "plan", names: []string{"exit_plan_mode"}},
+		{class: "task", names: []string{"todo_write", "read_subagent", "get_output", "kill_shell"}},
 	}},
 }
