@@ -91,8 +91,8 @@ func textBehind(words []word, i int, texts string) bool {
 	if r == nil {
 		return false
 	}
-	ok, next := r.option(before)
-	return ok && !next
+	ok, takes := r.option(before)
+	return ok && takes == none
 }
 
 // valued reports whether a wildcard is the value of one of the options: in the same word,
