@@ -28,6 +28,20 @@ func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
 	}
 }
 
+// tooLong is why a whole line is not passed on.
+func tooLong() *frame.Refusal {
+	return &frame.Refusal{Code: codeTooLongForClient, Reason: "it is longer than the client reads on one line, and would end its session"}
+}
+
+const codeTooLongForClient = "too_long_for_client"
+
+// setLongest notes who the client is, for the length of its lines.
+func (s *session) setLongest(client string) {
+	if s.o.LongestLine != nil {
+		s.longest.Store(int64(s.o.LongestLine(client)))
+	}
+}
+
 // answersOnly reports a message that has a result or an error, and no method.
 func answersOnly(line []byte) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error")

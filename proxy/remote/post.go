@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"maps"
@@ -130,6 +131,12 @@ func (u *Upstream) explain(err error) string {
 		return "the request was given up"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the server did not answer in time"
+	}
+	if refused, ok := errors.AsType[*endpointError](err); ok {
+		return refused.Error()
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the server cannot be reached: " + err.Error() + "; a certificate of an authority of your own is read from the file that SSL_CERT_FILE names"
 	}
 	return "the server cannot be reached: " + err.Error()
 }

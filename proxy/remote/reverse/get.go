@@ -46,7 +46,7 @@ func (rh *requestHandler) handleGet() {
 		rh.out.writeEmpty(rh.status(resp))
 		return
 	}
-	if what, err := remote.ContentType(resp.Header); err != nil || what != "text/event-stream" {
+	if what, err := remote.AnswerType(resp); err != nil || what != "text/event-stream" {
 		rh.refuse(http.StatusBadGateway, "the server's stream is no event stream")
 		return
 	}

@@ -123,7 +123,7 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 		rh.s.removeSession(rh.session)
 	}
 	rh.copyHeader(resp, rh.waiter)
-	what, err := remote.ContentType(resp.Header)
+	what, err := remote.AnswerType(resp)
 	switch {
 	case rh.answersOnStream() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
 		rh.waiter.writeEmpty(http.StatusAccepted)

@@ -208,6 +208,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // parseRoute reads a path; messagePath begins with / and is not empty for a message address.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
+	if messagePath == "" {
+		path = strings.TrimSuffix(path, "/") // which many write behind an address
+	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	fewest, most := 3, 4
 	if s.o.Invocations != nil {
