@@ -132,6 +132,10 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
+		if rh.session != nil && rh.s.listens(rh.session) { // some servers answer there, and some clients read it
+			rh.waiter.writeEmpty(resp.StatusCode)
+			return
+		}
 		rh.answerUnreachable("the server gave no answer (" + remote.Status(resp) + ")")
 	case resp.StatusCode != http.StatusOK:
 		rh.relayError(resp)
