@@ -44,9 +44,10 @@ func Diff(was, is Entry) []Change {
 		return nil
 	}
 	var d differ
-	for _, name := range both(was.tree, is.tree) {
-		before, after := was.tree[name], is.tree[name]
-		if !same(was.tree, is.tree, name) {
+	old, now := was.members(), is.members()
+	for _, name := range both(old, now) {
+		before, after := old[name], now[name]
+		if !same(old, now, name) {
 			d.member(members[is.Kind][name], name, before, after)
 		}
 	}
@@ -198,7 +199,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 
 // suspects are what an entry holds that nobody needs to approve.
 func suspects(e Entry) (found []Change) {
-	leaves("", e.tree, func(at, text string) {
+	leaves("", e.members(), func(at, text string) {
 		for _, f := range inspect.Text(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
 			return // one for a text is enough to refuse it

@@ -30,7 +30,12 @@ func (s *State) Keep(digest string) {
 	s.Kept = s.Kept[max(0, len(s.Kept)-maxKept):]
 }
 
-// Text is the state as a file, in the form of a lock.
+// Clone is a copy that changes by itself.
+func (s *State) Clone() *State {
+	return &State{s.Server, slices.Clone(s.Sighted), s.Approved.Clone(), s.Served.Clone(), slices.Clone(s.Kept)}
+}
+
+// Text is the state as a file, in the form of a lock without its blanks.
 func (s *State) Text() []byte {
 	sighted := make([]string, 0, len(s.Sighted))
 	for _, k := range s.Sighted {
@@ -39,7 +44,6 @@ func (s *State) Text() []byte {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
-	to.SetIndent("", "  ")
 	if err := to.Encode(map[string]any{
 		"formula": Formula, "server": s.Server, "sighted": sighted,
 		"approved": s.Approved.block(), "served": s.Served.block(), "kept": append([]string{}, s.Kept...),
