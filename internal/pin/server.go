@@ -41,7 +41,8 @@ func (n names) without(name string) names {
 	if at, behind := slices.BinarySearch(n.more, name); behind {
 		n.more = slices.Delete(n.more, at, at+1)
 	} else if len(n.more) > 0 {
-		n.first, n.more = n.more[0], slices.Delete(n.more, 0, 1)
+		n.first = n.more[0]
+		n.more = slices.Delete(n.more, 0, 1)
 	} else {
 		n.first = ""
 	}

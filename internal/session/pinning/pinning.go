@@ -274,17 +274,23 @@ func sighted(st *pin.State, kind pin.Kind) (first bool) {
 func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
+	var all []pin.Entry // of a further page, which is short
 	if begun := one.page[kind]; begun != nil {
 		for i := range raw {
 			e, _ := pin.Read(kind, raw[i])
-			further = further && !begun[e.Name]
+			all, further = append(all, e), further && !begun[e.Name]
 		}
 		if !further { // it begins again, and what comes now is not the first any more
 			one.page[kind], one.first[kind] = nil, false
 		}
 	}
 	for i := range raw {
-		e, _ := pin.Read(kind, raw[i])
+		var e pin.Entry
+		if all != nil {
+			e = all[i]
+		} else {
+			e, _ = pin.Read(kind, raw[i])
+		}
 		if e.Name == "" || names[e.Name] || one.served.Len(kind) >= maxServed || one.served.Size()+len(e.Text()) > maxBytes {
 			fates[i] = Fate{Class: pin.Refused, Out: b.mode != policy.PinRecord}
 			continue
