@@ -14,7 +14,7 @@ import (
 type rule struct {
 	action     Action
 	rank       rank
-	names      anyOf      // nil for a resource: its URI is a condition
+	names      anyOf      // nil for a resource, whose URI is a condition, and without a subject
 	notNames   anyOf      // exceptions
 	calls      []callTest // on the call as a whole
 	noted      bool       // it has a limit, or alters what goes on
@@ -109,9 +109,11 @@ func (c *compiler) rule(src *ruleSource) rule {
 		r.calls = append(r.calls, except{s.test})
 		c.hint(s)
 	}
-	if src.subject == ResourceSubject {
+	switch src.subject {
+	case NoSubject:
+	case ResourceSubject:
 		r.conditions = append(r.conditions, c.condition(resourceSlot, src.patterns, src.Action, src.Pos))
-	} else {
+	default:
 		r.names = make(anyOf, 0, len(src.patterns))
 		for _, text := range src.patterns {
 			r.names = append(r.names, c.glob(text, src.Pos))

@@ -109,6 +109,9 @@ func (r *ruleSource) source() Source {
 	return s
 }
 
+// Unnamed reports a rule about all that comes back, whatever its subject is.
+func (s *Source) Unnamed() bool { return s.On != OnCall && s.About == NoSubject }
+
 // Watches says whether the rule looks at arguments that it does not name (Further).
 func (s *Source) Watches() bool { return s.Further.watches(s.Action, s.Paths()) }
 

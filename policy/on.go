@@ -105,9 +105,38 @@ func (p *parser) checkOn(r *ruleSource) {
 			fail(k, ruleKeys[k]+` beside on = "list"`, "what is listed is not called, and has no arguments")
 		}
 	}
+	if r.subject == NoSubject && !p.broken {
+		p.checkWithoutSubject(r)
+	}
 	if r.On == OnList && r.not.args != nil {
 		fail(notKey, `not.args beside on = "list"`, "what is listed is not called, and has no arguments")
 	}
+}
+
+// checkWithoutSubject holds a rule about all that comes back, whatever it is, to keys that mean
+// something of all of it.
+func (p *parser) checkWithoutSubject(r *ruleSource) {
+	const hint = "a rule without a subject is about all that comes back; name a tool or a prompt"
+	for _, k := range []ruleKey{argsKey, whereKey, argsOnlyKey, argsOpenKey, annotationsKey} {
+		if at := p.given[k] - 1; at >= 0 {
+			p.fail(at, at+len(ruleKeys[k]), ruleKeys[k]+" without a subject", hint)
+		}
+	}
+	if at := p.given[notKey] - 1; r.not.args != nil || r.not.patterns != nil {
+		p.fail(at, at+len("not"), "not."+exceptionOf(r)+" without a subject", hint)
+	}
+}
+
+func exceptionOf(r *ruleSource) string {
+	if r.not.patterns != nil {
+		return ruleKeys[r.not.subject]
+	}
+	return ruleKeys[argsKey]
+}
+
+// about reports whether the rule may be about what has a subject.
+func (r *ruleSource) about(s Subject) bool {
+	return r.subject == s || r.subject == NoSubject && r.On != OnCall
 }
 
 func alsoElsewhere(on On) string {

@@ -125,7 +125,7 @@ func (p *parser) closeRule() {
 	if !p.broken && p.given[actionKey] == 0 {
 		p.failRule("rule without an action", `add action = "allow", "deny" or "prompt"`)
 	}
-	if !p.broken && r.subject == NoSubject {
+	if !p.broken && r.subject == NoSubject && r.On == OnCall {
 		p.failRule("rule without a subject", "add one of "+listWords(subjectKeys))
 	}
 	for i := range keys {

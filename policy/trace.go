@@ -152,7 +152,7 @@ func (t *tracer) begin(v *view, name string) {
 			*at = Condition{Kind: OtherOn, Want: []string{src.On.String()}, Got: on.String()}
 			continue
 		}
-		if src.subject != t.call.Subject {
+		if !src.about(t.call.Subject) {
 			*at = Condition{Kind: SubjectKind, Want: []string{src.subject.Key()}, Got: t.call.Subject.Key()}
 			continue
 		}

@@ -52,7 +52,7 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 	}
 	n.x.Calls = rc.attachTasks(&n.x, rc.opposite(), &m, m.Calls)
 	if rc.from == mcp.ServerToClient {
-		n.x.Unasked, n.x.Answered = tells(f.Method), n.x.Work
+		n.x.Unasked, n.x.Answered = tells(f), n.x.Work
 		if n.inputs, refusal = mcp.InputCalls(f, rc.s.o.Name); refusal != nil {
 			return refusal
 		}
@@ -66,14 +66,30 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// tells says of a notification that it may have words for a reader, as all have of which
-// nothing is known.
-func tells(method string) bool {
-	switch method {
+// tells reports whether a notification may have words for a reader: any has of which nothing is
+// known, and those that only say which list has changed, or which request is over, where they
+// carry more than that.
+func tells(f *frame.Frame) bool {
+	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
-		return false
+		return carriesMore(gjson.ParseBytes(f.Params), "")
 	}
 	return true
+}
+
+// carriesMore reports a member beside the ids that these notifications go by.
+func carriesMore(params gjson.Result, within string) (more bool) {
+	params.ForEach(func(name, value gjson.Result) bool {
+		switch within + name.String() {
+		case "requestId", "_meta.io.modelcontextprotocol/subscriptionId":
+		case "_meta":
+			more = !value.IsObject() || carriesMore(value, "_meta.")
+		default:
+			more = true
+		}
+		return !more
+	})
+	return more
 }
 
 // Forward sends the notification on.

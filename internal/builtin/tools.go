@@ -12,6 +12,14 @@ type row struct {
 	names []string
 	args  string // own>shared, for top-level arguments whose names differ
 	more  worked // what of the class's arguments has to be worked out
+
+	// contract reports that the rest is known: which further arguments name files.
+	contract bool
+	globs    string // wildcards of files below its path
+	nested   string // members of objects in an argument, as edits.filePath
+	plain    string // arguments that name no file, whatever they hold
+	looks    bool   // it shows what is in the files below its path
+	here     bool   // without a path it looks in the folder of the call
 }
 
 // worked says which argument of the class stands in a text of the tool's own.
@@ -29,13 +37,16 @@ const patchArgs = "input>content command>content patch>content patchText>content
 // Claude Code (2.1), and whose tools have its names.
 var claudeTools = []row{
 	{class: "shell", names: []string{"Bash", "PowerShell", "Monitor"}, args: "run_in_background>background"},
-	{class: "read", names: []string{"Read"}, args: "file_path>path"},
-	{class: "read", names: []string{"NotebookRead"}, args: "notebook_path>path"},
-	{class: "search", names: []string{"Glob", "Grep", "LS"}},
-	{class: "search", names: []string{"LSP"}, args: "filePath>path query>pattern"},
-	{class: "write", names: []string{"Write"}, args: "file_path>path"},
-	{class: "write", names: []string{"Edit", "MultiEdit"}, args: "file_path>path new_string>content"},
-	{class: "write", names: []string{"NotebookEdit"}, args: "notebook_path>path new_source>content"},
+	{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true, plain: "pages"},
+	{class: "read", names: []string{"NotebookRead"}, args: "notebook_path>path", contract: true, plain: "cell_id"},
+	{class: "search", names: []string{"Glob"}, contract: true, globs: "pattern", here: true},
+	{class: "search", names: []string{"Grep"}, contract: true, globs: "glob", plain: "pattern type output_mode", looks: true, here: true},
+	{class: "search", names: []string{"LS"}, contract: true, plain: "ignore"},
+	{class: "search", names: []string{"LSP"}, args: "filePath>path query>pattern", contract: true, plain: "query operation"},
+	{class: "write", names: []string{"Write"}, args: "file_path>path", contract: true, plain: "content"},
+	{class: "write", names: []string{"Edit", "MultiEdit"}, args: "file_path>path new_string>content", contract: true,
+		nested: "edits", plain: "old_string new_string"},
+	{class: "write", names: []string{"NotebookEdit"}, args: "notebook_path>path new_source>content", contract: true, plain: "new_source cell_id cell_type edit_mode"},
 	{class: "fetch", names: []string{"WebFetch"}},
 	{class: "websearch", names: []string{"WebSearch"}},
 	{class: "agent", names: []string{"Agent", "Task", "Workflow"}},
@@ -49,11 +60,16 @@ var claudeTools = []row{
 // Gemini CLI (0.61, and names of before), and its fork.
 var geminiTools = []row{
 	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
-	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path"},
-	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path"},
-	{class: "search", names: []string{"glob", "grep_search", "search_file_content", "list_directory"}, args: "dir_path>path"},
-	{class: "write", names: []string{"write_file"}, args: "file_path>path"},
-	{class: "write", names: []string{"replace", "edit"}, args: "file_path>path new_string>content"},
+	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path", contract: true},
+	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path", contract: true, globs: "include paths", looks: true,
+		plain: "exclude file_filtering_options"},
+	{class: "search", names: []string{"glob"}, args: "dir_path>path", contract: true, globs: "pattern", here: true},
+	{class: "search", names: []string{"grep_search", "search_file_content"}, args: "dir_path>path", contract: true, globs: "include include_pattern glob",
+		plain: "pattern exclude exclude_pattern", looks: true, here: true},
+	{class: "search", names: []string{"list_directory"}, args: "dir_path>path", contract: true, plain: "ignore file_filtering_options"},
+	{class: "write", names: []string{"write_file"}, args: "file_path>path", contract: true, plain: "content"},
+	{class: "write", names: []string{"replace", "edit"}, args: "file_path>path new_string>content", contract: true,
+		plain: "old_string new_string instruction"},
 	{class: "fetch", names: []string{"web_fetch"}, more: linked},
 	{class: "websearch", names: []string{"google_web_search", "web_search"}},
 	{class: "agent", names: []string{"invoke_agent", "codebase_investigator", "task"}},
@@ -63,12 +79,15 @@ var geminiTools = []row{
 	{class: "task", names: []string{"write_todos", "todo_write", "update_topic"}},
 }
 
+// toolNotes are what Antigravity's model says of each of its calls.
+const toolNotes = "toolSummary toolAction"
+
 var clients = []client{
 	{"claude-code", claudeTools},
 	{"codex", []row{
 		{class: "shell", names: []string{"Bash", "shell", "exec_command", "local_shell"}, args: "cmd>command workdir>cwd"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
-		{class: "read", names: []string{"view_image"}},
+		{class: "read", names: []string{"view_image"}, contract: true},
 		{class: "agent", names: []string{"spawn_agent", "send_input"}, args: "message>prompt"},
 		{class: "ask", names: []string{"request_user_input"}},
 		{class: "plan", names: []string{"update_plan"}},
@@ -77,9 +96,15 @@ var clients = []client{
 	{"qwen-code", geminiTools},
 	{"cursor", []row{
 		{class: "shell", names: []string{"Shell"}, args: "working_directory>cwd is_background>background"},
-		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path"},
-		{class: "search", names: []string{"Grep", "Glob", "LS", "SemanticSearch"}, args: "glob_pattern>pattern query>pattern target_directory>path"},
-		{class: "write", names: []string{"Write", "Edit", "StrReplace", "Delete"}, args: "file_path>path target_file>path contents>content new_string>content"},
+		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path", contract: true, plain: "explanation"},
+		{class: "search", names: []string{"Grep"}, args: "target_directory>path", contract: true, globs: "glob include_pattern",
+			plain: "pattern type output_mode explanation exclude_pattern", looks: true, here: true},
+		{class: "search", names: []string{"Glob"}, args: "glob_pattern>pattern target_directory>path", contract: true, globs: "glob_pattern pattern", plain: "explanation", here: true},
+		{class: "search", names: []string{"LS"}, args: "target_directory>path", contract: true, plain: "ignore_globs ignore explanation"},
+		{class: "search", names: []string{"SemanticSearch"}, args: "query>pattern target_directory>path target_directories>path", contract: true,
+			plain: "query explanation", looks: true},
+		{class: "write", names: []string{"Write", "Edit", "StrReplace", "Delete"}, args: "file_path>path target_file>path contents>content new_string>content",
+			contract: true, plain: "contents content old_string new_string explanation instructions code_edit", nested: "edits"},
 		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"WebFetch"}},
 		{class: "websearch", names: []string{"WebSearch"}, args: "search_term>query"},
@@ -88,11 +113,14 @@ var clients = []client{
 	}},
 	{"vscode", []row{
 		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal"}, args: "isBackground>background"},
-		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image"}, args: "filePath>path"},
-		{class: "search", names: []string{"file_search", "grep_search", "semantic_search", "list_dir"}, args: "query>pattern"},
+		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image"}, args: "filePath>path", contract: true, plain: "cellId"},
+		{class: "search", names: []string{"file_search"}, args: "query>pattern", contract: true, globs: "query", here: true},
+		{class: "search", names: []string{"grep_search"}, args: "query>pattern", contract: true, globs: "includePattern", plain: "query", looks: true, here: true},
+		{class: "search", names: []string{"semantic_search", "list_dir"}, args: "query>pattern", contract: true, plain: "query", here: true},
 		{class: "write", names: []string{"create_file", "createFile", "replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
 			"edit_notebook_file", "editFiles", "create_directory"},
-			args: "filePath>path dirPath>path files>path newString>content code>content"},
+			args:     "filePath>path dirPath>path files>path newString>content code>content",
+			contract: true, nested: "replacements.filePath edits.filePath", plain: "content oldString newString code explanation newCode language editType cellId"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"fetch_webpage", "fetch"}, args: "urls>url"},
 		{class: "agent", names: []string{"runSubagent"}},
@@ -100,9 +128,10 @@ var clients = []client{
 	}},
 	{"copilot-cli", []row{
 		{class: "shell", names: []string{"bash", "powershell"}, args: "async>background"},
-		{class: "read", names: []string{"view"}},
-		{class: "search", names: []string{"grep", "glob", "rg"}},
-		{class: "write", names: []string{"create", "edit"}, args: "file_text>content new_str>content"},
+		{class: "read", names: []string{"view"}, contract: true},
+		{class: "search", names: []string{"grep", "rg"}, args: "paths>path", contract: true, globs: "glob", plain: "pattern type output_mode", looks: true, here: true},
+		{class: "search", names: []string{"glob"}, args: "paths>path", contract: true, globs: "pattern", here: true},
+		{class: "write", names: []string{"create", "edit"}, args: "file_text>content new_str>content", contract: true, plain: "file_text old_str new_str"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"web_fetch"}},
 		{class: "websearch", names: []string{"web_search"}},
@@ -112,14 +141,16 @@ var clients = []client{
 	}},
 	{"windsurf", []row{ // its events stand in the place of tools
 		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
-		{class: "read", names: []string{"read_code"}, args: "file_path>path"},
-		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content"},
+		{class: "read", names: []string{"read_code"}, args: "file_path>path", contract: true},
+		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content", contract: true, nested: "edits"},
 	}},
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
-		{class: "read", names: []string{"read_file"}},
-		{class: "search", names: []string{"search_files", "list_files", "list_code_definition_names"}, args: "regex>pattern"},
-		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content"},
+		{class: "read", names: []string{"read_file"}, contract: true, plain: "task_progress"},
+		{class: "search", names: []string{"search_files"}, args: "regex>pattern", contract: true, globs: "file_pattern", plain: "regex task_progress", looks: true},
+		{class: "search", names: []string{"list_files", "list_code_definition_names"}, args: "regex>pattern", contract: true, plain: "task_progress"},
+		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content", contract: true,
+			plain: "content diff task_progress"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"web_fetch", "browser_action"}},
 		{class: "websearch", names: []string{"web_search"}},
@@ -130,9 +161,13 @@ var clients = []client{
 	}},
 	{"factory", []row{
 		{class: "shell", names: []string{"Execute"}},
-		{class: "read", names: []string{"Read"}, args: "file_path>path"},
-		{class: "search", names: []string{"Grep", "Glob", "LS"}, args: "folder>path directory_path>path patterns>pattern"},
-		{class: "write", names: []string{"Create", "Edit", "MultiEdit"}, args: "file_path>path new_str>content"},
+		{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true},
+		{class: "search", names: []string{"Grep"}, args: "folder>path directory_path>path", contract: true, globs: "glob_pattern glob", plain: "pattern type output_mode",
+			looks: true, here: true},
+		{class: "search", names: []string{"Glob"}, args: "folder>path directory_path>path patterns>pattern", contract: true, globs: "patterns", plain: "excludePatterns", here: true},
+		{class: "search", names: []string{"LS"}, args: "folder>path directory_path>path", contract: true, plain: "ignorePatterns"},
+		{class: "write", names: []string{"Create", "Edit", "MultiEdit"}, args: "file_path>path new_str>content", contract: true, nested: "changes edits",
+			plain: "content old_str new_str"},
 		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"FetchUrl"}},
 		{class: "websearch", names: []string{"WebSearch"}},
@@ -142,9 +177,11 @@ var clients = []client{
 	}},
 	{"kiro", []row{
 		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
-		{class: "read", names: []string{"fs_read", "fsRead", "read"}, args: "operations>path"},
-		{class: "search", names: []string{"grep", "glob"}},
-		{class: "write", names: []string{"fs_write", "fsWrite", "write"}, args: "file_text>content new_str>content"},
+		{class: "read", names: []string{"fs_read", "fsRead", "read"}, contract: true, nested: "operations.path operations.image_paths", plain: "summary"},
+		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", looks: true},
+		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern"},
+		{class: "write", names: []string{"fs_write", "fsWrite", "write"}, args: "file_text>content new_str>content", contract: true,
+			plain: "command file_text old_str new_str summary"},
 		{class: "fetch", names: []string{"web_fetch"}},
 		{class: "websearch", names: []string{"web_search"}},
 		{class: "agent", names: []string{"use_subagent", "delegate"}},
@@ -152,10 +189,15 @@ var clients = []client{
 	}},
 	{"antigravity", []row{
 		{class: "shell", names: []string{"run_command"}, args: "CommandLine>command Cwd>cwd"},
-		{class: "read", names: []string{"view_file"}, args: "AbsolutePath>path"},
-		{class: "search", names: []string{"list_dir", "grep_search", "find_by_name"}, args: "DirectoryPath>path SearchPath>path SearchDirectory>path Query>pattern Pattern>pattern"},
+		{class: "read", names: []string{"view_file"}, args: "AbsolutePath>path", contract: true, plain: toolNotes},
+		{class: "search", names: []string{"list_dir"}, args: "DirectoryPath>path", contract: true, plain: toolNotes},
+		{class: "search", names: []string{"grep_search"}, args: "SearchPath>path Query>pattern", contract: true, globs: "Includes", plain: "Query " + toolNotes, looks: true},
+		{class: "search", names: []string{"find_by_name"}, args: "SearchDirectory>path Pattern>pattern", contract: true, globs: "Pattern",
+			plain: "Excludes Extensions Type " + toolNotes},
 		{class: "write", names: []string{"write_to_file", "replace_file_content", "multi_replace_file_content"},
-			args: "TargetFile>path CodeContent>content ReplacementContent>content"},
+			args:     "TargetFile>path CodeContent>content ReplacementContent>content",
+			contract: true, nested: "ReplacementChunks",
+			plain: "CodeContent ReplacementContent TargetContent Instruction Description CodeMarkdownLanguage " + toolNotes},
 		{class: "fetch", names: []string{"read_url_content"}, args: "Url>url"},
 		{class: "websearch", names: []string{"search_web"}},
 		{class: "plan", names: []string{"notify_user"}},
@@ -163,17 +205,21 @@ var clients = []client{
 	}},
 	{"goose", []row{
 		{class: "shell", names: []string{"developer__shell", "shell"}},
-		{class: "write", names: []string{"developer__text_editor", "write", "edit"}, args: "file_text>content new_str>content after>content"},
-		{class: "search", names: []string{"tree", "developer__analyze"}},
+		{class: "write", names: []string{"developer__text_editor", "write", "edit"}, args: "file_text>content new_str>content after>content", contract: true,
+			plain: "command file_text old_str new_str before after content diff"},
+		{class: "search", names: []string{"tree", "developer__analyze"}, contract: true, plain: "focus"},
 		{class: "agent", names: []string{"subagent", "delegate"}, args: "instructions>prompt"},
 		{class: "task", names: []string{"todo__todo_write", "todo_write"}},
 	}},
 	{"opencode", []row{ // what runs inside its batch is not shown to a hook: batch has no class
 		{class: "shell", names: []string{"bash"}, args: "workdir>cwd"},
-		{class: "read", names: []string{"read"}, args: "filePath>path"},
-		{class: "search", names: []string{"grep", "glob", "list"}},
-		{class: "search", names: []string{"lsp"}, args: "filePath>path"},
-		{class: "write", names: []string{"write", "edit", "multiedit"}, args: "filePath>path newString>content"},
+		{class: "read", names: []string{"read"}, args: "filePath>path", contract: true},
+		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", looks: true, here: true},
+		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern", here: true},
+		{class: "search", names: []string{"list"}, contract: true, plain: "ignore"},
+		{class: "search", names: []string{"lsp"}, args: "filePath>path", contract: true, plain: "operation query"},
+		{class: "write", names: []string{"write", "edit", "multiedit"}, args: "filePath>path newString>content", contract: true, nested: "edits.filePath",
+			plain: "content oldString newString"},
 		{class: "write", names: []string{"patch", "apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"webfetch"}},
 		{class: "websearch", names: []string{"websearch", "codesearch"}},

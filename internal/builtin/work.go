@@ -29,7 +29,7 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 	}
 	var name string
 	var all []string
-	switch t.more {
+	switch t.worked() {
 	case patched:
 		name = "path"
 		all, err = t.patchPlaces(members)
@@ -39,7 +39,7 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 			err = errors.New("its prompt names no URL")
 		}
 	case nothing:
-		return args, nil
+		return t.addPlaces(args, members)
 	}
 	switch {
 	case err != nil:
@@ -56,7 +56,10 @@ func (t Tool) single(members object) error {
 	seen := map[string]string{}
 	for _, m := range members {
 		shared := t.Shared(m.name)
-		if shared == "" {
+		switch {
+		case t.derived(m.name):
+			continue
+		case shared == "":
 			shared = m.name
 		}
 		if other, twice := seen[shared]; twice {
@@ -68,7 +71,9 @@ func (t Tool) single(members object) error {
 }
 
 // object is the members of arguments; text is what a string holds.
-type object []struct{ name, raw, text string }
+type object []member
+
+type member struct{ name, raw, text string }
 
 func (o object) text(name string) string {
 	for _, m := range o {
@@ -92,7 +97,7 @@ func texts(args []byte) (all object, err error) {
 		} else {
 			ok = c.Skip()
 		}
-		all = append(all, struct{ name, raw, text string }{name, c.Src[start:c.At], text})
+		all = append(all, member{name, c.Src[start:c.At], text})
 		return ok
 	}) {
 		return nil, errors.New("its arguments are no object")

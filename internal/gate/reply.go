@@ -79,6 +79,10 @@ func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
 		x.asks = "its answer is held: " + told(found.Found)
 	default:
 		v.Action, v.Code, v.Reason = policy.Deny, CodeWithheld, "what it carries may not go on"
+		if d.Kind != "" && !slices.ContainsFunc(found.Found, func(f Found) bool { return f.Kind == d.Kind }) {
+			v.Reason = "not all of it could be looked at for what may not go on (" + d.Kind + ")"
+			v.owner = strings.TrimSpace(v.owner + " not all of it was looked at for " + d.Kind)
+		}
 		if found.Why != "" {
 			v.Reason = "what it carries may not go on as it is, and cannot be taken out"
 		}

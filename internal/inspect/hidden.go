@@ -25,14 +25,12 @@ func findHidden(f *findings) {
 		switch {
 		case r < 0xa0:
 			end, what := controlEnd(t, i, n)
-			if !f.add(Control, what, i, end) {
-				return
-			}
+			f.add(Control, what, i, end)
 			i = end
 		case screen.OddInReply(r):
 			what, end := hiddenRun(t, i)
-			if what != "" && !f.add(Hidden, what, i, end) {
-				return
+			if what != "" {
+				f.add(Hidden, what, i, end)
 			}
 			i = max(end, i+n)
 		default:

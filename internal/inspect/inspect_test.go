@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -208,12 +209,44 @@ func TestNothingHidesInRealText(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	many := Text(strings.Repeat("\x00a", 300), Kinds{})
-	if len(many) != maxFound+1 || many[maxFound].Kind != Unscreened || many[maxFound].Start != 512 || many[maxFound].End != 600 {
+	if len(many) != maxFound+1 || many[maxFound] != (Found{Unscreened, "behind too many findings", 512, 600, Control}) {
 		t.Errorf("of 300 findings %d are given, the last one %v", len(many), many[len(many)-1])
 	}
 	long := strings.Repeat("a", maxText) + "\x00"
-	if found := Text(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1}) {
+	if found := Text(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1, ""}) {
 		t.Errorf("of a long text: %v", found)
+	}
+}
+
+// Findings of one kind take no room from another: a key behind a text full of anything else is
+// found, and what one kind was not looked for in is told of that kind alone.
+func TestEachKindHasItsBound(t *testing.T) {
+	const key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	for _, d := range kinds {
+		if d.shows == "" || d.kind == Secret {
+			continue
+		}
+		text := strings.Repeat(d.shows+"\n", 300) + key
+		only, err := ParseKinds([]string{string(d.kind), string(Secret)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wanted := range []Kinds{only, {}} {
+			found, cut := false, false
+			for _, f := range Text(text, wanted) {
+				found = found || f.Kind == Secret && text[f.Start:f.End] == key
+				cut = cut || f.Kind == Unscreened && f.Of == d.kind
+				if f.Kind == Unscreened && f.Of == Secret {
+					t.Errorf("%s: %v", d.kind, f)
+				}
+			}
+			if wordy := d.kind == Injection || d.kind == InjectionStrict; !found || !cut && !wordy { // those flow together
+				t.Errorf("%s: the key is found: %v, the end is told: %v", d.kind, found, cut)
+			}
+		}
+		if found := Text(text, Kinds{only: []Kind{Secret}}); len(found) != 1 {
+			t.Errorf("%s: %d findings of a kind that nobody looks for", d.kind, len(found)-1)
+		}
 	}
 }
 
@@ -237,8 +270,8 @@ func TestDocument(t *testing.T) {
 		text string
 		want []Found
 	}{
-		{`{"a":"x\u202ey"}`, []Found{{Hidden, "characters that turn the direction of text", 5, 15}}},
-		{`{"\u200ba":"b"}`, []Found{{Hidden, "characters of zero width", 1, 10}}},
+		{`{"a":"x\u202ey"}`, []Found{{Kind: Hidden, What: "characters that turn the direction of text", Start: 5, End: 15}}},
+		{`{"\u200ba":"b"}`, []Found{{Kind: Hidden, What: "characters of zero width", Start: 1, End: 10}}},
 		{`{"a":"\n\n"}`, nil},
 		{`not json "x\u202ey"`, nil},
 	} {
@@ -251,9 +284,9 @@ func TestDocument(t *testing.T) {
 
 // What is not looked at in a document is said, too.
 func TestBoundsOfADocument(t *testing.T) {
-	found := Document("["+strings.Repeat(`"\u200b",`, 300)+`""]`, Kinds{})
-	if len(found) != maxFound+1 || found[maxFound].Kind != Unscreened {
-		t.Errorf("of 300 findings %d are given, the last one %v", len(found), found[len(found)-1])
+	found := Document("["+strings.Repeat(`"\u200b",`, maxPlaces+300)+`""]`, Kinds{})
+	if len(found) != maxPlaces+2 || found[maxPlaces].Kind != Unscreened {
+		t.Errorf("%d findings are given, the last one %v", len(found), found[len(found)-2:])
 	}
 }
 
@@ -277,7 +310,7 @@ func FuzzText(f *testing.F) {
 				t.Fatalf("%q: %v cuts a character", text, found)
 			}
 		}
-		if len(all) > maxFound {
+		if slices.ContainsFunc(all, func(f Found) bool { return f.Kind == Unscreened }) {
 			return
 		}
 		for _, d := range kinds {

@@ -8,6 +8,9 @@ import (
 	"github.com/clawai/clawai/internal/jsonscan"
 )
 
+// maxPlaces bounds what is found in a document, of all kinds in all of its strings.
+const maxPlaces = 1 << 14
+
 // Document is Text of a file or a message as it is stored: where it is JSON, also of what
 // its strings and names say behind their escapes. What is found there is the string
 // token, with its quotes.
@@ -32,10 +35,10 @@ func Document(text string, wanted Kinds) []Found {
 			continue
 		}
 		for _, f := range Text(said, wanted) {
-			found = append(found, Found{f.Kind, f.What, start, at})
+			found = append(found, Found{Kind: f.Kind, What: f.What, Start: start, End: at, Of: f.Of})
 		}
-		if len(found) > maxFound {
-			found = append(found[:maxFound], Found{Unscreened, "behind too many findings", start, len(text)})
+		if len(found) > maxPlaces {
+			found = append(found, Found{Kind: Unscreened, What: "behind too many findings", Start: start, End: len(text)})
 			break
 		}
 	}

@@ -39,6 +39,9 @@ type Found struct {
 	Kind       Kind
 	What       string // in words, never a part of the text: "tag characters"
 	Start, End int    // bytes of the text, from Start to before End
+	// Of is, of Unscreened, the kind that was not looked for to the end of the text; "" is
+	// all kinds.
+	Of Kind
 }
 
 // detector finds one kind, or two that are found in one pass.
@@ -46,7 +49,7 @@ type detector struct {
 	kind  Kind
 	says  string // what it is, for people
 	shows string // a text in which it is found
-	// find adds what it finds; it need not mind the order.
+	// find adds what it finds, in any order.
 	find func(f *findings)
 }
 
@@ -76,13 +79,13 @@ var kinds = []detector{
 	{"personal:eu", "a pack: accounts, travel documents and numbers of people in the European Union", "DNI 12345678Z", nil},
 	{"government", "a pack: marks of classified and controlled papers of the USA", "(S//NF) The unit moved.", nil},
 	{"legal", "a pack: a legend of privilege on its own line", "PRIVILEGED & CONFIDENTIAL", nil},
-	{Unscreened, "what was not looked at: a text of more than 4 MiB, or more than 256 findings", "", nil},
+	{Unscreened, "what was not looked at: a text of more than 4 MiB, or more than 256 findings of a kind", "", nil},
 }
 
 // Bounds of one look at one text: beyond them stands Unscreened.
 const (
 	maxText  = 4 << 20 // bytes
-	maxFound = 256
+	maxFound = 256     // of one kind: the others are looked for to the end
 )
 
 // Kinds is a set of kinds. The zero value is all of them.
@@ -178,7 +181,7 @@ func look(text string, wanted Kinds, inside func(decoded string, own []*Pack) []
 	f.text, f.wanted, f.inside = text, wanted, inside
 	if len(text) > maxText {
 		f.text = text[:maxText]
-		f.cut = &Found{Unscreened, "the rest of a long text", maxText, len(text)}
+		f.found = append(f.found, Found{Kind: Unscreened, What: "the rest of a long text", Start: maxText, End: len(text)})
 	}
 	for i := range kinds {
 		if d := &kinds[i]; d.find != nil && (wanted.looksFor(d.kind) || shared(i, wanted)) {
@@ -187,9 +190,6 @@ func look(text string, wanted Kinds, inside func(decoded string, own []*Pack) []
 	}
 	findOwn(f)
 	slices.SortStableFunc(f.found, byPlace)
-	if f.cut != nil {
-		f.found = append(f.found, *f.cut)
-	}
 	return f.found
 }
 
@@ -215,28 +215,51 @@ type findings struct {
 	wanted Kinds
 	inside func(decoded string, own []*Pack) []Found
 	found  []Found
-	cut    *Found // what was not looked at
+	counts []count
 	plain  [40]byte
 }
 
-// add notes what was found, as far as it is wanted; false when there is no more room.
-func (f *findings) add(k Kind, what string, start, end int) bool {
-	for _, wanted := range f.wanted.only {
-		if f.wanted.inPack(wanted, k) && !f.note(wanted, what, start, end) {
-			return false
-		}
-	}
-	return !f.wanted.has(k) || f.note(k, what, start, end)
+// count is how many findings of a kind there are, and which of found says that there are more
+// than are kept.
+type count struct {
+	kind   Kind
+	n, cut int
 }
 
-// note is add of what is wanted.
-func (f *findings) note(k Kind, what string, start, end int) bool {
-	if len(f.found) == maxFound {
-		if f.cut == nil || f.cut.Start > start {
-			f.cut = &Found{Unscreened, "behind too many findings", start, len(f.text)}
+// add notes what was found, as far as it is wanted.
+func (f *findings) add(k Kind, what string, start, end int) {
+	for _, wanted := range f.wanted.only {
+		if f.wanted.inPack(wanted, k) {
+			f.note(wanted, what, start, end)
 		}
-		return false
 	}
-	f.found = append(f.found, Found{k, what, start, end})
-	return true
+	if f.wanted.has(k) {
+		f.note(k, what, start, end)
+	}
+}
+
+// note is add of what is wanted. Behind the first maxFound of a kind it only notes that the
+// kind was not looked for to the end: how much of the text that is, whatever the order is in
+// which a detector finds.
+func (f *findings) note(k Kind, what string, start, end int) {
+	i := slices.IndexFunc(f.counts, func(c count) bool { return c.kind == k })
+	if i < 0 {
+		i = len(f.counts)
+		f.counts = append(f.counts, count{kind: k})
+	}
+	c := &f.counts[i]
+	switch c.n++; {
+	case c.n <= maxFound:
+		f.found = append(f.found, Found{Kind: k, What: what, Start: start, End: end})
+	case c.n == maxFound+1:
+		c.cut = len(f.found)
+		f.unlooked(k, "behind too many findings", start)
+	default:
+		f.found[c.cut].Start = min(f.found[c.cut].Start, start)
+	}
+}
+
+// unlooked notes that a kind was not looked for from start on.
+func (f *findings) unlooked(k Kind, what string, start int) {
+	f.found = append(f.found, Found{Kind: Unscreened, What: what, Start: start, End: len(f.text), Of: k})
 }

@@ -10,15 +10,15 @@ import (
 // findTemplateTokens finds what separates the speakers in the templates of models in
 // wide use: ChatML and its like, Llama, Mistral, Gemma, DeepSeek.
 func findTemplateTokens(f *findings) {
-	f.matches(speakers, func(start, end int) bool {
+	f.matches(speakers, func(start, end int) {
 		if open := f.text[start:end]; open == "<|" || open == "<｜" {
 			n := tokenLen(f.text[end:])
 			if n == 0 {
-				return true
+				return
 			}
 			end += n
 		}
-		return f.add(TemplateToken, "a speaker's mark of a model's template", start, end)
+		f.add(TemplateToken, "a speaker's mark of a model's template", start, end)
 	})
 }
 
@@ -42,7 +42,7 @@ func tokenLen(rest string) int {
 
 // matches visits the places of words that begin with different bytes after their first, in
 // one search a word.
-func (f *findings) matches(words []string, visit func(start, end int) bool) {
+func (f *findings) matches(words []string, visit func(start, end int)) {
 	for _, w := range words {
 		for at := 0; ; {
 			next := strings.Index(f.text[at:], w)
@@ -50,9 +50,8 @@ func (f *findings) matches(words []string, visit func(start, end int) bool) {
 				break
 			}
 			start := at + next
-			if at = start + len(w); !visit(start, at) {
-				return
-			}
+			at = start + len(w)
+			visit(start, at)
 		}
 	}
 }
@@ -72,8 +71,8 @@ func findComments(f *findings) {
 		if n := strings.Index(inside, "-->"); n >= 0 {
 			inside, end = inside[:n], start+len("<!--")+n+len("-->")
 		}
-		if len(strings.TrimSpace(inside)) >= longComment && !f.add(Comment, "an HTML comment", start, end) {
-			return
+		if len(strings.TrimSpace(inside)) >= longComment {
+			f.add(Comment, "an HTML comment", start, end)
 		}
 		at = end
 	}
@@ -93,20 +92,24 @@ var sentAddress = sync.OnceValue(func() *regexp.Regexp {
 const tagLength = 2048 // bytes of a tag, or of an image's address, that are looked at
 
 func findCSSHidden(f *findings) {
-	f.tags(func(start, end int) bool {
-		return !hidingStyle().MatchString(f.text[start:end]) || f.add(CSSHidden, "HTML that its style hides", start, end)
+	f.tags(func(start, end int) {
+		if hidingStyle().MatchString(f.text[start:end]) {
+			f.add(CSSHidden, "HTML that its style hides", start, end)
+		}
 	})
 }
 
 func findImageLinks(f *findings) {
 	const what = "an image whose address carries a query"
-	f.tags(func(start, end int) bool {
-		return f.text[start+1]|0x20 != 'i' || !sentAddress().MatchString(f.text[start:end]) || f.add(ImageLink, what, start, end)
+	f.tags(func(start, end int) {
+		if f.text[start+1]|0x20 == 'i' && sentAddress().MatchString(f.text[start:end]) {
+			f.add(ImageLink, what, start, end)
+		}
 	})
-	f.matches([]string{"]("}, func(at, from int) bool {
+	f.matches([]string{"]("}, func(at, from int) {
 		start := strings.LastIndexByte(f.text[max(0, at-300):at], '[') + max(0, at-300)
 		if start < 1 || f.text[start-1] != '!' || f.text[start] != '[' {
-			return true
+			return
 		}
 		end := min(from+tagLength, len(f.text))
 		for _, stop := range []byte(")\n") {
@@ -114,7 +117,9 @@ func findImageLinks(f *findings) {
 				end = from + n
 			}
 		}
-		return !queried(f.text[from:end]) || f.add(ImageLink, what, start-1, end)
+		if queried(f.text[from:end]) {
+			f.add(ImageLink, what, start-1, end)
+		}
 	})
 }
 
@@ -136,7 +141,7 @@ func queried(address string) bool {
 
 // tags visits what may be a tag of HTML with attributes, from its < to before what
 // follows its >.
-func (f *findings) tags(visit func(start, end int) bool) {
+func (f *findings) tags(visit func(start, end int)) {
 	t := f.text
 	for at := 0; ; at++ {
 		n := strings.IndexByte(t[at:], '<')
@@ -151,8 +156,8 @@ func (f *findings) tags(visit func(start, end int) bool) {
 		if n := strings.IndexByte(t[at:end], '>'); n >= 0 {
 			end = at + n + 1
 		}
-		if strings.IndexByte(t[at:end], '=') > 0 && !visit(at, end) {
-			return
+		if strings.IndexByte(t[at:end], '=') > 0 {
+			visit(at, end)
 		}
 	}
 }
@@ -174,8 +179,8 @@ func findGaps(f *findings) {
 		start := len(strings.TrimRight(t[:at], white))
 		rest := strings.TrimLeft(t[at:], white)
 		end := len(t) - len(rest)
-		if rest != "" && end-start >= longGap && gapes(t[start:end]) && !f.add(Gap, "a gap that pushes text out of sight", start, end) {
-			return
+		if rest != "" && end-start >= longGap && gapes(t[start:end]) {
+			f.add(Gap, "a gap that pushes text out of sight", start, end)
 		}
 		at = max(at, end)
 	}

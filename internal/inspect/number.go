@@ -51,7 +51,8 @@ func findCards(f *findings) {
 		if name == "" || !luhn(digits) || among(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
 			return false
 		}
-		return f.add(Card, "a card's number ("+name+")", start, end)
+		f.add(Card, "a card's number ("+name+")", start, end)
+		return true
 	})
 }
 
@@ -96,7 +97,8 @@ func findIBANs(f *findings) {
 		if ibanLengths[string(p[:2])] != len(p) || among(exampleIBANs, p) || mod97(mod97(0, p[4:]), p[:4]) != 1 {
 			return false
 		}
-		return f.add(IBAN, "an account number ("+string(p[:2])+")", start, end)
+		f.add(IBAN, "an account number ("+string(p[:2])+")", start, end)
+		return true
 	})
 }
 
@@ -130,9 +132,7 @@ func findSSNs(f *findings) {
 		if start < 0 || start+11 > len(t) || !ssn(t[start:start+11]) || start > 0 && partOfNumber(t[start-1]) || start+11 < len(t) && partOfNumber(t[start+11]) {
 			continue
 		}
-		if !f.add(SSN, "a social security number of the USA", start, start+11) {
-			return
-		}
+		f.add(SSN, "a social security number of the USA", start, start+11)
 		i = start + 10
 	}
 }
@@ -160,7 +160,11 @@ func partOfNumber(c byte) bool {
 // North America and China prescribe (49 CFR 565.15).
 func findVINs(f *findings) {
 	f.numbers(&vinLetters, 17, 17, func(group string) bool { return len(group) == 17 }, func(start, end int, p []byte) bool {
-		return end-start == 17 && vin(p) && f.add(VIN, "a vehicle identification number", start, end)
+		if end-start != 17 || !vin(p) {
+			return false
+		}
+		f.add(VIN, "a vehicle identification number", start, end)
+		return true
 	})
 }
 

@@ -58,10 +58,13 @@ func findOwn(f *findings) {
 				continue
 			}
 			pattern := &p.Patterns[i]
-			pattern.find(f.text, &left, func(start, end int) bool { return f.add(k, pattern.Says, start, end) })
+			pattern.find(f.text, &left, func(start, end int) bool {
+				f.add(k, pattern.Says, start, end)
+				return true
+			})
 			if left < 0 {
-				f.cut = &Found{Unscreened, "the patterns of a pack cost too much here", 0, len(f.text)}
-				return
+				f.unlooked(k, "the patterns of a pack cost too much here", 0)
+				break
 			}
 		}
 	}

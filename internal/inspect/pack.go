@@ -365,7 +365,10 @@ func findPacks(f *findings) {
 			if n++; !says[n] || !f.wanted.has(k) {
 				continue
 			}
-			pattern.find(f.text, nil, func(start, end int) bool { return f.add(k, pattern.Says, start, end) })
+			pattern.find(f.text, nil, func(start, end int) bool {
+				f.add(k, pattern.Says, start, end)
+				return true
+			})
 		}
 	}
 }

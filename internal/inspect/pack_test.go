@@ -200,7 +200,7 @@ func FuzzPack(f *testing.F) {
 		}
 		at := 0
 		for _, found := range Text(text, wanted) {
-			if found.Kind == Unscreened { // it stands last, wherever that begins
+			if found.Kind == Unscreened {
 				continue
 			}
 			if found.Start < at || found.End < found.Start || found.End > len(text) {

@@ -1,8 +1,8 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,60 +11,177 @@ import (
 )
 
 // findSecrets finds what the record would not keep either (internal/redact). What only a
-// name announces is likely; what documents write in a secret's place is none.
+// name announces is likely; what documents write in a secret's place is none. A secret of a
+// form of its own is judged by its own letters, whatever stands around it.
 func findSecrets(f *findings) {
 	for at := 0; ; {
 		s, found := redact.Find(f.text, at)
 		if !found {
 			return
 		}
+		at = max(s.End, s.Start+1)
 		value := f.text[s.Start:s.End]
-		if placeholder(value) {
-			at = max(s.End, s.Start+1)
-			continue
-		}
-		kind, what := Secret, ""
+		shape := ""
 		if s.Named {
-			if own, shaped := redact.Find(value, 0); !shaped || own.Named {
-				kind, what = SecretLikely, "the value of a secret's name"
-			} else {
-				s.Kind = own.Kind
+			shape = shapeIn(value)
+		} else if given(value, s) {
+			shape = s.Kind
+		}
+		switch {
+		case shape != "" && f.wanted.has(Secret):
+			f.add(Secret, "a secret ("+shape+")", s.Start, s.End)
+		case shape == "" && s.Named && !placeholder(value):
+			f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
+		}
+	}
+}
+
+// shapeIn is the kind of the first secret in the value of a name that is known by its form or
+// its place, and is no example; "" for none. It may begin behind a word of examples.
+func shapeIn(value string) string {
+	for at := 0; ; {
+		s, found := redact.Find(value, at)
+		if !found {
+			break
+		}
+		switch at = max(s.Start, at+1); { // there may be one in the value of another name
+		case !s.Named && given(value[s.Start:s.End], s):
+			return s.Kind
+		case !s.Named:
+			at = max(s.End, at)
+		}
+	}
+	lower := strings.ToLower(value)
+	for _, word := range exampleWords {
+		if _, behind, found := strings.Cut(lower, word); found && behind != "" {
+			if s, ok := redact.Find(value[len(value)-len(behind):], 0); ok && !s.Named && given(value[len(value)-len(behind):][s.Start:s.End], s) {
+				return s.Kind
 			}
 		}
-		if kind == Secret && f.wanted.has(Secret) {
-			what = "a secret (" + s.Kind + ")"
-		}
-		if !f.add(kind, what, s.Start, s.End) {
-			return
-		}
-		at = max(s.End, s.Start+1)
 	}
+	return ""
+}
+
+// given reports whether what is known by its form or its place is no example.
+func given(value string, s redact.Span) bool {
+	if s.Placed {
+		own, found := redact.Find(value, 0) // a key as the name in an address
+		return found && !own.Named && !own.Placed && given(value[own.Start:own.End], own) || !placeholder(value) && !standsIn(value, s.Kind)
+	}
+	return !example(value, s.Kind)
+}
+
+// exampleWords are written where a secret would stand.
+var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "...."}
+
+// example reports a secret of a form of its own that is made up: without the words, the runs of
+// one letter and the rows of the alphabet in it, what is left has no such form any more.
+func example(secret, kind string) bool {
+	if kind == "pem" {
+		return letters(madeUp(armored(secret))) < 5
+	}
+	left := madeUp(secret)
+	switch {
+	case letters(secret) < 6:
+		return true
+	case kind == "sk" && (strings.HasPrefix(secret, "sk-ssh-") || strings.HasPrefix(secret, "sk-ecdsa-")): // OpenSSH's names of algorithms
+		return true
+	case left == secret:
+		return false
+	case kind == "bearer" || kind == "sas": // these have no form of their own
+		return len(left) < 16 || letters(left) < 6
+	}
+	s, found := redact.Find(left, 0)
+	return !found || s.Named || s.Placed
+}
+
+// armored is the base64 of a key in PEM armour, without its headers.
+func armored(key string) string {
+	var body strings.Builder
+	_, key, _ = strings.Cut(key, "KEY")
+	key, _, _ = strings.Cut(key, "-----END")
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
+		if len(word) > 1 && word[0] == 'n' && strings.Contains(key, `\n`) { // the end of a line of JSON in a text
+			word = word[1:]
+		}
+		if lettersAt(word) == len(strings.TrimRight(word, "=")) && !strings.Contains(word, "-") {
+			body.WriteString(word)
+		}
+	}
+	return body.String()
+}
+
+// madeUp is a text without what examples are made of.
+func madeUp(text string) string {
+	lower, left := strings.ToLower(text), make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		n := 0
+		for _, word := range exampleWords {
+			if strings.HasPrefix(lower[i:], word) {
+				n = max(n, len(word))
+			}
+		}
+		const long = 6
+		same, row := 1, 1
+		for ; i+same < len(text) && lower[i+same] == lower[i]; same++ {
+		}
+		for ; i+row < len(text) && follows(lower[i+row-1], lower[i+row]); row++ {
+		}
+		if most := max(same, row); most >= long {
+			n = max(n, most)
+		}
+		if n == 0 {
+			left = append(left, text[i])
+			n = 1
+		}
+		i += n
+	}
+	return string(left)
+}
+
+// follows reports that a letter or digit comes after another, 0 after 9.
+func follows(a, b byte) bool {
+	letter := 'a' <= a && a < 'z' || '0' <= a && a < '9'
+	return letter && b == a+1 || a == '9' && b == '0'
+}
+
+// standins are what documents write for a password in an address or behind an option.
+var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
+
+// standsIn reports that a value stands for a secret in its place.
+func standsIn(value, kind string) bool {
+	if kind == "basic" {
+		said, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
+		_, value, _ = strings.Cut(string(said), ":")
+		if placeholder(value) {
+			return true
+		}
+	}
+	return slices.Contains(standins, strings.ToLower(value)) || strings.ContainsAny(value, "${}[]%()*") && !strings.ContainsAny(value, "0123456789")
 }
 
 // placeholder says that a value is written where a secret would stand: an example, a
 // variable, a run of one letter.
 func placeholder(value string) bool {
-	var room [256]byte
-	lower := append(room[:0], value...)
-	for i, c := range lower {
-		if c >= 'A' && c <= 'Z' {
-			lower[i] = c | 0x20
-		}
-	}
+	lower := strings.ToLower(value)
 	for _, word := range []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "<", "${", "{{", "****", "....", "1234567890abc"} {
-		if bytes.Contains(lower, []byte(word)) {
+		if strings.Contains(lower, word) {
 			return true
 		}
 	}
+	return letters(value) < 6
+}
+
+// letters is how many different bytes there are in a text.
+func letters(text string) (n int) {
 	var seen [256]bool
-	n := 0
-	for i := range len(value) {
-		if !seen[value[i]] {
-			seen[value[i]] = true
+	for i := range len(text) {
+		if !seen[text[i]] {
+			seen[text[i]] = true
 			n++
 		}
 	}
-	return n < 6
+	return n
 }
 
 const (
@@ -98,9 +215,7 @@ func findEncoded(f *findings) {
 			}
 			if text, ok := decoded(t[start:end]); ok {
 				if inside := f.inside(text, f.wanted.own); len(inside) > 0 {
-					if !f.add(Encoded, "base64 of a text with "+inside[0].What, start, end) {
-						return
-					}
+					f.add(Encoded, "base64 of a text with "+inside[0].What, start, end)
 					break
 				}
 			}

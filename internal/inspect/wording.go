@@ -8,8 +8,11 @@ func findInjections(f *findings) {
 	if f.wanted.has(Injection) {
 		level = injection.Likely
 	}
-	injection.Find(f.text, level, func(start, end int, top injection.Level) bool {
+	injection.Find(f.text, level, func(start, end int, top injection.Level) {
 		const what = "words like those of prompt injections"
-		return f.add(Injection, what, start, end) && (top < injection.Strict || f.add(InjectionStrict, what, start, end))
+		f.add(Injection, what, start, end)
+		if top >= injection.Strict {
+			f.add(InjectionStrict, what, start, end)
+		}
 	})
 }

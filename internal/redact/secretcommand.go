@@ -108,7 +108,7 @@ func (c *credential) secret(s []byte, i int) span {
 	if from < to && s[from] == '$' || from < to && s[from] == '-' { // a variable, or the next option
 		return span{}
 	}
-	return span{from, to, "value"}
+	return span{from, to, placedKind}
 }
 
 // listedSecrecy judges an element of a list that is a command line: the one before

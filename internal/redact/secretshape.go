@@ -18,8 +18,8 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 }()
 
 // begins holds, for what the first two bytes come to, which third ones are worth a
-// look, one bit for each value modulo 64: those of the shapes, of JSON web tokens and
-// of Bearer.
+// look, one bit for each value modulo 64: those of the shapes, of JSON web tokens, and of
+// the words of places: Bearer, Basic, machine, data, stringData.
 var begins [1024]uint64
 
 func init() { // in its place: the array as a value is made on the heap
@@ -36,6 +36,12 @@ func init() { // in its place: the array as a value is made on the heap
 		for _, e := range "eE" {
 			t[pair(byte(b), byte(e))] |= 1<<('a'&63) | 1<<('A'&63)
 		}
+		for _, a := range "aA" {
+			t[pair(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
+		}
+	}
+	for _, word := range []string{"mac", "dat", "str"} {
+		t[pair(word[0], word[1])] |= 1 << (word[2] & 63)
 	}
 	t[pair('e', 'y')] |= 1 << ('J' & 63)
 }
@@ -63,6 +69,12 @@ func startAt(s []byte, i, from int) span {
 		return jwtAt(s, i)
 	case s[i]|0x20 == 'b' && s[i+1]|0x20 == 'e':
 		return bearer(s, i)
+	case s[i]|0x20 == 'b':
+		return basic(s, i)
+	case s[i] == 'm':
+		return netrcAt(s, i, from)
+	case s[i] == 'd', s[i] == 's':
+		return dataAt(s, i, from)
 	}
 	return span{}
 }

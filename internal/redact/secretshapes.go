@@ -98,6 +98,8 @@ var shapes = [...]shape{
 	{start: "duffel_live_", kind: "duffel", min: 40, of: wordish | equals}, {start: "duffel_test_", kind: "duffel", min: 40, of: wordish | equals},
 
 	// Of no vendor.
+	{start: "AccountKey=", kind: "azure", min: 40, of: alnum | slashes | equals}, {start: "SharedAccessKey=", kind: "azure", min: 40, of: alnum | slashes | equals},
+	{start: "xprv", kind: "wallet", min: 100, digit: true}, {start: "yprv", kind: "wallet", min: 100, digit: true}, {start: "zprv", kind: "wallet", min: 100, digit: true}, {start: "tprv", kind: "wallet", min: 100, digit: true},
 	{start: "AGE-SECRET-KEY-1", kind: "age", min: 20}, {start: "ZXlK", kind: "jwt", min: 60, of: alnum | slashes | equals, digit: true},
 }
 

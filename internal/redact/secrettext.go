@@ -135,13 +135,20 @@ func assigned(s []byte, i, from int) span {
 	if level == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
 		return span{}
 	}
+	if inQuery && signature(name, s[from:to]) {
+		return span{from, to, "sas"}
+	}
 	return span{from, to, "value"}
 }
 
 // isHeader says whether all of the line behind a name is its value.
 func isHeader(name []byte) bool {
-	const cookie = "cookie"
-	return bytes.EqualFold(name, []byte("authorization")) || len(name) >= len(cookie) && bytes.EqualFold(name[len(name)-len(cookie):], []byte(cookie))
+	for _, end := range []string{"authorization", "cookie"} {
+		if len(name) >= len(end) && bytes.EqualFold(name[len(name)-len(end):], []byte(end)) {
+			return true
+		}
+	}
+	return false
 }
 
 // valueAfter finds the value that begins at s[i]: quoted, a whole header line,
@@ -182,12 +189,16 @@ func userinfo(s []byte, i int) span {
 		return span{}
 	}
 	if colon := bytes.IndexByte(authority[:at], ':'); colon >= 0 {
-		return span{start + colon + 1, start + at, "password"}
+		from := start + colon + 1
+		if own, found := findSecret(authority[:colon], 0); found && own.kind != "value" { // a key as the name
+			from = start
+		}
+		return span{from, start + at, placedKind}
 	}
 	if at < 16 && !bytes.HasPrefix(s[max(0, i-5):], []byte("http")) && !bytes.HasPrefix(s[max(0, i-4):], []byte("http")) {
 		return span{} // ssh://git@host: a name, not a secret
 	}
-	return span{start, start + at, "password"}
+	return span{start, start + at, placedKind}
 }
 
 // flagged reads --password VALUE.

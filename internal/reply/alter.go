@@ -18,13 +18,14 @@ import (
 // Change is what shall be done to a message. The zero value changes nothing.
 type Change struct {
 	Redact  []int    // which of Findings are taken out, in ascending order
+	Takes   bool     // a rule takes something out, wherever it stands
 	Fence   string   // the id of the marks around the whole; "" for none
 	Warn    []string // kinds of which the reader is told
 	Server  string   // its name, for the marks
 	LeftOut []int    // entries of a list that are left out, in ascending order
 	Pinned  bool     // the message is one of With
 	Call    string   // the record id of the call that is answered; "" when there is none
-	// Output is what the structured content must fit when something was taken out of it; nil
+	// Output is what the structured content must fit when something of it was changed; nil
 	// where nothing is known.
 	Output *schema.Schema
 }
@@ -46,7 +47,8 @@ type edit struct {
 }
 
 // Alter is the message as changed, within the limits that it was admitted under. An error
-// means that it must not go on; its words hold nothing of the message.
+// means that it must not go on; its words hold nothing of the message. Nil is a message in
+// which there was nothing to change.
 func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
 	edits, err := m.redactions(c, n)
 	if err != nil {
@@ -63,7 +65,9 @@ func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, blocks...)
+		if edits = append(edits, blocks...); len(edits) == 0 && len(c.Warn) == 0 {
+			return nil, nil // it says nothing
+		}
 	}
 	if edits, err = m.meta(edits, c); err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, err
 	if err := f.Parse(raw, limits); err != nil {
 		return nil, fmt.Errorf("with the changes it is no message any more: %w", err)
 	}
-	if c.Output != nil && len(c.Redact) > 0 && m.bends(edits) {
+	if c.Output != nil && m.bends(edits) {
 		with := Message{raw: f.Result, root: m.root, payload: span{0, len(f.Result)}}
 		if with.Hold(c.Output); len(with.Findings) > 0 {
 			return nil, errUnfit
@@ -95,11 +99,11 @@ func (m *Message) bends(edits []edit) bool {
 
 // redactions takes findings out, and everything else that says the same.
 func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
-	if len(c.Redact) == 0 {
-		return nil, nil
-	}
-	if !m.whole {
+	switch {
+	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
 		return nil, errPart
+	case len(c.Redact) == 0:
+		return nil, nil
 	}
 	same := map[string]string{} // values and their marks
 	for _, i := range c.Redact {
@@ -108,7 +112,10 @@ func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
 			return nil, errFixed
 		}
 		to := shown(f)
-		if to == "" {
+		switch {
+		case f.Of != "":
+			to = n.marker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
+		case to == "":
 			to = n.marker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to

@@ -13,7 +13,7 @@ func (m *Message) Plan(c *Change, alters []Alteration, id func() string) (words 
 	for _, a := range alters {
 		switch a.How {
 		case "redact":
-			redacted[a.Kind] = true
+			redacted[a.Kind], c.Takes = true, true
 			words = once(words, "redact "+a.Kind)
 		case "fence":
 			if c.Fence == "" {
@@ -31,9 +31,11 @@ func (m *Message) Plan(c *Change, alters []Alteration, id func() string) (words 
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		forged := f.Kind == Fence && c.Fence != "" && !f.Fixed // or it could end our own
-		if redacted[f.Kind] || forged {
-			c.Redact = append(c.Redact, i)
+		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // or it could end our own
+		if redacted[f.Kind] || forged || f.Of != "" && redacted[f.Of] {
+			if c.Redact = append(c.Redact, i); f.Of != "" {
+				words = once(words, "withhold a text that was not looked at to its end")
+			}
 		}
 	}
 	return words
@@ -44,7 +46,7 @@ func (m *Message) Plan(c *Change, alters []Alteration, id func() string) (words 
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]
-		if slices.ContainsFunc(alters, func(a Alteration) bool { return a.Kind == f.Kind }) {
+		if slices.ContainsFunc(alters, func(a Alteration) bool { return a.Kind == f.Kind || f.Of != "" && a.Kind == f.Of }) {
 			redact = append(redact, at)
 			out = out || m.Named(f) || f.Fixed
 		}

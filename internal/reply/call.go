@@ -20,7 +20,7 @@ func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, er
 		l := looker{m: m, wanted: wanted, room: maxText}
 		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(object))}, pass: func([]string, string) bool { return false }}
 		w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
-		if !w.value() || !m.whole {
+		if !w.value() || !m.Whole() {
 			return nil, errors.New("not all of the arguments could be looked at")
 		}
 		all = append(all, m.Findings...)
@@ -28,7 +28,7 @@ func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, er
 	for _, text := range texts {
 		m := &Message{whole: true}
 		l := looker{m: m, wanted: wanted, room: maxText}
-		if len(text) > maxText || !l.add(place{entry: -1}, token{end: len(text), said: text, number: true}, 0, l.look(text)) {
+		if len(text) > maxText || !l.add(place{entry: -1}, token{end: len(text), said: text, number: true}, 0, l.look(text)) || !m.Whole() {
 			return nil, errors.New("not all of the text could be looked at")
 		}
 		all = append(all, m.Findings...)

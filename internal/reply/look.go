@@ -24,8 +24,9 @@ const (
 // Bounds of one look: beyond them stands unscreened.
 const (
 	maxText   = 4 << 20 // bytes of strings
-	maxFound  = 256
-	maxLevels = 4 // of JSON in a string in JSON
+	maxFound  = 256     // of one kind: a further string with it was not looked at whole
+	maxCut    = 4096    // strings that were not looked at whole; then the look ends
+	maxLevels = 4       // of JSON in a string in JSON
 )
 
 // Finding is one thing that a message carries.
@@ -37,6 +38,9 @@ type Finding struct {
 	// Fixed says that it stands where nothing may be altered: in a number, a blob, a
 	// request to the client.
 	Fixed bool
+	// Of is, of a string that was not looked at whole (unscreened), the kind that may still
+	// stand in it; "" where that is not known.
+	Of string
 
 	start, end int    // of the message
 	value      string // what is said there
@@ -51,11 +55,14 @@ type Wanted struct {
 	Link   bool
 	Server string // its URL, for Link; "" of one without
 	Schema bool   // for the caller, who knows the schemas
+
+	words []string // all of them, as written; "*" for any
 }
 
 // ParseWanted reads the words of kinds, among them those of the owner's packs.
 func ParseWanted(words []string, own ...*inspect.Pack) (w Wanted, err error) {
 	var texts []string
+	w.words = slices.Clone(words)
 	for _, k := range words {
 		switch k {
 		case "*":
@@ -86,11 +93,38 @@ type Message struct {
 	root     string // where the payload stands: /result
 	payload  span   // an object or, of an error, what there is
 	list     string // the member that holds the entries of a list; "" is no list
-	whole    bool   // all of it was looked at
+	whole    bool   // the look reached its end
+	wanted   []string
 }
 
-// Whole says whether all of the message was looked at.
-func (m *Message) Whole() bool { return m.whole }
+// Whole reports whether all of the message was looked at, for all kinds.
+func (m *Message) Whole() bool { return m.whole && len(m.Doubted()) == 0 }
+
+// Ended reports whether the look reached the end of the message.
+func (m *Message) Ended() bool { return m.whole }
+
+// Doubted are the kinds that may stand in what was not looked at, each once, in order. "*" is
+// all of them.
+func (m *Message) Doubted() (kinds []string) {
+	if !m.whole {
+		kinds = slices.DeleteFunc(slices.Clone(m.wanted), func(k string) bool { return k == Schema }) // that is held to all of it
+	}
+	for i := range m.Findings {
+		if of := m.Findings[i].Of; of != "" {
+			kinds = append(kinds, of)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// Readings are the kinds that rules judge: those that were found, and those that may stand in
+// what was not looked at.
+func (m *Message) Readings() []string {
+	all := append(m.Kinds(), m.Doubted()...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 type span struct{ start, end int }
 
@@ -109,7 +143,7 @@ var errNothing = errors.New("the message carries nothing that could be looked at
 // Look looks at a message that answers method, or that came by itself. f is as
 // proxy/frame gave it.
 func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
-	m := &Message{raw: f.Raw, list: lists[method].member, whole: true}
+	m := &Message{raw: f.Raw, list: lists[method].member, whole: true, wanted: wanted.words}
 	part := f.Result
 	switch {
 	case part != nil:
@@ -152,6 +186,10 @@ type looker struct {
 	m       *Message
 	wanted  Wanted
 	room    int // bytes that may still be looked at
+	cut     int // strings that were not looked at whole
+	doubted int // where the last of them begins, and kinds
+	doubts  []string
+	counts  map[string]int // findings by kind
 	scratch []byte
 }
 
@@ -159,6 +197,9 @@ type looker struct {
 func (l *looker) see(path []string, name, value token) (segment string, ok bool) {
 	at := place{path: path[:len(path)-1], entry: l.entry(path)}
 	segment = name.said
+	if l.blob(path, name, value) && picture(value.said) {
+		return segment, true
+	}
 	if l.room -= len(name.said) + len(value.said); l.room < 0 {
 		l.unscreened(at, "the rest of a long message")
 		return segment, false
@@ -264,23 +305,62 @@ func (l *looker) lookFlat(text string) (found []inspect.Found) {
 
 // add notes what was found in a token, which stands at offset from of what was looked at.
 func (l *looker) add(at place, t token, from int, found []inspect.Found) bool {
-	for _, f := range found {
-		start, end := max(f.Start-from, 0), min(f.End-from, len(t.said))
+	for i := range found {
+		start, end := max(found[i].Start-from, 0), min(found[i].End-from, len(t.said))
 		if start >= end {
 			continue
 		}
-		if f.Kind == inspect.Unscreened || len(l.m.Findings) == maxFound {
+		f := Finding{Pointer: pointer(l.m.root, at.path), Entry: at.entry, Fixed: t.number || l.fixed(at.path), start: t.start, end: t.end}
+		switch l.takes(&f, t, &found[i]) {
+		case full:
 			l.unscreened(at, "behind too many findings")
 			return false
+		case again:
+			continue
+		case asDoubt:
+			start, end = 0, len(t.said)
 		}
-		one := Finding{Kind: string(f.Kind), What: f.What, Pointer: pointer(l.m.root, at.path), Entry: at.entry,
-			Fixed: t.number || l.fixed(at.path), start: t.start, end: t.end, value: strings.Clone(t.said[start:end])}
-		if !t.number {
-			one.start, one.end = t.raw(l.m.raw, start, end)
+		if f.value = strings.Clone(t.said[start:end]); !t.number {
+			f.start, f.end = t.raw(l.m.raw, start, end)
 		}
-		l.m.Findings = append(l.m.Findings, one)
+		l.m.Findings = append(l.m.Findings, f)
 	}
 	return true
+}
+
+// taken is what becomes of one finding.
+type taken int
+
+const (
+	asFound taken = iota
+	asDoubt       // it stands for a string that was not looked at whole for a kind
+	again         // such a string is told of already
+	full          // there is no more room
+)
+
+// takes gives f the kind of what was found, as far as there is room for it.
+func (l *looker) takes(f *Finding, t token, one *inspect.Found) taken {
+	if f.Kind, f.What, f.Of = string(one.Kind), one.What, string(one.Of); one.Kind != inspect.Unscreened {
+		if l.counts == nil {
+			l.counts = map[string]int{}
+		}
+		if l.counts[f.Kind]++; l.counts[f.Kind] <= maxFound {
+			return asFound
+		}
+		f.Kind, f.What, f.Of = string(inspect.Unscreened), "behind too many findings", f.Kind
+	}
+	if l.doubted != t.start {
+		l.doubted, l.doubts = t.start, l.doubts[:0]
+	}
+	switch {
+	case slices.Contains(l.doubts, f.Of):
+		return again
+	case f.Of == "" || l.cut == maxCut:
+		return full
+	}
+	l.doubts = append(l.doubts, f.Of)
+	l.cut++
+	return asDoubt
 }
 
 // unscreened notes that not all of the message was looked at.
@@ -294,12 +374,15 @@ func (l *looker) fixed(path []string) bool { return len(path) > 0 && path[0] == 
 
 // blob says that a value is what a server has sent as base64.
 func (l *looker) blob(path []string, name, value token) bool {
+	if name.said != "blob" && name.said != "data" || len(value.said) < 24 {
+		return false
+	}
 	if path[0] == "result" && len(path) > 1 { // of a task
 		path = path[1:]
 	}
 	switch path[0] {
 	case "content", "contents", "messages":
-		return (name.said == "blob" || name.said == "data") && len(value.said) >= 24 && len(path) > 2
+		return len(path) > 2
 	}
 	return false
 }
@@ -310,16 +393,18 @@ func (l *looker) addBlob(at place, t token) bool {
 	if !textual(b) {
 		return true
 	}
-	for _, f := range l.look(string(b)) {
-		if len(l.m.Findings) == maxFound {
-			l.unscreened(at, "behind too many findings")
-			return false
-		}
-		l.m.Findings = append(l.m.Findings, Finding{Kind: string(f.Kind), What: f.What, Pointer: pointer(l.m.root, at.path),
-			Entry: at.entry, Fixed: true, start: t.start, end: t.end, value: string(b[f.Start:f.End])})
-	}
-	return true
+	text := token{start: t.start, end: t.end, said: string(b), number: true} // no part of it can be altered
+	return l.add(at, text, 0, l.look(text.said))
 }
+
+// picture reports a long blob that is no text: a screenshot, say. There is nothing in it that
+// anything here finds, and it takes no room from texts.
+func picture(said string) bool {
+	const long = 4 << 10
+	return len(said) >= long && strings.Trim(said, base64Letters) == "" && !textual(unblob(said))
+}
+
+const base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
 
 // unblob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
 // several pieces, and without what is no letter of it.

@@ -57,7 +57,8 @@ func (n *Numbers) marker(kind, value string) string {
 
 // marks finds what is, or imitates, one of our marks: whatever is drawn like it, with
 // anything that is not drawn in between.
-func marks(text string, marker, fence bool) (found []inspect.Found) {
+func marks(text string, marker, fence bool) []inspect.Found {
+	var markers, fences bounded
 	const wide = "［"
 	nextWide := 0
 	for at := 0; at < len(text); {
@@ -75,7 +76,7 @@ func marks(text string, marker, fence bool) (found []inspect.Found) {
 		if n := strings.IndexByte(text[at:until], '['); n >= 0 {
 			at += n
 		} else if at = until; at == len(text) {
-			return found
+			break
 		}
 		_, size := utf8.DecodeRuneInString(text[at:])
 		word, end := markAt(text, at+size)
@@ -85,16 +86,25 @@ func marks(text string, marker, fence bool) (found []inspect.Found) {
 		}
 		switch {
 		case word == withheld && marker:
-			found = append(found, inspect.Found{Kind: Marker, What: "the mark of a text that was withheld", Start: at, End: end})
+			markers.take(inspect.Found{Kind: Marker, What: "the mark of a text that was withheld", Start: at, End: end}, len(text))
 		case word == untrusted && fence:
-			found = append(found, inspect.Found{Kind: Fence, What: "a mark that imitates clawai's", Start: at, End: end})
-		}
-		if len(found) > maxFound {
-			return found
+			fences.take(inspect.Found{Kind: Fence, What: "a mark that imitates clawai's", Start: at, End: end}, len(text))
 		}
 		at = end
 	}
-	return found
+	return append(markers, fences...)
+}
+
+// bounded are findings of one kind, and that there are more.
+type bounded []inspect.Found
+
+func (b *bounded) take(f inspect.Found, end int) {
+	switch n := len(*b); {
+	case n < maxFound:
+		*b = append(*b, f)
+	case n == maxFound:
+		*b = append(*b, inspect.Found{Kind: inspect.Unscreened, What: "behind too many findings", Start: f.Start, End: end, Of: f.Kind})
+	}
 }
 
 // maxMark is how far the end of a mark is looked for.

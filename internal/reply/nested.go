@@ -102,7 +102,7 @@ func nested(text string, found []inspect.Found, level int, look func(string) []i
 		where := places{inside: inside}
 		for _, f := range nested(said, look(said), level+1, look) {
 			start, end := where.of(f.Start, f.End)
-			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Start: from + 1 + start, End: from + 1 + end})
+			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Of: f.Of, Start: from + 1 + start, End: from + 1 + end})
 		}
 	}
 	for c.Blanks(); c.At < len(text); c.Blanks() {

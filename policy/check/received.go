@@ -44,16 +44,13 @@ func (fx *Fixture) checkReceived() error {
 // errLeftOut is why a client gets nothing of an entry.
 var errLeftOut = errors.New("it is left out of the list: what is to be taken out stands in its name, or where nothing can be altered")
 
-// received is what the client gets, as JSON, of a result or an entry that rules alter, once
-// it may go on. The error says why it gets nothing.
-func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
-	body, member := fx.Result, ""
+// looked looks at the fixture's result, or at a list with its entry, as the proxy does.
+func (fx *Fixture) looked(p *policy.Policy) (*reply.Message, error) {
+	body := fx.Result
 	if fx.On() == policy.OnList {
-		member = strings.TrimSuffix(fx.Method, "/list")
-		body = fmt.Appendf(nil, `{%q:[%s]}`, member, fx.Listed)
+		body = fmt.Appendf(nil, `{%q:[%s]}`, fx.member(), fx.Listed)
 	}
-	limits := frame.DefaultLimits()
-	f, err := frame.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%s}`, body), limits)
+	f, err := frame.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%s}`, body), frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +59,16 @@ func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server
 	if err != nil {
 		return nil, err
 	}
-	m, err := reply.Look(&f, fx.Method, wanted)
+	return reply.Look(&f, fx.Method, wanted)
+}
+
+// member is where entries of a list stand in its result.
+func (fx *Fixture) member() string { return strings.TrimSuffix(fx.Method, "/list") }
+
+// received is what the client gets, as JSON, of a result or an entry that rules alter, once
+// it may go on. The error says why it gets nothing.
+func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
+	m, err := fx.looked(p)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server
 	for _, a := range alters {
 		done = append(done, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
 	}
-	if member == "" {
+	if fx.On() == policy.OnReply {
 		m.Plan(&c, done, func() string { return fenceID })
 	} else {
 		every := make([]int, len(m.Findings))
@@ -83,13 +89,13 @@ func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server
 			return nil, errLeftOut
 		}
 	}
-	raw, err := m.Alter(&c, reply.NewNumbers(func(value string) [32]byte { return sha256.Sum256([]byte(value)) }), limits)
+	raw, err := m.Alter(&c, reply.NewNumbers(func(value string) [32]byte { return sha256.Sum256([]byte(value)) }), frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
 	result := gjson.GetBytes(raw, "result")
-	if member != "" {
-		result = result.Get(member + ".0")
+	if fx.On() == policy.OnList {
+		result = result.Get(fx.member() + ".0")
 	}
 	return []byte(result.Raw), nil
 }

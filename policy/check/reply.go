@@ -65,8 +65,8 @@ func (fx *Fixture) expect() error {
 	return nil
 }
 
-// found are the kinds that rules are about in what a call carries or in what came back:
-// those that the fixture states, or what the detectors see.
+// found are the kinds that rules are about in what a call carries: those that the fixture
+// states, or what the detectors see.
 func (fx *Fixture) found(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
 		return fx.Finds
@@ -112,12 +112,21 @@ func packs(p *policy.Policy) (own []*inspect.Pack) {
 // and the kinds that rules of the policy are about and that were found in it. The error says why
 // the frame would be refused before the rules.
 func (fx *Fixture) Answered(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
-	calls, text, err := fx.answered(server)
+	calls, err = fx.answered(server)
 	if err != nil {
 		return nil, nil, err
 	}
 	wanted, _ := p.Screens(fx.On())
-	return calls, fx.found([][]byte{text}, nil, wanted, packs(p)), nil
+	if fx.Finds != nil || len(wanted) == 0 {
+		return calls, fx.Finds, nil
+	}
+	m, err := fx.looked(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return calls, slices.DeleteFunc(m.Readings(), func(kind string) bool { // a forged mark is looked for in any case
+		return kind == reply.Fence && !slices.Contains(wanted, kind)
+	}), nil
 }
 
 // Strictest is what rules do with what came back: the strictest of it.
@@ -148,12 +157,10 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// answered are the calls that are answered, or those that would name what is listed, and
-// the text that came back.
-func (fx *Fixture) answered(server string) ([]policy.Call, []byte, error) {
+// answered are the calls that are answered, or those that would name what is listed.
+func (fx *Fixture) answered(server string) ([]policy.Call, error) {
 	if fx.On() == policy.OnReply {
-		calls, err := fx.Calls(server)
-		return calls, fx.Result, err
+		return fx.Calls(server)
 	}
 	if fx.Server != "" {
 		server = fx.Server
@@ -164,14 +171,14 @@ func (fx *Fixture) answered(server string) ([]policy.Call, []byte, error) {
 	case "resources/list":
 		name = gjson.GetBytes(fx.Listed, "uri")
 	default:
-		return nil, nil, fmt.Errorf("%q lists nothing that rules are about (tools/list, prompts/list, resources/list)", fx.Method)
+		return nil, fmt.Errorf("%q lists nothing that rules are about (tools/list, prompts/list, resources/list)", fx.Method)
 	}
 	if name.Type != gjson.String {
-		return nil, nil, errors.New("the entry has no name")
+		return nil, errors.New("the entry has no name")
 	}
 	c := Offered(fx.Method, name.String())
 	c.Server, c.At, c.OS, c.Assurances = server, fx.At, fx.OS, fx.Assurances
-	return []policy.Call{c}, fx.Listed, nil
+	return []policy.Call{c}, nil
 }
 
 // Offered is the call that would name an entry of a list.

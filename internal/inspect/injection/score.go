@@ -31,8 +31,8 @@ const (
 const wideTo = 163
 
 // Find visits the stretches of text whose windows reach a level, in their order; top is
-// the most that one of them summed up to, in the measure of narrow windows. False ends it.
-func Find(text string, level Level, visit func(start, end int, top Level) bool) {
+// the most that one of them summed up to, in the measure of narrow windows.
+func Find(text string, level Level, visit func(start, end int, top Level)) {
 	var s scorer
 	r := reader{text: text}
 	start, end, top := -1, 0, Level(0)
@@ -44,8 +44,8 @@ func Find(text string, level Level, visit func(start, end int, top Level) bool) 
 		case start >= 0 && from <= end:
 			end, top = r.end, max(top, score)
 			continue
-		case start >= 0 && !visit(start, end, top):
-			return
+		case start >= 0:
+			visit(start, end, top)
 		}
 		start, end, top = from, r.end, score
 	}

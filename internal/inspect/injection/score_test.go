@@ -40,13 +40,12 @@ func TestFind(t *testing.T) {
 		text := s.Among(a)
 		at, hit, most := strings.Index(text, a), false, Level(0)
 		last := 0
-		Find(text, Likely, func(start, end int, top Level) bool {
+		Find(text, Likely, func(start, end int, top Level) {
 			if start < last || start >= end || end > len(text) || top < Likely {
 				t.Fatalf("%d to %d, %d", start, end, top)
 			}
 			last, most = end, max(most, top)
 			hit = hit || start < at+len(a) && end > at
-			return true
 		})
 		if top := Top(text); top >= Likely && (most != top || !hit) {
 			t.Errorf("%q: found up to %d, over the attack: %v, and the text has %d", text, most, hit, top)

@@ -151,21 +151,23 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 		c.Output = in.against(m, wanted, x, p)
 	}
 	i := gate.Inspection{Found: found(m.Findings)}
-	if m.Whole() {
-		i.Looked = looked
-	}
+	doubted := m.Doubted()
+	i.Looked = slices.DeleteFunc(looked, func(kind string) bool { return slices.Contains(doubted, kind) })
 	if on == policy.OnList || introduces {
 		if m, err = in.pinned(m, &c, x, p, &i, wanted); err != nil {
 			return i, err
 		}
 	}
 	if on == policy.OnList {
-		if !m.Whole() {
+		if !m.Ended() {
 			return i, errors.New("not all of the list could be looked at")
 		}
 		entries(m, &c, x, p, &i)
 	} else {
-		i.Decision = p.DecideReply(on, answered(x, p), m.Kinds())
+		i.Decision = p.DecideReply(on, answered(x, p), m.Readings())
+		if x.Event.Direction == clientSays { // there is no model on the other side
+			i.Decision.Alters = slices.DeleteFunc(i.Decision.Alters, func(a policy.Alteration) bool { return a.Rule.Action != policy.Redact })
+		}
 		i.Altered = append(i.Altered, m.Plan(&c, done(i.Decision.Alters), fenceID)...)
 	}
 	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
@@ -173,7 +175,11 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if i.Sent, err = m.Alter(&c, in.same, limits()); err != nil {
+	i.Sent, err = m.Alter(&c, in.same, limits())
+	switch {
+	case err == nil && i.Sent == nil:
+		i.Altered = nil
+	case err != nil:
 		i.Why, i.Altered = err.Error(), nil
 		var rule *policy.Rule
 		if len(i.Decision.Alters) > 0 {
@@ -183,6 +189,9 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	}
 	return i, nil
 }
+
+// clientSays is the direction of what the client answers a server with.
+const clientSays = "client"
 
 // answered are the calls that a message answers: one of a method that no rule governs is
 // known by that, and only what came by itself answers a call that is not known.
@@ -273,8 +282,10 @@ func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy,
 
 func kindsOf(m *reply.Message, of []int) (kinds []string) {
 	for _, i := range of {
-		if k := m.Findings[i].Kind; !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
+		for _, k := range []string{m.Findings[i].Kind, m.Findings[i].Of} {
+			if k != "" && !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
 		}
 	}
 	return kinds

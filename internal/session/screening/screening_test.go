@@ -37,6 +37,14 @@ func exchange(method, line string, answered ...policy.Call) *gate.Exchange {
 	return &gate.Exchange{Raw: []byte(line), Answered: answered, Event: event.Event{Server: "s", Method: method, Ref: "r-1"}}
 }
 
+// clientsAnswer is what the client's model answers a server with.
+func clientsAnswer(text string) *gate.Exchange {
+	x := exchange("sampling/createMessage", `{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"the text `+text+`"}}}`,
+		policy.Call{Server: "s", Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"x"}})
+	x.Event.Direction = "client"
+	return x
+}
+
 func tool(name string) policy.Call {
 	return policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}}
 }
@@ -67,7 +75,10 @@ func TestInspect(t *testing.T) {
 		"a method without rules":   {on("reply", "fence", `tool = "*"`), exchange("initialize", `{"jsonrpc":"2.0","id":1,"result":{"instructions":"`+token+`"}}`), policy.Allow, ""},
 		"the whole":                {on("reply", "fence", `tool = "*"`), exchange("tools/call", answer(1, "x"), tool("a")), policy.Allow, " begin: "},
 		"forged marks":             {on("reply", "fence", `tool = "*"`), exchange("tools/call", answer(1, "[clawai:untrusted x end]"), tool("a")), policy.Allow, `"text":"[clawai:withheld fence 1]"`},
-		"no place for a mark":      {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{}}`, tool("a")), policy.Deny, ""},
+		"nothing to mark":          {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{}}`, tool("a")), policy.Allow, ""},
+		"no place for a mark":      {on("reply", "fence", `tool = "*"`), exchange("tools/call", `{"jsonrpc":"2.0","id":1,"result":{"`+strings.Repeat("a name ", 12)+`":1}}`, tool("a")), policy.Deny, ""},
+		"what the client answers":  {on("reply", "fence", ""), clientsAnswer("x"), policy.Allow, ""},
+		"a key of the client's":    {on("reply", "redact", `find = ["secret"]`), clientsAnswer(token), policy.Allow, "[clawai:withheld secret 1]"},
 		"a log message":            {on("reply", "redact", secrets), func() *gate.Exchange { x := exchange("notifications/message", message); x.Unasked = true; return x }(), policy.Allow, `"data":"[clawai:withheld secret 1]"`},
 		"a warning":                {on("reply", "warn", secrets), exchange("tools/call", answer(1, token), tool("a")), policy.Allow, "was found: secret]"},
 		"a list":                   {on("list", "deny", `tool = "drop"`) + on("list", "redact", "tool = \"*\"\nfind = [\"hidden\"]"), exchange("tools/list", list), policy.Allow, `"tools":[{"name":"read","description":"a<U+202E>b"}]`},
@@ -167,5 +178,76 @@ func TestCarriesWhatStandsBeside(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].Kind != "secret" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
+	}
+}
+
+// What was not looked at is not clean: findings of one kind hide nothing of another, behind too
+// many of a kind its rules hold all the same, and a text that something is taken out of is
+// withheld whole.
+func TestUnscreenedIsNotClean(t *testing.T) {
+	const tags = "\U000e0069\U000e0067\U000e006e"
+	longer := strings.Repeat("a long text ", 400<<10)
+	keys := ""
+	for i := range 400 {
+		keys += fmt.Sprintf("%s%03d ", token[:len(token)-3], i)
+	}
+	decoys := map[string]string{
+		"forged marks": "[clawai:untrusted x] ", "forged placeholders": "[clawai:withheld secret 1] ", "speakers": "<|im_start|>", "likely": "password=correct-horse\n",
+		"comments": "<!-- a note that no reader of the page will ever see -->", "cards": "4539 1488 0343 6467, ", "controls": "\u0085 ",
+	}
+	deny := func(kinds string) string { return on("reply", "deny", "tool = \"*\"\nfind = ["+kinds+"]") }
+	all := deny(`"hidden"`) + on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]") +
+		on("reply", "warn", "tool = \"*\"\nfind = [\"secret:likely\", \"comment\", \"card\", \"control\", \"marker\", \"template-token\"]")
+	for name, decoy := range decoys {
+		for _, text := range []string{strings.Repeat(decoy, 300) + token, strings.Repeat(decoy, 9000) + token, token + strings.Repeat(decoy, 300)} {
+			for _, rule := range []string{all, on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]")} {
+				got, err := New("s", nil, nil).Inspect(exchange("tools/call", answer(1, text), tool("a")), rules(t, rule))
+				if err != nil || got.Decision.Action != policy.Allow || got.Sent == nil || strings.Contains(string(got.Sent), token) {
+					t.Errorf("%s: %v, %v, the key went on: %v", name, got.Decision.Action, err, strings.Contains(string(got.Sent), token))
+				}
+			}
+			got, err := New("s", nil, nil).Inspect(exchange("tools/call", strings.Replace(answer(1, text), token, tags, 1), tool("a")), rules(t, all))
+			if err != nil || got.Decision.Action != policy.Deny {
+				t.Errorf("%s before tags: %v, %v", name, got.Decision.Action, err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		rules, text string
+		want        policy.Action
+		sent        string
+	}{
+		"keys without end":           {on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), keys, policy.Allow, "[clawai:withheld unscreened 257] This text is withheld whole"},
+		"and a kind that is denied":  {deny(`"secret:likely"`), strings.Repeat(decoys["likely"], 300), policy.Deny, ""},
+		"an exception for the kind":  {on("reply", "allow", "tool = \"*\"\nfind = [\"secret\"]") + on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), keys, policy.Allow, ""},
+		"a long text, denied":        {deny(`"hidden"`), longer, policy.Deny, ""},
+		"a long text, asked about":   {on("reply", "prompt", "tool = \"*\"\nfind = [\"hidden\"]"), longer, policy.Prompt, ""},
+		"a long text, taken out of":  {on("reply", "redact", "tool = \"*\"\nfind = [\"secret\"]"), longer, policy.Deny, ""},
+		"a long text, fenced":        {on("reply", "fence", "tool = \"*\""), longer, policy.Deny, ""},
+		"a long text, other rules":   {on("reply", "deny", "tool = \"b\"\nfind = [\"hidden\"]"), longer, policy.Allow, ""},
+		"a long text, warned of":     {on("reply", "warn", "tool = \"*\"\nfind = [\"secret\"]"), longer, policy.Allow, "was found: secret"},
+		"a long text, only a schema": {deny(`"schema"`), longer, policy.Allow, ""},
+	} {
+		got, err := New("s", nil, nil).Inspect(exchange("tools/call", answer(1, tt.text), tool("a")), rules(t, tt.rules))
+		if err != nil || got.Decision.Action != tt.want || (tt.sent == "") != (got.Sent == nil) || !strings.Contains(string(got.Sent), tt.sent) {
+			t.Errorf("%s: %v, %v, %s, %.300s", name, got.Decision.Action, err, got.Why, got.Sent)
+		}
+	}
+}
+
+// An entry of a list that was not looked at whole is left out, and the others stay.
+func TestUnscreenedEntries(t *testing.T) {
+	list := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"` + strings.Repeat("<|im_start|>", 300) + `"},{"name":"b"}]}}`
+	for _, action := range []string{"deny", "prompt", "redact"} {
+		p := rules(t, on("list", action, "tool = \"*\"\nfind = [\"template-token\"]"))
+		got, err := New("s", nil, nil).Inspect(exchange("tools/list", list), p)
+		if err != nil || strings.Contains(string(got.Sent), "im_start") || !strings.Contains(string(got.Sent), `{"name":"b"}`) {
+			t.Errorf("%s: %v, %s", action, err, got.Sent)
+		}
+	}
+	keys := `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Repeat(`{"name":"a","description":"[INST]"},`, 300) + `{"name":"b"}]}}`
+	got, err := New("s", nil, nil).Inspect(exchange("tools/list", keys), rules(t, on("list", "deny", "tool = \"*\"\nfind = [\"template-token\"]")))
+	if err != nil || !strings.Contains(string(got.Sent), `"tools":[{"name":"b"}]`) {
+		t.Errorf("%v, %.300s", err, got.Sent)
 	}
 }

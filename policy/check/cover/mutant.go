@@ -89,11 +89,16 @@ func titled(s *policy.Source) string {
 	if s.On != policy.OnCall {
 		on = s.On.String() + " of "
 	}
-	return fmt.Sprintf("%s %s%s %s", s.Action, on, s.About.Key(), named(s))
+	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.Key()+" "+named(s)))
 }
 
 // named is what a rule says of names.
-func named(s *policy.Source) string { return policytext.OneOrList(policytext.QuoteAll(s.Names)) }
+func named(s *policy.Source) string {
+	if s.Unnamed() {
+		return "anything"
+	}
+	return policytext.OneOrList(policytext.QuoteAll(s.Names))
+}
 
 // deniesSlashes reports that only names with a slash in them are answered by other
 // rules once the name of a rule that denies is widened or narrowed, and that no rule

@@ -92,12 +92,12 @@ func exact(s policy.Subject) bool {
 // meet says that one call may match two rules, or the rules that widening or
 // narrowing their names makes of them: the ends of the globs stay.
 func meet(a, b *policy.Source) bool {
-	return together(a, b) && (!exact(a.About) || anyMeet(classed(a), classed(b)))
+	return together(a, b) && (!exact(a.About) || !exact(b.About) || anyMeet(classed(a), classed(b)))
 }
 
 // together says that two rules judge the same kind of thing.
 func together(a, b *policy.Source) bool {
-	return a.On == b.On && a.About == b.About && editsCalls(a) == editsCalls(b)
+	return a.On == b.On && (a.About == b.About || a.Unnamed() || b.Unnamed()) && editsCalls(a) == editsCalls(b)
 }
 
 // classed are the names of a rule, and of a class of agents' own tools those of the tools.
@@ -134,6 +134,9 @@ func meetPlainly(a, b *policy.Source) bool {
 }
 
 func fits(s *policy.Source, c *policy.Call) bool {
+	if s.Unnamed() {
+		return true
+	}
 	if s.About != c.Subject || editsCalls(s) {
 		return s.On != policy.OnCall && c.Subject == policy.NoSubject
 	}

@@ -45,7 +45,7 @@ func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
 		for _, s := range []policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject, policy.MethodSubject, policy.NoSubject} {
 			r.subject = s
 			if s != policy.NoSubject {
-				r.ask(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s }))
+				r.ask(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s && !x.Unnamed() }))
 			} else if r.on == policy.OnReply {
 				r.ask(rules)
 			}
@@ -104,6 +104,9 @@ func (r *replies) ask(rules []policy.Source) {
 	texts := [][]*string{{nil}, append([]*string{new("")}, r.texts(servers, false)...)} // a server may have no name
 	if r.subject != policy.NoSubject {
 		texts[0] = r.texts(names, r.subject == policy.ResourceSubject)
+	}
+	if len(texts[0]) == 0 { // no rule tells names apart
+		texts[0] = []*string{new("x")}
 	}
 	if len(texts[0])*len(texts[1])*len(kinds)*len(calls) > maxCells {
 		r.whole, calls = false, calls[:1]

@@ -26,10 +26,29 @@ type effect struct {
 	// named are words that say which program or script runs: a bare wildcard
 	// must not stand for them.
 	named []int
+	// launched are those of them that are a program with a row of its own.
+	launched []int
 	// loose says that a word may turn out to be such an option.
 	loose bool
 	// assigned are the variables that it sets for what it runs, as NAME=value.
 	assigned []string
+}
+
+// add adds what a command does whose words begin at a word of this one.
+func (e *effect) add(more effect, at int) {
+	for _, i := range more.stays {
+		e.stays = append(e.stays, at+i)
+	}
+	for _, i := range more.named {
+		e.named = append(e.named, at+i)
+	}
+	for _, i := range more.launched {
+		e.launched = append(e.launched, at+i)
+	}
+	e.inner, e.texts = append(e.inner, more.inner...), append(e.texts, more.texts...)
+	e.assigned = append(e.assigned, more.assigned...)
+	e.hidden, e.handed = e.hidden || more.hidden, e.handed || more.handed
+	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
 // suspect says whether the words may be more than what the program's name says.
@@ -46,8 +65,20 @@ func hides() effect { return effect{hidden: true, handed: true} }
 // takers are the builtins that take any word for a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// effects looks a command up.
-func effects(words []word) effect {
+// effects looks a command up, and the programs that it launches.
+func effects(words []word) effect { return launchedBy(words, 0) }
+
+func launchedBy(words []word, depth int) effect {
+	e := lookUp(words)
+	for len(e.launched) > 0 {
+		at := e.launched[0]
+		e.launched = e.launched[1:]
+		e.launch(words, at, depth)
+	}
+	return e
+}
+
+func lookUp(words []word) effect {
 	if !words[0].known {
 		return hides()
 	}

@@ -42,8 +42,8 @@ func takesNext(option string, r *row) bool {
 	if r == nil {
 		return !strings.Contains(option, "=")
 	}
-	ok, next := r.option(option)
-	return next || !ok && !strings.Contains(option, "=")
+	ok, takes := r.option(option)
+	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
 // spells says whether a word is one of the options: with a value, in a bundle of

@@ -26,6 +26,9 @@ type row struct {
 	named                  bool                      // it does more than look: a pattern has to name the subcommand
 	closed                 bool                      // no wildcard stands for words of a subcommand without a row
 	any                    bool                      // no word of it does more than its name says
+	signed                 bool                      // a value may be a number with a sign
+	tasks                  bool                      // it launches what the project names, and no program
+	greedy                 bool                      // it takes options behind the program that it launches, up to "--"
 }
 
 // value says whether an option has one.
@@ -112,15 +115,17 @@ func (r *row) set(key, words string) {
 		r.all, r.single = listedIn(words, "all"), listedIn(words, "single")
 		r.mixed, r.script = listedIn(words, "mixed"), listedIn(words, "script")
 		r.named, r.closed, r.any = listedIn(words, "named"), listedIn(words, "closed"), listedIn(words, "any")
+		r.signed, r.tasks, r.greedy = listedIn(words, "signed"), listedIn(words, "tasks"), listedIn(words, "greedy")
 	}
 }
 
 // operandKinds are the operands of which some make a program do more than its
 // name says: a wildcard stands for those that do not.
 var operandKinds = map[string]func(text string) bool{
-	"none":    func(string) bool { return false },
-	"one":     func(string) bool { return true }, // and a second is a file it writes
-	"format":  func(text string) bool { return strings.HasPrefix(text, "+") },
+	"none": func(string) bool { return false },
+	"one":  func(string) bool { return true }, // and a second is a file it writes
+	// Letters are a date to read: what sets one is digits and signs to every date.
+	"format":  func(text string) bool { return strings.HasPrefix(text, "+") || strings.ContainsAny(text, lowercase) },
 	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
 	"package": registered,
 	"remote": func(text string) bool {
@@ -131,8 +136,50 @@ var operandKinds = map[string]func(text string) bool{
 	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
 	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
-	"project": func(text string) bool { return !strings.HasPrefix(text, "@") && !strings.ContainsAny(text, "=:") },
-	"goals":   func(text string) bool { return !strings.Contains(text, "=") },
+	"project": func(text string) bool {
+		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
+	},
+	"filter": func(text string) bool { return !environs(text) },
+	"process": func(text string) bool {
+		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
+	},
+	"goals": func(text string) bool { return !strings.Contains(text, "=") },
+}
+
+const (
+	lowercase = "abcdefghijklmnopqrstuvwxyz"
+	// processLetters are options of ps that need no dash; e prints the environment.
+	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
+)
+
+// environs reports whether a text, as a filter of jq, may print the environment: by
+// env, by $ENV, or by a module that is not read. The name of a file is no such filter.
+func environs(text string) bool {
+	if strings.HasSuffix(text, ".json") && !strings.ContainsAny(text, " |,()$") {
+		return false
+	}
+	for i := 0; i < len(text); {
+		if !letter(text[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(text) && (letter(text[end]) || text[end] >= '0' && text[end] <= '9') {
+			end++
+		}
+		switch text[i:end] {
+		case "env":
+			if i == 0 || text[i-1] != '.' && !(text[i-1] == '"' && end < len(text) && text[end] == '"') {
+				return true
+			}
+		case "ENV", "import", "include":
+			if i == 0 || text[i-1] != '.' {
+				return true
+			}
+		}
+		i = end
+	}
+	return false
 }
 
 // registered says whether a text names a package of the registry, and not an

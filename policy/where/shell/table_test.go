@@ -46,7 +46,7 @@ func TestEveryProgramStandsOnce(t *testing.T) {
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches")
-	marks := strings.Fields("all single mixed script named closed any")
+	marks := strings.Fields("all single mixed script named closed any signed tasks greedy")
 	for line := range strings.Lines(optionsText) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {

@@ -123,15 +123,16 @@ func read(name string) (string, error) {
 
 // places are the findings of a text with the lines on which they begin.
 func places(name, text string, wanted inspect.Kinds) (all []place) {
-	line, begins, at := 1, 0, 0
-	for _, f := range inspect.Document(text, wanted) {
+	line, column, at := 1, 1, 0
+	for _, f := range inspect.Document(text, wanted) { // in their order
 		before := text[at:f.Start]
-		line += strings.Count(before, "\n")
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
-			begins = at + n + 1
+			line += strings.Count(before, "\n")
+			before, column = before[n+1:], 1
 		}
+		column += utf8.RuneCountInString(before)
 		at = f.Start
-		all = append(all, place{name, line, utf8.RuneCountInString(text[begins:f.Start]) + 1, f.Start, f.End, f.Kind, f.What, excerpt(f, text[f.Start:f.End])})
+		all = append(all, place{name, line, column, f.Start, f.End, f.Kind, f.What, excerpt(f, text[f.Start:f.End])})
 	}
 	return all
 }

@@ -68,6 +68,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
+	if changes, refused, err = r.writable(changes, refused); err != nil {
+		return err
+	}
 	switch {
 	case len(changes) == 0 && r.op == wrap.Unwrap && !r.dryRun && r.Judge.Hub.Pending(r.Places):
 		unlock, err := r.Judge.Hub.Alone(c.Context, r.options())
@@ -155,6 +158,16 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		}
 	}
 	return errors.Join(r.document(changes, failed), r.end(append(refused, failed...)))
+}
+
+// writable leaves out the files that cannot be written, before anybody reads what would
+// change in them. A move into the hub goes on with all of its files or none.
+func (r *wrapRun) writable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
+	writable, failed := r.options().Writable(changes)
+	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
+		return nil, nil, fmt.Errorf("nothing was written: %w", errors.Join(failed...))
+	}
+	return writable, append(refused, failed...), nil
 }
 
 // plan works out the files that the command line asks for.
@@ -246,7 +259,7 @@ func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 func (r *wrapRun) options() wrap.Options {
 	return wrap.Options{
 		State: r.folders.State, Version: cmdline.Version, Home: r.env.Home, Dir: r.env.Dir,
-		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"),
+		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"), Replan: r.Judge.Replan,
 	}
 }
 

@@ -1,0 +1,94 @@
+package scancmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+)
+
+const key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+// scan runs the command on a text.
+func scan(tb testing.TB, text string, options ...string) (out string, err error) {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "text")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	var b bytes.Buffer
+	app := &cli.App{Name: "clawai", Writer: &b, ErrWriter: &b, Commands: []*cli.Command{Command()}, ExitErrHandler: func(*cli.Context, error) {}}
+	err = app.Run(append(append([]string{"clawai", "scan"}, options...), file))
+	return b.String(), err
+}
+
+// found are the places that --json tells, held to the text.
+func found(tb testing.TB, text string) []place {
+	tb.Helper()
+	out, err := scan(tb, text, "--json")
+	var all struct{ Found []place }
+	if json.Unmarshal([]byte(out), &all) != nil {
+		tb.Fatalf("%q: %v: %s", text, err, out)
+	}
+	if failed, ok := errors.AsType[*cmdline.ExitError](err); ok != (len(all.Found) > 0) || ok && failed.Code != cmdline.ExitFailed || !ok && err != nil {
+		tb.Fatalf("%q: %v beside %d findings", text, err, len(all.Found))
+	}
+	last := 0
+	for _, p := range all.Found {
+		if p.Start < last || p.End < p.Start || p.End > len(text) {
+			tb.Fatalf("%q: %+v behind %d", text, p, last)
+		}
+		last = p.Start
+		begins := strings.LastIndexByte(text[:p.Start], '\n') + 1
+		if line, column := strings.Count(text[:p.Start], "\n")+1, utf8.RuneCountInString(text[begins:p.Start])+1; p.Line != line || p.Column != column {
+			tb.Fatalf("%q: %+v stands on line %d, column %d", text, p, line, column)
+		}
+		if strings.HasPrefix(string(p.Kind), "secret") && p.Shows != "" {
+			tb.Fatalf("%q: a secret is shown: %+v", text, p)
+		}
+	}
+	return all.Found
+}
+
+// Many findings of one kind end no run, wherever the others stand.
+func TestManyFindings(t *testing.T) {
+	many := strings.Repeat(key+" ", 257)
+	for _, text := range []string{many + "a\u200bb", "a\u200bb " + many, strings.Repeat("a\u200bb ", 300) + key, many + strings.Repeat("\u200b", 300) + strings.Repeat("[INST]", 300), strings.Repeat("<|im_start|>", 5000) + "\n" + many} {
+		kinds := map[string]bool{}
+		for _, p := range found(t, text) {
+			kinds[string(p.Kind)] = true
+		}
+		if !kinds["unscreened"] || !kinds["secret"] || len(kinds) < 3 {
+			t.Errorf("%.40q…: %v", text, kinds)
+		}
+	}
+	if out, err := scan(t, many+"a\u200bb"); err == nil || !strings.Contains(out, "unscreened") || strings.Contains(out, key) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Whatever a file holds, the command tells places that are in it, as people count them.
+func FuzzScan(f *testing.F) {
+	for _, text := range []string{"", "plain", key, "a\u200bb\n" + key, "{\"a\":\"\\u202e\"}", "\xff\xfe", strings.Repeat("a\u200b\n", 300), "\x1b]8;;", "<!--", "password=" + key, "data:\n  a: b\nkind: Secret"} {
+		f.Add(text, 1)
+	}
+	f.Add(key+" ", 300)
+	f.Add("[INST]\u200b", 300)
+	f.Fuzz(func(t *testing.T, text string, times int) {
+		if times < 1 || times > 600 || len(text) > 400 {
+			return
+		}
+		found(t, strings.Repeat(text, times))
+		if _, err := scan(t, text+strings.Repeat(key+" ", times%600)+text); err == nil && times%600 > 0 && text == "" {
+			t.Fatal("a key is not found")
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// key has a form of its own.
+const key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+// What stands around a key does not excuse it, and what is made up is none: the letters of the
+// key itself decide.
+func TestPlaceholdersDoNotExcuse(t *testing.T) {
+	pem := "-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: key of ana@example.com, placeholder <x>\n\nlQOYBGVxK3ABCADQx7k2mVbWc0nT4uRz8\n" +
+		"hJ5dYw9LqPfG1sAeXoI3tUvB6yNrMcZiKj\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----"
+	for _, text := range []string{
+		"token=<" + key + ">", "token=‹" + key + ">", `{"password":"<` + key + `>"}`, `{"password":"` + key + ` example"}`, `"` + key + ` example"`,
+		"postgres://" + key + ":p@db.example.com", "postgres://" + key + ":x-oauth-basic@github.com/example", "https://" + key + "@example.com/x",
+		"password=example " + key, "password: your_" + key, "secret=${" + key + "}", "api_key: {{ " + key + " }}", "token: ****" + key, "placeholder:" + key + "....",
+		pem, strings.ReplaceAll(pem, "\n", `\n`), `token: "` + pem + `"`, "Authorization: Bearer example-" + key, "Cookie: a=example; session=" + key,
+		"changeme=" + key, "X-Example-Token: redacted? no: " + key, "ghs_" + key[4:] + ".example.com", "example " + key + " xxxx",
+		"password = 'AKIAIOSFODNN7EXAMPLE' # or " + key,
+	} {
+		found := false
+		for _, f := range Text(text, Kinds{}) {
+			found = found || f.Kind == Secret && (strings.Contains(text[f.Start:f.End], key[4:]) || strings.Contains(text[f.Start:f.End], "hJ5dYw9L"))
+		}
+		if !found {
+			t.Errorf("%q: found %v", text, Text(text, Kinds{}))
+		}
+	}
+	for _, text := range []string{
+		"AKIAIOSFODNN7EXAMPLE", "password=AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "token: ghp_" + strings.Repeat("X", 36), "ghp_your_token_here", "ghp_" + strings.Repeat("*", 36),
+		"ghp_1234567890abcdefghijklmnopqrstuvwxyz", "ghp_abcdefghijklmnopqrstuvwxyz1234567890", "github_pat_" + strings.Repeat("0", 60), "sk-ant-api03-example-" + strings.Repeat("x", 40), "token: <your token>",
+		"-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n<your key>\n-----END RSA PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nMIIE...\n-----END PRIVATE KEY-----",
+		"postgres://user:password@localhost/db", "https://user:pass@example.com", "mysql://root:${DB_PASSWORD}@db/x", "curl -u user:password https://h", "curl -u me:$TOKEN https://h",
+		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "basic authentication: a header", "machine learning login data password", "the data: a list of strings", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "kind: Secret", "data:\n  a: b\n",
+	} {
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			t.Errorf("%q: found %v", text, f)
+		}
+	}
+}
+
+// A secret that its place gives away is one of the first grade.
+func TestSecretsByPlace(t *testing.T) {
+	const pass = "tr0ub4dor-3x"
+	credentials := base64.StdEncoding.EncodeToString([]byte("ana:" + pass))
+	account := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x8f\x13\xc7\x5a\x91\x02\xee\x4d", 8)))
+	yaml := "apiVersion: v1\ndata:\n  password: " + base64.StdEncoding.EncodeToString([]byte(pass)) + "\n  user: YW5h\nkind: Secret\nmetadata:\n  name: x\n"
+	for text, want := range map[string]string{
+		"GET / HTTP/1.1\r\nAuthorization: Basic " + credentials + "\r\n":                                                                 credentials,
+		"proxy-authorization: basic " + credentials:                                                                                      credentials,
+		`requests.get(u, headers={"Authorization": "Basic ` + credentials + `"})`:                                                        credentials,
+		"curl -u ana:" + pass + " https://h":                                                                                             pass,
+		"curl -sS --user 'ana:" + pass + "' https://h":                                                                                   pass,
+		"postgres://ana:" + pass + "@db.internal:5432/app":                                                                               pass,
+		"git clone https://ana:" + pass + "@git.example.com/x.git":                                                                       pass,
+		"redis://:" + pass + "@cache:6379":                                                                                               pass,
+		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=" + account + ";EndpointSuffix=x":                                       account,
+		"Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=" + account:                                                              account,
+		"https://a.blob.core.windows.net/c/f?sv=2022-11-02&se=2026-01-01&sr=b&sp=r&sig=Zk3%2Bq9w7VtB1nXy0LrTs5uPd8hJm2cEaGf4iKo6vQxY%3D": "Zk3%2Bq9w7VtB1nXy0LrTs5uPd8hJm2cEaGf4iKo6vQxY%3D",
+		"machine api.example.com login ana password " + pass:                                                                             pass,
+		"machine h\n\tlogin ana\n\tpassword " + pass + "\nmachine g":                                                                     pass,
+		yaml: "YW5h",
+		"kind: Secret\nmetadata:\n  name: x\nstringData:\n  config: |\n    a: b\n    key: " + pass + "\ntype: Opaque\n":            pass,
+		`{"apiVersion":"v1","kind":"Secret","data":{"p":"` + base64.StdEncoding.EncodeToString([]byte(pass)) + `"},"type":"x"}`:    base64.StdEncoding.EncodeToString([]byte(pass)),
+		"items:\n- apiVersion: v1\n  data:\n    k: " + credentials + "\n  kind: Secret\n":                                          credentials,
+		"root key xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi": "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi",
+	} {
+		found := false
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			found = found || strings.Contains(text[f.Start:f.End], want)
+		}
+		if !found {
+			t.Errorf("%q: found %v", text, Text(text, Kinds{}))
+		}
+	}
+}
