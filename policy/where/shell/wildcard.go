@@ -92,7 +92,7 @@ func textBehind(words []word, i int, texts string) bool {
 		return false
 	}
 	ok, next := r.option(before)
-	return ok && !next
+	return ok && next != required
 }
 
 // valued reports whether a wildcard is the value of one of the options: in the same word,
