@@ -91,8 +91,8 @@ func textBehind(words []word, i int, texts string) bool {
 	if r == nil {
 		return false
 	}
-	ok, takes := r.option(before)
-	return ok && takes == none
+	ok, next := r.option(before)
+	return ok && next != required
 }
 
 // valued reports whether a wildcard is the value of one of the options: in the same word,

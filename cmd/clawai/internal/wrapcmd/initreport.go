@@ -49,10 +49,17 @@ func (r *initRun) tellPolicy(what string) {
 	if len(r.policy.Profiles) > 0 {
 		fmt.Fprintf(r.prose, "  Starter policies in it: %s.\n", strings.Join(r.policy.Profiles, ", "))
 	}
-	if r.plan.folder != "" {
-		fmt.Fprintf(r.prose, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
+	if n := len(r.plan.folders); n > 0 {
+		var shown []string
+		for _, folder := range r.plan.folders {
+			shown = append(shown, r.Short(folder))
+		}
+		fmt.Fprintf(r.prose, "  The %s the filesystem server's own: %s.\n", cmdline.Count(n, "folder it opens is", "%d folders it opens are"), strings.Join(shown, ", "))
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
+	}
+	if asked := r.plan.asked; len(asked) > 0 && r.mode != modeStrict {
+		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", names(asked))
 	}
 	if r.plan.agents {
 		fmt.Fprintln(r.prose, "  "+builtInTools)
@@ -180,16 +187,16 @@ type initPolicy struct {
 	policycmd.Starter
 	// Written is false where the policy was there and stays, and in a dry run, where
 	// WouldWrite says it.
-	Written    bool   `json:"written"`
-	WouldWrite bool   `json:"would_write,omitempty"`
-	Folder     string `json:"folder,omitempty"`
+	Written    bool     `json:"written"`
+	WouldWrite bool     `json:"would_write,omitempty"`
+	Folders    []string `json:"folders,omitempty"`
 }
 
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
 		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.unhooked,
-		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
+		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folders},
 	}
 	if asks, err := r.asks(); err == nil {
 		doc.Asking = &asks
