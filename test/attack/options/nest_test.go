@@ -19,6 +19,7 @@ import (
 type nest struct {
 	dir, path string
 	binds     []string // folders that nobody may not enter otherwise, and where they are seen
+	known     map[string][][]string
 }
 
 func newNest(t *testing.T) *nest {
@@ -26,7 +27,7 @@ func newNest(t *testing.T) *nest {
 	if os.Getuid() != 0 {
 		t.Fatal("run this as root: the programs run as nobody in namespaces of their own, which only root can make")
 	}
-	n := &nest{dir: t.TempDir()}
+	n := &nest{dir: t.TempDir(), known: map[string][][]string{}}
 	for d := n.dir; d != "/"; d = filepath.Dir(d) {
 		if info, err := os.Stat(d); err == nil && info.Mode()&0o001 == 0 {
 			if err := os.Chmod(d, info.Mode()|0o011); err != nil {
@@ -74,7 +75,7 @@ export PATH=$2 HOME=$work/home XDG_RUNTIME_DIR=$work/home/run TMPDIR=$work/home/
 unset CLAWAI_TEST ATTACK_SEED
 git init -q && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m a && git branch x
 one() {
-	timeout -s KILL 10 "$@" </dev/null 2>&1 | head -c 6000
+	timeout -s KILL "${LIMIT:-10}" "$@" </dev/null 2>&1 | head -c 60000
 	printf '\035'
 }
 `
@@ -84,6 +85,10 @@ func (n *nest) run(ctx context.Context, commands [][]string) ([]string, error) {
 	var b strings.Builder
 	b.WriteString(prelude)
 	for _, words := range commands {
+		if words[0] == "env" {
+			b.WriteString(words[1] + " ")
+			words = words[2:]
+		}
 		b.WriteString("one")
 		for _, w := range words {
 			b.WriteString(" '" + strings.ReplaceAll(w, "'", `'\''`) + "'")
