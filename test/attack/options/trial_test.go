@@ -127,34 +127,51 @@ func (n *nest) seen(t *testing.T, command, options []string) []string {
 	var trials [][]string
 	for _, o := range options {
 		o = strings.Replace(bare(o), "-#", "-5", 1)
-		joined := with(o+"=1", probe)
-		if !strings.HasPrefix(o, "--") {
-			joined = []string{"true"}
-		}
-		trials = append(trials, with(o), with(o, probe), joined)
+		trials = append(trials, with(o), with(o, probe))
 	}
 	if probe != "" {
 		said = n.must(t, trials)
 	}
+	joined := n.joined(t, with, options, said, probe)
 	for i := range options {
 		switch {
 		case probe == "":
 			all[i] = open
-		case strings.Contains(said[3*i], mark):
+		case strings.Contains(said[2*i], mark):
 			all[i] = open
-		case complains(said[3*i], bare(options[i])) && strings.Contains(said[3*i+2], mark) && strings.HasPrefix(options[i], "--"):
+		case complains(said[2*i], bare(options[i])) && strings.Contains(joined[i], mark):
 			all[i] = leaves // --min-parents=1 it has
-		case complains(said[3*i], bare(options[i])):
+		case complains(said[2*i], bare(options[i])):
 			all[i] = lacks
-		case demands.MatchString(said[3*i]):
+		case demands.MatchString(said[2*i]):
 			all[i] = takes // even if it would not take the probe, as what is made with clap
-		case strings.Contains(said[3*i+1], mark):
+		case strings.Contains(said[2*i+1], mark):
 			all[i] = leaves
-		case said[3*i] == said[3*i+1] && !lacking.MatchString(said[3*i]):
+		case said[2*i] == said[2*i+1] && !lacking.MatchString(said[2*i]):
 			all[i] = open // --help: what stands behind is not read
 		default:
 			all[i] = takes
 		}
+	}
+	return all
+}
+
+// joined tries those long options that a program does not have without a value.
+func (n *nest) joined(t *testing.T, with func(...string) []string, options, said []string, probe string) map[int]string {
+	var at []int
+	var commands [][]string
+	for i, o := range options {
+		if probe != "" && strings.HasPrefix(o, "--") && complains(said[2*i], bare(o)) {
+			at = append(at, i)
+			commands = append(commands, with(bare(o)+"=1", probe))
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	all := map[int]string{}
+	for i, s := range n.must(t, commands) {
+		all[at[i]] = s
 	}
 	return all
 }
