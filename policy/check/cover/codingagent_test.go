@@ -32,7 +32,7 @@ var codingAgent = []agentCalls{
 	{policy.Allow, "read", "path", "/home/user/", "a\nprojects/app/b/c.go\nd/.config/x"},
 	{policy.Allow, "search", "path", "/home/user/", "a\nprojects/app/b\nd/.config/x"},
 	{policy.Prompt, "read", "path", "/", "opt/a"},
-	{policy.Prompt, "search", "path", "/", "opt/a\nhome/user\nhome/user/.config\nhome"},
+	{policy.Prompt, "search", "path", "/", "opt/a\nhome/user\nhome"},
 	{policy.Allow, "write", "path", "/home/user/projects/", "a\napp/b/c.go\n.hidden/c\na/.env.d/x\na/id_rsa_old/x\na/id_ed25519_old/x\na/id_ecdsa_old/x\na/id_dsa_old/x\n" +
 		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history"},
 	{policy.Prompt, "write", "path", "/home/user/", "a\nb/c.go\n../../opt/x"},
