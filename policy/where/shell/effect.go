@@ -106,7 +106,7 @@ func lookUp(words []word) effect {
 	if l, ok := t.launchers[name]; ok {
 		return l.effects(words)
 	}
-	if r, ok := rows()[name]; ok {
+	if r := programRow(name); r != nil {
 		return r.effects(words, 1)
 	}
 	e := effect{strange: true}
@@ -155,6 +155,6 @@ func listed(name string) bool {
 	_, b := t.readers[name]
 	_, c := t.wrappers[name]
 	_, d := t.launchers[name]
-	_, e := rows()[name]
+	e := programRow(name) != nil
 	return a || b || c || d || e
 }
