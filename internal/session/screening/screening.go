@@ -11,8 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/inspect"
@@ -342,6 +345,11 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	if err != nil {
 		return nil, err
 	}
+	if wanted.Marker {
+		in.mu.Lock()
+		wanted.Shown = in.same.Shown()
+		in.mu.Unlock()
+	}
 	all, err := reply.Carried([][]byte{c.Args, c.Extra}, c.Texts(), wanted)
 	if err != nil {
 		return nil, err
@@ -349,5 +357,22 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	if wanted.Schema {
 		all = append(all, in.arguments(c, p)...)
 	}
-	return found(all), nil
+	sum := found(all)
+	for i := range all {
+		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
+			sum[0].Stands = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
+			break
+		}
+	}
+	return sum, nil
+}
+
+// written is how JSON writes the character of an escape such as <U+200B>.
+func written(escape string) string {
+	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune{rune(n)}) {
+		fmt.Fprintf(&b, `\u%04x`, unit)
+	}
+	return b.String()
 }
