@@ -47,7 +47,7 @@ func (t Tool) Covered(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return false
 	}
-	return lists(t.row.plain, own) || lists(t.row.globs, own) || t.row.nests(own)
+	return lists(t.row.plain, own) || lists(t.row.globs, own) || t.row.nests(own) || t.row.gathers(own)
 }
 
 func lists(names, name string) bool {

@@ -40,6 +40,16 @@ func (r *row) nests(argument string) bool {
 	return false
 }
 
+// gathers reports whether an argument is a list whose objects hold the class's argument.
+func (r *row) gathers(argument string) bool {
+	for pair := range strings.FieldsSeq(r.args) {
+		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
+			return true
+		}
+	}
+	return false
+}
+
 // addPlaces adds what a call names by its contract.
 func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	if t.row == nil || !t.row.contract {
@@ -76,7 +86,7 @@ func (r *row) named(t Tool, members object) (places, reach []string, err error) 
 	shown := false // the wildcards are the class's path themselves
 	for _, m := range members {
 		switch {
-		case t.derived(m.name):
+		case t.derived(m.name), r.gathers(m.name):
 			continue
 		case r.nests(m.name):
 			inner, err := r.inside(m)

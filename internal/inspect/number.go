@@ -48,12 +48,48 @@ func findCards(f *findings) {
 				name = b.name
 			}
 		}
-		if name == "" || !luhn(digits) || among(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
+		if name == "" || !luhn(digits) || !f.asCard(start, end, len(digits)) || among(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
 			return false
 		}
 		f.add(Card, "a card's number ("+name+")", start, end)
 		return true
 	})
+}
+
+// asCard reports digits that are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
+// all. Of digits in one group, those that are longer or shorter than nearly all cards are
+// numbers of something else, unless a word beside them says otherwise.
+func (f *findings) asCard(start, end, n int) bool {
+	var sizes [20]int
+	groups := 0
+	for i := start; i < end; i++ {
+		if separates(f.text[i]) {
+			groups++
+			continue
+		}
+		sizes[groups]++
+	}
+	if groups == 0 {
+		return n >= 14 && n <= 16 || f.nearCard(start, end)
+	}
+	last := sizes[groups]
+	fours := last <= 4
+	for _, size := range sizes[:groups] {
+		fours = fours && size == 4
+	}
+	return fours || groups == 2 && sizes[0] == 4 && sizes[1] == 6 && last >= 4 && last <= 5 || groups == 1 && sizes[0] == 6 && last == 13
+}
+
+// nearCard reports a word of cards within a few words of a number.
+func (f *findings) nearCard(start, end int) bool {
+	const near = 40 // bytes
+	around := f.text[max(0, start-near):min(len(f.text), end+near)]
+	for _, word := range []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb"} {
+		if indexFold(around, word) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func between(digits []byte, from, to int) bool {

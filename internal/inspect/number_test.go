@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -141,6 +142,55 @@ func TestQueried(t *testing.T) {
 	} {
 		if queried(address) != want {
 			t.Errorf("%q: %v", address, !want)
+		}
+	}
+}
+
+// withCheck is a number with the digit that makes it pass (ISO/IEC 7812).
+func withCheck(digits string) string {
+	for c := '0'; c <= '9'; c++ {
+		if n := digits + string(c); luhn([]byte(n)) {
+			return n
+		}
+	}
+	return ""
+}
+
+// Dates, ids and codes pass the check one time in ten: without the form of a card they are none.
+func TestNumbersThatAreNoCards(t *testing.T) {
+	for i := range 2000 {
+		id := withCheck(fmt.Sprintf("62%016d", 7919*i*i+104729)) // of 19 digits
+		visa := withCheck(fmt.Sprintf("4%017d", 65537*i+12345678901))
+		ean := withCheck(fmt.Sprintf("40%010d", 7919*i+3))
+		for _, text := range []string{"id " + id, `{"id":` + visa + `}`, "/status/" + visa, "EAN " + ean, "https://example.org/" + id + "/x"} {
+			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+				t.Fatalf("%s: %v", text, found)
+			}
+		}
+		for _, text := range []string{"card number " + id, "Visa: " + visa} {
+			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) != 1 && strings.Count(id, "0") <= len(id)*2/3 && strings.Count(visa, "0") <= len(visa)*2/3 {
+				t.Fatalf("%s: %v", text, found)
+			}
+		}
+	}
+	for year := 1990; year < 2040; year++ { // archives of a blog, by month
+		var a, b, c strings.Builder
+		for y := year; y > year-5; y-- {
+			for month := 12; month > 0; month-- {
+				fmt.Fprintf(&a, "%d-%02d ", y, month)
+				fmt.Fprintf(&b, "%d%02d ", y, month)
+				fmt.Fprintf(&c, "%d %d ", month, y)
+			}
+		}
+		for _, text := range []string{a.String(), b.String(), c.String()} {
+			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+				t.Fatalf("%q: %v", text[found[0].Start:found[0].End], found)
+			}
+		}
+	}
+	for _, text := range []string{"4539 1488 0343 6467", "4539-1488-0343-6467", "4539148803436467", "3714 496353 98456", "3852 000002 3245", "the card 6212341111111111117"} {
+		if found := Text(text, Kinds{only: []Kind{Card}}); len(found) != 1 && luhn([]byte(signsOf(strings.TrimPrefix(text, "the card ")))) {
+			t.Errorf("%s: %v", text, found)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -51,15 +52,27 @@ func shapeIn(value string) string {
 			at = max(s.End, at)
 		}
 	}
-	lower := strings.ToLower(value)
 	for _, word := range exampleWords {
-		if _, behind, found := strings.Cut(lower, word); found && behind != "" {
-			if s, ok := redact.Find(value[len(value)-len(behind):], 0); ok && !s.Named && given(value[len(value)-len(behind):][s.Start:s.End], s) {
-				return s.Kind
-			}
+		at := indexFold(value, word)
+		if at < 0 {
+			continue
+		}
+		behind := value[at+len(word):]
+		if s, ok := redact.Find(behind, 0); ok && !s.Named && given(behind[s.Start:s.End], s) {
+			return s.Kind
 		}
 	}
 	return ""
+}
+
+// indexFold is strings.Index of a word of small letters, in any case.
+func indexFold(text, word string) int {
+	for at := 0; at+len(word) <= len(text); at++ {
+		if text[at]|0x20 == word[0]|0x20 && strings.EqualFold(text[at:at+len(word)], word) {
+			return at
+		}
+	}
+	return -1
 }
 
 // given reports whether what is known by its form or its place is no example.
@@ -163,9 +176,15 @@ func standsIn(value, kind string) bool {
 // placeholder says that a value is written where a secret would stand: an example, a
 // variable, a run of one letter.
 func placeholder(value string) bool {
-	lower := strings.ToLower(value)
+	var room [256]byte
+	lower := append(room[:0], value...)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
 	for _, word := range []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "<", "${", "{{", "****", "....", "1234567890abc"} {
-		if strings.Contains(lower, word) {
+		if bytes.Contains(lower, []byte(word)) {
 			return true
 		}
 	}

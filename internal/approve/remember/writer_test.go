@@ -295,6 +295,33 @@ func TestOffersBesideFinds(t *testing.T) {
 	}
 }
 
+// TestOffersNameTheFolder: what is offered about a command says in which folder it will
+// hold, and nothing is offered that would hold in every folder.
+func TestOffersNameTheFolder(t *testing.T) {
+	const src = "[[rule]]\naction='prompt'\ntool='*'\n"
+	call := tool("run_command", `{"command":"./deploy.sh"}`)
+	call.Cwd = owner + "/app"
+	k, q := ask(t, src, call)
+	offers, _ := k.Offers(q)
+	if len(offers) == 0 || offers[0].Scope != "exact" ||
+		!strings.Contains(offers[0].Title, `in "/home/user/app" with the same command`) || strings.Contains(offers[0].Deny, "/home/user/app") {
+		t.Errorf("%+v", offers)
+	}
+	note, err := k.Write(t.Context(), q, "exact", gate.AllowAlways)
+	written, _ := os.ReadFile(k.Policy)
+	if err != nil || !strings.Contains(string(written), "cwd = \"/home/user/app\"\n") || !strings.Contains(string(written), `"Call run_command with the same command in ~/app"`) {
+		t.Errorf("%s, %v:\n%s", note, err, written)
+	}
+	call.Cwd = ""
+	k, q = ask(t, src, call)
+	offers, _ = k.Offers(q)
+	for _, o := range offers {
+		if o.Scope == "exact" && o.Allow != "" {
+			t.Errorf("offered where the folder is not known: %+v", o)
+		}
+	}
+}
+
 func TestNothingIsOffered(t *testing.T) {
 	call := tool("write_file", `{"path":"/home/user/a","content":"a*b","o":"?"}`)
 	for name, c := range map[string]struct {

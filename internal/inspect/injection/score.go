@@ -1,7 +1,9 @@
 package injection
 
 import (
+	"cmp"
 	_ "embed"
+	"slices"
 )
 
 // Buckets is how many weights the table has; a power of two.
@@ -31,10 +33,42 @@ const (
 const wideTo = 163
 
 // Find visits the stretches of text whose windows reach a level, in their order; top is
-// the most that one of them summed up to, in the measure of narrow windows.
+// the most that one of them summed up to, in the measure of narrow windows. What is HTML is read
+// as it is written, and once more as it is drawn: then what was found before is not visited
+// again.
 func Find(text string, level Level, visit func(start, end int, top Level)) {
+	if !draws(text) {
+		find(&reader{text: text}, level, visit)
+		return
+	}
+	var all []stretch
+	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
+		before, at := len(all), 0
+		find(&r, level, func(start, end int, top Level) {
+			for at < before && all[at].end <= start {
+				at++
+			}
+			if at < before && all[at].start < end {
+				all[at].top = max(all[at].top, top)
+				return
+			}
+			all = append(all, stretch{start, end, top})
+		})
+	}
+	slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+	for _, one := range all {
+		visit(one.start, one.end, one.top)
+	}
+}
+
+// stretch is what Find visits.
+type stretch struct {
+	start, end int
+	top        Level
+}
+
+func find(r *reader, level Level, visit func(start, end int, top Level)) {
 	var s scorer
-	r := reader{text: text}
 	start, end, top := -1, 0, Level(0)
 	for r.next() {
 		score, from := s.add(weigh(table, r.features()), r.start)
@@ -56,10 +90,15 @@ func Find(text string, level Level, visit func(start, end int, top Level)) {
 
 // Top is the most that a window of the text sums up to.
 func Top(text string) (top Level) {
-	var s scorer
-	for r := (reader{text: text}); r.next(); {
-		score, _ := s.add(weigh(table, r.features()), r.start)
-		top = max(top, score)
+	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
+		if r.drawn && !draws(text) {
+			break
+		}
+		var s scorer
+		for r.next() {
+			score, _ := s.add(weigh(table, r.features()), r.start)
+			top = max(top, score)
+		}
 	}
 	return top
 }

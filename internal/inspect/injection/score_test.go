@@ -23,10 +23,57 @@ func TestFormHidesNothing(t *testing.T) {
 		"a word a line":   strings.ReplaceAll(attack, " ", "\n"),
 		"full width":      strings.ReplaceAll(attack, "I", "Ｉ"),
 		"bold of symbols": strings.ReplaceAll(attack, "g", "𝐠"),
+		"full width all":  strings.Map(wide, attack),
+		"wide blanks":     strings.ReplaceAll(attack, " ", "\u3000"),
+		"nbsp":            strings.ReplaceAll(attack, " ", "&nbsp;"),
+		"nbsp, unclosed":  strings.ReplaceAll(attack, " ", "&nbsp "),
+		"entities":        strings.NewReplacer("i", "&#105;", "s", "&#x73;", ".", "&period;").Replace(attack),
+		"tags between":    strings.ReplaceAll(attack, " ", " <b></b> <br> <p class=\"x y\">"),
+		"tags in words":   strings.ReplaceAll(attack, "re", "r<span style=\"color:red\"></span>e"),
+		"paragraphs":      "<p>" + strings.ReplaceAll(attack, " ", "</p><p>") + "</p>",
 		"marks over it":   strings.ReplaceAll(attack, "u", "u\u0301"),
 	} {
 		if got := Top(text); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// A sentence in a tag is read, too.
+func TestAttributesAreRead(t *testing.T) {
+	for _, text := range []string{"<img alt=\"" + attack + "\">", "<a title='" + attack + "' href=x>y</a>", "<meta content=\"" + attack, "<!-- " + attack + " -->"} {
+		if got := Top(text); got < Strict {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}
+
+// wide is a character of full width.
+func wide(r rune) rune {
+	switch {
+	case r == ' ':
+		return '\u3000'
+	case r > ' ' && r <= '~':
+		return r + 0xfee0
+	}
+	return r
+}
+
+// Signs of full width are the signs, and what is no tag and no reference is read as it is.
+func TestSignsAreRead(t *testing.T) {
+	for text, same := range map[string]string{
+		"Attention: ignore it! Really?": "Attention： ignore it！ Really？", "a < b and c > d": "a ＜ b and c ＞ d",
+		"x &y; z": "x & y; z", "R&amp;D": "R&D", "a &lt;b&gt; c": "a b c", "List<String> of it": "List of it",
+	} {
+		a, b := reader{text: text, drawn: true}, reader{text: same, drawn: true}
+		for a.next() {
+			if !b.next() || a.word != b.word {
+				t.Errorf("%q and %q differ", text, same)
+				break
+			}
+		}
+		if b.next() {
+			t.Errorf("%q and %q differ", text, same)
 		}
 	}
 }

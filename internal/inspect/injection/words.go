@@ -1,6 +1,9 @@
 package injection
 
 import (
+	"html"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +17,7 @@ import (
 // not drawn. Of other signs only those that say how something is meant are words.
 type reader struct {
 	text       string
+	drawn      bool // tags and references of HTML, and signs of full width, are read as they are drawn
 	at         int
 	start, end int    // of the last word
 	word       uint32 // its hash
@@ -70,18 +74,23 @@ func (r *reader) next() bool {
 			r.end = r.at
 			continue
 		}
-		size, as := 1, byte(apart)
-		letter := rune(-1)
-		if c < utf8.RuneSelf {
-			as = kept[c]
-		} else {
-			letter, size = folded(r.text[r.at:])
-			switch {
-			case letter < 0:
-				as = within
-			case letter < utf8.RuneSelf:
-				as = kept[letter]
-			}
+		size, said := 1, rune(c)
+		switch {
+		case c >= utf8.RuneSelf:
+			said, size = folded(r.text[r.at:], r.drawn)
+		case r.drawn && c == '<':
+			said, size = tag(r.text[r.at:])
+		case r.drawn && c == '&':
+			said, size = entity(r.text[r.at:])
+		}
+		as, letter := byte(apart), rune(-1) // of which no byte of ASCII is
+		switch {
+		case said < 0:
+			as = within
+		case said < utf8.RuneSelf:
+			as = kept[said]
+		default:
+			letter = said
 		}
 		switch {
 		case as == within:
@@ -91,7 +100,7 @@ func (r *reader) next() bool {
 			r.push(h)
 			return true
 		case as == sign:
-			r.start, h = r.at, mix(h, uint32(r.text[r.at+size-1]))
+			r.start, h = r.at, mix(h, uint32(said))
 			r.at += size
 			r.end = r.at
 			r.push(h)
@@ -128,8 +137,8 @@ func (r *reader) features() [4]uint32 {
 }
 
 // folded is what the first character of s is drawn as, in lower case: -1 for what is not
-// drawn, a blank for what is no letter.
-func folded(s string) (rune, int) {
+// drawn, a blank for what is no letter, or the sign of ASCII that it is drawn like.
+func folded(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if screen.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
 		return -1, size
@@ -140,10 +149,92 @@ func folded(s string) (rune, int) {
 	if d := norm.NFKC.PropertiesString(s).Decomposition(); len(d) > 0 {
 		r, _ = utf8.DecodeRune(d)
 	}
-	if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+	switch {
+	case r < utf8.RuneSelf && drawn: // of full width
+		return r, size
+	case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 		return ' ', size
 	}
 	return unicode.ToLower(r), size
+}
+
+// draws reports a text with a tag or a reference of HTML in it, or a sign of full width.
+func draws(text string) bool {
+	const wide = "\xef\xbc" // U+FF00 to U+FF3F begin so
+	if strings.Contains(text, wide) {
+		return true
+	}
+	for i := 0; i < len(text); i++ {
+		n := strings.IndexAny(text[i:], "<&")
+		if n < 0 {
+			return false
+		}
+		i += n
+		size := 0
+		if text[i] == '<' {
+			_, size = tag(text[i:])
+		} else {
+			_, size = entity(text[i:])
+		}
+		if size > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// inline are tags of HTML that end no word.
+var inline = []string{"a", "abbr", "b", "bdi", "code", "em", "font", "i", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u", "wbr"}
+
+// How long a tag may be, in bytes and in blanks, that is read as none: in a longer one there may
+// be a sentence.
+const (
+	maxTag    = 120
+	maxBlanks = 4
+)
+
+// tag is a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
+func tag(s string) (rune, int) {
+	at := 1
+	if at < len(s) && s[at] == '/' {
+		at++
+	}
+	end := strings.IndexAny(s[at:min(len(s), maxTag)], "<>")
+	if end <= 0 || s[at+end] != '>' || kept[s[at]&0x7f] < 'a' || kept[s[at]&0x7f] > 'z' || s[at] >= utf8.RuneSelf {
+		return '<', 1
+	}
+	name := s[at : at+end]
+	if strings.Count(name, " ") > maxBlanks {
+		return '<', 1
+	}
+	if n := strings.IndexAny(name, " \t\r\n/"); n >= 0 {
+		name = name[:n]
+	}
+	if slices.ContainsFunc(inline, func(is string) bool { return strings.EqualFold(is, name) }) {
+		return -1, at + end + 1
+	}
+	return ' ', at + end + 1
+}
+
+// entity is the character that a reference of HTML, which a text begins with, stands for.
+func entity(s string) (rune, int) {
+	const longest = 34 // of those that have a name
+	n := strings.IndexByte(s[:min(len(s), longest)], ';') + 1
+	if n == 0 {
+		if !strings.HasPrefix(s, "&nbsp") {
+			return '&', 1
+		}
+		n = len("&nbsp")
+	}
+	is := html.UnescapeString(s[:n])
+	if is == s[:n] {
+		return '&', 1
+	}
+	if is[0] < utf8.RuneSelf {
+		return rune(is[0]), n
+	}
+	said, _ := folded(is, true)
+	return said, n
 }
 
 // imitated has the letter that a character below U+0600 is drawn like (UTS 39).

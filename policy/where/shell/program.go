@@ -170,8 +170,11 @@ func (r *row) operand(words []word, i int, operands *int, e *effect) {
 	}
 	w := &words[i]
 	shown := w.text
-	if !w.known && !w.owner {
+	switch {
+	case !w.known && !w.owner:
 		shown = w.head
+	case !w.known && shown == "":
+		shown = "$" // the owner's own value
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)

@@ -128,13 +128,13 @@ var operandKinds = map[string]func(text string) bool{
 	"format":  func(text string) bool { return strings.HasPrefix(text, "+") || strings.ContainsAny(text, lowercase) },
 	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
 	"package": registered,
-	"remote": func(text string) bool {
-		return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
-	},
-	"page":  func(text string) bool { return !strings.Contains(text, "/") },
-	"show":  func(text string) bool { return listedIn("show list ls", text) },
-	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
-	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
+	"remote":  remote,
+	"refspec": pushed,
+	"into":    fetched,
+	"page":    func(text string) bool { return !strings.Contains(text, "/") },
+	"show":    func(text string) bool { return listedIn("show list ls", text) },
+	"log":     func(text string) bool { return !listedIn("expire delete drop", text) },
+	"audit":   func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
