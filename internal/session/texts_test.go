@@ -210,10 +210,10 @@ func TestAFileWithMarksCanBeEdited(t *testing.T) {
 		return <-out.got
 	}
 	for old, want := range map[string]string{
-		"one<U+200B>two":    `it carries <U+200B>, as which a character was shown that is not drawn: what was read has the character itself. Write \u200b in JSON, or leave that part as it is`,
-		"\U0001d17a <U+F0000>":     `Write \udb80\udc00 in JSON`,
-		"one\u200btwo":      `"oldText":"one`,
-		"words in <U+200E>": `"oldText":"words`,
+		"one<U+200B>two":       `it carries <U+200B>, as which a character was shown that is not drawn: what was read has the character itself. Write \u200b in JSON, or leave that part as it is`,
+		"\U0001d17a <U+F0000>": `Write \udb80\udc00 in JSON`,
+		"one\u200btwo":         `"oldText":"one`,
+		"words in <U+200E>":    `"oldText":"words`,
 	} {
 		if got := edit(old); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", old, got)
