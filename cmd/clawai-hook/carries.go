@@ -28,7 +28,7 @@ func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !matters(c, p) {
 		return nil, errNoDifference
 	}
-	all, wanted, err := carried.In(c, p)
+	all, wanted, err := carried.In(c, p, nil)
 	if err == nil && wanted.Schema {
 		err = errors.New("schemas are not known here")
 	}

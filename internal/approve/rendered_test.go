@@ -80,11 +80,13 @@ func byStarter(t *testing.T, o order) order {
 func TestRenderedQuestions(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	all := questions()
-	all["edit"] = byStarter(t, all["edit"])
-	for name, o := range all {
+	for name, o := range questions() {
 		for _, size := range [][2]int{{24, 80}, {40, 120}} {
 			at := fmt.Sprintf("%dx%d", size[1], size[0])
+			o := o
+			if name == "edit" && at == "80x24" { // where the line of the starter's rule is out of sight
+				o = byStarter(t, o)
+			}
 			t.Run(name+" "+at, func(t *testing.T) {
 				t.Parallel()
 				s := start(t, o, size[0], size[1], "NO_COLOR=")

@@ -119,6 +119,9 @@ func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Cal
 		}
 		cs[i].Screened, cs[i].Finds = true, nil
 		for _, f := range found {
+			if f.Stands != "" {
+				x.stands = f.Stands
+			}
 			if !slices.Contains(cs[i].Finds, f.Kind) {
 				cs[i].Finds = append(cs[i].Finds, f.Kind)
 			}

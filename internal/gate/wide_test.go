@@ -263,7 +263,7 @@ func TestWhatIsAskedIsWhatWasJudged(t *testing.T) {
 		if got := ask(t, s, j, "another"); got != "forward" {
 			t.Errorf("covered: %s", got)
 		}
-		found.carries = []Found{{"secret", "/a", 1}}
+		found.carries = []Found{{Kind: "secret", At: "/a", N: 1}}
 		if got := ask(t, s, j, "keyed"); got != "asked" {
 			t.Errorf("not covered: %s", got)
 		}

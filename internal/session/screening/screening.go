@@ -9,9 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/reply"
@@ -309,12 +313,36 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 // Carries looks into the arguments of a call and what stands beside them, or into the texts
 // and the form of a server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
-	all, wanted, err := carried.In(c, p)
+	all, wanted, err := carried.In(c, p, in.shown)
 	if err != nil {
 		return nil, err
 	}
 	if wanted.Schema {
 		all = append(all, in.arguments(c, p)...)
 	}
-	return carried.Found(all), nil
+	sum := carried.Found(all)
+	for i := range all {
+		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
+			sum[0].Stands = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
+			break
+		}
+	}
+	return sum, nil
+}
+
+// shown are the escapes as which characters were shown in what this session has read.
+func (in *inspector) shown() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.same.Shown()
+}
+
+// written is how JSON writes the character of an escape such as <U+200B>.
+func written(escape string) string {
+	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune{rune(n)}) {
+		fmt.Fprintf(&b, `\u%04x`, unit)
+	}
+	return b.String()
 }
