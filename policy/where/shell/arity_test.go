@@ -50,7 +50,9 @@ func TestArity(t *testing.T) {
 			tail ** | yes | tail -n +5 x
 			sort ** | yes | sort -t : -k 2 x
 			find ** | yes | find . -mtime -7 -size +10k -newer a
+			find ** | yes | find . -perm -u+x -type f
 			find ** | maybe | find . -name -delete
+			find ** | maybe | find . -perm -ls+x -fprint x
 			find ** | maybe | find . -newer -fprint x`,
 		"a value that is an operand": `
 			date ** | yes | date -d yesterday +%F

@@ -109,7 +109,7 @@ func (r *row) read(words []word, from int, e *effect) {
 			}
 		case w.known && strings.HasPrefix(w.text, "-") && w.text != "-":
 			ok, takes := r.option(w.text)
-			if r.signed && before == required && number(w.text) {
+			if r.signed && before == required && (number(w.text) || mode(w.text)) {
 				continue
 			}
 			if !ok {
@@ -142,6 +142,11 @@ func (r *row) read(words []word, from int, e *effect) {
 // in it: options from a file, a reference to overwrite.
 func (r *row) marked(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && number(text)) && (len(text) > 1 || r.harmless != nil)
+}
+
+// mode reports whether a text is a mode of files, as -u+x: no option has its signs.
+func mode(text string) bool {
+	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
 
 // number reports whether a text is a number, with a sign or a unit perhaps: 5, -7, +10k.
