@@ -137,7 +137,7 @@ func (n *nest) seen(t *testing.T, command, options []string) []string {
 		switch {
 		case probe == "":
 			all[i] = open
-		case strings.Contains(said[2*i], mark):
+		case strings.Contains(said[2*i], mark), strings.Contains(said[2*i]+said[2*i+1], "\x1e"):
 			all[i] = open
 		case complains(said[2*i], bare(options[i])) && strings.Contains(joined[i], mark):
 			all[i] = leaves // --min-parents=1 it has
