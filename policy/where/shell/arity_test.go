@@ -102,6 +102,12 @@ func TestArity(t *testing.T) {
 		"an option that others take without a value": `
 			podman images ** | maybe | podman images -n --conmon=x
 			gh auth status ** | maybe | gh auth status -a --show-token
+			gh auth status ** | maybe | gh auth status -at
+			gh run list ** | yes | gh run list -L5
+			tar ** | maybe | tar -cf x.tar -W use-compress-program=x a
+			tar ** | maybe | tar -xf x.tar -s /a/b/
+			make ** | maybe | make -d Fmade all
+			date ** | maybe | date -f '%b %d' 'jan 1'
 			gh pr list ** | yes | gh pr list --limit 5 --json title`,
 	} {
 		t.Run(class, func(t *testing.T) { allows(t, lines) })
@@ -197,6 +203,7 @@ func TestTheEnvironmentStaysShut(t *testing.T) {
 		jq ** | yes | jq '.["env"]' x
 		jq ** | yes | jq --arg x y '.a == $x' x
 		jq ** | maybe | jq -n env
+		jq ** | maybe | jq -n 'env-.json'
 		jq ** | maybe | jq -n '"\(env)"'
 		jq ** | maybe | jq --arg a b env
 		jq ** | maybe | jq -n '$ENV.PATH'

@@ -127,6 +127,8 @@ func (r *row) read(words []word, from int, e *effect) {
 		case w.optional() && !(r.single && w.file()):
 			r.unsure(i, e)
 			operands += 2
+		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
+			// yesterday: no date sets the clock by words behind an option
 		case before == required && w.known && number(w.text):
 			r.operand(words, i, new(int), e) // no name of a file that is written
 		default:
@@ -210,6 +212,8 @@ func (r *row) option(text string) (ok bool, takes value) {
 			return false, none
 		case kind == required && i+1 == len(text):
 			return true, required
+		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
+			// Where this was not tried it may be a bundle: gh auth status -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:
