@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/inspect"
@@ -148,7 +147,7 @@ func (n *Numbers) shownAs(f *Finding) string {
 	var all []string
 	selectors := 0
 	for _, r := range f.value {
-		if unicode.Is(unicode.Variation_Selector, r) {
+		if screen.Selector.Has(r) {
 			selectors++
 		}
 		switch {

@@ -50,7 +50,9 @@ func TestArity(t *testing.T) {
 			tail ** | yes | tail -n +5 x
 			sort ** | yes | sort -t : -k 2 x
 			find ** | yes | find . -mtime -7 -size +10k -newer a
+			find ** | yes | find . -perm -u+x -type f
 			find ** | maybe | find . -name -delete
+			find ** | maybe | find . -perm -ls+x -fprint x
 			find ** | maybe | find . -newer -fprint x`,
 		"a value that is an operand": `
 			date ** | yes | date -d yesterday +%F
@@ -100,6 +102,12 @@ func TestArity(t *testing.T) {
 		"an option that others take without a value": `
 			podman images ** | maybe | podman images -n --conmon=x
 			gh auth status ** | maybe | gh auth status -a --show-token
+			gh auth status ** | maybe | gh auth status -at
+			gh run list ** | yes | gh run list -L5
+			tar ** | maybe | tar -cf x.tar -W use-compress-program=x a
+			tar ** | maybe | tar -xf x.tar -s /a/b/
+			make ** | maybe | make -d Fmade all
+			date ** | maybe | date -f '%b %d' 'jan 1'
 			gh pr list ** | yes | gh pr list --limit 5 --json title`,
 	} {
 		t.Run(class, func(t *testing.T) { allows(t, lines) })
@@ -195,6 +203,7 @@ func TestTheEnvironmentStaysShut(t *testing.T) {
 		jq ** | yes | jq '.["env"]' x
 		jq ** | yes | jq --arg x y '.a == $x' x
 		jq ** | maybe | jq -n env
+		jq ** | maybe | jq -n 'env-.json'
 		jq ** | maybe | jq -n '"\(env)"'
 		jq ** | maybe | jq --arg a b env
 		jq ** | maybe | jq -n '$ENV.PATH'

@@ -28,6 +28,7 @@ type row struct {
 	any                    bool                      // no word of it does more than its name says
 	signed                 bool                      // a value may be a number with a sign
 	tasks                  bool                      // it launches what the project names, and no program
+	published              bool                      // its options were read in a manual, and never tried
 	greedy                 bool                      // it takes options behind the program that it launches, up to "--"
 }
 
@@ -170,6 +171,8 @@ func (r *row) set(key, words string) {
 		r.runs = words
 	case "opaque":
 		r.opaque = words
+	case "published":
+		r.published = true
 	case "launches":
 		r.launches = words
 	case "marks":
@@ -183,10 +186,9 @@ func (r *row) set(key, words string) {
 // operandKinds are the operands of which some make a program do more than its
 // name says: a wildcard stands for those that do not.
 var operandKinds = map[string]func(text string) bool{
-	"none": func(string) bool { return false },
-	"one":  func(string) bool { return true }, // and a second is a file it writes
-	// Letters are a date to read: what sets one is digits and signs to every date.
-	"format":  func(text string) bool { return strings.HasPrefix(text, "+") || strings.ContainsAny(text, lowercase) },
+	"none":    func(string) bool { return false },
+	"one":     func(string) bool { return true }, // and a second is a file it writes
+	"format":  func(text string) bool { return strings.HasPrefix(text, "+") },
 	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
 	"package": registered,
 	"remote":  remote,
@@ -209,6 +211,7 @@ var operandKinds = map[string]func(text string) bool{
 
 const (
 	lowercase = "abcdefghijklmnopqrstuvwxyz"
+	letters   = lowercase + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	// processLetters are options of ps that need no dash; e prints the environment.
 	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
 )
@@ -216,7 +219,8 @@ const (
 // environs reports whether a text, as a filter of jq, may print the environment: by
 // env, by $ENV, or by a module that is not read. The name of a file is no such filter.
 func environs(text string) bool {
-	if strings.HasSuffix(text, ".json") && !strings.ContainsAny(text, " |,()$") {
+	if strings.HasSuffix(text, ".json") && strings.Trim(text, letters+"0123456789_/.-") == "" &&
+		!strings.Contains(text, "-.") && !strings.Contains(text, "/.") {
 		return false
 	}
 	for i := 0; i < len(text); {

@@ -47,7 +47,7 @@ func TestEveryProgramStandsOnce(t *testing.T) {
 // TestTable: the rows are well formed, and no name has two.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches")
+	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches tried published")
 	marks := strings.Fields("all single mixed script named closed any signed tasks greedy")
 	for line := range strings.Lines(optionsText) {
 		line = strings.TrimSuffix(line, "\n")
@@ -71,6 +71,10 @@ func TestTable(t *testing.T) {
 			key, words, _ := strings.Cut(line[1:], " ")
 			if !slices.Contains(keys, key) || words != strings.TrimSpace(words) {
 				t.Errorf("%q is no line of a row", line)
+			}
+			if digest, programs, _ := strings.Cut(words, " "); key == "tried" && programs == "" || key == "published" && programs != "" ||
+				(key == "tried" || key == "published") && len(digest) != 8 {
+				t.Errorf("%q does not say with what it was tried", line)
 			}
 			for word := range strings.FieldsSeq(words) {
 				switch key {

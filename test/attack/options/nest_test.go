@@ -69,13 +69,16 @@ func (n *nest) has(program string) bool {
 	return false
 }
 
+// late is what a command says that was not done in time.
+const late = "\\036"
+
 const prelude = `work=$1/work
 mkdir -p -m 700 $work/home $work/home/run $work/home/tmp $work/cwd && cd $work/cwd || exit 1
 export PATH=$2 HOME=$work/home XDG_RUNTIME_DIR=$work/home/run TMPDIR=$work/home/tmp LC_ALL=C.UTF-8 TERM=dumb COLUMNS=200 GIT_PAGER=cat GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CI=1 NO_COLOR=1
 unset CLAWAI_TEST ATTACK_SEED
 git init -q && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m a && git branch x
 one() {
-	timeout -s KILL "${LIMIT:-10}" "$@" </dev/null 2>&1 | head -c 60000
+	{ timeout -s KILL "${LIMIT:-10}" "$@" </dev/null; [ $? != 137 ] || printf '` + late + `'; } 2>&1 | head -c 60000
 	printf '\035'
 }
 `
