@@ -18,8 +18,8 @@ type row struct {
 	globs    string // wildcards of files below its path
 	nested   string // members of objects in an argument, as edits.filePath
 	plain    string // arguments that name no file, whatever they hold
-	looks    bool   // it shows what is in the files below its path
-	here     bool   // without a path it looks in the folder of the call
+	content  bool   // it shows what is in the files below its path
+	folder   bool   // without a path it looks in the folder of the call
 }
 
 // worked says which argument of the class stands in a text of the tool's own.
@@ -39,8 +39,8 @@ var claudeTools = []row{
 	{class: "shell", names: []string{"Bash", "PowerShell", "Monitor"}, args: "run_in_background>background"},
 	{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true, plain: "pages"},
 	{class: "read", names: []string{"NotebookRead"}, args: "notebook_path>path", contract: true, plain: "cell_id"},
-	{class: "search", names: []string{"Glob"}, contract: true, globs: "pattern", here: true},
-	{class: "search", names: []string{"Grep"}, contract: true, globs: "glob", plain: "pattern type output_mode", looks: true, here: true},
+	{class: "search", names: []string{"Glob"}, contract: true, globs: "pattern", folder: true},
+	{class: "search", names: []string{"Grep"}, contract: true, globs: "glob", plain: "pattern type output_mode", content: true, folder: true},
 	{class: "search", names: []string{"LS"}, contract: true, plain: "ignore"},
 	{class: "search", names: []string{"LSP"}, args: "filePath>path query>pattern", contract: true, plain: "query operation"},
 	{class: "write", names: []string{"Write"}, args: "file_path>path", contract: true, plain: "content"},
@@ -61,11 +61,11 @@ var claudeTools = []row{
 var geminiTools = []row{
 	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
 	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path", contract: true},
-	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path", contract: true, globs: "include paths", looks: true,
+	{class: "read", names: []string{"read_many_files"}, args: "include>path paths>path", contract: true, globs: "include paths", content: true,
 		plain: "exclude file_filtering_options"},
-	{class: "search", names: []string{"glob"}, args: "dir_path>path", contract: true, globs: "pattern", here: true},
+	{class: "search", names: []string{"glob"}, args: "dir_path>path", contract: true, globs: "pattern", folder: true},
 	{class: "search", names: []string{"grep_search", "search_file_content"}, args: "dir_path>path", contract: true, globs: "include include_pattern glob",
-		plain: "pattern exclude exclude_pattern", looks: true, here: true},
+		plain: "pattern exclude exclude_pattern", content: true, folder: true},
 	{class: "search", names: []string{"list_directory"}, args: "dir_path>path", contract: true, plain: "ignore file_filtering_options"},
 	{class: "write", names: []string{"write_file"}, args: "file_path>path", contract: true, plain: "content"},
 	{class: "write", names: []string{"replace", "edit"}, args: "file_path>path new_string>content", contract: true,
@@ -103,11 +103,11 @@ var clients = []client{
 		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path", contract: true,
 			plain: "explanation " + cursorEvent},
 		{class: "search", names: []string{"Grep"}, args: "target_directory>path", contract: true, globs: "glob include_pattern",
-			plain: "pattern type output_mode explanation exclude_pattern", looks: true, here: true},
-		{class: "search", names: []string{"Glob"}, args: "glob_pattern>pattern target_directory>path", contract: true, globs: "glob_pattern pattern", plain: "explanation", here: true},
+			plain: "pattern type output_mode explanation exclude_pattern", content: true, folder: true},
+		{class: "search", names: []string{"Glob"}, args: "glob_pattern>pattern target_directory>path", contract: true, globs: "glob_pattern pattern", plain: "explanation", folder: true},
 		{class: "search", names: []string{"LS"}, args: "target_directory>path", contract: true, plain: "ignore_globs ignore explanation"},
 		{class: "search", names: []string{"SemanticSearch"}, args: "query>pattern target_directory>path target_directories>path", contract: true,
-			plain: "query explanation", looks: true},
+			plain: "query explanation", content: true},
 		{class: "write", names: []string{"Write", "Edit", "StrReplace", "Delete"}, args: "file_path>path target_file>path contents>content new_string>content",
 			contract: true, plain: "contents content old_string new_string explanation instructions code_edit", nested: "edits"},
 		{class: "write", names: []string{"ApplyPatch"}, args: patchArgs, more: patched},
@@ -119,9 +119,9 @@ var clients = []client{
 	{"vscode", []row{
 		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal"}, args: "isBackground>background"},
 		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image"}, args: "filePath>path", contract: true, plain: "cellId"},
-		{class: "search", names: []string{"file_search"}, args: "query>pattern", contract: true, globs: "query", here: true},
-		{class: "search", names: []string{"grep_search"}, args: "query>pattern", contract: true, globs: "includePattern", plain: "query", looks: true, here: true},
-		{class: "search", names: []string{"semantic_search", "list_dir"}, args: "query>pattern", contract: true, plain: "query", here: true},
+		{class: "search", names: []string{"file_search"}, args: "query>pattern", contract: true, globs: "query", folder: true},
+		{class: "search", names: []string{"grep_search"}, args: "query>pattern", contract: true, globs: "includePattern", plain: "query", content: true, folder: true},
+		{class: "search", names: []string{"semantic_search", "list_dir"}, args: "query>pattern", contract: true, plain: "query", folder: true},
 		{class: "write", names: []string{"create_file", "createFile", "replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
 			"edit_notebook_file", "editFiles", "create_directory"},
 			args:     "filePath>path dirPath>path files>path newString>content code>content",
@@ -134,8 +134,8 @@ var clients = []client{
 	{"copilot-cli", []row{
 		{class: "shell", names: []string{"bash", "powershell"}, args: "async>background"},
 		{class: "read", names: []string{"view"}, contract: true},
-		{class: "search", names: []string{"grep", "rg"}, args: "paths>path", contract: true, globs: "glob", plain: "pattern type output_mode", looks: true, here: true},
-		{class: "search", names: []string{"glob"}, args: "paths>path", contract: true, globs: "pattern", here: true},
+		{class: "search", names: []string{"grep", "rg"}, args: "paths>path", contract: true, globs: "glob", plain: "pattern type output_mode", content: true, folder: true},
+		{class: "search", names: []string{"glob"}, args: "paths>path", contract: true, globs: "pattern", folder: true},
 		{class: "write", names: []string{"create", "edit"}, args: "file_text>content new_str>content", contract: true, plain: "file_text old_str new_str"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"web_fetch"}},
@@ -152,7 +152,7 @@ var clients = []client{
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
 		{class: "read", names: []string{"read_file"}, contract: true, plain: "task_progress"},
-		{class: "search", names: []string{"search_files"}, args: "regex>pattern", contract: true, globs: "file_pattern", plain: "regex task_progress", looks: true},
+		{class: "search", names: []string{"search_files"}, args: "regex>pattern", contract: true, globs: "file_pattern", plain: "regex task_progress", content: true},
 		{class: "search", names: []string{"list_files", "list_code_definition_names"}, args: "regex>pattern", contract: true, plain: "task_progress"},
 		{class: "write", names: []string{"write_to_file", "replace_in_file", "new_rule"}, args: "absolutePath>path diff>content", contract: true,
 			plain: "content diff task_progress"},
@@ -168,8 +168,8 @@ var clients = []client{
 		{class: "shell", names: []string{"Execute"}},
 		{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true},
 		{class: "search", names: []string{"Grep"}, args: "folder>path directory_path>path", contract: true, globs: "glob_pattern glob", plain: "pattern type output_mode",
-			looks: true, here: true},
-		{class: "search", names: []string{"Glob"}, args: "folder>path directory_path>path patterns>pattern", contract: true, globs: "patterns", plain: "excludePatterns", here: true},
+			content: true, folder: true},
+		{class: "search", names: []string{"Glob"}, args: "folder>path directory_path>path patterns>pattern", contract: true, globs: "patterns", plain: "excludePatterns", folder: true},
 		{class: "search", names: []string{"LS"}, args: "folder>path directory_path>path", contract: true, plain: "ignorePatterns"},
 		{class: "write", names: []string{"Create", "Edit", "MultiEdit"}, args: "file_path>path new_str>content", contract: true, nested: "changes edits",
 			plain: "content old_str new_str"},
@@ -183,7 +183,7 @@ var clients = []client{
 	{"kiro", []row{
 		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
 		{class: "read", names: []string{"fs_read", "fsRead", "read"}, contract: true, nested: "operations.path operations.image_paths", plain: "summary"},
-		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", looks: true},
+		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true},
 		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern"},
 		{class: "write", names: []string{"fs_write", "fsWrite", "write"}, args: "file_text>content new_str>content", contract: true,
 			plain: "command file_text old_str new_str summary"},
@@ -196,7 +196,7 @@ var clients = []client{
 		{class: "shell", names: []string{"run_command"}, args: "CommandLine>command Cwd>cwd"},
 		{class: "read", names: []string{"view_file"}, args: "AbsolutePath>path", contract: true, plain: toolNotes},
 		{class: "search", names: []string{"list_dir"}, args: "DirectoryPath>path", contract: true, plain: toolNotes},
-		{class: "search", names: []string{"grep_search"}, args: "SearchPath>path Query>pattern", contract: true, globs: "Includes", plain: "Query " + toolNotes, looks: true},
+		{class: "search", names: []string{"grep_search"}, args: "SearchPath>path Query>pattern", contract: true, globs: "Includes", plain: "Query " + toolNotes, content: true},
 		{class: "search", names: []string{"find_by_name"}, args: "SearchDirectory>path Pattern>pattern", contract: true, globs: "Pattern",
 			plain: "Excludes Extensions Type " + toolNotes},
 		{class: "write", names: []string{"write_to_file", "replace_file_content", "multi_replace_file_content"},
@@ -219,8 +219,8 @@ var clients = []client{
 	{"opencode", []row{ // what runs inside its batch is not shown to a hook: batch has no class
 		{class: "shell", names: []string{"bash"}, args: "workdir>cwd"},
 		{class: "read", names: []string{"read"}, args: "filePath>path", contract: true},
-		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", looks: true, here: true},
-		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern", here: true},
+		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true, folder: true},
+		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern", folder: true},
 		{class: "search", names: []string{"list"}, contract: true, plain: "ignore"},
 		{class: "search", names: []string{"lsp"}, args: "filePath>path", contract: true, plain: "operation query"},
 		{class: "write", names: []string{"write", "edit", "multiedit"}, args: "filePath>path newString>content", contract: true, nested: "edits.filePath",

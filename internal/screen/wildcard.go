@@ -9,9 +9,9 @@ import (
 type choice uint8
 
 const (
-	nowhere choice = iota // nothing that is shut
-	reach                 // shut files among others
-	exactly               // a shut file, by its whole name
+	noPlace  choice = iota // nothing that is shut
+	anyPlace               // shut files among others
+	onePlace               // a shut file, by its whole name
 )
 
 // Limits on what is looked into: words that braces make, and the length of a wildcard.
@@ -34,26 +34,26 @@ func Chooses(wildcard string) (names []string, reaches bool) {
 		if strings.HasPrefix(word, "!") { // what is left out
 			continue
 		}
-		switch chooses(word) {
-		case exactly:
+		switch classify(word) {
+		case onePlace:
 			names = append(names, word)
-		case reach:
+		case anyPlace:
 			reaches = true
-		case nowhere:
+		case noPlace:
 		}
 	}
 	return names, reaches
 }
 
-func chooses(word string) choice {
+func classify(word string) choice {
 	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' })
 	if len(parts) == 0 {
-		return nowhere
+		return noPlace
 	}
 	last := parts[len(parts)-1]
-	most := nowhere
+	most := noPlace
 	if strings.Trim(last, "*") == "" {
-		most = reach // every file, and in a search also those that it would skip
+		most = anyPlace // every file, and in a search also those that it would skip
 	}
 	if slices.Contains(dataEndings, last) {
 		parts = parts[:len(parts)-1]
@@ -65,7 +65,7 @@ func chooses(word string) choice {
 		for _, shut := range SecretPlaces[i].Shut {
 			for _, ending := range [...]string{"yml", "yaml"} { // no other is meant by y*ml
 				exact := strings.Replace(strings.ToLower(shut), "y*ml", ending, 1)
-				most = max(most, choosesOf(parts, strings.Split(exact, "/")))
+				most = max(most, classifyParts(parts, strings.Split(exact, "/")))
 			}
 		}
 	}
@@ -74,9 +74,9 @@ func chooses(word string) choice {
 
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf"}
 
-// choosesOf compares the parts of a wildcard with those of one place, wherever in it they
+// classifyParts compares the parts of a wildcard with those of one place, wherever in it they
 // begin. The place's ** ends it.
-func choosesOf(parts, shut []string) choice {
+func classifyParts(parts, shut []string) choice {
 	folder := shut[len(shut)-1] == "**"
 	if folder {
 		shut = shut[:len(shut)-1]
@@ -85,20 +85,20 @@ func choosesOf(parts, shut []string) choice {
 		if !folder && from+len(shut) < len(parts) {
 			continue
 		}
-		most := exactly
+		most := onePlace
 		for i, name := range shut {
 			switch part := parts[from+i]; {
 			case !meets(part, name):
-				most = nowhere
+				most = noPlace
 			case strings.ContainsAny(part, `*?[`):
-				most = min(most, reach)
+				most = min(most, anyPlace)
 			}
 		}
-		if most != nowhere {
+		if most != noPlace {
 			return most
 		}
 	}
-	return nowhere
+	return noPlace
 }
 
 // meets reports whether some name fits two wildcards, of which one is a place's, and the
