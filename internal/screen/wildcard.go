@@ -3,6 +3,7 @@ package screen
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // choice is what a wildcard may choose of the places that are shut.
@@ -62,15 +63,29 @@ func classify(word string) choice {
 		if slices.ContainsFunc(SecretPlaces[i].Spare, func(spare string) bool { return named(spare, last) }) {
 			continue
 		}
-		for _, shut := range SecretPlaces[i].Shut {
-			for _, ending := range [...]string{"yml", "yaml"} { // no other is meant by y*ml
-				exact := strings.Replace(strings.ToLower(shut), "y*ml", ending, 1)
-				most = max(most, classifyParts(parts, strings.Split(exact, "/")))
-			}
+		for _, shut := range shutNames()[i] {
+			most = max(most, classifyParts(parts, shut))
 		}
 	}
 	return most
 }
+
+// shutNames are what is shut of each of SecretPlaces, part by part, in lower case.
+var shutNames = sync.OnceValue(func() (all [][][]string) {
+	for i := range SecretPlaces {
+		var names [][]string
+		for _, shut := range SecretPlaces[i].Shut {
+			shut = strings.ToLower(shut)
+			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // no other is meant
+				names = append(names, strings.Split(whole, "/"))
+				shut = strings.Replace(shut, "y*ml", "yml", 1)
+			}
+			names = append(names, strings.Split(shut, "/"))
+		}
+		all = append(all, names)
+	}
+	return all
+})
 
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf"}
 
@@ -105,11 +120,18 @@ func classifyParts(parts, shut []string) choice {
 // other spells a letter of what the place spells, or its dot at the beginning: *.ts and
 // .env.* meet in .env.ts, which nobody means.
 func meets(part, place string) bool {
-	if strings.Trim(part, "*") == "" {
+	switch {
+	case !strings.ContainsAny(part, `*?[\`):
+		return part == place || named(place, part)
+	case strings.Trim(part, "*") == "":
 		return false
 	}
+	end := part[strings.LastIndexAny(part, `*?[]\`)+1:]
+	if other := place[strings.LastIndexByte(place, '*')+1:]; !strings.HasSuffix(end, other) && !strings.HasSuffix(other, end) {
+		return false // they end otherwise
+	}
 	for _, usual := range usualNames {
-		if fits(place, usual) && fits(part, usual) {
+		if named(place, usual) && meet(part, usual, 1) {
 			return true
 		}
 	}
@@ -177,6 +199,7 @@ type meeting struct {
 	seen []bool
 }
 
+// meet looks for a name that fits two wildcards, of which a is read with all its signs.
 func meet(a, b string, spelt int) bool {
 	m := meeting{a: signs(a), b: signs(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
@@ -207,11 +230,6 @@ func (m *meeting) at(i, j, spelt int) bool {
 		spelt = 1
 	}
 	return m.at(i+1, j+1, spelt)
-}
-
-// fits reports whether a name fits a wildcard.
-func fits(wildcard, name string) bool {
-	return meet(wildcard, name, 1)
 }
 
 // unbrace makes the words that braces stand for; false when there are too many.
